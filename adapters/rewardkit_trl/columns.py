@@ -1,0 +1,140 @@
+"""Layout: which columns a trainer gets, and with which weights their plain sum is the total.
+
+``"terms"``: one column per term, weight 1 each. ``"components"``: one raw column per component; a pure weighted sum has
+its weights beside it, any other tree gets a column ``total`` of weight 1 and components of weight 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, is_dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from rewardkit.aggregators.failover import Fallback
+from rewardkit.core.algebra import Reward, WeightedSum
+from rewardkit.core.errors import RewardDefinitionError, RewardFailure, shorten
+from rewardkit.core.leaf import Leaf
+from rewardkit.core.naming import walk
+from rewardkit.core.outcome import Floats, ScoreTable
+from rewardkit.core.progress import Progress, Schedule, Weight, multiplied, weight_now
+from rewardkit.core.scorer import Scorer
+
+if TYPE_CHECKING:
+    from rewardkit_trl.trainer import Trainer
+
+Columns = Literal["terms", "components"]
+
+TOTAL = "total"
+_LARGEST = float(np.finfo(np.float32).max)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The columns of one list.
+
+    Attributes:
+        names: of the columns, and of the callables.
+        weights: that the trainer must hold for them.
+        schedules: the scheduled weights of ``"components"`` by name, moved while training.
+        scheduled: whether anything in the tree depends on progress.
+        grouped: whether a reward compares the completions of one prompt.
+    """
+
+    columns: Columns
+    names: tuple[str, ...]
+    weights: tuple[float, ...]
+    schedules: tuple[tuple[str, tuple[Weight, ...]], ...]
+    scheduled: bool
+    grouped: bool
+
+    @classmethod
+    def of(cls, reward: Reward, columns: str) -> Layout:
+        scorer = Scorer(reward)
+        nodes = [node for node, _, _ in walk(reward)]
+        scheduled = any(isinstance(value, Schedule) for node in nodes for value in _numbers(node))
+        grouped = any(
+            isinstance(node, Fallback) or (isinstance(node, Leaf) and node.scope == "group") for node in nodes
+        )
+        if not scorer.terms:
+            raise RewardDefinitionError(f"{reward!r} has no term: nothing in it would train")
+        if columns == "terms":
+            names = tuple(scorer.terms)
+            return cls("terms", names, (1.0,) * len(names), (), scheduled, grouped)
+        if columns != "components":
+            raise RewardDefinitionError(f'columns is "terms" or "components", got {shorten(columns)}')
+        weights = _pure_weights(scorer)
+        components = tuple(dict.fromkeys([*scorer.components, *(weights or {})]))
+        if weights is None:
+            if TOTAL in components:
+                raise RewardDefinitionError(
+                    f"a component is called {TOTAL!r}, the name of the sum's own column: rename it"
+                )
+            return cls("components", (TOTAL, *components), (1.0,) + (0.0,) * len(components), (), scheduled, grouped)
+        start = Progress(0, 1)
+        initial = tuple(sum(weight_now(part, start) for part in weights.get(name, ())) for name in components)
+        moving = (
+            tuple((name, tuple(weights.get(name, ()))) for name in components)
+            if any(isinstance(part, Schedule) for parts in weights.values() for part in parts)
+            else ()
+        )
+        return cls("components", components, initial, moving, scheduled, grouped)
+
+    def values(self, table: ScoreTable, name: str) -> Floats:
+        """(n,) one column; NaN where it abstains or the row is unscorable."""
+        if self.columns == "terms":
+            values = table.terms[name]
+        elif name == TOTAL and TOTAL not in table.components:
+            values = table.total
+        elif name in table.components:
+            values = np.where(np.isnan(table.total), np.nan, table.components[name].values)
+        else:
+            values = table.terms[name]
+        if np.any(np.abs(values) > _LARGEST):
+            raise RewardFailure(
+                f"{name!r} gives {np.nanmax(np.abs(values)):g}, which the trainer's float32 cannot hold"
+            )
+        return values
+
+    def move_weights(self, trainer: Trainer, functions: list[Any], progress: Progress | None) -> None:
+        """Sets the scheduled weights of this moment, for the sum that the trainer makes after this call."""
+        if not self.schedules:
+            return
+        now = [float(sum(weight_now(part, progress) for part in parts)) for _, parts in self.schedules]
+        if not trainer.set_weights(functions, now):
+            raise RewardFailure(
+                'columns="components" with scheduled weights needs a trainer whose reward_weights can be set: '
+                'this one hides them; use columns="terms"'
+            )
+
+
+def _pure_weights(scorer: Scorer) -> dict[str, tuple[Weight, ...]] | None:
+    """The weights of each term of a pure weighted sum; None where a weight differs by row (gates, means, routes)."""
+    names = {node: name for name, node in scorer.names.terms}
+    weights: dict[str, tuple[Weight, ...]] = {}
+    for weight, node in _summands(scorer.reward, 1.0):
+        if node.addends is not None and node.addends != ():
+            return None
+        if node in names:
+            weights[names[node]] = (*weights.get(names[node], ()), weight)
+    return weights
+
+
+def _summands(reward: Reward, weight: Weight) -> Iterator[tuple[Weight, Reward]]:
+    if not isinstance(reward, WeightedSum):
+        yield weight, reward
+        return
+    for inner, child in reward.items:
+        yield from _summands(child, multiplied(weight, inner))
+
+
+def _numbers(node: Reward) -> Iterator[Any]:
+    """The values of a node's fields, items of tuples included: where schedules stand."""
+    if is_dataclass(node):
+        for entry in fields(node):
+            value = getattr(node, entry.name)
+            yield value
+            if isinstance(value, tuple):
+                for item in value:
+                    yield from item if isinstance(item, tuple) else (item,)

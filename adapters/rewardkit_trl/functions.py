@@ -1,0 +1,133 @@
+"""to_trl: a reward as the list of functions that GRPOTrainer takes."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from rewardkit.core.algebra import Reward, as_reward, weighted_sum_of
+from rewardkit.core.errors import RewardDefinitionError, RewardKitWarning, RewardTypeError, shorten
+from rewardkit_trl.breaker import Limits
+from rewardkit_trl.columns import Columns, Layout
+from rewardkit_trl.evaluator import Call, Evaluator, nan_to_none
+from rewardkit_trl.wrapped import from_trl
+
+_CONTEXT = ("trainer_state", "log_extra", "log_metric", "environments")
+
+
+class RewardFunction:
+    """One column as TRL calls it: keywords only, a list of floats and None back."""
+
+    def __init__(self, evaluator: Evaluator, name: str) -> None:
+        self.evaluator = evaluator
+        self.__name__ = name
+
+    def __call__(
+        self, /, *, completions: Any, prompts: Any = None, completion_ids: Any = None, **columns: Any
+    ) -> list[float | None]:
+        context = {name: columns.pop(name) for name in _CONTEXT if name in columns}
+        table = self.evaluator.table(self.__name__, Call(completions, prompts, completion_ids, columns, context))
+        return nan_to_none(self.evaluator.layout.values(table, self.__name__))
+
+    def __repr__(self) -> str:
+        return f"<reward function {self.__name__!r} of {self.evaluator.reward!r}>"
+
+
+class RewardFunctions(list[Any]):
+    """The list for ``GRPOTrainer(reward_funcs=...)``. It stays one when other functions are added to it."""
+
+    def __init__(self, functions: Iterable[Any], evaluator: Evaluator, weights: Iterable[float]) -> None:
+        super().__init__(functions)
+        self._evaluator = evaluator
+        self._weights = list(weights)
+
+    @property
+    def reward(self) -> Reward:
+        """The tree behind the list."""
+        return self._evaluator.reward
+
+    @property
+    def reward_weights(self) -> list[float]:
+        """For ``GRPOConfig(reward_weights=...)``; all 1.0 with ``columns="terms"``, where it may be left out."""
+        return list(self._weights)
+
+    def callback(self) -> Any:
+        """A TrainerCallback that tells schedules where training stands, for a TRL that passes no trainer_state."""
+        from rewardkit_trl.callbacks import RewardCallback
+
+        return RewardCallback(self._evaluator)
+
+    def __add__(self, other: Any) -> RewardFunctions:
+        others = list(other)
+        return RewardFunctions([*self, *others], self._evaluator, [*self._weights, *(1.0 for _ in others)])
+
+    def __radd__(self, other: Any) -> RewardFunctions:
+        others = list(other)
+        return RewardFunctions([*others, *self], self._evaluator, [*(1.0 for _ in others), *self._weights])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return RewardFunctions, (list(self), self._evaluator, self._weights)
+
+
+def to_trl(
+    reward: Reward | Callable[..., Any] | Iterable[Any],
+    *,
+    columns: Columns = "terms",
+    logs: bool = True,
+    max_failure_rate: float = 0.05,
+    max_error_rate: float = 0.05,
+    failure_window: int = 20,
+) -> RewardFunctions:
+    """A reward as the list of functions that TRL's GRPOTrainer takes.
+
+    ::
+
+        trainer = GRPOTrainer(model, reward_funcs=rk.to_trl(reward), args=args, train_dataset=dataset)
+
+    Args:
+        reward: a tree, or a list that mixes rewards and plain TRL functions, whose sum it is.
+        columns: ``"terms"``: one function per term, whose plain sum is the total. ``"components"``: one per component,
+            raw; pass ``reward_weights=funcs.reward_weights`` to GRPOConfig (GDPO needs this form).
+        logs: log raw means, weights, gate pass rates and faults through ``log_metric``, and per completion scores and
+            notes through ``log_extra``.
+        max_failure_rate: share of failed rows of a component, over `failure_window` batches, that stops the run.
+        max_error_rate: the same for errored rows.
+        failure_window: number of batches.
+
+    Returns:
+        A list of uniquely named, picklable functions with ``.reward_weights`` and ``.callback()``. One evaluation per
+        batch stands behind them all.
+
+    Raises:
+        RewardDefinitionError: names clash, nothing in the tree trains, or a limit is impossible.
+        RewardTypeError: an item is neither a reward nor a function.
+    """
+    tree = _tree(reward)
+    layout = Layout.of(tree, columns)
+    evaluator = Evaluator(tree, layout, Limits(max_failure_rate, max_error_rate, failure_window), logs)
+    for trap in evaluator.scorer.traps():
+        warnings.warn(trap, RewardKitWarning, stacklevel=2)
+    functions = [RewardFunction(evaluator, name) for name in layout.names]
+    evaluator.functions = functions
+    return RewardFunctions(functions, evaluator, layout.weights)
+
+
+def _tree(reward: Any) -> Reward:
+    if isinstance(reward, Reward):
+        return reward
+    if isinstance(reward, RewardFunctions):
+        raise RewardTypeError("this list has been made by rk.to_trl already; join it with others by +")
+    if isinstance(reward, (list, tuple)):
+        if not reward:
+            raise RewardDefinitionError("to_trl needs at least one reward")
+        return weighted_sum_of([(1.0, _item(item)) for item in reward])
+    return _item(reward)
+
+
+def _item(item: Any) -> Reward:
+    if isinstance(item, Reward):
+        return item
+    if isinstance(item, str) or hasattr(item, "forward"):
+        raise RewardTypeError(f"a reward model goes beside the list: rk.to_trl(reward) + [{shorten(item)}]")
+    return from_trl(item) if callable(item) else as_reward(item, "an item of to_trl")

@@ -1,0 +1,98 @@
+"""What the trainer behind a reward call knows: train or evaluation, generations per prompt, weights really held.
+
+TRL hands every reward function ``log_metric``, a bound method of the trainer: the only way to it. All of it is
+guarded, because a patched or older TRL may lack any part.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rewardkit.core.progress import Progress
+
+
+class Trainer:
+    """A guarded look at the trainer of one call; ``Trainer.behind(None)`` knows nothing."""
+
+    def __init__(self, trainer: Any) -> None:
+        self._trainer = trainer
+
+    @classmethod
+    def behind(cls, log_metric: Any) -> Trainer:
+        owner = getattr(log_metric, "__self__", None)
+        return cls(owner if hasattr(owner, "reward_funcs") else None)
+
+    @property
+    def known(self) -> bool:
+        return self._trainer is not None
+
+    @property
+    def training(self) -> bool:
+        """Whether it trains; assumed where nothing is known."""
+        return bool(getattr(getattr(self._trainer, "model", None), "training", True))
+
+    @property
+    def num_generations(self) -> int | None:
+        """Completions per prompt in the mode it is in."""
+        held = getattr(self._trainer, "num_generations", None)
+        if not self.training:
+            held = getattr(self._trainer, "num_generations_eval", None) or held
+        return held if isinstance(held, int) else None
+
+    @property
+    def logs_completions(self) -> bool:
+        return bool(getattr(self._trainer, "log_completions", True))
+
+    @property
+    def reward_functions(self) -> list[Any]:
+        return list(getattr(self._trainer, "reward_funcs", []))
+
+    def weights_of(self, functions: list[Any]) -> list[float] | None:
+        """The weights it holds for `functions`; None where that cannot be known."""
+        held = getattr(self._trainer, "reward_weights", None)
+        positions = self._positions(functions)
+        if held is None or positions is None:
+            return None
+        return [float(held[position]) for position in positions]
+
+    def set_weights(self, functions: list[Any], weights: list[float]) -> bool:
+        """Gives `functions` new weights for the sum that follows this call; False where it cannot."""
+        held = getattr(self._trainer, "reward_weights", None)
+        positions = self._positions(functions)
+        if held is None or positions is None:
+            return False
+        for position, weight in zip(positions, weights, strict=True):
+            held[position] = weight
+        return True
+
+    def _positions(self, functions: list[Any]) -> list[int] | None:
+        present = {id(function): position for position, function in enumerate(self.reward_functions)}
+        positions = [present.get(id(function)) for function in functions]
+        return None if None in positions else [position for position in positions if position is not None]
+
+    def summed_over_ranks(self, counts: list[list[int]]) -> list[list[int]]:
+        """`counts` added up over all processes, in one collective; as they are in a run of one."""
+        accelerator = getattr(self._trainer, "accelerator", None)
+        if accelerator is None or getattr(accelerator, "num_processes", 1) == 1:
+            return counts
+        import torch
+
+        total = accelerator.reduce(torch.tensor(counts, device=accelerator.device), reduction="sum")
+        summed: list[list[int]] = total.tolist()
+        return summed
+
+    def stop_after_checkpoint(self, error: Exception) -> None:
+        """Lets the step end, saves a checkpoint, then raises `error`; raises it now where that is impossible."""
+        if not hasattr(self._trainer, "add_callback"):
+            raise error
+        from rewardkit_trl.callbacks import StopAfterCheckpoint
+
+        self._trainer.add_callback(StopAfterCheckpoint(error))
+
+
+def progress_of(state: Any, training: bool) -> Progress | None:
+    """Progress from a trainer's state; None without one."""
+    step, max_steps = getattr(state, "global_step", None), getattr(state, "max_steps", None)
+    if not isinstance(step, int) or not isinstance(max_steps, int):
+        return None
+    return Progress(step, max(max_steps, 1), training)

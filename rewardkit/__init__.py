@@ -1,0 +1,96 @@
+"""rewardkit: write, compose, prove and train with reward functions for reinforcement learning of language models.
+
+``import rewardkit as rk``. Everything public is reached as ``rk.<name>`` and loads when it is first used.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from rewardkit_trl import from_trl as from_trl, to_trl as to_trl
+
+    from rewardkit import schedules as schedules
+    from rewardkit.aggregators.combined import maximum as maximum, minimum as minimum, product as product
+    from rewardkit.aggregators.failover import fallback as fallback
+    from rewardkit.aggregators.gated import gate as gate
+    from rewardkit.aggregators.means import weighted_mean as weighted_mean, weighted_sum as weighted_sum
+    from rewardkit.aggregators.monitored import monitor as monitor
+    from rewardkit.aggregators.routed import route as route
+    from rewardkit.core import extraction
+    from rewardkit.core.algebra import Reward as Reward
+    from rewardkit.core.batch import Batch as Batch
+    from rewardkit.core.coercion import coerce as coerce
+    from rewardkit.core.errors import (
+        BindingError as BindingError,
+        CoercionError as CoercionError,
+        MissingExtraError as MissingExtraError,
+        RewardDefinitionError as RewardDefinitionError,
+        RewardFailure as RewardFailure,
+        RewardKitError as RewardKitError,
+        RewardKitWarning as RewardKitWarning,
+    )
+    from rewardkit.core.outcome import Outcome as Outcome, Score as Score, ScoreTable as ScoreTable
+    from rewardkit.core.progress import Progress as Progress, Schedule as Schedule
+    from rewardkit.core.reward import reward as reward
+    from rewardkit.core.scorer import Scorer as Scorer, score as score
+    from rewardkit.primitives.exact import exact as exact
+    from rewardkit.primitives.format import tags as tags
+    from rewardkit.primitives.json_schema import json_schema as json_schema
+    from rewardkit.primitives.number import number as number
+
+    extract = extraction
+
+_HOMES = {
+    "rewardkit.aggregators.combined": ("maximum", "minimum", "product"),
+    "rewardkit.aggregators.failover": ("fallback",),
+    "rewardkit.aggregators.gated": ("gate",),
+    "rewardkit.aggregators.means": ("weighted_mean", "weighted_sum"),
+    "rewardkit.aggregators.monitored": ("monitor",),
+    "rewardkit.aggregators.routed": ("route",),
+    "rewardkit.core.algebra": ("Reward",),
+    "rewardkit.core.batch": ("Batch",),
+    "rewardkit.core.coercion": ("coerce",),
+    "rewardkit.core.errors": (
+        "BindingError",
+        "CoercionError",
+        "MissingExtraError",
+        "RewardDefinitionError",
+        "RewardFailure",
+        "RewardKitError",
+        "RewardKitWarning",
+    ),
+    "rewardkit.core.outcome": ("Outcome", "Score", "ScoreTable"),
+    "rewardkit.core.progress": ("Progress", "Schedule"),
+    "rewardkit.core.reward": ("reward",),
+    "rewardkit.core.scorer": ("Scorer", "score"),
+    "rewardkit.primitives.exact": ("exact",),
+    "rewardkit.primitives.format": ("tags",),
+    "rewardkit.primitives.json_schema": ("json_schema",),
+    "rewardkit.primitives.number": ("number",),
+    "rewardkit_trl": ("from_trl", "to_trl"),
+}
+_HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
+_MODULES = {"extract": "rewardkit.core.extraction", "schedules": "rewardkit.schedules"}
+
+__all__ = sorted([*_HOME_OF, *_MODULES])
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME_OF:
+        value = getattr(importlib.import_module(_HOME_OF[name]), name)
+    elif name in _MODULES:
+        value = importlib.import_module(_MODULES[name])
+    else:
+        from rewardkit.core.errors import near_miss
+
+        raise AttributeError(f"rewardkit has no {name!r}.{near_miss(name, __all__)}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

@@ -1,0 +1,91 @@
+"""Product, minimum and maximum: ``rk.product(format, accuracy)`` is high only where both are.
+
+They are not additive: each is one term, its children are logged as components. What abstained is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Literal, final
+
+import numpy as np
+
+from rewardkit.core.algebra import Reward, Scoring, as_reward, combined
+from rewardkit.core.errors import RewardDefinitionError
+from rewardkit.core.outcome import Column, Floats, Rows
+from rewardkit.core.progress import Bounds, scaled_bounds
+
+Operation = Literal["product", "minimum", "maximum"]
+
+_STEPS: dict[Operation, tuple[Callable[[Floats, Floats], Floats], float]] = {
+    "product": (np.multiply, 1.0),
+    "minimum": (np.minimum, np.inf),
+    "maximum": (np.maximum, -np.inf),
+}
+
+
+@final
+@dataclass(frozen=True)
+class Combination(Reward):
+    """One value out of several, by multiplication or comparison."""
+
+    operation: Operation
+    rewards: tuple[Reward, ...]
+
+    @property
+    def name(self) -> str:
+        return self.operation
+
+    @property
+    def generic(self) -> bool:
+        return True
+
+    @property
+    def children(self) -> tuple[Reward, ...]:
+        return self.rewards
+
+    @property
+    def bounds(self) -> Bounds:
+        # Any of the rewards may abstain, so what every subset of them gives must lie within.
+        limits = [reward.bounds for reward in self.rewards]
+        low, high = limits[0]
+        for other in limits[1:]:
+            reach = [scaled_bounds((low, high), other)] if self.operation == "product" else []
+            low = min(low, other[0], *(bound[0] for bound in reach))
+            high = max(high, other[1], *(bound[1] for bound in reach))
+        return low, high
+
+    async def evaluate(self, scoring: Scoring, rows: Rows) -> Column:
+        columns = await scoring.columns([(reward, rows) for reward in self.rewards])
+        step, neutral = _STEPS[self.operation]
+        values = np.full(len(rows), neutral)
+        for column in columns:
+            values = step(values, np.where(column.contributing, column.values, neutral))
+        return combined([(column, True) for column in columns], values, rows)
+
+    def __repr__(self) -> str:
+        return f"{self.operation}({', '.join(map(repr, self.rewards))})"
+
+
+def product(*rewards: Any) -> Reward:
+    """The product of `rewards` (or of one list of them)."""
+    return _combination("product", rewards)
+
+
+def minimum(*rewards: Any) -> Reward:
+    """The lowest of `rewards`: a completion is as good as its worst side."""
+    return _combination("minimum", rewards)
+
+
+def maximum(*rewards: Any) -> Reward:
+    """The highest of `rewards`."""
+    return _combination("maximum", rewards)
+
+
+def _combination(operation: Operation, rewards: tuple[Any, ...]) -> Reward:
+    given = rewards[0] if len(rewards) == 1 and not isinstance(rewards[0], Reward) else rewards
+    items = tuple(given) if isinstance(given, Iterable) else (given,)
+    if not items:
+        raise RewardDefinitionError(f"{operation} needs at least one reward")
+    return Combination(operation, tuple(as_reward(item, f"{operation}: an item") for item in items))

@@ -1,0 +1,75 @@
+"""Fallback: ``rk.fallback(judge, similarity)`` takes the second where the first could not be computed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import final
+
+from rewardkit.core.algebra import Reward, Scoring, Share, as_reward
+from rewardkit.core.outcome import Column, Rows
+from rewardkit.core.progress import Bounds
+
+
+@final
+@dataclass(frozen=True)
+class Fallback(Reward):
+    """`first`, or for whole groups in which it failed anywhere, `second`."""
+
+    first: Reward
+    second: Reward
+
+    @property
+    def name(self) -> str:
+        return "fallback"
+
+    @property
+    def generic(self) -> bool:
+        return True
+
+    @property
+    def logged(self) -> bool:
+        return False
+
+    @property
+    def children(self) -> tuple[Reward, ...]:
+        return self.first, self.second
+
+    @property
+    def addends(self) -> tuple[Reward, ...]:
+        return self.children
+
+    @property
+    def bounds(self) -> Bounds:
+        (low, high), (other_low, other_high) = self.first.bounds, self.second.bounds
+        return min(low, other_low), max(high, other_high)
+
+    def _replaced(self, scoring: Scoring, rows: Rows) -> Rows:
+        failed = rows & scoring.column(self.first).unscorable
+        return rows & scoring.batch.whole_groups(failed) if failed.any() else failed
+
+    async def evaluate(self, scoring: Scoring, rows: Rows) -> Column:
+        (first,) = await scoring.columns([(self.first, rows)])
+        replaced = self._replaced(scoring, rows)
+        (second,) = await scoring.columns([(self.second, replaced)])
+        result = Column.empty(len(rows))
+        result.fill(rows & ~replaced, first)
+        result.fill(replaced, second)
+        return result
+
+    def distribute(self, scoring: Scoring, share: Share) -> Iterator[tuple[Reward, Share]]:
+        replaced = self._replaced(scoring, share.reached)
+        yield self.first, share.within(~replaced)
+        yield self.second, share.within(replaced)
+
+    def __repr__(self) -> str:
+        return f"fallback({self.first!r}, {self.second!r})"
+
+
+def fallback(first: Reward, second: Reward) -> Reward:
+    """`first`; where it failed (a judge is down), `second` for the whole group at once.
+
+    Two scales within one group would corrupt its advantages, so all generations of a prompt switch together. `second`
+    is evaluated only on the groups that need it.
+    """
+    return Fallback(as_reward(first, "fallback: the first reward"), as_reward(second, "fallback: the second reward"))

@@ -1,0 +1,175 @@
+"""Weighted sums and means: ``rk.weighted_mean({accuracy: 2.0, style: 1.0})`` is (2 * accuracy + style) / 3.
+
+A sum lets what abstained drop out; a mean renormalises over what did not abstain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any, final
+
+import numpy as np
+
+from rewardkit.core.algebra import (
+    Reward,
+    Scoring,
+    Share,
+    WeightedSum,
+    as_reward,
+    combined,
+    scheduled,
+    wanted,
+    weighted_sum_of,
+)
+from rewardkit.core.errors import RewardDefinitionError, RewardTypeError, shorten
+from rewardkit.core.outcome import Column, Floats, Rows
+from rewardkit.core.progress import Bounds, Schedule, Weight, as_weight, weight_bounds
+
+
+@final
+@dataclass(frozen=True)
+class WeightedMean(Reward):
+    """The weighted sum divided by the weights of what did not abstain."""
+
+    items: tuple[tuple[Weight, Reward], ...]
+
+    @property
+    def name(self) -> str:
+        return "weighted_mean"
+
+    @property
+    def generic(self) -> bool:
+        return True
+
+    @property
+    def logged(self) -> bool:
+        return False
+
+    @property
+    def children(self) -> tuple[Reward, ...]:
+        return tuple(reward for _, reward in self.items)
+
+    @property
+    def addends(self) -> tuple[Reward, ...]:
+        return self.children
+
+    @property
+    def bounds(self) -> Bounds:
+        limits = [reward.bounds for _, reward in self.items]
+        return min(low for low, _ in limits), max(high for _, high in limits)
+
+    def _weights(self, scoring: Scoring) -> list[float]:
+        return [scheduled(weight, scoring.batch.progress, reward) for weight, reward in self.items]
+
+    async def evaluate(self, scoring: Scoring, rows: Rows) -> Column:
+        weights = self._weights(scoring)
+        nobody = np.zeros_like(rows)
+        columns = await scoring.columns(
+            [
+                (reward, rows if wanted(weight, now, reward) else nobody)
+                for (weight, reward), now in zip(self.items, weights, strict=True)
+            ]
+        )
+        values = np.zeros(len(rows))
+        for column, weight in zip(columns, weights, strict=True):
+            values += np.where(column.contributing & (weight != 0.0), weight * column.values, 0.0)
+        denominator = _denominator(columns, weights)
+        result = combined(
+            [(column, weight != 0.0) for column, weight in zip(columns, weights, strict=True)],
+            np.divide(values, denominator, out=np.zeros_like(values), where=denominator > 0.0),
+            rows,
+        )
+        nothing = rows & (denominator <= 0.0) & result.contributing
+        result.fill(nothing, Column.abstained(len(rows)))
+        return result
+
+    def distribute(self, scoring: Scoring, share: Share) -> Iterator[tuple[Reward, Share]]:
+        weights = self._weights(scoring)
+        denominator = _denominator([scoring.column(reward) for _, reward in self.items], weights)
+        for weight, (_, reward) in zip(weights, self.items, strict=True):
+            yield (
+                reward,
+                share.scaled(np.divide(weight, denominator, out=np.zeros_like(denominator), where=denominator > 0.0)),
+            )
+
+    def __repr__(self) -> str:
+        return f"weighted_mean({WeightedSum(self.items)!r})"
+
+
+def _denominator(columns: list[Column], weights: list[float]) -> Floats:
+    total = np.zeros(len(columns[0].values))
+    for column, weight in zip(columns, weights, strict=True):
+        total += np.where(column.contributing, weight, 0.0)
+    return total
+
+
+def weighted_sum(*items: Any) -> Reward:
+    """``rk.weighted_sum({"format": 0.2 * tags, "answer": (0.8, exact)})``, the same as the operators build.
+
+    Args:
+        items: rewards, ``(weight, reward)`` pairs in either order, one list of those, or one mapping:
+            reward -> weight, or name -> reward or pair, which names it.
+
+    Raises:
+        RewardDefinitionError: nothing to sum, or a weight that is not finite.
+        RewardTypeError: something that is neither a weight nor a reward.
+    """
+    return weighted_sum_of(_items(items, "weighted_sum"))
+
+
+def weighted_mean(*items: Any) -> Reward:
+    """The weighted mean over what did not abstain; abstains where everything did or all weights are zero now.
+
+    Args:
+        items: as for `weighted_sum`; weights must not be negative. ``weighted_mean(0.7 * a, 0.3 * b)`` takes
+            the factors as weights.
+
+    Raises:
+        RewardDefinitionError: a weight that is negative, at any time.
+    """
+    weighted = tuple(_items(items, "weighted_mean"))
+    for weight, reward in weighted:
+        if weight_bounds(weight)[0] < 0.0:
+            raise RewardDefinitionError(f"weighted_mean: the weight {weight!r} of {reward!r} gets negative")
+    return WeightedMean(weighted)
+
+
+def _items(items: tuple[Any, ...], where: str) -> list[tuple[Weight, Reward]]:
+    given: Any = items[0] if len(items) == 1 and not isinstance(items[0], (Reward, tuple)) else items
+    if isinstance(given, Mapping):
+        pairs = [_mapped(key, value, where) for key, value in given.items()]
+    elif isinstance(given, Iterable) and not isinstance(given, str):
+        pairs = [_pair(item, where) for item in given]
+    else:
+        raise RewardTypeError(f"{where} takes rewards, pairs, a list or a mapping of them, got {shorten(given)}")
+    flat: list[tuple[Weight, Reward]] = []
+    for weight, reward in pairs:
+        # A plain sum given as an item is its weighted parts, so that factors written with `*` count as weights.
+        split = isinstance(reward, WeightedSum) and (weight == 1.0 or len(reward.items) == 1)
+        flat += weighted_sum_of([(weight, reward)]).items if split else [(weight, reward)]  # type: ignore[attr-defined]
+    if not flat:
+        raise RewardDefinitionError(f"{where} needs at least one reward")
+    return flat
+
+
+def _mapped(key: Any, value: Any, where: str) -> tuple[Weight, Reward]:
+    if isinstance(key, Reward):
+        return as_weight(value, f"{where}: the weight of {key!r}"), key
+    weight, reward = _pair(value, where)
+    if isinstance(reward, WeightedSum) and len(reward.items) == 1:
+        inner, child = reward.items[0]
+        return as_weight(inner * weight if weight != 1.0 else inner), child.named(key)
+    return weight, reward.named(key)
+
+
+def _pair(item: Any, where: str) -> tuple[Weight, Reward]:
+    if isinstance(item, Reward):
+        return 1.0, item
+    if isinstance(item, tuple) and len(item) == 2:
+        first, second = item
+        if isinstance(first, Reward) and isinstance(second, (Real, Schedule)):
+            first, second = second, first
+        return as_weight(first, f"{where}: a weight"), as_reward(second, f"{where}: an item")
+    return 1.0, as_reward(item, f"{where}: an item")

@@ -1,0 +1,127 @@
+"""Routes: ``rk.route({"math": accuracy, "code": tests}, by="task")`` scores each sample by its own task's reward."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, final
+
+import numpy as np
+
+from rewardkit.core.algebra import Reward, Scoring, Share, as_reward, checked_name
+from rewardkit.core.batch import Batch
+from rewardkit.core.errors import BindingError, RewardDefinitionError, RewardFailure, near_miss, shorten
+from rewardkit.core.outcome import Column, Rows
+from rewardkit.core.progress import Bounds
+
+
+@final
+@dataclass(frozen=True)
+class Route(Reward):
+    """Chooses a reward per row by a column's value; the others are neither evaluated nor bound to their columns."""
+
+    branches: tuple[tuple[Any, Reward], ...]
+    by: str
+    default: Reward | None = None
+    label: str = ""
+
+    @property
+    def name(self) -> str:
+        return self.label or f"route_by_{self.by}"
+
+    @property
+    def generic(self) -> bool:
+        return not self.label
+
+    @property
+    def logged(self) -> bool:
+        return bool(self.label)
+
+    @property
+    def children(self) -> tuple[Reward, ...]:
+        chosen = tuple(reward for _, reward in self.branches)
+        return chosen if self.default is None else (*chosen, self.default)
+
+    @property
+    def prefixes(self) -> tuple[str, ...]:
+        keys = tuple(str(key) for key, _ in self.branches)
+        return keys if self.default is None else (*keys, "default")
+
+    @property
+    def addends(self) -> tuple[Reward, ...]:
+        return self.children
+
+    @property
+    def bounds(self) -> Bounds:
+        limits = [reward.bounds for reward in self.children]
+        return min(low for low, _ in limits), max(high for _, high in limits)
+
+    def named(self, name: str) -> Reward:
+        return replace(self, label=checked_name(name))
+
+    def _chosen(self, batch: Batch, rows: Rows) -> list[tuple[Reward, Rows]]:
+        """Each branch with the rows that are its own."""
+        if self.by not in batch.columns:
+            raise BindingError(
+                f"route by {self.by!r}: the data has no such column. Columns: {', '.join(batch.columns) or 'none'}."
+                + near_miss(self.by, batch.columns)
+            )
+        positions = {key: position for position, (key, _) in enumerate(self.branches)}
+        last = len(self.branches)
+        chosen = np.full(batch.size, -1)
+        for row in np.flatnonzero(rows).tolist():
+            key = batch.columns[self.by][row]
+            position = positions.get(key, last) if key.__hash__ is not None else last
+            if position == last and self.default is None:
+                known = ", ".join(shorten(known) for known in positions)
+                raise RewardFailure(
+                    f"route by {self.by!r}: row {row} has {shorten(key)}, which is none of {known}."
+                    f"{near_miss(str(key), map(str, positions))} Add a branch for it, or a default="
+                )
+            chosen[row] = position
+        return [(reward, chosen == position) for position, reward in enumerate(self.children)]
+
+    async def evaluate(self, scoring: Scoring, rows: Rows) -> Column:
+        chosen = self._chosen(scoring.batch, rows)
+        for reward, own in chosen:
+            scoring.unrouted(reward, rows & ~own)
+        columns = await scoring.columns(chosen)
+        result = Column.empty(len(rows))
+        for column, (_, own) in zip(columns, chosen, strict=True):
+            result.fill(own, column)
+        return result
+
+    def distribute(self, scoring: Scoring, share: Share) -> Iterator[tuple[Reward, Share]]:
+        for reward, own in self._chosen(scoring.batch, share.reached):
+            yield reward, share.within(own)
+
+    def __repr__(self) -> str:
+        branches = ", ".join(f"{key!r}: {reward!r}" for key, reward in self.branches)
+        default = f", default={self.default!r}" if self.default is not None else ""
+        return f"route({{{branches}}}, by={self.by!r}{default})" + f".named({self.label!r})" * bool(self.label)
+
+
+def route(branches: Mapping[Any, Reward], by: str, default: Reward | None = None) -> Reward:
+    """The reward of each sample's own kind: ``rk.route({"math": a, "code": b}, by="task")``.
+
+    Only the chosen branch is evaluated, and only its columns are read: cells of other tasks may be None. The other
+    branches abstain, so that each one's mean is its own.
+
+    Args:
+        branches: value of the column -> reward.
+        by: the dataset column that chooses.
+        default: for values without a branch; without it they are an error.
+
+    Raises:
+        RewardDefinitionError: no branches, or `by` is no column name.
+        RewardFailure: while scoring: a value without a branch.
+    """
+    if not isinstance(branches, Mapping) or not branches:
+        raise RewardDefinitionError(f"route needs a mapping of values to rewards, got {shorten(branches)}")
+    if not isinstance(by, str) or not by:
+        raise RewardDefinitionError(f"route: by= is the name of a column, got {shorten(by)}")
+    return Route(
+        tuple((key, as_reward(reward, f"route: the branch {key!r}")) for key, reward in branches.items()),
+        by,
+        None if default is None else as_reward(default, "route: default"),
+    )

@@ -1,0 +1,421 @@
+"""Reward, the node of every tree, and what its operators build.
+
+``0.7 * a + 0.3 * b`` is a WeightedSum, ``a.named("x")`` a Named, ``a.clip(0, 1)`` a Clipped. Every Reward is frozen,
+hashable, picklable and prints as the expression that made it. Equal rewards are one component: a node that stands
+in several places is evaluated once per batch.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from abc import ABC, abstractmethod
+from collections.abc import Coroutine, Iterator, Sequence, Set
+from concurrent.futures import Future
+from dataclasses import dataclass, fields, is_dataclass
+from numbers import Real
+from typing import TYPE_CHECKING, Any, Protocol, final
+
+import numpy as np
+
+from rewardkit.core.errors import RewardDefinitionError, RewardTypeError, shorten
+from rewardkit.core.outcome import ABSTAINED, FAILED, SCORED, Column, Fault, Floats, Rows
+from rewardkit.core.progress import (
+    Bounds,
+    Schedule,
+    Weight,
+    as_weight,
+    multiplied,
+    number,
+    scaled_bounds,
+    weight_bounds,
+    weight_now,
+)
+
+if TYPE_CHECKING:
+    from rewardkit.core.batch import Batch
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """What a node contributes to the total: ``weight`` (n,) times its value, in the rows that ``reached`` (n,) it."""
+
+    weight: Floats
+    reached: Rows
+
+    def scaled(self, factor: float | Floats) -> Share:
+        return Share(self.weight * factor, self.reached)
+
+    def within(self, rows: Rows) -> Share:
+        return Share(self.weight, self.reached & rows)
+
+
+class Scoring(Protocol):
+    """One evaluation of a tree over one batch, as its nodes see it."""
+
+    @property
+    def batch(self) -> Batch: ...
+
+    async def columns(self, requests: Sequence[tuple[Reward, Rows]]) -> list[Column]:
+        """Evaluates each reward on its rows, side by side where they wait."""
+
+    def column(self, reward: Reward) -> Column:
+        """What has been evaluated so far of `reward`."""
+
+    def gate_passed(self, gate: Reward, reached: Rows, passed: Rows) -> None:
+        """Notes which of the rows that reached `gate` it let through."""
+
+    def unrouted(self, reward: Reward, rows: Rows) -> None:
+        """Notes the rows in which `reward` does not apply, so that it abstains there."""
+
+    def faulted(self, faults: Sequence[Fault]) -> None:
+        """Notes rows that failed or errored."""
+
+    @property
+    def strict(self) -> bool:
+        """Whether a reward's own bug raises (``rk.score``, checks, the first training batch)."""
+
+    async def turn(self) -> None:
+        """Waits until everything that can run in the background has been started."""
+
+    async def background(self, work: Coroutine[Any, Any, Any]) -> Any:
+        """Runs a coroutine in the background loop and waits for it."""
+
+    async def finished(self, future: Future[Any]) -> None:
+        """Waits until `future` is done, however it ended."""
+
+    def timed(self, reward: Reward, seconds: float) -> None:
+        """Notes the time that the function of a leaf took."""
+
+
+class Reward(ABC):
+    """Scores completions: a leaf, or a combination of other rewards.
+
+    Users write functions (``@rk.reward``) and call factories; nobody subclasses this to write a reward.
+    """
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """What it is called in tables, logs and errors; empty for a plain sum."""
+
+    @property
+    @abstractmethod
+    def bounds(self) -> Bounds:
+        """Lowest and highest value it can give."""
+
+    @property
+    def children(self) -> tuple[Reward, ...]:
+        """The rewards it is made of."""
+        return ()
+
+    @property
+    def prefixes(self) -> tuple[str, ...]:
+        """For each child, what its name is prefixed with where names clash; empty for no prefix."""
+        return ("",) * len(self.children)
+
+    @property
+    def generic(self) -> bool:
+        """Whether nobody chose its name, so that a number may tell it from others."""
+        return False
+
+    @property
+    def is_gate(self) -> bool:
+        """Whether its pass rate is logged."""
+        return False
+
+    @property
+    def addends(self) -> tuple[Reward, ...] | None:
+        """The children whose shares add up to its value; None where it is one term by itself."""
+        return None
+
+    @property
+    def logged(self) -> bool:
+        """Whether its raw value is a component of its own."""
+        return True
+
+    def reach(self, batch: Batch, rows: Rows) -> Rows:
+        """The rows (n,) that it has to see to score `rows`: their whole groups, say."""
+        return rows
+
+    @abstractmethod
+    async def evaluate(self, scoring: Scoring, rows: Rows) -> Column:
+        """Its column, filled in `rows` (n,)."""
+
+    def distribute(self, scoring: Scoring, share: Share) -> Iterator[tuple[Reward, Share]]:
+        """Hands its share of the total on to its `addends`, once everything is evaluated."""
+        raise NotImplementedError(f"{type(self).__name__} has no addends")
+
+    def traps(self, earning: Set[Reward]) -> Iterator[str]:
+        """What will probably not work as meant, given the leaves that `earning` something somewhere in the tree."""
+        return iter(())
+
+    def named(self, name: str) -> Reward:
+        """The same reward as one component and one term called `name`."""
+        return Named(self, checked_name(name))
+
+    @final
+    def clip(self, low: float = 0.0, high: float = 1.0) -> Reward:
+        """Its value limited to [`low`, `high`]; one term, no longer additive."""
+        return Clipped(self, number(low, "clip's lower bound"), number(high, "clip's upper bound"))
+
+    @final
+    @property
+    def fingerprint(self) -> str:
+        """16 hexadecimal digits over the structure and the source of user functions; equal for equal meaning."""
+        return hashlib.sha256(described(self).encode(errors="surrogatepass")).hexdigest()[:16]
+
+    @final
+    def __mul__(self, weight: object) -> Reward:
+        if isinstance(weight, Reward):
+            raise RewardTypeError(
+                "a reward times a reward is ambiguous: use rk.product(a, b), or rk.gate(a, b, soft=True)"
+            )
+        return weighted_sum_of([(as_weight(weight), self)])
+
+    __rmul__ = __mul__
+
+    @final
+    def __truediv__(self, divisor: float) -> Reward:
+        if number(divisor, "a divisor") == 0.0:
+            raise RewardDefinitionError("a reward cannot be divided by zero")
+        return self * (1.0 / float(divisor))
+
+    @final
+    def __neg__(self) -> Reward:
+        return self * -1.0
+
+    @final
+    def __add__(self, other: object) -> Reward:
+        if isinstance(other, Real) and other == 0:  # so that sum([a, b]) works
+            return self
+        return weighted_sum_of([(1.0, self), (1.0, as_reward(other, "a summand"))])
+
+    __radd__ = __add__
+
+    @final
+    def __sub__(self, other: object) -> Reward:
+        return self + -as_reward(other, "what is subtracted")
+
+
+def as_reward(value: object, where: str) -> Reward:
+    """`value`, if it is a Reward; otherwise a TypeError that says what was meant instead."""
+    if isinstance(value, Reward):
+        return value
+    hint = ""
+    if isinstance(value, Schedule):
+        hint = " A schedule is a weight: write `reward * schedule`."
+    elif isinstance(value, Real):
+        hint = " A constant shifts all completions of a group alike, which its normalisation cancels: leave it out."
+    elif callable(value) and hasattr(value, "find"):
+        hint = " This is an extractor: pass it as extract= to a primitive such as rk.exact('answer', extract=...)."
+    elif callable(value):
+        hint = " Decorate the function with @rk.reward, or wrap a TRL reward function with rk.from_trl(function)."
+    raise RewardTypeError(f"{where} must be a reward, got {shorten(value)} ({type(value).__name__}).{hint}")
+
+
+def checked_name(name: str) -> str:
+    if not isinstance(name, str) or not name.strip() or not name.isprintable():
+        raise RewardDefinitionError(f"a reward's name must be a non-empty printable string, got {shorten(name)}")
+    return name
+
+
+def described(value: object) -> str:
+    """Everything that makes `value` what it is, as text: the base of fingerprints."""
+    describe = getattr(value, "describe", None)
+    if describe is not None and not isinstance(value, type):
+        return str(describe())
+    if is_dataclass(value) and not isinstance(value, type):
+        inner = ", ".join(f"{field.name}={described(getattr(value, field.name))}" for field in fields(value))
+        return f"{type(value).__qualname__}({inner})"
+    if isinstance(value, (tuple, list)):
+        return f"({', '.join(map(described, value))})"
+    return repr(value)
+
+
+def weighted_sum_of(items: Sequence[tuple[Weight, Reward]]) -> Reward:
+    """The weighted sum of `items`, sums inside sums united into one."""
+    flat: list[tuple[Weight, Reward]] = []
+    for weight, reward in items:
+        if isinstance(reward, WeightedSum):
+            flat += [(multiplied(weight, inner), child) for inner, child in reward.items]
+        else:
+            flat.append((weight, reward))
+    return WeightedSum(tuple(flat))
+
+
+def scheduled(weight: Weight, progress: Any, reward: Reward) -> float:
+    """The weight of `reward` now, checked to be finite."""
+    value = weight_now(weight, progress)
+    if not np.isfinite(value):
+        raise RewardDefinitionError(f"the schedule {weight!r} of {reward!r} gave {value}, a weight must be finite")
+    return value
+
+
+def wanted(weight: Weight, now: float, reward: Reward) -> bool:
+    """Whether to evaluate a child: at weight zero too, for its curve, unless it is always zero or expensive."""
+    if now != 0.0:
+        return True
+    return isinstance(weight, Schedule) and not any(getattr(leaf, "expensive", False) for leaf in leaves(reward))
+
+
+def leaves(reward: Reward) -> Iterator[Reward]:
+    """The rewards without children below `reward`, from left to right, repeated where they stand repeatedly."""
+    if not reward.children:
+        yield reward
+    for child in reward.children:
+        yield from leaves(child)
+
+
+def combined(columns: Sequence[tuple[Column, bool]], values: Floats, rows: Rows) -> Column:
+    """The column of a composite: `values` where any live child contributes, failed where one failed.
+
+    Args:
+        columns: each child with whether it is live (has a weight that is not zero).
+        values: (n,) what the composite gives in the rows where something contributes.
+        rows: (n,) the rows to fill.
+    """
+    result = Column.empty(len(rows))
+    live = [column for column, is_live in columns if is_live]
+    considered = live or [column for column, _ in columns]
+    scored = np.zeros(len(rows), dtype=np.bool_)
+    failed = np.zeros(len(rows), dtype=np.bool_)
+    for column in considered:
+        scored |= column.contributing
+    for column in live:
+        failed |= column.unscorable
+    result.codes[rows] = np.select([failed, scored], [FAILED, SCORED], ABSTAINED)[rows]
+    filled = rows & scored & ~failed
+    result.values[filled] = values[filled]
+    return result
+
+
+@final
+@dataclass(frozen=True)
+class WeightedSum(Reward):
+    """``0.7 * a + 0.3 * b``: what abstained drops out of the sum."""
+
+    items: tuple[tuple[Weight, Reward], ...]
+
+    @property
+    def name(self) -> str:
+        return ""
+
+    @property
+    def logged(self) -> bool:
+        return False
+
+    @property
+    def children(self) -> tuple[Reward, ...]:
+        return tuple(reward for _, reward in self.items)
+
+    @property
+    def addends(self) -> tuple[Reward, ...]:
+        return self.children
+
+    @property
+    def bounds(self) -> Bounds:
+        parts = [scaled_bounds(weight_bounds(weight), reward.bounds) for weight, reward in self.items]
+        return sum(low for low, _ in parts), sum(high for _, high in parts)
+
+    async def evaluate(self, scoring: Scoring, rows: Rows) -> Column:
+        weights = [scheduled(weight, scoring.batch.progress, reward) for weight, reward in self.items]
+        nobody = np.zeros_like(rows)
+        requests = [
+            (reward, rows if wanted(weight, now, reward) else nobody)
+            for (weight, reward), now in zip(self.items, weights, strict=True)
+        ]
+        columns = await scoring.columns(requests)
+        values = np.zeros(len(rows))
+        for column, weight in zip(columns, weights, strict=True):
+            if weight != 0.0:
+                values += np.where(column.contributing, weight * column.values, 0.0)
+        return combined([(column, now != 0.0) for column, now in zip(columns, weights, strict=True)], values, rows)
+
+    def distribute(self, scoring: Scoring, share: Share) -> Iterator[tuple[Reward, Share]]:
+        for weight, reward in self.items:
+            yield reward, share.scaled(weight_now(weight, scoring.batch.progress))
+
+    def __repr__(self) -> str:
+        return " + ".join(_scaled_repr(weight, reward) for weight, reward in self.items)
+
+
+def _scaled_repr(weight: Weight, reward: Reward) -> str:
+    if isinstance(weight, float) and weight == 1.0:
+        return repr(reward)
+    shown = f"{weight:g}" if isinstance(weight, float) else repr(weight)
+    return f"{shown}*{reward!r}"
+
+
+@final
+@dataclass(frozen=True)
+class Named(Reward):
+    """A reward under another name: one component, one term."""
+
+    reward: Reward
+    label: str
+
+    @property
+    def name(self) -> str:
+        return self.label
+
+    @property
+    def children(self) -> tuple[Reward, ...]:
+        return (self.reward,)
+
+    @property
+    def bounds(self) -> Bounds:
+        return self.reward.bounds
+
+    async def evaluate(self, scoring: Scoring, rows: Rows) -> Column:
+        (column,) = await scoring.columns([(self.reward, rows)])
+        return column
+
+    def named(self, name: str) -> Reward:
+        return Named(self.reward, checked_name(name))
+
+    def __repr__(self) -> str:
+        inner = repr(self.reward)
+        return (
+            f"({inner}).named({self.label!r})"
+            if isinstance(self.reward, WeightedSum)
+            else f"{inner}.named({self.label!r})"
+        )
+
+
+@final
+@dataclass(frozen=True)
+class Clipped(Reward):
+    """``a.clip(0, 1)``: values limited to an interval."""
+
+    reward: Reward
+    low: float
+    high: float
+
+    def __post_init__(self) -> None:
+        if self.low > self.high:
+            raise RewardDefinitionError(f"clip({self.low:g}, {self.high:g}): the lower bound is above the upper one")
+
+    @property
+    def name(self) -> str:
+        return f"{self.reward.name or 'sum'}_clipped"
+
+    @property
+    def generic(self) -> bool:
+        return True
+
+    @property
+    def children(self) -> tuple[Reward, ...]:
+        return (self.reward,)
+
+    @property
+    def bounds(self) -> Bounds:
+        low, high = self.reward.bounds
+        return min(max(low, self.low), self.high), max(min(high, self.high), self.low)
+
+    async def evaluate(self, scoring: Scoring, rows: Rows) -> Column:
+        (column,) = await scoring.columns([(self.reward, rows)])
+        return combined([(column, True)], np.clip(column.values, self.low, self.high), rows)
+
+    def __repr__(self) -> str:
+        inner = f"({self.reward!r})" if isinstance(self.reward, WeightedSum) else repr(self.reward)
+        return f"{inner}.clip({self.low:g}, {self.high:g})"

@@ -1,0 +1,203 @@
+"""Batch: what is scored together, with everything that several rewards share computed once.
+
+``Batch(["<answer>42</answer>"], prompts=["6*7?"], columns={"answer": ["42"]})``. Texts are found in any shape of
+completion, parsed views are kept per distinct text, and equal values are numbered so that duplicates are scored once.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rewardkit.core.errors import BindingError, shorten
+from rewardkit.core.messages import Message, as_messages, completion_text, prompt_text
+from rewardkit.core.outcome import Rows
+from rewardkit.core.progress import Progress
+
+Numbers = NDArray[np.int64]
+View = Callable[[str], Any]
+
+RESERVED = ("completion", "messages", "prompt", "progress", "example", "completion_ids")
+"""Argument names with a meaning of their own; no column may have them."""
+
+_ABSENT: Any = object()
+
+
+@dataclass(frozen=True, slots=True)
+class ViewFault:
+    """Stands in a view where a user's own extractor raised."""
+
+    error: BaseException
+
+
+@dataclass(frozen=True, slots=True)
+class Equality:
+    """Which of n values are equal: ``numbers`` (n,) counts the distinct ones from 0, ``count`` in all."""
+
+    numbers: Numbers
+    count: int
+
+
+class Batch:
+    """n completions with their prompts and example columns.
+
+    Args:
+        completions: n texts, or conversational completions (lists of messages).
+        prompts: n prompts, or None.
+        completion_ids: n lists of token ids, or None.
+        columns: name -> n values.
+        progress: where training stands; None for evaluation.
+        num_generations: completions per prompt, where it is known.
+        context: the trainer's own objects, handed through to functions written for that trainer.
+
+    Raises:
+        BindingError: a length differs, a column's name is reserved, or a completion is of no known shape.
+    """
+
+    def __init__(
+        self,
+        completions: Iterable[Any],
+        *,
+        prompts: Iterable[Any] | None = None,
+        completion_ids: Iterable[Any] | None = None,
+        columns: Mapping[str, Iterable[Any]] | None = None,
+        progress: Progress | None = None,
+        num_generations: int | None = None,
+        context: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.completions = _listed(completions, "completions", None)
+        self.size = len(self.completions)
+        self.prompts = None if prompts is None else _listed(prompts, "prompts", self.size)
+        self.completion_ids = None if completion_ids is None else _listed(completion_ids, "completion_ids", self.size)
+        self.columns: dict[str, list[Any]] = {}
+        for name, values in (columns or {}).items():
+            if name in RESERVED:
+                raise BindingError(
+                    f"the dataset column {name!r} has the name of an argument with a meaning of its own "
+                    f"({', '.join(RESERVED)}); rename it, e.g. to 'gold_{name}'"
+                )
+            self.columns[name] = _listed(values, f"column {name!r}", self.size)
+        self.progress = progress
+        self.num_generations = num_generations
+        self.context = context or {}
+        self._views: dict[View, list[Any]] = {}
+        self._equal: dict[str, Equality] = {}
+
+    def __len__(self) -> int:
+        return self.size
+
+    @cached_property
+    def texts(self) -> list[str]:
+        """The n texts of the completions."""
+        return [
+            value if type(value) is str else completion_text(value, row) for row, value in enumerate(self.completions)
+        ]
+
+    @cached_property
+    def prompt_texts(self) -> list[str]:
+        """The n texts of the prompts, empty where there are none."""
+        if self.prompts is None:
+            return [""] * self.size
+        return [value if type(value) is str else prompt_text(value, row) for row, value in enumerate(self.prompts)]
+
+    def messages(self, row: int) -> Sequence[Message]:
+        """The conversational completion of one row."""
+        return as_messages(self.completions[row], "completions", row)
+
+    def example(self, row: int) -> dict[str, Any]:
+        """All columns of one row."""
+        return {name: values[row] for name, values in self.columns.items()}
+
+    def equality(self, name: str) -> Equality:
+        """Which rows hold equal values in ``completion``, ``messages``, ``prompt``, ``completion_ids`` or a column."""
+        if name not in self._equal:
+            self._equal[name] = equality(self._values(name))
+        return self._equal[name]
+
+    def _values(self, name: str) -> list[Any]:
+        if name == "completion":
+            return self.texts
+        if name == "messages":
+            return self.completions
+        if name == "prompt":
+            return self.prompts if self.prompts is not None else self.prompt_texts
+        if name == "completion_ids":
+            return self.completion_ids or []
+        return self.columns[name]
+
+    def view(self, extract: View, rows: Sequence[int]) -> list[Any]:
+        """What `extract` finds in the texts of `rows`; each distinct text is read once per batch."""
+        distinct = self.equality("completion")
+        cached = self._views.setdefault(extract, [_ABSENT] * distinct.count)
+        numbers = distinct.numbers.tolist()
+        texts = self.texts
+        found = []
+        for row in rows:
+            value = cached[numbers[row]]
+            if value is _ABSENT:
+                try:
+                    value = extract(texts[row])
+                except Exception as error:
+                    value = ViewFault(error)
+                cached[numbers[row]] = value
+            found.append(value)
+        return found
+
+    @cached_property
+    def groups(self) -> Numbers:
+        """(n,) the group of each row: runs of equal prompt and columns, cut every `num_generations` rows."""
+        starts = np.zeros(self.size, dtype=np.bool_)
+        for name in (["prompt"] if self.prompts is not None else []) + list(self.columns):
+            numbers = self.equality(name).numbers
+            starts[1:] |= numbers[1:] != numbers[:-1]
+        if self.num_generations:
+            starts[:: self.num_generations] = True
+        groups: Numbers = np.cumsum(starts, dtype=np.int64)
+        return groups
+
+    def whole_groups(self, rows: Rows) -> Rows:
+        """(n,) `rows` widened to all rows of the groups they touch."""
+        touched = np.zeros(self.size + 1, dtype=np.bool_)
+        touched[self.groups[rows]] = True
+        widened: Rows = touched[self.groups]
+        return widened
+
+
+def equality(values: Sequence[Any]) -> Equality:
+    """Numbers equal values alike; ``1``, ``1.0`` and ``True`` differ, and so do things that cannot be compared."""
+    seen: dict[Any, int] = {}
+    keys: Iterable[Any] = values if set(map(type, values)) <= {str} else map(_key, range(len(values)), values)
+    numbers = [seen.setdefault(key, len(seen)) for key in keys]
+    return Equality(np.array(numbers, dtype=np.int64), len(seen))
+
+
+def _key(row: int, value: Any) -> Any:
+    if isinstance(value, (str, bytes)):
+        return type(value), value
+    if value is None or isinstance(value, (bool, int, float)):
+        return type(value), repr(value)
+    if isinstance(value, (list, tuple, dict)):
+        try:
+            return type(value), json.dumps(value, sort_keys=True, allow_nan=True)
+        except (TypeError, ValueError, RecursionError):
+            return _ABSENT, row
+    try:
+        hash(value)
+    except TypeError:
+        return _ABSENT, row
+    return type(value), value
+
+
+def _listed(values: Iterable[Any], what: str, size: int | None) -> list[Any]:
+    if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
+        raise BindingError(f"{what} must be a list with one value per completion, got {shorten(values)}")
+    listed = values if isinstance(values, list) else list(values)
+    if size is not None and len(listed) != size:
+        raise BindingError(f"{what} has {len(listed)} values for {size} completions; one per completion is needed")
+    return listed

@@ -1,0 +1,285 @@
+"""Calling: from what a reward function returned, or raised, to a column of checked scores.
+
+``0.5``, ``True``, ``numpy.float32(0.5)`` and ``rk.Score(0.5, note="half")`` are scores; ``"0.5"``, ``[0.5]``, NaN and
+2.0 from a reward bounded by (0, 1) are nonsense, and ``None`` is an abstention only where the annotation allows it.
+Nothing is clipped, and no exception becomes a 0.
+"""
+
+from __future__ import annotations
+
+import math
+import signal
+import threading
+import traceback
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future, TimeoutError as FutureTimeout
+from dataclasses import dataclass, field
+from decimal import Decimal
+from numbers import Real
+from types import CodeType, TracebackType
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rewardkit.core.errors import RewardFailure, shorten
+from rewardkit.core.outcome import ABSTAINED, ERRORED, FAILED, SCORED, Fault, Floats, Outcome, Score
+from rewardkit.core.progress import Bounds
+
+Policy = Literal["unscorable", "raise"] | float
+"""What a failed sample does: gets no learning signal, stops the run, or scores a number."""
+
+TOLERANCE = 1e-9
+_NUMBERS = {float, int, bool}
+
+
+@dataclass(frozen=True, slots=True)
+class Raised:
+    """Stands among results where the function raised."""
+
+    error: BaseException
+
+
+@dataclass(frozen=True, slots=True)
+class Abstention:
+    """Stands among results where the reward does not apply, and says why."""
+
+    note: str
+
+
+class Nonsense(Exception):
+    """A reward function returned what is no score; the message is for its author."""
+
+
+@dataclass(frozen=True)
+class Contract:
+    """What a reward function promised, and what happens where it breaks its word.
+
+    Attributes:
+        name: of the component.
+        bounds: of its values.
+        may_abstain: whether it may return None.
+        on_failure: for what could not be computed.
+        on_error: for its own bugs; None: they raise while `strict`, and later score the lowest bound.
+    """
+
+    name: str
+    bounds: Bounds
+    may_abstain: bool
+    on_failure: Policy
+    on_error: Literal["raise"] | float | None
+
+    def stand_in(self, strict: bool) -> float | None:
+        """What an errored row scores; None: nothing, it must raise."""
+        if isinstance(self.on_error, (int, float)):
+            return float(self.on_error)
+        if self.on_error == "raise" or strict or not math.isfinite(self.bounds[0]):
+            return None
+        return self.bounds[0]
+
+
+@dataclass(slots=True)
+class Results:
+    """Checked results of m calls: values and codes (m,), and by position notes, parts and faults."""
+
+    values: Floats
+    codes: NDArray[np.int8]
+    notes: dict[int, str] = field(default_factory=dict)
+    parts: dict[int, dict[str, float]] = field(default_factory=dict)
+    faults: dict[int, Fault] = field(default_factory=dict)
+
+
+def call_each(function: Callable[..., Any], arguments: Iterable[tuple[Any, ...]]) -> list[Any]:
+    """`function` on each tuple of arguments; where it raises, a `Raised` stands in the list."""
+    results: list[Any] = []
+    remaining = iter(arguments)
+    while True:
+        try:
+            for each in remaining:
+                results.append(function(*each))
+            return results
+        except BaseException as error:
+            if from_operator(error):
+                raise
+            results.append(Raised(error))
+
+
+def from_operator(error: BaseException) -> bool:
+    """Whether it must pass: Ctrl-C, or a SystemExit that a signal handler raised (not a reward's own ``sys.exit``)."""
+    if isinstance(error, (KeyboardInterrupt, GeneratorExit)):
+        return True
+    if not isinstance(error, SystemExit) or threading.current_thread() is not threading.main_thread():
+        return False
+    handlers = {_code(signal.getsignal(number)) for number in signal.valid_signals()}
+    return any(code in handlers for code in _codes(error.__traceback__))
+
+
+def _code(handler: object) -> CodeType | None:
+    function = getattr(handler, "__func__", handler)
+    return getattr(function, "__code__", None)
+
+
+def _codes(trace: TracebackType | None) -> Iterable[CodeType]:
+    while trace is not None:
+        yield trace.tb_frame.f_code
+        trace = trace.tb_next
+
+
+def check_results(raw: Sequence[Any], contract: Contract, strict: bool, context: Callable[[int], str]) -> Results:
+    """`raw` results as numbers with outcomes, by `contract`.
+
+    Args:
+        raw: what m calls returned, `Raised` where they raised.
+        strict: whether a bug of the function raises.
+        context: position -> the row, its completion and arguments, for messages.
+
+    Raises:
+        RewardFailure: a bug while `strict`, or without a bound to fall back to; a failure under policy "raise".
+    """
+    low, high = contract.bounds
+    if set(map(type, raw)) <= _NUMBERS:
+        try:
+            values = np.array(raw, dtype=np.float64)
+        except OverflowError:
+            values = np.full(len(raw), np.inf)
+        # A comparison with NaN is False, so this one line also asks for finite values.
+        if values.size == 0 or (
+            values.min() >= low - TOLERANCE and values.max() <= high + TOLERANCE and np.isfinite(values).all()
+        ):
+            return Results(values, np.full(len(raw), SCORED, dtype=np.int8))
+    results = Results(np.full(len(raw), np.nan), np.full(len(raw), SCORED, dtype=np.int8))
+    for position, result in enumerate(raw):
+        try:
+            if isinstance(result, Raised):
+                raise result.error
+            _take(result, position, contract, results)
+        except (RewardFailure, FutureTimeout) as error:
+            _fail(error, position, contract, results, context)
+        except BaseException as error:
+            if from_operator(error):
+                raise
+            _err(error, position, contract, strict, results, context)
+    return results
+
+
+def _take(result: Any, position: int, contract: Contract, results: Results) -> None:
+    if isinstance(result, Abstention):
+        results.codes[position] = ABSTAINED
+        results.notes[position] = result.note
+        return
+    if result is None:
+        if not contract.may_abstain:
+            raise Nonsense(
+                "returned None; annotate `-> float | None` if it means to abstain, or add the missing return"
+            )
+        results.codes[position] = ABSTAINED
+        return
+    if isinstance(result, Score):
+        if result.note:
+            results.notes[position] = str(result.note)
+        if result.parts:
+            results.parts[position] = {str(name): as_number(part) for name, part in result.parts.items()}
+        if result.value is None and contract.may_abstain:
+            results.codes[position] = ABSTAINED
+            return
+        result = result.value
+    value = as_number(result)
+    low, high = contract.bounds
+    if not math.isfinite(value):
+        raise Nonsense(f"returned {value}; a score is a finite number")
+    if not low - TOLERANCE <= value <= high + TOLERANCE:
+        raise Nonsense(
+            f"returned {value:g}, outside its bounds ({low:g}, {high:g}); "
+            f"declare them as they are: @rk.reward(bounds=({min(low, value):g}, {max(high, value):g}))"
+        )
+    results.values[position] = value
+
+
+def as_number(value: Any) -> float:
+    """A Python, numpy or tensor scalar as a float; anything else is Nonsense."""
+    if isinstance(value, (Real, Decimal, np.bool_)):
+        try:
+            return float(value)
+        except (OverflowError, ValueError):
+            return math.inf
+    if getattr(value, "ndim", None) == 0 and hasattr(value, "item"):
+        return as_number(value.item())
+    raise Nonsense(f"returned {shorten(value)} ({type(value).__name__}); a score is a number or an rk.Score")
+
+
+def _fail(
+    error: BaseException, position: int, contract: Contract, results: Results, context: Callable[[int], str]
+) -> None:
+    reason = str(error) or type(error).__name__
+    if contract.on_failure == "raise":
+        raise RewardFailure(f"reward {contract.name!r} could not be computed: {reason}\n{context(position)}") from error
+    results.values[position] = math.nan if contract.on_failure == "unscorable" else float(contract.on_failure)
+    results.codes[position] = FAILED
+    results.notes[position] = reason
+    results.faults[position] = Fault(contract.name, position, Outcome.FAILED, reason)
+
+
+def _err(
+    error: BaseException,
+    position: int,
+    contract: Contract,
+    strict: bool,
+    results: Results,
+    context: Callable[[int], str],
+) -> None:
+    reason = (
+        str(error) if isinstance(error, Nonsense) else f"raised {type(error).__name__}: {shorten(str(error))[1:-1]}"
+    )
+    value = contract.stand_in(strict)
+    if value is None:
+        raise RewardFailure(
+            f"reward {contract.name!r} {reason}\n{context(position)}\nMend the function; on_error=<number> scores such "
+            "rows instead of stopping."
+        ) from (None if isinstance(error, Nonsense) else error)
+    results.values[position] = value
+    results.codes[position] = ERRORED
+    results.notes[position] = reason
+    trace = "" if isinstance(error, Nonsense) else "".join(traceback.format_exception(error))
+    results.faults[position] = Fault(contract.name, position, Outcome.ERRORED, reason, trace)
+
+
+async def awaited(function: Callable[..., Any], each: tuple[Any, ...], timeout: float | None) -> Any:
+    """One call of an async reward function, with its deadline; what it raises comes back as `Raised`."""
+    import asyncio
+
+    try:
+        return await asyncio.wait_for(function(*each), timeout)
+    except (asyncio.TimeoutError, TimeoutError) as error:
+        return Raised(RewardFailure(f"no result within {timeout:g} s") if timeout is not None else error)
+    except Exception as error:
+        return Raised(error)
+
+
+def collected(futures: Sequence[Future[Any]], timeout: float) -> list[Any]:
+    """Results of calls in worker processes, in order; a kill becomes a failure."""
+    results: list[Any] = []
+    for future in futures:
+        error = future.exception()
+        if error is None:
+            results.append(future.result())
+        elif isinstance(error, (FutureTimeout, TimeoutError)):
+            results.append(Raised(RewardFailure(f"no result within {timeout:g} s; its worker was killed")))
+        elif type(error).__name__ == "ProcessExpired":
+            results.append(Raised(RewardFailure(f"its worker process died: {error}")))
+        else:
+            results.append(Raised(error))
+    return results
+
+
+def unpacked(returned: Any, size: int) -> list[Any]:
+    """The `size` results in what a group or batch function returned; all `Raised` where it is no such list."""
+    if isinstance(returned, Raised):
+        return [returned] * size
+    if hasattr(returned, "tolist"):
+        returned = returned.tolist()
+    if not isinstance(returned, (list, tuple)):
+        message = f"returned {shorten(returned)} ({type(returned).__name__}); a list with {size} scores is needed"
+        return [Raised(Nonsense(message))] * size
+    if len(returned) != size:
+        return [Raised(Nonsense(f"returned {len(returned)} scores for {size} completions"))] * size
+    return list(returned)

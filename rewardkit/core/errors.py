@@ -1,0 +1,65 @@
+"""Every error a user can meet, and the two habits all their messages share.
+
+A message says what happened, where (component, column, row), shows the offending value cut short,
+and says what to do: ``shorten`` does the cutting, ``near_miss`` the hint.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+SHOWN_CHARACTERS = 200
+
+
+class RewardKitError(Exception):
+    """The root of all errors rewardkit raises on purpose."""
+
+
+class RewardDefinitionError(RewardKitError):
+    """A reward, a schedule or a tree was put together wrongly; raised when it is made or compiled."""
+
+
+class RewardTypeError(RewardDefinitionError, TypeError):
+    """Something that is no reward stands where a reward is due (or the reverse)."""
+
+
+class BindingError(RewardKitError):
+    """A reward asks for an argument or a column that the batch cannot give."""
+
+
+class CoercionError(RewardKitError):
+    """A value of a column does not fit the type that the reward's annotation asks for."""
+
+
+class RewardFailure(RewardKitError):
+    """Scoring had to stop: policy ``"raise"``, a reward's own bug, an unknown route, or too many faults."""
+
+
+class MissingExtraError(RewardKitError, ImportError):
+    """An optional dependency is not installed; the message holds the install command."""
+
+    @classmethod
+    def of(cls, feature: str, extra: str) -> MissingExtraError:
+        return cls(f"{feature} needs an optional part of rewardkit: pip install 'rewardkit-sdk[{extra}]'")
+
+
+class RewardKitWarning(UserWarning):
+    """Something in a reward will probably not do what its author wants; training can go on."""
+
+
+def shorten(value: object, limit: int = SHOWN_CHARACTERS) -> str:
+    """``repr(value)`` cut to `limit` characters, saying how much is missing; never raises."""
+    if isinstance(value, str) and len(value) > limit:
+        return f"{value[:limit]!r}... ({len(value):,} characters)"
+    try:
+        text = repr(value)
+    except Exception as error:
+        text = f"<{type(value).__name__} whose repr raises {type(error).__name__}>"
+    return text if len(text) <= limit else f"{text[:limit]}... ({len(text):,} characters)"
+
+
+def near_miss(name: str, known: Iterable[str]) -> str:
+    """`` Did you mean 'answer'?`` where one of `known` is close to `name`, else the empty string."""
+    close = difflib.get_close_matches(name, list(known), n=2, cutoff=0.6)
+    return f" Did you mean {' or '.join(map(repr, close))}?" if close else ""

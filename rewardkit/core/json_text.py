@@ -1,0 +1,90 @@
+"""Text to JSON value, on text written by an adversary: ``parse_json('{"a": 1}').value == {"a": 1}``.
+
+Exactly what RFC 8259 allows and nothing more: no repair, no NaN, no duplicate keys, no number that a float or a
+sane integer cannot hold, at most 200,000 characters and 64 levels. Everything else has an ``error`` and no value.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from rewardkit.core.errors import MissingExtraError
+
+MAX_CHARACTERS = 200_000
+"""Text that a primitive reads, in characters."""
+
+MAX_DEPTH = 64
+_MAX_INTEGER_BITS = 1330  # 400 decimal digits
+_SUSPICIOUS_NUMBER = re.compile(r"\d[eE]|\d{300}")
+_STRING_OR_BRACKET = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """A JSON value, or why there is none: ``error`` is empty exactly when ``value`` counts."""
+
+    value: Any = None
+    error: str = ""
+
+
+NO_JSON = Parsed(error="no JSON found")
+
+
+def parse_json(text: str) -> Parsed:
+    """`text` as one JSON value; never raises on any text.
+
+    Raises:
+        MissingExtraError: jiter is not installed.
+    """
+    if not text:
+        return NO_JSON
+    if len(text) > MAX_CHARACTERS:
+        return Parsed(error=f"longer than {MAX_CHARACTERS:,} characters")
+    parser = _parser()
+    try:
+        value = parser(text.encode(), allow_inf_nan=False, catch_duplicate_keys=True)
+    except UnicodeEncodeError:
+        return Parsed(error="holds a lone surrogate")
+    except ValueError as error:
+        return Parsed(error=f"not valid JSON: {error}")
+    if text.count("[") + text.count("{") > MAX_DEPTH and _depth(text) > MAX_DEPTH:
+        return Parsed(error=f"nested deeper than {MAX_DEPTH} levels")
+    if _SUSPICIOUS_NUMBER.search(text) and not _sane(value):
+        return Parsed(error="holds a number that is too large")
+    return Parsed(value)
+
+
+@cache
+def _parser() -> Callable[..., Any]:
+    try:
+        import jiter
+    except ImportError:
+        raise MissingExtraError.of("reading JSON", "json") from None
+    return jiter.from_json
+
+
+def _depth(text: str) -> int:
+    depth = deepest = 0
+    for match in _STRING_OR_BRACKET.finditer(text):
+        token = match.group()
+        if token in "[{":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif token in "]}":
+            depth -= 1
+    return deepest
+
+
+def _sane(value: Any) -> bool:
+    if isinstance(value, float):
+        return math.isfinite(value)
+    if isinstance(value, int):
+        return value.bit_length() <= _MAX_INTEGER_BITS
+    if isinstance(value, list):
+        return all(map(_sane, value))
+    return not isinstance(value, dict) or all(map(_sane, value.values()))

@@ -1,0 +1,313 @@
+"""Leaf: a reward that calls a function. It binds arguments, scores duplicates once, and checks what comes back.
+
+``@rk.reward`` makes leaves of users' functions; the primitives make leaves of small frozen objects, whose arguments
+may be views of the completion (its answer, its JSON) that all rewards of a batch share.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any, Literal, final
+
+import numpy as np
+
+from rewardkit.core import worker
+from rewardkit.core.algebra import Reward, Scoring, described
+from rewardkit.core.batch import Batch, Numbers
+from rewardkit.core.binding import Arguments, Parameter, Scope, bound, distinct, gather
+from rewardkit.core.calling import (
+    Contract,
+    Policy,
+    Results,
+    awaited,
+    call_each,
+    check_results,
+    collected,
+    unpacked,
+)
+from rewardkit.core.errors import RewardTypeError, shorten
+from rewardkit.core.outcome import Column, Rows
+from rewardkit.core.progress import Bounds
+
+
+@final
+@dataclass(frozen=True)
+class Leaf(Reward):
+    """A reward that calls a function. Made by ``@rk.reward`` and by the primitives, never directly by users.
+
+    Attributes:
+        function: called with one value per parameter (``scope="sample"``), or with lists of them.
+        label: the component's name.
+        parameters: what the function is given.
+        trusted: the function changes none of its arguments (primitives), so they need no copies.
+        expression: how it prints; the component's name by default.
+    """
+
+    function: Callable[..., Any]
+    label: str
+    parameters: tuple[Parameter, ...]
+    scope: Scope = "sample"
+    limits: Bounds = (0.0, 1.0)
+    abstains: bool = False
+    on_failure: Policy = "unscorable"
+    on_error: Literal["raise"] | float | None = None
+    deterministic: bool = True
+    expensive: bool = False
+    timeout: float | None = None
+    trusted: bool = field(default=False, compare=False)
+    expression: str = field(default="", compare=False)
+
+    def __post_init__(self) -> None:
+        self.__dict__["__doc__"] = getattr(self.function, "__doc__", None)
+        self.__dict__["__name__"] = self.label
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """The plain function, as it was written."""
+        return self.function(*args, **kwargs)
+
+    @property
+    def name(self) -> str:
+        return self.label
+
+    @property
+    def bounds(self) -> Bounds:
+        return self.limits
+
+    @property
+    def contract(self) -> Contract:
+        return Contract(self.label, self.limits, self.abstains, self.on_failure, self.on_error)
+
+    def reach(self, batch: Batch, rows: Rows) -> Rows:
+        if self.scope == "sample" or not rows.any():
+            return rows
+        return batch.whole_groups(rows) if self.scope == "group" else np.ones_like(rows)
+
+    async def evaluate(self, scoring: Scoring, rows: Rows) -> Column:
+        batch = scoring.batch
+        result = Column.empty(batch.size)
+        where = np.flatnonzero(rows)
+        if not len(where):
+            return result
+        parameters = bound(self.parameters, batch)
+        inverse: Numbers | None = None
+        first = where
+        if self.scope == "sample" and self.deterministic:
+            positions, inverse = distinct(parameters, batch, where)
+            first = where[positions] if inverse is not None else where
+        arguments = gather(parameters, batch, first.tolist(), self.label, trusted=self.trusted)
+        if arguments.set_aside:
+            raw = _reinserted(await self._call(scoring, arguments.without_set_aside(), parameters), arguments)
+        else:
+            raw = await self._call(scoring, arguments, parameters)
+
+        def context(position: int) -> str:
+            return _context(batch, arguments, parameters, position)
+
+        checked = check_results(raw, self.contract, scoring.strict, context)
+        self._fill(result, checked, where, inverse, scoring)
+        return result
+
+    async def _call(self, scoring: Scoring, arguments: Arguments, parameters: Sequence[Parameter]) -> list[Any]:
+        """What the function gave for each row, `Raised` where it raised."""
+        function = self._positional(parameters)
+        if not arguments.rows:
+            return []
+        if self.scope != "sample":
+            return await self._call_lists(scoring, function, arguments, parameters)
+        calls = list(zip(*arguments.columns, strict=True)) if arguments.columns else [()] * len(arguments.rows)
+        return await self._run(scoring, function, calls)
+
+    async def _run(self, scoring: Scoring, function: Callable[..., Any], calls: list[tuple[Any, ...]]) -> list[Any]:
+        waits = self.is_async or self.timeout is not None
+        if not waits:
+            await scoring.turn()
+        started = time.perf_counter()
+        if self.is_async:
+            results = list(await scoring.background(_all(function, calls, self.timeout)))
+        elif self.timeout is not None:
+            futures = [worker.submit(function, call, self.timeout) for call in calls]
+            for future in futures:
+                await scoring.finished(future)
+            results = collected(futures, self.timeout)
+        else:
+            results = call_each(function, calls)
+        scoring.timed(self, time.perf_counter() - started)
+        return results
+
+    @property
+    def is_async(self) -> bool:
+        call = self.function if inspect.isroutine(self.function) else type(self.function).__call__
+        return inspect.iscoroutinefunction(call)
+
+    async def _call_lists(
+        self, scoring: Scoring, function: Callable[..., Any], arguments: Arguments, parameters: Sequence[Parameter]
+    ) -> list[Any]:
+        groups = scoring.batch.groups[arguments.rows] if self.scope == "group" else np.zeros(len(arguments.rows))
+        cuts = [0, *(np.flatnonzero(np.diff(groups)) + 1).tolist(), len(arguments.rows)]
+        single = {"progress", "prompt"} if self.scope == "group" else {"progress"}
+        calls = [
+            tuple(
+                column[start] if parameter.source in single else column[start:stop]
+                for parameter, column in zip(parameters, arguments.columns, strict=True)
+            )
+            for start, stop in pairwise(cuts)
+        ]
+        results: list[Any] = []
+        lists = await self._run(scoring, function, calls)
+        for returned, (start, stop) in zip(lists, pairwise(cuts), strict=True):
+            results += unpacked(returned, stop - start)
+        return results
+
+    def _positional(self, parameters: Sequence[Parameter]) -> Callable[..., Any]:
+        """The function, callable with the bound parameters in order."""
+        complete = len(parameters) == len(self.parameters)
+        if complete and not any(parameter.keyword_only for parameter in parameters):
+            return self.function
+        return _Keywords(self.function, tuple(parameter.name for parameter in parameters))
+
+    def _fill(
+        self, column: Column, checked: Results, where: Numbers, inverse: Numbers | None, scoring: Scoring
+    ) -> None:
+        """Spreads the results of distinct rows over all equal ones."""
+        if inverse is None:
+            column.values[where], column.codes[where] = checked.values, checked.codes
+        else:
+            column.values[where], column.codes[where] = checked.values[inverse], checked.codes[inverse]
+        if not (checked.notes or checked.parts or checked.faults):
+            return
+        sources = range(len(where)) if inverse is None else inverse.tolist()
+        faults = []
+        for row, position in zip(where.tolist(), sources, strict=True):
+            if position in checked.notes:
+                column.notes[row] = checked.notes[position]
+            for part, value in checked.parts.get(position, {}).items():
+                column.parts.setdefault(part, np.full(len(column.values), math.nan))[row] = value
+            if position in checked.faults:
+                fault = checked.faults[position]
+                faults.append(type(fault)(fault.component, row, fault.outcome, fault.reason, fault.traceback))
+        scoring.faulted(faults)
+
+    def describe(self) -> str:
+        """Name, options and source, for the fingerprint."""
+        options = (self.label, self.scope, self.limits, self.abstains, self.on_failure, self.on_error, self.timeout)
+        sources = tuple((parameter.source, described(parameter.view)) for parameter in self.parameters)
+        return f"Leaf({options!r}, {sources!r}, {_source(self.function)})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        options = (self.scope, self.limits, self.abstains, self.on_failure, self.on_error, self.deterministic)
+        state = (self.label, self.parameters, *options, self.expensive, self.timeout, self.trusted, self.expression)
+        if not inspect.isroutine(self.function):
+            return _rebuilt, (self.function, *state)
+        module, name = self.function.__module__, self.function.__qualname__
+        found = _resolved(module, name)
+        if isinstance(found, Leaf) and found == self:
+            return _resolve_leaf, (module, name)
+        if found is self.function:
+            return _rebuilt, (self.function, *state)
+        raise RewardTypeError(
+            f"reward {self.label!r} cannot be pickled: {module}.{name} does not lead back to it. Other processes find "
+            "a function by its module and name: define it at the top level of a module, not inside a function, and "
+            "not as a lambda"
+        )
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Leaf:
+        return self
+
+    def __repr__(self) -> str:
+        return self.expression or self.label
+
+
+def primitive(
+    function: Callable[..., Any], name: str, shown: str, *parameters: Parameter, bounds: Bounds = (0.0, 1.0)
+) -> Leaf:
+    """A leaf around a small frozen callable; without `parameters` it is given the completion's text."""
+    return Leaf(
+        function,
+        name,
+        parameters or (Parameter("completion", "completion"),),
+        limits=bounds,
+        trusted=True,
+        expression=shown,
+    )
+
+
+def expression(name: str, *arguments: object, **options: tuple[object, object]) -> str:
+    """``number('answer', relative=0.1)``: the call that makes a primitive; options are (value, default)."""
+    shown = [repr(argument) for argument in arguments]
+    shown += [f"{option}={value!r}" for option, (value, default) in options.items() if value != default]
+    return f"{name}({', '.join(shown)})"
+
+
+@dataclass(frozen=True)
+class _Keywords:
+    """Calls a function by keyword with positional values; picklable, for workers."""
+
+    function: Callable[..., Any]
+    names: tuple[str, ...]
+
+    def __call__(self, *values: Any) -> Any:
+        return self.function(**dict(zip(self.names, values, strict=True)))
+
+
+def _rebuilt(function: Callable[..., Any], label: str, parameters: tuple[Parameter, ...], *options: Any) -> Leaf:
+    return Leaf(function, label, parameters, *options)
+
+
+def _resolved(module: str, name: str) -> Any:
+    try:
+        found: Any = importlib.import_module(module)
+        for part in name.split("."):
+            found = getattr(found, part)
+    except (ImportError, AttributeError):
+        return None
+    return found
+
+
+def _resolve_leaf(module: str, name: str) -> Leaf:
+    found = _resolved(module, name)
+    if not isinstance(found, Leaf):
+        raise RewardTypeError(f"{module}.{name} is no reward here, but it was one where it was pickled")
+    return found
+
+
+async def _all(function: Callable[..., Any], calls: list[tuple[Any, ...]], timeout: float | None) -> list[Any]:
+    import asyncio
+
+    return await asyncio.gather(*(awaited(function, call, timeout) for call in calls))
+
+
+def _reinserted(raw: list[Any], arguments: Arguments) -> list[Any]:
+    """`raw` with a place again for the rows that were not called."""
+    called = iter(raw)
+    return [
+        arguments.set_aside[position] if position in arguments.set_aside else next(called)
+        for position in range(len(arguments.rows))
+    ]
+
+
+def _context(batch: Batch, arguments: Arguments, parameters: Sequence[Parameter], position: int) -> str:
+    row = arguments.rows[position]
+    lines = [f"  row {row}, completion {shorten(batch.texts[row])}"]
+    lines += [
+        f"  {parameter.name} = {shorten(column[position])}"
+        for parameter, column in zip(parameters, arguments.columns, strict=True)
+        if parameter.source != "completion"
+    ]
+    return "\n".join(lines)
+
+
+def _source(function: Callable[..., Any]) -> str:
+    if not inspect.isroutine(function):
+        return described(function)
+    try:
+        source = inspect.getsource(function)
+    except (OSError, TypeError):
+        source = repr(getattr(function, "__code__", function))
+    cells = [shorten(cell.cell_contents) for cell in getattr(function, "__closure__", None) or ()]
+    return f"{source}{cells}"

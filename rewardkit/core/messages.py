@@ -1,0 +1,60 @@
+"""From whatever shape a completion or prompt comes in to its text.
+
+``completion_text([{"role": "assistant", "content": "42"}])`` is ``"42"``. Trainers pass strings, lists of chat
+messages, messages whose content is None (a tool call) or a list of parts (text, images); tool loops pass
+several messages, of which the last one of the assistant holds the answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rewardkit.core.errors import BindingError, shorten
+
+Message = Mapping[str, Any]
+
+
+def completion_text(completion: object, row: int = 0) -> str:
+    """The text of one completion: of the last assistant message where it is a conversation.
+
+    Raises:
+        BindingError: it is neither text nor messages.
+    """
+    if isinstance(completion, str):
+        return completion
+    messages = as_messages(completion, "completions", row)
+    for message in reversed(messages):
+        if message.get("role", "assistant") == "assistant":
+            return content_text(message.get("content"))
+    return ""
+
+
+def prompt_text(prompt: object, row: int = 0) -> str:
+    """The text of one prompt: the contents of all its messages, blank lines between."""
+    if prompt is None or isinstance(prompt, str):
+        return prompt or ""
+    texts = [content_text(message.get("content")) for message in as_messages(prompt, "prompts", row)]
+    return "\n\n".join(text for text in texts if text)
+
+
+def as_messages(value: object, what: str, row: int) -> Sequence[Message]:
+    """`value` as chat messages: a plain text is one message of the assistant, None is no message."""
+    if value is None:
+        return []
+    if isinstance(value, str):
+        return [{"role": "assistant", "content": value}]
+    if isinstance(value, Mapping):
+        return [value]
+    if isinstance(value, Sequence) and all(isinstance(message, (Mapping, str)) for message in value):
+        return [{"role": "assistant", "content": item} if isinstance(item, str) else item for item in value]
+    raise BindingError(
+        f"{what}[{row}] is neither a text nor a list of chat messages: {shorten(value)} ({type(value).__name__})"
+    )
+
+
+def content_text(content: object) -> str:
+    """The text of a message's content; images, audio and anything else that is not text count as none."""
+    parts = content if isinstance(content, (list, tuple)) else [content]
+    texts = [part.get("text") if isinstance(part, Mapping) else part for part in parts]
+    return "".join(text for text in texts if isinstance(text, str))

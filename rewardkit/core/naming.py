@@ -1,0 +1,119 @@
+"""Naming: which nodes of a tree are components, terms and gates, and what each is called.
+
+Equal nodes are one. Names are unique: two different rewards called alike get the key of their route as a prefix
+(``math.accuracy``), names that nobody chose get a number (``product_2``), anything else is an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from rewardkit.core.algebra import Named, Reward
+from rewardkit.core.errors import RewardDefinitionError
+
+Path = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Nodes:
+    """The distinct nodes of a tree, each with a number that all equal nodes share."""
+
+    nodes: Sequence[Reward]
+    numbers: dict[Reward, int]
+    by_identity: dict[int, tuple[Reward, int]]  # holds the objects too, so that no other gets their identity
+
+    def key(self, reward: Reward) -> int:
+        known = self.by_identity.get(id(reward))
+        return self.numbers[reward] if known is None else known[1]
+
+
+def distinct_nodes(root: Reward) -> Nodes:
+    nodes: list[Reward] = []
+    numbers: dict[Reward, int] = {}
+    by_identity: dict[int, tuple[Reward, int]] = {}
+    for node, _, _ in walk(root):
+        if node not in numbers:
+            numbers[node] = len(nodes)
+            nodes.append(node)
+        by_identity[id(node)] = (node, numbers[node])
+    return Nodes(nodes, numbers, by_identity)
+
+
+def walk(node: Reward, path: Path = (), parent: Reward | None = None) -> Iterator[tuple[Reward, Path, Reward | None]]:
+    """All nodes from the root down, from left to right, with the route keys above them and their parent."""
+    yield node, path, parent
+    for prefix, child in zip(node.prefixes, node.children, strict=True):
+        yield from walk(child, (*path, prefix) if prefix else path, node)
+    for addend in node.addends or ():
+        if addend not in node.children:
+            yield from walk(addend, path, node)
+
+
+@dataclass(frozen=True)
+class Names:
+    """Names with their nodes, in the order in which the tree mentions them."""
+
+    components: Sequence[tuple[str, Reward]]
+    terms: Sequence[tuple[str, Reward]]
+    gates: Sequence[tuple[str, Reward]]
+
+    @classmethod
+    def of(cls, root: Reward) -> Names:
+        """Raises RewardDefinitionError where two different rewards would have one name."""
+        terms = list(dict.fromkeys(_terms(root)))
+        is_term = set(terms)
+        paths: dict[Reward, list[Path]] = {}
+        components: dict[Reward, None] = {}
+        gates: dict[Reward, None] = {}
+        for node, path, parent in walk(root):
+            logged = node.logged and not isinstance(parent, Named)
+            if logged:
+                components[node] = None
+            if node.is_gate:
+                gates[node] = None
+            if logged or node in is_term or node.is_gate:
+                paths.setdefault(node, []).append(path)
+        names = _unique(paths)
+        return cls(
+            [(names[node], node) for node in components],
+            [(names[node], node) for node in terms],
+            [(names[node], node) for node in gates],
+        )
+
+
+def _terms(node: Reward) -> Iterator[Reward]:
+    if node.addends is None:
+        yield node
+    for addend in node.addends or ():
+        yield from _terms(addend)
+
+
+def _unique(paths: dict[Reward, list[Path]]) -> dict[Reward, str]:
+    """A name for each node, from its own name and the route keys of the places where it stands."""
+    named: dict[str, list[Reward]] = {}
+    for node in paths:
+        named.setdefault(node.name or "sum", []).append(node)
+    result: dict[Reward, str] = {}
+    for name, nodes in named.items():
+        for number, node in enumerate(nodes, start=1):
+            places = set(paths[node])
+            if len(nodes) > 1 and len(places) == 1 and places != {()}:
+                result[node] = ".".join((*places.pop(), name))
+            elif number > 1 and node.generic:
+                result[node] = f"{name}_{number}"
+            else:
+                result[node] = name
+    _refuse_clashes(result)
+    return result
+
+
+def _refuse_clashes(names: dict[Reward, str]) -> None:
+    owners: dict[str, Reward] = {}
+    for node, name in names.items():
+        if name in owners:
+            raise RewardDefinitionError(
+                f"two different rewards are called {name!r}: {owners[name]!r} and {node!r}. "
+                "Give one another name with .named(...)"
+            )
+        owners[name] = node

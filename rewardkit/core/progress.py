@@ -1,0 +1,237 @@
+"""Progress (where training stands) and Schedule (a number that depends on it).
+
+``linear(0.0, 1.0, end=0.5)(Progress(step=25, max_steps=100))`` is 0.5. A schedule is a pure function of
+Progress: it holds no state. In evaluation (``training=False``, or no Progress at all) every schedule stands
+at its end value, so that evaluation curves compare across steps.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from numbers import Real
+from types import MappingProxyType
+from typing import Any, final
+
+from rewardkit.core.errors import RewardDefinitionError, RewardTypeError, shorten
+
+Bounds = tuple[float, float]
+"""Lowest and highest value, both included; infinite where there is no limit."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where training stands: ``Progress(step=20, max_steps=100).fraction == 0.2``.
+
+    Args:
+        step: optimiser steps done, from 0.
+        max_steps: optimiser steps in all, at least 1.
+        training: False while evaluating.
+        means: component -> mean over the last training batch of all ranks.
+        states: state of the schedules that follow performance, by schedule.
+    """
+
+    step: int
+    max_steps: int
+    training: bool = True
+    means: Mapping[str, float] = field(default_factory=dict, kw_only=True, hash=False)
+    states: Mapping[Any, Any] = field(default_factory=dict, kw_only=True, hash=False)
+
+    def __post_init__(self) -> None:
+        if self.step < 0 or self.max_steps < 1:
+            raise RewardDefinitionError(
+                f"Progress needs step >= 0 and max_steps >= 1, got step={self.step}, max_steps={self.max_steps}"
+            )
+        object.__setattr__(self, "means", MappingProxyType(dict(self.means)))
+        object.__setattr__(self, "states", MappingProxyType(dict(self.states)))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _progress, (self.step, self.max_steps, self.training, dict(self.means), dict(self.states))
+
+    @property
+    def fraction(self) -> float:
+        """Share of training done, 0.0 to 1.0."""
+        return min(1.0, self.step / self.max_steps)
+
+
+def _progress(
+    step: int, max_steps: int, training: bool, means: Mapping[str, float], states: Mapping[Any, Any]
+) -> Progress:
+    return Progress(step, max_steps, training, means=means, states=states)
+
+
+class Schedule(ABC):
+    """A number that depends on training progress. Frozen, hashable, picklable; made by ``rk.schedules``."""
+
+    @property
+    @abstractmethod
+    def end_value(self) -> float:
+        """The value at the end of training, and in evaluation."""
+
+    @property
+    @abstractmethod
+    def bounds(self) -> Bounds:
+        """The lowest and highest value it ever takes."""
+
+    @abstractmethod
+    def at(self, progress: Progress) -> float:
+        """The value at `progress`."""
+
+    @final
+    def __call__(self, progress: Progress | None = None) -> float:
+        """The value now; the end value in evaluation or without Progress."""
+        return self.at(progress) if progress is not None and progress.training else self.end_value
+
+    @final
+    def __mul__(self, other: object) -> Any:
+        if isinstance(other, Schedule):
+            return Multiplied(self, other)
+        return Scaled(self, number(other, "a schedule's factor")) if isinstance(other, Real) else NotImplemented
+
+    __rmul__ = __mul__
+
+    @final
+    def __add__(self, other: object) -> Schedule:
+        if isinstance(other, Real):
+            other = Constant(number(other, "a schedule's summand"))
+        return Summed(self, other) if isinstance(other, Schedule) else NotImplemented
+
+    __radd__ = __add__
+
+
+Weight = float | Schedule
+
+
+@final
+@dataclass(frozen=True)
+class Constant(Schedule):
+    """The same number always."""
+
+    value: float
+
+    @property
+    def end_value(self) -> float:
+        return self.value
+
+    @property
+    def bounds(self) -> Bounds:
+        return self.value, self.value
+
+    def at(self, progress: Progress) -> float:
+        return self.value
+
+    def __repr__(self) -> str:
+        return f"constant({self.value:g})"
+
+
+@final
+@dataclass(frozen=True)
+class Scaled(Schedule):
+    """A schedule times a number."""
+
+    schedule: Schedule
+    factor: float
+
+    @property
+    def end_value(self) -> float:
+        return self.factor * self.schedule.end_value
+
+    @property
+    def bounds(self) -> Bounds:
+        return scaled_bounds(self.schedule.bounds, (self.factor, self.factor))
+
+    def at(self, progress: Progress) -> float:
+        return self.factor * self.schedule.at(progress)
+
+    def __repr__(self) -> str:
+        return f"{self.factor:g}*{self.schedule!r}"
+
+
+@final
+@dataclass(frozen=True)
+class Multiplied(Schedule):
+    """The product of two schedules, as nested scheduled weights make it."""
+
+    first: Schedule
+    second: Schedule
+
+    @property
+    def end_value(self) -> float:
+        return self.first.end_value * self.second.end_value
+
+    @property
+    def bounds(self) -> Bounds:
+        return scaled_bounds(self.first.bounds, self.second.bounds)
+
+    def at(self, progress: Progress) -> float:
+        return self.first.at(progress) * self.second.at(progress)
+
+    def __repr__(self) -> str:
+        return f"{self.first!r}*{self.second!r}"
+
+
+@final
+@dataclass(frozen=True)
+class Summed(Schedule):
+    """The sum of two schedules."""
+
+    first: Schedule
+    second: Schedule
+
+    @property
+    def end_value(self) -> float:
+        return self.first.end_value + self.second.end_value
+
+    @property
+    def bounds(self) -> Bounds:
+        (low, high), (other_low, other_high) = self.first.bounds, self.second.bounds
+        return low + other_low, high + other_high
+
+    def at(self, progress: Progress) -> float:
+        return self.first.at(progress) + self.second.at(progress)
+
+    def __repr__(self) -> str:
+        return f"({self.first!r} + {self.second!r})"
+
+
+def scaled_bounds(first: Bounds, second: Bounds) -> Bounds:
+    """Bounds of a product of two numbers that move within `first` and `second`."""
+    corners = [0.0 if 0.0 in (a, b) else a * b for a in first for b in second]
+    return min(corners), max(corners)
+
+
+def number(value: object, what: str) -> float:
+    """`value` as a finite float, or an error that names `what`."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise RewardTypeError(f"{what} must be a number, got {shorten(value)} ({type(value).__name__})")
+    result = float(value)
+    if not math.isfinite(result):
+        raise RewardDefinitionError(f"{what} must be finite, got {result}")
+    return result
+
+
+def as_weight(value: object, what: str = "a weight") -> Weight:
+    """A number or a schedule, checked; constant schedules become their number."""
+    if isinstance(value, Constant):
+        return value.value
+    return value if isinstance(value, Schedule) else number(value, what)
+
+
+def weight_now(weight: Weight, progress: Progress | None) -> float:
+    """The weight's number at `progress`."""
+    return float(weight(progress)) if isinstance(weight, Schedule) else weight
+
+
+def weight_bounds(weight: Weight) -> Bounds:
+    return weight.bounds if isinstance(weight, Schedule) else (weight, weight)
+
+
+def multiplied(first: Weight, second: Weight) -> Weight:
+    """The product of two weights, either of which may be a schedule."""
+    if isinstance(first, Schedule):
+        return Multiplied(first, second) if isinstance(second, Schedule) else first if second == 1 else first * second
+    if isinstance(second, Schedule):
+        return second if first == 1 else second * first
+    return first * second

@@ -1,0 +1,276 @@
+"""Scorer: a compiled tree. It evaluates each node once per batch and gives a ScoreTable.
+
+``Scorer(0.7 * a + 0.3 * b).score(Batch(["..."]))`` walks the tree: every node asks for its children on the rows it
+needs, so closed gates stay unevaluated and nothing is computed twice. Afterwards the total is handed down the
+additive part of the tree as shares, which become the terms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine, Iterable, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from rewardkit.core import binding
+from rewardkit.core.algebra import Reward, Share, WeightedSum, as_reward, leaves
+from rewardkit.core.batch import Batch
+from rewardkit.core.driving import Driver, Finished, Task, Turn, in_background
+from rewardkit.core.leaf import Leaf
+from rewardkit.core.naming import Names, distinct_nodes
+from rewardkit.core.outcome import ABSTAINED, SKIPPED, Column, Fault, Floats, Rows, ScoreTable
+from rewardkit.core.progress import Progress, Schedule
+
+
+class Scorer:
+    """A tree ready to score batches. Safe to share between threads; holds no results.
+
+    Args:
+        reward: the tree.
+
+    Raises:
+        RewardTypeError: `reward` is no reward.
+        RewardDefinitionError: two different rewards of the tree have one name.
+    """
+
+    def __init__(self, reward: Reward) -> None:
+        self.reward = as_reward(reward, "what is scored")
+        self.names = Names.of(self.reward)
+        self._keys = distinct_nodes(self.reward)
+        self._leaves = [node for node in self._keys.nodes if isinstance(node, Leaf)]
+
+    @property
+    def components(self) -> list[str]:
+        """The names of all rewards that are logged by themselves."""
+        return [name for name, _ in self.names.components]
+
+    @property
+    def terms(self) -> list[str]:
+        """The names of the additive terms of the total."""
+        return [name for name, _ in self.names.terms]
+
+    def traps(self) -> list[str]:
+        """What in the tree will probably not do what its author wants, in sentences."""
+        found = []
+        if isinstance(self.reward, WeightedSum):
+            first = self.reward.items[0][0]
+            if isinstance(first, Schedule) and all(weight == first for weight, _ in self.reward.items):
+                found.append(
+                    f"the schedule {first!r} multiplies the whole reward alike: GRPO normalises within the group, "
+                    "which cancels it; schedule a part of the reward instead"
+                )
+        earning = {leaf for _, node in self.names.terms for leaf in leaves(node)}
+        for node in self._keys.nodes:
+            found += node.traps(earning)
+        return found
+
+    def score(self, batch: Batch, *, strict: bool = True) -> ScoreTable:
+        """All components, terms and the total of `batch`.
+
+        Args:
+            strict: a bug of a reward function raises; otherwise it scores the lowest bound and is reported.
+
+        Raises:
+            BindingError: a column or argument is missing.
+            CoercionError: a column's value does not fit its annotation.
+            RewardFailure: a reward function's bug while `strict`, a failure under policy "raise", an unknown route.
+        """
+        for leaf in self._leaves:
+            binding.check(leaf.parameters, batch, leaf.label)
+        evaluation = _Evaluation(self, batch, strict)
+        everything = np.ones(batch.size, dtype=np.bool_)
+        (root,) = evaluation.driver.run(evaluation.columns([(self.reward, everything)]))
+        terms, weights = evaluation.terms(root)
+        names = dict(self.names.components)
+        timings = {name: evaluation.seconds.get(self._keys.key(node), 0.0) for name, node in names.items()}
+        return ScoreTable(
+            completions=batch.texts,
+            components={name: evaluation.component(node) for name, node in names.items()},
+            terms=terms,
+            total=np.where(root.contributing, root.values, np.nan),
+            weights=weights,
+            gates=evaluation.pass_rates(),
+            timings=timings,
+            faults=tuple(evaluation.faults),
+        )
+
+
+@dataclass(slots=True)
+class _Memo:
+    """What is known of one node: evaluated in ``covered``, wanted in ``asked``, not applicable in ``unrouted``."""
+
+    column: Column
+    covered: Rows
+    asked: Rows
+    unrouted: Rows
+    tasks: list[Task] = field(default_factory=list)
+
+
+class _Evaluation:
+    """One tree over one batch; the `Scoring` that nodes see."""
+
+    def __init__(self, scorer: Scorer, batch: Batch, strict: bool) -> None:
+        self.scorer = scorer
+        self._batch = batch
+        self._strict = strict
+        self.driver = Driver()
+        self.memos: dict[int, _Memo] = {}
+        self.seconds: dict[int, float] = {}
+        self.gates: dict[int, tuple[int, int]] = {}
+        self.faults: list[Fault] = []
+
+    @property
+    def batch(self) -> Batch:
+        return self._batch
+
+    @property
+    def strict(self) -> bool:
+        return self._strict
+
+    def _memo(self, reward: Reward) -> _Memo:
+        key = self.scorer._keys.key(reward)
+        if key not in self.memos:
+            size = self._batch.size
+            none = np.zeros(size, dtype=np.bool_)
+            self.memos[key] = _Memo(Column.empty(size), none, none.copy(), none.copy())
+        return self.memos[key]
+
+    async def columns(self, requests: Sequence[tuple[Reward, Rows]]) -> list[Column]:
+        memos = []
+        for reward, rows in requests:
+            memo = self._memo(reward)
+            memo.asked |= rows
+            missing = rows & ~memo.covered
+            if missing.any():
+                missing = reward.reach(self._batch, missing) & ~memo.covered
+                memo.covered |= missing
+                memo.tasks.append(self.driver.start(self._fill(reward, missing, memo)))
+            memos.append(memo)
+        running = [task for memo in memos for task in memo.tasks if not task.done]
+        if running:
+            await Finished(running)
+        return [memo.column for memo in memos]
+
+    async def _fill(self, reward: Reward, rows: Rows, memo: _Memo) -> None:
+        memo.column.fill(rows, await reward.evaluate(self, rows))
+
+    def column(self, reward: Reward) -> Column:
+        return self._memo(reward).column
+
+    async def turn(self) -> None:
+        await Turn()
+
+    async def background(self, work: Coroutine[Any, Any, Any]) -> Any:
+        future = in_background(work)
+        await Finished(future=future)
+        return future.result()
+
+    async def finished(self, future: Future[Any]) -> None:
+        await Finished(future=future)
+
+    def timed(self, reward: Reward, seconds: float) -> None:
+        key = self.scorer._keys.key(reward)
+        self.seconds[key] = self.seconds.get(key, 0.0) + seconds
+
+    def faulted(self, faults: Iterable[Fault]) -> None:
+        self.faults += faults
+
+    def gate_passed(self, gate: Reward, reached: Rows, passed: Rows) -> None:
+        key = self.scorer._keys.key(gate)
+        before, through = self.gates.get(key, (0, 0))
+        self.gates[key] = before + int(reached.sum()), through + int(passed.sum())
+
+    def unrouted(self, reward: Reward, rows: Rows) -> None:
+        self._memo(reward).unrouted |= rows
+        for child in reward.children:
+            self.unrouted(child, rows)
+
+    def pass_rates(self) -> dict[str, float]:
+        rates = {}
+        for name, gate in self.scorer.names.gates:
+            reached, passed = self.gates.get(self.scorer._keys.key(gate), (0, 0))
+            if reached:
+                rates[name] = passed / reached
+        return rates
+
+    def component(self, reward: Reward) -> Column:
+        """The column of one component, with what nobody asked for left out."""
+        memo = self._memo(reward)
+        column = memo.column
+        if memo.asked.all():
+            return column
+        codes = np.where(memo.asked, column.codes, np.where(memo.unrouted, ABSTAINED, SKIPPED)).astype(np.int8)
+        notes = {row: note for row, note in column.notes.items() if memo.asked[row]}
+        return Column(np.where(memo.asked, column.values, np.nan), codes, notes, column.parts)
+
+    def terms(self, root: Column) -> tuple[dict[str, Floats], dict[str, float]]:
+        """Each term's values (n,) and its weight in this batch."""
+        size = self._batch.size
+        shares: dict[int, list[Share]] = {}
+        everything = Share(np.ones(size), np.ones(size, dtype=np.bool_))
+        stack = [(self.scorer.reward, everything)]
+        while stack:
+            node, share = stack.pop()
+            if node.addends is None:
+                shares.setdefault(self.scorer._keys.key(node), []).append(share)
+            else:
+                stack += node.distribute(self, share)
+        terms: dict[str, Floats] = {}
+        weights: dict[str, float] = {}
+        for name, node in self.scorer.names.terms:
+            parts = shares.get(self.scorer._keys.key(node), [])
+            terms[name] = _term(parts, self.column(node), root.contributing)
+            reached = np.logical_or.reduce([part.reached for part in parts]) if parts else np.zeros(size, np.bool_)
+            if reached.any():
+                weight = np.sum([np.where(part.reached, part.weight, 0.0) for part in parts], axis=0)
+                weights[name] = float(np.mean(weight[reached]))
+        return terms, weights
+
+
+def _term(shares: Sequence[Share], column: Column, scorable: Rows) -> Floats:
+    """The share of the total that one node causes: NaN where it abstained or nothing counts, 0 where it is off."""
+    values = np.zeros(len(scorable))
+    live = np.zeros(len(scorable), dtype=np.bool_)
+    for share in shares:
+        counts = share.reached & (share.weight != 0.0)
+        live |= counts
+        counts = counts & column.contributing
+        values[counts] += share.weight[counts] * column.values[counts]
+    values[(live & ~column.contributing) | ~scorable] = np.nan
+    return values
+
+
+def score(
+    reward: Reward,
+    completions: Iterable[Any],
+    /,
+    *,
+    prompts: Iterable[Any] | None = None,
+    completion_ids: Iterable[Any] | None = None,
+    progress: Progress | None = None,
+    **columns: Iterable[Any],
+) -> ScoreTable:
+    """Scores completions outside of training: in a notebook or a test.
+
+    ::
+
+        table = rk.score(rk.number("answer"), ["<answer>42</answer>", "dunno"], answer=["42", "7"])
+        table.total      # array([1., 0.])
+
+    Args:
+        reward: the tree to score with.
+        completions: n texts, or conversational completions (lists of messages).
+        prompts: n prompts, texts or lists of messages.
+        completion_ids: n lists of token ids.
+        progress: where training stands; without it schedules stand at their end value.
+        columns: the dataset's columns, n values each.
+
+    Raises:
+        BindingError: a column is missing, too short, or has a reserved name.
+        CoercionError: a column's value does not fit the annotation.
+        RewardFailure: a reward function raised or returned nonsense.
+    """
+    batch = Batch(completions, prompts=prompts, completion_ids=completion_ids, columns=columns, progress=progress)
+    return Scorer(reward).score(batch)

@@ -1,0 +1,61 @@
+"""Tables for a person's eyes: a terminal (`render_text`) and a notebook (`render_html`).
+
+Cells may hold text written by a model under training, so nothing in them may act on the reader's screen:
+``"\\x1b[2J"`` is shown as ``\\x1b[2J``, bidirectional controls are spelled out, HTML is escaped.
+"""
+
+from __future__ import annotations
+
+import html
+import unicodedata
+from collections.abc import Sequence
+
+_INVISIBLE = {"Cc", "Cf", "Co", "Cs", "Zl", "Zp"}
+_COMPLETION_WIDTH = 44
+_NOTE_WIDTH = 60
+
+
+def visible(text: str) -> str:
+    """`text` with every control, format and bidirectional character spelled out (``\\n``, ``\\u202e``)."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(
+        repr(character)[1:-1] if unicodedata.category(character) in _INVISIBLE else character for character in text
+    )
+
+
+def _cut(text: str, width: int) -> str:
+    shown = visible(text[: width + 1])
+    return shown if len(shown) <= width else f"{shown[: width - 3]}..."
+
+
+def _limited(header: Sequence[str], cells: Sequence[Sequence[str]]) -> list[list[str]]:
+    width = [_NOTE_WIDTH if name == "note" else _COMPLETION_WIDTH for name in header]
+    return [[_cut(cell, limit) for cell, limit in zip(line, width, strict=True)] for line in cells]
+
+
+def render_text(header: Sequence[str], cells: Sequence[Sequence[str]], *, left: int) -> str:
+    """Aligned columns; texts left, numbers right; `left` says how many further rows there are."""
+    lines = [list(header), *_limited(header, cells)]
+    textual = [name in ("completion", "note") for name in header]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(header))]
+    shown = [
+        "  ".join(
+            cell.ljust(width) if left_aligned else cell.rjust(width)
+            for cell, width, left_aligned in zip(line, widths, textual, strict=True)
+        ).rstrip()
+        for line in lines
+    ]
+    if left:
+        shown.append(f"... and {left:,} more rows")
+    return "\n".join(shown)
+
+
+def render_html(header: Sequence[str], cells: Sequence[Sequence[str]], *, left: int) -> str:
+    """The same table for a notebook, everything escaped."""
+    head = "".join(f"<th>{html.escape(name)}</th>" for name in header)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in line) + "</tr>" for line in _limited(header, cells)
+    )
+    rest = f"<caption>... and {left:,} more rows</caption>" if left else ""
+    return f"<table>{rest}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

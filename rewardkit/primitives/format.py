@@ -1,0 +1,115 @@
+"""Format: ``rk.tags("think", "answer")`` gives 1.0 to ``<think>6*7</think><answer>42</answer>``."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+
+from rewardkit.core.algebra import Reward
+from rewardkit.core.errors import RewardDefinitionError, shorten
+from rewardkit.core.json_text import MAX_CHARACTERS
+from rewardkit.core.leaf import expression, primitive
+from rewardkit.core.outcome import Score
+
+_BLANK = frozenset("\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
+"""Characters that Unicode calls letters or symbols and that show nothing."""
+
+
+def has_visible_character(text: str) -> bool:
+    """Whether a reader would see anything of `text`."""
+    stripped = text.strip()
+    if not stripped:
+        return False
+    if "!" <= stripped[0] <= "~":
+        return True
+    return any(unicodedata.category(character)[0] in "LNPS" and character not in _BLANK for character in stripped)
+
+
+@dataclass(frozen=True)
+class Tags:
+    """Each tag exactly once, in order, closed, with something visible inside, and nothing outside."""
+
+    names: tuple[str, ...]
+    partial: bool
+    prefilled: str | None
+    anchored: bool
+
+    def __call__(self, completion: str) -> float | Score:
+        if len(completion) > MAX_CHARACTERS:
+            return Score(0.0, f"longer than {MAX_CHARACTERS:,} characters")
+        text = f"<{self.prefilled}>{completion}" if self.prefilled else completion
+        good = 0
+        wrong: list[str] = []
+        position = 0
+        outside: list[str] = []
+        for name in self.names:
+            opening, closing = f"<{name}>", f"</{name}>"
+            start, end = text.find(opening, position), text.find(closing, position)
+            problem = self._problem(text, name, start, end)
+            if problem:
+                wrong.append(problem)
+                continue
+            good += 1
+            outside.append(text[position:start])
+            position = end + len(closing)
+        outside.append(text[position:])
+        if not wrong:
+            if not self.anchored or not any(map(str.strip, outside)):
+                return 1.0
+            # Nested or swapped tags fail above; here all tags are right and something stands beside them.
+            wrong.append(f"text outside the tags: {shorten(next(filter(str.strip, outside)).strip(), 40)}")
+            return Score(good / (good + 1) if self.partial else 0.0, wrong[0])
+        return Score(good / len(self.names) if self.partial else 0.0, "; ".join(wrong))
+
+    def _problem(self, text: str, name: str, start: int, end: int) -> str:
+        opening, closing = f"<{name}>", f"</{name}>"
+        openings, closings = text.count(opening), text.count(closing)
+        if openings == 0 and closings == 1 and name == self.names[0] and not self.prefilled:
+            return f"{opening} is missing; if the prompt ends with it, say prefilled={name!r}"
+        if openings != 1 or closings != 1:
+            times = {0: "is missing", 1: ""}
+            faults = [(opening, openings), (closing, closings)]
+            return ", ".join(
+                f"{tag} {times.get(count, f'stands there {count} times')}" for tag, count in faults if count != 1
+            )
+        if start < 0 or end < start:
+            return f"{opening} is out of order"
+        body = text[start + len(opening) : end]
+        if not has_visible_character(body):
+            return f"{opening} is empty"
+        inside = next((other for other in self.names if f"<{other}>" in body or f"</{other}>" in body), None)
+        return f"<{inside}> stands inside {opening}" if inside else ""
+
+
+def tags(*names: str, partial: bool = False, prefilled: str | None = None, anchored: bool = True) -> Reward:
+    """1.0 where each tag stands exactly once, in this order, closed and with visible content.
+
+    ``rk.tags("think", "answer")`` gives 1.0 to ``"<think>6*7</think>\\n<answer>42</answer>"``, and 0.0 with a note to
+    the same with a second ``<answer>``, an empty one, or text outside the tags.
+
+    Args:
+        names: of the tags, in order, without brackets.
+        partial: credit of 1/len(names) per right tag; text outside costs one further share.
+        prefilled: the first tag, if the prompt already ends with its opening, as chat templates of reasoning models do.
+        anchored: only white space may stand before, between and after the tags.
+
+    Returns:
+        A reward within [0, 1]. Time is linear in the text; more than 200,000 characters score 0.0.
+
+    Raises:
+        RewardDefinitionError: no names, an impossible or repeated one, or `prefilled` is not the first.
+    """
+    if not names:
+        raise RewardDefinitionError('tags needs at least one name: rk.tags("think", "answer")')
+    for name in names:
+        if not isinstance(name, str) or not re.fullmatch(r"[^<>/\s]+", name):
+            raise RewardDefinitionError(f"tags: a name is text without brackets or white space, got {shorten(name)}")
+    if len(set(names)) < len(names):
+        raise RewardDefinitionError(f"tags: each name stands once, got {', '.join(names)}")
+    if prefilled is not None and prefilled != names[0]:
+        raise RewardDefinitionError(
+            f"tags: only the first tag can be prefilled, {names[0]!r}, not {shorten(prefilled)}"
+        )
+    shown = expression("tags", *names, partial=(partial, False), prefilled=(prefilled, None), anchored=(anchored, True))
+    return primitive(Tags(names, bool(partial), prefilled, bool(anchored)), "tags", shown)

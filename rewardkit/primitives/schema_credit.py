@@ -1,0 +1,274 @@
+"""How much of a JSON schema a value fulfils, and what is wrong with the rest.
+
+For an invoice that must have ``sku`` (text), ``qty`` (integer) and ``color``,
+``{"sku": "a-7", "qty": "31"}`` earns 1/3: ``color: missing; qty: "31" is not of type "integer"``.
+
+The credit of a value under a schema, with ``$ref`` and ``allOf`` followed and "X or null" read as X:
+
+- valid: 1. The validator alone decides that, and nothing else ever earns 1.
+- an invalid object of which the schema declares properties: the sum of the credits of the properties it
+  requires (a missing one has 0), divided by ``required + wrong + whole``: how many it requires, how many
+  others are present and invalid or not allowed, and 1 more where the schema has rules that no single
+  property is to blame for (``anyOf``, ``minProperties``, ``unevaluatedProperties``, ...).
+- an invalid array: the smallest credit among its items, divided by the number of invalid ones. Valid items
+  do not make up for an invalid one, so padding earns nothing. With a wrong length or with duplicates, or
+  where the schema has rules that no single item is to blame for (``contains``, ...): 0.
+- an invalid object or array inside another that the same part of a recursive schema describes: 0, or a
+  mistake would weigh less the deeper it is wrapped.
+- everything else that is invalid: 0. A placeholder of a wrong type earns what a missing property earns.
+
+Hence, by induction over the levels, mending one violation without making another never lowers the credit,
+and making one never raises it. What the schema lets a policy leave out is right when it is left out: ``[]``
+is a valid list of lines unless ``minItems`` says otherwise, and a property without rules takes anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from rewardkit.core.errors import MissingExtraError, shorten
+from rewardkit.primitives.schema_checks import check_document, read_schema, why_no_json
+from rewardkit.primitives.schema_document import Node, SchemaDocument, refusal
+from rewardkit.primitives.schema_levels import Level, level_of
+from rewardkit.primitives.schema_notes import Path, Violations, path_text, printable, value_text
+
+if TYPE_CHECKING:
+    from jsonschema_rs import Validator
+
+HIGHEST_INVALID = 1.0 - 1e-6
+"""An invalid value never comes nearer to 1, because gates open at their threshold less 1e-9."""
+
+INVALID_ITEMS = 100
+EXAMINED_VALUES = 2_000
+"""Beyond so many invalid items in one array it earns 0, and beyond so many invalid objects and arrays in
+one value the others do: a completion must not be able to buy seconds."""
+
+REGEX_BYTES = 10_000_000
+
+# Keywords that judge a value without another schema: the validator's own words are used for them.
+_PLAIN: frozenset[str] = frozenset().union(
+    ("type", "enum", "const", "format", "pattern", "minLength", "maxLength", "minimum", "maximum"),
+    ("exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minItems", "maxItems", "uniqueItems"),
+    ("minProperties", "maxProperties"),
+)
+_MASK = "\0"  # stands for the value in the validator's words, which would hold all of it
+
+
+class SchemaEngine:
+    """A compiled schema: judges parsed JSON values and gives partial credit (formula above).
+
+    Example: ``SchemaEngine('{"type": "integer"}').credit_of("x") == (0.0, '"x" is not of type "integer"')``.
+    `text` is the schema as JSON.
+    Raises RewardDefinitionError for a schema that is invalid, refers to anything outside itself, meets
+    itself on the same value or is too large; MissingExtraError without jsonschema-rs.
+    """
+
+    def __init__(self, text: str) -> None:
+        try:
+            import jsonschema_rs
+        except ImportError:
+            raise MissingExtraError.of("rk.json_schema", "json") from None
+        self._library = jsonschema_rs
+        self._document = SchemaDocument(read_schema(text))
+        check_document(self._document)
+        root = self._document.root
+        self._dialect = {"$schema": root["$schema"]} if "$schema" in root else {}
+        self._address = self._document.base or "urn:rewardkit:schema"
+        try:
+            self._validator = self._compiled(root)
+            self._registry = jsonschema_rs.Registry([(self._address, root)], retriever=_fetch_nothing)
+        except jsonschema_rs.ValidationError as error:
+            raise refusal(_definition_problem(error)) from None
+        except Exception as error:
+            raise refusal(f"the schema cannot be used: {shorten(str(error))}.") from None
+        self._validators: dict[int, Validator] = {}
+        self._plain_validators: dict[int, Validator] = {}
+        self._patterns: dict[str, Validator] = {}
+        self._levels: dict[int, Level] = {}
+
+    def credit_of(self, value: object, partial: bool = True) -> tuple[float, str]:
+        """(credit in [0, 1], note) of a parsed JSON value; the note is empty for a valid one.
+
+        Never raises for a value: one that JSON cannot hold, or on which the validator gives up, has 0.
+        """
+        try:
+            problem = why_no_json(value)
+            if problem:
+                return 0.0, problem
+            if self._validator.is_valid(value):
+                return 1.0, ""
+            violations = Violations()
+            credit = _Walk(self, violations).credit(self._document.root, value, ())
+            return (credit if partial else 0.0), violations.note()
+        except Exception as error:
+            return 0.0, f"could not be checked: {type(error).__name__}: {printable(str(error))}"
+        except BaseException as error:
+            if type(error).__name__ != "PanicException":  # how a fault inside the Rust validator arrives
+                raise
+            return 0.0, "could not be checked: the validator gave up on this value"
+
+    def valid(self, node: Node, value: object) -> bool:
+        """Whether `value` fulfils the part `node` of the schema."""
+        if not isinstance(node, dict):
+            return bool(node)
+        validator = self._validators.get(id(node))
+        if validator is None:
+            # By reference, so that the part keeps what surrounds it: $defs, anchors, the base URI.
+            address = f"{self._address}#{quote(self._document.pointer(node), safe='/~')}"
+            validator = self._compiled({**self._dialect, "$ref": address}, registry=self._registry)
+            self._validators[id(node)] = validator
+        return validator.is_valid(value)
+
+    def level(self, node: Node) -> Level:
+        """What the part `node` asks of objects and arrays; worked out once."""
+        if id(node) not in self._levels:
+            self._levels[id(node)] = level_of(self._document, node)
+        return self._levels[id(node)]
+
+    def property_schemas(self, level: Level, name: str) -> Iterator[Node]:
+        """The subschemas for the property `name`."""
+        for member in level.members:
+            declared = name in member.get("properties", ())
+            if declared:
+                yield member["properties"][name]
+            for pattern, node in member.get("patternProperties", {}).items():
+                if self._matches(pattern, name):
+                    declared = True
+                    yield node
+            if not declared and "additionalProperties" in member:
+                yield member["additionalProperties"]
+
+    def item_schemas(self, level: Level, index: int) -> Iterator[Node]:
+        """The subschemas for the item at `index`."""
+        return level.item_schemas(index, self._document.draft)
+
+    def plain_problem(self, level: Level, value: object) -> str:
+        """Which keyword that needs no other schema is broken, in words; empty if none is."""
+        for member in level.members:
+            validator = self._plain_validators.get(id(member))
+            if validator is None:
+                plain = {keyword: member[keyword] for keyword in member if keyword in _PLAIN}
+                validator = self._compiled({**self._dialect, **plain}, mask=_MASK)
+                self._plain_validators[id(member)] = validator
+            if not validator.is_valid(value):
+                try:
+                    validator.validate(value)
+                except self._library.ValidationError as error:
+                    problem = str(error.message)
+                    words = problem[1:] if problem.startswith(_MASK) else f": {problem}"
+                    return value_text(value) + printable(words)
+        return ""
+
+    def problem(self, level: Level, value: object) -> str:
+        """What is wrong with `value` as a whole, in words."""
+        plain = self.plain_problem(level, value)
+        return plain or f"{value_text(value)} does not fit {', '.join(level.whole) or 'its schema'}"
+
+    def _matches(self, pattern: str, name: str) -> bool:
+        if pattern not in self._patterns:
+            self._patterns[pattern] = self._compiled({"pattern": pattern})
+        return self._patterns[pattern].is_valid(name)
+
+    def _compiled(self, schema: dict[str, Any], **options: Any) -> Validator:
+        return self._library.validator_for(
+            schema,
+            offline=True,
+            validate_formats=True,
+            # The engine that runs in linear time; lookaround and backreferences do not compile in it.
+            pattern_options=self._library.RegexOptions(size_limit=REGEX_BYTES),
+            **options,
+        )
+
+
+class _Walk:
+    """One walk over one invalid value: adds up its credit and collects its violations."""
+
+    def __init__(self, engine: SchemaEngine, violations: Violations) -> None:
+        self.engine = engine
+        self.violations = violations
+        self.left_to_examine = EXAMINED_VALUES
+        self._around: set[int] = set()  # the parts of the schema that describe the values around this one
+
+    def credit(self, node: Node, value: Any, path: Path) -> float:
+        """The credit of `value`, which is known to be invalid under `node`."""
+        level = self.engine.level(node)
+        objects = isinstance(value, dict) and level.takes_objects and level.declares_properties
+        if not objects and not (isinstance(value, list) and level.takes_arrays):
+            self._blame(level, value, path)
+            return 0.0
+        self.left_to_examine -= 1
+        if self.left_to_examine < 0:
+            self.violations.counted_all = False
+            self._blame(level, value, path)
+            return 0.0
+        parts = {id(member) for member in level.members}
+        entered = parts - self._around
+        self._around |= entered
+        credit = (self._object_credit if objects else self._array_credit)(level, value, path)
+        self._around -= entered
+        return credit if entered == parts else 0.0
+
+    def _object_credit(self, level: Level, value: dict[str, Any], path: Path) -> float:
+        before = self.violations.count
+        earned, wrong = 0.0, 0
+        for name in sorted(level.required):
+            if name not in value:
+                self.violations.add((*path, name), "missing")
+            else:
+                nodes = self.engine.property_schemas(level, name)
+                earned += self._part_credit(nodes, value[name], (*path, name))
+        for name, part in value.items():
+            if name not in level.required:
+                nodes = self.engine.property_schemas(level, name)
+                wrong += self._part_credit(nodes, part, (*path, name)) < 1.0
+        if self.violations.count == before:
+            self._blame(level, value, path)
+        return min(earned / max(1, len(level.required) + wrong + level.whole_object), HIGHEST_INVALID)
+
+    def _array_credit(self, level: Level, value: list[Any], path: Path) -> float:
+        worst, invalid = 1.0, 0
+        for index, item in enumerate(value):
+            credit = self._part_credit(self.engine.item_schemas(level, index), item, (*path, index))
+            if credit < 1.0:
+                worst, invalid = min(worst, credit), invalid + 1
+                if invalid > INVALID_ITEMS:
+                    self.violations.counted_all = False
+                    return 0.0
+        wrong_itself = bool(self.engine.plain_problem(level, value))
+        if wrong_itself or not invalid:
+            self._blame(level, value, path)
+            return 0.0
+        return 0.0 if level.whole_array else min(worst / invalid, HIGHEST_INVALID)
+
+    def _part_credit(self, nodes: Iterator[Node], value: object, path: Path) -> float:
+        """The smallest credit of a property or an item under the schemas that apply to it."""
+        credit = 1.0
+        for node in nodes:
+            if node is False:
+                self.violations.add(path, "not allowed")
+                return 0.0
+            if not self.engine.valid(node, value):
+                credit = min(credit, self.credit(node, value, path))
+        return credit
+
+    def _blame(self, level: Level, value: object, path: Path) -> None:
+        # Words cost more than the check itself, and only the first few are shown.
+        words = self.engine.problem(level, value) if self.violations.wants_words else ""
+        self.violations.add(path, words)
+
+
+def _definition_problem(error: Any) -> str:
+    where = path_text(error.instance_path)
+    problem = f"the schema is not valid{f' at {where}' if where else ''}: {shorten(str(error.message))}."
+    if 'is not a "regex"' in str(error.message):
+        problem += (
+            " Patterns run in an engine whose time grows with the text alone: it has no lookaround and no "
+            f"backreferences, and takes patterns up to {REGEX_BYTES // 1_000_000} MB once compiled."
+        )
+    return problem
+
+
+def _fetch_nothing(address: str) -> Any:
+    raise ValueError(f"{address} is never fetched")

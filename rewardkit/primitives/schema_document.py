@@ -1,0 +1,216 @@
+"""A JSON schema document with its parts indexed: where each stands, and where each ``$ref`` leads.
+
+``SchemaDocument({"$defs": {"id": {"type": "integer"}}, "properties": {"sku": {"$ref": "#/$defs/id"}}})``
+knows the parts ``#``, ``#/$defs/id`` and ``#/properties/sku``, and that the last leads to the first of
+the two others. A reference that leads out of the document is an error: nothing is ever fetched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+from urllib.parse import unquote, urljoin
+
+from rewardkit.core.errors import RewardDefinitionError, near_miss, shorten
+
+Node = Any
+"""A subschema: a dict, or a bool (everything, nothing)."""
+
+# Which keywords hold subschemas, and whether these are laid on the same value or on one below it.
+_SAME_VALUE = ("not", "if", "then", "else")
+_SAME_VALUE_LISTS = ("allOf", "anyOf", "oneOf")
+_SAME_VALUE_MAPS = ("dependentSchemas", "dependencies")
+_BELOW = (
+    "additionalProperties",
+    "unevaluatedProperties",
+    "propertyNames",
+    "items",
+    "additionalItems",
+    "unevaluatedItems",
+    "contains",
+    "contentSchema",
+)
+_BELOW_LISTS = ("prefixItems", "items")
+_BELOW_MAPS = ("properties", "patternProperties", "$defs", "definitions")
+_REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
+STRUCTURE = frozenset(
+    (*_SAME_VALUE, *_SAME_VALUE_LISTS, *_SAME_VALUE_MAPS, *_BELOW, *_BELOW_LISTS, *_BELOW_MAPS, *_REFERENCES)
+)
+
+_DRAFTS = {
+    "json-schema.org/draft-04/schema": 4,
+    "json-schema.org/draft-06/schema": 6,
+    "json-schema.org/draft-07/schema": 7,
+    "json-schema.org/draft/2019-09/schema": 2019,
+    "json-schema.org/draft/2020-12/schema": 2020,
+}
+
+
+def refusal(problem: str) -> RewardDefinitionError:
+    """The one form of all complaints about a schema: ``raise refusal("...")``."""
+    return RewardDefinitionError(f"rk.json_schema: {problem}")
+
+
+class SchemaDocument:
+    """The parts of one schema document by JSON pointer, and what their references name.
+
+    Example: ``SchemaDocument({"$ref": "https://example.com/x.json"})`` raises.
+    `root` must be a JSON value and stay unchanged.
+    Raises RewardDefinitionError for an unknown draft and for a reference to nothing in the document.
+    """
+
+    def __init__(self, root: dict[str, Any]) -> None:
+        self.root = root
+        self.draft = _draft_of(root)
+        self.nodes: list[dict[str, Any]] = []
+        self._pointers: dict[int, str] = {}
+        self._bases: dict[int, str] = {}
+        self._resources: dict[str, dict[str, Any]] = {}
+        self._anchors: dict[tuple[str, str], dict[str, Any]] = {}
+        self._dynamic: dict[str, list[dict[str, Any]]] = {}
+        self._index(root, "", "")
+        for node in self.nodes:  # grows: a reference may lead to a place that no keyword declares
+            self.targets(node)
+
+    @property
+    def base(self) -> str:
+        """The URI the document gives itself by ``$id``, or the empty string."""
+        return self._bases[id(self.root)]
+
+    def pointer(self, node: Node) -> str:
+        """The JSON pointer of a subschema from the root: ``/properties/sku``; the root's is empty."""
+        return self._pointers[id(node)]
+
+    def only_reference(self, node: Mapping[str, Any]) -> bool:
+        """Whether all beside ``$ref`` is ignored in `node`, as it was up to draft 7."""
+        return self.draft <= 7 and "$ref" in node
+
+    def target(self, node: dict[str, Any]) -> Node | None:
+        """What the ``$ref`` of `node` names; None for a meta-schema (the validator holds these)."""
+        return self._resolve(node["$ref"], self._bases[id(node)])
+
+    def targets(self, node: dict[str, Any]) -> list[dict[str, Any]]:
+        """Every schema a reference of `node` may lead to; a dynamic one may lead to several."""
+        found: list[dict[str, Any]] = []
+        for keyword in _REFERENCES:
+            reference = node.get(keyword)
+            if isinstance(reference, str):
+                target = self._resolve(reference, self._bases[id(node)])
+                if isinstance(target, dict):
+                    found.append(target)
+                if keyword != "$ref":
+                    found.extend(self._dynamic.get(reference.partition("#")[2], ()))
+        return found
+
+    def on_same_value(self, node: dict[str, Any]) -> list[dict[str, Any]]:
+        """The schemas that validation lays on the very value that `node` is laid on."""
+        if self.only_reference(node):
+            return self.targets(node)
+        beside = [part for _, part, same in _subschemas(node) if same and isinstance(part, dict)]
+        return self.targets(node) + beside
+
+    def _index(self, start: Node, pointer: str, base: str) -> None:
+        waiting = [(start, pointer, base)]
+        while waiting:
+            node, pointer, base = waiting.pop()
+            if not isinstance(node, dict) or id(node) in self._pointers:
+                continue
+            base = self._name(node, base)
+            self._pointers[id(node)] = pointer
+            self._bases[id(node)] = base
+            self.nodes.append(node)
+            waiting.extend((part, pointer + path, base) for path, part, _ in _subschemas(node))
+
+    def _name(self, node: dict[str, Any], base: str) -> str:
+        """Notes the names that `node` goes by; returns the URI from which its own references start."""
+        if _draft_of(node, self.draft) != self.draft:
+            raise refusal(f"a part of the schema asks for another draft: {shorten(node['$schema'])}.")
+        name = node.get("id" if self.draft == 4 else "$id")
+        if isinstance(name, str) and not self.only_reference(node):
+            place, _, fragment = name.partition("#")
+            if place:
+                base = _joined(base, place)
+                self._resources[base] = node
+            if fragment:
+                self._anchors[base, fragment] = node
+        if not self._pointers:
+            self._resources[base] = node
+        for keyword in ("$anchor", "$dynamicAnchor"):
+            if isinstance(node.get(keyword), str):
+                self._anchors[base, node[keyword]] = node
+        if isinstance(node.get("$dynamicAnchor"), str):
+            self._dynamic.setdefault(node["$dynamicAnchor"], []).append(node)
+        if node.get("$recursiveAnchor") is True:
+            self._dynamic.setdefault("", []).append(node)
+        return base
+
+    def _resolve(self, reference: str, base: str) -> Node | None:
+        place, _, fragment = reference.partition("#")
+        place = _joined(base, place) if place else base
+        if place not in self._resources:
+            if place.partition("://")[2].startswith("json-schema.org/draft"):
+                return None
+            raise refusal(
+                f"the schema refers to {shorten(reference)}, which is not part of it. Files and addresses "
+                "are never fetched: put what it names under $defs."
+            )
+        fragment = unquote(fragment)
+        if not fragment or fragment.startswith("/"):
+            return self._walk(reference, place, fragment)
+        if (place, fragment) not in self._anchors:
+            anchors = [name for at, name in self._anchors if at == place]
+            hint = near_miss(fragment, anchors)
+            raise refusal(f"the schema refers to {shorten(reference)}, but has no such $anchor.{hint}")
+        return self._anchors[place, fragment]
+
+    def _walk(self, reference: str, place: str, fragment: str) -> Node:
+        node: Any = self._resources[place]
+        pointer = self._pointers[id(node)] + fragment
+        for token in fragment.split("/")[1:]:
+            key = token.replace("~1", "/").replace("~0", "~")
+            try:
+                node = node[int(key)] if isinstance(node, list) else node[key]
+            except (KeyError, IndexError, ValueError, TypeError):
+                hint = near_miss(key, node) if isinstance(node, dict) else ""
+                raise refusal(f"the schema refers to {shorten(reference)}: no such place.{hint}") from None
+            place = self._bases.get(id(node), place)
+        if not isinstance(node, dict | bool):
+            raise refusal(f"the schema refers to {shorten(reference)}, which is no schema: {shorten(node)}.")
+        self._index(node, pointer, place)
+        return node
+
+
+def _subschemas(node: dict[str, Any]) -> Iterator[tuple[str, Node, bool]]:
+    """Yields (pointer from `node`, subschema, whether it is laid on the same value as `node`)."""
+    for keyword in (*_SAME_VALUE, *_BELOW):
+        if isinstance(node.get(keyword), dict):
+            yield f"/{keyword}", node[keyword], keyword in _SAME_VALUE
+    for keyword in (*_SAME_VALUE_LISTS, *_BELOW_LISTS):
+        if isinstance(node.get(keyword), list):
+            for index, part in enumerate(node[keyword]):
+                yield f"/{keyword}/{index}", part, keyword in _SAME_VALUE_LISTS
+    for keyword in (*_SAME_VALUE_MAPS, *_BELOW_MAPS):
+        if isinstance(node.get(keyword), dict):
+            for name, part in node[keyword].items():
+                token = name.replace("~", "~0").replace("/", "~1")
+                yield f"/{keyword}/{token}", part, keyword in _SAME_VALUE_MAPS
+
+
+def _joined(base: str, place: str) -> str:
+    try:
+        return urljoin(base, place)
+    except ValueError as error:
+        raise refusal(f"{shorten(place)} is no URI: {error}.") from None
+
+
+def _draft_of(node: Mapping[str, Any], default: int = 2020) -> int:
+    if "$schema" not in node:
+        return default
+    address = node["$schema"]
+    draft = _DRAFTS.get(str(address).removesuffix("#").partition("://")[2])
+    if draft is None:
+        raise refusal(
+            f"unknown $schema {shorten(address)}. Meta-schemas are never fetched: name draft 4, 6, 7, "
+            "2019-09 or 2020-12, or leave it out for the last."
+        )
+    return draft
