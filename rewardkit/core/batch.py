@@ -171,10 +171,13 @@ class Batch:
 
 def equality(values: Sequence[Any]) -> Equality:
     """Numbers equal values alike; ``1``, ``1.0`` and ``True`` differ, and so do things that cannot be compared."""
-    seen: dict[Any, int] = {}
-    keys: Iterable[Any] = values if set(map(type, values)) <= {str} else map(_key, range(len(values)), values)
-    numbers = [seen.setdefault(key, len(seen)) for key in keys]
-    return Equality(np.array(numbers, dtype=np.int64), len(seen))
+    keys = values if set(map(type, values)) <= {str} else list(map(_key, range(len(values)), values))
+    seen: dict[Any, Any] = dict.fromkeys(keys)
+    if len(seen) == len(keys):
+        return Equality(np.arange(len(keys)), len(keys))
+    for number, key in enumerate(seen):
+        seen[key] = number
+    return Equality(np.array(list(map(seen.__getitem__, keys)), dtype=np.int64), len(seen))
 
 
 def _key(row: int, value: Any) -> Any:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, TimeoutError as FutureTimeout
 from dataclasses import dataclass, field
 from decimal import Decimal
+from itertools import starmap
 from numbers import Real
 from types import CodeType, TracebackType
 from typing import Any, Literal
@@ -89,19 +90,21 @@ class Results:
     faults: dict[int, Fault] = field(default_factory=dict)
 
 
-def call_each(function: Callable[..., Any], arguments: Iterable[tuple[Any, ...]]) -> list[Any]:
-    """`function` on each tuple of arguments; where it raises, a `Raised` stands in the list."""
+def call_each(function: Callable[..., Any], arguments: Iterable[tuple[Any, ...]], count: int) -> list[Any]:
+    """`function` on each of `count` tuples of arguments; where it raises, a `Raised` stands in the list."""
     results: list[Any] = []
-    remaining = iter(arguments)
-    while True:
+    calls = starmap(function, arguments)
+    while len(results) < count:
         try:
-            for each in remaining:
-                results.append(function(*each))
-            return results
+            # Keeps what came before an exception; `calls` goes on behind it in the next round.
+            results.extend(calls)
+            if len(results) < count:
+                results.append(Raised(StopIteration("from next() on an iterator without a next item")))
         except BaseException as error:
             if from_operator(error):
                 raise
             results.append(Raised(error))
+    return results
 
 
 def from_operator(error: BaseException) -> bool:
@@ -137,15 +140,14 @@ def check_results(raw: Sequence[Any], contract: Contract, strict: bool, context:
         RewardFailure: a bug while `strict`, or without a bound to fall back to; a failure under policy "raise".
     """
     low, high = contract.bounds
-    if set(map(type, raw)) <= _NUMBERS:
+    if raw and set(map(type, raw)) <= _NUMBERS:
         try:
             values = np.array(raw, dtype=np.float64)
         except OverflowError:
-            values = np.full(len(raw), np.inf)
-        # A comparison with NaN is False, so this one line also asks for finite values.
-        if values.size == 0 or (
-            values.min() >= low - TOLERANCE and values.max() <= high + TOLERANCE and np.isfinite(values).all()
-        ):
+            values = np.array([math.inf])
+        lowest, highest = float(values.min()), float(values.max())
+        # A comparison with NaN is False, so NaN goes the careful way too.
+        if lowest >= low - TOLERANCE and highest <= high + TOLERANCE and math.isfinite(highest - lowest):
             return Results(values, np.full(len(raw), SCORED, dtype=np.int8))
     results = Results(np.full(len(raw), np.nan), np.full(len(raw), SCORED, dtype=np.int8))
     for position, result in enumerate(raw):

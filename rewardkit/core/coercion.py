@@ -9,14 +9,13 @@ because nobody has read every cell of the data.
 
 from __future__ import annotations
 
-import ast
 import collections.abc
 import inspect
 import json
 import math
 import re
 import types
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, is_dataclass
 from datetime import date, datetime, time, timedelta
@@ -31,11 +30,7 @@ from pydantic.errors import PydanticUndefinedAnnotation, PydanticUserError
 from pydantic_core import to_json
 
 from rewardkit.core.errors import CoercionError, RewardDefinitionError, shorten
-
-JSON_CHARACTERS = 1_000_000
-LITERAL_CHARACTERS = 100_000
-NUMBER_CHARACTERS = 1_000
-DEPTH = 64
+from rewardkit.core.literals import NUMBER_CHARACTERS, Misfit, check_json, check_number, read_literal
 
 _WHITESPACE = " \t\n\r\f\v"
 _INTEGER = re.compile(r"([+-]?[0-9]+)(?:\.0+)?")
@@ -44,18 +39,6 @@ _TRUE, _FALSE = ("true", "yes", "on", "t", "y", "1"), ("false", "no", "off", "f"
 _ISO_TYPES = (date, datetime, time, timedelta, UUID)
 _UNIONS = (Union, types.UnionType)
 _READ_ONCE = (collections.abc.Iterable, collections.abc.Iterator, collections.abc.Generator)
-# An unterminated string runs to the end of the text, so that no character is looked at twice.
-_JSON_MARK = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z)|[\[\]{}]', re.DOTALL)
-_LITERAL_TOKEN = re.compile(
-    r"""[ \t\n\r]*(?:
-        (?P<string>[uU]?(?:'[^'\\\n]*(?:\\[^\n0-7][^'\\\n]*)*'|"[^"\\\n]*(?:\\[^\n0-7][^"\\\n]*)*"))
-      | (?P<number>[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)(?![\w.])
-      | (?P<name>(?:None|True|False)(?!\w)|set\(\))
-      | (?P<open>[\[({]) | (?P<close>[\])}]) | (?P<separator>[,:])
-    )""",
-    re.VERBOSE,
-)
-_ESCAPE = re.compile(r"""\\([\\'"abfnrtvxuUN])|\\""")
 
 
 def coerce(value: object, type_: Any) -> Any:
@@ -122,11 +105,11 @@ class Coercer:
             return value
         try:
             if value is None:
-                raise _Misfit(f"annotate `{self.target} | None` to allow it.")
+                raise Misfit(f"annotate `{self.target} | None` to allow it.")
             return self.convert(_without_numpy(value))
         except Exception as error:
             # A user's own validator keeps its traceback; for a plain misfit the message says it all.
-            cause = None if isinstance(error, (_Misfit, ValidationError)) else error
+            cause = None if isinstance(error, (Misfit, ValidationError)) else error
             article = "an" if self.target[0] in "aeiouAEIOU" else "a"
             message = f"{shorten(value)} is not {article} {self.target}: {_reason(error)}"
             raise CoercionError(message) from cause
@@ -135,17 +118,10 @@ class Coercer:
         return Coercer.of, (self.annotation,)
 
 
-class _Misfit(ValueError):
-    """A value does not fit; the message says why. Never leaves this module."""
-
-
-# --- Compiling an annotation
-
-
 def _compiled(annotation: Any) -> Coercer:
     try:
         if isinstance(annotation, (str, ForwardRef)):
-            raise _Misfit("the name is unknown; import it at the top of its module, at run time too.")
+            raise Misfit("the name is unknown; import it at the top of its module, at run time too.")
         base, metadata = _unwrapped(annotation)
         passes = base in (Any, object, inspect.Parameter.empty) and not metadata
         scalar = base if len(_alternatives(base)) != 1 else _alternatives(base)[0]
@@ -211,7 +187,7 @@ def _alternatives(base: Any) -> list[Any]:
 
 def _converter(annotation: Any, base: Any, metadata: tuple[Any, ...]) -> Callable[[object], Any]:
     if base in _READ_ONCE or get_origin(base) in _READ_ONCE:
-        raise _Misfit("it can be read only once, but rows may share a value; annotate a list.")
+        raise Misfit("it can be read only once, but rows may share a value; annotate a list.")
     if any(map(_parses_by_itself, metadata)):
         return _custom_converter(annotation, base, metadata)
     adapter = _adapter(annotation)
@@ -304,12 +280,12 @@ def _scalar(value: object, base: type) -> object:
     if base is str:
         if not isinstance(value, str):
             kind = type(value).__name__
-            raise _Misfit(f"it is of type {kind}, not text; annotate `{kind}`, or store the column as text.")
+            raise Misfit(f"it is of type {kind}, not text; annotate `{kind}`, or store the column as text.")
     elif isinstance(value, str):
         return _scalar_from_text(value.strip(_WHITESPACE), base)
     elif base is int and isinstance(value, (float, Decimal)):  # Arrow makes floats of int columns with gaps
         if not math.isfinite(value) or value != int(value):
-            raise _Misfit("it is not a whole number; annotate `float`.")
+            raise Misfit("it is not a whole number; annotate `float`.")
         return int(value)
     elif base is float and isinstance(value, Decimal):
         return float(value)
@@ -324,29 +300,23 @@ def _scalar_from_text(text: str, base: type) -> object:
     if base is bool:
         if text.lower() in _TRUE + _FALSE:
             return text.lower() in _TRUE
-        raise _Misfit("use true/false, yes/no, on/off, t/f, y/n or 1/0.")
+        raise Misfit("use true/false, yes/no, on/off, t/f, y/n or 1/0.")
     if len(text) > NUMBER_CHARACTERS:
-        raise _Misfit(f"{len(text):,} characters are too long for a number.")
+        raise Misfit(f"{len(text):,} characters are too long for a number.")
     if base is int:
         if match := _INTEGER.fullmatch(text):
             return int(match[1])
-        raise _Misfit("a whole number in ASCII digits is needed, such as 42 or -7; for 3.5 annotate `float`.")
+        raise Misfit("a whole number in ASCII digits is needed, such as 42 or -7; for 3.5 annotate `float`.")
     if not _DECIMAL.fullmatch(text):
-        raise _Misfit("a plain ASCII number is needed, such as 42, -0.5 or 1e-3 (no units, commas or nan).")
-    _check_number(text)
+        raise Misfit("a plain ASCII number is needed, such as 42, -0.5 or 1e-3 (no units, commas or nan).")
+    check_number(text)
     return base(text)
-
-
-def _check_number(text: str) -> None:
-    """Refuses what is not finite as a float, and what is expensive to even read."""
-    if len(text) > NUMBER_CHARACTERS or not math.isfinite(float(text)):
-        raise _Misfit(f"the number {shorten(text, 40)} is not finite, too large or too long.")
 
 
 def _from_iso(text: str, adapter: TypeAdapter[Any]) -> Any:
     result = adapter.validate_json(json.dumps(text), strict=True)
     if isinstance(result, datetime) and text[4:5] != "-":  # pydantic reads a number as seconds since 1970
-        raise _Misfit("a bare number is no ISO date.")
+        raise Misfit("a bare number is no ISO date.")
     return result
 
 
@@ -358,21 +328,21 @@ def _from_text(text: str, adapter: TypeAdapter[Any], is_union: bool) -> Any:
         return adapter.validate_python(text, strict=True)
     try:  # an Enum's value, a path, bytes; but under `datetime | int` a number is no seconds since 1970
         if is_union and _DECIMAL.fullmatch(text.strip(_WHITESPACE)):
-            raise _Misfit("no member of the union takes it.")
+            raise Misfit("no member of the union takes it.")
         return adapter.validate_json(json.dumps(text), strict=True)
     except Exception as error:
         misfit = _reason(error).rstrip(".")
     try:
-        _check_json(text)
+        check_json(text)
     except json.JSONDecodeError as error:
         no_json = f"{error.msg} at character {error.pos}"
     else:
         return adapter.validate_json(text, strict=True)
     try:
-        literal = _read_literal(text.strip(_WHITESPACE))
+        literal = read_literal(text.strip(_WHITESPACE))
     except Exception as error:
         reason = f"{misfit}; it is neither JSON ({no_json}) nor a Python literal ({_reason(error).rstrip('.')})"
-        raise _Misfit(reason) from None
+        raise Misfit(reason) from None
     return _from_value(literal, adapter)
 
 
@@ -389,70 +359,13 @@ def _from_value(value: object, adapter: TypeAdapter[Any]) -> Any:
     return adapter.validate_json(text, strict=True)
 
 
-def _check_json(text: str) -> None:
-    """Raises JSONDecodeError where `text` is no JSON, _Misfit where it is JSON that we refuse."""
-    if len(text) > JSON_CHARACTERS:
-        raise _Misfit(f"{len(text):,} characters are more than {JSON_CHARACTERS:,}.")
-    if text.count("[") + text.count("{") > DEPTH:
-        depth = 0
-        for match in _JSON_MARK.finditer(text):
-            depth += (match[0] in "[{") - (match[0] in "]}")
-            if depth > DEPTH:
-                raise _Misfit(f"it is nested more than {DEPTH} deep.")
-    json.loads(
-        text,
-        object_pairs_hook=lambda pairs: _refuse_duplicates([key for key, _ in pairs]),
-        parse_int=_check_number,
-        parse_float=_check_number,
-        parse_constant=_check_number,  # NaN, Infinity, -Infinity
-    )
-
-
-def _refuse_duplicates(keys: list[Any]) -> None:
-    if len(set(keys)) < len(keys):
-        raise _Misfit("a key stands twice in one object.")
-
-
-def _read_literal(text: str) -> Any:
-    """`text` as a Python literal; only what a repr can hold, and nothing deep, reaches the compiler."""
-    if len(text) > LITERAL_CHARACTERS:
-        raise _Misfit(f"{len(text):,} characters are more than {LITERAL_CHARACTERS:,}.")
-    tree = ast.parse("".join(_literal_tokens(text)), mode="eval")
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Dict):
-            _refuse_duplicates([ast.literal_eval(key) for key in node.keys if key is not None])
-    return ast.literal_eval(tree)
-
-
-def _literal_tokens(text: str) -> Iterator[str]:
-    position, depth, after_value = 0, 0, False
-    while position < len(text):
-        match = _LITERAL_TOKEN.match(text, position)
-        if match is None:
-            raise _Misfit(f"{shorten(text[position : position + 20])} is not allowed there.")
-        kind = match.lastgroup or ""
-        token = match[kind]
-        if after_value and kind not in ("close", "separator"):
-            raise _Misfit(f"a call, an operator or a missing comma before {shorten(token, 20)}.")
-        depth += (kind == "open") - (kind == "close")
-        if depth > DEPTH or (kind == "separator" and depth < 1):
-            raise _Misfit(f"it is nested more than {DEPTH} deep, or has no brackets.")
-        if kind == "number":
-            _check_number(token)
-        if kind == "string":  # doubles the backslash of \d, as Python would, but without Python's warning
-            token = _ESCAPE.sub(lambda escape: escape[0] if escape[1] else r"\\", token)
-        yield token
-        after_value = kind not in ("open", "separator")
-        position = match.end()
-
-
 def _finite(result: Any) -> Any:
     """`result`, unless there is a nan, an infinity or a Decimal beyond all floats in it."""
     waiting, seen = [result], set()
     while waiting:
         item = waiting.pop()
         if isinstance(item, (float, complex, Decimal)) and not math.isfinite(abs(complex(item))):
-            raise _Misfit(f"{shorten(item, 40)} in it is not finite, or too large.")
+            raise Misfit(f"{shorten(item, 40)} in it is not finite, or too large.")
         if id(item) in seen or isinstance(item, type):
             continue
         if isinstance(item, dict):
@@ -472,8 +385,8 @@ def _reason(error: Exception) -> str:
         places = [".".join(map(str, item["loc"])) for item in found[:3]]
         parts = [f"{place}: {item['msg']}".removeprefix(": ") for place, item in zip(places, found, strict=False)]
         reason = "; ".join(parts + [f"{count - len(parts):,} more misfits"] * (count > len(parts)))
-    elif isinstance(error, (_Misfit, SyntaxError, PydanticUserError, PydanticUndefinedAnnotation)):
-        reason = getattr(error, "message", "") or getattr(error, "msg", "") or str(error)
+    elif isinstance(error, (Misfit, SyntaxError, PydanticUserError, PydanticUndefinedAnnotation)):
+        reason = (getattr(error, "message", "") or getattr(error, "msg", "") or str(error)).partition("\n")[0]
     else:
         reason = shorten(error)
     reason = reason[:400]

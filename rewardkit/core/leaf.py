@@ -10,9 +10,9 @@ import importlib
 import inspect
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import pairwise, repeat
 from typing import Any, Literal, final
 
 import numpy as np
@@ -120,10 +120,12 @@ class Leaf(Reward):
             return []
         if self.scope != "sample":
             return await self._call_lists(scoring, function, arguments, parameters)
-        calls = list(zip(*arguments.columns, strict=True)) if arguments.columns else [()] * len(arguments.rows)
-        return await self._run(scoring, function, calls)
+        calls = zip(*arguments.columns, strict=True) if arguments.columns else repeat((), len(arguments.rows))
+        return await self._run(scoring, function, calls, len(arguments.rows))
 
-    async def _run(self, scoring: Scoring, function: Callable[..., Any], calls: list[tuple[Any, ...]]) -> list[Any]:
+    async def _run(
+        self, scoring: Scoring, function: Callable[..., Any], calls: Iterable[tuple[Any, ...]], count: int
+    ) -> list[Any]:
         waits = self.is_async or self.timeout is not None
         if not waits:
             await scoring.turn()
@@ -136,7 +138,7 @@ class Leaf(Reward):
                 await scoring.finished(future)
             results = collected(futures, self.timeout)
         else:
-            results = call_each(function, calls)
+            results = call_each(function, calls, count)
         scoring.timed(self, time.perf_counter() - started)
         return results
 
@@ -159,7 +161,7 @@ class Leaf(Reward):
             for start, stop in pairwise(cuts)
         ]
         results: list[Any] = []
-        lists = await self._run(scoring, function, calls)
+        lists = await self._run(scoring, function, calls, len(calls))
         for returned, (start, stop) in zip(lists, pairwise(cuts), strict=True):
             results += unpacked(returned, stop - start)
         return results
@@ -276,7 +278,7 @@ def _resolve_leaf(module: str, name: str) -> Leaf:
     return found
 
 
-async def _all(function: Callable[..., Any], calls: list[tuple[Any, ...]], timeout: float | None) -> list[Any]:
+async def _all(function: Callable[..., Any], calls: Iterable[tuple[Any, ...]], timeout: float | None) -> list[Any]:
     import asyncio
 
     return await asyncio.gather(*(awaited(function, call, timeout) for call in calls))

@@ -224,8 +224,8 @@ class _Evaluation:
             terms[name] = _term(parts, self.column(node), root.contributing)
             reached = np.logical_or.reduce([part.reached for part in parts]) if parts else np.zeros(size, np.bool_)
             if reached.any():
-                weight = np.sum([np.where(part.reached, part.weight, 0.0) for part in parts], axis=0)
-                weights[name] = float(np.mean(weight[reached]))
+                weight = sum(float(part.weight[part.reached].sum()) for part in parts)
+                weights[name] = weight / np.count_nonzero(reached)
         return terms, weights
 
 

@@ -1,0 +1,1 @@
+"""Ready rewards, one file per family: format, exact match, numbers, JSON schemas."""

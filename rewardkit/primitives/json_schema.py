@@ -2,7 +2,7 @@
 
 With ``class Line(BaseModel): sku: str; qty: int``, the document ``{"sku": "a-7", "qty": "three"}`` earns 0.5
 under ``credit="partial"``, with the note ``qty: "three" is not of type "integer"``, and 0.0 under
-``credit="binary"``. The formula and its laws stand in ``schema_credit``.
+``credit="binary"``. The formula and its laws stand in ``rewardkit.primitives.schema.credit``.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from rewardkit.core.extraction import Extractor, Json, as_extractor, document
 from rewardkit.core.json_text import Parsed
 from rewardkit.core.leaf import expression, primitive
 from rewardkit.core.outcome import Score
-from rewardkit.primitives.schema_checks import read_schema
-from rewardkit.primitives.schema_credit import SchemaEngine
-from rewardkit.primitives.schema_document import refusal
+from rewardkit.primitives.schema.checks import read_schema
+from rewardkit.primitives.schema.credit import SchemaEngine
+from rewardkit.primitives.schema.document import refusal
 
 COMPILED_SCHEMAS = 1_024
 
@@ -102,20 +102,13 @@ class _SchemaGenerator(GenerateJsonSchema):
 def _canonical(schema: Any) -> str:
     if isinstance(schema, str):
         schema = read_schema(schema)
-    elif (
-        isinstance(schema, bool | int | float | list | tuple | set | BaseModel | FunctionType)
-        or schema is None
-    ):
+    elif isinstance(schema, bool | int | float | list | tuple | set | BaseModel | FunctionType) or schema is None:
         hint = " Pass its class." if isinstance(schema, BaseModel) else ""
-        raise refusal(
-            f"{shorten(schema)} is no schema: give a dict, JSON text, or a type such as a model.{hint}"
-        )
+        raise refusal(f"{shorten(schema)} is no schema: give a dict, JSON text, or a type such as a model.{hint}")
     elif not isinstance(schema, Mapping):
         schema = _schema_of_type(schema)
     try:
-        return json.dumps(
-            schema if isinstance(schema, dict) else dict(schema), sort_keys=True, allow_nan=False
-        )
+        return json.dumps(schema if isinstance(schema, dict) else dict(schema), sort_keys=True, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
         raise refusal(f"the schema cannot be written as JSON: {shorten(str(error))}.") from None
 
@@ -145,7 +138,7 @@ class SchemaCredit:
 def json_schema(schema: Any, *, credit: Credit = "partial", extract: Extractor | Any = None) -> Reward:
     """How far the completion's JSON fulfils a schema; 1.0 exactly when it validates.
 
-    ``rk.json_schema(Invoice)`` gives 0.5 to ``{"sku": "a-7", "qty": "three"}``, where one of two required fields is right.
+    ``rk.json_schema(Line)`` gives 0.5 to ``{"sku": "a-7", "qty": "three"}``: one of two required fields is right.
 
     Args:
         schema: a JSON schema (dict or text; draft 2020-12 unless it says otherwise), a pydantic model, dataclass or

@@ -36,8 +36,9 @@ from pydantic import (
 )
 from typing_extensions import TypeAliasType, TypedDict
 
-from rewardkit.core.coercion import DEPTH, Coercer, coerce, coerce_column
+from rewardkit.core.coercion import Coercer, coerce, coerce_column
 from rewardkit.core.errors import CoercionError, RewardDefinitionError
+from rewardkit.core.literals import DEPTH
 
 
 class Color(Enum):

@@ -13,7 +13,7 @@ from math import isfinite
 from typing import Any
 
 from rewardkit.core.errors import near_miss, shorten
-from rewardkit.primitives.schema_document import STRUCTURE, SchemaDocument, refusal
+from rewardkit.primitives.schema.document import STRUCTURE, SchemaDocument, refusal
 
 SCHEMA_CHARACTERS = 2_000_000
 SCHEMA_DEPTH = 128

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from rewardkit.primitives.schema_document import Node, SchemaDocument
+from rewardkit.primitives.schema.document import Node, SchemaDocument
 
 # Rules over a value as a whole: when one is broken, no single property or item is to blame.
 _WHOLE = ("anyOf", "oneOf", "not", "if", "const", "enum", "$dynamicRef", "$recursiveRef")
@@ -103,9 +103,7 @@ def level_of(document: SchemaDocument, node: Node) -> Level:
 
 def _beside_null(branches: list[Node]) -> Node | None:
     """The X of "X or null", which is X for every object and array; None for other choices."""
-    others = [
-        branch for branch in branches if not (isinstance(branch, dict) and branch.get("type") == "null")
-    ]
+    others = [branch for branch in branches if not (isinstance(branch, dict) and branch.get("type") == "null")]
     return others[0] if len(others) == 1 < len(branches) else None
 
 

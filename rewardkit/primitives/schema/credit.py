@@ -29,10 +29,10 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from rewardkit.core.errors import MissingExtraError, shorten
-from rewardkit.primitives.schema_checks import check_document, read_schema, why_no_json
-from rewardkit.primitives.schema_document import Node, SchemaDocument, refusal
-from rewardkit.primitives.schema_levels import Level, level_of
-from rewardkit.primitives.schema_notes import Path, Violations, path_text, printable, value_text
+from rewardkit.primitives.schema.checks import check_document, read_schema, why_no_json
+from rewardkit.primitives.schema.document import Node, SchemaDocument, refusal
+from rewardkit.primitives.schema.levels import Level, level_of
+from rewardkit.primitives.schema.notes import Path, Violations, path_text, printable, value_text
 
 if TYPE_CHECKING:
     from jsonschema_rs import Validator

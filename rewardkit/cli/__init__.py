@@ -1,0 +1,1 @@
+"""The `rewardkit` command, one file per verb."""

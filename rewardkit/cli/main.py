@@ -1,0 +1,38 @@
+"""``rewardkit <verb>``: finds the verb, prints errors as sentences."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from rewardkit import __version__
+from rewardkit.cli import demo
+from rewardkit.core.errors import RewardKitError
+
+
+def parser() -> argparse.ArgumentParser:
+    """The whole command line."""
+    result = argparse.ArgumentParser(
+        prog="rewardkit", description="Reward functions for reinforcement learning of language models."
+    )
+    result.add_argument("--version", action="version", version=f"rewardkit {__version__}")
+    verbs = result.add_subparsers(title="verbs", dest="verb", required=True, metavar="VERB")
+    demo.add_to(verbs)
+    return result
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs one verb; the exit code."""
+    options = parser().parse_args(arguments)
+    try:
+        return int(options.run(options))
+    except RewardKitError as error:
+        print(f"rewardkit {options.verb}: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,101 @@
+"""Text that stands for a value, checked before anything parses it: JSON, and what a Python ``repr`` holds.
+
+``read_literal("{'a': [1, None]}")`` is ``{"a": [1, None]}``; a call, an operator, a duplicate key, brackets 65 deep or
+``1e999`` are a Misfit. All checks take time linear in the text.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import math
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from rewardkit.core.errors import shorten
+
+JSON_CHARACTERS = 1_000_000
+LITERAL_CHARACTERS = 100_000
+NUMBER_CHARACTERS = 1_000
+DEPTH = 64
+
+# An unterminated string runs to the end of the text, so that no character is looked at twice.
+_JSON_MARK = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z)|[\[\]{}]', re.DOTALL)
+_LITERAL_TOKEN = re.compile(
+    r"""[ \t\n\r]*(?:
+        (?P<string>[uU]?(?:'[^'\\\n]*(?:\\[^\n0-7][^'\\\n]*)*'|"[^"\\\n]*(?:\\[^\n0-7][^"\\\n]*)*"))
+      | (?P<number>[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)(?![\w.])
+      | (?P<name>(?:None|True|False)(?!\w)|set\(\))
+      | (?P<open>[\[({]) | (?P<close>[\])}]) | (?P<separator>[,:])
+    )""",
+    re.VERBOSE,
+)
+_ESCAPE = re.compile(r"""\\([\\'"abfnrtvxuUN])|\\""")
+
+
+class Misfit(ValueError):
+    """A value does not fit; the message says why. Never reaches a user as it is."""
+
+
+def check_number(text: str) -> None:
+    """Refuses what is not finite as a float, and what is expensive to even read."""
+    if len(text) > NUMBER_CHARACTERS or not math.isfinite(float(text)):
+        raise Misfit(f"the number {shorten(text, 40)} is not finite, too large or too long.")
+
+
+def check_json(text: str) -> None:
+    """Raises JSONDecodeError where `text` is no JSON, Misfit where it is JSON that we refuse."""
+    if len(text) > JSON_CHARACTERS:
+        raise Misfit(f"{len(text):,} characters are more than {JSON_CHARACTERS:,}.")
+    if text.count("[") + text.count("{") > DEPTH:
+        depth = 0
+        for match in _JSON_MARK.finditer(text):
+            depth += (match[0] in "[{") - (match[0] in "]}")
+            if depth > DEPTH:
+                raise Misfit(f"it is nested more than {DEPTH} deep.")
+    json.loads(
+        text,
+        object_pairs_hook=lambda pairs: _refuse_duplicates([key for key, _ in pairs]),
+        parse_int=check_number,
+        parse_float=check_number,
+        parse_constant=check_number,  # NaN, Infinity, -Infinity
+    )
+
+
+def _refuse_duplicates(keys: list[Any]) -> None:
+    if len(set(keys)) < len(keys):
+        raise Misfit("a key stands twice in one object.")
+
+
+def read_literal(text: str) -> Any:
+    """`text` as a Python literal; only what a repr can hold, and nothing deep, reaches the compiler."""
+    if len(text) > LITERAL_CHARACTERS:
+        raise Misfit(f"{len(text):,} characters are more than {LITERAL_CHARACTERS:,}.")
+    tree = ast.parse("".join(_literal_tokens(text)), mode="eval")
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Dict):
+            _refuse_duplicates([ast.literal_eval(key) for key in node.keys if key is not None])
+    return ast.literal_eval(tree)
+
+
+def _literal_tokens(text: str) -> Iterator[str]:
+    position, depth, after_value = 0, 0, False
+    while position < len(text):
+        match = _LITERAL_TOKEN.match(text, position)
+        if match is None:
+            raise Misfit(f"{shorten(text[position : position + 20])} is not allowed there.")
+        kind = match.lastgroup or ""
+        token = match[kind]
+        if after_value and kind not in ("close", "separator"):
+            raise Misfit(f"a call, an operator or a missing comma before {shorten(token, 20)}.")
+        depth += (kind == "open") - (kind == "close")
+        if depth > DEPTH or (kind == "separator" and depth < 1):
+            raise Misfit(f"it is nested more than {DEPTH} deep, or has no brackets.")
+        if kind == "number":
+            check_number(token)
+        if kind == "string":  # doubles the backslash of \d, as Python would, but without Python's warning
+            token = _ESCAPE.sub(lambda escape: escape[0] if escape[1] else r"\\", token)
+        yield token
+        after_value = kind not in ("open", "separator")
+        position = match.end()
