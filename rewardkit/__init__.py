@@ -6,9 +6,19 @@
 from __future__ import annotations
 
 import importlib
+import os
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
+
+if os.path.isdir(os.path.join(os.path.dirname(__file__), "criteria")):
+    import warnings
+
+    warnings.warn(
+        "the files of harbor-rewardkit, another package with a module called rewardkit, are mixed into this one. Keep "
+        "one of them per environment: pip uninstall harbor-rewardkit rewardkit-sdk, then pip install rewardkit-sdk",
+        stacklevel=2,
+    )
 
 if TYPE_CHECKING:
     from rewardkit_trl import from_trl as from_trl, to_trl as to_trl

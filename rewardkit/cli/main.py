@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from rewardkit import __version__
-from rewardkit.cli import demo
+from rewardkit.cli.demo import add_to as add_demo
 from rewardkit.core.errors import RewardKitError
 
 
@@ -18,7 +18,7 @@ def parser() -> argparse.ArgumentParser:
     )
     result.add_argument("--version", action="version", version=f"rewardkit {__version__}")
     verbs = result.add_subparsers(title="verbs", dest="verb", required=True, metavar="VERB")
-    demo.add_to(verbs)
+    add_demo(verbs)
     return result
 
 
