@@ -11,7 +11,7 @@ from typing import Any, Literal, final
 
 import numpy as np
 
-from rewardkit.core.algebra import Reward, Scoring, as_reward, combined
+from rewardkit.core.algebra import Reward, Scoring, as_reward
 from rewardkit.core.errors import RewardDefinitionError
 from rewardkit.core.outcome import Column, Floats, Rows
 from rewardkit.core.progress import Bounds, scaled_bounds
@@ -62,7 +62,7 @@ class Combination(Reward):
         values = np.full(len(rows), neutral)
         for column in columns:
             values = step(values, np.where(column.contributing, column.values, neutral))
-        return combined([(column, True) for column in columns], values, rows)
+        return Column.combined([(column, True) for column in columns], values, rows)
 
     def __repr__(self) -> str:
         return f"{self.operation}({', '.join(map(repr, self.rewards))})"

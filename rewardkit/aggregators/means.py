@@ -5,7 +5,7 @@ A sum lets what abstained drop out; a mean renormalises over what did not abstai
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, final
@@ -18,14 +18,13 @@ from rewardkit.core.algebra import (
     Share,
     WeightedSum,
     as_reward,
-    combined,
-    scheduled,
-    wanted,
+    weighted_columns,
     weighted_sum_of,
+    weighted_total,
 )
 from rewardkit.core.errors import RewardDefinitionError, RewardTypeError, shorten
 from rewardkit.core.outcome import Column, Floats, Rows
-from rewardkit.core.progress import Bounds, Schedule, Weight, as_weight, weight_bounds
+from rewardkit.core.progress import Bounds, Schedule, Weight, as_weight, weight_bounds, weight_now
 
 
 @final
@@ -60,49 +59,37 @@ class WeightedMean(Reward):
         limits = [reward.bounds for _, reward in self.items]
         return min(low for low, _ in limits), max(high for _, high in limits)
 
-    def _weights(self, scoring: Scoring) -> list[float]:
-        return [scheduled(weight, scoring.batch.progress, reward) for weight, reward in self.items]
-
     async def evaluate(self, scoring: Scoring, rows: Rows) -> Column:
-        weights = self._weights(scoring)
-        nobody = np.zeros_like(rows)
-        columns = await scoring.columns(
-            [
-                (reward, rows if wanted(weight, now, reward) else nobody)
-                for (weight, reward), now in zip(self.items, weights, strict=True)
-            ]
-        )
-        values = np.zeros(len(rows))
-        for column, weight in zip(columns, weights, strict=True):
-            values += np.where(column.contributing & (weight != 0.0), weight * column.values, 0.0)
-        denominator = _denominator(columns, weights)
-        result = combined(
-            [(column, weight != 0.0) for column, weight in zip(columns, weights, strict=True)],
-            np.divide(values, denominator, out=np.zeros_like(values), where=denominator > 0.0),
-            rows,
-        )
-        nothing = rows & (denominator <= 0.0) & result.contributing
-        result.fill(nothing, Column.abstained(len(rows)))
+        columns = await weighted_columns(scoring, self.items, rows)
+        denominator = _denominator(columns)
+        # Where all weights are zero now there is no mean of anything: such rows abstain, unless something failed.
+        live = [(column, weight != 0.0) for weight, column in columns]
+        result = Column.combined(live, _divided(weighted_total(columns), denominator), rows)
+        result.fill(rows & (denominator <= 0.0) & result.contributing, Column.abstained(len(rows)))
         return result
 
     def distribute(self, scoring: Scoring, share: Share) -> Iterator[tuple[Reward, Share]]:
-        weights = self._weights(scoring)
-        denominator = _denominator([scoring.column(reward) for _, reward in self.items], weights)
-        for weight, (_, reward) in zip(weights, self.items, strict=True):
-            yield (
-                reward,
-                share.scaled(np.divide(weight, denominator, out=np.zeros_like(denominator), where=denominator > 0.0)),
-            )
+        progress = scoring.batch.progress
+        columns = [(weight_now(weight, progress), scoring.column(reward)) for weight, reward in self.items]
+        denominator = _denominator(columns)
+        for (weight, _), (_, reward) in zip(columns, self.items, strict=True):
+            yield reward, share.scaled(_divided(np.full_like(denominator, weight), denominator))
 
     def __repr__(self) -> str:
         return f"weighted_mean({WeightedSum(self.items)!r})"
 
 
-def _denominator(columns: list[Column], weights: list[float]) -> Floats:
-    total = np.zeros(len(columns[0].values))
-    for column, weight in zip(columns, weights, strict=True):
+def _denominator(columns: Sequence[tuple[float, Column]]) -> Floats:
+    """(n,) the weights of what contributes."""
+    total = np.zeros(len(columns[0][1].values))
+    for weight, column in columns:
         total += np.where(column.contributing, weight, 0.0)
     return total
+
+
+def _divided(values: Floats, denominator: Floats) -> Floats:
+    """`values` / `denominator`, 0 where there is nothing to divide by."""
+    return np.divide(values, denominator, out=np.zeros_like(denominator), where=denominator > 0.0)
 
 
 def weighted_sum(*items: Any) -> Reward:

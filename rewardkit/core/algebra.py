@@ -7,18 +7,18 @@ in several places is evaluated once per batch.
 
 from __future__ import annotations
 
-import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Coroutine, Iterator, Sequence, Set
 from concurrent.futures import Future
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Protocol, final
 
 import numpy as np
 
 from rewardkit.core.errors import RewardDefinitionError, RewardTypeError, shorten
-from rewardkit.core.outcome import ABSTAINED, FAILED, SCORED, Column, Fault, Floats, Rows
+from rewardkit.core.fingerprints import fingerprint
+from rewardkit.core.outcome import Column, Fault, Floats, Rows
 from rewardkit.core.progress import (
     Bounds,
     Schedule,
@@ -162,7 +162,7 @@ class Reward(ABC):
     @property
     def fingerprint(self) -> str:
         """16 hexadecimal digits over the structure and the source of user functions; equal for equal meaning."""
-        return hashlib.sha256(described(self).encode(errors="surrogatepass")).hexdigest()[:16]
+        return fingerprint(self)
 
     @final
     def __mul__(self, weight: object) -> Reward:
@@ -219,19 +219,6 @@ def checked_name(name: str) -> str:
     return name
 
 
-def described(value: object) -> str:
-    """Everything that makes `value` what it is, as text: the base of fingerprints."""
-    describe = getattr(value, "describe", None)
-    if describe is not None and not isinstance(value, type):
-        return str(describe())
-    if is_dataclass(value) and not isinstance(value, type):
-        inner = ", ".join(f"{field.name}={described(getattr(value, field.name))}" for field in fields(value))
-        return f"{type(value).__qualname__}({inner})"
-    if isinstance(value, (tuple, list)):
-        return f"({', '.join(map(described, value))})"
-    return repr(value)
-
-
 def weighted_sum_of(items: Sequence[tuple[Weight, Reward]]) -> Reward:
     """The weighted sum of `items`, sums inside sums united into one."""
     flat: list[tuple[Weight, Reward]] = []
@@ -266,27 +253,26 @@ def leaves(reward: Reward) -> Iterator[Reward]:
         yield from leaves(child)
 
 
-def combined(columns: Sequence[tuple[Column, bool]], values: Floats, rows: Rows) -> Column:
-    """The column of a composite: `values` where any live child contributes, failed where one failed.
+async def weighted_columns(
+    scoring: Scoring, items: Sequence[tuple[Weight, Reward]], rows: Rows
+) -> list[tuple[float, Column]]:
+    """The weight of this moment and the column of each item, what is not worth it left unevaluated."""
+    weights = [scheduled(weight, scoring.batch.progress, reward) for weight, reward in items]
+    nobody = np.zeros_like(rows)
+    requests = [
+        (reward, rows if wanted(weight, now, reward) else nobody)
+        for (weight, reward), now in zip(items, weights, strict=True)
+    ]
+    return list(zip(weights, await scoring.columns(requests), strict=True))
 
-    Args:
-        columns: each child with whether it is live (has a weight that is not zero).
-        values: (n,) what the composite gives in the rows where something contributes.
-        rows: (n,) the rows to fill.
-    """
-    result = Column.empty(len(rows))
-    live = [column for column, is_live in columns if is_live]
-    considered = live or [column for column, _ in columns]
-    scored = np.zeros(len(rows), dtype=np.bool_)
-    failed = np.zeros(len(rows), dtype=np.bool_)
-    for column in considered:
-        scored |= column.contributing
-    for column in live:
-        failed |= column.unscorable
-    result.codes[rows] = np.select([failed, scored], [FAILED, SCORED], ABSTAINED)[rows]
-    filled = rows & scored & ~failed
-    result.values[filled] = values[filled]
-    return result
+
+def weighted_total(columns: Sequence[tuple[float, Column]]) -> Floats:
+    """(n,) the sum of what contributes, by weight."""
+    total = np.zeros(len(columns[0][1].values))
+    for weight, column in columns:
+        if weight != 0.0:
+            total += np.where(column.contributing, weight * column.values, 0.0)
+    return total
 
 
 @final
@@ -318,18 +304,8 @@ class WeightedSum(Reward):
         return sum(low for low, _ in parts), sum(high for _, high in parts)
 
     async def evaluate(self, scoring: Scoring, rows: Rows) -> Column:
-        weights = [scheduled(weight, scoring.batch.progress, reward) for weight, reward in self.items]
-        nobody = np.zeros_like(rows)
-        requests = [
-            (reward, rows if wanted(weight, now, reward) else nobody)
-            for (weight, reward), now in zip(self.items, weights, strict=True)
-        ]
-        columns = await scoring.columns(requests)
-        values = np.zeros(len(rows))
-        for column, weight in zip(columns, weights, strict=True):
-            if weight != 0.0:
-                values += np.where(column.contributing, weight * column.values, 0.0)
-        return combined([(column, now != 0.0) for column, now in zip(columns, weights, strict=True)], values, rows)
+        columns = await weighted_columns(scoring, self.items, rows)
+        return Column.combined([(column, now != 0.0) for now, column in columns], weighted_total(columns), rows)
 
     def distribute(self, scoring: Scoring, share: Share) -> Iterator[tuple[Reward, Share]]:
         for weight, reward in self.items:
@@ -414,7 +390,7 @@ class Clipped(Reward):
 
     async def evaluate(self, scoring: Scoring, rows: Rows) -> Column:
         (column,) = await scoring.columns([(self.reward, rows)])
-        return combined([(column, True)], np.clip(column.values, self.low, self.high), rows)
+        return Column.combined([(column, True)], np.clip(column.values, self.low, self.high), rows)
 
     def __repr__(self) -> str:
         inner = f"({self.reward!r})" if isinstance(self.reward, WeightedSum) else repr(self.reward)

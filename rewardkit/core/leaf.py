@@ -18,7 +18,7 @@ from typing import Any, Literal, final
 import numpy as np
 
 from rewardkit.core import worker
-from rewardkit.core.algebra import Reward, Scoring, described
+from rewardkit.core.algebra import Reward, Scoring
 from rewardkit.core.batch import Batch, Numbers
 from rewardkit.core.binding import Arguments, Parameter, Scope, bound, distinct, gather
 from rewardkit.core.calling import (
@@ -32,6 +32,7 @@ from rewardkit.core.calling import (
     unpacked,
 )
 from rewardkit.core.errors import RewardTypeError, shorten
+from rewardkit.core.fingerprints import described
 from rewardkit.core.outcome import Column, Rows
 from rewardkit.core.progress import Bounds
 

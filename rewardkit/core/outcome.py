@@ -90,6 +90,28 @@ class Column:
     def abstained(cls, size: int) -> Column:
         return cls.empty(size, ABSTAINED)
 
+    @classmethod
+    def combined(cls, children: Sequence[tuple[Column, bool]], values: Floats, rows: Rows) -> Column:
+        """A composite's column: failed where a live child failed, else `values` where one contributes.
+
+        Args:
+            children: each with whether it is live (its weight is not zero). Without any live one, those that were
+                scored at weight zero still make the composite scored.
+            values: (n,) what the composite gives where something contributes.
+            rows: (n,) the rows to fill.
+        """
+        result = cls.empty(len(rows))
+        live = [column for column, is_live in children if is_live]
+        scored, failed = np.zeros_like(rows), np.zeros_like(rows)
+        for column in live or [column for column, _ in children]:
+            scored |= column.contributing
+        for column in live:
+            failed |= column.unscorable
+        result.codes[rows] = np.select([failed, scored], [FAILED, SCORED], ABSTAINED)[rows]
+        filled = rows & scored & ~failed
+        result.values[filled] = values[filled]
+        return result
+
     @property
     def contributing(self) -> Rows:
         """(n,) rows that have a number to add."""

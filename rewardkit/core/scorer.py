@@ -222,10 +222,9 @@ class _Evaluation:
         for name, node in self.scorer.names.terms:
             parts = shares.get(self.scorer._keys.key(node), [])
             terms[name] = _term(parts, self.column(node), root.contributing)
-            reached = np.logical_or.reduce([part.reached for part in parts]) if parts else np.zeros(size, np.bool_)
-            if reached.any():
-                weight = sum(float(part.weight[part.reached].sum()) for part in parts)
-                weights[name] = weight / np.count_nonzero(reached)
+            weight = _mean_weight(parts)
+            if weight is not None:
+                weights[name] = weight
         return terms, weights
 
 
@@ -240,6 +239,15 @@ def _term(shares: Sequence[Share], column: Column, scorable: Rows) -> Floats:
         values[counts] += share.weight[counts] * column.values[counts]
     values[(live & ~column.contributing) | ~scorable] = np.nan
     return values
+
+
+def _mean_weight(shares: Sequence[Share]) -> float | None:
+    """The weight of one node over the rows that reached it; None where none did."""
+    reached = np.logical_or.reduce([share.reached for share in shares]) if shares else np.zeros(0, dtype=np.bool_)
+    if not reached.any():
+        return None
+    weights = np.sum([np.where(share.reached, share.weight, 0.0) for share in shares], axis=0)[reached]
+    return float(weights[0] if (weights == weights[0]).all() else weights.mean())
 
 
 def score(
