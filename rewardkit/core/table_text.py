@@ -10,7 +10,7 @@ import html
 import unicodedata
 from collections.abc import Sequence
 
-_INVISIBLE = {"Cc", "Cf", "Co", "Cs", "Zl", "Zp"}
+_INVISIBLE = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}
 _COMPLETION_WIDTH = 44
 _NOTE_WIDTH = 60
 

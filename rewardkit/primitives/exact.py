@@ -72,7 +72,9 @@ def exact(
     """
     where = as_extractor(extract, extraction.answer())
     gold_where = None if gold is None else as_extractor(gold, extraction.whole())
-    shown = expression("exact", column, extract=(extract, None), gold=(gold, None), ignore_case=(ignore_case, False))
+    shown = expression(
+        "exact", column, extract=(extract and where, None), gold=(gold_where, None), ignore_case=(ignore_case, False)
+    )
     return primitive(
         Exact(bool(ignore_case)),
         "exact",

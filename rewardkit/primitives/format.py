@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass
+from functools import cached_property
 
 from rewardkit.core.algebra import Reward
 from rewardkit.core.errors import RewardDefinitionError, shorten
@@ -15,15 +16,20 @@ from rewardkit.core.outcome import Score
 _BLANK = frozenset("\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 """Characters that Unicode calls letters or symbols and that show nothing."""
 
+_PRINTED = re.compile(r"[!-~]")
+
 
 def has_visible_character(text: str) -> bool:
     """Whether a reader would see anything of `text`."""
-    stripped = text.strip()
-    if not stripped:
-        return False
-    if "!" <= stripped[0] <= "~":
+    return _visible_between(text, 0, len(text))
+
+
+def _visible_between(text: str, start: int, end: int) -> bool:
+    if _PRINTED.search(text, start, end):
         return True
-    return any(unicodedata.category(character)[0] in "LNPS" and character not in _BLANK for character in stripped)
+    return any(
+        unicodedata.category(character)[0] in "LNPS" and character not in _BLANK for character in text[start:end]
+    )
 
 
 @dataclass(frozen=True)
@@ -35,32 +41,53 @@ class Tags:
     prefilled: str | None
     anchored: bool
 
+    @cached_property
+    def marks(self) -> tuple[tuple[str, str], ...]:
+        return tuple((f"<{name}>", f"</{name}>") for name in self.names)
+
     def __call__(self, completion: str) -> float | Score:
         if len(completion) > MAX_CHARACTERS:
             return Score(0.0, f"longer than {MAX_CHARACTERS:,} characters")
         text = f"<{self.prefilled}>{completion}" if self.prefilled else completion
+        # With no "<" to spare, tags found in order stand there exactly once: the usual case, decided at a glance.
+        if text.count("<") == 2 * len(self.names) and self._in_order(text):
+            return 1.0
+        return self._judged(text)
+
+    def _in_order(self, text: str) -> bool:
+        position = 0
+        for opening, closing in self.marks:
+            start = text.find(opening, position)
+            end = text.find(closing, start + len(opening)) if start >= 0 else -1
+            if end < 0 or not _visible_between(text, start + len(opening), end):
+                return False
+            if self.anchored and text[position:start].strip():
+                return False
+            position = end + len(closing)
+        return not (self.anchored and text[position:].strip())
+
+    def _judged(self, text: str) -> float | Score:
         good = 0
         wrong: list[str] = []
-        position = 0
         outside: list[str] = []
-        for name in self.names:
-            opening, closing = f"<{name}>", f"</{name}>"
+        position = 0
+        for name, (opening, closing) in zip(self.names, self.marks, strict=True):
             start, end = text.find(opening, position), text.find(closing, position)
             problem = self._problem(text, name, start, end)
             if problem:
                 wrong.append(problem)
                 continue
             good += 1
-            outside.append(text[position:start])
+            outside.append(text[position:start].strip())
             position = end + len(closing)
-        outside.append(text[position:])
-        if not wrong:
-            if not self.anchored or not any(map(str.strip, outside)):
-                return 1.0
-            # Nested or swapped tags fail above; here all tags are right and something stands beside them.
-            wrong.append(f"text outside the tags: {shorten(next(filter(str.strip, outside)).strip(), 40)}")
-            return Score(good / (good + 1) if self.partial else 0.0, wrong[0])
-        return Score(good / len(self.names) if self.partial else 0.0, "; ".join(wrong))
+        outside.append(text[position:].strip())
+        if wrong:
+            return Score(good / len(self.names) if self.partial else 0.0, "; ".join(wrong))
+        beside = next(filter(None, outside), "") if self.anchored else ""
+        if not beside:
+            return 1.0
+        note = f"text outside the tags: {shorten(beside, 40)}"
+        return Score(good / (good + 1) if self.partial else 0.0, note)
 
     def _problem(self, text: str, name: str, start: int, end: int) -> str:
         opening, closing = f"<{name}>", f"</{name}>"

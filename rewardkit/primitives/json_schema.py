@@ -64,14 +64,14 @@ class JsonSchema:
         """
         return cls(_canonical(schema), credit)
 
-    def credit_of(self, value: object) -> tuple[float, str]:
+    def credit_of(self, value: object, *, parsed: bool = False) -> tuple[float, str]:
         """(credit from 0.0 to 1.0, note) of a parsed JSON value; 1.0 exactly when the schema validates it.
 
         Example: under ``{"type": "integer"}``, ``"x"`` has ``(0.0, '"x" is not of type "integer"')``.
         The note names what is wrong by path, at most three violations and how many more; it is empty for
         a valid value. Never raises for a value.
         """
-        return _engine(self.schema).credit_of(value, self.credit == "partial")
+        return _engine(self.schema).credit_of(value, self.credit == "partial", parsed)
 
 
 @lru_cache(maxsize=COMPILED_SCHEMAS)
@@ -131,7 +131,7 @@ class SchemaCredit:
     def __call__(self, document: Parsed) -> float | Score:
         if document.error:
             return Score(0.0, document.error)
-        credit, note = self.schema.credit_of(document.value)
+        credit, note = self.schema.credit_of(document.value, parsed=True)
         return Score(credit, note) if note else credit
 
 

@@ -52,8 +52,8 @@ class NumberText:
             whole = whole.replace(",", "")
         if percent and not self.percent:
             return f"{shorten(text, 60)} is a percentage; allow it with percent=True"
-        value = Decimal(f"{sign}{whole or '0'}{fraction}e{exponent or 0}")
-        return value / 100 if percent else value
+        # Division by 100 would round to the 28 digits of Python's decimal context.
+        return Decimal(f"{sign}{whole or '0'}{fraction}e{int(exponent or 0) - 2 * len(percent)}")
 
 
 @dataclass(frozen=True)
@@ -91,6 +91,8 @@ class GoldNumber:
         result = self.text.read(found)
         if isinstance(result, str):
             raise ValueError(result)
+        if not math.isfinite(float(result)):
+            raise ValueError(f"{shorten(value)} is too large")
         return result
 
 
@@ -163,6 +165,7 @@ def number(
     if credit not in get_args(Credit):
         raise RewardDefinitionError(f"number: credit is one of {', '.join(get_args(Credit))}, got {shorten(credit)}")
     text = NumberText(bool(thousands), bool(percent))
+    where = as_extractor(extract, FinalNumber())
     gold_where = None if gold is None else as_extractor(gold, Whole())
     shown = expression(
         "number",
@@ -172,13 +175,13 @@ def number(
         credit=(credit, "binary"),
         thousands=(thousands, False),
         percent=(percent, False),
-        extract=(extract, None),
-        gold=(gold, None),
+        extract=(extract and where, None),
+        gold=(gold_where, None),
     )
     return primitive(
         Number(text, float(tolerance), float(relative), credit),
         "number",
         shown,
-        Parameter("answer", "completion", view=as_extractor(extract, FinalNumber())),
+        Parameter("answer", "completion", view=where),
         Parameter("gold", column, annotation=Annotated[Decimal, BeforeValidator(GoldNumber(text, gold_where))]),
     )

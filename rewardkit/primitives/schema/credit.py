@@ -88,13 +88,14 @@ class SchemaEngine:
         self._patterns: dict[str, Validator] = {}
         self._levels: dict[int, Level] = {}
 
-    def credit_of(self, value: object, partial: bool = True) -> tuple[float, str]:
-        """(credit in [0, 1], note) of a parsed JSON value; the note is empty for a valid one.
+    def credit_of(self, value: object, partial: bool = True, parsed: bool = False) -> tuple[float, str]:
+        """(credit in [0, 1], note) of a JSON value; the note is empty for a valid one.
 
+        `parsed`: it comes from our own parser, so there is nothing in it that JSON cannot hold.
         Never raises for a value: one that JSON cannot hold, or on which the validator gives up, has 0.
         """
         try:
-            problem = why_no_json(value)
+            problem = "" if parsed else why_no_json(value)
             if problem:
                 return 0.0, problem
             if self._validator.is_valid(value):

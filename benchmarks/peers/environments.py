@@ -1,0 +1,76 @@
+"""Each peer in a virtual environment of its own, made with plain pip, and run there as its own process."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from peers.report import MARK
+
+BENCHMARKS = Path(__file__).resolve().parent.parent
+COMPONENT_LIBRARIES = ("jiter==0.19.0", "jsonschema-rs==0.60.3")
+"""What the plain components need; they are the same for every contestant."""
+
+
+@dataclass(frozen=True)
+class Peer:
+    """A framework to compare with: the tested distribution, its environment, the script that runs in it."""
+
+    requirement: str
+    environment: str
+    script: str
+
+    @property
+    def python(self) -> Path:
+        return BENCHMARKS.parent / self.environment / "bin" / "python"
+
+
+PEERS = (
+    Peer("verifiers==0.4.0", ".venv-verifiers", "verifiers_task.py"),
+    Peer("verifiers==0.3.1", ".venv-verifiers-rubric", "verifiers_rubric.py"),
+    Peer("eval-protocol==0.3.33", ".venv-eval-protocol", "eval_protocol_rubric.py"),
+)
+
+
+def install(peer: Peer) -> None:
+    """Makes the environment and puts the pinned versions into it; pip leaves it alone when they are there."""
+    if not peer.python.exists():
+        print(f"making {peer.environment} for {peer.requirement} ...", file=sys.stderr)
+        subprocess.run([sys.executable, "-m", "venv", str(peer.python.parent.parent)], check=True)
+    packages = [peer.requirement, *COMPONENT_LIBRARIES]
+    installed = subprocess.run([str(peer.python), "-c", _VERSIONS, *packages], capture_output=True, check=False)
+    if installed.returncode:
+        subprocess.run([str(peer.python), "-m", "pip", "install", "--quiet", *packages], check=True)
+
+
+_VERSIONS = (
+    "import sys; from importlib.metadata import version; "
+    "sys.exit(any(version(name) != pinned for name, pinned in (word.split('==') for word in sys.argv[1:])))"
+)
+
+
+def run(peer: Peer, rounds: int, empty_rounds: int) -> dict[str, Any]:
+    """The peer's report: its version, and its times beside the floor's in the same process.
+
+    Raises:
+        RuntimeError: the script failed; the message holds what it said.
+    """
+    command = [str(peer.python), str(BENCHMARKS / "peers" / peer.script)]
+    command += ["--rounds", str(rounds), "--empty-rounds", str(empty_rounds)]
+    done = subprocess.run(
+        command,
+        env={**os.environ, "PYTHONPATH": str(BENCHMARKS)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    lines = [line for line in done.stdout.splitlines() if line.startswith(MARK)]
+    if done.returncode or not lines:
+        raise RuntimeError(f"{peer.requirement} failed:\n{done.stderr[-4_000:]}")
+    report: dict[str, Any] = json.loads(lines[-1].removeprefix(MARK))
+    return report

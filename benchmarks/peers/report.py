@@ -1,0 +1,23 @@
+"""What a peer's script prints: its version and its times beside the floor's, as one line of JSON."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+from importlib.metadata import version
+
+from rubric_measurement import Contestant, measure_all
+
+MARK = "RUBRIC-REPORT "
+"""Begins the line of the report; peers print lines of their own."""
+
+
+def print_report(distribution: str, contestants: Sequence[Contestant], empty: Sequence[Contestant]) -> None:
+    """Measures as the command line says, and prints."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--rounds", type=int, required=True)
+    parser.add_argument("--empty-rounds", type=int, required=True)
+    arguments = parser.parse_args()
+    times = measure_all(contestants, empty, arguments.rounds, arguments.empty_rounds)
+    print(MARK + json.dumps({"version": f"{distribution} {version(distribution)}", "times": times}))

@@ -1,0 +1,151 @@
+"""rewardkit: the five components as one weighted sum through ``rk.to_trl``, called the way TRL calls them.
+
+Twice: every callable called in turn, as beside the floor, and the same callables in TRL's own loop, as beside
+TRL's functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jiter
+import torch
+from rubric_measurement import Columns, Contestant
+from rubric_trl import Call, calculate_rewards, make_trainer, prepare_call
+from rubric_workload import COMPONENTS, SCHEMA, WEIGHTS, Workload
+
+import rewardkit as rk
+
+CALLED = "rewardkit"
+IN_LOOP = "rewardkit in TRL's loop"
+
+Columned = Sequence[Sequence[float | None]]
+Prepared = tuple[Sequence[Callable[..., Any]], dict[str, Any]]
+
+_ANSWER = rk.extract.tag("answer")
+
+
+def total_in(completion: str) -> str | None:
+    """The total in the answer's JSON, as text."""
+    answer = _ANSWER(completion)
+    if answer is None:
+        return None
+    try:
+        value = jiter.from_json(answer.encode())
+    except ValueError:
+        return None
+    return repr(value["total"]) if isinstance(value, dict) and "total" in value else None
+
+
+def make_reward(lengths: tuple[int, int]) -> rk.Reward:
+    """The weighted sum of the five."""
+    low, high = lengths
+
+    @rk.reward
+    def length(completion: str) -> float:
+        return float(low <= len(completion) <= high)
+
+    return (
+        WEIGHTS["tags"] * rk.tags("think", "answer").named("tags")
+        + WEIGHTS["json_valid"] * rk.json_schema({}).named("json_valid")
+        + WEIGHTS["schema"] * rk.json_schema(SCHEMA, credit="partial").named("schema")
+        + WEIGHTS["closeness"] * rk.number("total", credit="linear", extract=total_in).named("closeness")
+        + WEIGHTS["length"] * length
+    )
+
+
+def make_empty_reward(lengths: tuple[int, int]) -> rk.Reward:
+    """Five rewards that do nothing."""
+
+    @rk.reward
+    def first(completion: str) -> float:
+        return 1.0
+
+    @rk.reward
+    def second(completion: str) -> float:
+        return 1.0
+
+    @rk.reward
+    def third(completion: str) -> float:
+        return 1.0
+
+    @rk.reward
+    def fourth(completion: str) -> float:
+        return 1.0
+
+    @rk.reward
+    def fifth(completion: str) -> float:
+        return 1.0
+
+    return 0.2 * first + 0.2 * second + 0.2 * third + 0.2 * fourth + 0.2 * fifth
+
+
+def contestants() -> list[Contestant]:
+    """The five components, called and in TRL's loop."""
+    return [
+        _called(make_reward, _columns),
+        _in_loop(make_reward, lambda rewards: _columns(rewards.T.tolist())),
+    ]
+
+
+def empty_contestants() -> list[Contestant]:
+    """Five rewards that do nothing, called and in TRL's loop."""
+    return [_called(make_empty_reward, None), _in_loop(make_empty_reward, None)]
+
+
+class _Callables:
+    """The callables of a reward, made once per range of lengths, as a training script makes them once."""
+
+    def __init__(self, make: Callable[[tuple[int, int]], rk.Reward]) -> None:
+        self._make = make
+        self._made: dict[tuple[int, int], Any] = {}
+
+    def __call__(self, workload: Workload) -> Any:
+        if workload.lengths not in self._made:
+            self._made[workload.lengths] = rk.to_trl(self._make(workload.lengths))
+        return self._made[workload.lengths]
+
+
+def _called(make: Callable[[tuple[int, int]], rk.Reward], columns: Callable[[Columned], Columns] | None) -> Contestant:
+    callables = _Callables(make)
+
+    def prepare(workload: Workload) -> Prepared:
+        functions = callables(workload)
+        trainer = make_trainer(functions, [1.0] * len(functions))
+        keywords = {
+            "prompts": workload.prompts,
+            "completions": workload.completions,
+            "completion_ids": workload.completion_ids(),
+            "total": workload.totals,
+            "trainer_state": trainer.state,
+            "log_extra": trainer._log_completion_extra,
+            "log_metric": trainer._log_metric,
+        }
+        return functions, keywords
+
+    def score(prepared: Prepared) -> Columned:
+        functions, keywords = prepared
+        return [function(**keywords) for function in functions]
+
+    return Contestant(CALLED, prepare, score, columns)
+
+
+def _in_loop(
+    make: Callable[[tuple[int, int]], rk.Reward], columns: Callable[[torch.Tensor], Columns] | None
+) -> Contestant:
+    callables = _Callables(make)
+
+    def prepare(workload: Workload) -> Call:
+        functions = callables(workload)
+        return prepare_call(make_trainer(functions, [1.0] * len(functions)), workload)
+
+    return Contestant(IN_LOOP, prepare, calculate_rewards, columns)
+
+
+def _columns(terms: Columned) -> Columns:
+    """The raw components: the terms that TRL adds up, divided by their weights."""
+    return {
+        name: [float("nan") if value is None else value / WEIGHTS[name] for value in values]
+        for name, values in zip(COMPONENTS, terms, strict=True)
+    }

@@ -1,0 +1,184 @@
+"""TRL with five plain reward functions, driven through the very loop of its trainer.
+
+``GRPOTrainer._calculate_rewards`` is TRL's own; the trainer around it is one that was never initialised and
+holds just what that method reads. The functions come in three kinds: on fast libraries, on ``jsonschema`` the
+way most scripts use it (``jsonschema.validate``), and on ``jsonschema`` with validators built once.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from types import SimpleNamespace
+from typing import Any
+
+import jsonschema
+import rubric_components as fast
+import torch
+from accelerate import PartialState  # type: ignore[import-untyped]
+from rubric_components import MISSING, REQUIRED
+from rubric_measurement import Columns, Contestant
+from rubric_workload import COMPONENTS, GENERATIONS, SCHEMA, WEIGHTS, Workload
+from transformers import TrainerState
+from trl import GRPOTrainer
+
+FAST = "TRL, fast libraries"
+VALIDATE = "TRL, jsonschema.validate"
+PREPARED = "TRL, jsonschema prepared"
+
+RewardFunction = Callable[..., list[float]]
+Call = tuple[GRPOTrainer, list[dict[str, Any]], list[str], list[str], list[list[int]]]
+
+
+def make_trainer(functions: Sequence[Callable[..., Any]], weights: Sequence[float]) -> GRPOTrainer:
+    """A trainer that can calculate rewards, and nothing else."""
+    trainer = object.__new__(GRPOTrainer)
+    trainer.accelerator = PartialState(cpu=True)
+    trainer.args = SimpleNamespace(report_to=[], num_generations=GENERATIONS)
+    trainer.model = SimpleNamespace(training=True)
+    trainer.state = TrainerState(global_step=10, max_steps=100)
+    trainer.num_generations = trainer.num_generations_eval = GENERATIONS
+    trainer.environments = None
+    trainer.log_completions = False  # GRPOConfig's default
+    trainer.reward_funcs = list(functions)
+    trainer.reward_processing_classes = [None] * len(functions)
+    trainer.reward_func_names = [function.__name__ for function in functions]
+    trainer.reward_weights = torch.tensor(weights)
+    trainer._pending_metrics = defaultdict(list)
+    trainer._pending_extra_logs = defaultdict(list)
+    return trainer
+
+
+def prepare_call(trainer: GRPOTrainer, workload: Workload) -> Call:
+    """What the trainer hands to ``_calculate_rewards`` for one generation batch."""
+    inputs = [
+        {"prompt": prompt, "total": total} for prompt, total in zip(workload.prompts, workload.totals, strict=True)
+    ]
+    return trainer, inputs, workload.prompts, workload.completions, workload.completion_ids()
+
+
+def calculate_rewards(call: Call) -> torch.Tensor:
+    """TRL's loop over the reward functions: (n, functions); their logs are dropped, as after each batch."""
+    trainer, inputs, prompts, completions, completion_ids = call
+    rewards: torch.Tensor = trainer._calculate_rewards(inputs, prompts, completions, completion_ids)
+    trainer._pending_metrics.clear()
+    trainer._pending_extra_logs.clear()
+    return rewards
+
+
+def trl_contestant(name: str, make_functions: Callable[[tuple[int, int]], list[RewardFunction]]) -> Contestant:
+    """Five functions in COMPONENTS order in TRL's loop."""
+
+    def prepare(workload: Workload) -> Call:
+        trainer = make_trainer(make_functions(workload.lengths), [WEIGHTS[component] for component in COMPONENTS])
+        return prepare_call(trainer, workload)
+
+    def columns(rewards: torch.Tensor) -> Columns:
+        return dict(zip(COMPONENTS, rewards.T.tolist(), strict=True))
+
+    return Contestant(name, prepare, calculate_rewards, columns)
+
+
+def fast_functions(lengths: tuple[int, int]) -> list[RewardFunction]:
+    """On re, jiter and jsonschema-rs."""
+
+    def tags(completions: list[str], **kwargs: Any) -> list[float]:
+        return [fast.tags(completion) for completion in completions]
+
+    def json_valid(completions: list[str], **kwargs: Any) -> list[float]:
+        return [fast.json_valid(completion) for completion in completions]
+
+    def schema(completions: list[str], **kwargs: Any) -> list[float]:
+        return [fast.schema(completion) for completion in completions]
+
+    def closeness(completions: list[str], total: list[str], **kwargs: Any) -> list[float]:
+        return [fast.closeness(completion, gold) for completion, gold in zip(completions, total, strict=True)]
+
+    def length(completions: list[str], **kwargs: Any) -> list[float]:
+        return [fast.length(completion, *lengths) for completion in completions]
+
+    return [tags, json_valid, schema, closeness, length]
+
+
+_LAYOUT = re.compile(r"\s*<think>(.*?)</think>\s*<answer>(.*?)</answer>\s*", re.DOTALL)
+_PREPARED = jsonschema.Draft202012Validator(SCHEMA)
+_PREPARED_BY_PROPERTY = {name: jsonschema.Draft202012Validator(SCHEMA["properties"][name]) for name in REQUIRED}
+
+
+def slow_functions(lengths: tuple[int, int], *, prepared: bool) -> list[RewardFunction]:
+    """On json and jsonschema: ``jsonschema.validate`` as most scripts have it, or `prepared` validators."""
+
+    def valid(value: Any, name: str | None) -> bool:
+        if prepared:
+            return bool((_PREPARED_BY_PROPERTY[name] if name else _PREPARED).is_valid(value))
+        try:
+            jsonschema.validate(value, SCHEMA["properties"][name] if name else SCHEMA)
+        except jsonschema.ValidationError:
+            return False
+        return True
+
+    def answer_value(completion: str) -> Any:
+        text = fast.answer_text(completion)
+        if text is None:
+            return MISSING
+        try:
+            return json.loads(text)
+        except json.JSONDecodeError:
+            return MISSING
+
+    def schema_credit(value: Any) -> float:
+        if value is MISSING:
+            return 0.0
+        if valid(value, None):
+            return 1.0
+        if not isinstance(value, dict):
+            return 0.0
+        return sum(name in value and valid(value[name], name) for name in REQUIRED) / len(REQUIRED)
+
+    def total_credit(value: Any, gold: str) -> float:
+        return fast.relative_closeness(value.get("total"), float(gold)) if isinstance(value, dict) else 0.0
+
+    def tags(completions: list[str], **kwargs: Any) -> list[float]:
+        scores = []
+        for completion in completions:
+            layout = _LAYOUT.fullmatch(completion)
+            once = all(completion.count(tag) == 1 for tag in fast.TAGS_IN_ORDER)
+            scores.append(float(once and layout is not None and all(body.strip() for body in layout.groups())))
+        return scores
+
+    def json_valid(completions: list[str], **kwargs: Any) -> list[float]:
+        return [float(answer_value(completion) is not MISSING) for completion in completions]
+
+    def schema(completions: list[str], **kwargs: Any) -> list[float]:
+        return [schema_credit(answer_value(completion)) for completion in completions]
+
+    def closeness(completions: list[str], total: list[str], **kwargs: Any) -> list[float]:
+        return [
+            total_credit(answer_value(completion), gold) for completion, gold in zip(completions, total, strict=True)
+        ]
+
+    def length(completions: list[str], **kwargs: Any) -> list[float]:
+        return [float(lengths[0] <= len(completion) <= lengths[1]) for completion in completions]
+
+    return [tags, json_valid, schema, closeness, length]
+
+
+def contestants() -> list[Contestant]:
+    """TRL on fast libraries and twice on jsonschema."""
+    return [
+        trl_contestant(FAST, fast_functions),
+        trl_contestant(VALIDATE, lambda lengths: slow_functions(lengths, prepared=False)),
+        trl_contestant(PREPARED, lambda lengths: slow_functions(lengths, prepared=True)),
+    ]
+
+
+def _constant(completions: list[str], **kwargs: Any) -> list[float]:
+    return [1.0 for _ in completions]
+
+
+def empty_contestants() -> list[Contestant]:
+    """Five rewards that do nothing, in TRL's loop."""
+    trainer = make_trainer([_constant] * 5, [1.0] * 5)
+    return [Contestant(FAST, lambda workload: prepare_call(trainer, workload), calculate_rewards)]
