@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import jiter
 import torch
 from rubric_measurement import Columns, Contestant
 from rubric_trl import Call, calculate_rewards, make_trainer, prepare_call
@@ -23,20 +22,6 @@ IN_LOOP = "rewardkit in TRL's loop"
 Columned = Sequence[Sequence[float | None]]
 Prepared = tuple[Sequence[Callable[..., Any]], dict[str, Any]]
 
-_ANSWER = rk.extract.tag("answer")
-
-
-def total_in(completion: str) -> str | None:
-    """The total in the answer's JSON, as text."""
-    answer = _ANSWER(completion)
-    if answer is None:
-        return None
-    try:
-        value = jiter.from_json(answer.encode())
-    except ValueError:
-        return None
-    return repr(value["total"]) if isinstance(value, dict) and "total" in value else None
-
 
 def make_reward(lengths: tuple[int, int]) -> rk.Reward:
     """The weighted sum of the five."""
@@ -46,11 +31,12 @@ def make_reward(lengths: tuple[int, int]) -> rk.Reward:
     def length(completion: str) -> float:
         return float(low <= len(completion) <= high)
 
+    closeness = rk.number("total", credit="linear", extract=rk.extract.json("total"))
     return (
         WEIGHTS["tags"] * rk.tags("think", "answer").named("tags")
         + WEIGHTS["json_valid"] * rk.json_schema({}).named("json_valid")
         + WEIGHTS["schema"] * rk.json_schema(SCHEMA, credit="partial").named("schema")
-        + WEIGHTS["closeness"] * rk.number("total", credit="linear", extract=total_in).named("closeness")
+        + WEIGHTS["closeness"] * closeness.named("closeness")
         + WEIGHTS["length"] * length
     )
 
@@ -94,8 +80,8 @@ def empty_contestants() -> list[Contestant]:
     return [_called(make_empty_reward, None), _in_loop(make_empty_reward, None)]
 
 
-class _Callables:
-    """The callables of a reward, made once per range of lengths, as a training script makes them once."""
+class _Trainers:
+    """A trainer with the callables of a reward, made once per range of lengths, as a training script makes it once."""
 
     def __init__(self, make: Callable[[tuple[int, int]], rk.Reward]) -> None:
         self._make = make
@@ -103,16 +89,16 @@ class _Callables:
 
     def __call__(self, workload: Workload) -> Any:
         if workload.lengths not in self._made:
-            self._made[workload.lengths] = rk.to_trl(self._make(workload.lengths))
+            functions = rk.to_trl(self._make(workload.lengths))
+            self._made[workload.lengths] = make_trainer(functions, [1.0] * len(functions))
         return self._made[workload.lengths]
 
 
 def _called(make: Callable[[tuple[int, int]], rk.Reward], columns: Callable[[Columned], Columns] | None) -> Contestant:
-    callables = _Callables(make)
+    trainers = _Trainers(make)
 
     def prepare(workload: Workload) -> Prepared:
-        functions = callables(workload)
-        trainer = make_trainer(functions, [1.0] * len(functions))
+        trainer = trainers(workload)
         keywords = {
             "prompts": workload.prompts,
             "completions": workload.completions,
@@ -122,11 +108,13 @@ def _called(make: Callable[[tuple[int, int]], rk.Reward], columns: Callable[[Col
             "log_extra": trainer._log_completion_extra,
             "log_metric": trainer._log_metric,
         }
-        return functions, keywords
+        return trainer.reward_funcs, keywords
 
     def score(prepared: Prepared) -> Columned:
         functions, keywords = prepared
-        return [function(**keywords) for function in functions]
+        returned = [function(**keywords) for function in functions]
+        keywords["log_metric"].__self__._pending_metrics.clear()
+        return returned
 
     return Contestant(CALLED, prepare, score, columns)
 
@@ -134,11 +122,10 @@ def _called(make: Callable[[tuple[int, int]], rk.Reward], columns: Callable[[Col
 def _in_loop(
     make: Callable[[tuple[int, int]], rk.Reward], columns: Callable[[torch.Tensor], Columns] | None
 ) -> Contestant:
-    callables = _Callables(make)
+    trainers = _Trainers(make)
 
     def prepare(workload: Workload) -> Call:
-        functions = callables(workload)
-        return prepare_call(make_trainer(functions, [1.0] * len(functions)), workload)
+        return prepare_call(trainers(workload), workload)
 
     return Contestant(IN_LOOP, prepare, calculate_rewards, columns)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from transformers import TrainerCallback
@@ -11,27 +12,31 @@ if TYPE_CHECKING:
 
 
 class RewardCallback(TrainerCallback):  # type: ignore[misc, unused-ignore]
-    """Tells the rewards of `evaluator` where training stands."""
+    """Tells the rewards of `evaluators` where training stands."""
 
-    def __init__(self, evaluator: Evaluator) -> None:
-        self._evaluator = evaluator
+    def __init__(self, evaluators: Sequence[Evaluator]) -> None:
+        self._evaluators = evaluators
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        self._evaluator.state = state
+        for evaluator in self._evaluators:
+            evaluator.state = state
 
     def on_step_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        self._evaluator.state = state
+        self.on_train_begin(args, state, control)
 
 
 class StopAfterCheckpoint(TrainerCallback):  # type: ignore[misc, unused-ignore]
     """Saves at the end of the step under way, then raises `error`."""
 
     def __init__(self, error: Exception) -> None:
-        self._error = error
+        self._error: Exception | None = error
 
     def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> Any:
-        control.should_save = True
+        control.should_save = control.should_save or self._error is not None
         return control
 
     def on_save(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        raise self._error
+        # Once only: the trainer keeps its callbacks, and the run may be resumed with it.
+        error, self._error = self._error, None
+        if error is not None:
+            raise error

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from rewardkit.aggregators.failover import Fallback
+from rewardkit.aggregators.means import WeightedMean
 from rewardkit.core.algebra import Reward, WeightedSum
 from rewardkit.core.errors import RewardDefinitionError, RewardFailure, shorten
 from rewardkit.core.leaf import Leaf
@@ -38,6 +39,7 @@ class Layout:
         names: of the columns, and of the callables.
         weights: that the trainer must hold for them.
         schedules: the scheduled weights of ``"components"`` by name, moved while training.
+        separable: whether each column may be normalised by itself without losing its weight.
         scheduled: whether anything in the tree depends on progress.
         grouped: whether a reward compares the completions of one prompt.
     """
@@ -46,6 +48,7 @@ class Layout:
     names: tuple[str, ...]
     weights: tuple[float, ...]
     schedules: tuple[tuple[str, tuple[Weight, ...]], ...]
+    separable: bool
     scheduled: bool
     grouped: bool
 
@@ -53,7 +56,7 @@ class Layout:
     def of(cls, reward: Reward, columns: str) -> Layout:
         scorer = Scorer(reward)
         nodes = [node for node, _, _ in walk(reward)]
-        scheduled = any(isinstance(value, Schedule) for node in nodes for value in _numbers(node))
+        scheduled = any(_reads_progress(node) for node in nodes)
         grouped = any(
             isinstance(node, Fallback) or (isinstance(node, Leaf) and node.scope == "group") for node in nodes
         )
@@ -61,17 +64,19 @@ class Layout:
             raise RewardDefinitionError(f"{reward!r} has no term: nothing in it would train")
         if columns == "terms":
             names = tuple(scorer.terms)
-            return cls("terms", names, (1.0,) * len(names), (), scheduled, grouped)
+            separable = len(names) == 1 or not _scales(reward)
+            return cls("terms", names, (1.0,) * len(names), (), separable, scheduled, grouped)
         if columns != "components":
             raise RewardDefinitionError(f'columns is "terms" or "components", got {shorten(columns)}')
         weights = _pure_weights(scorer)
-        components = tuple(dict.fromkeys([*scorer.components, *(weights or {})]))
+        components = tuple(scorer.components)
         if weights is None:
             if TOTAL in components:
                 raise RewardDefinitionError(
                     f"a component is called {TOTAL!r}, the name of the sum's own column: rename it"
                 )
-            return cls("components", (TOTAL, *components), (1.0,) + (0.0,) * len(components), (), scheduled, grouped)
+            names = (TOTAL, *components)
+            return cls("components", names, (1.0,) + (0.0,) * len(components), (), False, scheduled, grouped)
         start = Progress(0, 1)
         initial = tuple(sum(weight_now(part, start) for part in weights.get(name, ())) for name in components)
         moving = (
@@ -79,7 +84,7 @@ class Layout:
             if any(isinstance(part, Schedule) for parts in weights.values() for part in parts)
             else ()
         )
-        return cls("components", components, initial, moving, scheduled, grouped)
+        return cls("components", components, initial, moving, True, scheduled, grouped)
 
     def values(self, table: ScoreTable, name: str) -> Floats:
         """(n,) one column; NaN where it abstains or the row is unscorable."""
@@ -87,22 +92,20 @@ class Layout:
             values = table.terms[name]
         elif name == TOTAL and TOTAL not in table.components:
             values = table.total
-        elif name in table.components:
-            values = np.where(np.isnan(table.total), np.nan, table.components[name].values)
         else:
-            values = table.terms[name]
+            values = np.where(np.isnan(table.total), np.nan, table.components[name].values)
         if np.any(np.abs(values) > _LARGEST):
             raise RewardFailure(
                 f"{name!r} gives {np.nanmax(np.abs(values)):g}, which the trainer's float32 cannot hold"
             )
         return values
 
-    def move_weights(self, trainer: Trainer, functions: list[Any], progress: Progress | None) -> None:
+    def move_weights(self, trainer: Trainer, evaluator: object, progress: Progress | None) -> None:
         """Sets the scheduled weights of this moment, for the sum that the trainer makes after this call."""
         if not self.schedules:
             return
-        now = [float(sum(weight_now(part, progress) for part in parts)) for _, parts in self.schedules]
-        if not trainer.set_weights(functions, now):
+        now = {name: float(sum(weight_now(part, progress) for part in parts)) for name, parts in self.schedules}
+        if not trainer.set_weights(evaluator, now):
             raise RewardFailure(
                 'columns="components" with scheduled weights needs a trainer whose reward_weights can be set: '
                 'this one hides them; use columns="terms"'
@@ -127,6 +130,19 @@ def _summands(reward: Reward, weight: Weight) -> Iterator[tuple[Weight, Reward]]
         return
     for inner, child in reward.items:
         yield from _summands(child, multiplied(weight, inner))
+
+
+def _scales(node: Reward) -> bool:
+    """Whether an additive share of its value is more or less than that of a reward by itself."""
+    if isinstance(node, WeightedMean) or (isinstance(node, WeightedSum) and any(w != 1.0 for w, _ in node.items)):
+        return True
+    return any(map(_scales, node.addends or ()))
+
+
+def _reads_progress(node: Reward) -> bool:
+    if isinstance(node, Leaf) and any(parameter.source == "progress" for parameter in node.parameters):
+        return True
+    return any(isinstance(value, Schedule) for value in _numbers(node))
 
 
 def _numbers(node: Reward) -> Iterator[Any]:

@@ -5,7 +5,6 @@ TRL calls each function in turn with the very same ``completions`` list: the fir
 
 from __future__ import annotations
 
-import logging
 import threading
 import uuid
 import warnings
@@ -20,13 +19,12 @@ import numpy as np
 from rewardkit.core.algebra import Reward
 from rewardkit.core.batch import Batch
 from rewardkit.core.errors import BindingError, RewardFailure, RewardKitWarning
-from rewardkit.core.outcome import ERRORED, FAILED, SKIPPED, ScoreTable
+from rewardkit.core.outcome import SCORED, ScoreTable
 from rewardkit.core.scorer import Scorer
 from rewardkit_trl.breaker import Breaker, Limits
 from rewardkit_trl.columns import Layout
+from rewardkit_trl.faults import FaultReport
 from rewardkit_trl.trainer import Trainer, progress_of
-
-logger = logging.getLogger("rewardkit")
 
 MAX_ENTRIES = 64
 """Batches held at once: several groups may be in flight in several threads."""
@@ -73,13 +71,13 @@ class Evaluator:
         self.identity = identity or uuid.uuid4().hex
         self.scorer = Scorer(reward)
         self.state: Any = None
-        self.functions: list[Any] = []
         self._breaker = Breaker(limits)
         self._entries: dict[tuple[int, ...], _Entry] = {}
         self._lock = threading.Lock()
+        self._trainer: weakref.ref[Any] | None = None
         self._trained = False
-        self._checked = False
-        self._seen_faults: dict[tuple[str, str], int] = {}
+        self._warned = False
+        self._faults = FaultReport()
         Evaluator._alive[self.identity] = self
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -105,20 +103,24 @@ class Evaluator:
             except BaseException as error:
                 entry.table.set_exception(error)
                 with self._lock:
-                    self._entries.pop(key, None)
+                    if self._entries.get(key) is entry:
+                        del self._entries[key]
         return entry.table.result()
 
     def _evaluate(self, call: Call) -> ScoreTable:
         trainer = Trainer.behind(call.context.get("log_metric"))
-        if trainer.known and not self._checked:
-            self._check_trainer(trainer)
+        if trainer.known and not trainer.same_as(self._trainer):
+            self._meet(trainer)
         progress = progress_of(call.context.get("trainer_state") or self.state, trainer.training)
         if self.layout.scheduled and progress is None:
             raise BindingError(
-                "a weight or threshold of this reward follows a schedule, but the trainer passes no trainer_state. "
-                "Add callbacks=[funcs.callback()] to the trainer; asynchronous GRPO has no progress at all, "
-                "so it takes only rewards without schedules"
+                "this reward follows training progress (a schedule, or a function that reads `progress`), but the "
+                "trainer passes no trainer_state. Add callbacks=[funcs.callback()] to the trainer; asynchronous GRPO "
+                "has no progress at all, so it takes only rewards without schedules"
             )
+        if self.layout.scheduled and not trainer.known and not self._warned:
+            self._warned = True
+            _warn("no trainer is in sight behind this call: it is taken for training, where schedules move")
         generations = trainer.num_generations
         if self.layout.grouped and generations and len(call.completions) % generations:
             raise BindingError(
@@ -138,55 +140,60 @@ class Evaluator:
         table = self.scorer.score(batch, strict=not self._trained)
         if trainer.training:
             self._trained = True
-        self.layout.move_weights(trainer, self.functions, progress)
-        self._report_faults(table)
+        self.layout.move_weights(trainer, self, progress)
         counts = trainer.summed_over_ranks(Breaker.counts(table))
+        shares = self._faults.add(table, counts)
         stop = self._breaker.add(counts, list(table.components))
         if self.logs:
-            self._log(table, call.context, trainer)
+            self._log(table, shares, call.context, trainer)
         if stop is not None:
             trainer.stop_after_checkpoint(stop)
         return table
 
-    def _check_trainer(self, trainer: Trainer) -> None:
-        """At the first call: the sum that the trainer will make must be the total."""
-        self._checked = True
-        held = trainer.weights_of(self.functions)
-        if held is not None and not np.allclose(held, self.layout.weights, rtol=1e-5, atol=1e-7):
+    def _meet(self, trainer: Trainer) -> None:
+        """At the first call by a trainer; one that is refused is met again at the next."""
+        held = trainer.weights_of(self)
+        if held:
+            self._check_weights(held)
+            self._warn_of(trainer)
+        self._trainer = trainer.reference
+        self._trained = False
+        self._breaker = Breaker(self.limits)
+
+    def _check_weights(self, held: list[tuple[str, float]]) -> None:
+        """The sum that the trainer will make must be the total."""
+        needed = dict(zip(self.layout.names, self.layout.weights, strict=True))
+        if sorted(name for name, _ in held) != sorted(needed):
             raise RewardFailure(
-                f"the trainer holds the reward weights {held}, but {self.layout.weights} are needed for "
-                f"{self.layout.names}: pass GRPOConfig(reward_weights=funcs.reward_weights)"
+                f"the trainer holds the reward functions {[name for name, _ in held]} out of {list(needed)}: pass the "
+                "whole list that to_trl returned, once; only together are they the reward"
+            )
+        if not np.allclose([weight for _, weight in held], [needed[name] for name, _ in held], rtol=1e-5, atol=1e-7):
+            raise RewardFailure(
+                f"the trainer holds the reward weights {dict(held)}, but {needed} are needed: pass "
+                "GRPOConfig(reward_weights=funcs.reward_weights)"
                 + (", or leave reward_weights out" if set(self.layout.weights) == {1.0} else "")
             )
-        ours = {id(function) for function in self.functions}
-        if held is not None and any(id(function) not in ours for function in trainer.reward_functions):
-            warnings.warn(
+
+    def _warn_of(self, trainer: Trainer) -> None:
+        if any(getattr(function, "evaluator", None) is not self for function in trainer.reward_functions):
+            _warn(
                 "other reward functions stand beside rewardkit's: a completion that cannot be scored still gets "
-                "theirs, so it keeps a learning signal",
-                RewardKitWarning,
-                stacklevel=2,
+                "theirs, so it keeps a learning signal"
+            )
+        if trainer.normalizes_each and not self.layout.separable:
+            _warn(
+                'multi_objective_aggregation="normalize_then_sum" normalises every reward function by itself: weights '
+                "inside a term cancel, and a total is not taken apart. Write a plain weighted sum and pass it with "
+                'columns="components" and reward_weights=funcs.reward_weights'
             )
 
-    def _report_faults(self, table: ScoreTable) -> None:
-        """Each kind of fault once with its traceback, then at every tenfold count."""
-        for fault in table.faults:
-            kind = (fault.component, fault.reason.split(":")[0])
-            count = self._seen_faults.get(kind, 0) + 1
-            self._seen_faults[kind] = count
-            if count == 1 or (count >= 10 and str(count).strip("0") == "1"):
-                logger.warning(
-                    "reward %r %s (%d so far): %s\n%s",
-                    fault.component,
-                    fault.outcome,
-                    count,
-                    fault.reason,
-                    fault.traceback,
-                )
-
-    def _log(self, table: ScoreTable, context: Mapping[str, Any], trainer: Trainer) -> None:
+    def _log(
+        self, table: ScoreTable, shares: Mapping[str, float], context: Mapping[str, Any], trainer: Trainer
+    ) -> None:
         log_metric, log_extra = context.get("log_metric"), context.get("log_extra")
         if log_metric is not None:
-            for name, value in metrics(table).items():
+            for name, value in {**metrics(table), **shares}.items():
                 log_metric(name, value)
         if log_extra is not None and trainer.logs_completions:
             for name, values in extras(table).items():
@@ -194,22 +201,16 @@ class Evaluator:
 
 
 def metrics(table: ScoreTable) -> dict[str, float]:
-    """What is logged of one batch: raw means, weights, gate pass rates, shares of failed and errored rows."""
+    """What is logged of one batch: raw means, weights, gate pass rates, the share of unscorable rows."""
     logged: dict[str, float] = {}
     for name, column in table.components.items():
-        scored = column.scored
-        if not np.isnan(scored).all():
-            logged[f"components/{name}"] = float(np.nanmean(scored))
-        evaluated = np.count_nonzero(column.codes != SKIPPED)
-        for kind, code in (("failed", FAILED), ("errored", ERRORED)):
-            count = np.count_nonzero(column.codes == code)
-            if evaluated and count:
-                logged[f"{kind}/{name}"] = count / evaluated
+        scored = column.values[column.codes == SCORED]
+        if len(scored):
+            logged[f"components/{name}"] = float(scored.mean())
     logged |= {f"weights/{name}": weight for name, weight in table.weights.items()}
     logged |= {f"gates/{name}": rate for name, rate in table.gates.items()}
-    unscorable = np.isnan(table.total)
-    if unscorable.any():
-        logged["unscorable"] = float(unscorable.mean())
+    # Zeros too: the trainer averages over the batches that logged it.
+    logged["unscorable"] = float(np.isnan(table.total).mean())
     return logged
 
 
@@ -224,7 +225,13 @@ def extras(table: ScoreTable) -> dict[str, list[Any]]:
 
 
 def nan_to_none(values: Any) -> list[float | None]:
-    return [None if value != value else value for value in values.tolist()]
+    listed: list[float | None] = values.tolist()
+    return [None if value != value else value for value in listed] if np.isnan(values).any() else listed
+
+
+def _warn(message: str) -> None:
+    # The frame that would be named is the trainer's or a thread's, never the user's.
+    warnings.warn(message, RewardKitWarning, stacklevel=2)
 
 
 def _revived(identity: str, reward: Reward, layout: Layout, limits: Limits, logs: bool) -> Evaluator:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -11,7 +12,7 @@ from rewardkit.core.errors import RewardDefinitionError, RewardKitWarning, Rewar
 from rewardkit_trl.breaker import Limits
 from rewardkit_trl.columns import Columns, Layout
 from rewardkit_trl.evaluator import Call, Evaluator, nan_to_none
-from rewardkit_trl.wrapped import from_trl
+from rewardkit_trl.wrapped import from_trl, is_model, name_of
 
 _CONTEXT = ("trainer_state", "log_extra", "log_metric", "environments")
 
@@ -30,6 +31,12 @@ class RewardFunction:
         table = self.evaluator.table(self.__name__, Call(completions, prompts, completion_ids, columns, context))
         return nan_to_none(self.evaluator.layout.values(table, self.__name__))
 
+    @property
+    def weight(self) -> float:
+        """That the trainer must give it, at the start of training."""
+        layout = self.evaluator.layout
+        return layout.weights[layout.names.index(self.__name__)]
+
     def __repr__(self) -> str:
         return f"<reward function {self.__name__!r} of {self.evaluator.reward!r}>"
 
@@ -37,37 +44,42 @@ class RewardFunction:
 class RewardFunctions(list[Any]):
     """The list for ``GRPOTrainer(reward_funcs=...)``. It stays one when other functions are added to it."""
 
-    def __init__(self, functions: Iterable[Any], evaluator: Evaluator, weights: Iterable[float]) -> None:
-        super().__init__(functions)
-        self._evaluator = evaluator
-        self._weights = list(weights)
+    @property
+    def _evaluators(self) -> list[Evaluator]:
+        return list(dict.fromkeys(function.evaluator for function in self if isinstance(function, RewardFunction)))
 
     @property
     def reward(self) -> Reward:
         """The tree behind the list."""
-        return self._evaluator.reward
+        return self._evaluators[0].reward
 
     @property
     def reward_weights(self) -> list[float]:
         """For ``GRPOConfig(reward_weights=...)``; all 1.0 with ``columns="terms"``, where it may be left out."""
-        return list(self._weights)
+        return [function.weight if isinstance(function, RewardFunction) else 1.0 for function in self]
 
     def callback(self) -> Any:
         """A TrainerCallback that tells schedules where training stands, for a TRL that passes no trainer_state."""
         from rewardkit_trl.callbacks import RewardCallback
 
-        return RewardCallback(self._evaluator)
+        return RewardCallback(self._evaluators)
 
     def __add__(self, other: Any) -> RewardFunctions:
-        others = list(other)
-        return RewardFunctions([*self, *others], self._evaluator, [*self._weights, *(1.0 for _ in others)])
+        return _joined([*self, *other])
 
     def __radd__(self, other: Any) -> RewardFunctions:
-        others = list(other)
-        return RewardFunctions([*others, *self], self._evaluator, [*(1.0 for _ in others), *self._weights])
+        return _joined([*other, *self])
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return RewardFunctions, (list(self), self._evaluator, self._weights)
+
+def _joined(functions: list[Any]) -> RewardFunctions:
+    names = Counter(name_of(function) for function in functions if callable(function))
+    for name, count in names.items():
+        if count > 1:
+            raise RewardDefinitionError(
+                f"{count} reward functions are called {name!r}: TRL would mix their metrics. Put all of them into one "
+                "to_trl([...]), with rk.from_trl(function, name=...) where names clash"
+            )
+    return RewardFunctions(functions)
 
 
 def to_trl(
@@ -108,9 +120,7 @@ def to_trl(
     evaluator = Evaluator(tree, layout, Limits(max_failure_rate, max_error_rate, failure_window), logs)
     for trap in evaluator.scorer.traps():
         warnings.warn(trap, RewardKitWarning, stacklevel=2)
-    functions = [RewardFunction(evaluator, name) for name in layout.names]
-    evaluator.functions = functions
-    return RewardFunctions(functions, evaluator, layout.weights)
+    return RewardFunctions(RewardFunction(evaluator, name) for name in layout.names)
 
 
 def _tree(reward: Any) -> Reward:
@@ -128,6 +138,8 @@ def _tree(reward: Any) -> Reward:
 def _item(item: Any) -> Reward:
     if isinstance(item, Reward):
         return item
-    if isinstance(item, str) or hasattr(item, "forward"):
+    if isinstance(item, RewardFunction):
+        raise RewardTypeError("this function has been made by rk.to_trl already; join its list with others by +")
+    if isinstance(item, str) or is_model(item):
         raise RewardTypeError(f"a reward model goes beside the list: rk.to_trl(reward) + [{shorten(item)}]")
     return from_trl(item) if callable(item) else as_reward(item, "an item of to_trl")

@@ -6,6 +6,8 @@ guarded, because a patched or older TRL may lack any part.
 
 from __future__ import annotations
 
+import weakref
+from collections.abc import Mapping
 from typing import Any
 
 from rewardkit.core.progress import Progress
@@ -44,31 +46,44 @@ class Trainer:
         return bool(getattr(self._trainer, "log_completions", True))
 
     @property
+    def reference(self) -> weakref.ref[Any]:
+        """To tell it from another one later."""
+        return weakref.ref(self._trainer)
+
+    def same_as(self, reference: weakref.ref[Any] | None) -> bool:
+        return reference is not None and reference() is self._trainer
+
+    @property
+    def normalizes_each(self) -> bool:
+        """Whether every reward function is normalised by itself before they are summed (GDPO)."""
+        return getattr(self._trainer, "multi_objective_aggregation", None) == "normalize_then_sum"
+
+    @property
     def reward_functions(self) -> list[Any]:
         return list(getattr(self._trainer, "reward_funcs", []))
 
-    def weights_of(self, functions: list[Any]) -> list[float] | None:
-        """The weights it holds for `functions`; None where that cannot be known."""
+    def weights_of(self, evaluator: object) -> list[tuple[str, float]]:
+        """Name and held weight of each function of `evaluator`; empty where they cannot be found."""
         held = getattr(self._trainer, "reward_weights", None)
-        positions = self._positions(functions)
-        if held is None or positions is None:
-            return None
-        return [float(held[position]) for position in positions]
+        return [] if held is None else [(name, float(held[place])) for place, name in self._places(evaluator)]
 
-    def set_weights(self, functions: list[Any], weights: list[float]) -> bool:
-        """Gives `functions` new weights for the sum that follows this call; False where it cannot."""
+    def set_weights(self, evaluator: object, weights: Mapping[str, float]) -> bool:
+        """Gives the functions of `evaluator` new weights for the sum that follows this call; False where it cannot."""
         held = getattr(self._trainer, "reward_weights", None)
-        positions = self._positions(functions)
-        if held is None or positions is None:
+        places = self._places(evaluator)
+        if held is None or not places:
             return False
-        for position, weight in zip(positions, weights, strict=True):
-            held[position] = weight
+        for place, name in places:
+            held[place] = weights[name]
         return True
 
-    def _positions(self, functions: list[Any]) -> list[int] | None:
-        present = {id(function): position for position, function in enumerate(self.reward_functions)}
-        positions = [present.get(id(function)) for function in functions]
-        return None if None in positions else [position for position in positions if position is not None]
+    def _places(self, evaluator: object) -> list[tuple[int, str]]:
+        # Found by their evaluator, which survives pickling and copying, and not by their own identity.
+        return [
+            (place, function.__name__)
+            for place, function in enumerate(self.reward_functions)
+            if getattr(function, "evaluator", None) is evaluator
+        ]
 
     def summed_over_ranks(self, counts: list[list[int]]) -> list[list[int]]:
         """`counts` added up over all processes, in one collective; as they are in a run of one."""

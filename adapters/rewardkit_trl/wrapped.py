@@ -9,8 +9,9 @@ from __future__ import annotations
 import functools
 import inspect
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass
+from types import MethodType
 from typing import Any, final
 
 import numpy as np
@@ -27,7 +28,7 @@ _UNBOUNDED = (-np.inf, np.inf)
 
 
 @final
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class TrlReward(Reward):
     """A TRL reward function over the whole batch; None and NaN abstain, as they do in TRL."""
 
@@ -47,14 +48,14 @@ class TrlReward(Reward):
 
     async def evaluate(self, scoring: Scoring, rows: Rows) -> Column:
         batch = scoring.batch
-        call = functools.partial(self.function, **self._accepted(_keywords(batch)))
+        keywords = self._accepted(_keywords(batch))
         if is_async(self.function):
             started = time.perf_counter()
-            returned = await scoring.background(awaited(call, (), None))
+            returned = await scoring.background(awaited(_awaiting, (self.function, keywords), None))
         else:
             await scoring.turn()
             started = time.perf_counter()
-            (returned,) = call_each(call, [()])
+            (returned,) = call_each(_calling, [(self.function, keywords)], 1)
         scoring.timed(self, time.perf_counter() - started)
         raw = [None if value is not None and _is_nan(value) else value for value in unpacked(returned, batch.size)]
         contract = Contract(self.label, _UNBOUNDED, may_abstain=True, on_failure="unscorable", on_error=None)
@@ -66,11 +67,27 @@ class TrlReward(Reward):
 
     def _accepted(self, keywords: dict[str, Any]) -> dict[str, Any]:
         """The keywords that the function takes: all of them with ``**kwargs``, as TRL asks."""
-        parameters = inspect.signature(self.function).parameters.values()
+        try:
+            parameters = inspect.signature(self.function).parameters.values()
+        except ValueError:  # compiled code without a readable signature
+            return keywords
         if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
             return keywords
         taken = {parameter.name for parameter in parameters}
         return {name: value for name, value in keywords.items() if name in taken}
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, TrlReward) and self._identity == other._identity
+
+    def __hash__(self) -> int:
+        return hash(self._identity)
+
+    @property
+    def _identity(self) -> tuple[Any, ...]:
+        # Not the function's own equality: instances of dataclasses are unhashable, tensors compare by element.
+        if isinstance(self.function, MethodType):  # made anew at every `object.method`
+            return self.label, id(self.function.__self__), id(self.function.__func__)
+        return self.label, id(self.function)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> TrlReward:
         return self
@@ -87,6 +104,21 @@ def _keywords(batch: Batch) -> dict[str, Any]:
     keywords["prompts"] = detached(batch.prompts) if batch.prompts is not None else [""] * batch.size
     keywords["completion_ids"] = detached(batch.completion_ids)
     return keywords
+
+
+def _calling(function: Callable[..., Any], keywords: dict[str, Any]) -> Any:
+    return _listed(function(**keywords))
+
+
+async def _awaiting(function: Callable[..., Any], keywords: dict[str, Any]) -> Any:
+    return _listed(await function(**keywords))
+
+
+def _listed(returned: Any) -> Any:
+    """Generators and other iterables as a list, as TRL takes them; what iterates over no scores stays what it is."""
+    if isinstance(returned, (str, bytes, Mapping, Set)) or hasattr(returned, "tolist"):
+        return returned
+    return list(returned) if isinstance(returned, Iterable) else returned
 
 
 def _ignore(*_: object) -> None:
@@ -118,15 +150,21 @@ def from_trl(function: Callable[..., Any], name: str | None = None) -> Reward:
     Raises:
         RewardTypeError: it is no function (reward models go beside the list: ``rk.to_trl(reward) + [model]``).
     """
-    if isinstance(function, (Reward, type, str)) or not callable(function) or hasattr(function, "parameters"):
+    if isinstance(function, (Reward, type, str)) or not callable(function) or is_model(function):
         raise RewardTypeError(
             f"from_trl takes a TRL reward function, got {shorten(function)} ({type(function).__name__}). "
             "A reward model goes beside the list: rk.to_trl(reward) + [model]"
         )
-    return TrlReward(function, checked_name(name if name is not None else _name(function)))
+    return TrlReward(function, checked_name(name if name is not None else name_of(function)))
 
 
-def _name(function: Callable[..., Any]) -> str:
+def is_model(value: object) -> bool:
+    """Whether it is a torch module, asked without torch."""
+    return hasattr(value, "forward") and hasattr(value, "state_dict")
+
+
+def name_of(function: Callable[..., Any]) -> str:
+    """What TRL calls it."""
     while isinstance(function, functools.partial):
         function = function.func
     return str(getattr(function, "__name__", type(function).__name__))

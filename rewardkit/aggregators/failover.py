@@ -6,9 +6,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import final
 
+import numpy as np
+
 from rewardkit.core.algebra import Reward, Scoring, Share, as_reward
 from rewardkit.core.outcome import Column, Rows
 from rewardkit.core.progress import Bounds
+
+_TAKEN = "second"
+"""The part that says of each row whether the second reward scored it: 1.0 or 0.0."""
 
 
 @final
@@ -44,21 +49,25 @@ class Fallback(Reward):
         (low, high), (other_low, other_high) = self.first.bounds, self.second.bounds
         return min(low, other_low), max(high, other_high)
 
-    def _replaced(self, scoring: Scoring, rows: Rows) -> Rows:
-        failed = rows & scoring.column(self.first).unscorable
-        return rows & scoring.batch.whole_groups(failed) if failed.any() else failed
+    def _replaced(self, scoring: Scoring) -> Rows:
+        """(n,) the rows that took the second so far."""
+        taken = scoring.column(self).parts.get(_TAKEN)
+        return np.zeros(len(scoring.batch), dtype=np.bool_) if taken is None else taken == 1.0
 
     async def evaluate(self, scoring: Scoring, rows: Rows) -> Column:
         (first,) = await scoring.columns([(self.first, rows)])
-        replaced = self._replaced(scoring, rows)
+        failed = (rows & first.unscorable) | self._replaced(scoring)
+        replaced = rows & scoring.batch.whole_groups(failed) if failed.any() else failed
         (second,) = await scoring.columns([(self.second, replaced)])
         result = Column.empty(len(rows))
         result.fill(rows & ~replaced, first)
         result.fill(replaced, second)
+        # Kept beside the value: several gates may ask for parts of a group, and the terms must tell the same story.
+        result.parts[_TAKEN] = np.where(rows, replaced, np.nan)
         return result
 
     def distribute(self, scoring: Scoring, share: Share) -> Iterator[tuple[Reward, Share]]:
-        replaced = self._replaced(scoring, share.reached)
+        replaced = self._replaced(scoring)
         yield self.first, share.within(~replaced)
         yield self.second, share.within(replaced)
 

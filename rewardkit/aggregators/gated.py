@@ -28,10 +28,15 @@ class Fixed(Reward):
 
     label: str
     value: float
+    unnamed: bool = False
 
     @property
     def name(self) -> str:
         return self.label
+
+    @property
+    def generic(self) -> bool:
+        return self.unnamed
 
     @property
     def logged(self) -> bool:
@@ -84,7 +89,7 @@ class _Gate(Reward):
 
     @property
     def _otherwise(self) -> Reward:
-        return Fixed(f"{self.name}.otherwise", self.otherwise)
+        return Fixed(f"{self.name}.otherwise", self.otherwise, self.generic)
 
     def traps(self, earning: Set[Reward]) -> Iterator[str]:
         if not earning & set(leaves(self.when)):
@@ -92,7 +97,7 @@ class _Gate(Reward):
                 f"{self!r}: its condition {self.when!r} earns nothing by itself, so until completions pass it by "
                 "chance there is nothing to learn from; add it to the reward with a small weight"
             )
-        if self.otherwise > self.then.bounds[0]:
+        if self.otherwise > self.then.bounds[0] > -math.inf:  # no bound is no knowledge
             yield (
                 f"{self!r}: a completion that fails the condition gets {self.otherwise:g}, more than the worst "
                 f"that passes ({self.then.bounds[0]:g}): failing can beat passing"
@@ -219,8 +224,8 @@ def gate(
         soft: multiply instead: ``when * then + (1 - when) * otherwise``; needs `when` within [0, 1] and no threshold.
 
     Raises:
-        RewardDefinitionError: a negative threshold, a threshold that `when` never reaches, or a soft gate with a
-            threshold or an unbounded condition.
+        RewardDefinitionError: a threshold that `when` always or never reaches, or a soft gate with a threshold or an
+            unbounded condition.
     """
     condition, inside = as_reward(when, "gate: when"), as_reward(then, "gate: then")
     paid = number(otherwise, "gate: otherwise")
@@ -235,8 +240,10 @@ def gate(
         return SoftGate(condition, inside, paid)
     limit = as_weight(1.0 if threshold is None else threshold, "gate: threshold")
     lowest = limit if isinstance(limit, float) else limit.bounds[0]
-    if lowest < 0.0:
-        raise RewardDefinitionError(f"gate: the threshold {limit!r} is negative, every completion would pass")
+    if lowest < min(0.0, condition.bounds[0]):
+        raise RewardDefinitionError(
+            f"gate: the threshold {limit!r} lies below all that {condition!r} can give, every completion would pass"
+        )
     if lowest > condition.bounds[1] + TOLERANCE and math.isfinite(condition.bounds[1]):
         raise RewardDefinitionError(
             f"gate: the threshold {limit!r} is never reached: {condition!r} gives at most {condition.bounds[1]:g}"

@@ -20,10 +20,9 @@ from rewardkit.core.algebra import (
     as_reward,
     weighted_columns,
     weighted_sum_of,
-    weighted_total,
 )
 from rewardkit.core.errors import RewardDefinitionError, RewardTypeError, shorten
-from rewardkit.core.outcome import Column, Floats, Rows
+from rewardkit.core.outcome import Column, Floats, Rows, weighted_total
 from rewardkit.core.progress import Bounds, Schedule, Weight, as_weight, weight_bounds, weight_now
 
 
@@ -72,8 +71,10 @@ class WeightedMean(Reward):
         progress = scoring.batch.progress
         columns = [(weight_now(weight, progress), scoring.column(reward)) for weight, reward in self.items]
         denominator = _denominator(columns)
+        # Where everything abstained the weights stay as they are: zero would say that the children are switched off.
+        divisor = np.where(denominator > 0.0, denominator, 1.0)
         for (weight, _), (_, reward) in zip(columns, self.items, strict=True):
-            yield reward, share.scaled(_divided(np.full_like(denominator, weight), denominator))
+            yield reward, share.scaled(weight / divisor)
 
     def __repr__(self) -> str:
         return f"weighted_mean({WeightedSum(self.items)!r})"

@@ -71,7 +71,10 @@ class Route(Reward):
         chosen = np.full(batch.size, -1)
         for row in np.flatnonzero(rows).tolist():
             key = batch.columns[self.by][row]
-            position = positions.get(key, last) if key.__hash__ is not None else last
+            try:
+                position = positions.get(key, last)
+            except TypeError:  # a list, say: no key of a mapping
+                position = last
             if position == last and self.default is None:
                 known = ", ".join(shorten(known) for known in positions)
                 raise RewardFailure(

@@ -18,7 +18,7 @@ import numpy as np
 
 from rewardkit.core.errors import RewardDefinitionError, RewardTypeError, shorten
 from rewardkit.core.fingerprints import fingerprint
-from rewardkit.core.outcome import Column, Fault, Floats, Rows
+from rewardkit.core.outcome import Column, Fault, Floats, Rows, weighted_total
 from rewardkit.core.progress import (
     Bounds,
     Schedule,
@@ -37,9 +37,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """What a node contributes to the total: ``weight`` (n,) times its value, in the rows that ``reached`` (n,) it."""
+    """What a node contributes to the total: ``weight`` (n,) times its value, in the rows that ``reached`` (n,) it.
 
-    weight: Floats
+    The weight is a single number as long as it is the same in all rows.
+    """
+
+    weight: float | Floats
     reached: Rows
 
     def scaled(self, factor: float | Floats) -> Share:
@@ -206,7 +209,7 @@ def as_reward(value: object, where: str) -> Reward:
         hint = " A schedule is a weight: write `reward * schedule`."
     elif isinstance(value, Real):
         hint = " A constant shifts all completions of a group alike, which its normalisation cancels: leave it out."
-    elif callable(value) and hasattr(value, "find"):
+    elif callable(value) and hasattr(value, "derive"):
         hint = " This is an extractor: pass it as extract= to a primitive such as rk.exact('answer', extract=...)."
     elif callable(value):
         hint = " Decorate the function with @rk.reward, or wrap a TRL reward function with rk.from_trl(function)."
@@ -263,16 +266,13 @@ async def weighted_columns(
         (reward, rows if wanted(weight, now, reward) else nobody)
         for (weight, reward), now in zip(items, weights, strict=True)
     ]
-    return list(zip(weights, await scoring.columns(requests), strict=True))
-
-
-def weighted_total(columns: Sequence[tuple[float, Column]]) -> Floats:
-    """(n,) the sum of what contributes, by weight."""
-    total = np.zeros(len(columns[0][1].values))
-    for weight, column in columns:
-        if weight != 0.0:
-            total += np.where(column.contributing, weight * column.values, 0.0)
-    return total
+    columns = await scoring.columns(requests)
+    # What somebody else asked for does not count here: it may be there or not yet.
+    skipped = Column.empty(len(rows))
+    return [
+        (weight, skipped if asked is nobody else column)
+        for weight, (_, asked), column in zip(weights, requests, columns, strict=True)
+    ]
 
 
 @final
@@ -301,6 +301,8 @@ class WeightedSum(Reward):
     @property
     def bounds(self) -> Bounds:
         parts = [scaled_bounds(weight_bounds(weight), reward.bounds) for weight, reward in self.items]
+        if len(parts) > 1:  # any of them may abstain and drop out
+            parts = [(min(low, 0.0), max(high, 0.0)) for low, high in parts]
         return sum(low for low, _ in parts), sum(high for _, high in parts)
 
     async def evaluate(self, scoring: Scoring, rows: Rows) -> Column:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rewardkit.core.errors import BindingError, shorten
+from rewardkit.core.interrupts import from_operator
 from rewardkit.core.messages import Message, as_messages, completion_text, prompt_text
 from rewardkit.core.outcome import Rows
 from rewardkit.core.progress import Progress
@@ -27,6 +28,7 @@ RESERVED = ("completion", "messages", "prompt", "progress", "example", "completi
 """Argument names with a meaning of their own; no column may have them."""
 
 _ABSENT: Any = object()
+_JSON_ATOMS = {str, int, float, bool, type(None)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,21 +135,27 @@ class Batch:
 
     def view(self, extract: View, rows: Sequence[int]) -> list[Any]:
         """What `extract` finds in the texts of `rows`; each distinct text is read once per batch."""
-        distinct = self.equality("completion")
-        cached = self._views.setdefault(extract, [_ABSENT] * distinct.count)
-        numbers = distinct.numbers.tolist()
-        texts = self.texts
-        found = []
-        for row in rows:
-            value = cached[numbers[row]]
-            if value is _ABSENT:
-                try:
-                    value = extract(texts[row])
-                except Exception as error:
-                    value = ViewFault(error)
-                cached[numbers[row]] = value
-            found.append(value)
-        return found
+        numbers = self.equality("completion").numbers
+        return self._found(extract, numbers.tolist() if len(rows) == self.size else numbers[rows].tolist())
+
+    def _found(self, extract: View, numbers: list[int]) -> list[Any]:
+        """The view of the distinct texts with these numbers; built on the view that is its `source`, if it has one."""
+        cached = self._views.setdefault(extract, [_ABSENT] * self.equality("completion").count)
+        missing = [number for number in dict.fromkeys(numbers) if cached[number] is _ABSENT]
+        if missing:
+            source = getattr(extract, "source", None)
+            seen = [self._distinct[number] for number in missing] if source is None else self._found(source, missing)
+            derive = extract if source is None else extract.derive  # type: ignore[attr-defined]
+            for number, value in zip(missing, _all_derived(derive, seen), strict=True):
+                cached[number] = value
+            if len(missing) == len(cached) == len(numbers):
+                return list(cached)
+        return [cached[number] for number in numbers]
+
+    @cached_property
+    def _distinct(self) -> list[str]:
+        """The distinct texts, in the order of their numbers."""
+        return self.texts if self.equality("completion").count == self.size else list(dict.fromkeys(self.texts))
 
     @cached_property
     def groups(self) -> Numbers:
@@ -169,8 +177,32 @@ class Batch:
         return widened
 
 
+def _all_derived(derive: Callable[[Any], Any], seen: Sequence[Any]) -> list[Any]:
+    if ViewFault not in set(map(type, seen)):
+        try:
+            return list(map(derive, seen))
+        except BaseException as error:  # a user's own extractor: once more, one by one
+            if from_operator(error):
+                raise
+    return [_derived(derive, value) for value in seen]
+
+
+def _derived(derive: Callable[[Any], Any], value: Any) -> Any:
+    if type(value) is ViewFault:
+        return value
+    try:
+        return derive(value)
+    except BaseException as error:
+        if from_operator(error):
+            raise
+        return ViewFault(error)
+
+
 def equality(values: Sequence[Any]) -> Equality:
-    """Numbers equal values alike; ``1``, ``1.0`` and ``True`` differ, and so do things that cannot be compared."""
+    """Numbers equal values alike; ``1``, ``1.0`` and ``True`` differ.
+
+    Things that cannot be compared (images, arrays) are equal only to themselves.
+    """
     keys = values if set(map(type, values)) <= {str} else list(map(_key, range(len(values)), values))
     seen: dict[Any, Any] = dict.fromkeys(keys)
     if len(seen) == len(keys):
@@ -181,20 +213,28 @@ def equality(values: Sequence[Any]) -> Equality:
 
 
 def _key(row: int, value: Any) -> Any:
-    if isinstance(value, (str, bytes)):
-        return type(value), value
-    if value is None or isinstance(value, (bool, int, float)):
-        return type(value), repr(value)
-    if isinstance(value, (list, tuple, dict)):
-        try:
-            return type(value), json.dumps(value, sort_keys=True, allow_nan=True)
-        except (TypeError, ValueError, RecursionError):
-            return _ABSENT, row
+    kind = type(value)
+    if kind in (str, bytes, int, bool, type(None)):
+        return kind, value
+    if isinstance(value, float):
+        return kind, repr(value)  # tells 0.0 from -0.0, and makes NaN equal to itself
     try:
+        if kind in (list, tuple, dict):
+            plain = list(value) if kind is tuple else value
+            return (kind, json.dumps(plain, sort_keys=True)) if _is_json(plain) else (_ABSENT, id(value))
         hash(value)
-    except TypeError:
-        return _ABSENT, row
-    return type(value), value
+        # Decimal("1.0") == Decimal("1.00"), and both have one hash: the text tells them apart.
+        return kind, repr(value), value
+    except Exception:
+        return _ABSENT, id(value)
+
+
+def _is_json(value: Any) -> bool:
+    """Whether JSON text tells `value` from all others: it writes the key 1 like "1", and a tuple like a list."""
+    kind = type(value)
+    if kind is dict:
+        return all(type(key) is str for key in value) and all(map(_is_json, value.values()))
+    return kind in _JSON_ATOMS or (kind is list and all(map(_is_json, value)))
 
 
 def _listed(values: Iterable[Any], what: str, size: int | None) -> list[Any]:

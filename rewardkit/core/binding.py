@@ -6,6 +6,7 @@ are bound by name and type; what a name may be is listed in `Parameter.source`.
 
 from __future__ import annotations
 
+import collections
 import collections.abc
 import copy
 import dataclasses
@@ -29,6 +30,7 @@ Scope = Literal["sample", "group", "batch"]
 
 MISSING: Any = inspect.Parameter.empty
 _ATOMS = {str, int, float, bool, bytes, type(None)}
+_MUTABLE = (dict, list, set, bytearray, collections.deque, BaseModel)
 _SEQUENCES = (list, tuple, collections.abc.Sequence, collections.abc.Collection, collections.abc.Iterable)
 _TRL_HABITS = {
     "completions": "rewardkit calls a function once per completion: name the argument `completion`",
@@ -54,7 +56,7 @@ class Parameter:
     name: str
     source: str
     view: View | None = None
-    annotation: Any = field(default=MISSING, compare=False)
+    annotation: Any = field(default=MISSING, hash=False)  # Annotated[int, {"unit": "m"}] has no hash
     default: Any = field(default=MISSING, compare=False)
     keyword_only: bool = field(default=False, compare=False)
     coercer: Coercer = field(init=False, compare=False, repr=False)
@@ -213,7 +215,7 @@ def gather(parameters: Sequence[Parameter], batch: Batch, rows: list[int], name:
             for position, value in enumerate(values):
                 if type(value) is ViewFault:
                     arguments.set_aside[position] = Raised(value.error)
-        if not trusted and not set(map(type, values)) <= _ATOMS:
+        if not trusted and parameter.source != "completion" and not set(map(type, values)) <= _ATOMS:
             values = [detached(value) for value in values]
         arguments.columns.append(values)
     return arguments
@@ -248,22 +250,27 @@ def _values(parameter: Parameter, batch: Batch, rows: list[int], name: str) -> l
 
 def detached(value: Any) -> Any:
     """A copy that can be changed without anybody noticing; foreign objects (images, environments) stay themselves."""
+    try:
+        return _copied(value)
+    except RecursionError:  # nested a thousand levels deep, by a model that writes its own tool calls
+        return value
+
+
+def _copied(value: Any) -> Any:
     kind = type(value)
     if kind in _ATOMS:
         return value
     if kind is list:
-        return [detached(item) for item in value]
+        return [_copied(item) for item in value]
     if kind is dict:
-        return {key: detached(item) for key, item in value.items()}
+        return {key: _copied(item) for key, item in value.items()}
     if kind is tuple:
-        return tuple(detached(item) for item in value)
-    if kind is set:
-        return set(value)
+        return tuple(_copied(item) for item in value)
     if isinstance(value, np.ndarray):
         view = value.view()
         view.flags.writeable = False
         return view
-    if isinstance(value, BaseModel) or (dataclasses.is_dataclass(value) and not isinstance(value, Progress)):
+    if isinstance(value, _MUTABLE) or (dataclasses.is_dataclass(value) and not isinstance(value, Progress)):
         return copy.deepcopy(value)
     return value
 
@@ -287,7 +294,8 @@ def distinct(parameters: Sequence[Parameter], batch: Batch, rows: Numbers) -> tu
     _, first, inverse = np.unique(numbers, return_index=True, return_inverse=True)
     if len(first) == len(rows):
         return np.arange(len(rows)), None
-    return first, inverse
+    in_order = np.argsort(first)  # so that functions are called from the first row to the last
+    return first[in_order], np.argsort(in_order)[inverse]
 
 
 def caller_locals(depth: int) -> Mapping[str, Any]:

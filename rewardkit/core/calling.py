@@ -7,9 +7,8 @@ Nothing is clipped, and no exception becomes a 0.
 
 from __future__ import annotations
 
+import asyncio
 import math
-import signal
-import threading
 import traceback
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, TimeoutError as FutureTimeout
@@ -17,13 +16,13 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from itertools import starmap
 from numbers import Real
-from types import CodeType, TracebackType
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rewardkit.core.errors import RewardFailure, shorten
+from rewardkit.core.errors import SHOWN_CHARACTERS, RewardFailure, shorten
+from rewardkit.core.interrupts import from_operator
 from rewardkit.core.outcome import ABSTAINED, ERRORED, FAILED, SCORED, Fault, Floats, Outcome, Score
 from rewardkit.core.progress import Bounds
 
@@ -31,6 +30,7 @@ Policy = Literal["unscorable", "raise"] | float
 """What a failed sample does: gets no learning signal, stops the run, or scores a number."""
 
 TOLERANCE = 1e-9
+_TIMEOUTS = (TimeoutError, FutureTimeout, asyncio.TimeoutError)  # one and the same class only from Python 3.11 on
 _NUMBERS = {float, int, bool}
 
 
@@ -107,27 +107,6 @@ def call_each(function: Callable[..., Any], arguments: Iterable[tuple[Any, ...]]
     return results
 
 
-def from_operator(error: BaseException) -> bool:
-    """Whether it must pass: Ctrl-C, or a SystemExit that a signal handler raised (not a reward's own ``sys.exit``)."""
-    if isinstance(error, (KeyboardInterrupt, GeneratorExit)):
-        return True
-    if not isinstance(error, SystemExit) or threading.current_thread() is not threading.main_thread():
-        return False
-    handlers = {_code(signal.getsignal(number)) for number in signal.valid_signals()}
-    return any(code in handlers for code in _codes(error.__traceback__))
-
-
-def _code(handler: object) -> CodeType | None:
-    function = getattr(handler, "__func__", handler)
-    return getattr(function, "__code__", None)
-
-
-def _codes(trace: TracebackType | None) -> Iterable[CodeType]:
-    while trace is not None:
-        yield trace.tb_frame.f_code
-        trace = trace.tb_next
-
-
 def check_results(raw: Sequence[Any], contract: Contract, strict: bool, context: Callable[[int], str]) -> Results:
     """`raw` results as numbers with outcomes, by `contract`.
 
@@ -139,29 +118,44 @@ def check_results(raw: Sequence[Any], contract: Contract, strict: bool, context:
     Raises:
         RewardFailure: a bug while `strict`, or without a bound to fall back to; a failure under policy "raise".
     """
-    low, high = contract.bounds
-    if raw and set(map(type, raw)) <= _NUMBERS:
-        try:
-            values = np.array(raw, dtype=np.float64)
-        except OverflowError:
-            values = np.array([math.inf])
-        lowest, highest = float(values.min()), float(values.max())
-        # A comparison with NaN is False, so NaN goes the careful way too.
-        if lowest >= low - TOLERANCE and highest <= high + TOLERANCE and math.isfinite(highest - lowest):
-            return Results(values, np.full(len(raw), SCORED, dtype=np.int8))
+    ordinary = _ordinary(raw, contract.bounds)
+    if ordinary is not None:
+        return ordinary
     results = Results(np.full(len(raw), np.nan), np.full(len(raw), SCORED, dtype=np.int8))
     for position, result in enumerate(raw):
         try:
             if isinstance(result, Raised):
                 raise result.error
             _take(result, position, contract, results)
-        except (RewardFailure, FutureTimeout) as error:
+        except (RewardFailure, *_TIMEOUTS) as error:
             _fail(error, position, contract, results, context)
         except BaseException as error:
             if from_operator(error):
                 raise
             _err(error, position, contract, strict, results, context)
     return results
+
+
+def _ordinary(raw: Sequence[Any], bounds: Bounds) -> Results | None:
+    """The results at one go where all are numbers within bounds, or Scores with such; None where one needs a look."""
+    scores: dict[int, Score] = {}
+    plain = raw
+    if Score in (kinds := set(map(type, raw))):
+        scores = {position: score for position, score in enumerate(raw) if type(score) is Score}
+        plain = [value.value if type(value) is Score else value for value in raw]
+        kinds = set(map(type, plain))
+    if not raw or not kinds <= _NUMBERS or any(score.parts for score in scores.values()):
+        return None
+    try:
+        values = np.array(plain, dtype=np.float64)
+    except OverflowError:
+        return None
+    lowest, highest = float(values.min()), float(values.max())
+    # A comparison with NaN is False, so NaN needs a look too.
+    if not (bounds[0] - TOLERANCE <= lowest and highest <= bounds[1] + TOLERANCE and math.isfinite(highest - lowest)):
+        return None
+    notes = {position: str(score.note) for position, score in scores.items() if score.note}
+    return Results(values, np.full(len(raw), SCORED, dtype=np.int8), notes)
 
 
 def _take(result: Any, position: int, contract: Contract, results: Results) -> None:
@@ -229,9 +223,7 @@ def _err(
     results: Results,
     context: Callable[[int], str],
 ) -> None:
-    reason = (
-        str(error) if isinstance(error, Nonsense) else f"raised {type(error).__name__}: {shorten(str(error))[1:-1]}"
-    )
+    reason = str(error) if isinstance(error, Nonsense) else f"raised {type(error).__name__}: {_said(error)}"
     value = contract.stand_in(strict)
     if value is None:
         raise RewardFailure(
@@ -245,15 +237,29 @@ def _err(
     results.faults[position] = Fault(contract.name, position, Outcome.ERRORED, reason, trace)
 
 
+def _said(error: BaseException) -> str:
+    try:
+        said = str(error)
+    except Exception as broken:
+        return f"(its message raises {type(broken).__name__})"
+    return said if len(said) <= SHOWN_CHARACTERS else f"{said[:SHOWN_CHARACTERS]}... ({len(said):,} characters)"
+
+
 async def awaited(function: Callable[..., Any], each: tuple[Any, ...], timeout: float | None) -> Any:
     """One call of an async reward function, with its deadline; what it raises comes back as `Raised`."""
-    import asyncio
-
+    call = asyncio.ensure_future(_caught(function, each))
     try:
-        return await asyncio.wait_for(function(*each), timeout)
-    except (asyncio.TimeoutError, TimeoutError) as error:
-        return Raised(RewardFailure(f"no result within {timeout:g} s") if timeout is not None else error)
-    except Exception as error:
+        # Not wait_for: it would wait for ever for a function that does not let itself be cancelled.
+        await asyncio.wait([call], timeout=timeout)
+    finally:
+        call.cancel()
+    return call.result() if call.done() else Raised(RewardFailure(f"no result within {timeout:g} s"))
+
+
+async def _caught(function: Callable[..., Any], each: tuple[Any, ...]) -> Any:
+    try:
+        return await function(*each)
+    except BaseException as error:  # a SystemExit would end the loop that all async rewards share
         return Raised(error)
 
 
@@ -264,7 +270,7 @@ def collected(futures: Sequence[Future[Any]], timeout: float) -> list[Any]:
         error = future.exception()
         if error is None:
             results.append(future.result())
-        elif isinstance(error, (FutureTimeout, TimeoutError)):
+        elif isinstance(error, _TIMEOUTS):
             results.append(Raised(RewardFailure(f"no result within {timeout:g} s; its worker was killed")))
         elif type(error).__name__ == "ProcessExpired":
             results.append(Raised(RewardFailure(f"its worker process died: {error}")))

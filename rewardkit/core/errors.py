@@ -59,7 +59,16 @@ def shorten(value: object, limit: int = SHOWN_CHARACTERS) -> str:
     return text if len(text) <= limit else f"{text[:limit]}... ({len(text):,} characters)"
 
 
-def near_miss(name: str, known: Iterable[str]) -> str:
+def hashable(value: object) -> bool:
+    """Whether `value` can be told from others by its hash, as every part of a reward must be."""
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
+
+
+def near_miss(name: object, known: Iterable[str]) -> str:
     """`` Did you mean 'answer'?`` where one of `known` is close to `name`, else the empty string."""
-    close = difflib.get_close_matches(name, list(known), n=2, cutoff=0.6)
+    close = difflib.get_close_matches(str(name), list(known), n=2, cutoff=0.6)
     return f" Did you mean {' or '.join(map(repr, close))}?" if close else ""

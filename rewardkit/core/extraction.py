@@ -10,6 +10,7 @@ thinking, take time linear in the text, and never raise on any text.
 ``rk.extract.boxed()``               content of the last ``\boxed{...}``
 ``rk.extract.after("####")``         rest of the line after the last ``####``
 ``rk.extract.fenced("json")``        body of the last fenced block of that language
+``rk.extract.json("total")``         a value inside the completion's JSON
 ``rk.extract.whole()``               the visible text as it is
 ``rk.extract.document()``            where JSON stands: ``<answer>``, else a fenced block, else the visible text
 ===================================  =========================================================
@@ -20,9 +21,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import final
+from json import dumps as to_json
+from typing import Any, final
 
-from rewardkit.core.errors import RewardDefinitionError, RewardTypeError, shorten
+from rewardkit.core.errors import RewardDefinitionError, RewardTypeError, hashable, shorten
 from rewardkit.core.json_text import MAX_CHARACTERS, NO_JSON, Parsed, parse_json
 
 _THINKING = ("<think>", "</think>")
@@ -40,24 +42,48 @@ def visible_text(text: str) -> str:
     return answer if start < 0 else answer[:start]
 
 
+def readable_text(text: str) -> str | None:
+    """The visible text, or None where there is more than a primitive reads."""
+    return visible_text(text) if len(text) <= MAX_CHARACTERS else None
+
+
 class Extractor(ABC):
-    """Finds something in a completion; call it with a text."""
+    """Finds something in a completion; call it with a text.
+
+    It looks through what its `source` gives, a view of its own: all extractors of a batch share one visible text, and
+    all fields of a document one parse.
+    """
+
+    @property
+    def source(self) -> Callable[[str], Any]:
+        """From the text of the completion to what it looks through."""
+        return readable_text
+
+    @abstractmethod
+    def derive(self, seen: Any) -> str | None:
+        """What it finds in what `source` gave."""
+
+    @final
+    def __call__(self, text: str) -> str | None:
+        return self.derive(self.source(text))
+
+
+class TextExtractor(Extractor):
+    """Finds something in the visible text."""
 
     @abstractmethod
     def find(self, answer: str) -> str | None:
         """What it looks for in the visible text `answer`, or None."""
 
     @final
-    def __call__(self, text: str) -> str | None:
-        if len(text) > MAX_CHARACTERS:
-            return None
-        found = self.find(visible_text(text))
+    def derive(self, seen: str | None) -> str | None:
+        found = None if seen is None else self.find(seen)
         return None if found is None else found.strip()
 
 
 @final
 @dataclass(frozen=True)
-class Whole(Extractor):
+class Whole(TextExtractor):
     def find(self, answer: str) -> str | None:
         return answer
 
@@ -67,7 +93,7 @@ class Whole(Extractor):
 
 @final
 @dataclass(frozen=True)
-class Tag(Extractor):
+class Tag(TextExtractor):
     name: str
 
     def find(self, answer: str) -> str | None:
@@ -82,9 +108,12 @@ class Tag(Extractor):
         return f"tag({self.name!r})"
 
 
+_ANSWER = Tag("answer")
+
+
 @final
 @dataclass(frozen=True)
-class Boxed(Extractor):
+class Boxed(TextExtractor):
     def find(self, answer: str) -> str | None:
         opening = "\\boxed{"
         start = answer.rfind(opening)
@@ -112,7 +141,7 @@ class Boxed(Extractor):
 
 @final
 @dataclass(frozen=True)
-class After(Extractor):
+class After(TextExtractor):
     marker: str
 
     def find(self, answer: str) -> str | None:
@@ -127,7 +156,7 @@ class After(Extractor):
 
 @final
 @dataclass(frozen=True)
-class Fenced(Extractor):
+class Fenced(TextExtractor):
     language: str
 
     def find(self, answer: str) -> str | None:
@@ -142,14 +171,15 @@ def fenced_blocks(text: str) -> list[tuple[str, str]]:
     """The closed fenced blocks of `text` in order: (language in lower case, body)."""
     blocks = []
     language: str | None = None
+    fence = ""
     body: list[str] = []
-    for line in text.splitlines():
+    for line in text.split("\n"):  # splitlines would also cut at U+2028, which may stand in a JSON string
         mark = line.strip()
-        if not mark.startswith("```"):
-            body.append(line)
-        elif language is None:
-            language, body = mark[3:].strip().lower(), []
-        elif mark == "```":
+        ticks = mark[: len(mark) - len(mark.lstrip("`"))]
+        said = mark[len(ticks) :]
+        if language is None and len(ticks) >= 3 and "`" not in said:
+            language, fence, body = said.strip().lower(), ticks, []
+        elif language is not None and len(ticks) >= len(fence) and not said:
             blocks.append((language, "\n".join(body)))
             language = None
         else:
@@ -159,12 +189,12 @@ def fenced_blocks(text: str) -> list[tuple[str, str]]:
 
 @final
 @dataclass(frozen=True)
-class Answer(Extractor):
+class Answer(TextExtractor):
     """The first strategy that finds something: tag, boxed, after, whole."""
 
     def find(self, answer: str) -> str | None:
         if "<answer>" in answer or "</answer>" in answer:
-            return Tag("answer").find(answer)
+            return _ANSWER.find(answer)
         if "\\boxed{" in answer:
             return Boxed().find(answer)
         if "####" in answer:
@@ -177,12 +207,12 @@ class Answer(Extractor):
 
 @final
 @dataclass(frozen=True)
-class Document(Extractor):
+class Document(TextExtractor):
     """Where JSON stands: in ``<answer>``, else in the last fenced block, else the visible text as a whole."""
 
     def find(self, answer: str) -> str | None:
         if "<answer>" in answer or "</answer>" in answer:
-            body = Tag("answer").find(answer)
+            body = _ANSWER.find(answer)
             return None if body is None else _unfenced(body)
         return _unfenced(answer)
 
@@ -199,7 +229,7 @@ def _unfenced(text: str) -> str:
 
 @final
 @dataclass(frozen=True)
-class Own(Extractor):
+class Own(TextExtractor):
     """A user's function: visible text -> ``str`` or None."""
 
     function: Callable[[str], str | None]
@@ -214,15 +244,63 @@ class Own(Extractor):
         return getattr(self.function, "__qualname__", repr(self.function))
 
 
+@final
+@dataclass(frozen=True)
+class Json:
+    """Parses what `where` finds: ``Json(Whole())('{"a": 1}').value == {"a": 1}``."""
+
+    where: Extractor
+
+    @property
+    def source(self) -> Extractor:
+        return self.where
+
+    def derive(self, found: str | None) -> Parsed:
+        return NO_JSON if found is None else parse_json(found)
+
+    def __call__(self, text: str) -> Parsed:
+        return self.derive(self.source(text))
+
+
+@final
+@dataclass(frozen=True)
+class JsonValue(Extractor):
+    """A value inside a JSON document, as text."""
+
+    path: tuple[str | int, ...]
+    where: Extractor
+
+    @property
+    def source(self) -> Json:
+        return Json(self.where)
+
+    def derive(self, seen: Parsed) -> str | None:
+        value = seen.value
+        for step in self.path:
+            if isinstance(value, dict):
+                value = value.get(step)
+            elif isinstance(value, list) and isinstance(step, int) and -len(value) <= step < len(value):
+                value = value[step]
+            else:
+                return None
+        if type(value) in (str, int, float):
+            return str(value)
+        return None if value is None else to_json(value)
+
+    def __repr__(self) -> str:
+        return f"json({', '.join(map(repr, self.path))})"
+
+
 def as_extractor(value: object, default: Extractor) -> Extractor:
     """None is `default`, a function becomes an extractor, anything else but an Extractor is a TypeError."""
     if value is None:
         return default
     if isinstance(value, Extractor):
         return value
-    if isinstance(value, type) or not callable(value) or hasattr(value, "evaluate"):
+    if isinstance(value, type) or not callable(value) or hasattr(value, "evaluate") or not hashable(value):
         raise RewardTypeError(
-            f"extract= takes an extractor such as rk.extract.tag('answer') or a function text -> str | None, "
+            f"extract= takes an extractor such as rk.extract.tag('answer') or a (hashable) function "
+            f"text -> str | None, "
             f"got {shorten(value)} ({type(value).__name__})"
         )
     return Own(value)
@@ -271,13 +349,14 @@ def document() -> Extractor:
     return Document()
 
 
-@final
-@dataclass(frozen=True)
-class Json:
-    """Parses what `where` finds: ``Json(whole())('{"a": 1}').value == {"a": 1}``."""
+def json(*path: str | int, where: Extractor | None = None) -> Extractor:
+    """A value inside the completion's JSON, as text: ``json("total")('{"total": 12.5}')`` is ``"12.5"``.
 
-    where: Extractor
-
-    def __call__(self, text: str) -> Parsed:
-        found = self.where(text)
-        return NO_JSON if found is None else parse_json(found)
+    Args:
+        path: keys of objects and positions of arrays, from the outside in.
+        where: where the JSON stands, `document` by default. It is parsed once per batch, whoever asks.
+    """
+    for step in path:
+        if isinstance(step, bool) or not isinstance(step, (str, int)):
+            raise RewardDefinitionError(f"a path holds keys (text) and positions (int), got {shorten(step)}")
+    return JsonValue(path, as_extractor(where, Document()))

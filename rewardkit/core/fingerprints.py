@@ -1,9 +1,16 @@
-"""Fingerprints: short names for what a reward is, equal for equal structure and equal source of user functions."""
+"""Fingerprints: short names for what a reward is, equal for equal structure and equal source of user functions.
+
+Nothing in them may differ between two processes: no memory address, no order of a set.
+"""
 
 from __future__ import annotations
 
+import functools
 import hashlib
+import inspect
+from collections.abc import Callable, Mapping, Set
 from dataclasses import fields, is_dataclass
+from typing import Any
 
 
 def fingerprint(value: object) -> str:
@@ -21,4 +28,32 @@ def described(value: object) -> str:
         return f"{type(value).__qualname__}({inner})"
     if isinstance(value, (tuple, list)):
         return f"({', '.join(map(described, value))})"
+    if isinstance(value, Set):
+        return f"{{{', '.join(sorted(map(described, value)))}}}"
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(f'{described(key)}: {described(item)}' for key, item in value.items())}}}"
+    if isinstance(value, functools.partial):
+        return f"partial{described((value.func, value.args, value.keywords))}"
+    if inspect.isroutine(value):
+        return f"{source(value)}({', '.join(map(_enclosed, getattr(value, '__closure__', None) or ()))})"
+    if type(value).__repr__ is object.__repr__:
+        return f"{type(value).__qualname__}{described(getattr(value, '__dict__', {}))}"
     return repr(value)
+
+
+def source(function: Callable[..., Any]) -> str:
+    """The source of `function`, or its code where there is none."""
+    try:
+        return inspect.getsource(function)
+    except (OSError, TypeError):
+        code = getattr(function, "__code__", None)
+        return f"{function.__qualname__}: {getattr(code, 'co_code', b'')!r} {getattr(code, 'co_consts', ())!r}"
+
+
+def _enclosed(cell: Any) -> str:
+    try:
+        value = cell.cell_contents
+    except ValueError:  # not assigned yet
+        return ""
+    # A function may enclose itself, so its own cells stay out.
+    return source(value) if inspect.isroutine(value) else described(value)

@@ -55,10 +55,10 @@ def parse_json(text: str) -> Parsed:
         return Parsed(error="holds a lone surrogate")
     except ValueError as error:
         return Parsed(error=f"not valid JSON: {error}")
-    if text.count("[") + text.count("{") > MAX_DEPTH and _depth(text) > MAX_DEPTH:
+    if encoded.count(b"[") + encoded.count(b"{") > MAX_DEPTH and _depth(text) > MAX_DEPTH:
         return Parsed(error=f"nested deeper than {MAX_DEPTH} levels")
     shapes = encoded.translate(_SHAPES)
-    if (_EXPONENT in shapes or _LONG in shapes) and not _sane(value):
+    if (_EXPONENT in shapes or (shapes.count(b"0") >= len(_LONG) and _LONG in shapes)) and not _sane(value):
         return Parsed(error="holds a number that is too large")
     return Parsed(value)
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 import importlib
 import inspect
 import math
+import pickle
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise, repeat
 from typing import Any, Literal, final
 
@@ -31,7 +32,7 @@ from rewardkit.core.calling import (
     collected,
     unpacked,
 )
-from rewardkit.core.errors import RewardTypeError, shorten
+from rewardkit.core.errors import RewardDefinitionError, RewardTypeError, shorten
 from rewardkit.core.fingerprints import described
 from rewardkit.core.outcome import Column, Rows
 from rewardkit.core.progress import Bounds
@@ -78,7 +79,8 @@ class Leaf(Reward):
 
     @property
     def bounds(self) -> Bounds:
-        return self.limits
+        stand_ins = [value for value in (self.on_failure, self.on_error) if isinstance(value, (int, float))]
+        return min(self.limits[0], *stand_ins, self.limits[0]), max(self.limits[1], *stand_ins, self.limits[1])
 
     @property
     def contract(self) -> Contract:
@@ -134,6 +136,7 @@ class Leaf(Reward):
         if self.is_async:
             results = list(await scoring.background(_all(function, calls, self.timeout)))
         elif self.timeout is not None:
+            _check_picklable(self)
             futures = [worker.submit(function, call, self.timeout) for call in calls]
             for future in futures:
                 await scoring.finished(future)
@@ -169,10 +172,15 @@ class Leaf(Reward):
 
     def _positional(self, parameters: Sequence[Parameter]) -> Callable[..., Any]:
         """The function, callable with the bound parameters in order."""
-        complete = len(parameters) == len(self.parameters)
-        if complete and not any(parameter.keyword_only for parameter in parameters):
-            return self.function
-        return _Keywords(self.function, tuple(parameter.name for parameter in parameters))
+        # Another process finds the leaf by its name: under the function's name stands the leaf that it became.
+        function = self if self.timeout is not None and not self.is_async else self.function
+        leading = 0
+        for bound_one, declared in zip(parameters, self.parameters, strict=False):
+            if bound_one is not declared or declared.keyword_only:
+                break
+            leading += 1
+        names = tuple(parameter.name for parameter in parameters[leading:])
+        return _Keywords(function, leading, names) if names else function
 
     def _fill(
         self, column: Column, checked: Results, where: Numbers, inverse: Numbers | None, scoring: Scoring
@@ -185,22 +193,27 @@ class Leaf(Reward):
         if not (checked.notes or checked.parts or checked.faults):
             return
         sources = range(len(where)) if inverse is None else inverse.tolist()
+        places = list(zip(where.tolist(), sources, strict=True))
+        column.notes.update((row, checked.notes[position]) for row, position in places if position in checked.notes)
+        if not (checked.parts or checked.faults):
+            return
         faults = []
-        for row, position in zip(where.tolist(), sources, strict=True):
-            if position in checked.notes:
-                column.notes[row] = checked.notes[position]
+        for row, position in places:
             for part, value in checked.parts.get(position, {}).items():
                 column.parts.setdefault(part, np.full(len(column.values), math.nan))[row] = value
             if position in checked.faults:
-                fault = checked.faults[position]
-                faults.append(type(fault)(fault.component, row, fault.outcome, fault.reason, fault.traceback))
+                faults.append(replace(checked.faults[position], row=row))
         scoring.faulted(faults)
 
     def describe(self) -> str:
         """Name, options and source, for the fingerprint."""
         options = (self.label, self.scope, self.limits, self.abstains, self.on_failure, self.on_error, self.timeout)
-        sources = tuple((parameter.source, described(parameter.view)) for parameter in self.parameters)
-        return f"Leaf({options!r}, {sources!r}, {_source(self.function)})"
+        sources = tuple(
+            # The parsers in an annotation: of the gold column of a primitive, say.
+            (parameter.source, described(parameter.view), described(getattr(parameter.annotation, "__metadata__", ())))
+            for parameter in self.parameters
+        )
+        return f"Leaf({options!r}, {sources!r}, {described(self.function)})"
 
     def __reduce__(self) -> tuple[Any, ...]:
         options = (self.scope, self.limits, self.abstains, self.on_failure, self.on_error, self.deterministic)
@@ -249,13 +262,15 @@ def expression(name: str, *arguments: object, **options: tuple[object, object]) 
 
 @dataclass(frozen=True)
 class _Keywords:
-    """Calls a function by keyword with positional values; picklable, for workers."""
+    """Calls a function with the first values by position and the others by keyword; picklable, for workers."""
 
     function: Callable[..., Any]
+    leading: int
     names: tuple[str, ...]
 
     def __call__(self, *values: Any) -> Any:
-        return self.function(**dict(zip(self.names, values, strict=True)))
+        keywords = dict(zip(self.names, values[self.leading :], strict=True))
+        return self.function(*values[: self.leading], **keywords)
 
 
 def _rebuilt(function: Callable[..., Any], label: str, parameters: tuple[Parameter, ...], *options: Any) -> Leaf:
@@ -277,6 +292,15 @@ def _resolve_leaf(module: str, name: str) -> Leaf:
     if not isinstance(found, Leaf):
         raise RewardTypeError(f"{module}.{name} is no reward here, but it was one where it was pickled")
     return found
+
+
+def _check_picklable(leaf: Leaf) -> None:
+    try:
+        pickle.dumps(leaf)
+    except Exception as error:
+        raise RewardDefinitionError(
+            f"reward {leaf.label!r} has a timeout, so it runs in another process and must be picklable: {error}"
+        ) from error
 
 
 async def _all(function: Callable[..., Any], calls: Iterable[tuple[Any, ...]], timeout: float | None) -> list[Any]:
@@ -303,14 +327,3 @@ def _context(batch: Batch, arguments: Arguments, parameters: Sequence[Parameter]
         if parameter.source != "completion"
     ]
     return "\n".join(lines)
-
-
-def _source(function: Callable[..., Any]) -> str:
-    if not inspect.isroutine(function):
-        return described(function)
-    try:
-        source = inspect.getsource(function)
-    except (OSError, TypeError):
-        source = repr(getattr(function, "__code__", function))
-    cells = [shorten(cell.cell_contents) for cell in getattr(function, "__closure__", None) or ()]
-    return f"{source}{cells}"

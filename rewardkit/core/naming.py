@@ -6,8 +6,9 @@ Equal nodes are one. Names are unique: two different rewards called alike get th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain, count
 
 from rewardkit.core.algebra import Named, Reward
 from rewardkit.core.errors import RewardDefinitionError
@@ -95,25 +96,24 @@ def _unique(paths: dict[Reward, list[Path]]) -> dict[Reward, str]:
     for node in paths:
         named.setdefault(node.name or "sum", []).append(node)
     result: dict[Reward, str] = {}
-    for name, nodes in named.items():
-        for number, node in enumerate(nodes, start=1):
-            places = set(paths[node])
-            if len(nodes) > 1 and len(places) == 1 and places != {()}:
-                result[node] = ".".join((*places.pop(), name))
-            elif number > 1 and node.generic:
-                result[node] = f"{name}_{number}"
-            else:
-                result[node] = name
-    _refuse_clashes(result)
-    return result
-
-
-def _refuse_clashes(names: dict[Reward, str]) -> None:
     owners: dict[str, Reward] = {}
-    for node, name in names.items():
+    for node in sorted(paths, key=lambda node: node.generic):  # names that somebody chose come first
+        name = node.name or "sum"
+        places = set(paths[node])
+        if len(named[name]) > 1 and len(places) == 1:
+            name = ".".join((*places.pop(), name))
+        if node.generic:
+            name = _free(name, owners)
         if name in owners:
             raise RewardDefinitionError(
                 f"two different rewards are called {name!r}: {owners[name]!r} and {node!r}. "
                 "Give one another name with .named(...)"
             )
         owners[name] = node
+        result[node] = name
+    return result
+
+
+def _free(name: str, taken: Container[str]) -> str:
+    """`name`, with a number if it is taken."""
+    return next(free for free in chain([name], (f"{name}_{number}" for number in count(2))) if free not in taken)

@@ -127,7 +127,7 @@ class Column:
         """Take over `other` in `rows`."""
         self.values[rows] = other.values[rows]
         self.codes[rows] = other.codes[rows]
-        self.notes.update(other.notes)
+        self.notes.update((row, note) for row, note in other.notes.items() if rows[row])
         for name, part in other.parts.items():
             self.parts.setdefault(name, np.full(len(self.values), np.nan))[rows] = part[rows]
 
@@ -135,6 +135,15 @@ class Column:
     def scored(self) -> Floats:
         """(n,) the values of scored rows, NaN elsewhere."""
         return np.where(self.codes == SCORED, self.values, np.nan)
+
+
+def weighted_total(columns: Sequence[tuple[float, Column]]) -> Floats:
+    """(n,) the sum of what contributes, by weight."""
+    total = np.zeros(len(columns[0][1].values))
+    for weight, column in columns:
+        if weight != 0.0:
+            total += np.where(column.contributing, weight * column.values, 0.0)
+    return total
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,6 +231,9 @@ class ScoreTable:
         """(n,) raw values of one component, NaN where it was not scored."""
         return _Named(self.components).column(name).scored
 
+    def __contains__(self, name: object) -> bool:
+        return name in self.components
+
     @property
     def outcomes(self) -> Mapping[str, NDArray[np.object_]]:
         """Component -> (n,) array of :class:`Outcome`."""
@@ -247,7 +259,7 @@ class ScoreTable:
 
         columns: dict[str, Any] = {"completion": list(self.completions), "total": self.total}
         for name in self.components:
-            columns[name] = self[name]
+            columns[f"component.{name}" if name in ("completion", "total") else name] = self[name]
             columns[f"{name}.outcome"] = [str(outcome) for outcome in self.outcomes[name]]
             columns[f"{name}.note"] = self.notes[name]
         columns.update({f"term.{name}": values for name, values in self.terms.items()})

@@ -100,6 +100,18 @@ class Schedule(ABC):
 
     __radd__ = __add__
 
+    @final
+    def __neg__(self) -> Schedule:
+        return Scaled(self, -1.0)
+
+    @final
+    def __sub__(self, other: object) -> Schedule:
+        return self + (-other) if isinstance(other, (Real, Schedule)) else NotImplemented
+
+    @final
+    def __rsub__(self, other: object) -> Schedule:
+        return -self + other
+
 
 Weight = float | Schedule
 

@@ -18,7 +18,7 @@ from typing import Any, Literal, overload
 from rewardkit.core.algebra import Reward, checked_name
 from rewardkit.core.binding import Scope, caller_locals, may_abstain, parameters_of
 from rewardkit.core.calling import Policy
-from rewardkit.core.errors import RewardDefinitionError, RewardTypeError, shorten
+from rewardkit.core.errors import RewardDefinitionError, RewardTypeError, hashable, shorten
 from rewardkit.core.leaf import Leaf
 from rewardkit.core.progress import Bounds
 
@@ -88,6 +88,11 @@ def reward(
         if isinstance(function, (Reward, type)) or not callable(function):
             raise RewardTypeError(
                 f"@rk.reward decorates a function, got {shorten(function)} ({type(function).__name__})"
+            )
+        if not hashable(function):
+            raise RewardDefinitionError(
+                f"@rk.reward: {shorten(function)} ({type(function).__name__}) is not hashable, so it cannot be told "
+                "from other rewards; make its class a @dataclass(frozen=True)"
             )
         label = checked_name(name if name is not None else getattr(function, "__name__", type(function).__name__))
         checked_scope(label, scope)

@@ -154,7 +154,11 @@ class _Evaluation:
         return [memo.column for memo in memos]
 
     async def _fill(self, reward: Reward, rows: Rows, memo: _Memo) -> None:
-        memo.column.fill(rows, await reward.evaluate(self, rows))
+        column = await reward.evaluate(self, rows)
+        if rows.all():
+            memo.column = column
+        else:
+            memo.column.fill(rows, column)
 
     def column(self, reward: Reward) -> Column:
         return self._memo(reward).column
@@ -203,13 +207,14 @@ class _Evaluation:
             return column
         codes = np.where(memo.asked, column.codes, np.where(memo.unrouted, ABSTAINED, SKIPPED)).astype(np.int8)
         notes = {row: note for row, note in column.notes.items() if memo.asked[row]}
-        return Column(np.where(memo.asked, column.values, np.nan), codes, notes, column.parts)
+        parts = {name: np.where(memo.asked, part, np.nan) for name, part in column.parts.items()}
+        return Column(np.where(memo.asked, column.values, np.nan), codes, notes, parts)
 
     def terms(self, root: Column) -> tuple[dict[str, Floats], dict[str, float]]:
         """Each term's values (n,) and its weight in this batch."""
         size = self._batch.size
         shares: dict[int, list[Share]] = {}
-        everything = Share(np.ones(size), np.ones(size, dtype=np.bool_))
+        everything = Share(1.0, np.ones(size, dtype=np.bool_))
         stack = [(self.scorer.reward, everything)]
         while stack:
             node, share = stack.pop()
@@ -232,20 +237,24 @@ def _term(shares: Sequence[Share], column: Column, scorable: Rows) -> Floats:
     """The share of the total that one node causes: NaN where it abstained or nothing counts, 0 where it is off."""
     values = np.zeros(len(scorable))
     live = np.zeros(len(scorable), dtype=np.bool_)
+    closed = np.zeros(len(scorable), dtype=np.bool_)
     for share in shares:
+        closed |= ~share.reached
         counts = share.reached & (share.weight != 0.0)
         live |= counts
-        counts = counts & column.contributing
-        values[counts] += share.weight[counts] * column.values[counts]
-    values[(live & ~column.contributing) | ~scorable] = np.nan
+        values += np.where(counts & column.contributing, share.weight * column.values, 0.0)
+    # Behind a closed gate it counts as scored, even where it abstained in another place.
+    values[(live & ~column.contributing & ~closed) | ~scorable] = np.nan
     return values
 
 
 def _mean_weight(shares: Sequence[Share]) -> float | None:
     """The weight of one node over the rows that reached it; None where none did."""
-    reached = np.logical_or.reduce([share.reached for share in shares]) if shares else np.zeros(0, dtype=np.bool_)
-    if not reached.any():
+    if not any(share.reached.any() for share in shares):
         return None
+    if len(shares) == 1 and isinstance(shares[0].weight, float):
+        return shares[0].weight
+    reached = np.logical_or.reduce([share.reached for share in shares])
     weights = np.sum([np.where(share.reached, share.weight, 0.0) for share in shares], axis=0)[reached]
     return float(weights[0] if (weights == weights[0]).all() else weights.mean())
 

@@ -42,44 +42,54 @@ class Tags:
     anchored: bool
 
     @cached_property
-    def marks(self) -> tuple[tuple[str, str], ...]:
-        return tuple((f"<{name}>", f"</{name}>") for name in self.names)
+    def marks(self) -> tuple[str, ...]:
+        """All opening and closing tags in the order in which they must stand."""
+        return tuple(f"<{slash}{name}>" for name in self.names for slash in ("", "/"))
+
+    @cached_property
+    def any_mark(self) -> re.Pattern[str]:
+        return re.compile("|".join(map(re.escape, self.marks)))
 
     def __call__(self, completion: str) -> float | Score:
         if len(completion) > MAX_CHARACTERS:
             return Score(0.0, f"longer than {MAX_CHARACTERS:,} characters")
         text = f"<{self.prefilled}>{completion}" if self.prefilled else completion
-        # With no "<" to spare, tags found in order stand there exactly once: the usual case, decided at a glance.
-        if text.count("<") == 2 * len(self.names) and self._in_order(text):
-            return 1.0
-        return self._judged(text)
+        return 1.0 if self._in_order(text) else self._judged(text)
 
     def _in_order(self, text: str) -> bool:
+        """The usual case, decided at a glance: the tags, with no other "<" between them, and nothing missing."""
         position = 0
-        for opening, closing in self.marks:
-            start = text.find(opening, position)
-            end = text.find(closing, start + len(opening)) if start >= 0 else -1
-            if end < 0 or not _visible_between(text, start + len(opening), end):
+        inside = False
+        for mark in self.marks:
+            start = text.find("<", position)
+            if start < 0 or not text.startswith(mark, start):
                 return False
-            if self.anchored and text[position:start].strip():
+            if inside and not _visible_between(text, position, start):
                 return False
-            position = end + len(closing)
-        return not (self.anchored and text[position:].strip())
+            if not inside and self.anchored and text[position:start].strip():
+                return False
+            position = start + len(mark)
+            inside = not inside
+        return text.find("<", position) < 0 and not (self.anchored and text[position:].strip())
 
     def _judged(self, text: str) -> float | Score:
+        """Every tag by itself, with what is wrong."""
+        places: dict[str, list[int]] = {mark: [] for mark in self.marks}
+        for match in self.any_mark.finditer(text):
+            places[match.group()].append(match.start())
         good = 0
         wrong: list[str] = []
         outside: list[str] = []
         position = 0
-        for name, (opening, closing) in zip(self.names, self.marks, strict=True):
-            start, end = text.find(opening, position), text.find(closing, position)
-            problem = self._problem(text, name, start, end)
+        for name in self.names:
+            opening, closing = f"<{name}>", f"</{name}>"
+            problem = self._problem(text, places, name, position)
             if problem:
                 wrong.append(problem)
                 continue
             good += 1
-            outside.append(text[position:start].strip())
-            position = end + len(closing)
+            outside.append(text[position : places[opening][0]].strip())
+            position = places[closing][0] + len(closing)
         outside.append(text[position:].strip())
         if wrong:
             return Score(good / len(self.names) if self.partial else 0.0, "; ".join(wrong))
@@ -89,24 +99,25 @@ class Tags:
         note = f"text outside the tags: {shorten(beside, 40)}"
         return Score(good / (good + 1) if self.partial else 0.0, note)
 
-    def _problem(self, text: str, name: str, start: int, end: int) -> str:
+    def _problem(self, text: str, places: dict[str, list[int]], name: str, position: int) -> str:
         opening, closing = f"<{name}>", f"</{name}>"
-        openings, closings = text.count(opening), text.count(closing)
+        openings, closings = len(places[opening]), len(places[closing])
         if openings == 0 and closings == 1 and name == self.names[0] and not self.prefilled:
             return f"{opening} is missing; if the prompt ends with it, say prefilled={name!r}"
         if openings != 1 or closings != 1:
-            times = {0: "is missing", 1: ""}
-            faults = [(opening, openings), (closing, closings)]
+            counts = ((opening, openings), (closing, closings))
             return ", ".join(
-                f"{tag} {times.get(count, f'stands there {count} times')}" for tag, count in faults if count != 1
+                f"{mark} is missing" if count == 0 else f"{mark} stands there {count} times"
+                for mark, count in counts
+                if count != 1
             )
-        if start < 0 or end < start:
+        start, end = places[opening][0], places[closing][0]
+        if start < position or end < start:
             return f"{opening} is out of order"
-        body = text[start + len(opening) : end]
-        if not has_visible_character(body):
+        if not _visible_between(text, start + len(opening), end):
             return f"{opening} is empty"
-        inside = next((other for other in self.names if f"<{other}>" in body or f"</{other}>" in body), None)
-        return f"<{inside}> stands inside {opening}" if inside else ""
+        inside = next((mark for mark in self.marks for place in places[mark] if start < place < end), "")
+        return f"{inside} stands inside {opening}" if inside else ""
 
 
 def tags(*names: str, partial: bool = False, prefilled: str | None = None, anchored: bool = True) -> Reward:

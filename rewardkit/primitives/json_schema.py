@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from types import FunctionType
 from typing import Any, ClassVar, Literal
 
@@ -64,14 +64,14 @@ class JsonSchema:
         """
         return cls(_canonical(schema), credit)
 
-    def credit_of(self, value: object, *, parsed: bool = False) -> tuple[float, str]:
+    def credit_of(self, value: object) -> tuple[float, str]:
         """(credit from 0.0 to 1.0, note) of a parsed JSON value; 1.0 exactly when the schema validates it.
 
         Example: under ``{"type": "integer"}``, ``"x"`` has ``(0.0, '"x" is not of type "integer"')``.
         The note names what is wrong by path, at most three violations and how many more; it is empty for
         a valid value. Never raises for a value.
         """
-        return _engine(self.schema).credit_of(value, self.credit == "partial", parsed)
+        return _engine(self.schema).credit_of(value, self.credit == "partial")
 
 
 @lru_cache(maxsize=COMPILED_SCHEMAS)
@@ -128,11 +128,18 @@ class SchemaCredit:
 
     schema: JsonSchema
 
+    @cached_property
+    def engine(self) -> SchemaEngine:
+        return _engine(self.schema.schema)
+
     def __call__(self, document: Parsed) -> float | Score:
         if document.error:
             return Score(0.0, document.error)
-        credit, note = self.schema.credit_of(document.value, parsed=True)
+        credit, note = self.engine.credit_of(document.value, self.schema.credit == "partial", parsed=True)
         return Score(credit, note) if note else credit
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return SchemaCredit, (self.schema,)  # without the engine, which cannot be pickled
 
 
 def json_schema(schema: Any, *, credit: Credit = "partial", extract: Extractor | Any = None) -> Reward:

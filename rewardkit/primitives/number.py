@@ -14,7 +14,7 @@ from pydantic import BeforeValidator
 from rewardkit.core.algebra import Reward
 from rewardkit.core.binding import Parameter
 from rewardkit.core.errors import RewardDefinitionError, shorten
-from rewardkit.core.extraction import Answer, Extractor, Whole, as_extractor
+from rewardkit.core.extraction import Answer, Extractor, TextExtractor, Whole, as_extractor
 from rewardkit.core.leaf import expression, primitive
 from rewardkit.core.outcome import Score
 from rewardkit.core.progress import number as checked_number
@@ -40,7 +40,9 @@ class NumberText:
         text = text.strip().removesuffix(".")
         if len(text) > _MAX_CHARACTERS:
             return f"longer than {_MAX_CHARACTERS} characters"
-        match = _NUMBER.fullmatch(text.replace("\u2212", "-"))
+        if not text.isascii():
+            text = text.replace("\u2212", "-")  # the minus sign of typography
+        match = _NUMBER.fullmatch(text)
         sign, whole, fraction, exponent, percent = match.groups(default="") if match else ("",) * 5
         if not whole and len(fraction) < 2:
             return f"{shorten(text, 60)} is not a number"
@@ -52,12 +54,14 @@ class NumberText:
             whole = whole.replace(",", "")
         if percent and not self.percent:
             return f"{shorten(text, 60)} is a percentage; allow it with percent=True"
+        if not percent:
+            return Decimal(f"{sign}{whole}{fraction}e{exponent}" if exponent else f"{sign}{whole}{fraction}")
         # Division by 100 would round to the 28 digits of Python's decimal context.
-        return Decimal(f"{sign}{whole or '0'}{fraction}e{int(exponent or 0) - 2 * len(percent)}")
+        return Decimal(f"{sign}{whole}{fraction}e{int(exponent or 0) - 2}")
 
 
 @dataclass(frozen=True)
-class FinalNumber(Extractor):
+class FinalNumber(TextExtractor):
     """The answer where one is marked (tag, box, ``####``), else the last number of the visible text."""
 
     def find(self, answer: str) -> str | None:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from numbers import Integral, Real
-from typing import Literal, final
+from typing import Any, Literal, final
 
 from rewardkit.core.errors import RewardDefinitionError, RewardTypeError, shorten
 from rewardkit.core.progress import Bounds, Constant, Progress, Schedule, number
@@ -160,7 +160,7 @@ def _ramp(initial: float, final: float, start: Position, end: Position, shape: L
 
 
 def piecewise(
-    points: Mapping[Position, float] | Iterable[tuple[Position, float]],
+    points: Mapping[Any, float] | Iterable[tuple[Position, float]],
     *,
     interpolation: Literal["linear", "constant"] = "linear",
 ) -> Schedule:

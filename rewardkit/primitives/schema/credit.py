@@ -214,7 +214,7 @@ class _Walk:
     def _object_credit(self, level: Level, value: dict[str, Any], path: Path) -> float:
         before = self.violations.count
         earned, wrong = 0.0, 0
-        for name in sorted(level.required):
+        for name in level.required:
             if name not in value:
                 self.violations.add((*path, name), "missing")
             else:

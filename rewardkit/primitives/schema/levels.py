@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from rewardkit.primitives.schema.document import Node, SchemaDocument
@@ -34,18 +35,18 @@ class Level:
     """
 
     members: tuple[Mapping[str, Any], ...]
-    required: frozenset[str]
+    required: tuple[str, ...]
     declares_properties: bool
     takes_objects: bool
     takes_arrays: bool
     whole: tuple[str, ...]
 
-    @property
+    @cached_property
     def whole_object(self) -> bool:
         """Whether an object can break a rule that no single property is to blame for."""
         return any(keyword not in _WHOLE_ARRAY for keyword in self.whole)
 
-    @property
+    @cached_property
     def whole_array(self) -> bool:
         """Whether an array can break a rule that no single item, nor its length, is to blame for."""
         return any(keyword not in _WHOLE_OBJECT for keyword in self.whole)
@@ -90,7 +91,7 @@ def level_of(document: SchemaDocument, node: Node) -> Level:
                     whole.append(keyword)
                 else:
                     waiting.append(branch)
-    required = frozenset(name for member in members for name in member.get("required", ()))
+    required = tuple(sorted({name for member in members for name in member.get("required", ())}))
     return Level(
         members=tuple(members),
         required=required,

@@ -1,0 +1,42 @@
+"""What must pass through every ``except``: Ctrl-C, and the end that a signal handler asked for.
+
+A reward's own ``sys.exit()`` is a bug of that reward and stays within its row; the same SystemExit raised by the
+handler of SIGTERM is the cluster taking the machine back.
+"""
+
+from __future__ import annotations
+
+import functools
+import signal
+import threading
+from collections.abc import Iterable
+from types import CodeType, TracebackType
+from typing import Any
+
+
+def from_operator(error: BaseException) -> bool:
+    """Whether it must pass: Ctrl-C, or a SystemExit that a signal handler raised (not a reward's own ``sys.exit``)."""
+    if isinstance(error, (KeyboardInterrupt, GeneratorExit)):
+        return True
+    if not isinstance(error, SystemExit) or threading.current_thread() is not threading.main_thread():
+        return False
+    handlers = {_code(signal.getsignal(number)) for number in signal.valid_signals()}
+    return any(code in handlers for code in _codes(error.__traceback__))
+
+
+def _code(handler: object) -> CodeType | None:
+    """The code that runs first in `handler`: a function, a method, a partial, or an object with ``__call__``."""
+    while isinstance(handler, functools.partial):
+        handler = handler.func
+    function: Any = getattr(handler, "__func__", handler)
+    try:
+        code = function.__code__ if hasattr(function, "__code__") else type(function).__call__.__code__
+    except AttributeError:  # SIG_DFL, or written in C
+        return None
+    return code if isinstance(code, CodeType) else None
+
+
+def _codes(trace: TracebackType | None) -> Iterable[CodeType]:
+    while trace is not None:
+        yield trace.tb_frame.f_code
+        trace = trace.tb_next

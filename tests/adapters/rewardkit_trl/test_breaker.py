@@ -1,0 +1,148 @@
+"""The circuit breaker: it stops a run without signal, and lets short bursts pass."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from rewardkit_trl.breaker import Breaker, Limits
+
+import rewardkit as rk
+from tests.adapters.rewardkit_trl.stand_ins import StandInTrainer, call, polite, short, unjudged
+
+LIMITS = Limits(max_failure_rate=0.05, max_error_rate=0.1, window=20)
+
+
+@rk.reward
+def buggy(completion: str) -> float:
+    if "bug" in completion:
+        raise ValueError("bug")
+    return 1.0
+
+
+def counts(evaluated: int, failed: int = 0, errored: int = 0, harmless: int = 0) -> list[list[int]]:
+    return [[evaluated, failed, errored, harmless]]
+
+
+def test_stops_once_the_window_is_full_and_the_share_above_the_limit() -> None:
+    breaker = Breaker(LIMITS)
+    for _ in range(19):
+        assert breaker.add(counts(100, failed=100), ["judge"]) is None
+    stop = breaker.add(counts(100, failed=100), ["judge"])
+    assert "'judge' failed on 2,000 of 2,000 completions of the last 20 batches, more than 5%" in str(stop)
+
+
+@pytest.mark.parametrize(
+    ("failed", "errored", "stops"), [(5, 0, False), (6, 0, True), (0, 10, False), (0, 11, True), (5, 10, False)]
+)
+def test_exactly_the_limit_is_allowed(failed: int, errored: int, stops: bool) -> None:
+    breaker = Breaker(LIMITS)
+    results = [breaker.add(counts(100, failed, errored), ["judge"]) for _ in range(20)]
+    assert (results[-1] is not None) == stops
+
+
+def test_a_short_burst_passes() -> None:
+    breaker = Breaker(LIMITS)
+    for batch in range(200):
+        assert breaker.add(counts(100, failed=100 if batch == 100 else 0), ["judge"]) is None
+
+
+def test_the_share_is_of_evaluated_rows_not_of_all() -> None:
+    breaker = Breaker(LIMITS)
+    for _ in range(19):
+        breaker.add(counts(0), ["gated"])
+    assert breaker.add(counts(2, failed=1), ["gated"]) is not None
+
+
+def test_starts_anew_after_a_stop() -> None:
+    breaker = Breaker(LIMITS)
+    stops = [breaker.add(counts(1, errored=1), ["broken"]) is not None for _ in range(40)]
+    assert [number for number, stopped in enumerate(stops, start=1) if stopped] == [20, 40]
+
+
+def test_limits_of_one_never_stop() -> None:
+    breaker = Breaker(Limits(1.0, 1.0, 1))
+    assert breaker.add(counts(4, failed=4), ["judge"]) is None
+    assert breaker.add(counts(4, errored=4), ["judge"]) is None
+
+
+def test_limits_of_zero_stop_at_the_first_fault() -> None:
+    breaker = Breaker(Limits(0.0, 0.0, 1))
+    assert breaker.add(counts(4), ["judge"]) is None
+    assert breaker.add(counts(4, failed=1), ["judge"]) is not None
+
+
+def test_counts_are_per_component() -> None:
+    table = rk.score(rk.gate(when=rk.tags("answer"), then=unjudged) + buggy, ["down", "<answer>down</answer>", "a"])
+    assert list(table.components) == ["tags", "unjudged", "buggy"]
+    assert Breaker.counts(table) == [[3, 0, 0, 0], [1, 1, 0, 0], [3, 0, 0, 0]]
+
+
+@pytest.mark.parametrize(
+    "reward",
+    [short + rk.monitor(unjudged), rk.fallback(unjudged, short), short + 0.0 * unjudged],
+    ids=repr,
+)
+def test_failures_that_did_no_harm_stop_nothing(reward: rk.Reward) -> None:
+    functions = rk.to_trl(reward, failure_window=2)
+    for _ in range(5):
+        assert not np.isnan(call(functions, ["down", "down"])["short"]).any()
+
+
+def test_failures_that_score_a_number_stop_the_run_all_the_same() -> None:
+    @rk.reward(on_failure=0.0)
+    def judge(completion: str) -> float:
+        raise rk.RewardFailure("down")
+
+    functions = rk.to_trl(judge + short, failure_window=2)
+    call(functions, ["a"])
+    with pytest.raises(rk.RewardFailure, match="'judge' failed on 2 of 2"):
+        call(functions, ["a"])
+
+
+def test_without_a_trainer_it_raises_at_once() -> None:
+    functions = rk.to_trl(unjudged + short, failure_window=3)
+    for _ in range(2):
+        call(functions, ["down"])
+    with pytest.raises(rk.RewardFailure, match="trains on noise"):
+        call(functions, ["down"])
+
+
+def test_in_a_trainer_it_leaves_a_callback_that_raises_after_the_checkpoint() -> None:
+    from types import SimpleNamespace
+
+    trainer = StandInTrainer(rk.to_trl(buggy + polite, failure_window=3))
+    trainer.rewards(["fine", "fine"])
+    for _ in range(4):
+        trainer.rewards(["bug", "fine"])
+    (callback,) = trainer.callbacks
+    control = SimpleNamespace(should_save=False)
+    callback.on_step_end(None, None, control)
+    assert control.should_save
+    with pytest.raises(rk.RewardFailure, match="'buggy' errored on 2 of 6"):
+        callback.on_save(None, None, control)
+    # A run that is resumed with the same trainer goes on.
+    control = SimpleNamespace(should_save=False)
+    callback.on_step_end(None, None, control)
+    assert not control.should_save
+    callback.on_save(None, None, control)
+    trainer.rewards(["fine", "fine"])
+
+
+def test_every_rank_counts_the_faults_of_all() -> None:
+    class Ranks:
+        num_processes = 4
+        device = "cpu"
+        is_main_process = True
+
+        def reduce(self, values: object, reduction: str) -> object:
+            assert reduction == "sum"
+            return values * 4  # type: ignore[operator]
+
+    functions = rk.to_trl(unjudged + short, failure_window=1, max_failure_rate=0.5)
+    trainer = StandInTrainer(functions)
+    trainer.accelerator = Ranks()  # type: ignore[assignment]
+    trainer.rewards(["down", "up", "up"])
+    assert trainer.metrics()["failed/unjudged"] == pytest.approx(1 / 3)
+    assert not trainer.callbacks
+    trainer.rewards(["down", "down", "up"])
+    assert "on 8 of 12 completions" in str(trainer.callbacks[0]._error)

@@ -1,0 +1,113 @@
+"""Gates, hard and soft."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rewardkit as rk
+
+wrong: Any = rk.gate  # for arguments that a type checker refuses too
+
+
+@rk.reward
+def when(completion: str) -> float | None:
+    if completion == "down":
+        raise rk.RewardFailure("down")
+    return None if completion == "abstain" else float(completion)
+
+
+@rk.reward(bounds=(-1.0, 1.0))
+def then(completion: str) -> float | None:
+    return 0.8
+
+
+@rk.reward(bounds=(-1.0, 1.0))
+def signed(completion: str) -> float:
+    return float(completion)
+
+
+@rk.reward
+def silent(completion: str) -> float | None:
+    return None
+
+
+def test_a_hard_gate_pays_otherwise_where_it_is_closed_and_is_open_where_the_condition_abstains() -> None:
+    table = rk.score(rk.gate(when, then, otherwise=-0.5), ["1", "0.5", "abstain", "down"])
+    np.testing.assert_array_equal(table.total, [0.8, -0.5, 0.8, np.nan])
+    np.testing.assert_array_equal(table.terms["then"], [0.8, 0.0, 0.8, np.nan])
+    np.testing.assert_array_equal(table.terms["when_gate.otherwise"], [0.0, -0.5, 0.0, np.nan])
+    assert table.outcomes["then"].tolist() == ["scored", "skipped", "scored", "skipped"]
+    assert table.gates == {"when_gate": pytest.approx(2 / 3)}
+
+
+def test_a_closed_gate_is_scored_zero_never_unscorable() -> None:
+    table = rk.score(rk.gate(when, silent), ["0", "1"])
+    np.testing.assert_array_equal(table.total, [0.0, np.nan])
+
+
+@pytest.mark.parametrize(("value", "is_open"), [("1", True), ("0.9999999999", True), ("0.99999999", False)])
+def test_thresholds_compare_with_a_tolerance_of_one_billionth(value: str, is_open: bool) -> None:
+    assert rk.score(rk.gate(when, then), [value]).total.tolist() == [0.8 if is_open else 0.0]
+
+
+def test_a_threshold_may_be_a_schedule() -> None:
+    tree = rk.gate(when, then, threshold=rk.schedules.linear(0.0, 1.0))
+    totals = [rk.score(tree, ["0.5"], progress=rk.Progress(step, 10)).total[0] for step in (0, 5, 10)]
+    assert totals == [0.8, 0.8, 0.0]
+    assert rk.score(tree, ["0.5"]).total[0] == 0.0
+
+
+def test_a_soft_gate_mixes() -> None:
+    table = rk.score(rk.gate(when, then, otherwise=-1.0, soft=True), ["1", "0.25", "0", "abstain", "down"])
+    np.testing.assert_allclose(table.total, [0.8, 0.25 * 0.8 - 0.75, -1.0, 0.8, np.nan])
+    np.testing.assert_allclose(table.terms["then"], [0.8, 0.2, 0.0, 0.8, np.nan])
+    np.testing.assert_allclose(table.terms["when_gate.otherwise"], [0.0, -0.75, -1.0, 0.0, np.nan])
+    assert table.outcomes["then"].tolist() == ["scored", "scored", "skipped", "scored", "skipped"]
+
+
+def test_a_soft_gate_abstains_where_its_inside_does() -> None:
+    table = rk.score(rk.gate(when, silent, otherwise=-1.0, soft=True) + then, ["0.5", "0"])
+    np.testing.assert_allclose(table.total, [0.8, -0.2])
+    np.testing.assert_allclose(table.terms["silent"], [np.nan, 0.0])
+    np.testing.assert_allclose(table.terms["when_gate.otherwise"], [0.0, -1.0])
+
+
+def test_the_same_reward_may_be_condition_and_inside() -> None:
+    assert rk.score(rk.gate(when, when, threshold=0.5), ["0.25", "0.75"]).total.tolist() == [0.0, 0.75]
+
+
+def test_a_negative_threshold_suits_a_condition_that_can_be_negative() -> None:
+    assert rk.score(rk.gate(signed, then, threshold=-0.5), ["-0.6", "-0.4"]).total.tolist() == [0.0, 0.8]
+
+
+@pytest.mark.parametrize(
+    ("build", "message"),
+    [
+        (lambda: rk.gate(when, then, threshold=-0.1), "every completion would pass"),
+        (lambda: rk.gate(signed, then, threshold=-1.5), "every completion would pass"),
+        (lambda: rk.gate(when, then, threshold=1.1), "never reached"),
+        (lambda: rk.gate(when, then, threshold=float("nan")), "must be finite"),
+        (lambda: rk.gate(when, then, otherwise=float("inf")), "must be finite"),
+        (lambda: rk.gate(when, then, threshold=0.5, soft=True), "a soft gate has no threshold"),
+        (lambda: rk.gate(signed, then, soft=True), r"within \[0, 1\]"),
+        (lambda: wrong(len, then), "gate: when must be a reward"),
+        (lambda: wrong(when, 1.0), "gate: then must be a reward"),
+    ],
+)
+def test_gates_that_cannot_work_are_refused(build: Any, message: str) -> None:
+    with pytest.raises(rk.RewardDefinitionError, match=message):
+        build()
+
+
+def test_bounds_hold_otherwise_too() -> None:
+    assert rk.gate(when, then, otherwise=-2.0).bounds == (-2.0, 1.0)
+    assert rk.gate(when, then.clip(0.5, 1)).bounds == (0.0, 1.0)
+
+
+def test_named_names_the_gate_and_its_otherwise() -> None:
+    table = rk.score(rk.gate(when, then, otherwise=-0.5).named("format"), ["0", "1"])
+    assert list(table.terms) == ["then", "format.otherwise"]
+    assert table["format"].tolist() == [-0.5, 0.8]

@@ -1,0 +1,60 @@
+"""Exact match, up to white space and Unicode form."""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import Any
+
+import pytest
+
+import rewardkit as rk
+
+
+@pytest.mark.parametrize(
+    ("completion", "gold", "value"),
+    [
+        ("<answer>Paris</answer>", "Paris", 1.0),
+        ("<answer> Paris\n </answer>", "Paris", 1.0),
+        ("New   York", "New\tYork", 1.0),
+        ("<answer>paris</answer>", "Paris", 0.0),
+        ("<answer>Paris.</answer>", "Paris", 0.0),
+        ("<answer>not Paris</answer>", "Paris", 0.0),
+        ("<answer>Paris</answer><answer>Rome</answer>", "Paris", 0.0),
+        ("<think>Paris</think>Rome", "Paris", 0.0),
+        ("\\boxed{42}", 42, 1.0),
+        ("#### 42", "42", 1.0),
+        (unicodedata.normalize("NFD", "café"), "café", 1.0),
+        ("", "Paris", 0.0),
+        ("<answer></answer>", "Paris", 0.0),
+        ("\u0420aris", "Paris", 0.0),
+    ],
+)
+def test_exact(completion: str, gold: Any, value: float) -> None:
+    table = rk.score(rk.exact("answer"), [completion], answer=[gold])
+    assert table.total.tolist() == [value]
+    assert bool(table.notes["exact"][0]) == (value == 0.0)
+
+
+def test_ignore_case_folds() -> None:
+    reward = rk.exact("answer", ignore_case=True)
+    assert rk.score(reward, ["PARIS", "STRASSE"], answer=["paris", "straße"]).total.tolist() == [1.0, 1.0]
+
+
+def test_gold_and_answer_have_their_own_extractors() -> None:
+    reward = rk.exact("solution", extract=rk.extract.boxed(), gold=rk.extract.after("####"))
+    assert rk.score(reward, ["\\boxed{72}", "72"], solution=["6*12\n#### 72"] * 2).total.tolist() == [1.0, 0.0]
+
+
+@pytest.mark.parametrize("gold", [1.5, True, ["a"], "", "  ", {"a": 1}])
+def test_gold_that_is_no_text_is_the_datas_fault(gold: Any) -> None:
+    with pytest.raises(rk.CoercionError, match=r"reward 'exact'.*'answer', row 0"):
+        rk.score(rk.exact("answer"), ["a"], answer=[gold])
+
+
+def test_gold_without_what_its_extractor_looks_for_is_the_datas_fault() -> None:
+    with pytest.raises(rk.CoercionError, match="no gold answer is found"):
+        rk.score(rk.exact("answer", gold=rk.extract.after("####")), ["a"], answer=["72"])
+
+
+def test_a_missing_gold_abstains() -> None:
+    assert rk.score(rk.exact("answer"), ["a"], answer=[None]).outcomes["exact"].tolist() == ["abstained"]

@@ -1,0 +1,123 @@
+"""Tags: exactly one of each, in order, closed, with something visible inside."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, strategies as st
+
+import rewardkit as rk
+from rewardkit.primitives.format import has_visible_character
+
+TAGS = rk.tags("think", "answer")
+GOOD = [
+    "<think>a</think><answer>1</answer>",
+    " <think>a</think>\n\n<answer>1</answer>\n",
+    "<think>a</think><answer><b>1</b></answer>",
+]
+BAD = [
+    ("", "is missing"),
+    ("42", "is missing"),
+    ("<think>a</think>", "<answer> is missing"),
+    ("<answer>1</answer><think>a</think>", "out of order"),
+    ("<think>a<answer>1</answer></think>", "stands inside"),
+    ("<think>a</think><answer>1</answer><answer>2</answer>", "2 times"),
+    ("<think>a</think><answer>1", "</answer> is missing"),
+    ("<think>a</think><answer></answer>", "is empty"),
+    ("<think> </think><answer>1</answer>", "is empty"),
+    ("<think>\u200b\u2060</think><answer>1</answer>", "is empty"),
+    ("<think>\u3164</think><answer>1</answer>", "is empty"),
+    ("<think>a</think>so<answer>1</answer>", "text outside the tags: 'so'"),
+    ("x<think>a</think><answer>1</answer>", "text outside"),
+    ("<think>a</think><answer>1</answer> end", "text outside"),
+    ("<THINK>a</THINK><answer>1</answer>", "is missing"),
+    ("<think >a</think><answer>1</answer>", "<think> is missing"),
+    ("a</think><answer>1</answer>", "prefilled='think'"),
+    ("</think>a<think><answer>1</answer>", "out of order"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("completion", GOOD)
+def test_good_format_is_one(completion: str) -> None:
+    assert rk.score(TAGS, [completion]).total.tolist() == [1.0]
+
+
+@pytest.mark.parametrize(("completion", "note"), BAD)
+def test_bad_format_is_zero_with_a_note(completion: str, note: str) -> None:
+    table = rk.score(TAGS, [completion])
+    assert table.total.tolist() == [0.0]
+    assert note in table.notes["tags"][0]
+
+
+@pytest.mark.parametrize(
+    ("completion", "credit"),
+    [
+        ("<think>a</think><answer>1</answer>", 1.0),
+        ("<think>a</think>so<answer>1</answer>", 2 / 3),
+        ("<think>a</think>", 0.5),
+        ("<answer>1</answer>", 0.5),
+        ("<answer>1</answer><think>a</think>", 0.5),
+        ("<answer>1</answer><answer>1</answer>", 0.0),
+        ("", 0.0),
+    ],
+)
+def test_partial_credit_by_tag(completion: str, credit: float) -> None:
+    reward = rk.tags("think", "answer", partial=True)
+    assert rk.score(reward, [completion]).total.tolist() == [pytest.approx(credit)]
+
+
+def test_the_first_tag_may_be_prefilled_by_the_prompt() -> None:
+    reward = rk.tags("think", "answer", prefilled="think")
+    completions = ["a</think><answer>1</answer>", "<think>a</think><answer>1</answer>", "</think><answer>1</answer>"]
+    assert rk.score(reward, completions).total.tolist() == [1.0, 0.0, 0.0]
+
+
+def test_without_anchors_text_may_stand_anywhere() -> None:
+    reward = rk.tags("answer", anchored=False)
+    assert rk.score(reward, ["so <answer>1</answer> it is", "<answer>1"]).total.tolist() == [1.0, 0.0]
+
+
+@given(st.text(alphabet="<>/thinkaswer \n", max_size=60))
+def test_only_a_complete_format_is_one(text: str) -> None:
+    scored = rk.score(TAGS, [text]).total[0]
+    assert scored in (0.0, 1.0)
+    if scored == 1.0:
+        assert [text.count(tag) for tag in ("<think>", "</think>", "<answer>", "</answer>")] == [1, 1, 1, 1]
+        assert text.strip().startswith("<think>")
+        assert text.strip().endswith("</answer>")
+
+
+@given(st.text(alphabet="<>/thinkaswer \n", max_size=60))
+def test_partial_credit_lies_between_and_is_one_exactly_where_binary_is(text: str) -> None:
+    partial = rk.score(rk.tags("think", "answer", partial=True), [text]).total[0]
+    assert 0.0 <= partial <= 1.0
+    assert (partial == 1.0) == (rk.score(TAGS, [text]).total[0] == 1.0)
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda: rk.tags(),
+        lambda: rk.tags("a", "a"),
+        lambda: rk.tags(""),
+        lambda: rk.tags("a b"),
+        lambda: rk.tags("<a>"),
+        lambda: rk.tags(3),  # type: ignore[arg-type]
+        lambda: rk.tags("a", "b", prefilled="b"),
+        lambda: rk.tags("a", prefilled="c"),
+    ],
+)
+def test_impossible_tags_are_refused(build: Any) -> None:
+    with pytest.raises(rk.RewardDefinitionError, match="tags"):
+        build()
+
+
+@pytest.mark.parametrize("text", ["a", "中", "😀", "-", " a", "\u200ba"])
+def test_what_a_reader_would_see(text: str) -> None:
+    assert has_visible_character(text)
+
+
+@pytest.mark.parametrize("text", ["", " \n", "\u200b", "\u2800", "\x00", "\u0301", "\ue000", "\u3164"])
+def test_what_a_reader_would_not_see(text: str) -> None:
+    assert not has_visible_character(text)
