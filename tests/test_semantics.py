@@ -418,7 +418,7 @@ def test_21_a_column_with_a_name_of_ours_is_an_error_that_proposes_another(name:
 
 def test_21_progress_is_no_column_either() -> None:
     with pytest.raises(rk.BindingError, match="'gold_progress'"):
-        rk.Batch(["a"], columns={"progress": ["b"]})
+        rk.Scorer(rk.tags("answer")).score(rk.Batch(["a"], columns={"progress": ["b"]}))
 
 
 # 25. Values

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from transformers import TrainerCallback
 
-if TYPE_CHECKING:
-    from rewardkit_trl.evaluator import Evaluator
+
+class HoldsState(Protocol):
+    """What the callback tells where training stands."""
+
+    state: Any
 
 
-class RewardCallback(TrainerCallback):  # type: ignore[misc, unused-ignore]
+class RewardCallback(TrainerCallback):
     """Tells the rewards of `evaluators` where training stands."""
 
-    def __init__(self, evaluators: Sequence[Evaluator]) -> None:
+    def __init__(self, evaluators: Sequence[HoldsState]) -> None:
         self._evaluators = evaluators
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
@@ -25,7 +28,7 @@ class RewardCallback(TrainerCallback):  # type: ignore[misc, unused-ignore]
         self.on_train_begin(args, state, control)
 
 
-class StopAfterCheckpoint(TrainerCallback):  # type: ignore[misc, unused-ignore]
+class StopAfterCheckpoint(TrainerCallback):
     """Saves at the end of the step under way, then raises `error`."""
 
     def __init__(self, error: Exception) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, is_dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -21,9 +21,6 @@ from rewardkit.core.naming import walk
 from rewardkit.core.outcome import Floats, ScoreTable
 from rewardkit.core.progress import Progress, Schedule, Weight, multiplied, weight_now
 from rewardkit.core.scorer import Scorer
-
-if TYPE_CHECKING:
-    from rewardkit_trl.trainer import Trainer
 
 Columns = Literal["terms", "components"]
 
@@ -100,16 +97,9 @@ class Layout:
             )
         return values
 
-    def move_weights(self, trainer: Trainer, evaluator: object, progress: Progress | None) -> None:
-        """Sets the scheduled weights of this moment, for the sum that the trainer makes after this call."""
-        if not self.schedules:
-            return
-        now = {name: float(sum(weight_now(part, progress) for part in parts)) for name, parts in self.schedules}
-        if not trainer.set_weights(evaluator, now):
-            raise RewardFailure(
-                'columns="components" with scheduled weights needs a trainer whose reward_weights can be set: '
-                'this one hides them; use columns="terms"'
-            )
+    def weights_at(self, progress: Progress | None) -> dict[str, float]:
+        """The scheduled weights of this moment; empty where none moves."""
+        return {name: float(sum(weight_now(part, progress) for part in parts)) for name, parts in self.schedules}
 
 
 def _pure_weights(scorer: Scorer) -> dict[str, tuple[Weight, ...]] | None:

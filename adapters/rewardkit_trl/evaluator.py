@@ -1,56 +1,24 @@
-"""One evaluation per batch behind all the callables of a list.
-
-TRL calls each function in turn with the very same ``completions`` list: the first call scores, the others read.
-"""
+"""The evaluator behind a list of reward functions: scores each batch once, logs it, and stops a run without signal."""
 
 from __future__ import annotations
 
 import threading
 import uuid
-import warnings
 import weakref
 from collections.abc import Mapping
-from concurrent.futures import Future
-from dataclasses import dataclass, field
 from typing import Any, ClassVar
-
-import numpy as np
 
 from rewardkit.core.algebra import Reward
 from rewardkit.core.batch import Batch
-from rewardkit.core.errors import BindingError, RewardFailure, RewardKitWarning
-from rewardkit.core.outcome import SCORED, ScoreTable
+from rewardkit.core.errors import BindingError, RewardFailure
+from rewardkit.core.outcome import ScoreTable
 from rewardkit.core.scorer import Scorer
 from rewardkit_trl.breaker import Breaker, Limits
+from rewardkit_trl.checks import check_weights, warn, warn_of
 from rewardkit_trl.columns import Layout
-from rewardkit_trl.faults import FaultReport
+from rewardkit_trl.logs import FaultReport, extras, metrics
+from rewardkit_trl.sharing import Call, SharedTables
 from rewardkit_trl.trainer import Trainer, progress_of
-
-MAX_ENTRIES = 64
-"""Batches held at once: several groups may be in flight in several threads."""
-
-
-@dataclass(frozen=True)
-class Call:
-    """The arguments of one call by the trainer."""
-
-    completions: list[Any]
-    prompts: Any
-    completion_ids: Any
-    columns: Mapping[str, Any]
-    context: Mapping[str, Any]
-
-    @property
-    def identity(self) -> tuple[int, ...]:
-        """Which very objects it was made with; they live as long as the call does."""
-        return tuple(id(value) for value in (self.completions, self.prompts, *self.columns.values()))
-
-
-@dataclass
-class _Entry:
-    call: Call
-    table: Future[ScoreTable] = field(default_factory=Future)
-    readers: set[str] = field(default_factory=set)
 
 
 class Evaluator:
@@ -72,8 +40,7 @@ class Evaluator:
         self.scorer = Scorer(reward)
         self.state: Any = None
         self._breaker = Breaker(limits)
-        self._entries: dict[tuple[int, ...], _Entry] = {}
-        self._lock = threading.Lock()
+        self._tables = SharedTables(readers=len(layout.names))
         self._trainer: weakref.ref[Any] | None = None
         self._trained = False
         self._warned = False
@@ -84,28 +51,8 @@ class Evaluator:
         return _revived, (self.identity, self.reward, self.layout, self.limits, self.logs)
 
     def table(self, reader: str, call: Call) -> ScoreTable:
-        """The scores of `call`; computed for the first reader, kept until all have read."""
-        key = call.identity
-        with self._lock:
-            entry = self._entries.get(key)
-            mine = entry is None or reader in entry.readers
-            if entry is None or mine:
-                entry = _Entry(call)
-                self._entries[key] = entry
-                while len(self._entries) > MAX_ENTRIES:
-                    self._entries.pop(next(iter(self._entries)))
-            entry.readers.add(reader)
-            if len(entry.readers) >= len(self.layout.names) and self._entries.get(key) is entry:
-                del self._entries[key]
-        if mine:
-            try:
-                entry.table.set_result(self._evaluate(call))
-            except BaseException as error:
-                entry.table.set_exception(error)
-                with self._lock:
-                    if self._entries.get(key) is entry:
-                        del self._entries[key]
-        return entry.table.result()
+        """The scores of `call`, computed for the first of the functions that ask."""
+        return self._tables.get(reader, call, self._evaluate)
 
     def _evaluate(self, call: Call) -> ScoreTable:
         trainer = Trainer.behind(call.context.get("log_metric"))
@@ -120,7 +67,7 @@ class Evaluator:
             )
         if self.layout.scheduled and not trainer.known and not self._warned:
             self._warned = True
-            _warn("no trainer is in sight behind this call: it is taken for training, where schedules move")
+            warn("no trainer is in sight behind this call: it is taken for training, where schedules move")
         generations = trainer.num_generations
         if self.layout.grouped and generations and len(call.completions) % generations:
             raise BindingError(
@@ -140,7 +87,12 @@ class Evaluator:
         table = self.scorer.score(batch, strict=not self._trained)
         if trainer.training:
             self._trained = True
-        self.layout.move_weights(trainer, self, progress)
+        weights = self.layout.weights_at(progress)
+        if weights and not trainer.set_weights(self, weights):
+            raise RewardFailure(
+                'columns="components" with scheduled weights needs a trainer whose reward_weights can be set: '
+                'this one hides them; use columns="terms"'
+            )
         counts = trainer.summed_over_ranks(Breaker.counts(table))
         shares = self._faults.add(table, counts)
         stop = self._breaker.add(counts, list(table.components))
@@ -154,39 +106,11 @@ class Evaluator:
         """At the first call by a trainer; one that is refused is met again at the next."""
         held = trainer.weights_of(self)
         if held:
-            self._check_weights(held)
-            self._warn_of(trainer)
+            check_weights(held, self.layout)
+            warn_of(trainer, self.layout, self)
         self._trainer = trainer.reference
         self._trained = False
         self._breaker = Breaker(self.limits)
-
-    def _check_weights(self, held: list[tuple[str, float]]) -> None:
-        """The sum that the trainer will make must be the total."""
-        needed = dict(zip(self.layout.names, self.layout.weights, strict=True))
-        if sorted(name for name, _ in held) != sorted(needed):
-            raise RewardFailure(
-                f"the trainer holds the reward functions {[name for name, _ in held]} out of {list(needed)}: pass the "
-                "whole list that to_trl returned, once; only together are they the reward"
-            )
-        if not np.allclose([weight for _, weight in held], [needed[name] for name, _ in held], rtol=1e-5, atol=1e-7):
-            raise RewardFailure(
-                f"the trainer holds the reward weights {dict(held)}, but {needed} are needed: pass "
-                "GRPOConfig(reward_weights=funcs.reward_weights)"
-                + (", or leave reward_weights out" if set(self.layout.weights) == {1.0} else "")
-            )
-
-    def _warn_of(self, trainer: Trainer) -> None:
-        if any(getattr(function, "evaluator", None) is not self for function in trainer.reward_functions):
-            _warn(
-                "other reward functions stand beside rewardkit's: a completion that cannot be scored still gets "
-                "theirs, so it keeps a learning signal"
-            )
-        if trainer.normalizes_each and not self.layout.separable:
-            _warn(
-                'multi_objective_aggregation="normalize_then_sum" normalises every reward function by itself: weights '
-                "inside a term cancel, and a total is not taken apart. Write a plain weighted sum and pass it with "
-                'columns="components" and reward_weights=funcs.reward_weights'
-            )
 
     def _log(
         self, table: ScoreTable, shares: Mapping[str, float], context: Mapping[str, Any], trainer: Trainer
@@ -198,40 +122,6 @@ class Evaluator:
         if log_extra is not None and trainer.logs_completions:
             for name, values in extras(table).items():
                 log_extra(name, values)
-
-
-def metrics(table: ScoreTable) -> dict[str, float]:
-    """What is logged of one batch: raw means, weights, gate pass rates, the share of unscorable rows."""
-    logged: dict[str, float] = {}
-    for name, column in table.components.items():
-        scored = column.values[column.codes == SCORED]
-        if len(scored):
-            logged[f"components/{name}"] = float(scored.mean())
-    logged |= {f"weights/{name}": weight for name, weight in table.weights.items()}
-    logged |= {f"gates/{name}": rate for name, rate in table.gates.items()}
-    # Zeros too: the trainer averages over the batches that logged it.
-    logged["unscorable"] = float(np.isnan(table.total).mean())
-    return logged
-
-
-def extras(table: ScoreTable) -> dict[str, list[Any]]:
-    """Per completion: each component's raw score (None where not scored), and the notes in one column."""
-    columns: dict[str, list[Any]] = {f"components/{name}": nan_to_none(table[name]) for name in table.components}
-    notes = [
-        "; ".join(f"{name}: {column.notes[row]}" for name, column in table.components.items() if row in column.notes)
-        for row in range(len(table))
-    ]
-    return {**columns, "notes": notes}
-
-
-def nan_to_none(values: Any) -> list[float | None]:
-    listed: list[float | None] = values.tolist()
-    return [None if value != value else value for value in listed] if np.isnan(values).any() else listed
-
-
-def _warn(message: str) -> None:
-    # The frame that would be named is the trainer's or a thread's, never the user's.
-    warnings.warn(message, RewardKitWarning, stacklevel=2)
 
 
 def _revived(identity: str, reward: Reward, layout: Layout, limits: Limits, logs: bool) -> Evaluator:

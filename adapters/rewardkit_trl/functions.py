@@ -11,7 +11,9 @@ from rewardkit.core.algebra import Reward, as_reward, weighted_sum_of
 from rewardkit.core.errors import RewardDefinitionError, RewardKitWarning, RewardTypeError, shorten
 from rewardkit_trl.breaker import Limits
 from rewardkit_trl.columns import Columns, Layout
-from rewardkit_trl.evaluator import Call, Evaluator, nan_to_none
+from rewardkit_trl.evaluator import Evaluator
+from rewardkit_trl.logs import nan_to_none
+from rewardkit_trl.sharing import Call
 from rewardkit_trl.wrapped import from_trl, is_model, name_of
 
 _CONTEXT = ("trainer_state", "log_extra", "log_metric", "environments")

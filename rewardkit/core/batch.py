@@ -25,7 +25,7 @@ Numbers = NDArray[np.int64]
 View = Callable[[str], Any]
 
 RESERVED = ("completion", "messages", "prompt", "progress", "example", "completion_ids")
-"""Argument names with a meaning of their own; no column may have them."""
+"""Argument names with a meaning of their own, which no column may shadow."""
 
 _ABSENT: Any = object()
 _JSON_ATOMS = {str, int, float, bool, type(None)}
@@ -59,7 +59,7 @@ class Batch:
         context: the trainer's own objects, handed through to functions written for that trainer.
 
     Raises:
-        BindingError: a length differs, a column's name is reserved, or a completion is of no known shape.
+        BindingError: a length differs, or a completion is of no known shape.
     """
 
     def __init__(
@@ -79,11 +79,6 @@ class Batch:
         self.completion_ids = None if completion_ids is None else _listed(completion_ids, "completion_ids", self.size)
         self.columns: dict[str, list[Any]] = {}
         for name, values in (columns or {}).items():
-            if name in RESERVED:
-                raise BindingError(
-                    f"the dataset column {name!r} has the name of an argument with a meaning of its own "
-                    f"({', '.join(RESERVED)}); rename it, e.g. to 'gold_{name}'"
-                )
             self.columns[name] = _listed(values, f"column {name!r}", self.size)
         self.progress = progress
         self.num_generations = num_generations
@@ -161,7 +156,8 @@ class Batch:
     def groups(self) -> Numbers:
         """(n,) the group of each row: runs of equal prompt and columns, cut every `num_generations` rows."""
         starts = np.zeros(self.size, dtype=np.bool_)
-        for name in (["prompt"] if self.prompts is not None else []) + list(self.columns):
+        own = [name for name in self.columns if name not in RESERVED]
+        for name in (["prompt"] if self.prompts is not None else []) + own:
             numbers = self.equality(name).numbers
             starts[1:] |= numbers[1:] != numbers[:-1]
         if self.num_generations:

@@ -146,6 +146,12 @@ def _element(annotation: Any, argument: str, scope: str, name: str) -> Any:
 
 def check(parameters: Sequence[Parameter], batch: Batch, name: str) -> None:
     """Raises a BindingError that names the near misses if the batch lacks what a reward asks for."""
+    shadowing = next((column for column in batch.columns if column in RESERVED), None)
+    if shadowing is not None:
+        raise BindingError(
+            f"the dataset column {shadowing!r} has the name of an argument with a meaning of its own "
+            f"({', '.join(RESERVED)}); rename it, e.g. to 'gold_{shadowing}'"
+        )
     for parameter in parameters:
         if parameter.source == "completion_ids" and batch.completion_ids is None:
             if parameter.default is MISSING:

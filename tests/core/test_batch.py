@@ -97,8 +97,9 @@ def test_whole_groups_widens_rows_to_their_groups() -> None:
 
 @pytest.mark.parametrize("name", RESERVED)
 def test_a_column_with_a_reserved_name_is_refused_with_a_new_name(name: str) -> None:
+    batch = rk.Batch(["a"], columns={name: ["b"]})
     with pytest.raises(rk.BindingError, match=f"'gold_{name}'"):
-        rk.Batch(["a"], columns={name: ["b"]})
+        rk.Scorer(rk.tags("answer")).score(batch)
 
 
 @pytest.mark.parametrize("completions", ["text", b"bytes", {"a": 1}, 7, None])

@@ -271,3 +271,11 @@ def test_conversations_and_tool_calls() -> None:
     columns = call(rk.to_trl(polite + answers_hi), completions, prompts=prompts, completion_ids=[[1, 2, 3]] * 4)
     assert columns["polite"].tolist() == [1.0, -1.0, 1.0, -1.0]
     assert np.allclose(columns["answers_hi"], [1 / 3, 1.0, 1 / 3, 0.0])
+
+
+def test_a_plain_function_keeps_working_on_columns_with_our_names() -> None:
+    def long_enough(completions: list[str], messages: list[str], example: list[int], **kwargs: object) -> list[float]:
+        return [float(len(message) > limit) for message, limit in zip(messages, example, strict=True)]
+
+    (function,) = rk.to_trl([long_enough])
+    assert function(completions=["a", "b"], messages=["xy", ""], example=[1, 1]) == [1.0, 0.0]

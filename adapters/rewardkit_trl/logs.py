@@ -1,4 +1,4 @@
-"""What is said about faults: each kind once in the log with its traceback, and their shares as metrics."""
+"""What a batch says to the logs: metrics, columns of the completions table, and each kind of fault once."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ import re
 import threading
 from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
-from rewardkit.core.outcome import Fault, ScoreTable
+import numpy as np
+
+from rewardkit.core.outcome import SCORED, Fault, ScoreTable
 
 logger = logging.getLogger("rewardkit")
 
@@ -59,3 +62,32 @@ def _wording(reason: str) -> str:
     """The words of a reason before its first number, quotation or detail: what faults of one kind share."""
     found = re.match(r"[^\d:;,.'\"(\[{<]*", reason)
     return found[0][:60] if found else ""
+
+
+def metrics(table: ScoreTable) -> dict[str, float]:
+    """What is logged of one batch: raw means, weights, gate pass rates, the share of unscorable rows."""
+    logged: dict[str, float] = {}
+    for name, column in table.components.items():
+        scored = column.values[column.codes == SCORED]
+        if len(scored):
+            logged[f"components/{name}"] = float(scored.mean())
+    logged |= {f"weights/{name}": weight for name, weight in table.weights.items()}
+    logged |= {f"gates/{name}": rate for name, rate in table.gates.items()}
+    # Zeros too: the trainer averages over the batches that logged it.
+    logged["unscorable"] = float(np.isnan(table.total).mean())
+    return logged
+
+
+def extras(table: ScoreTable) -> dict[str, list[Any]]:
+    """Per completion: each component's raw score (None where not scored), and the notes in one column."""
+    columns: dict[str, list[Any]] = {f"components/{name}": nan_to_none(table[name]) for name in table.components}
+    notes = [
+        "; ".join(f"{name}: {column.notes[row]}" for name, column in table.components.items() if row in column.notes)
+        for row in range(len(table))
+    ]
+    return {**columns, "notes": notes}
+
+
+def nan_to_none(values: Any) -> list[float | None]:
+    listed: list[float | None] = values.tolist()
+    return [None if value != value else value for value in listed] if np.isnan(values).any() else listed

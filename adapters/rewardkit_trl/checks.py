@@ -1,0 +1,47 @@
+"""What is checked when a trainer calls for the first time: is the sum that it will make the total?"""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+
+from rewardkit.core.errors import RewardFailure, RewardKitWarning
+from rewardkit_trl.columns import Layout
+from rewardkit_trl.trainer import Trainer
+
+
+def check_weights(held: list[tuple[str, float]], layout: Layout) -> None:
+    """Raises RewardFailure where the trainer's functions and weights do not make the total."""
+    needed = dict(zip(layout.names, layout.weights, strict=True))
+    if sorted(name for name, _ in held) != sorted(needed):
+        raise RewardFailure(
+            f"the trainer holds the reward functions {[name for name, _ in held]} out of {list(needed)}: pass the "
+            "whole list that to_trl returned, once; only together are they the reward"
+        )
+    if not np.allclose([weight for _, weight in held], [needed[name] for name, _ in held], rtol=1e-5, atol=1e-7):
+        raise RewardFailure(
+            f"the trainer holds the reward weights {dict(held)}, but {needed} are needed: pass "
+            "GRPOConfig(reward_weights=funcs.reward_weights)"
+            + (", or leave reward_weights out" if set(layout.weights) == {1.0} else "")
+        )
+
+
+def warn_of(trainer: Trainer, layout: Layout, evaluator: object) -> None:
+    """Warns of settings under which the trainer does something else than the reward says."""
+    if any(getattr(function, "evaluator", None) is not evaluator for function in trainer.reward_functions):
+        warn(
+            "other reward functions stand beside rewardkit's: a completion that cannot be scored still gets "
+            "theirs, so it keeps a learning signal"
+        )
+    if trainer.normalizes_each and not layout.separable:
+        warn(
+            'multi_objective_aggregation="normalize_then_sum" normalises every reward function by itself: weights '
+            "inside a term cancel, and a total is not taken apart. Write a plain weighted sum and pass it with "
+            'columns="components" and reward_weights=funcs.reward_weights'
+        )
+
+
+def warn(message: str) -> None:
+    # The frame that would be named is the trainer's or a thread's, never the user's.
+    warnings.warn(message, RewardKitWarning, stacklevel=2)
