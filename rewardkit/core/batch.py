@@ -38,12 +38,17 @@ class ViewFault:
     error: BaseException
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Equality:
     """Which of n values are equal: ``numbers`` (n,) counts the distinct ones from 0, ``count`` in all."""
 
     numbers: Numbers
     count: int
+
+    @cached_property
+    def firsts(self) -> Numbers:
+        """(count,) where each distinct value stands first."""
+        return np.unique(self.numbers, return_index=True)[1]
 
 
 class Batch:

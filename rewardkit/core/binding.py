@@ -294,6 +294,8 @@ def distinct(parameters: Sequence[Parameter], batch: Batch, rows: Numbers) -> tu
         equal = batch.equality(name)
         if equal.count == batch.size:
             return np.arange(len(rows)), None
+        if len(names) == 1 and len(rows) == batch.size:
+            return equal.firsts, equal.numbers
         numbers = numbers * equal.count + equal.numbers[rows]
         if len(names) > 1:  # renumbered from 0, so that many columns cannot overflow
             numbers = np.unique(numbers, return_inverse=True)[1]

@@ -13,6 +13,7 @@ import pickle
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import pairwise, repeat
 from typing import Any, Literal, final
 
@@ -146,7 +147,7 @@ class Leaf(Reward):
         scoring.timed(self, time.perf_counter() - started)
         return results
 
-    @property
+    @cached_property
     def is_async(self) -> bool:
         call = self.function if inspect.isroutine(self.function) else type(self.function).__call__
         return inspect.iscoroutinefunction(call)

@@ -22,6 +22,7 @@ from rewardkit.core.progress import number as checked_number
 Credit = Literal["binary", "linear", "exponential"]
 
 _MAX_CHARACTERS = 400
+_PLAIN = re.compile(r"[+-]?\d+(?:\.\d+)?", re.ASCII)
 _NUMBER = re.compile(r"([+-]?)(\d+(?:,\d+)*)?(\.\d*)?(?:[eE]([+-]?\d{1,3}))?(%?)", re.ASCII)
 _GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+", re.ASCII)
 _LAST = re.compile(r"[+-]?(?:\d[\d,]*(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d{1,3})?%?", re.ASCII)
@@ -40,6 +41,8 @@ class NumberText:
         text = text.strip().removesuffix(".")
         if len(text) > _MAX_CHARACTERS:
             return f"longer than {_MAX_CHARACTERS} characters"
+        if _PLAIN.fullmatch(text):
+            return Decimal(text)
         if not text.isascii():
             text = text.replace("\u2212", "-")  # the minus sign of typography
         match = _NUMBER.fullmatch(text)
