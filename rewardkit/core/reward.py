@@ -76,8 +76,9 @@ def reward(
             a number.
         deterministic: equal arguments give equal scores, so duplicates are scored once.
         expensive: not evaluated while its scheduled weight is zero.
-        timeout: seconds; an async function is cancelled, any other runs in a process that is killed. The sample
-            then failed.
+        timeout: seconds; an async function is cancelled (so it must await, not block), any other runs in a process
+            that is killed. The sample then failed. Such processes import the script anew: what starts the training
+            has to stand under ``if __name__ == "__main__":``.
 
     Raises:
         RewardDefinitionError: an option, the signature or an annotation cannot be used.

@@ -158,3 +158,9 @@ def test_ctrl_c_in_an_extractor_passes() -> None:
 
 def test_an_empty_batch_has_no_groups() -> None:
     assert rk.Batch([]).groups.tolist() == []
+
+
+def test_columns_that_cannot_be_compared_do_not_split_groups_of_known_size() -> None:
+    images = [np.zeros(2) for _ in range(6)]
+    batch = rk.Batch(["a"] * 6, prompts=["p"] * 6, columns={"pixels": images}, num_generations=3)
+    assert batch.groups.tolist() == [1, 1, 1, 2, 2, 2]
