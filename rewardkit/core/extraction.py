@@ -194,7 +194,8 @@ class Answer(TextExtractor):
 
     def find(self, answer: str) -> str | None:
         if "<answer>" in answer or "</answer>" in answer:
-            return _ANSWER.find(answer)
+            body = _ANSWER.find(answer)
+            return Boxed().find(body) if body and "\\boxed{" in body else body
         if "\\boxed{" in answer:
             return Boxed().find(answer)
         if "####" in answer:

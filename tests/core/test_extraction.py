@@ -147,3 +147,8 @@ def test_impossible_arguments_are_refused(build: Any) -> None:
 def test_json_view() -> None:
     assert Json(extract.document())("```json\n[1]\n```").value == [1]
     assert Json(extract.tag("a"))("none").error == "no JSON found"
+
+
+def test_a_box_inside_the_answer_tag_is_opened() -> None:
+    assert rk.extract.answer()(r"<answer>so \boxed{42}</answer>") == "42"
+    assert rk.score(rk.number("gold"), [r"<answer>\boxed{42}</answer>"], gold=[42]).total.tolist() == [1.0]

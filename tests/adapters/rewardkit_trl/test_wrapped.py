@@ -240,7 +240,7 @@ def test_trls_own_rewards() -> None:
 
 
 def test_trls_accuracy_reward() -> None:
-    pytest.importorskip("math_verify")
+    pytest.importorskip("math_verify", reason="needs pip install math-verify")
     from trl.rewards import accuracy_reward
 
     messages = [[{"role": "assistant", "content": r"\boxed{\frac{1}{2}}"}], [{"role": "assistant", "content": "3"}]]
