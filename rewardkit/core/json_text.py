@@ -54,7 +54,7 @@ def parse_json(text: str) -> Parsed:
     except UnicodeEncodeError:
         return Parsed(error="holds a lone surrogate")
     except ValueError as error:
-        return Parsed(error=f"not valid JSON: {error}")
+        return Parsed(error=f"not valid JSON: {_cut(str(error))}")
     if encoded.count(b"[") + encoded.count(b"{") > MAX_DEPTH and _depth(text) > MAX_DEPTH:
         return Parsed(error=f"nested deeper than {MAX_DEPTH} levels")
     shapes = encoded.translate(_SHAPES)
@@ -70,6 +70,11 @@ def _parser() -> Callable[..., Any]:
     except ImportError:
         raise MissingExtraError.of("reading JSON", "json") from None
     return jiter.from_json
+
+
+def _cut(problem: str) -> str:
+    """The parser's words; they hold a key of any length, and end with the place."""
+    return problem if len(problem) <= 160 else f"{problem[:80]}...{problem[-60:]}"
 
 
 def _depth(text: str) -> int:

@@ -14,6 +14,9 @@ from rewardkit.core.errors import BindingError, shorten
 
 Message = Mapping[str, Any]
 
+_THINKING = ("thinking", "reasoning", "reasoning_text")
+"""Types of parts that hold what the model thinks, which is no part of its answer."""
+
 
 def completion_text(completion: object, row: int = 0) -> str:
     """The text of one completion: of the last assistant message where it is a conversation.
@@ -54,7 +57,12 @@ def as_messages(value: object, what: str, row: int) -> Sequence[Message]:
 
 
 def content_text(content: object) -> str:
-    """The text of a message's content; images, audio and anything else that is not text count as none."""
+    """The text of a message's content; thinking, images, audio and anything else that is not text count as none."""
     parts = content if isinstance(content, (list, tuple)) else [content]
-    texts = [part.get("text") if isinstance(part, Mapping) else part for part in parts]
-    return "".join(text for text in texts if isinstance(text, str))
+    return "".join(text for text in map(_part_text, parts) if isinstance(text, str))
+
+
+def _part_text(part: object) -> object:
+    if isinstance(part, Mapping):
+        return None if part.get("type") in _THINKING else part.get("text")
+    return part

@@ -16,6 +16,12 @@ from rewardkit.core.extraction import Extractor, as_extractor
 from rewardkit.core.leaf import expression, primitive
 from rewardkit.core.outcome import Score
 
+_STACK = 30
+"""Marks on one character, at most, that Unicode's stream-safe text format (UAX 15) allows."""
+
+_DOUBLE_MARKS = "\u0f73\u0f75\u0f81"
+"""Characters that are no marks themselves but normalise to nothing but marks."""
+
 
 @dataclass(frozen=True)
 class GoldText:
@@ -48,8 +54,16 @@ class Exact:
         return Score(0.0, f"{shorten(answer, 60)} is not {shorten(gold, 60)}")
 
     def _normal(self, text: str) -> str:
-        text = unicodedata.normalize("NFC", " ".join(text.split()))
+        text = " ".join(text.split())
+        if not text.isascii() and not _stacked(text):
+            text = unicodedata.normalize("NFC", text)
         return text.casefold() if self.ignore_case else text
+
+
+def _stacked(text: str) -> bool:
+    """Whether marks are piled on one character beyond all writing: sorting them takes the square of their number."""
+    marks = bytes(unicodedata.combining(character) > 0 or character in _DOUBLE_MARKS for character in text)
+    return b"\1" * (_STACK + 1) in marks
 
 
 def exact(

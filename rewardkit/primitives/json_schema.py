@@ -149,7 +149,8 @@ def json_schema(schema: Any, *, credit: Credit = "partial", extract: Extractor |
 
     Args:
         schema: a JSON schema (dict or text; draft 2020-12 unless it says otherwise), a pydantic model, dataclass or
-            TypedDict.
+            TypedDict. Of a model its JSON schema judges, which holds neither its validator functions nor the digits of
+            a Decimal; formats are checked, dates and times by RFC 3339 (with a time zone).
         credit: ``"partial"``: credit by required property; ``"binary"``: 1.0 or 0.0.
         extract: finds the JSON; by default the ``<answer>``, else the last fenced block, else the whole visible text.
             It is parsed as it is: no repair, no duplicate keys, no NaN.

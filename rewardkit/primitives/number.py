@@ -25,7 +25,10 @@ _MAX_CHARACTERS = 400
 _PLAIN = re.compile(r"[+-]?\d+(?:\.\d+)?", re.ASCII)
 _NUMBER = re.compile(r"([+-]?)(\d+(?:,\d+)*)?(\.\d*)?(?:[eE]([+-]?\d{1,3}))?(%?)", re.ASCII)
 _GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+", re.ASCII)
-_LAST = re.compile(r"[+-]?(?:\d[\d,]*(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d{1,3})?%?", re.ASCII)
+# A sign may stand before a currency (-$5); an ellipsis (...5) is no decimal point.
+_LAST = re.compile(
+    r"([+\-\u2212]?)(?:\\?[$\u20ac\xa3\xa5])?((?:\d[\d,]*(?:\.\d+)?|(?<!\.)\.\d+)(?:[eE][+-]?\d+)?%?)", re.ASCII
+)
 _ROUNDING = 1e-9
 
 
@@ -72,7 +75,7 @@ class FinalNumber(TextExtractor):
         if found is not answer:
             return found
         last = deque(_LAST.finditer(answer), maxlen=1)
-        return last[0].group().rstrip(",") if last else None
+        return "".join(last[0].groups()).rstrip(",") if last else None
 
     def __repr__(self) -> str:
         return "final_number()"

@@ -43,6 +43,14 @@ def test_what_is_no_json_has_a_reason_and_no_value(text: str) -> None:
     assert parsed.value is None
 
 
+def test_a_long_key_twice_makes_no_long_note() -> None:
+    key = json.dumps("\x1b" * 10_000 + "k" * 10_000)
+    error = parse_json(f"{{{key}: 1, {key}: 2}}").error
+    assert len(error) < 300
+    assert error.isprintable()
+    assert error.endswith("column 140012")
+
+
 def test_a_bracket_in_a_string_is_no_level() -> None:
     assert parse_json(json.dumps(["[" * 500, '\\"[' * 100])).error == ""
 

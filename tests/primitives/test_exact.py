@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import unicodedata
 from typing import Any
 
@@ -58,3 +59,21 @@ def test_gold_without_what_its_extractor_looks_for_is_the_datas_fault() -> None:
 
 def test_a_missing_gold_abstains() -> None:
     assert rk.score(rk.exact("answer"), ["a"], answer=[None]).outcomes["exact"].tolist() == ["abstained"]
+
+
+# Unicode sorts the marks on one character in time quadratic in their number: 190,000 of them took 27 s.
+@pytest.mark.parametrize(
+    "unit", ["\u0300\u0327", "\u0f73", "\u0344\u0323", "a" + "\u0300\u0327" * 15, "\u1e69", "\u3164"]
+)
+def test_piled_marks_cost_no_more_than_other_text(unit: str) -> None:
+    started = time.perf_counter()
+    table = rk.score(rk.exact("answer", ignore_case=True), ["a" + unit * (190_000 // len(unit))], answer=["é"])
+    assert time.perf_counter() - started < 1.0
+    assert table.total.tolist() == [0.0]
+
+
+@pytest.mark.parametrize(("marks", "value"), [(2, 1.0), (30, 1.0), (31, 0.0)])
+def test_marks_are_put_in_order_up_to_the_stream_safe_limit(marks: int, value: float) -> None:
+    above, below = "\u0300" * (marks // 2), "\u0327" * (marks - marks // 2)
+    assert rk.score(rk.exact("answer"), ["o" + above + below], answer=["o" + below + above]).total.tolist() == [value]
+    assert rk.score(rk.exact("answer"), ["o" + above + below], answer=["o" + above + below]).total.tolist() == [1.0]

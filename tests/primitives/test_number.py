@@ -47,6 +47,26 @@ def test_what_is_no_such_number_is_zero(completion: str, gold: Any) -> None:
 
 
 @pytest.mark.parametrize(
+    ("completion", "last"),
+    [
+        ("The change is \u221242.", -42), ("x = \u22120.5", -0.5), ("a loss of -$42", -42),
+        ("a loss of -\\$42.50", -42.5), ("it is \u2212\u20ac7", -7), ("earns $42", 42), ("$-42", -42),
+        ("so...42", 42), ("so ....5", 5), ("0.42", 0.42),
+        ("is .5", 0.5), ("40 \u2212 2 = 38", 38), ("**42**", 42), ("$42$", 42), ("\\(42\\)", 42), ("42\r\n", 42),
+        ("42.<|im_end|>", 42), ("a</think>42", 42), ("<think>1</think>2<think>3</think>42", 42),
+    ],
+)  # fmt: skip
+def test_the_last_number_keeps_its_sign(completion: str, last: float) -> None:
+    assert value(completion, last) == 1.0
+    assert value(completion, -last) == 0.0
+
+
+@pytest.mark.parametrize(("completion", "gold"), [("It is 1e9999", 9), ("It is 1e0042", 2), ("so...42", 0.42)])
+def test_no_piece_of_a_number_is_the_answer(completion: str, gold: Any) -> None:
+    assert value(completion, gold) == 0.0
+
+
+@pytest.mark.parametrize(
     ("answer", "gold", "options", "expected"),
     [
         ("90", 100, {"credit": "linear"}, 0.9),
