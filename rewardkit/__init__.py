@@ -47,10 +47,26 @@ if TYPE_CHECKING:
     from rewardkit.core.progress import Progress as Progress, Schedule as Schedule
     from rewardkit.core.reward import reward as reward
     from rewardkit.core.scorer import Scorer as Scorer, score as score
+    from rewardkit.primitives.choice import choice as choice
     from rewardkit.primitives.exact import exact as exact
-    from rewardkit.primitives.format import tags as tags
+    from rewardkit.primitives.format import fenced as fenced, tags as tags
     from rewardkit.primitives.json_schema import json_schema as json_schema
+    from rewardkit.primitives.language import language as language
+    from rewardkit.primitives.length import (
+        cosine_length as cosine_length,
+        length_between as length_between,
+        overlong_penalty as overlong_penalty,
+    )
     from rewardkit.primitives.number import number as number
+    from rewardkit.primitives.patterns import (
+        contains_all as contains_all,
+        contains_none as contains_none,
+        ends_with as ends_with,
+        no_refusal as no_refusal,
+        regex as regex,
+        starts_with as starts_with,
+    )
+    from rewardkit.primitives.repetition import repetition_penalty as repetition_penalty
 
     extract = extraction
 
@@ -77,10 +93,22 @@ _HOMES = {
     "rewardkit.core.progress": ("Progress", "Schedule"),
     "rewardkit.core.reward": ("reward",),
     "rewardkit.core.scorer": ("Scorer", "score"),
+    "rewardkit.primitives.choice": ("choice",),
     "rewardkit.primitives.exact": ("exact",),
-    "rewardkit.primitives.format": ("tags",),
+    "rewardkit.primitives.format": ("fenced", "tags"),
     "rewardkit.primitives.json_schema": ("json_schema",),
+    "rewardkit.primitives.language": ("language",),
+    "rewardkit.primitives.length": ("cosine_length", "length_between", "overlong_penalty"),
     "rewardkit.primitives.number": ("number",),
+    "rewardkit.primitives.patterns": (
+        "contains_all",
+        "contains_none",
+        "ends_with",
+        "no_refusal",
+        "regex",
+        "starts_with",
+    ),
+    "rewardkit.primitives.repetition": ("repetition_penalty",),
     "rewardkit_trl": ("from_trl", "to_trl"),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}

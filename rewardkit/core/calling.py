@@ -263,20 +263,14 @@ async def _caught(function: Callable[..., Any], each: tuple[Any, ...]) -> Any:
         return Raised(error)
 
 
-def collected(futures: Sequence[Future[Any]], timeout: float) -> list[Any]:
-    """Results of calls in worker processes, in order; a kill becomes a failure."""
-    results: list[Any] = []
-    for future in futures:
-        error = future.exception()
-        if error is None:
-            results.append(future.result())
-        elif isinstance(error, _TIMEOUTS):
-            results.append(Raised(RewardFailure(f"no result within {timeout:g} s; its worker was killed")))
-        elif type(error).__name__ == "ProcessExpired":
-            results.append(Raised(RewardFailure(f"its worker process died: {error}")))
-        else:
-            results.append(Raised(error))
-    return results
+def collected(results: Sequence[Any]) -> list[Any]:
+    """`results` with what came of the futures among them, which are done; what one raised becomes `Raised`."""
+    return [_settled(result) if isinstance(result, Future) else result for result in results]
+
+
+def _settled(future: Future[Any]) -> Any:
+    error = future.exception()
+    return future.result() if error is None else Raised(error)
 
 
 def unpacked(returned: Any, size: int) -> list[Any]:

@@ -1,7 +1,7 @@
 r"""Extractors: find something in a completion. ``rk.extract.tag("answer")("<answer>42</answer>")`` is ``"42"``.
 
 An extractor is a frozen, hashable, picklable callable: text -> ``str`` or None. A batch runs equal extractors
-once per distinct text and shares the result (``batch.view``). All of them read only the visible answer, never the
+once per distinct text and shares the result (``batch.view``). All but `raw` read only the visible answer, never the
 thinking, take time linear in the text, and never raise on any text.
 
 ===================================  =========================================================
@@ -12,6 +12,7 @@ thinking, take time linear in the text, and never raise on any text.
 ``rk.extract.fenced("json")``        body of the last fenced block of that language
 ``rk.extract.json("total")``         a value inside the completion's JSON
 ``rk.extract.whole()``               the visible text as it is
+``rk.extract.raw()``                 the completion as it is, with its thinking: for form, never for answers
 ``rk.extract.document()``            where JSON stands: ``<answer>``, else a fenced block, else the visible text
 ===================================  =========================================================
 """
@@ -26,20 +27,7 @@ from typing import Any, final
 
 from rewardkit.core.errors import RewardDefinitionError, RewardTypeError, hashable, shorten
 from rewardkit.core.json_text import MAX_CHARACTERS, NO_JSON, Parsed, parse_json
-
-_THINKING = ("<think>", "</think>")
-
-
-def visible_text(text: str) -> str:
-    """What the user of the model would see: everything after the thinking.
-
-    ``visible_text("<think>17?</think>18")`` is ``"18"``; thinking that never ends leaves nothing.
-    """
-    opening, closing = _THINKING
-    end = text.rfind(closing)
-    answer = text[end + len(closing) :] if end >= 0 else text
-    start = answer.find(opening)
-    return answer if start < 0 else answer[:start]
+from rewardkit.core.visibility import spoken_text, visible_text
 
 
 def readable_text(text: str) -> str | None:
@@ -89,6 +77,24 @@ class Whole(TextExtractor):
 
     def __repr__(self) -> str:
         return "whole()"
+
+
+@final
+@dataclass(frozen=True)
+class Raw(Extractor):
+    @property
+    def source(self) -> Callable[[str], str | None]:
+        return _capped_text
+
+    def derive(self, seen: str | None) -> str | None:
+        return seen
+
+    def __repr__(self) -> str:
+        return "raw()"
+
+
+def _capped_text(text: str) -> str | None:
+    return spoken_text(text).strip() if len(text) <= MAX_CHARACTERS else None
 
 
 @final
@@ -175,11 +181,11 @@ def fenced_blocks(text: str) -> list[tuple[str, str]]:
     body: list[str] = []
     for line in text.split("\n"):  # splitlines would also cut at U+2028, which may stand in a JSON string
         mark = line.strip()
-        ticks = mark[: len(mark) - len(mark.lstrip("`"))]
-        said = mark[len(ticks) :]
-        if language is None and len(ticks) >= 3 and "`" not in said:
-            language, fence, body = said.strip().lower(), ticks, []
-        elif language is not None and len(ticks) >= len(fence) and not said:
+        drawn = mark[: len(mark) - len(mark.lstrip(mark[:1]))] if mark[:1] in ("`", "~") else ""
+        said = mark[len(drawn) :]
+        if language is None and len(drawn) >= 3 and drawn[0] not in said:
+            language, fence, body = said.strip().lower(), drawn, []
+        elif language is not None and drawn.startswith(fence) and not said:
             blocks.append((language, "\n".join(body)))
             language = None
         else:
@@ -222,7 +228,7 @@ class Document(TextExtractor):
 
 
 def _unfenced(text: str) -> str:
-    if "```" not in text:
+    if "```" not in text and "~~~" not in text:
         return text
     blocks = [body for language, body in fenced_blocks(text) if language in ("", "json")]
     return blocks[-1] if blocks else text
@@ -343,6 +349,11 @@ def fenced(language: str = "") -> Extractor:
 def whole() -> Extractor:
     """The visible text as it is, without surrounding white space."""
     return Whole()
+
+
+def raw() -> Extractor:
+    """The completion as it is, with its thinking: for rewards on form, never for the answer."""
+    return Raw()
 
 
 def document() -> Extractor:

@@ -12,8 +12,9 @@ import math
 import pickle
 import time
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise, repeat
 from typing import Any, Literal, final
 
@@ -45,7 +46,8 @@ class Leaf(Reward):
     """A reward that calls a function. Made by ``@rk.reward`` and by the primitives, never directly by users.
 
     Attributes:
-        function: called with one value per parameter (``scope="sample"``), or with lists of them.
+        function: called with one value per parameter (``scope="sample"``), or with lists of them. It may return a
+            ``concurrent.futures.Future`` for what takes long (``waits`` on it says so): others then run beside it.
         label: the component's name.
         parameters: what the function is given.
         trusted: the function changes none of its arguments (primitives), so they need no copies.
@@ -130,22 +132,28 @@ class Leaf(Reward):
     async def _run(
         self, scoring: Scoring, function: Callable[..., Any], calls: Iterable[tuple[Any, ...]], count: int
     ) -> list[Any]:
-        waits = self.is_async or self.timeout is not None
-        if not waits:
+        if not self.waits:
             await scoring.turn()
         started = time.perf_counter()
         if self.is_async:
             results = list(await scoring.background(_all(function, calls, self.timeout)))
-        elif self.timeout is not None:
-            _check_picklable(self)
-            futures = [worker.submit(function, call, self.timeout) for call in calls]
+        else:
+            if self.timeout is not None:
+                _check_picklable(self)
+                function = partial(_in_worker, function, self.timeout)
+            results = call_each(function, calls, count)
+            futures = [result for result in results if isinstance(result, Future)]
             for future in futures:
                 await scoring.finished(future)
-            results = collected(futures, self.timeout)
-        else:
-            results = call_each(function, calls, count)
+            if futures:
+                results = collected(results)
         scoring.timed(self, time.perf_counter() - started)
         return results
+
+    @property
+    def waits(self) -> bool:
+        """Whether others can run while this one waits, so that it starts before them."""
+        return self.is_async or self.timeout is not None or getattr(self.function, "waits", False)
 
     @cached_property
     def is_async(self) -> bool:
@@ -302,6 +310,10 @@ def _check_picklable(leaf: Leaf) -> None:
         raise RewardDefinitionError(
             f"reward {leaf.label!r} has a timeout, so it runs in another process and must be picklable: {error}"
         ) from error
+
+
+def _in_worker(function: Callable[..., Any], timeout: float, *arguments: Any) -> Future[Any]:
+    return worker.submit(function, arguments, timeout)
 
 
 async def _all(function: Callable[..., Any], calls: Iterable[tuple[Any, ...]], timeout: float | None) -> list[Any]:

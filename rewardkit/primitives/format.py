@@ -3,33 +3,18 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from rewardkit.core.algebra import Reward
+from rewardkit.core.binding import Parameter
 from rewardkit.core.errors import RewardDefinitionError, shorten
+from rewardkit.core.extraction import Extractor, as_extractor, fenced_blocks, whole
 from rewardkit.core.json_text import MAX_CHARACTERS
 from rewardkit.core.leaf import expression, primitive
 from rewardkit.core.outcome import Score
-
-_BLANK = frozenset("\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
-"""Characters that Unicode calls letters or symbols and that show nothing."""
-
-_PRINTED = re.compile(r"[!-~]")
-
-
-def has_visible_character(text: str) -> bool:
-    """Whether a reader would see anything of `text`."""
-    return _visible_between(text, 0, len(text))
-
-
-def _visible_between(text: str, start: int, end: int) -> bool:
-    if _PRINTED.search(text, start, end):
-        return True
-    return any(
-        unicodedata.category(character)[0] in "LNPS" and character not in _BLANK for character in text[start:end]
-    )
+from rewardkit.core.visibility import has_visible_character, spoken_text, visible_between
 
 
 @dataclass(frozen=True)
@@ -53,7 +38,8 @@ class Tags:
     def __call__(self, completion: str) -> float | Score:
         if len(completion) > MAX_CHARACTERS:
             return Score(0.0, f"longer than {MAX_CHARACTERS:,} characters")
-        text = f"<{self.prefilled}>{completion}" if self.prefilled else completion
+        text = spoken_text(completion)
+        text = f"<{self.prefilled}>{text}" if self.prefilled else text
         return 1.0 if self._in_order(text) else self._judged(text)
 
     def _in_order(self, text: str) -> bool:
@@ -64,7 +50,7 @@ class Tags:
             start = text.find("<", position)
             if start < 0 or not text.startswith(mark, start):
                 return False
-            if inside and not _visible_between(text, position, start):
+            if inside and not visible_between(text, position, start):
                 return False
             if not inside and self.anchored and text[position:start].strip():
                 return False
@@ -114,7 +100,7 @@ class Tags:
         start, end = places[opening][0], places[closing][0]
         if start < position or end < start:
             return f"{opening} is out of order"
-        if not _visible_between(text, start + len(opening), end):
+        if not visible_between(text, start + len(opening), end):
             return f"{opening} is empty"
         inside = next((mark for mark in self.marks for place in places[mark] if start < place < end), "")
         return f"{inside} stands inside {opening}" if inside else ""
@@ -151,3 +137,44 @@ def tags(*names: str, partial: bool = False, prefilled: str | None = None, ancho
         )
     shown = expression("tags", *names, partial=(partial, False), prefilled=(prefilled, None), anchored=(anchored, True))
     return primitive(Tags(names, bool(partial), prefilled, bool(anchored)), "tags", shown)
+
+
+@dataclass(frozen=True)
+class FencedBlock:
+    """A closed fenced block of a language, with something visible in it."""
+
+    language: str
+    single: bool
+
+    def __call__(self, text: str | None) -> float | Score:
+        if text is None:
+            return Score(0.0, f"longer than {MAX_CHARACTERS:,} characters")
+        blocks = fenced_blocks(text)
+        found = [body for language, body in blocks if language == self.language]
+        if not found:
+            said = shorten(blocks[-1][0], 40) if blocks else ""
+            return Score(0.0, f"no closed ```{self.language} block{f', but one of {said}' if said else ''}")
+        if self.single and len(blocks) > 1:
+            return Score(0.0, f"{len(blocks)} fenced blocks, one is wanted")
+        return 1.0 if has_visible_character(found[-1]) else Score(0.0, f"the ```{self.language} block is empty")
+
+
+def fenced(language: str = "", *, single: bool = False, extract: Extractor | Any = None) -> Reward:
+    """1.0 where the visible text holds a closed fenced block of this language with something in it.
+
+    ``rk.fenced("python")`` gives 1.0 to "So:\\n```python\\nprint(42)\\n```", and 0.0 where the fence is not closed.
+
+    Args:
+        language: what stands behind the opening fence, in any case; ``""`` for a fence without a language.
+        single: no other fenced block may stand beside it.
+        extract: finds the text that is looked through, ``rk.extract.whole()`` by default.
+
+    Raises:
+        RewardDefinitionError: the language is no single word.
+    """
+    if not isinstance(language, str) or language.split() not in ([], [language]) or "`" in language:
+        raise RewardDefinitionError(f'fenced: the language is one word, such as "python", got {shorten(language)}')
+    where = as_extractor(extract, whole())
+    shown = expression("fenced", language, single=(single, False), extract=(extract and where, None))
+    text = Parameter("text", "completion", view=where)
+    return primitive(FencedBlock(language.lower(), bool(single)), "fenced", shown, text)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import rewardkit as rk
-from rewardkit.core.extraction import Json, as_extractor, fenced_blocks, visible_text
+from rewardkit.core.extraction import Json, as_extractor, fenced_blocks
 
 extract = rk.extract
 
@@ -102,11 +102,6 @@ def test_a_text_over_the_limit_holds_nothing() -> None:
     assert extract.whole()("a" * 200_001) is None
 
 
-def test_visible_text_leaves_out_the_thinking() -> None:
-    assert visible_text("<think>17?</think>18") == "18"
-    assert visible_text("a<think>b</think>c<think>d") == "c"
-
-
 def test_fenced_blocks_in_order() -> None:
     assert fenced_blocks("x\n```a\n1\n```\n  ```b\n2\n  ```") == [("a", "1"), ("b", "2")]
 
@@ -152,3 +147,9 @@ def test_json_view() -> None:
 def test_a_box_inside_the_answer_tag_is_opened() -> None:
     assert rk.extract.answer()(r"<answer>so \boxed{42}</answer>") == "42"
     assert rk.score(rk.number("gold"), [r"<answer>\boxed{42}</answer>"], gold=[42]).total.tolist() == [1.0]
+
+
+def test_blocks_of_tildes_and_raw_text() -> None:
+    assert fenced_blocks("~~~a\n```\n~~~") == [("a", "```")]
+    assert rk.extract.raw()(" <think>a</think>b<|im_end|>") == "<think>a</think>b"
+    assert rk.extract.raw()("a" * 200_001) is None

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
+import subprocess
 import sys
+import threading
 import time
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 import rewardkit as rk
 from rewardkit.core import worker
-
-pytest.importorskip("pebble", reason="killable workers need pebble: pip install 'rewardkit-sdk[worker]'")
 
 
 @rk.reward(timeout=20.0)
@@ -82,3 +85,98 @@ def test_a_closure_with_a_timeout_says_why_it_cannot_be() -> None:
 
 def test_submit_gives_a_future() -> None:
     assert worker.submit(abs, (-3,), timeout=20.0).result(timeout=30) == 3
+
+
+def test_what_the_function_raises_is_not_taken_for_a_death() -> None:
+    with pytest.raises(FileNotFoundError):
+        worker.submit(open, ("/no/such/file",), timeout=20.0).result(timeout=30)
+    with pytest.raises(RuntimeError, match="cannot leave its worker"):
+        worker.submit(threading.Lock, (), timeout=20.0).result(timeout=30)
+
+
+def test_memory_beyond_the_limit_is_an_error_of_that_call_alone() -> None:
+    limit = 64 * 1024 * 1024
+    greedy = worker.submit(bytearray, (10 * limit,), timeout=20.0, memory=limit)
+    modest = worker.submit(bytearray, (10,), timeout=20.0, memory=limit)
+    with pytest.raises((MemoryError, worker.WorkerDied)):
+        greedy.result(timeout=30)
+    assert modest.result(timeout=30) == bytearray(10)
+
+
+def test_a_process_that_keeps_memory_is_replaced() -> None:
+    limit = 32 * 1024 * 1024
+    pids = {worker.submit(hoard, (limit // 2,), timeout=20.0, memory=limit).result(timeout=30) for _ in range(12)}
+    assert len(pids) > (os.cpu_count() or 1)
+
+
+def hoard(size: int, kept: list[bytes] = []) -> int:  # noqa: B006
+    kept.append(b"x" * size)
+    return os.getpid()
+
+
+def test_then_follows_a_future_and_its_error() -> None:
+    length = worker.then(worker.submit(str, (12345,), timeout=20.0), lambda done: len(done.result()))
+    assert length.result(timeout=30) == 5
+    with pytest.raises(TimeoutError):
+        worker.then(worker.submit(time.sleep, (60,), timeout=0.2), lambda done: done.result()).result(timeout=30)
+
+
+def _in_child(queue: Any) -> None:
+    queue.put(worker.submit(abs, (-3,), timeout=20.0).result(timeout=60))
+
+
+def test_it_works_in_threads_and_in_daemonic_processes() -> None:
+    found: list[Any] = []
+    thread = threading.Thread(target=lambda: found.append(worker.submit(abs, (-3,), timeout=20.0).result(timeout=30)))
+    thread.start()
+    thread.join(60)
+    context = multiprocessing.get_context("spawn")
+    queue = context.Queue()
+    process = context.Process(target=_in_child, args=(queue,), daemon=True)
+    process.start()
+    found.append(queue.get(timeout=60))
+    process.join(60)
+    assert found == [3, 3]
+
+
+SCRIPT = """
+import rewardkit as rk
+from rewardkit.core import worker
+
+@rk.reward(timeout=20.0)
+def mine(completion: str) -> float:
+    return 0.25
+
+{run}
+"""
+
+
+@pytest.mark.parametrize(
+    ("run", "said"),
+    [
+        ("print(worker.submit(abs, (-3,), timeout=20.0).result())", "3"),
+        ("if __name__ == '__main__': print(rk.score(mine, ['a']).total)", "[0.25]"),
+        ("print(rk.score(mine, ['a']).notes['mine'])", 'put what the script does under `if __name__ == "__main__":`'),
+    ],
+    ids=["a function of a module", "a function of the script, guarded", "unguarded"],
+)
+def test_scripts(tmp_path: Path, run: str, said: str) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT.format(run=run))
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=120, check=False)
+    assert said in done.stdout + done.stderr
+
+
+def test_no_worker_outlives_its_parent(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import os, signal, time\nfrom rewardkit.core import worker\n"
+        "print(worker.submit(os.getpid, (), timeout=20.0).result(), flush=True)\n"
+        "worker.submit(pow, (7, 10**9), timeout=60.0)\ntime.sleep(1)\nos.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=120, check=False)
+    child = int(done.stdout)
+    deadline = time.monotonic() + 20
+    while Path(f"/proc/{child}").exists() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not Path(f"/proc/{child}").exists() or "Z" in Path(f"/proc/{child}/stat").read_text().split()[2]

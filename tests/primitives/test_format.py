@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import rewardkit as rk
-from rewardkit.primitives.format import has_visible_character
+from rewardkit.core.visibility import has_visible_character
 
 TAGS = rk.tags("think", "answer")
 GOOD = [
@@ -121,3 +121,33 @@ def test_what_a_reader_would_see(text: str) -> None:
 @pytest.mark.parametrize("text", ["", " \n", "\u200b", "\u2800", "\x00", "\u0301", "\ue000", "\u3164"])
 def test_what_a_reader_would_not_see(text: str) -> None:
     assert not has_visible_character(text)
+
+
+def test_the_token_that_ends_a_turn_is_not_outside() -> None:
+    assert rk.score(TAGS, ["<think>a</think><answer>1</answer><|im_end|>\n"]).total.tolist() == [1.0]
+
+
+@pytest.mark.parametrize(
+    ("completion", "language", "options", "expected"),
+    [
+        ("So:\n```python\nprint(42)\n```", "python", {}, 1.0),
+        ("```Python\nprint(42)\n```\nDone.", "python", {}, 1.0),
+        ("```python\nprint(42)", "python", {}, 0.0),
+        ("```python\n \n```", "python", {}, 0.0),
+        ("```\nprint(42)\n```", "python", {}, 0.0),
+        ("~~~json\n{}\n~~~", "json", {}, 1.0),
+        ("<think>```python\nx\n```</think>no", "python", {}, 0.0),
+        ("```\na\n```\n```python\nb\n```", "python", {}, 1.0),
+        ("```\na\n```\n```python\nb\n```", "python", {"single": True}, 0.0),
+        ("```\na\n```", "", {"single": True}, 1.0),
+        ("", "", {}, 0.0),
+    ],
+)
+def test_fenced(completion: str, language: str, options: dict[str, Any], expected: float) -> None:
+    assert rk.score(rk.fenced(language, **options), [completion]).total.tolist() == [expected]
+
+
+@pytest.mark.parametrize("language", ["a b", "a\n", "```", 5])
+def test_the_language_of_a_block_is_one_word(language: Any) -> None:
+    with pytest.raises(rk.RewardDefinitionError, match="fenced: "):
+        rk.fenced(language)

@@ -136,3 +136,43 @@ def test_impossible_options_are_refused(options: dict[str, Any]) -> None:
 def test_a_miss_says_by_how_much() -> None:
     table = rk.score(rk.number("answer"), ["<answer>40</answer>"], answer=[42])
     assert table.notes["number"] == ["'40' is off by 2"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "gold", "options", "expected"),
+    [
+        ("101", 100, {"credit": {0.01: 0.8, 0.1: 0.5}}, 0.8),
+        ("110", 100, {"credit": {0.1: 0.5, 0.01: 0.8}}, 0.5),
+        ("111", 100, {"credit": {0.01: 0.8, 0.1: 0.5}}, 0.0),
+        ("5", 3, {"credit": "linear", "scale": 10}, 0.8),
+        ("$18.00", "18", {"units": ["$"]}, 1.0),
+        ("18 apples", "18", {"units": ["apples", "$"]}, 1.0),
+        ("1500 m", "1.5 km", {"units": {"m": 1, "km": 1000}}, 1.0),
+        ("18 pears", "18", {"units": ["apples"]}, 0.0),
+        ("100.00000000000000000000001", 100, {"credit": "linear"}, 1.0 - 1e-6),
+    ],
+)
+def test_steps_scale_and_units(answer: str, gold: Any, options: dict[str, Any], expected: float) -> None:
+    assert value(f"<answer>{answer}</answer>", gold, **options) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("completion", "gold"),
+    [("#### 42<|im_end|>", 42), ("#### Final Answer\nIt is 42", 42), ("#### Answer: 42", 0), ("42\n#### Unknown", 0)],
+)
+def test_a_heading_marks_no_answer(completion: str, gold: Any) -> None:
+    table = rk.score(rk.number("answer"), [completion], answer=[42])
+    assert table.total.tolist() == [1.0 if gold == 42 else 0.0]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"credit": {}}, {"credit": {0.1: 1.0}}, {"credit": {0.1: 0.5, 0.2: 0.7}}, {"credit": {-0.1: 0.5}},
+        {"credit": 0.5},
+        {"scale": 0.0}, {"scale": -1.0}, {"units": "km"}, {"units": {"km": 0}}, {"units": [""]}, {"units": {"km": "x"}},
+    ],
+)  # fmt: skip
+def test_options_that_make_no_sense_are_refused(options: dict[str, Any]) -> None:
+    with pytest.raises(rk.RewardDefinitionError, match="number: "):
+        rk.number("answer", **options)

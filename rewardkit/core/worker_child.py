@@ -1,0 +1,107 @@
+"""What runs in a worker process: reads a call, says that it starts, calls, answers; see `worker`.
+
+Functions of the parent's own script are found by importing that script under another name, as ``multiprocessing``
+does; that happens only when such a function is called.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import sys
+from multiprocessing import current_process, spawn
+from multiprocessing.connection import Connection
+from typing import Any
+
+_KILL = 9
+_PARENT_DEATH_SIGNAL = 1
+
+
+def serve() -> None:
+    """Answers calls on the socket in ``sys.argv`` until the parent is gone or memory has piled up."""
+    socket: Connection[Any, Any] = Connection(int(sys.argv[1]))
+    sys.argv[1:] = []
+    _die_with_parent()
+    main_module, memory = socket.recv()
+    baseline = 0
+    last = False
+    while not last:
+        try:
+            call = socket.recv_bytes()
+        except (EOFError, OSError):
+            return
+        succeeded, result = _loaded(call, main_module)
+        if succeeded:
+            if memory is not None:
+                baseline = baseline or _held_bytes()
+                _limit(_held_bytes() + memory)
+            socket.send_bytes(b"started")
+            succeeded, result = _called(*result)
+        else:
+            socket.send_bytes(b"refused")
+        if memory is not None:
+            _limit(None)
+            last = _held_bytes() > baseline + memory
+        socket.send_bytes(_packed(succeeded, last, result))
+
+
+def _loaded(call: bytes, main_module: dict[str, Any]) -> tuple[bool, Any]:
+    try:
+        if b"__main__" in call and main_module:
+            _import_main(main_module)
+        return True, pickle.loads(call)
+    except BaseException as error:
+        return False, error
+
+
+def _import_main(main_module: dict[str, Any]) -> None:
+    # As multiprocessing marks a child that must not start children of its own yet; `worker.submit` asks for it.
+    process: Any = current_process()
+    process._inheriting = True
+    try:
+        spawn.prepare(dict(main_module))
+        main_module.clear()
+    finally:
+        process._inheriting = False
+
+
+def _called(function: Any, arguments: tuple[Any, ...]) -> tuple[bool, Any]:
+    try:
+        return True, function(*arguments)
+    except BaseException as error:
+        return False, error
+
+
+def _packed(succeeded: bool, last: bool, result: Any) -> bytes:
+    try:
+        packed = pickle.dumps((succeeded, last, result))
+        pickle.loads(packed)  # an exception with arguments of its own may not come back
+    except Exception as error:
+        said = result if succeeded else f"{type(result).__name__}: {result}"
+        reason = RuntimeError(f"{said!r:.200} cannot leave its worker process: {error}")
+        return pickle.dumps((False, last, reason))
+    return packed
+
+
+def _held_bytes() -> int:
+    try:
+        with open("/proc/self/statm", encoding="ascii") as sizes:
+            return int(sizes.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:  # not Linux: no limit can be set beside what is held
+        return 0
+
+
+def _limit(size: int | None) -> None:
+    import resource
+
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    if sys.platform == "linux":
+        resource.setrlimit(resource.RLIMIT_AS, (hard if size is None else size, hard))
+
+
+def _die_with_parent() -> None:
+    """A busy child would never see that its socket is closed."""
+    if sys.platform == "linux":
+        import ctypes
+
+        ctypes.CDLL(None).prctl(_PARENT_DEATH_SIGNAL, _KILL)

@@ -1,0 +1,100 @@
+"""Language: ``rk.language("zh")`` gives 0.75 to ``答案是x``: three of its four letters are Chinese characters."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from rewardkit.core.algebra import Reward
+from rewardkit.core.binding import Parameter
+from rewardkit.core.errors import RewardDefinitionError, near_miss, shorten
+from rewardkit.core.extraction import Extractor, as_extractor, raw
+from rewardkit.core.json_text import MAX_CHARACTERS
+from rewardkit.core.leaf import expression, primitive
+from rewardkit.core.outcome import Score
+
+_LANGUAGES = {
+    ("LATIN",): "cs da de en es et fi fr hr hu id it lt lv ms nl no pl pt ro sk sl sv sw tl tr vi",
+    ("CYRILLIC",): "be bg ru uk",
+    ("ARABIC",): "ar fa ur",
+    ("DEVANAGARI",): "hi mr",
+    ("CJK", "IDEOGRAPHIC"): "zh",
+    ("CJK", "HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "IDEOGRAPHIC"): "ja",
+    ("HANGUL",): "ko",
+    ("GREEK",): "el",
+    ("HEBREW",): "he",
+    ("ARMENIAN",): "hy",
+    ("GEORGIAN",): "ka",
+    ("BENGALI",): "bn",
+    ("TAMIL",): "ta",
+    ("TELUGU",): "te",
+    ("THAI",): "th",
+}
+SCRIPTS = {code: scripts for scripts, codes in _LANGUAGES.items() for code in codes.split()}
+"""Language (ISO 639-1) -> the scripts it is written in, as the first word of their characters' Unicode names."""
+
+
+@lru_cache(maxsize=65_536)
+def _script(character: str) -> str:
+    """The script of a letter; empty for everything else."""
+    character = unicodedata.normalize("NFKC", character)[0]  # the letter that a full-width or bold one stands for
+    if unicodedata.category(character)[0] != "L":
+        return ""
+    return unicodedata.name(character, "unknown").split(" ")[0]
+
+
+@dataclass(frozen=True)
+class Language:
+    """The share of letters that belong to some scripts."""
+
+    scripts: tuple[str, ...]
+    minimum: float
+
+    def __call__(self, text: str | None) -> float | Score:
+        if text is None:
+            return Score(0.0, f"longer than {MAX_CHARACTERS:,} characters")
+        scripts: Counter[str] = Counter()
+        for character, count in Counter(text).items():
+            scripts[_script(character)] += count
+        letters = sum(scripts.values()) - scripts.pop("", 0)
+        if not letters:
+            return Score(0.0, "no letters")
+        share = sum(scripts[script] for script in self.scripts) / letters
+        if share >= self.minimum:
+            return 1.0
+        foreign, count = next((script, count) for script, count in scripts.most_common() if script not in self.scripts)
+        return Score(share / self.minimum, f"{count:,} of {letters:,} letters are {foreign.lower()}")
+
+
+def language(name: str, *, minimum: float = 1.0, extract: Extractor | Any = None) -> Reward:
+    """The share of letters that are of a language's script: thinking in one script from beginning to end.
+
+    ``rk.language("en")`` gives 1.0 to ``It is 42.`` and 0.5 to ``Итого total``, half of whose letters are Cyrillic.
+
+    It tells scripts apart, not languages: English and German are one to it. The idea is the language consistency reward
+    of DeepSeek-R1 (Guo et al. 2025, arXiv:2501.12948), there over words of the target language.
+
+    Args:
+        name: a language by its ISO 639-1 code (``"en"``, ``"zh"``), or a script by its Unicode name (``"Latin"``).
+        minimum: the share that is enough for 1.0, above 0.0; below it the credit is share / minimum. Formulas and code
+            are Latin letters: 0.7 or so leaves room for them.
+        extract: finds the text; by default the whole completion, thinking included.
+
+    Raises:
+        RewardDefinitionError: an unknown language or script, a minimum outside (0, 1].
+    """
+    scripts = SCRIPTS.get(name.lower()) if isinstance(name, str) else None
+    if scripts is None:
+        known = {script.lower() for scripts in SCRIPTS.values() for script in scripts}
+        if not isinstance(name, str) or name.lower() not in known:
+            hint = near_miss(str(name).lower(), [*known, *SCRIPTS])
+            raise RewardDefinitionError(f"language: {shorten(name)} is no language or script that is known.{hint}")
+        scripts = (name.upper(),)
+    if not 0.0 < minimum <= 1.0:
+        raise RewardDefinitionError(f"language: minimum is a share above 0 and up to 1, got {minimum}")
+    where = as_extractor(extract, raw())
+    shown = expression("language", name, minimum=(minimum, 1.0), extract=(extract and where, None))
+    return primitive(Language(scripts, float(minimum)), "language", shown, Parameter("text", "completion", view=where))

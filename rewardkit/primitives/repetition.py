@@ -1,0 +1,119 @@
+"""Repetition: ``rk.repetition_penalty(ngram=2)`` gives -0.75 to the token ids ``[5, 5, 5, 5, 5]``: one pair is new."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from rewardkit.core.algebra import Reward
+from rewardkit.core.batch import Numbers
+from rewardkit.core.binding import Parameter
+from rewardkit.core.errors import RewardDefinitionError, shorten
+from rewardkit.core.extraction import Extractor, as_extractor, raw
+from rewardkit.core.json_text import MAX_CHARACTERS
+from rewardkit.core.leaf import expression, primitive
+from rewardkit.core.outcome import Score
+from rewardkit.core.progress import number as checked_number
+
+Unit = Literal["tokens", "words"]
+
+_FEW = 64
+"""Up to so many n-grams a set is faster than an array."""
+
+
+def distinct_ngrams(ids: Sequence[int], size: int) -> int:
+    """How many different runs of `size` neighbours there are: ``distinct_ngrams([1, 2, 1, 2], 2)`` is 2."""
+    count = len(ids) - size + 1
+    if count <= _FEW:
+        return len(set(zip(*(ids[start:] for start in range(size)), strict=False)))
+    codes = _codes(ids)
+    runs = codes[:count]
+    for start in range(1, size):
+        following = codes[start : start + count]
+        base = int(codes.max()) + 1
+        if int(runs.max()) >= 2**62 // base:
+            runs = np.unique(runs, return_inverse=True)[1]
+        runs = runs * base + following
+    runs = np.sort(runs)
+    return int(np.count_nonzero(runs[1:] != runs[:-1])) + 1
+
+
+def _codes(ids: Sequence[int]) -> Numbers:
+    """`ids` as numbers from 0 up."""
+    try:
+        codes = np.frombuffer(array("q", ids), dtype=np.int64)
+    except (TypeError, OverflowError):  # a tensor, say
+        codes = np.asarray(ids).astype(np.int64)
+    lowest = int(codes.min())
+    return codes if lowest >= 0 and int(codes.max()) < 2**31 else np.unique(codes, return_inverse=True)[1]
+
+
+@dataclass(frozen=True)
+class RepetitionPenalty:
+    """The share of n-grams that stood there before, times the whole penalty."""
+
+    ngram: int
+    max_penalty: float
+
+    def __call__(self, counted: Sequence[int] | str | None) -> float | Score:
+        if counted is None:
+            return Score(self.max_penalty, f"longer than {MAX_CHARACTERS:,} characters")
+        ids = _words(counted) if isinstance(counted, str) else counted
+        total = len(ids) - self.ngram + 1
+        if total <= 1:
+            return 0.0
+        repeated = 1 - distinct_ngrams(ids, self.ngram) / total
+        return repeated * self.max_penalty if repeated else 0.0
+
+
+def _words(text: str) -> list[int]:
+    numbers: dict[str, int] = {}
+    return [numbers.setdefault(word, len(numbers)) for word in text.lower().split()]
+
+
+def repetition_penalty(
+    *, ngram: int = 3, unit: Unit = "tokens", max_penalty: float = -1.0, extract: Extractor | Any = None
+) -> Reward:
+    """A penalty on repeated n-grams, from 0.0 (none) to nearly `max_penalty` (one over and over). Add it.
+
+    ``rk.repetition_penalty(ngram=2, unit="words")`` gives -0.5 to ``very very very``: one of two pairs is a repetition.
+
+    ``(1 - distinct n-grams / n-grams) * max_penalty``; 0.0 where there are fewer than `ngram` tokens. Source: Yeo et
+    al. 2025, Demystifying Long Chain-of-Thought Reasoning (arXiv:2502.03373), appendix C.2; the same numbers as TRL's
+    ``get_repetition_penalty_reward`` over tokens.
+
+    Args:
+        ngram: neighbours that are looked at together, 1 and up.
+        unit: ``"tokens"`` (needs ``completion_ids``), or ``"words"`` of the whole completion, without case.
+        max_penalty: 0.0 and below.
+        extract: takes the words of what it finds in place of the whole completion.
+
+    Raises:
+        RewardDefinitionError: `ngram` below 1, a positive penalty, an unknown unit.
+        BindingError: while scoring: tokens are to be counted and there are no ``completion_ids``.
+    """
+    if isinstance(ngram, bool) or not isinstance(ngram, int) or ngram < 1:
+        raise RewardDefinitionError(f"repetition_penalty: ngram is a whole number from 1 up, got {shorten(ngram)}")
+    if checked_number(max_penalty, "repetition_penalty: max_penalty") > 0.0:
+        raise RewardDefinitionError(f"repetition_penalty: max_penalty must not be positive, got {max_penalty:g}")
+    if unit not in get_args(Unit):
+        raise RewardDefinitionError(f"repetition_penalty: unit is tokens or words, got {shorten(unit)}")
+    if unit == "tokens" and extract is not None:
+        raise RewardDefinitionError('repetition_penalty: extract= finds text; count it with unit="words"')
+    view = as_extractor(extract, raw())
+    counted = (
+        Parameter("counted", "completion_ids") if unit == "tokens" else Parameter("counted", "completion", view=view)
+    )
+    shown = expression(
+        "repetition_penalty",
+        ngram=(ngram, 3),
+        unit=(unit, "tokens"),
+        max_penalty=(max_penalty, -1.0),
+        extract=(extract and view, None),
+    )
+    penalty = RepetitionPenalty(ngram, float(max_penalty))
+    return primitive(penalty, "repetition_penalty", shown, counted, bounds=(float(max_penalty), 0.0))

@@ -1,0 +1,51 @@
+"""Language: the share of letters of a script."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, strategies as st
+
+import rewardkit as rk
+
+
+def value(name: str, completion: str, **options: Any) -> float:
+    return float(rk.score(rk.language(name, **options), [completion]).total[0])
+
+
+@pytest.mark.parametrize(
+    ("name", "completion", "share"),
+    [
+        ("en", "It is 42.", 1.0), ("de", "Zwölf Äpfel", 1.0), ("en", "Итого total", 0.5), ("ru", "Итого total", 0.5),
+        ("zh", "答案是x", 0.75), ("ja", "答えはカタカナ", 1.0), ("ko", "답", 1.0), ("Latin", "abc", 1.0),
+        ("ar", "الجواب", 1.0),
+        ("en", "", 0.0), ("en", "42", 0.0), ("en", "ａｂ𝐜", 1.0), ("zh", "<think>hmm</think>答", 1 / 14),
+    ],
+)  # fmt: skip
+def test_share_of_letters(name: str, completion: str, share: float) -> None:
+    assert value(name, completion) == pytest.approx(share)
+
+
+def test_a_minimum_leaves_room_for_formulas() -> None:
+    assert value("zh", "答案是x", minimum=0.7) == 1.0
+    assert value("zh", "答xxx", minimum=0.5) == 0.5
+
+
+def test_the_note_names_the_intruder() -> None:
+    assert rk.score(rk.language("en"), ["Итого total"]).notes["language"] == ["5 of 10 letters are cyrillic"]
+
+
+@pytest.mark.parametrize(("name", "hint"), [("klingon", ""), ("lattin", "latin"), (5, "")])
+def test_an_unknown_language_is_refused(name: Any, hint: str) -> None:
+    with pytest.raises(rk.RewardDefinitionError, match=f"no language or script that is known.*{hint}"):
+        rk.language(name)
+    with pytest.raises(rk.RewardDefinitionError, match="minimum"):
+        rk.language("en", minimum=0.0)
+
+
+@given(st.text())
+def test_shares_of_any_text_lie_within_bounds(text: str) -> None:
+    shares = [value(name, text) for name in ("en", "ru", "zh", "ko")]
+    assert all(0.0 <= share <= 1.0 for share in shares)
+    assert sum(shares) <= 1.0 + 1e-9

@@ -1,0 +1,90 @@
+"""Length: the same numbers as TRL's functions, in tokens, words and characters."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+from hypothesis import given, strategies as st
+
+import rewardkit as rk
+
+
+def value(reward: rk.Reward, completion: str = "", ids: list[int] | None = None, **columns: Any) -> float:
+    return float(rk.score(reward, [completion], completion_ids=None if ids is None else [ids], **columns).total[0])
+
+
+@pytest.mark.parametrize(("words", "credit"), [(0, 0.0), (1, 0.0), (2, 1.0), (4, 1.0), (5, 0.0)])
+def test_length_between_words(words: int, credit: float) -> None:
+    assert value(rk.length_between(2, 4, unit="words"), "word " * words) == credit
+
+
+@pytest.mark.parametrize(
+    ("tokens", "credit"), [(0, 0.0), (5, 0.5), (10, 1.0), (20, 1.0), (25, 0.5), (30, 0.0), (99, 0.0)]
+)
+def test_a_margin_falls_to_zero(tokens: int, credit: float) -> None:
+    assert value(rk.length_between(10, 20, margin=10), "x", [7] * tokens) == credit
+
+
+@pytest.mark.parametrize(
+    ("completion", "length"),
+    [("ab  c\n\nd", 6), ("", 0), ("\u200b\u2060 \u200b", 0), ("a\u200bb", 2), ("<think>a</think>b", 17), (" a ", 1)],
+)
+def test_characters_are_what_is_seen(completion: str, length: int) -> None:
+    assert value(rk.length_between(length, length, unit="characters"), completion) == 1.0
+
+
+def test_an_extractor_says_what_is_counted() -> None:
+    reward = rk.length_between(1, 2, unit="words", extract=rk.extract.tag("answer"))
+    assert value(reward, "many many many words <answer>two words</answer>") == 1.0
+    assert value(reward, "none") == 0.0
+
+
+def test_tokens_need_ids() -> None:
+    with pytest.raises(rk.BindingError, match="completion_ids"):
+        rk.score(rk.length_between(1, 2), ["a"])
+
+
+@pytest.mark.parametrize(
+    ("make", "arguments", "options"),
+    [
+        (rk.length_between, (2, 1), {}), (rk.length_between, (-1, 1), {}), (rk.length_between, (1, 2), {"margin": -1}),
+        (rk.length_between, (1, 2), {"unit": "lines"}), (rk.length_between, (1, 2), {"extract": rk.extract.whole()}),
+        (rk.overlong_penalty, (10, 11), {}), (rk.overlong_penalty, (0, 0), {}), (rk.overlong_penalty, (10, -1), {}),
+        (rk.cosine_length, (rk.exact("a"), 0), {}), (rk.cosine_length, (rk.exact("a"), 10), {"right": (1.0,)}),
+        (rk.cosine_length, (5, 10), {}),
+    ],
+)  # fmt: skip
+def test_options_are_checked(make: Any, arguments: tuple[Any, ...], options: dict[str, Any]) -> None:
+    with pytest.raises(rk.RewardDefinitionError):
+        make(*arguments, **options)
+
+
+@given(st.integers(0, 60), st.integers(1, 40), st.data())
+def test_the_overlong_penalty_is_trls(tokens: int, longest: int, data: st.DataObject) -> None:
+    rewards = pytest.importorskip("trl.rewards")
+    buffer = data.draw(st.integers(0, longest))
+    ids = [1] * tokens
+    theirs = rewards.get_soft_overlong_punishment(longest, buffer)([ids])[0]
+    assert value(rk.overlong_penalty(longest, buffer), "", ids) == theirs
+
+
+@given(st.integers(0, 300), st.integers(1, 200), st.booleans())
+def test_the_cosine_is_that_of_trls_formula(tokens: int, longest: int, right: bool) -> None:
+    reward = rk.cosine_length(rk.exact("answer"), longest)
+    low, high = (0.5, 1.0) if right else (-0.5, -1.0)
+    expected = low + 0.5 * (high - low) * (1.0 + math.cos(min(tokens / longest, 1.0) * math.pi))
+    assert value(reward, "a" if right else "b", [1] * tokens, answer=["a"]) == expected
+
+
+def test_cosine_length_follows_what_says_right() -> None:
+    @rk.reward
+    def maybe(completion: str) -> float | None:
+        return None if completion == "skip" else 1.0
+
+    table = rk.score(rk.cosine_length(maybe, 100), ["skip", "a"], completion_ids=[[1] * 50] * 2)
+    assert [outcome.name for outcome in table.outcomes["cosine_length"]] == ["ABSTAINED", "SCORED"]
+    assert table.total[1] == pytest.approx(0.75)
+    assert rk.cosine_length(maybe, 100).bounds == (-1.0, 1.0)
+    assert {"maybe", "cosine_length", "shortness"} <= set(table.outcomes)
