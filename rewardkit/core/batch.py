@@ -119,7 +119,8 @@ class Batch:
     def equality(self, name: str) -> Equality:
         """Which rows hold equal values in ``completion``, ``messages``, ``prompt``, ``completion_ids`` or a column."""
         if name not in self._equal:
-            self._equal[name] = equality(self._values(name))
+            values = self._values(name)
+            self._equal[name] = _equal_ids(values) if name == "completion_ids" else equality(values)
         return self._equal[name]
 
     def _values(self, name: str) -> list[Any]:
@@ -207,7 +208,20 @@ def equality(values: Sequence[Any]) -> Equality:
 
     Things that cannot be compared (images, arrays) are equal only to themselves.
     """
-    keys = values if set(map(type, values)) <= {str} else list(map(_key, range(len(values)), values))
+    return _numbered(values if set(map(type, values)) <= {str} else list(map(_key, range(len(values)), values)))
+
+
+def _equal_ids(values: Sequence[Any]) -> Equality:
+    """Token ids are numbers of one kind: their lists need no look at every item to be told apart."""
+    if set(map(type, values)) <= {list}:
+        try:
+            return _numbered(list(map(tuple, values)))
+        except TypeError:  # nested lists
+            pass
+    return equality(values)
+
+
+def _numbered(keys: Sequence[Any]) -> Equality:
     seen: dict[Any, Any] = dict.fromkeys(keys)
     if len(seen) == len(keys):
         return Equality(np.arange(len(keys)), len(keys))

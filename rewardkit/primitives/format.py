@@ -32,30 +32,38 @@ class Tags:
         return tuple(f"<{slash}{name}>" for name in self.names for slash in ("", "/"))
 
     @cached_property
+    def pairs(self) -> tuple[tuple[str, str], ...]:
+        """The opening and the closing tag of each name."""
+        return tuple(zip(self.marks[::2], self.marks[1::2], strict=True))
+
+    @cached_property
     def any_mark(self) -> re.Pattern[str]:
         return re.compile("|".join(map(re.escape, self.marks)))
 
     def __call__(self, completion: str) -> float | Score:
         if len(completion) > MAX_CHARACTERS:
             return Score(0.0, f"longer than {MAX_CHARACTERS:,} characters")
-        text = spoken_text(completion)
-        text = f"<{self.prefilled}>{text}" if self.prefilled else text
+        text = completion if completion.endswith(self.marks[-1]) else spoken_text(completion)
+        if self.prefilled:
+            text = f"<{self.prefilled}>{text}"
         return 1.0 if self._in_order(text) else self._judged(text)
 
     def _in_order(self, text: str) -> bool:
         """The usual case, decided at a glance: the tags, with no other "<" between them, and nothing missing."""
         position = 0
-        inside = False
-        for mark in self.marks:
+        for opening, closing in self.pairs:
             start = text.find("<", position)
-            if start < 0 or not text.startswith(mark, start):
+            if start != position and (start < 0 or (self.anchored and not text[position:start].isspace())):
                 return False
-            if inside and not visible_between(text, position, start):
+            body = start + len(opening)
+            end = text.find("<", body)
+            if not (text.startswith(opening, start) and text.startswith(closing, end) and end > body):
                 return False
-            if not inside and self.anchored and text[position:start].strip():
+            if not "!" <= text[body] <= "~" and not visible_between(text, body, end):
                 return False
-            position = start + len(mark)
-            inside = not inside
+            position = end + len(closing)
+        if position == len(text):
+            return True
         return text.find("<", position) < 0 and not (self.anchored and text[position:].strip())
 
     def _judged(self, text: str) -> float | Score:

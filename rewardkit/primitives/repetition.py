@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
@@ -24,32 +23,33 @@ Unit = Literal["tokens", "words"]
 _FEW = 64
 """Up to so many n-grams a set is faster than an array."""
 
+_LARGEST = 2**63 - 1
+
 
 def distinct_ngrams(ids: Sequence[int], size: int) -> int:
     """How many different runs of `size` neighbours there are: ``distinct_ngrams([1, 2, 1, 2], 2)`` is 2."""
     count = len(ids) - size + 1
     if count <= _FEW:
         return len(set(zip(*(ids[start:] for start in range(size)), strict=False)))
-    codes = _codes(ids)
-    runs = codes[:count]
+    codes = np.fromiter(ids, dtype=np.int64, count=len(ids))
+    highest = int(codes.max())
+    if int(codes.min()) < 0 or (highest + 1) ** 2 > _LARGEST:
+        codes, highest = _renumbered(codes)
+    # One whole number per run, as if the ids were its digits.
+    runs, highest_run = codes[:count], highest
     for start in range(1, size):
-        following = codes[start : start + count]
-        base = int(codes.max()) + 1
-        if int(runs.max()) >= 2**62 // base:
-            runs = np.unique(runs, return_inverse=True)[1]
-        runs = runs * base + following
+        if (highest_run + 1) * (highest + 1) > _LARGEST:
+            runs, highest_run = _renumbered(runs)
+        runs = runs * (highest + 1) + codes[start : start + count]
+        highest_run = highest_run * (highest + 1) + highest
     runs = np.sort(runs)
     return int(np.count_nonzero(runs[1:] != runs[:-1])) + 1
 
 
-def _codes(ids: Sequence[int]) -> Numbers:
-    """`ids` as numbers from 0 up."""
-    try:
-        codes = np.frombuffer(array("q", ids), dtype=np.int64)
-    except (TypeError, OverflowError):  # a tensor, say
-        codes = np.asarray(ids).astype(np.int64)
-    lowest = int(codes.min())
-    return codes if lowest >= 0 and int(codes.max()) < 2**31 else np.unique(codes, return_inverse=True)[1]
+def _renumbered(codes: Numbers) -> tuple[Numbers, int]:
+    """`codes` counted from 0 without gaps, and the highest of them."""
+    distinct, numbers = np.unique(codes, return_inverse=True)
+    return numbers, len(distinct) - 1
 
 
 @dataclass(frozen=True)

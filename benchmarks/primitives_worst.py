@@ -1,0 +1,52 @@
+"""The worst inputs that we know for each primitive: name -> (reward, text of so many characters, columns)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import rewardkit as rk
+
+Worst = tuple[Callable[[], rk.Reward], Callable[[int], str], dict[str, list[Any]]]
+
+
+def repeated(piece: str, head: str = "", tail: str = "") -> Callable[[int], str]:
+    """`piece` over and over, up to a number of characters."""
+    return lambda characters: head + piece * ((characters - len(head) - len(tail)) // len(piece)) + tail
+
+
+def answers(text: str) -> dict[str, list[Any]]:
+    return {"answer": [text]}
+
+
+WORST: dict[str, Worst] = {
+    "tags: openings": (lambda: rk.tags("think", "answer", partial=True), repeated("<think>"), {}),
+    "tags: brackets": (lambda: rk.tags("think", "answer"), repeated("<", "<think>"), {}),
+    "tags: spaces": (lambda: rk.tags("think"), repeated(" ", "<think>", "</think>"), {}),
+    "tags: invisible": (lambda: rk.tags("think"), repeated("\u200b", "<think>", "</think>"), {}),
+    "regex": (lambda: rk.regex("(.*)(.*)(.*)(.*)[^a]"), repeated("a"), {}),
+    "fenced: fences": (lambda: rk.fenced("python"), repeated("```python\n"), {}),
+    "fenced: ticks": (lambda: rk.fenced("python"), repeated("`"), {}),
+    "contains_none: masks": (lambda: rk.contains_none(["abc"]), repeated("a\u200bb"), {}),
+    "contains_none: marks": (lambda: rk.contains_none(["abc"]), repeated("\u0301\u0316"), {}),
+    "choice: claims": (lambda: rk.choice("answer"), repeated("answer ((( "), answers("B")),
+    "choice: brackets": (lambda: rk.choice("answer"), repeated(")", "B"), answers("B")),
+    "language": (lambda: rk.language("en"), repeated("aя"), {}),
+    "number: digits": (lambda: rk.number("answer"), repeated("1"), answers("42")),
+    "number: numbers": (lambda: rk.number("answer"), repeated("1,1.1e1 "), answers("42")),
+    "number: boxes": (lambda: rk.number("answer"), repeated("\\boxed{"), answers("42")),
+    "exact: marks": (lambda: rk.exact("answer"), repeated("\u0301\u0316"), answers("42")),
+    "length: characters": (lambda: rk.length_between(1, 2, unit="characters"), repeated("a\u200b "), {}),
+    "repetition: words": (lambda: rk.repetition_penalty(unit="words"), repeated("a "), {}),
+    "json_schema: brackets": (lambda: rk.json_schema({"type": "object"}), repeated("["), {}),
+    "json_schema: keys": (
+        lambda: rk.json_schema({"required": ["a"], "additionalProperties": False}),
+        lambda characters: "{" + ",".join(f'"{number:07}":1' for number in range(characters // 12)) + "}",
+        {},
+    ),
+    "json_schema: items": (
+        lambda: rk.json_schema({"items": {"type": "string"}}),
+        lambda characters: "[" + ",".join("1" for _ in range(characters // 2 - 1)) + "]",
+        {},
+    ),
+}
