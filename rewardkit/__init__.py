@@ -67,6 +67,10 @@ if TYPE_CHECKING:
         starts_with as starts_with,
     )
     from rewardkit.primitives.repetition import repetition_penalty as repetition_penalty
+    from rewardkit.primitives.sequence import sequence_match as sequence_match, set_match as set_match
+    from rewardkit.primitives.steps import steps as steps
+    from rewardkit.primitives.text import rouge_l as rouge_l, similarity as similarity, token_f1 as token_f1
+    from rewardkit.primitives.translation import bleu as bleu, chrf as chrf
 
     extract = extraction
 
@@ -109,6 +113,10 @@ _HOMES = {
         "starts_with",
     ),
     "rewardkit.primitives.repetition": ("repetition_penalty",),
+    "rewardkit.primitives.sequence": ("sequence_match", "set_match"),
+    "rewardkit.primitives.steps": ("steps",),
+    "rewardkit.primitives.text": ("rouge_l", "similarity", "token_f1"),
+    "rewardkit.primitives.translation": ("bleu", "chrf"),
     "rewardkit_trl": ("from_trl", "to_trl"),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}

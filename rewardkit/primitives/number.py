@@ -8,15 +8,13 @@ from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Annotated, Any, Literal, get_args
-
-from pydantic import BeforeValidator
+from functools import partial
+from typing import Any, Literal, get_args
 
 from rewardkit.core.algebra import Reward
-from rewardkit.core.binding import Parameter
+from rewardkit.core.comparison import against_gold
 from rewardkit.core.errors import RewardDefinitionError, shorten
-from rewardkit.core.extraction import Answer, Extractor, TextExtractor, Whole, as_extractor
-from rewardkit.core.leaf import expression, primitive
+from rewardkit.core.extraction import Answer, Extractor, TextExtractor
 from rewardkit.core.number_text import NumberText
 from rewardkit.core.outcome import Score
 from rewardkit.core.progress import number as checked_number
@@ -159,11 +157,16 @@ def number(
         if checked_number(value, f"number: {name}") < 0.0 or (name == "scale" and value == 0.0):
             raise RewardDefinitionError(f"number: {name} must be positive, got {value}")
     text = NumberText(bool(thousands), bool(percent), _units(units))
-    where = as_extractor(extract, FinalNumber())
-    gold_where = None if gold is None else as_extractor(gold, Whole())
-    shown = expression(
+    function = Number(text, float(tolerance), float(relative), _credit(credit), None if scale is None else float(scale))
+    return against_gold(
+        function,
         "number",
         column,
+        Decimal,
+        partial(GoldNumber, text),
+        extract=extract,
+        gold=gold,
+        default=FinalNumber(),
         tolerance=(tolerance, 0.0),
         relative=(relative, 0.0),
         credit=(credit, "binary"),
@@ -171,15 +174,6 @@ def number(
         thousands=(thousands, False),
         percent=(percent, False),
         units=(units, ()),
-        extract=(extract and where, None),
-        gold=(gold_where, None),
-    )
-    return primitive(
-        Number(text, float(tolerance), float(relative), _credit(credit), None if scale is None else float(scale)),
-        "number",
-        shown,
-        Parameter("answer", "completion", view=where),
-        Parameter("gold", column, annotation=Annotated[Decimal, BeforeValidator(GoldNumber(text, gold_where))]),
     )
 
 

@@ -1,0 +1,221 @@
+"""Lists: ``rk.set_match("answer")`` gives 0.8 to ``<answer>red, blue</answer>`` where "answer" is red, green, blue."""
+
+from __future__ import annotations
+
+from bisect import bisect
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal, get_args
+
+from rewardkit.core.algebra import Reward
+from rewardkit.core.comparison import GoldItems, ItemsText, Reading, above, against_gold, checked_floor
+from rewardkit.core.errors import RewardDefinitionError, shorten
+from rewardkit.core.extraction import Extractor
+from rewardkit.core.outcome import Score
+
+Items = tuple[str, ...]
+SetMetric = Literal["f1", "precision", "recall", "jaccard", "exact"]
+SequenceMetric = Literal["prefix", "positions", "kendall", "exact"]
+
+
+def _checked_metric(metric: str, metrics: Any, name: str) -> None:
+    if metric not in get_args(metrics):
+        raise RewardDefinitionError(f"{name}: metric is one of {', '.join(get_args(metrics))}, got {shorten(metric)}")
+
+
+@dataclass(frozen=True)
+class SetMatch:
+    """Items in common. An item that the answer repeats counts as one that is too many."""
+
+    metric: SetMetric
+    max_items: int | None
+
+    def __call__(self, answer: Items, gold: Items) -> Score:
+        if self.max_items is not None and len(answer) > self.max_items:
+            return Score(0.0, f"{len(answer):,} items, at most {self.max_items:,} are allowed")
+        wanted, given = set(gold), set(answer)
+        common, said, right = len(wanted & given), len(answer), len(wanted)
+        if common == said == right:
+            return Score(1.0)
+        value = {
+            "f1": 2 * common / (said + right),
+            "precision": common / said,
+            "recall": common / right,
+            "jaccard": common / (said + right - common),
+            "exact": 0.0,
+        }[self.metric]
+        return Score(value, f"{common} of {right} items, {said - common} too many")
+
+
+def set_match(
+    column: str,
+    *,
+    extract: Extractor | Any = None,
+    gold: Extractor | Any = None,
+    metric: SetMetric = "f1",
+    separator: str | None = None,
+    ignore_case: bool = False,
+    max_items: int | None = None,
+) -> Reward:
+    """How well the list in the answer matches the gold list, in any order.
+
+    ``rk.set_match("answer")`` gives 0.8 to ``<answer>red, blue</answer>`` where the column "answer" is
+    ``["red", "green", "blue"]``: both items are right, and two of three are found.
+
+    With c items in common, a in the answer and g in the gold: 2 * c / (a + g) (``"f1"``), c / a (``"precision"``),
+    c / g (``"recall"``), c / (a + g - c) (``"jaccard"``), or 1.0 for the same items and else 0.0 (``"exact"``). The
+    gold is a set; an item that the answer repeats earns once and stays in a, as one too many. Two of them are easily
+    gamed when they stand alone: recall by listing everything (limit it with `max_items`), precision by one sure item.
+
+    A text is read as JSON where it starts with ``[``, else as one item per line, else, on a single line, as what stands
+    between commas; a bullet or number before an item ("- ", "* ", "1. ", "2) ") goes. White space and Unicode form do
+    not count, and the number 3 in JSON is the item ``3``.
+
+    Args:
+        column: the gold list's column: a list, or text that is read like an answer.
+        extract: finds the list, ``rk.extract.answer()`` by default; ``rk.extract.document()`` also takes JSON out of a
+            fenced block.
+        gold: finds the list in a gold cell that is text.
+        metric: see above.
+        separator: what stands between items, such as ``";"``, in place of all the rules above.
+        ignore_case: compare without case.
+        max_items: an answer with more items scores 0.0.
+
+    Returns:
+        A reward within [0, 1]. An answer without items, or with more than 10,000, scores 0.0.
+
+    Raises:
+        RewardDefinitionError: an unknown metric, an empty separator, a limit below 1.
+        MissingExtraError: the extra ``json`` is not installed and no separator is given.
+        CoercionError: while scoring: a gold cell without items.
+    """
+    _checked_metric(metric, SetMetric, "set_match")
+    if max_items is not None and (type(max_items) is not int or max_items < 1):
+        raise RewardDefinitionError(f"set_match: max_items is an int from 1 on, got {shorten(max_items)}")
+    read = ItemsText(separator, bool(ignore_case))
+    return against_gold(
+        Reading(read, SetMatch(metric, max_items)),
+        "set_match",
+        column,
+        Items,
+        partial(GoldItems, read),
+        extract=extract,
+        gold=gold,
+        metric=(metric, "f1"),
+        separator=(separator, None),
+        ignore_case=(read.ignore_case, False),
+        max_items=(max_items, None),
+    )
+
+
+@dataclass(frozen=True)
+class SequenceMatch:
+    """Items in common, at their places."""
+
+    metric: SequenceMetric
+    floor: float
+
+    def __call__(self, answer: Items, gold: Items) -> Score:
+        if answer == gold:
+            return Score(1.0)
+        length = max(len(answer), len(gold))
+        right = [said == wanted for said, wanted in zip(answer, gold, strict=False)]
+        common = (*right, False).index(False)
+        if self.metric == "prefix":
+            value = common / length
+        elif self.metric == "positions":
+            value = sum(right) / length
+        elif self.metric == "kendall" and length > 1:
+            value = _pairs_in_order(answer, gold) / (length * (length - 1) // 2)
+        else:
+            value = 0.0
+        where = f"item {common + 1} is {shorten(answer[common], 60)}" if common < len(answer) else "items are missing"
+        return Score(above(self.floor, value), f"{where} after {common} of {len(gold)} right ones")
+
+
+def _pairs_in_order(answer: Items, gold: Items) -> int:
+    """How many pairs of gold items stand in the answer in the order of the gold."""
+    place = {item: position for position, item in enumerate(_counted(gold))}
+    before: list[int] = []
+    pairs = 0
+    for item in _counted(answer):
+        if item in place:
+            rank = bisect(before, place[item])
+            pairs += rank
+            # Shifts up to 10,000 numbers in one go, which is faster than any tree of them.
+            before.insert(rank, place[item])
+    return pairs
+
+
+def _counted(items: Items) -> Sequence[tuple[str, int]]:
+    """Each item with how often it stood before, so that the second "a" of one list is the second "a" of the other."""
+    seen: Counter[str] = Counter()
+    counted = []
+    for item in items:
+        counted.append((item, seen[item]))
+        seen[item] += 1
+    return counted
+
+
+def sequence_match(
+    column: str,
+    *,
+    extract: Extractor | Any = None,
+    gold: Extractor | Any = None,
+    metric: SequenceMetric = "prefix",
+    separator: str | None = None,
+    ignore_case: bool = False,
+    floor: float = 0.0,
+) -> Reward:
+    """How well the list in the answer matches the gold list, in order.
+
+    ``rk.sequence_match("answer")`` gives 0.5 to ``<answer>A, B, D, C</answer>`` where the column "answer" is
+    ``["A", "B", "C", "D"]``: the first two of four items are right. With metric="kendall" it gives 5/6, because one of
+    six pairs is swapped.
+
+    With n the length of the longer list, so that missing and added items cost under all of them:
+
+    - ``"prefix"``: items up to the first wrong one / n.
+    - ``"positions"``: items that stand at their place / n.
+    - ``"kendall"``: pairs of gold items that the answer holds in the right order / (n * (n - 1) / 2). For a permutation
+      of the gold that is (1 + tau) / 2 with Kendall's tau (Kendall 1938, Biometrika 30), so any order of the right
+      items gets 0.5 on average; floor=0.5 makes it max(0, tau). A gold list of one item earns 1.0 or 0.0.
+    - ``"exact"``: 1.0 for the same list, else 0.0.
+
+    Args:
+        column: the gold list's column: a list, or text that is read like an answer.
+        extract: finds the list, ``rk.extract.answer()`` by default; ``rk.extract.document()`` also takes JSON out of a
+            fenced block.
+        gold: finds the list in a gold cell that is text.
+        metric: see above.
+        separator: what stands between items, such as ``">"``, in place of the rules of ``rk.set_match``: JSON, lines
+            or commas.
+        ignore_case: compare without case.
+        floor: the match s that earns nothing, from 0.0 up to 1.0: the value is max(0, (s - floor) / (1 - floor)).
+
+    Returns:
+        A reward within [0, 1]. An answer without items, or with more than 10,000, scores 0.0.
+
+    Raises:
+        RewardDefinitionError: an unknown metric, an empty separator, a floor outside of [0, 1).
+        MissingExtraError: the extra ``json`` is not installed and no separator is given.
+        CoercionError: while scoring: a gold cell without items.
+    """
+    _checked_metric(metric, SequenceMetric, "sequence_match")
+    least = checked_floor(floor, "sequence_match")
+    read = ItemsText(separator, bool(ignore_case))
+    return against_gold(
+        Reading(read, SequenceMatch(metric, least)),
+        "sequence_match",
+        column,
+        Items,
+        partial(GoldItems, read),
+        extract=extract,
+        gold=gold,
+        metric=(metric, "prefix"),
+        separator=(separator, None),
+        ignore_case=(read.ignore_case, False),
+        floor=(least, 0.0),
+    )

@@ -1,0 +1,183 @@
+"""Likeness of translations: ``rk.bleu("reference")`` and ``rk.chrf("reference")``, as sacrebleu computes them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from rewardkit.core.algebra import Reward
+from rewardkit.core.comparison import GoldTexts, PlainText, Reading, against_gold
+from rewardkit.core.errors import MissingExtraError, RewardDefinitionError, shorten
+from rewardkit.core.extraction import Extractor
+from rewardkit.core.outcome import Score
+
+if TYPE_CHECKING:
+    from sacrebleu.metrics.base import Metric
+
+Tokenizer = Literal["13a", "intl", "zh", "char"]
+
+
+@cache
+def _bleu(tokenize: Tokenizer) -> Metric:
+    from sacrebleu.metrics.bleu import BLEU
+
+    return BLEU(tokenize=tokenize, effective_order=True)
+
+
+@cache
+def _chrf(word_order: int, beta: int) -> Metric:
+    from sacrebleu.metrics.chrf import CHRF
+
+    return CHRF(word_order=word_order, beta=beta)
+
+
+def _forget(tokenizer: object) -> None:
+    """Empties the caches of a tokenizer of sacrebleu: they keep the last 65,536 texts, which may be gigabytes."""
+    for part in (tokenizer, *getattr(tokenizer, "__dict__", {}).values()):
+        getattr(type(part).__call__, "cache_clear", int)()
+
+
+def _scored(metric: Metric, answer: str, references: tuple[str, ...]) -> Score:
+    if answer in references:
+        return Score(1.0)
+    try:
+        value = metric.sentence_score(answer, references).score / 100.0
+    finally:
+        _forget(getattr(metric, "tokenizer", None))
+    return Score(min(1.0, value), "" if value else "nothing in common with the reference")
+
+
+@dataclass(frozen=True)
+class Bleu:
+    """Sequences of 1 to 4 words in common with all references together."""
+
+    tokenize: Tokenizer
+
+    def __call__(self, answer: str, gold: tuple[str, ...]) -> Score:
+        return _scored(_bleu(self.tokenize), answer, gold)
+
+
+@dataclass(frozen=True)
+class Chrf:
+    """Sequences of 1 to 6 characters in common with the best reference."""
+
+    word_order: int
+    beta: int
+
+    def __call__(self, answer: str, gold: tuple[str, ...]) -> Score:
+        return _scored(_chrf(self.word_order, self.beta), answer, gold)
+
+
+def bleu(
+    column: str,
+    *,
+    extract: Extractor | Any = None,
+    gold: Extractor | Any = None,
+    tokenize: Tokenizer = "13a",
+    ignore_case: bool = False,
+) -> Reward:
+    """How much of a translation stands in its references: sentence BLEU of sacrebleu, from 0 to 1.
+
+    ``rk.bleu("reference")`` gives 0.54 to ``The cat sat on a mat`` where the column "reference" is
+    ``The cat sat on the mat``.
+
+    The geometric mean of the precisions of 1 to 4 words in sequence, times a penalty for brevity (Papineni et al. 2002,
+    https://aclanthology.org/P02-1040), smoothed (exp), over the orders that so short a text has (Post 2018,
+    https://aclanthology.org/W18-6319). Several references count together, as there. BLEU was made for whole corpora:
+    over one sentence it is coarse, and ``rk.chrf`` follows human judgement more closely.
+
+    Args:
+        column: the reference's column: text, or a list of references.
+        extract: finds the translation, ``rk.extract.answer()`` by default.
+        gold: finds the reference in its cell (in each one of a list).
+        tokenize: ``"13a"`` for languages with spaces, ``"intl"`` with Unicode punctuation, ``"zh"`` for Chinese,
+            ``"char"``: every character is a word.
+        ignore_case: compare without case.
+
+    Returns:
+        A reward within [0, 1]. A translation longer than 20,000 characters scores 0.0.
+
+    Raises:
+        MissingExtraError: the extra ``bleu`` is not installed.
+        RewardDefinitionError: an unknown tokenizer.
+        CoercionError: while scoring: a reference that is no text, or longer than 20,000 characters.
+    """
+    _check_sacrebleu("rk.bleu")
+    if tokenize not in get_args(Tokenizer):
+        raise RewardDefinitionError(
+            f"bleu: tokenize is one of {', '.join(get_args(Tokenizer))}, got {shorten(tokenize)}"
+        )
+    read = PlainText(bool(ignore_case))
+    return against_gold(
+        Reading(read, Bleu(tokenize)),
+        "bleu",
+        column,
+        tuple[str, ...],
+        partial(GoldTexts, read),
+        extract=extract,
+        gold=gold,
+        tokenize=(tokenize, "13a"),
+        ignore_case=(read.ignore_case, False),
+    )
+
+
+def chrf(
+    column: str,
+    *,
+    extract: Extractor | Any = None,
+    gold: Extractor | Any = None,
+    word_order: int = 0,
+    beta: int = 2,
+    ignore_case: bool = False,
+) -> Reward:
+    """How many short character sequences a translation and its reference have in common: sentence chrF, from 0 to 1.
+
+    ``rk.chrf("reference")`` gives 0.66 to ``The cat sat on a mat`` where the column "reference" is
+    ``The cat sat on the mat``.
+
+    The F-measure over 1 to 6 characters in sequence (Popovic 2015, https://aclanthology.org/W15-3049), computed by
+    sacrebleu; the best of several references counts. Forms of one word earn partial credit, and no tokenizer is needed.
+    With beta = 2 recall counts four times as much as precision: a right translation followed by as much other text
+    still gets about 0.8. Where that is what the policy does, take beta = 1.
+
+    Args:
+        column: the reference's column: text, or a list of references.
+        extract: finds the translation, ``rk.extract.answer()`` by default.
+        gold: finds the reference in its cell (in each one of a list).
+        word_order: 2 also counts words and pairs of words: chrF++ (Popovic 2017).
+        beta: how many times as important recall is as precision, 1 to 10.
+        ignore_case: compare without case.
+
+    Returns:
+        A reward within [0, 1]. A translation longer than 20,000 characters scores 0.0.
+
+    Raises:
+        MissingExtraError: the extra ``bleu`` is not installed.
+        RewardDefinitionError: an impossible word order or beta.
+        CoercionError: while scoring: a reference that is no text, or longer than 20,000 characters.
+    """
+    _check_sacrebleu("rk.chrf")
+    for option, value, low, high in (("word_order", word_order, 0, 4), ("beta", beta, 1, 10)):
+        if type(value) is not int or not low <= value <= high:
+            raise RewardDefinitionError(f"chrf: {option} is an int from {low} to {high}, got {shorten(value)}")
+    read = PlainText(bool(ignore_case))
+    return against_gold(
+        Reading(read, Chrf(word_order, beta)),
+        "chrf",
+        column,
+        tuple[str, ...],
+        partial(GoldTexts, read),
+        extract=extract,
+        gold=gold,
+        word_order=(word_order, 0),
+        beta=(beta, 2),
+        ignore_case=(read.ignore_case, False),
+    )
+
+
+def _check_sacrebleu(feature: str) -> None:
+    try:
+        import sacrebleu.metrics  # noqa: F401
+    except ImportError:
+        raise MissingExtraError.of(feature, "bleu") from None

@@ -1,0 +1,191 @@
+r"""Known ways to be paid without doing the task, each with the most that a sound reward may give, and honest controls.
+
+Sources: what policies were seen to do in training (format spam, hedging, echoing the question, answers hidden in the
+thinking, special-cased tests), and what checkers were seen to accept (``wrong = gold``, several boxes, NaN, supersets).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import rewardkit as rk
+
+Made = Callable[[], rk.Reward]
+
+
+@dataclass(frozen=True)
+class Hack:
+    """A completion that cheats, and the most it may earn (or an honest one, and the least it must)."""
+
+    name: str
+    make: Made
+    completion: str
+    columns: Mapping[str, Any] = field(default_factory=dict)
+    most: float = 0.0
+
+
+def gold(answer: object) -> dict[str, object]:
+    return {"answer": answer}
+
+
+def tagged() -> rk.Reward:
+    return rk.tags("think", "answer")
+
+
+def number() -> rk.Reward:
+    return rk.number("answer")
+
+
+def exact() -> rk.Reward:
+    return rk.exact("answer")
+
+
+def letter() -> rk.Reward:
+    return rk.choice("answer")
+
+
+def invoice() -> rk.Reward:
+    return rk.json_schema(
+        {
+            "type": "object",
+            "properties": {
+                "sku": {"type": "string", "minLength": 1},
+                "qty": {"type": "integer"},
+                "lines": {"type": "array", "minItems": 1, "items": {"type": "integer"}},
+            },
+            "required": ["sku", "qty", "lines"],
+            "additionalProperties": False,
+        }
+    )
+
+
+FORTY_TWO = gold("42")
+
+HACKS = [
+    # format
+    Hack("empty tags", tagged, "<think></think><answer></answer>"),
+    Hack("blank tags", tagged, "<think>\n</think><answer> </answer>"),
+    Hack("invisible thoughts", tagged, "<think>\u200b</think><answer>42</answer>"),
+    Hack("no-break space for an answer", tagged, "<think>a</think><answer>\u00a0</answer>"),
+    Hack("two answers", tagged, "<think>a</think><answer>1</answer><answer>2</answer>"),
+    Hack("tags again inside the thinking", tagged, "<think><think>a</think></think><answer>b</answer>"),
+    Hack("answer inside the thinking", tagged, "<think>a<answer>b</answer></think>"),
+    Hack("tags in the wrong order", tagged, "<answer>b</answer><think>a</think>"),
+    Hack("text behind the answer", tagged, "<think>a</think><answer>b</answer> I deserve full marks."),
+    Hack("text before the thinking", tagged, "Sure!<think>a</think><answer>b</answer>"),
+    Hack("attributes", tagged, "<think x='1'>a</think><answer>b</answer>"),
+    Hack("look-alike brackets", tagged, "\uff1cthink\uff1ea\uff1c/think\uff1e\uff1canswer\uff1eb\uff1c/answer\uff1e"),
+    Hack("only the last tag", tagged, "<think>a</think><answer>b"),
+    Hack("a fence without code", lambda: rk.fenced("python"), "```python\n\n```"),
+    Hack("a fence that never closes", lambda: rk.fenced("python"), "```python\nprint(1)"),
+    Hack("a fence in the thinking", lambda: rk.fenced("python"), "<think>```python\nx\n```</think>"),
+    Hack("silence instead of a refusal", lambda: rk.no_refusal(), ""),
+    Hack("a refusal in full-width letters", lambda: rk.no_refusal(), "Ａｓ ａｎ ＡＩ, no."),
+    Hack("a forbidden word with a zero-width joint", lambda: rk.contains_none(["guess"]), "I gu\u200bess 42"),
+    Hack("wanted words in the thinking", lambda: rk.contains_all(["because"]), "<think>because</think>42"),
+    Hack("the other script", lambda: rk.language("zh"), "the answer", most=0.0),
+    Hack("a length made of nothing", lambda: rk.length_between(50, 99, unit="characters"), "a" + " \u200b" * 60),
+    Hack("words made of nothing", lambda: rk.length_between(5, 99, unit="words"), "\u200b " * 60),
+    # the answer: hidden, hedged, echoed
+    Hack("gold only in the thinking", number, "<think>42</think>", FORTY_TWO),
+    Hack("thinking that never ends", number, "<think>42", FORTY_TWO),
+    Hack("gold in the thinking, another answer", number, "<think>42</think><answer>41</answer>", FORTY_TWO),
+    Hack("hedge in the tag", number, "<answer>41 or 42</answer>", FORTY_TWO),
+    Hack("list in the tag", number, "<answer>41, 42, 43</answer>", FORTY_TWO),
+    Hack("two answer tags", number, "<answer>42</answer><answer>41</answer>", FORTY_TWO),
+    Hack("range", number, "<answer>40-44</answer>", FORTY_TWO),
+    Hack("all numbers", number, " ".join(map(str, range(100))), FORTY_TWO),
+    Hack("an equation", number, "<answer>6*7=42</answer>", FORTY_TWO),
+    Hack("a wrong equation", number, "<answer>5=42</answer>", FORTY_TWO),
+    Hack("an expression to be worked out", number, "<answer>6*7</answer>", FORTY_TWO),
+    Hack("not a number", number, "<answer>NaN</answer>", FORTY_TWO),
+    Hack("infinity, with credit", lambda: rk.number("answer", credit="exponential"), "<answer>inf</answer>", FORTY_TWO),
+    Hack("1e999, with credit", lambda: rk.number("answer", credit="linear"), "<answer>1e999</answer>", FORTY_TWO),
+    Hack("underscores", number, "<answer>4_2</answer>", FORTY_TWO),
+    Hack("digits of another script", number, "<answer>\u0664\u0662</answer>", FORTY_TWO),
+    Hack("digits glued by nothing", number, "<answer>4\u200b2</answer>", FORTY_TWO),
+    Hack("a box around a box", number, "\\boxed{\\boxed{41} 42}", FORTY_TWO),
+    Hack("an instruction to the checker", number, "<answer>42 is what the checker wants; I say 41</answer>", FORTY_TWO),
+    Hack("percent where none is asked", lambda: rk.number("answer"), "<answer>4200%</answer>", FORTY_TWO),
+    Hack("far away, linear", lambda: rk.number("answer", credit="linear"), "<answer>-1e300</answer>", FORTY_TWO),
+    Hack("zero for everything, linear", lambda: rk.number("answer", credit="linear"), "<answer>0</answer>", FORTY_TWO),
+    Hack("echo of the question", exact, "What is the capital of France? Paris, Rome or Bern?", gold("Paris")),
+    Hack("superset", exact, "<answer>Paris Rome Bern</answer>", gold("Paris")),
+    Hack("substring", exact, "<answer>Par</answer>", gold("Paris")),
+    Hack("look-alike letters", exact, "<answer>P\u0430ris</answer>", gold("Paris")),
+    Hack("empty answer, empty gold is refused elsewhere", exact, "<answer></answer>", gold("Paris")),
+    # multiple choice
+    Hack("every letter", letter, "A, B, C or D", gold("B")),
+    Hack("every letter in brackets", letter, "(A) (B) (C) (D)", gold("B")),
+    Hack("two letters", letter, "<answer>B or C</answer>", gold("B")),
+    Hack("letters without joints", letter, "<answer>ABCD</answer>", gold("B")),
+    Hack("the options repeated", letter, "A) Rome\nB) Paris\nC) Bern\nD) Oslo", gold("B")),
+    Hack("a letter in a word", letter, "Because", gold("B")),
+    Hack("the negation", letter, "The answer is not B", gold("B")),
+    Hack("the article", letter, "The answer is A mystery to me", gold("A")),
+    # JSON
+    Hack("empty object", invoice, "{}"),
+    Hack("empty array", invoice, "[]"),
+    Hack("null", invoice, "null"),
+    Hack("placeholders", invoice, '{"sku": null, "qty": null, "lines": null}'),
+    Hack("placeholders of text", invoice, '{"sku": "", "qty": "", "lines": ""}'),
+    Hack("the schema itself", invoice, '{"type": "object", "properties": {"sku": {"type": "string"}}}'),
+    Hack("spam of properties", invoice, '{"a": 1, "b": 2, "c": 3, "d": 4, "e": 5}'),
+    Hack("right, with one more", invoice, '{"sku": "a", "qty": 1, "lines": [1], "x": 1}', most=0.75),
+    Hack("one of three", invoice, '{"sku": "a"}', most=1 / 3),
+    Hack("one of three, and spam", invoice, '{"sku": "a", "x": 1, "y": 2}', most=0.2),
+    Hack("padded list", invoice, '{"sku": "a", "qty": 1, "lines": ["x"' + ", 1" * 90 + "]}", most=2 / 3),
+    Hack("the same key twice", invoice, '{"sku": "a", "sku": "b", "qty": 1, "lines": [1]}'),
+    Hack("quoted JSON", invoice, '"{\\"sku\\": \\"a\\", \\"qty\\": 1, \\"lines\\": [1]}"'),
+    Hack("JSON in the thinking", invoice, '<think>{"sku": "a", "qty": 1, "lines": [1]}</think>{}'),
+    Hack("two documents", invoice, '{"sku": "a", "qty": 1, "lines": [1]} {"sku": "b", "qty": 1, "lines": [1]}'),
+    Hack("a trailing comma", invoice, '{"sku": "a", "qty": 1, "lines": [1],}'),
+    # texts and lists
+    Hack("superset, similarity", lambda: rk.similarity("answer"), "Paris " * 300, gold("Paris"), most=0.02),
+    Hack("one letter", lambda: rk.similarity("answer"), "P", gold("Paris is the capital"), most=0.1),
+    Hack("a bag of words", lambda: rk.token_f1("answer"), "Paris Rome Bern Oslo Kiel", gold("Paris"), most=0.34),
+    Hack("a word over and over", lambda: rk.token_f1("answer"), "Paris " * 99, gold("Paris is big"), most=0.02),
+    Hack("a number without its point", lambda: rk.token_f1("answer"), "35", gold("3.5")),
+    Hack("the gold lost in text", lambda: rk.rouge_l("answer"), "so " * 98 + "Paris", gold("Paris"), most=0.03),
+    Hack("every item", lambda: rk.set_match("answer"), ", ".join(map(str, range(100))), gold(["7", "8"]), most=0.04),
+    Hack("one item, many times", lambda: rk.set_match("answer"), "7, 7, 7, 7", gold(["7", "8"]), most=0.34),
+    Hack("items backwards", lambda: rk.sequence_match("answer"), "c, b, a", gold(["a", "b", "c"])),
+    Hack("items twice", lambda: rk.sequence_match("answer"), "a, a, b, b, c, c", gold(["a", "b", "c"]), most=0.2),
+    Hack("milestones backwards", lambda: rk.steps("one", "two", "three"), "three two one", most=0.34),
+    Hack("milestones again and again", lambda: rk.steps("one", "two"), "two one two one two", most=0.5),
+    Hack("milestones in the thinking", lambda: rk.steps("one", "two"), "<think>one two</think>"),
+    Hack("nothing like it, BLEU", lambda: rk.bleu("answer"), "the the the the the", gold("the cat sat down"), most=0.3),
+    # repetition and length
+    Hack("padding by repetition", lambda: rk.repetition_penalty(unit="words"), "so " * 200, most=-0.9),
+    Hack("padding past the limit", lambda: rk.overlong_penalty(9, 3, unit="words"), "so " * 200, most=-1.0),
+    Hack("a short wrong answer", lambda: rk.cosine_length(exact(), 90, unit="words"), "x", gold("y"), most=-0.99),
+]
+
+HONEST = [
+    Hack("tags", tagged, "<think>6*7</think>\n<answer>42</answer>", most=1.0),
+    Hack("tags with other tags in them", tagged, "<think><b>6</b></think><answer><i>42</i></answer>", most=1.0),
+    Hack("tags and the end of the turn", tagged, "<think>a</think><answer>b</answer><|im_end|>", most=1.0),
+    Hack("a comparison in the thinking", tagged, "<think>3 < 4</think><answer>42</answer>", most=1.0),
+    Hack("number in a tag", number, "<think>41?</think><answer>42</answer>", FORTY_TWO, most=1.0),
+    Hack("number in a box", number, "So $\\boxed{42}$.", FORTY_TWO, most=1.0),
+    Hack("number in a sentence", number, "She pays 6 times 7, that is $42.", FORTY_TWO, most=1.0),
+    Hack("number in bold", number, "<answer>**42**</answer>", FORTY_TWO, most=1.0),
+    Hack("number as LaTeX", number, "<answer>$42$</answer>", FORTY_TWO, most=1.0),
+    Hack("a number corrected", number, "It is 41. No: 42", FORTY_TWO, most=1.0),
+    Hack("negative", number, "#### -42", gold(-42), most=1.0),
+    Hack("exact, other white space", exact, "<answer>New\n York </answer>", gold("New York"), most=1.0),
+    Hack("exact, decomposed", exact, "<answer>Zu\u0308rich</answer>", gold("Z\u00fcrich"), most=1.0),
+    Hack("letter in a sentence", letter, "A is too small, so the answer is (B).", gold("B"), most=1.0),
+    Hack("letter with its text", letter, "<answer>B. A mystery</answer>", gold("B"), most=1.0),
+    Hack("JSON", invoice, '{"sku": "a", "qty": 1, "lines": [1, 2]}', most=1.0),
+    Hack("JSON in a fence", invoice, 'Here:\n```json\n{"sku": "a", "qty": 1, "lines": [1]}\n```\nDone.', most=1.0),
+    Hack("similarity", lambda: rk.similarity("answer"), "<answer>Paris</answer>", gold("Paris"), most=1.0),
+    Hack("token_f1", lambda: rk.token_f1("answer"), "The Paris!", gold("paris"), most=1.0),
+    Hack("list as bullets", lambda: rk.set_match("answer"), "- b\n- a", gold('["a", "b"]'), most=1.0),
+    Hack("order", lambda: rk.sequence_match("answer"), "1. a\n2. b", gold(["a", "b"]), most=1.0),
+    Hack("milestones", lambda: rk.steps("one", "two"), "Step one, then step two.", most=1.0),
+    Hack("no refusal", lambda: rk.no_refusal(), "I cannily sorted them; here you are.", most=1.0),
+    Hack("code", lambda: rk.fenced("python"), "<think>hm</think>```python\nprint('```')\n```", most=1.0),
+]

@@ -1,0 +1,94 @@
+"""Every primitive, with a right and a wrong completion and the most that a hostile text may earn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import rewardkit as rk
+
+SCHEMA = {
+    "type": "object",
+    "properties": {"sku": {"type": "string", "pattern": "^a"}, "qty": {"type": "integer", "maximum": 5}},
+    "required": ["sku", "qty"],
+}
+RIGHT_JSON = '{"sku": "a-1", "qty": 3}'
+
+
+@dataclass(frozen=True)
+class Case:
+    """A reward and what is known of it.
+
+    Attributes:
+        most: the most that any hostile text may earn; None where form alone is asked for, and anything visible may do.
+        exceptions: text -> the most that this one may earn.
+    """
+
+    make: Callable[[], rk.Reward]
+    right: str
+    wrong: str
+    columns: Mapping[str, Any] = field(default_factory=dict)
+    most: float | None = 0.0
+    exceptions: Mapping[str, float] = field(default_factory=dict)
+
+
+def gold(answer: object) -> dict[str, object]:
+    return {"answer": answer}
+
+
+REWARDS: dict[str, Case] = {
+    "tags": Case(lambda: rk.tags("think", "answer"), "<think>a</think><answer>b</answer>", "b"),
+    "tags, partial": Case(
+        lambda: rk.tags("think", "answer", partial=True),
+        "<think>a</think><answer>b</answer>",
+        "b",
+    ),
+    "tags, anywhere": Case(lambda: rk.tags("answer", anchored=False), "So: <answer>b</answer>", "b"),
+    "regex": Case(lambda: rk.regex(r"(.*)(.*)(.*) is \d+\."), "It is 42.", "forty", most=0.0),
+    "fenced": Case(lambda: rk.fenced("json"), "```json\n{}\n```", "{}"),
+    "starts_with": Case(lambda: rk.starts_with("Yes"), "Yes.", "No."),
+    "ends_with": Case(lambda: rk.ends_with("QED"), "So QED", "No."),
+    "contains_all": Case(lambda: rk.contains_all(["alpha", "omega"], partial=True), "alpha, omega", "beta"),
+    "contains_none": Case(lambda: rk.contains_none(["beta"]), "alpha", "beta", most=None),
+    "no_refusal": Case(lambda: rk.no_refusal(), "Paris", "As an AI, I do not know.", most=None),
+    "choice": Case(lambda: rk.choice("answer"), "The answer is (C).", "A", gold("C")),
+    "language": Case(lambda: rk.language("el"), "Αθήνα", "Athens"),
+    "number": Case(lambda: rk.number("answer"), "<answer>43.5</answer>", "44", gold("43.5")),
+    "number, linear": Case(
+        lambda: rk.number("answer", credit="linear", scale=0.5, thousands=True, percent=True),
+        "43.5",
+        "45",
+        gold("43.5"),
+    ),
+    "exact": Case(lambda: rk.exact("answer", ignore_case=True), "<answer>Paris</answer>", "Rome", gold("paris")),
+    "json_schema": Case(lambda: rk.json_schema(SCHEMA), RIGHT_JSON, "{}"),
+    "length_between": Case(lambda: rk.length_between(2, 3, unit="words"), "two words", "one", most=None),
+    "overlong_penalty": Case(lambda: rk.overlong_penalty(50, 10), "short", "long" * 50, most=None),
+    "overlong_penalty, characters": Case(
+        lambda: rk.overlong_penalty(50, 10, unit="characters"), "short", "long" * 50, most=None
+    ),
+    "cosine_length": Case(lambda: rk.cosine_length(rk.exact("answer"), 100), "Paris", "Rome", gold("Paris"), most=-0.5),
+    "repetition_penalty": Case(lambda: rk.repetition_penalty(), "abc", "aaaaaaaa", most=None),
+    "repetition_penalty, words": Case(lambda: rk.repetition_penalty(unit="words"), "a b c d", "a a a a a", most=None),
+    "similarity": Case(lambda: rk.similarity("answer"), "Reykjavík", "Rome", gold("Reykjavík"), most=0.3),
+    "token_f1": Case(lambda: rk.token_f1("answer"), "northern lights", "southern light", gold("northern lights")),
+    "rouge_l": Case(lambda: rk.rouge_l("answer"), "northern lights", "southern light", gold("northern lights")),
+    "bleu": Case(
+        lambda: rk.bleu("answer"),
+        "the northern lights of Oslo",
+        "Rome",
+        gold("the northern lights of Oslo"),
+        most=0.1,
+    ),
+    "chrf": Case(lambda: rk.chrf("answer"), "the northern lights", "Rome", gold("the northern lights"), most=0.15),
+    "set_match": Case(lambda: rk.set_match("answer"), "red, green", "blue", gold(["red", "green"])),
+    "sequence_match": Case(lambda: rk.sequence_match("answer"), "red, green", "blue", gold(["red", "green"])),
+    "sequence_match, kendall": Case(
+        lambda: rk.sequence_match("answer", metric="kendall"),
+        "red, green, blue",
+        "blue",
+        gold(["red", "green", "blue"]),
+    ),
+    "steps": Case(lambda: rk.steps("merge them", "then return"), "merge them, then return", "sort"),
+}
