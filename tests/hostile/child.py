@@ -1,7 +1,6 @@
-"""Scores the hostile texts with one reward, in a process of its own; prints one line of JSON per text.
+"""Scores something hostile in a process of its own and prints one line of JSON after each case.
 
-``python -m tests.hostile.child NAME``: the limits are set here, the clock is the parent's. Each text stands between an
-honest right and an honest wrong completion, which must keep the scores that they have without it.
+``python -m tests.hostile.child texts NAME``. The memory limit is set here, the clock is the parent's.
 """
 
 from __future__ import annotations
@@ -9,34 +8,70 @@ from __future__ import annotations
 import json
 import resource
 import sys
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import rewardkit as rk
+from tests.hostile.cells import CELLS
 from tests.hostile.rewards import REWARDS
+from tests.hostile.schemas import DOCUMENTS, REFUSED, USABLE
 from tests.hostile.texts import TEXTS
 
 ADDRESS_SPACE = 6 * 2**30
+Line = dict[str, Any]
 
 
-def main() -> None:
-    case = REWARDS[sys.argv[1]]
+def texts(name: str) -> Iterator[Line]:
+    """Each text between a right and a wrong completion, which must keep the scores that they have without it."""
+    case = REWARDS[name]
     reward = case.make()
-    columns = {name: [value] * 3 for name, value in case.columns.items()}
-    honest = scored(reward, [case.right, case.wrong], {name: values[:2] for name, values in columns.items()})
-    resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE, ADDRESS_SPACE))
-    print(json.dumps({"honest": honest}), flush=True)
-    for name, text in TEXTS.items():
-        held = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        right, hostile, wrong = scored(reward, [case.right, text(), case.wrong], columns)
-        grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - held
-        line = {"text": name, "score": hostile, "neighbours": [right, wrong], "grown": grown}
-        print(json.dumps(line), flush=True)
+    columns = {column: [value] * 3 for column, value in case.columns.items()}
+    yield {"scores": scored(reward, [case.right, case.wrong], {name: both[:2] for name, both in columns.items()})}
+    for text, make in TEXTS.items():
+        yield {"case": text, "scores": scored(reward, [case.right, make(), case.wrong], columns)}
 
 
-def scored(reward: rk.Reward, completions: list[str], columns: dict[str, list[object]]) -> list[float]:
+def cells(name: str) -> Iterator[Line]:
+    """Each cell as the gold of a right completion."""
+    case = REWARDS[name]
+    reward = case.make()
+    for cell, make in CELLS.items():
+        try:
+            yield {"case": cell, "scores": scored(reward, [case.right], {column: [make()] for column in case.columns})}
+        except rk.CoercionError as error:
+            yield {"case": cell, "refused": str(error)}
+
+
+def schemas(name: str) -> Iterator[Line]:
+    """Each document under each of the schemas that are refused, or usable."""
+    for schema, make_schema in (REFUSED if name == "refused" else USABLE).items():
+        try:
+            reward = rk.json_schema(make_schema())
+        except rk.RewardDefinitionError as error:
+            yield {"case": schema, "refused": str(error)}
+            continue
+        for document, make in DOCUMENTS.items():
+            yield {"case": f"{schema}, {document}", "scores": scored(reward, [make()], {})}
+
+
+def scored(reward: rk.Reward, completions: list[str], columns: dict[str, list[Any]]) -> list[float]:
     ids = [[ord(character) for character in completion[:5_000]] for completion in completions]
     batch = rk.Batch(completions, completion_ids=ids, columns=columns)
     total: list[float] = rk.Scorer(reward).score(batch).total.tolist()
     return total
+
+
+def held() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+def main() -> None:
+    kinds: dict[str, Callable[[str], Iterator[Line]]] = {"texts": texts, "cells": cells, "schemas": schemas}
+    resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE, ADDRESS_SPACE))
+    before = held()
+    for line in kinds[sys.argv[1]](sys.argv[2]):
+        print(json.dumps({**line, "grown": held() - before}), flush=True)
+        before = held()
 
 
 if __name__ == "__main__":

@@ -1,0 +1,62 @@
+"""Nothing that a policy or a data set sends crashes, hangs or bloats, or earns what it should not."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from tests.hostile.cells import CELLS
+from tests.hostile.children import lines_of
+from tests.hostile.rewards import REWARDS
+from tests.hostile.schemas import DOCUMENTS, REFUSED, USABLE
+from tests.hostile.texts import TEXTS
+
+GROWTH = 256 * 1024
+"""Kilobytes that one case may add to the process."""
+
+
+@pytest.mark.parametrize("name", REWARDS)
+def test_texts(name: str) -> None:
+    case = REWARDS[name]
+    (honest, *lines) = lines_of("texts", name, list(TEXTS))
+    right, wrong = honest["scores"]
+    assert right > wrong
+    low, high = case.make().bounds
+    for line in lines:
+        first, hostile, last = line["scores"]
+        most = case.exceptions.get(line["case"], high if case.most is None else case.most)
+        assert low <= hostile <= most + 1e-9, line
+        assert [first, last] == [right, wrong], line
+        assert line["grown"] <= GROWTH, line
+
+
+@pytest.mark.parametrize("name", [name for name, case in REWARDS.items() if case.columns])
+def test_cells(name: str) -> None:
+    low, high = REWARDS[name].make().bounds
+    for line in lines_of("cells", name, list(CELLS)):
+        assert line["grown"] <= GROWTH, line
+        if "refused" in line:
+            assert "row 0" in line["refused"], line
+            assert len(line["refused"]) < 2_000, line
+        else:
+            (score,) = line["scores"]
+            assert math.isnan(score) if line["case"] == "None" else low <= score <= high, line
+
+
+def test_schemas_that_are_refused() -> None:
+    for line in lines_of("schemas", "refused", list(REFUSED)):
+        assert line["refused"].startswith("rk.json_schema: "), line
+        assert len(line["refused"]) < 2_000
+
+
+def test_schemas_that_are_usable() -> None:
+    cases = [f"{schema}, {document}" for schema in USABLE for document in DOCUMENTS]
+    for line in lines_of("schemas", "usable", cases):
+        assert 0.0 <= line["scores"][0] <= 1.0, line
+        assert line["grown"] <= GROWTH, line
+
+
+def test_there_are_enough_of_them() -> None:
+    assert len(TEXTS) * len(REWARDS) > 2_000
+    assert len(REFUSED) + len(USABLE) * len(DOCUMENTS) > 200
