@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 from rewardkit.core.algebra import Reward
 from rewardkit.core.binding import Parameter
@@ -16,6 +16,8 @@ from rewardkit.core.leaf import expression, primitive
 from rewardkit.core.outcome import Score
 from rewardkit.core.visibility import has_visible_character, spoken_text, visible_between
 
+Anchored = bool | Literal["start"]
+
 
 @dataclass(frozen=True)
 class Tags:
@@ -24,7 +26,7 @@ class Tags:
     names: tuple[str, ...]
     partial: bool
     prefilled: str | None
-    anchored: bool
+    anchored: Anchored
 
     @cached_property
     def marks(self) -> tuple[str, ...]:
@@ -64,7 +66,7 @@ class Tags:
             position = end + len(closing)
         if position == len(text):
             return True
-        return text.find("<", position) < 0 and not (self.anchored and text[position:].strip())
+        return text.find("<", position) < 0 and not (self.anchored is True and text[position:].strip())
 
     def _judged(self, text: str) -> float | Score:
         """Every tag by itself, with what is wrong."""
@@ -84,7 +86,8 @@ class Tags:
             good += 1
             outside.append(text[position : places[opening][0]].strip())
             position = places[closing][0] + len(closing)
-        outside.append(text[position:].strip())
+        if self.anchored is True:
+            outside.append(text[position:].strip())
         if wrong:
             return Score(good / len(self.names) if self.partial else 0.0, "; ".join(wrong))
         beside = next(filter(None, outside), "") if self.anchored else ""
@@ -114,7 +117,7 @@ class Tags:
         return f"{inside} stands inside {opening}" if inside else ""
 
 
-def tags(*names: str, partial: bool = False, prefilled: str | None = None, anchored: bool = True) -> Reward:
+def tags(*names: str, partial: bool = False, prefilled: str | None = None, anchored: Anchored = True) -> Reward:
     """1.0 where each tag stands exactly once, in this order, closed and with visible content.
 
     ``rk.tags("think", "answer")`` gives 1.0 to ``"<think>6*7</think>\\n<answer>42</answer>"``, and 0.0 with a note to
@@ -124,7 +127,8 @@ def tags(*names: str, partial: bool = False, prefilled: str | None = None, ancho
         names: of the tags, in order, without brackets.
         partial: credit of 1/len(names) per right tag; text outside costs one further share.
         prefilled: the first tag, if the prompt already ends with its opening, as chat templates of reasoning models do.
-        anchored: only white space may stand before, between and after the tags.
+        anchored: only white space may stand before, between and after the tags; with ``"start"`` text may follow the
+            last one (``<think>...</think> The answer is 42.``), with False it may stand anywhere.
 
     Returns:
         A reward within [0, 1]. Time is linear in the text; more than 200,000 characters score 0.0.
@@ -143,8 +147,10 @@ def tags(*names: str, partial: bool = False, prefilled: str | None = None, ancho
         raise RewardDefinitionError(
             f"tags: only the first tag can be prefilled, {names[0]!r}, not {shorten(prefilled)}"
         )
+    if anchored not in (True, False, "start"):
+        raise RewardDefinitionError(f'tags: anchored is True, False or "start", got {shorten(anchored)}')
     shown = expression("tags", *names, partial=(partial, False), prefilled=(prefilled, None), anchored=(anchored, True))
-    return primitive(Tags(names, bool(partial), prefilled, bool(anchored)), "tags", shown)
+    return primitive(Tags(names, bool(partial), prefilled, anchored), "tags", shown)
 
 
 @dataclass(frozen=True)

@@ -123,6 +123,24 @@ def test_what_a_reader_would_not_see(text: str) -> None:
     assert not has_visible_character(text)
 
 
+@pytest.mark.parametrize(
+    ("completion", "anchored", "expected"),
+    [
+        ("<think>a</think> The answer is 42.", True, 0.0),
+        ("<think>a</think> The answer is 42.", "start", 1.0),
+        ("<think>a</think>", "start", 1.0),
+        ("So <think>a</think> 42", "start", 0.0),
+        ("So <think>a</think> 42", False, 1.0),
+        ("<think>a</think> 4 < 5", "start", 1.0),
+        ("<think>a</think> <think>b</think>", "start", 0.0),
+    ],
+)
+def test_anchors(completion: str, anchored: Any, expected: float) -> None:
+    assert rk.score(rk.tags("think", anchored=anchored), [completion]).total.tolist() == [expected]
+    with pytest.raises(rk.RewardDefinitionError, match="anchored"):
+        rk.tags("think", anchored="end")  # type: ignore[arg-type]
+
+
 def test_the_token_that_ends_a_turn_is_not_outside() -> None:
     assert rk.score(TAGS, ["<think>a</think><answer>1</answer><|im_end|>\n"]).total.tolist() == [1.0]
 
