@@ -50,7 +50,9 @@ if TYPE_CHECKING:
     from rewardkit.primitives.choice import choice as choice
     from rewardkit.primitives.exact import exact as exact
     from rewardkit.primitives.format import fenced as fenced, tags as tags
+    from rewardkit.primitives.json_match import json_match as json_match
     from rewardkit.primitives.json_schema import json_schema as json_schema
+    from rewardkit.primitives.json_valid import json_valid as json_valid
     from rewardkit.primitives.language import language as language
     from rewardkit.primitives.length import (
         cosine_length as cosine_length,
@@ -100,7 +102,9 @@ _HOMES = {
     "rewardkit.primitives.choice": ("choice",),
     "rewardkit.primitives.exact": ("exact",),
     "rewardkit.primitives.format": ("fenced", "tags"),
+    "rewardkit.primitives.json_match": ("json_match",),
     "rewardkit.primitives.json_schema": ("json_schema",),
+    "rewardkit.primitives.json_valid": ("json_valid",),
     "rewardkit.primitives.language": ("language",),
     "rewardkit.primitives.length": ("cosine_length", "length_between", "overlong_penalty"),
     "rewardkit.primitives.number": ("number",),

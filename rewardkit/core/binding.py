@@ -29,6 +29,7 @@ from rewardkit.core.progress import Progress
 Scope = Literal["sample", "group", "batch"]
 
 MISSING: Any = inspect.Parameter.empty
+_GOLD_REMEDY = "Mend the data, or say with gold= where in the cell the answer stands."
 _ATOMS = {str, int, float, bool, bytes, type(None)}
 _MUTABLE = (dict, list, set, bytearray, collections.deque, BaseModel)
 _SEQUENCES = (list, tuple, collections.abc.Sequence, collections.abc.Collection, collections.abc.Iterable)
@@ -212,7 +213,7 @@ def gather(parameters: Sequence[Parameter], batch: Batch, rows: list[int], name:
     """
     arguments = Arguments(rows)
     for parameter in parameters:
-        values = _values(parameter, batch, rows, name)
+        values = _values(parameter, batch, rows, name, _GOLD_REMEDY if trusted else "")
         if parameter.is_column and not parameter.coercer.optional:
             for position, value in enumerate(values):
                 if value is None:
@@ -227,7 +228,7 @@ def gather(parameters: Sequence[Parameter], batch: Batch, rows: list[int], name:
     return arguments
 
 
-def _values(parameter: Parameter, batch: Batch, rows: list[int], name: str) -> list[Any]:
+def _values(parameter: Parameter, batch: Batch, rows: list[int], name: str, remedy: str) -> list[Any]:
     source = parameter.source
     every = len(rows) == batch.size
     if source == "completion":
@@ -249,7 +250,7 @@ def _values(parameter: Parameter, batch: Batch, rows: list[int], name: str) -> l
     column = batch.columns[source]
     values = column if every else [column[row] for row in rows]
     try:
-        return coerce_column(parameter.coercer, values, source, rows)
+        return coerce_column(parameter.coercer, values, source, rows, remedy)
     except CoercionError as error:
         raise CoercionError(f"reward {name!r}: {error}") from error
 

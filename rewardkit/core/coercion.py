@@ -51,12 +51,14 @@ def coerce(value: object, type_: Any) -> Any:
     return Coercer.of(type_)(value)
 
 
-def coerce_column(coercer: Coercer, values: Sequence[object], column: str, rows: Sequence[int]) -> list[Any]:
+def coerce_column(
+    coercer: Coercer, values: Sequence[object], column: str, rows: Sequence[int], remedy: str = ""
+) -> list[Any]:
     """The cells `values` (n,) of `column`, coerced; `rows` (n,) are their row numbers, for messages.
 
     ``coerce_column(Coercer.of(int), ["7", None, "7"], "answer", [0, 1, 2])`` is ``[7, None, 7]``: None stays
     None under any type, so that its row can abstain, and equal strings are read once and share one object.
-    A list in which nothing needs doing comes back as it is, not copied.
+    A list in which nothing needs doing comes back as it is, not copied. `remedy`: what to do about a misfit.
 
     Raises CoercionError naming column, row, value and type for the first cell that does not fit.
     """
@@ -69,10 +71,11 @@ def coerce_column(coercer: Coercer, values: Sequence[object], column: str, rows:
         try:
             result = read[value] if repeatable and value in read else coercer(value)
         except CoercionError as error:
-            raise CoercionError(
-                f"column {column!r}, row {row}: {error} Mend the data, change the annotation of `{column}`, "
-                f"or parse the value yourself: Annotated[{coercer.target}, pydantic.BeforeValidator(parse)]."
-            ) from error.__cause__
+            remedy = remedy or (
+                f"Mend the data, change the annotation of `{column}`, or parse the value yourself: "
+                f"Annotated[{coercer.target}, pydantic.BeforeValidator(parse)]."
+            )
+            raise CoercionError(f"column {column!r}, row {row}: {error} {remedy}") from error.__cause__
         if repeatable:
             read[value] = result
         coerced.append(result)
@@ -88,6 +91,7 @@ class Coercer:
     target: str  # the type's name in messages, such as "list[int]"
     optional: bool  # does the annotation take None?
     passes: bool  # does every value pass untouched? (unannotated, Any, object)
+    parses: bool  # is there a validator of its own, whose words say all?
     untouched: frozenset[type]  # values of exactly these types need no look; None is one, as columns keep it
     convert: Callable[[object], Any]  # may raise anything: call the Coercer instead
 
@@ -111,7 +115,8 @@ class Coercer:
             # A user's own validator keeps its traceback; for a plain misfit the message says it all.
             cause = None if isinstance(error, (Misfit, ValidationError)) else error
             article = "an" if self.target[0] in "aeiouAEIOU" else "a"
-            message = f"{shorten(value)} is not {article} {self.target}: {_reason(error)}"
+            problem = "cannot be read" if self.parses and value is not None else f"is not {article} {self.target}"
+            message = f"{shorten(value)} {problem}: {_reason(error)}"
             raise CoercionError(message) from cause
 
     def __reduce__(self) -> tuple[Callable[[Any], Coercer], tuple[Any]]:
@@ -131,6 +136,7 @@ def _compiled(annotation: Any) -> Coercer:
             target=_name(base),
             optional=_takes_none(base),
             passes=passes,
+            parses=any(isinstance(one, (BeforeValidator, PlainValidator, WrapValidator)) for one in metadata),
             untouched=frozenset({type(None), scalar} if plain else {type(None)}),
             convert=(lambda value: value) if passes else _converter(annotation, base, metadata),
         )
@@ -383,7 +389,8 @@ def _reason(error: Exception) -> str:
         count = error.error_count()  # a long list may hold a million errors, and each would become a dict
         found = error.errors(include_url=False, include_context=False) if count < 1_000 else []
         places = [".".join(map(str, item["loc"])) for item in found[:3]]
-        parts = [f"{place}: {item['msg']}".removeprefix(": ") for place, item in zip(places, found, strict=False)]
+        said = [item["msg"].removeprefix("Value error, ") for item in found[:3]]
+        parts = [f"{place}: {words}".removeprefix(": ") for place, words in zip(places, said, strict=True)]
         reason = "; ".join(parts + [f"{count - len(parts):,} more misfits"] * (count > len(parts)))
     elif isinstance(error, (Misfit, SyntaxError, PydanticUserError, PydanticUndefinedAnnotation)):
         reason = (getattr(error, "message", "") or getattr(error, "msg", "") or str(error)).partition("\n")[0]

@@ -104,9 +104,9 @@ class Tag(TextExtractor):
 
     def find(self, answer: str) -> str | None:
         opening, closing = f"<{self.name}>", f"</{self.name}>"
-        start, end = answer.find(opening), answer.rfind(closing)
+        start, end = answer.find(opening), answer.find(closing)
         # A second tag makes it unclear which one is the answer: no answer, rather than the best of two.
-        if start < 0 or end < start or answer.count(opening) != 1 or answer.count(closing) != 1:
+        if start < 0 or end < start or answer.find(opening, start + 1) >= 0 or answer.find(closing, end + 1) >= 0:
             return None
         return answer[start + len(opening) : end]
 
@@ -218,10 +218,10 @@ class Document(TextExtractor):
     """Where JSON stands: in ``<answer>``, else in the last fenced block, else the visible text as a whole."""
 
     def find(self, answer: str) -> str | None:
-        if "<answer>" in answer or "</answer>" in answer:
-            body = _ANSWER.find(answer)
-            return None if body is None else _unfenced(body)
-        return _unfenced(answer)
+        body = _ANSWER.find(answer)
+        if body is None and ("<answer>" in answer or "</answer>" in answer):
+            return None
+        return _unfenced(answer if body is None else body)
 
     def __repr__(self) -> str:
         return "document()"

@@ -46,23 +46,24 @@ class JsonSchema:
 
     schema: str
     credit: Credit = "partial"
+    formats: bool = True
 
     def __post_init__(self) -> None:
         if self.credit not in ("partial", "binary"):
             raise refusal(f'credit must be "partial" or "binary", not {shorten(self.credit)}.')
-        _engine(self.schema)
+        _engine(self.schema, self.formats)
 
     @classmethod
-    def of(cls, schema: Any, credit: Credit = "partial") -> JsonSchema:
+    def of(cls, schema: Any, credit: Credit = "partial", formats: bool = True) -> JsonSchema:
         """Makes one from a schema as dict or JSON text, or from a pydantic model, dataclass or TypedDict.
 
         Example: ``JsonSchema.of(Invoice)``, ``JsonSchema.of(list[Invoice], credit="binary")``,
         ``JsonSchema.of('{"type": "object"}')``.
-        Every ``$ref`` must lead to a place in the schema; ``format`` is checked; patterns may have no
-        lookaround. Drafts 4, 6, 7, 2019-09 and 2020-12 (the default) are read.
+        Every ``$ref`` must lead to a place in the schema; ``format`` is checked if `formats` says so; patterns may
+        have no lookaround. Drafts 4, 6, 7, 2019-09 and 2020-12 (the default) are read.
         Raises RewardDefinitionError and MissingExtraError as the class does.
         """
-        return cls(_canonical(schema), credit)
+        return cls(_canonical(schema), credit, bool(formats))
 
     def credit_of(self, value: object) -> tuple[float, str]:
         """(credit from 0.0 to 1.0, note) of a parsed JSON value; 1.0 exactly when the schema validates it.
@@ -71,13 +72,13 @@ class JsonSchema:
         The note names what is wrong by path, at most three violations and how many more; it is empty for
         a valid value. Never raises for a value.
         """
-        return _engine(self.schema).credit_of(value, self.credit == "partial")
+        return _engine(self.schema, self.formats).credit_of(value, self.credit == "partial")
 
 
 @lru_cache(maxsize=COMPILED_SCHEMAS)
-def _engine(schema: str) -> SchemaEngine:
+def _engine(schema: str, formats: bool) -> SchemaEngine:
     # Once per process and schema, beside the frozen object: what is compiled cannot be pickled.
-    return SchemaEngine(schema)
+    return SchemaEngine(schema, formats)
 
 
 class _SchemaGenerator(GenerateJsonSchema):
@@ -130,7 +131,7 @@ class SchemaCredit:
 
     @cached_property
     def engine(self) -> SchemaEngine:
-        return _engine(self.schema.schema)
+        return _engine(self.schema.schema, self.schema.formats)
 
     def __call__(self, document: Parsed) -> float | Score:
         if document.error:
@@ -142,7 +143,9 @@ class SchemaCredit:
         return SchemaCredit, (self.schema,)  # without the engine, which cannot be pickled
 
 
-def json_schema(schema: Any, *, credit: Credit = "partial", extract: Extractor | Any = None) -> Reward:
+def json_schema(
+    schema: Any, *, credit: Credit = "partial", formats: bool = True, extract: Extractor | Any = None
+) -> Reward:
     """How far the completion's JSON fulfils a schema; 1.0 exactly when it validates.
 
     ``rk.json_schema(Line)`` gives 0.5 to ``{"sku": "a-7", "qty": "three"}``: one of two required fields is right.
@@ -150,8 +153,9 @@ def json_schema(schema: Any, *, credit: Credit = "partial", extract: Extractor |
     Args:
         schema: a JSON schema (dict or text; draft 2020-12 unless it says otherwise), a pydantic model, dataclass or
             TypedDict. Of a model its JSON schema judges, which holds neither its validator functions nor the digits of
-            a Decimal; formats are checked, dates and times by RFC 3339 (with a time zone).
-        credit: ``"partial"``: credit by required property; ``"binary"``: 1.0 or 0.0.
+            a Decimal.
+        credit: ``"partial"``: credit by required property; ``"binary"``: 1.0 or 0.0. docs/json.md has the formula.
+        formats: check ``format`` too, dates and times by RFC 3339 (with a time zone).
         extract: finds the JSON; by default the ``<answer>``, else the last fenced block, else the whole visible text.
             It is parsed as it is: no repair, no duplicate keys, no NaN.
 
@@ -159,9 +163,9 @@ def json_schema(schema: Any, *, credit: Credit = "partial", extract: Extractor |
         RewardDefinitionError: the schema is invalid, needs a remote reference, or refers to itself without end.
         MissingExtraError: the extra ``json`` is not installed.
     """
-    engine = JsonSchema.of(schema, credit)
+    engine = JsonSchema.of(schema, credit, formats)
     shown = getattr(schema, "__name__", None) or shorten(schema, 60)
-    options = expression("", credit=(credit, "partial"), extract=(extract, None))[1:-1]
+    options = expression("", credit=(credit, "partial"), formats=(formats, True), extract=(extract, None))[1:-1]
     return primitive(
         SchemaCredit(engine),
         "json_schema",

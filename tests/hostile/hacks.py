@@ -61,7 +61,12 @@ def invoice() -> rk.Reward:
     )
 
 
+def matched() -> rk.Reward:
+    return rk.json_match("answer")
+
+
 FORTY_TWO = gold("42")
+LINE = gold('{"sku": "a", "qty": 7, "lines": [1, 2]}')
 
 HACKS = [
     # format
@@ -142,6 +147,18 @@ HACKS = [
     Hack("JSON in the thinking", invoice, '<think>{"sku": "a", "qty": 1, "lines": [1]}</think>{}'),
     Hack("two documents", invoice, '{"sku": "a", "qty": 1, "lines": [1]} {"sku": "b", "qty": 1, "lines": [1]}'),
     Hack("a trailing comma", invoice, '{"sku": "a", "qty": 1, "lines": [1],}'),
+    Hack("empty object against a gold one", matched, "{}", LINE),
+    Hack("keys with placeholders", matched, '{"sku": null, "qty": 0, "lines": []}', LINE),
+    Hack("every value at every key", matched, '{"sku": 7, "qty": "a", "lines": [7, 8, "a"]}', LINE, most=0.5),
+    Hack("half, and spam", matched, '{"sku": "a", "qty": 7, "x": 1, "y": 2, "z": 3, "w": 4}', LINE, most=0.25),
+    Hack("one item over and over", matched, '{"lines": [1, 1, 1, 1, 1, 1]}', LINE, most=0.13),
+    Hack("all items that there are", matched, '{"lines": [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]}', LINE, most=0.2),
+    Hack("the gold as a text", matched, '"{\\"sku\\": \\"a\\", \\"qty\\": 7}"', LINE),
+    Hack("true for one", lambda: rk.json_match("answer"), '{"a": true}', gold('{"a": 1}')),
+    Hack("a number as text", lambda: rk.json_match("answer", tolerance=9), '{"a": "1"}', gold('{"a": 1}')),
+    Hack("gold deep in a wrapper", lambda: rk.json_match("answer"), '{"x": {"a": 1}}', gold('{"a": 1}')),
+    Hack("{} for valid JSON", lambda: rk.json_valid(kind="array"), "{}"),
+    Hack("JavaScript for JSON", lambda: rk.json_valid(), "{a: 1}"),
     # texts and lists
     Hack("superset, similarity", lambda: rk.similarity("answer"), "Paris " * 300, gold("Paris"), most=0.02),
     Hack("one letter", lambda: rk.similarity("answer"), "P", gold("Paris is the capital"), most=0.1),
@@ -186,6 +203,8 @@ HONEST = [
     Hack("list as bullets", lambda: rk.set_match("answer"), "- b\n- a", gold('["a", "b"]'), most=1.0),
     Hack("order", lambda: rk.sequence_match("answer"), "1. a\n2. b", gold(["a", "b"]), most=1.0),
     Hack("milestones", lambda: rk.steps("one", "two"), "Step one, then step two.", most=1.0),
+    Hack("JSON match", matched, '{"lines": [2, 1], "qty": 7.0, "sku": "a"}', LINE, most=1.0),
+    Hack("valid JSON", lambda: rk.json_valid(), "<think>{</think>{}", most=1.0),
     Hack("no refusal", lambda: rk.no_refusal(), "I cannily sorted them; here you are.", most=1.0),
     Hack("code", lambda: rk.fenced("python"), "<think>hm</think>```python\nprint('```')\n```", most=1.0),
 ]

@@ -63,6 +63,19 @@ REWARDS: dict[str, Case] = {
     ),
     "exact": Case(lambda: rk.exact("answer", ignore_case=True), "<answer>Paris</answer>", "Rome", gold("paris")),
     "json_schema": Case(lambda: rk.json_schema(SCHEMA), RIGHT_JSON, "{}"),
+    "json_schema, union": Case(
+        lambda: rk.json_schema({"anyOf": [SCHEMA, {"type": "array", "items": SCHEMA, "minItems": 1}]}), RIGHT_JSON, "{}"
+    ),
+    "json_valid": Case(
+        lambda: rk.json_valid(kind="object"),
+        RIGHT_JSON,
+        "7",
+        exceptions=dict.fromkeys(("many keys", "half a character escaped", "key of 100,000", "prototype"), 1.0),
+    ),
+    "json_match": Case(lambda: rk.json_match("answer"), RIGHT_JSON, "{}", gold(RIGHT_JSON)),
+    "json_match, arrays": Case(
+        lambda: rk.json_match("answer", tolerance=0.1), "[1.5, 2.5, [3]]", "{}", gold("[1.5, 2.5, [3]]")
+    ),
     "length_between": Case(lambda: rk.length_between(2, 3, unit="words"), "two words", "one", most=None),
     "overlong_penalty": Case(lambda: rk.overlong_penalty(50, 10), "short", "long" * 50, most=None),
     "overlong_penalty, characters": Case(

@@ -3,16 +3,17 @@
 For an invoice that must have ``sku`` (text), ``qty`` (integer) and ``color``,
 ``{"sku": "a-7", "qty": "31"}`` earns 1/3: ``color: missing; qty: "31" is not of type "integer"``.
 
-The credit of a value under a schema, with ``$ref`` and ``allOf`` followed and "X or null" read as X:
+The credit of a value under a schema, with ``$ref`` and ``allOf`` followed, and unions where only one branch can hold
+the value (the only one for objects in ``Line | str`` or "X or null"; the one that a tag such as ``kind`` names):
 
 - valid: 1. The validator alone decides that, and nothing else ever earns 1.
-- an invalid object of which the schema declares properties: the sum of the credits of the properties it
-  requires (a missing one has 0), divided by ``required + wrong + whole``: how many it requires, how many
-  others are present and invalid or not allowed, and 1 more where the schema has rules that no single
-  property is to blame for (``anyOf``, ``minProperties``, ``unevaluatedProperties``, ...).
-- an invalid array: the smallest credit among its items, divided by the number of invalid ones. Valid items
-  do not make up for an invalid one, so padding earns nothing. With a wrong length or with duplicates, or
-  where the schema has rules that no single item is to blame for (``contains``, ...): 0.
+- an invalid object of which the schema requires properties: the sum of the credits of these properties (a missing
+  one has 0), divided by ``required + wrong + whole``: how many it requires, how many others are present and invalid or
+  not allowed, and 1 more where the schema has rules that no single property is to blame for (``not``,
+  ``minProperties``, a union without a tag, ...). An object whose tag is missing or unknown has 0.
+- an invalid array, or object of which nothing is required (a map): the smallest credit among its items, divided by
+  the number of invalid ones. Valid items do not make up for an invalid one, so padding earns nothing. With a wrong
+  length or with duplicates, or where the schema has rules that no single item is to blame for (``contains``, ...): 0.
 - an invalid object or array inside another that the same part of a recursive schema describes: 0, or a
   mistake would weigh less the deeper it is wrapped.
 - everything else that is invalid: 0. A placeholder of a wrong type earns what a missing property earns.
@@ -20,6 +21,10 @@ The credit of a value under a schema, with ``$ref`` and ``allOf`` followed and "
 Hence, by induction over the levels, mending one violation without making another never lowers the credit,
 and making one never raises it. What the schema lets a policy leave out is right when it is left out: ``[]``
 is a valid list of lines unless ``minItems`` says otherwise, and a property without rules takes anything.
+
+A union without a tag earns nothing by itself, because the best of its branches would break that law: under
+``{a, b, c} | {x, y}``, all required and nothing else allowed, ``{"x": 1}`` is half of the second; with ``a`` beside it,
+a step towards the first, it would be a third of the second and a quarter of the first.
 """
 
 from __future__ import annotations
@@ -29,10 +34,10 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from rewardkit.core.errors import MissingExtraError, shorten
+from rewardkit.core.json_notes import Path, Violations, path_text, printable, value_text
 from rewardkit.primitives.schema.checks import check_document, read_schema, why_no_json
 from rewardkit.primitives.schema.document import Node, SchemaDocument, refusal
-from rewardkit.primitives.schema.levels import Level, level_of
-from rewardkit.primitives.schema.notes import Path, Violations, path_text, printable, value_text
+from rewardkit.primitives.schema.levels import Kind, Level, level_of
 
 if TYPE_CHECKING:
     from jsonschema_rs import Validator
@@ -53,6 +58,11 @@ _PLAIN: frozenset[str] = frozenset().union(
     ("exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minItems", "maxItems", "uniqueItems"),
     ("minProperties", "maxProperties"),
 )
+SHOWN_TAGS = 4
+
+Items = Iterator[tuple[str | int, object, Iterator[Node]]]
+"""Key or index, value, and the subschemas for it."""
+
 _MASK = "\0"  # stands for the value in the validator's words, which would hold all of it
 
 
@@ -60,17 +70,18 @@ class SchemaEngine:
     """A compiled schema: judges parsed JSON values and gives partial credit (formula above).
 
     Example: ``SchemaEngine('{"type": "integer"}').credit_of("x") == (0.0, '"x" is not of type "integer"')``.
-    `text` is the schema as JSON.
+    `text` is the schema as JSON; `formats`: check ``format`` too.
     Raises RewardDefinitionError for a schema that is invalid, refers to anything outside itself, meets
     itself on the same value or is too large; MissingExtraError without jsonschema-rs.
     """
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, formats: bool = True) -> None:
         try:
             import jsonschema_rs
         except ImportError:
             raise MissingExtraError.of("rk.json_schema", "json") from None
         self._library = jsonschema_rs
+        self._formats = formats
         self._document = SchemaDocument(read_schema(text))
         check_document(self._document)
         root = self._document.root
@@ -86,7 +97,7 @@ class SchemaEngine:
         self._validators: dict[int, Validator] = {}
         self._plain_validators: dict[int, Validator] = {}
         self._patterns: dict[str, Validator] = {}
-        self._levels: dict[int, Level] = {}
+        self._levels: dict[tuple[str | int, ...], Level] = {}
 
     def credit_of(self, value: object, partial: bool = True, parsed: bool = False) -> tuple[float, str]:
         """(credit in [0, 1], note) of a JSON value; the note is empty for a valid one.
@@ -122,11 +133,19 @@ class SchemaEngine:
             self._validators[id(node)] = validator
         return validator.is_valid(value)
 
-    def level(self, node: Node) -> Level:
-        """What the part `node` asks of objects and arrays; worked out once."""
-        if id(node) not in self._levels:
-            self._levels[id(node)] = level_of(self._document, node)
-        return self._levels[id(node)]
+    def level(self, node: Node, value: object) -> Level:
+        """What the part `node` asks of a value such as `value`; worked out once."""
+        kind: Kind = "object" if isinstance(value, dict) else "array" if isinstance(value, list) else "scalar"
+        named: list[dict[str, Any]] = []
+        while True:
+            key = (kind, id(node), *map(id, named))
+            if key not in self._levels:
+                self._levels[key] = level_of(self._document, node, kind, named)
+            level = self._levels[key]
+            branches = [union.branch(value) for union in level.unions] if isinstance(value, dict) else []
+            if not any(branches):
+                return level
+            named += filter(None, branches)
 
     def property_schemas(self, level: Level, name: str) -> Iterator[Node]:
         """The subschemas for the property `name`."""
@@ -176,7 +195,7 @@ class SchemaEngine:
         return self._library.validator_for(
             schema,
             offline=True,
-            validate_formats=True,
+            validate_formats=self._formats,
             # The engine that runs in linear time; lookaround and backreferences do not compile in it.
             pattern_options=self._library.RegexOptions(size_limit=REGEX_BYTES),
             **options,
@@ -194,9 +213,8 @@ class _Walk:
 
     def credit(self, node: Node, value: Any, path: Path) -> float:
         """The credit of `value`, which is known to be invalid under `node`."""
-        level = self.engine.level(node)
-        objects = isinstance(value, dict) and level.takes_objects and level.declares_properties
-        if not objects and not (isinstance(value, list) and level.takes_arrays):
+        level = self.engine.level(node, value)
+        if not level.takes:
             self._blame(level, value, path)
             return 0.0
         self.left_to_examine -= 1
@@ -207,9 +225,18 @@ class _Walk:
         parts = {id(member) for member in level.members}
         entered = parts - self._around
         self._around |= entered
-        credit = (self._object_credit if objects else self._array_credit)(level, value, path)
+        if isinstance(value, list):
+            items = ((index, item, self.engine.item_schemas(level, index)) for index, item in enumerate(value))
+            credit = self._items_credit(level, level.whole_array, value, items, path)
+        elif level.unions:
+            credit = self._untagged_credit(level, value, path)
+        elif level.required:
+            credit = self._object_credit(level, value, path)
+        else:
+            entries = ((name, part, self.engine.property_schemas(level, name)) for name, part in value.items())
+            credit = self._items_credit(level, level.whole_map, value, entries, path)
         self._around -= entered
-        return credit if entered == parts else 0.0
+        return min(credit, HIGHEST_INVALID) if entered == parts else 0.0
 
     def _object_credit(self, level: Level, value: dict[str, Any], path: Path) -> float:
         before = self.violations.count
@@ -226,12 +253,13 @@ class _Walk:
                 wrong += self._part_credit(nodes, part, (*path, name)) < 1.0
         if self.violations.count == before:
             self._blame(level, value, path)
-        return min(earned / max(1, len(level.required) + wrong + level.whole_object), HIGHEST_INVALID)
+        return earned / (len(level.required) + wrong + level.whole_object)
 
-    def _array_credit(self, level: Level, value: list[Any], path: Path) -> float:
+    def _items_credit(self, level: Level, whole: bool, value: Any, items: Items, path: Path) -> float:
+        """The credit of an array, or of an object of which nothing is required."""
         worst, invalid = 1.0, 0
-        for index, item in enumerate(value):
-            credit = self._part_credit(self.engine.item_schemas(level, index), item, (*path, index))
+        for key, item, nodes in items:
+            credit = self._part_credit(nodes, item, (*path, key))
             if credit < 1.0:
                 worst, invalid = min(worst, credit), invalid + 1
                 if invalid > INVALID_ITEMS:
@@ -240,8 +268,15 @@ class _Walk:
         wrong_itself = bool(self.engine.plain_problem(level, value))
         if wrong_itself or not invalid:
             self._blame(level, value, path)
-            return 0.0
-        return 0.0 if level.whole_array else min(worst / invalid, HIGHEST_INVALID)
+        return 0.0 if wrong_itself or not invalid or whole else worst / invalid
+
+    def _untagged_credit(self, level: Level, value: dict[str, Any], path: Path) -> float:
+        """An object that does not say which branch of a union it is: nothing in it can be judged."""
+        for union in level.unions:
+            taken = " or ".join(map(value_text, list(union.branches)[:SHOWN_TAGS]))
+            given = f"{value_text(value[union.tag])} is not" if union.tag in value else "missing;"
+            self.violations.add((*path, union.tag), f"{given} {taken}")
+        return 0.0
 
     def _part_credit(self, nodes: Iterator[Node], value: object, path: Path) -> float:
         """The smallest credit of a property or an item under the schemas that apply to it."""

@@ -1,23 +1,29 @@
-"""What a JSON schema says about one value, once its ``$ref`` and ``allOf`` are followed.
+"""What a JSON schema says about one value, once its ``$ref``, ``allOf`` and unions are followed.
 
 For ``{"$ref": "#/$defs/line", "$defs": {"line": {"required": ["qty"], "properties": {"qty": {...}}}}}`` the
-level of the root requires ``qty``, and says which subschema ``qty`` has to fulfil.
+level of the root requires ``qty``, and says which subschema ``qty`` has to fulfil. A union is followed where only one
+of its branches can hold the value at hand: the only one for objects in ``Line | str``, or the one that a tag names.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 from rewardkit.primitives.schema.document import Node, SchemaDocument
 
+Kind = Literal["object", "array", "scalar"]
+
+_PYTHON_KINDS = {"object": dict, "array": list}
+
 # Rules over a value as a whole: when one is broken, no single property or item is to blame.
-_WHOLE = ("anyOf", "oneOf", "not", "if", "const", "enum", "$dynamicRef", "$recursiveRef")
+_WHOLE = ("not", "if", "const", "enum", "$dynamicRef", "$recursiveRef")
+_UNIONS = ("anyOf", "oneOf")
+_SIZE = ("minProperties", "maxProperties")
 _WHOLE_OBJECT = (
-    "minProperties",
-    "maxProperties",
+    *_SIZE,
     "propertyNames",
     "unevaluatedProperties",
     "dependentRequired",
@@ -28,23 +34,44 @@ _WHOLE_ARRAY = ("contains", "unevaluatedItems")
 
 
 @dataclass(frozen=True)
+class TaggedUnion:
+    """A union whose branches each want another text in one property, the tag.
+
+    Example: ``kind`` in ``[{"properties": {"kind": {"const": "card"}, ...}}, {"properties": {"kind": ...}}]``.
+    """
+
+    tag: str
+    branches: Mapping[str, dict[str, Any]]
+
+    def branch(self, value: Mapping[str, Any]) -> dict[str, Any] | None:
+        """The only branch that `value` may fulfil, by its tag; None where that is missing or unknown."""
+        tag = value.get(self.tag)
+        return self.branches.get(tag) if isinstance(tag, str) else None
+
+
+@dataclass(frozen=True)
 class Level:
     """All that a subschema asks of an object or array, besides what it asks of the values inside.
 
-    `members` are the schemas that all apply to it, `whole` the keywords in them that judge it as a whole.
+    `members` are the schemas that all apply to it, `takes` is whether it can be an object or array at all, `whole` are
+    the keywords that judge it as a whole, `unions` those whose branch its tag has yet to name.
     """
 
     members: tuple[Mapping[str, Any], ...]
     required: tuple[str, ...]
-    declares_properties: bool
-    takes_objects: bool
-    takes_arrays: bool
+    takes: bool
     whole: tuple[str, ...]
+    unions: tuple[TaggedUnion, ...]
 
     @cached_property
     def whole_object(self) -> bool:
         """Whether an object can break a rule that no single property is to blame for."""
         return any(keyword not in _WHOLE_ARRAY for keyword in self.whole)
+
+    @cached_property
+    def whole_map(self) -> bool:
+        """Whether an object can break a rule that no single property, nor their number, is to blame for."""
+        return any(keyword not in (*_WHOLE_ARRAY, *_SIZE) for keyword in self.whole)
 
     @cached_property
     def whole_array(self) -> bool:
@@ -62,14 +89,51 @@ class Level:
                 yield rest
 
 
-def level_of(document: SchemaDocument, node: Node) -> Level:
-    """What the subschema `node` of `document` asks of a value that is an object or an array.
+def level_of(document: SchemaDocument, node: Node, kind: Kind, named: Iterable[Node] = ()) -> Level:
+    """What the subschema `node` of `document` asks of a value of this kind.
 
     Example: the level of ``{"allOf": [{"required": ["a"]}, {"required": ["b"]}]}`` requires ``a`` and ``b``.
-    The document must be free of loops on the same value.
+    `named` are the branches that the value's tags name. The document must be free of loops on the same value.
     """
     members: list[Mapping[str, Any]] = []
     whole: list[str] = []
+    unions: list[TaggedUnion] = []
+    picked = {id(branch) for branch in named}
+    waiting = [node]
+    while waiting:
+        found, known = _members(document, waiting.pop())
+        members += found
+        if not known:
+            whole.append("$ref")
+        for member in found:
+            whole += (keyword for keyword in (*_WHOLE, *_WHOLE_OBJECT, *_WHOLE_ARRAY) if keyword in member)
+            for keyword in _UNIONS:
+                if keyword not in member:
+                    continue
+                branches = member[keyword]
+                possible = [branch for branch in branches if _takes(document, branch, kind)]
+                # Where none can hold the value, what it should be is X in "X or null".
+                possible = possible or [branch for branch in branches if not _is_null(branch)]
+                chosen = possible if len(possible) == 1 else [branch for branch in possible if id(branch) in picked]
+                union = _tagged(document, possible) if kind == "object" and not chosen else None
+                if union:
+                    unions.append(union)
+                elif not chosen:
+                    whole.append(keyword)
+                waiting += chosen
+    return Level(
+        members=tuple(members),
+        required=tuple(sorted({name for member in members for name in member.get("required", ())})),
+        takes=all(_allows(member, kind) for member in members),
+        whole=tuple(dict.fromkeys(whole)),
+        unions=tuple(unions),
+    )
+
+
+def _members(document: SchemaDocument, node: Node) -> tuple[list[dict[str, Any]], bool]:
+    """All that `node` is by ``$ref`` and ``allOf``, and whether each reference leads into the document."""
+    members: list[dict[str, Any]] = []
+    known = True
     waiting = [node]
     while waiting:
         member = waiting.pop()
@@ -77,37 +141,56 @@ def level_of(document: SchemaDocument, node: Node) -> Level:
             continue
         if "$ref" in member:
             target = document.target(member)
+            known = known and target is not None
             waiting.append(target)
-            if target is None:
-                whole.append("$ref")
             if document.only_reference(member):
                 continue
         members.append(member)
         waiting.extend(member.get("allOf", ()))
-        for keyword in (*_WHOLE, *_WHOLE_OBJECT, *_WHOLE_ARRAY):
-            if keyword in member:
-                branch = _beside_null(member[keyword]) if keyword in ("anyOf", "oneOf") else None
-                if branch is None:
-                    whole.append(keyword)
-                else:
-                    waiting.append(branch)
-    required = tuple(sorted({name for member in members for name in member.get("required", ())}))
-    return Level(
-        members=tuple(members),
-        required=required,
-        declares_properties=bool(required) or any("properties" in member for member in members),
-        takes_objects=all(_names(member, "object") for member in members),
-        takes_arrays=all(_names(member, "array") for member in members),
-        whole=tuple(dict.fromkeys(whole)),
-    )
+    return members, known
 
 
-def _beside_null(branches: list[Node]) -> Node | None:
-    """The X of "X or null", which is X for every object and array; None for other choices."""
-    others = [branch for branch in branches if not (isinstance(branch, dict) and branch.get("type") == "null")]
-    return others[0] if len(others) == 1 < len(branches) else None
+def _takes(document: SchemaDocument, node: Node, kind: Kind) -> bool:
+    """Whether the subschema `node` may hold for a value of this kind."""
+    return node is not False and all(_allows(member, kind) for member in _members(document, node)[0])
 
 
-def _names(member: Mapping[str, Any], kind: str) -> bool:
+def _is_null(node: Node) -> bool:
+    return isinstance(node, dict) and node.get("type") == "null"
+
+
+def _allows(member: Mapping[str, Any], kind: Kind) -> bool:
     declared = member.get("type", kind)
-    return bool(declared == kind) if isinstance(declared, str) else kind in declared
+    if kind == "scalar" or (declared != kind if isinstance(declared, str) else kind not in declared):
+        return False
+    values = [member["const"]] if "const" in member else member.get("enum")
+    return values is None or any(isinstance(value, _PYTHON_KINDS[kind]) for value in values)
+
+
+def _tagged(document: SchemaDocument, branches: list[Node]) -> TaggedUnion | None:
+    """The union of `branches` by a property in which no two of them take the same text; None if there is none."""
+    declared = [_properties(document, branch) for branch in branches]
+    for name in sorted(set(declared[0]).intersection(*declared[1:])) if declared else ():
+        texts = [_texts(document, properties[name]) for properties in declared]
+        if all(texts) and len(set().union(*texts)) == sum(map(len, texts)):
+            pairs = zip(texts, branches, strict=True)
+            return TaggedUnion(name, {text: branch for taken, branch in pairs for text in sorted(taken)})
+    return None
+
+
+def _properties(document: SchemaDocument, node: Node) -> dict[str, list[Node]]:
+    """The subschemas that `node` declares for each property."""
+    declared: dict[str, list[Node]] = {}
+    for member in _members(document, node)[0]:
+        for name, part in member.get("properties", {}).items():
+            declared.setdefault(name, []).append(part)
+    return declared
+
+
+def _texts(document: SchemaDocument, nodes: list[Node]) -> set[str]:
+    """The texts that a value under all of `nodes` may be, if it may be nothing else."""
+    for member in (member for node in nodes for member in _members(document, node)[0]):
+        values = [member["const"]] if "const" in member else member.get("enum", ())
+        if values and all(isinstance(value, str) for value in values):
+            return set(values)
+    return set()

@@ -11,44 +11,16 @@ from decimal import Decimal
 from functools import reduce
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import pytest
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 from typing_extensions import TypedDict
 
 from rewardkit.core.errors import RewardDefinitionError
 from rewardkit.primitives import json_schema as module
 from rewardkit.primitives.json_schema import JsonSchema
-
-Json: TypeAlias = Any
-
-
-class Line(BaseModel):
-    model_config = {"extra": "forbid"}
-    sku: str = Field(min_length=1)
-    qty: int = Field(ge=1)
-
-
-FLAT: Json = {
-    "type": "object",
-    "properties": {"sku": {"type": "string"}, "qty": {"type": "integer"}, "color": {"enum": ["red", "blue"]}},
-    "required": ["sku", "qty", "color"],
-    "additionalProperties": False,
-}
-TREE: Json = {
-    "$defs": {
-        "node": {
-            "type": "object",
-            "properties": {
-                "value": {"type": "integer"},
-                "children": {"type": "array", "items": {"$ref": "#/$defs/node"}},
-            },
-            "required": ["value"],
-        }
-    },
-    "$ref": "#/$defs/node",
-}
+from tests.primitives.schema.cases import FLAT, TREE, Json, Line
 
 
 def wrapped(times: int, bottom: Json, wrap: Callable[[Json], Json]) -> Json:
@@ -374,7 +346,7 @@ def test_a_validator_that_gives_up_is_worth_zero(monkeypatch: pytest.MonkeyPatch
             def is_valid(self, value: object, fault: BaseException = fault) -> bool:
                 raise fault
 
-        monkeypatch.setattr(module._engine(judge.schema), "_validator", Broken())
+        monkeypatch.setattr(module._engine(judge.schema, True), "_validator", Broken())
         made, why = judge.credit_of(1)
         assert made == 0.0
         assert words in why

@@ -1,0 +1,74 @@
+"""Pairing: which items of two arrays belong together, so that as much as possible matches.
+
+``assigned([[1, 5], [2, 9]])`` is ``[(0, 0), (1, 1)]``: worth 10 together, more than any other pairing.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable
+from decimal import Decimal
+
+Pairs = list[tuple[int, int]]
+
+_FREE = -1
+
+
+def assigned(worths: list[list[int]]) -> Pairs:
+    """The pairs (row, column), each row and column in one at most, whose worths have the largest sum.
+
+    ``worths`` is a full matrix (rows, columns) of values from 0 up. The Hungarian method by shortest augmenting paths
+    (Kuhn 1955; Jonker and Volgenant 1987): time grows with ``min(rows, columns) ** 2 * max(rows, columns)``.
+    """
+    if len(worths) > len(worths[0]):
+        return [(row, column) for column, row in assigned([list(column) for column in zip(*worths, strict=True)])]
+    rows, columns = len(worths), len(worths[0])
+    row_prices, column_prices = [0] * rows, [0] * (columns + 1)
+    # The last column stands for none: it holds the row that is being placed.
+    row_of = [_FREE] * (columns + 1)
+    for new in range(rows):
+        row_of[columns], column = new, columns
+        slack: dict[int, tuple[int, int]] = {}  # column not reached yet -> (what it costs to get there, from where)
+        reached = [columns]
+        before: dict[int, int] = {}
+        unreached = set(range(columns))
+        while (row := row_of[column]) != _FREE:
+            for other in unreached:
+                cost = -worths[row][other] - row_prices[row] - column_prices[other]
+                if other not in slack or cost < slack[other][0]:
+                    slack[other] = cost, column
+            nearest = min(unreached, key=lambda other: slack[other][0])
+            step, origin = slack[nearest]
+            for one in reached:
+                row_prices[row_of[one]] += step
+                column_prices[one] -= step
+            for other in unreached:
+                slack[other] = slack[other][0] - step, slack[other][1]
+            before[nearest] = origin
+            reached.append(nearest)
+            unreached.discard(nearest)
+            column = nearest
+        while column != columns:
+            row_of[column] = row_of[before[column]]
+            column = before[column]
+    return [(row, column) for column, row in enumerate(row_of[:columns]) if row != _FREE]
+
+
+def near(ranges: Iterable[tuple[Decimal, Decimal]], numbers: Iterable[Decimal]) -> Pairs:
+    """As many pairs (range, number) as possible with the number in its (lowest, highest), by position.
+
+    From the lowest number up, each takes of the ranges that it lies in the one that ends first: no other choice
+    leaves more to those that follow.
+    """
+    coming = sorted(((low, high, position) for position, (low, high) in enumerate(ranges)), reverse=True)
+    begun: list[tuple[Decimal, int]] = []
+    pairs = []
+    for number, position in sorted((number, position) for position, number in enumerate(numbers)):
+        while coming and coming[-1][0] <= number:
+            _, high, of_range = coming.pop()
+            heapq.heappush(begun, (high, of_range))
+        while begun and begun[0][0] < number:
+            heapq.heappop(begun)
+        if begun:
+            pairs.append((heapq.heappop(begun)[1], position))
+    return pairs
