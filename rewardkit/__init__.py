@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from rewardkit.core.reward import reward as reward
     from rewardkit.core.scorer import Scorer as Scorer, score as score
     from rewardkit.primitives.choice import choice as choice
+    from rewardkit.primitives.code import code_runs as code_runs, code_tests as code_tests
     from rewardkit.primitives.exact import exact as exact
     from rewardkit.primitives.format import fenced as fenced, tags as tags
     from rewardkit.primitives.json_match import json_match as json_match
@@ -100,6 +101,7 @@ _HOMES = {
     "rewardkit.core.reward": ("reward",),
     "rewardkit.core.scorer": ("Scorer", "score"),
     "rewardkit.primitives.choice": ("choice",),
+    "rewardkit.primitives.code": ("code_runs", "code_tests"),
     "rewardkit.primitives.exact": ("exact",),
     "rewardkit.primitives.format": ("fenced", "tags"),
     "rewardkit.primitives.json_match": ("json_match",),

@@ -143,8 +143,12 @@ class Leaf(Reward):
                 function = partial(_in_worker, function, self.timeout)
             results = call_each(function, calls, count)
             futures = [result for result in results if isinstance(result, Future)]
-            for future in futures:
-                await scoring.finished(future)
+            try:
+                for future in futures:
+                    await scoring.finished(future)
+            finally:  # what is stopped by Ctrl-C leaves nothing behind that is still to come
+                for future in futures:
+                    future.cancel()
             if futures:
                 results = collected(results)
         scoring.timed(self, time.perf_counter() - started)

@@ -76,6 +76,19 @@ REWARDS: dict[str, Case] = {
     "json_match, arrays": Case(
         lambda: rk.json_match("answer", tolerance=0.1), "[1.5, 2.5, [3]]", "{}", gold("[1.5, 2.5, [3]]")
     ),
+    "code_tests": Case(
+        lambda: rk.code_tests("answer"),
+        "```python\nprint(int(input()) * 2)\n```",
+        "```python\nprint(5)\n```",
+        gold([{"input": "2", "output": "4"}]),
+    ),
+    "code_tests, assertions": Case(
+        lambda: rk.code_tests("answer"),
+        "```python\ndef double(n):\n    return 2 * n\n```",
+        "```python\ndef double(n):\n    return n\n```",
+        gold(["assert double(2) == 4"]),
+    ),
+    "code_runs": Case(lambda: rk.code_runs(), "```python\nprint(1)\n```", "```python\nraise OSError\n```", most=None),
     "length_between": Case(lambda: rk.length_between(2, 3, unit="words"), "two words", "one", most=None),
     "overlong_penalty": Case(lambda: rk.overlong_penalty(50, 10), "short", "long" * 50, most=None),
     "overlong_penalty, characters": Case(

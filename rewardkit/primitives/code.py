@@ -1,0 +1,254 @@
+"""Programs: ``rk.code_tests("tests")`` gives 1.0 to ``print(int(input()) * 2)`` where "tests" is one of 2 and 4.
+
+With ``tests=['[{"input": "2", "output": "4"}]']``, a completion that prints 5 scores 0.0.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Generator
+from concurrent.futures import Future
+from contextlib import closing
+from dataclasses import dataclass, replace
+from importlib.util import find_spec
+from typing import Annotated, Any, ClassVar, Literal, get_args
+
+from pydantic import PlainValidator
+
+from rewardkit.core.algebra import Reward
+from rewardkit.core.binding import Parameter
+from rewardkit.core.errors import RewardDefinitionError, shorten
+from rewardkit.core.extraction import Extractor, Tag, TextExtractor, as_extractor, fenced_blocks
+from rewardkit.core.leaf import expression, primitive
+from rewardkit.core.outcome import Score
+from rewardkit.core.progress import number as checked_number
+from rewardkit.primitives.sandbox import judging, pool
+from rewardkit.primitives.sandbox.assertions import foreign_modules
+from rewardkit.primitives.sandbox.cases import Tests, read_tests
+from rewardkit.primitives.sandbox.isolation import chosen
+from rewardkit.primitives.sandbox.limits import USUAL, Limits
+from rewardkit.primitives.sandbox.running import Job, Trial, runs
+
+Credit = Literal["partial", "binary"]
+
+_LANGUAGES = ("python", "py", "python3")
+_LEAST_MEMORY, _MOST_SECONDS = 64, 600.0
+_TOLD = 2
+
+
+@dataclass(frozen=True)
+class Program(TextExtractor):
+    """The last fenced block of Python, else the last without a language, else the text where nothing is fenced."""
+
+    def find(self, answer: str) -> str | None:
+        if "<answer>" in answer or "</answer>" in answer:
+            answer = Tag("answer").find(answer) or ""
+        if "```" in answer:
+            blocks = fenced_blocks(answer)
+            labelled = [body for language, body in blocks if language in _LANGUAGES]
+            bodies = labelled or [body for language, body in blocks if not language]
+            answer = bodies[-1] if bodies else ""
+        return textwrap.dedent(answer) if _has_code(answer) else None
+
+    def __repr__(self) -> str:
+        return "program()"
+
+
+def _has_code(text: str) -> bool:
+    return any(line and not line.startswith("#") for line in map(str.strip, text.split("\n")))
+
+
+@dataclass(frozen=True)
+class Room:
+    """Where programs run: their limits, and what they are shut in with."""
+
+    limits: Limits
+    packages: bool
+    unsafe: bool
+
+
+@dataclass(frozen=True)
+class GoldTests:
+    """A gold cell as tests, whose set-up code finds what it imports."""
+
+    packages: bool
+
+    def __call__(self, cell: object) -> Tests:
+        tests = read_tests(cell)
+        for module in {module for test in tests.asserted for module in foreign_modules(test.setup)}:
+            if not self.packages:
+                raise ValueError(f"the set-up code imports {module}, which packages=True would make available")
+            if find_spec(module) is None:
+                raise ValueError(f"the set-up code imports {module}, which is not installed")
+        return tests
+
+
+@dataclass(frozen=True)
+class CodeTests:
+    """The share of the tests that a program passes."""
+
+    room: Room
+    credit: Credit
+    waits: ClassVar[bool] = True
+
+    def __call__(self, program: str | None, tests: Tests) -> Score | Future[float | Score]:
+        if program is None:
+            return Score(0.0, "no program found")
+        return pool.submit(self._score, program, tests)
+
+    def _score(self, program: str, tests: Tests) -> float | Score:
+        total = len(tests.printed) + len(tests.asserted)
+        passed, wrong = 0, []
+        with closing(self._problems(program, tests)) as problems:
+            for number, problem in enumerate(problems, 1):
+                passed += not problem
+                if problem:
+                    wrong.append(f"test {number}: {problem}")
+                    if self.credit == "binary":
+                        break
+        if not wrong:
+            return 1.0
+        told = "; ".join(wrong[:_TOLD]) + (f"; and {len(wrong) - _TOLD} more" if len(wrong) > _TOLD else "")
+        if self.credit == "binary":
+            return Score(0.0, told)
+        return Score(passed / total, f"passed {passed} of {total}; {told}")
+
+    def _problems(self, program: str, tests: Tests) -> Generator[str, None, None]:
+        isolation = chosen(packages=self.room.packages, unsafe=self.room.unsafe)
+        yield from judging.printed(program, tests.printed, self.room.limits, isolation)
+        yield from judging.asserted(program, tests.asserted, self.room.limits, isolation)
+
+
+@dataclass(frozen=True)
+class CodeRuns:
+    """Whether a program runs to its end."""
+
+    room: Room
+    waits: ClassVar[bool] = True
+
+    def __call__(self, program: str | None, tests: Tests | None = None) -> Score | Future[float | Score]:
+        if program is None:
+            return Score(0.0, "no program found")
+        given = tests.printed[0].given if tests and tests.printed else b""
+        return pool.submit(self._score, program, given)
+
+    def _score(self, program: str, given: bytes) -> float | Score:
+        isolation = chosen(packages=self.room.packages, unsafe=self.room.unsafe)
+        job = Job(program, (Trial(given),), self.room.limits, isolation.packages)
+        with closing(runs(job, isolation.command)) as results:
+            run = next(results)
+        if run.problem or not run.finished:
+            return Score(0.0, run.problem or "ended before its end was reached")
+        return 1.0
+
+
+def code_tests(
+    column: str,
+    *,
+    credit: Credit = "partial",
+    timeout: float = 2.0,
+    memory: int = 256,
+    packages: bool = False,
+    unsafe: bool = False,
+    extract: Extractor | Any = None,
+) -> Reward:
+    """The share of its tests that the program in the completion passes.
+
+    ``rk.code_tests("tests")`` gives 0.5 to ``print(4)`` where "tests" holds
+    ``[{"input": "2", "output": "4"}, {"input": "3", "output": "6"}]``.
+
+    The program runs in a sandbox: bubblewrap, or as root the system's own namespaces. It is asked for output or values
+    and never sees those that are expected, so nothing but finding them earns anything. ``docs/code.md`` says more.
+
+    Args:
+        column: the tests: a JSON list (or its text) of ``{"input": ..., "output": ...}``, compared line by line
+            without the white space at line ends; a list of assertions such as ``"assert add(1, 2) == 3"``;
+            ``{"setup": ..., "asserts": [...]}``; or ``{"inputs": [...], "outputs": [...]}`` with or without "fn_name".
+        credit: ``"partial"``: passed / all; ``"binary"``: 1.0 where all pass, else 0.0.
+        timeout: seconds of processor time per test. A program that waits is ended after twice that and a second. After
+            two tests without an end in time the others are not tried, and not passed.
+        memory: megabytes of address space, 64 and up; a bare interpreter takes about 20.
+        packages: whether the packages installed here (numpy) can be imported, rather than the standard library alone.
+        unsafe: run without any sandbox, with limits on time and memory alone.
+        extract: finds the program; by default the last fenced block of Python, else the last fenced block without a
+            language, else the whole visible text if there is no fence.
+
+    Returns:
+        A reward within [0, 1], evaluated even at weight zero only if it earns something somewhere (it is expensive).
+        A sandbox that cannot be launched is outcome ``failed``, never a 0.
+
+    Raises:
+        RewardDefinitionError: an unknown credit, limits out of range.
+        CoercionError: while scoring: a gold cell without tests, or with tests that cannot be judged.
+    """
+    if credit not in get_args(Credit):
+        raise RewardDefinitionError(
+            f"code_tests: credit is one of {', '.join(get_args(Credit))}, not {shorten(credit)}"
+        )
+    room = _room("code_tests", timeout, memory, packages, unsafe)
+    where = as_extractor(extract, Program())
+    shown = expression(
+        "code_tests", column, credit=(credit, "partial"), **_shown(room), extract=(extract and where, None)
+    )
+    leaf = primitive(
+        CodeTests(room, credit),
+        "code_tests",
+        shown,
+        Parameter("program", "completion", view=where),
+        _gold(column, room),
+    )
+    return replace(leaf, expensive=True)
+
+
+def code_runs(
+    column: str | None = None,
+    *,
+    timeout: float = 2.0,
+    memory: int = 256,
+    packages: bool = False,
+    unsafe: bool = False,
+    extract: Extractor | Any = None,
+) -> Reward:
+    """1.0 where the program in the completion runs and ends cleanly, else 0.0: the primary reward of a gate.
+
+    ``rk.code_runs()`` gives 1.0 to ``print("hello")`` and 0.0 to ``print(hello)``. An empty program gets 0.0, but one
+    that does nothing gets 1.0: by itself this is no reward to train on.
+
+    Args:
+        column: tests as for ``code_tests``, the first of which gives the program its input. Without it there is none.
+        timeout: seconds of processor time.
+        memory: megabytes of address space, 64 and up.
+        packages: whether the packages installed here can be imported.
+        unsafe: run without any sandbox, with limits on time and memory alone.
+        extract: finds the program, as in ``code_tests``.
+
+    Raises:
+        RewardDefinitionError: limits out of range.
+    """
+    room = _room("code_runs", timeout, memory, packages, unsafe)
+    where = as_extractor(extract, Program())
+    columns = () if column is None else (column,)
+    shown = expression("code_runs", *columns, **_shown(room), extract=(extract and where, None))
+    parameters = [Parameter("program", "completion", view=where), *(_gold(name, room) for name in columns)]
+    return replace(primitive(CodeRuns(room), "code_runs", shown, *parameters), expensive=True)
+
+
+def _gold(column: str, room: Room) -> Parameter:
+    return Parameter("tests", column, annotation=Annotated[Tests, PlainValidator(GoldTests(room.packages))])
+
+
+def _room(name: str, timeout: float, memory: int, packages: bool, unsafe: bool) -> Room:
+    if not 0.0 < checked_number(timeout, f"{name}: timeout") <= _MOST_SECONDS:
+        raise RewardDefinitionError(f"{name}: timeout is seconds, above 0 and up to {_MOST_SECONDS:g}, not {timeout}")
+    if isinstance(memory, bool) or not isinstance(memory, int) or memory < _LEAST_MEMORY:
+        raise RewardDefinitionError(f"{name}: memory is megabytes, {_LEAST_MEMORY} or more, not {shorten(memory)}")
+    return Room(Limits(float(timeout), memory), bool(packages), bool(unsafe))
+
+
+def _shown(room: Room) -> dict[str, tuple[object, object]]:
+    return {
+        "timeout": (room.limits.timeout, USUAL.timeout),
+        "memory": (room.limits.memory, USUAL.memory),
+        "packages": (room.packages, False),
+        "unsafe": (room.unsafe, False),
+    }

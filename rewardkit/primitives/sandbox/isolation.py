@@ -1,0 +1,145 @@
+"""What a program is shut in with: ``chosen(packages=False, unsafe=False)`` is the first way that passes its self-test.
+
+Inside there is a read-only file system with the interpreter and the system's libraries, no network, nobody else's
+processes, no environment, and no privileges. Whether that is so is not believed but tried, once per process.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from contextlib import closing
+from dataclasses import dataclass
+from functools import cache
+from typing import final
+
+from rewardkit.core.errors import RewardFailure
+from rewardkit.primitives.sandbox.interpreter import site_packages, visible
+from rewardkit.primitives.sandbox.limits import Limits
+from rewardkit.primitives.sandbox.probe import PROBE, traps
+from rewardkit.primitives.sandbox.running import Job, SandboxFailure, Trial, runs
+
+_NOBODY = 65534
+_DEVICES = ("/dev/null", "/dev/zero", "/dev/urandom", "/dev/random")
+
+_ADVICE = (
+    "Install bubblewrap (apt-get install bubblewrap) and allow user namespaces; in a container they need "
+    "--security-opt seccomp=unconfined or --privileged. unsafe=True runs programs with nothing but limits on time and "
+    "memory: only where you would run them yourself."
+)
+
+
+@final
+@dataclass(frozen=True)
+class Isolation:
+    """The command that shuts in the command after it, and where installed packages are found inside."""
+
+    name: str
+    command: tuple[str, ...]
+    packages: tuple[str, ...] = ()
+
+
+def chosen(*, packages: bool, unsafe: bool) -> Isolation:
+    """The first isolation that works here; with `unsafe` none at all is looked for.
+
+    Raises:
+        RewardFailure: none does; says why, and what to do.
+    """
+    return _working(os.getpid(), packages, unsafe)
+
+
+@cache
+def _working(process: int, packages: bool, unsafe: bool) -> Isolation:
+    if sys.platform != "linux":
+        raise RewardFailure("programs run on Linux alone")
+    reasons = []
+    for make in [bare] if unsafe else [bubblewrap, namespaces]:
+        try:
+            made = make(site_packages() if packages else ())
+            check(made, shut_in=not unsafe)
+        except SandboxFailure as error:
+            reasons.append(f"{make.__name__}: {error}")
+        else:
+            return made
+    raise RewardFailure(f"no sandbox works here: {'; '.join(reasons)}. {'' if unsafe else _ADVICE}".strip())
+
+
+def check(isolation: Isolation, *, shut_in: bool = True) -> None:
+    """Runs a program that tries to get out.
+
+    Raises:
+        SandboxFailure: it does not run, or it got somewhere.
+    """
+    with traps() as given:
+        job = Job(PROBE, (Trial(given.encode()),), Limits(timeout=10.0), isolation.packages)
+        with closing(runs(job, isolation.command)) as results:
+            run = next(results)
+    said = run.output.decode(errors="replace").strip()
+    if run.problem or not said.startswith("tried everything"):
+        raise SandboxFailure(f"a test program did not run: {run.problem or said or 'it wrote nothing'}")
+    if shut_in and said != "tried everything":
+        raise SandboxFailure(said.removeprefix("tried everything: "))
+
+
+# --- The ways ------------------------------------------------------------------------------------------
+
+
+def bubblewrap(packages: tuple[str, ...]) -> Isolation:
+    """bubblewrap, which needs user namespaces or root."""
+    program = shutil.which("bwrap")
+    if program is None:
+        raise SandboxFailure("bwrap is not installed")
+    command = [program, "--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL", "--as-pid-1"]
+    command += ["--uid", str(_NOBODY), "--gid", str(_NOBODY), "--hostname", "sandbox", "--chdir", "/"]
+    for path in visible(packages):
+        if os.path.islink(path):
+            command += ["--symlink", os.readlink(path), path]
+        else:
+            command += ["--ro-bind", path, path]
+    for device in _DEVICES:
+        command += ["--dev-bind", device, device]
+    return Isolation("bubblewrap", (*command, "--remount-ro", "/", "--"), packages)
+
+
+def namespaces(packages: tuple[str, ...]) -> Isolation:
+    """unshare and setpriv, which root has on any Linux; users do not."""
+    tools = ("unshare", "setpriv", "mount", "chroot", "sh")
+    missing = [tool for tool in tools if shutil.which(tool, path=_TOOLS) is None]
+    if missing:
+        raise SandboxFailure(f"{', '.join(missing)} not installed")
+    if os.geteuid() != 0:
+        raise SandboxFailure("only root can use it")
+    unshare = ["unshare", "--mount", "--uts", "--ipc", "--net", "--pid", "--fork", "--kill-child=KILL"]
+    command = ["/usr/bin/env", f"PATH={_TOOLS}", *unshare, "sh", "-c", _ROOM, "sh", *visible(packages), *_DEVICES, "--"]
+    return Isolation("namespaces", tuple(command), packages)
+
+
+def bare(packages: tuple[str, ...]) -> Isolation:
+    """Nothing around the program: its limits alone."""
+    return Isolation("bare", (), packages)
+
+
+_TOOLS = "/usr/sbin:/usr/bin:/sbin:/bin"
+
+# A new root with read-only binds on it; the shell's arguments are the paths, "--", and the command.
+_ROOM = f"""
+set -e
+cd /
+mount -t tmpfs -o size=1m,mode=755 sandbox /mnt
+while [ "$1" != -- ]; do
+    if [ -L "$1" ]; then
+        ln -s "$(readlink "$1")" "/mnt$1"
+    elif [ -d "$1" ]; then
+        mkdir -p "/mnt$1"; mount --bind "$1" "/mnt$1"; mount -o remount,bind,ro,nosuid "/mnt$1"
+    else
+        mkdir -p "/mnt$(dirname "$1")"; : > "/mnt$1"; mount --bind "$1" "/mnt$1"
+    fi
+    shift
+done
+shift
+mount -o remount,ro /mnt
+exec chroot /mnt setpriv --reuid {_NOBODY} --regid {_NOBODY} --clear-groups --bounding-set=-all --inh-caps=-all \\
+    --no-new-privs --pdeathsig KILL \\
+    env -i PYTHONHASHSEED=0 "$@"
+"""

@@ -1,0 +1,95 @@
+"""What a program may use up, and what it may not even ask of the kernel: ``Limits(timeout=2.0).wall`` is 5.0.
+
+The filter refuses new processes, signals, sockets, namespaces and shared memory, which no program needs that reads,
+computes and prints. So what runs is one process, whose memory the limit on its address space bounds, and nothing is
+left of it when it has ended. A limit on the number of processes could not do that: it counts those of the whole
+machine that belong to the same user.
+"""
+
+from __future__ import annotations
+
+import platform
+import struct
+from dataclasses import dataclass
+from functools import cache
+from typing import final
+
+MEGABYTE = 1 << 20
+OUTPUT_BYTES = 4_000_000
+
+_THREAD = 0x10000  # CLONE_THREAD
+_REFUSED, _UNKNOWN = 1, 38  # EPERM; ENOSYS, on which the C library takes the older call
+
+_ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
+_CLONE = {"x86_64": 56, "aarch64": 220}
+_CLONE3 = 435
+_OTHERS: dict[str, dict[str, int]] = {
+    "x86_64": {
+        **{"socket": 41, "fork": 57, "vfork": 58, "execve": 59, "execveat": 322},
+        **{"kill": 62, "tkill": 200, "tgkill": 234, "rt_sigqueueinfo": 129, "rt_tgsigqueueinfo": 297},
+        **{"shmget": 29, "semget": 64, "msgget": 68, "mq_open": 240, "memfd_create": 319},
+        **{"ptrace": 101, "process_vm_readv": 310, "process_vm_writev": 311, "unshare": 272, "setns": 308},
+        **{"add_key": 248, "request_key": 249, "keyctl": 250, "perf_event_open": 298, "bpf": 321, "userfaultfd": 323},
+    },
+    "aarch64": {
+        **{"socket": 198, "execve": 221, "execveat": 281},
+        **{"kill": 129, "tkill": 130, "tgkill": 131, "rt_sigqueueinfo": 138, "rt_tgsigqueueinfo": 240},
+        **{"shmget": 194, "semget": 190, "msgget": 186, "mq_open": 180, "memfd_create": 279},
+        **{"ptrace": 117, "process_vm_readv": 270, "process_vm_writev": 271, "unshare": 97, "setns": 268},
+        **{"add_key": 217, "request_key": 218, "keyctl": 219, "perf_event_open": 241, "bpf": 280, "userfaultfd": 282},
+    },
+}
+_EVERYWHERE = {"pidfd_send_signal": 424, "io_uring_setup": 425, "pidfd_open": 434, "pidfd_getfd": 438}
+
+
+@final
+@dataclass(frozen=True)
+class Limits:
+    """Of one run of a program.
+
+    Attributes:
+        timeout: seconds of processor time.
+        memory: megabytes of address space.
+        patience: runs that may end for lack of time before the others are not tried.
+    """
+
+    timeout: float = 2.0
+    memory: int = 256
+    patience: int = 2
+
+    @property
+    def wall(self) -> float:
+        """Seconds on the clock: more than of processor time, so that a busy machine costs nobody a score."""
+        return 2 * self.timeout + 1
+
+
+USUAL = Limits()
+
+
+@cache
+def kernel_filter() -> bytes:
+    """The seccomp filter for this machine, as the kernel takes it (BPF); empty where its call numbers are unknown."""
+    machine = platform.machine()
+    if machine not in _ARCHITECTURES:
+        return b""
+    refused = sorted({**_OTHERS[machine], **_EVERYWHERE}.values())
+    load, equal, above, any_bit, give = 0x20, 0x15, 0x35, 0x45, 0x06
+    refuse, allow = (give, 0, 0, 0x50000 | _REFUSED), (give, 0, 0, 0x7FFF0000)
+    code = [
+        (load, 0, 0, 4),  # the architecture: other ones have other numbers
+        (equal, 1, 0, _ARCHITECTURES[machine]),
+        refuse,
+        (load, 0, 0, 0),  # the call's number
+        (above, 0, 1, 0x40000000),  # the numbers of x32
+        refuse,
+        (equal, 0, 1, _CLONE3),
+        (give, 0, 0, 0x50000 | _UNKNOWN),
+        (equal, 0, 4, _CLONE[machine]),
+        (load, 0, 0, 16),  # its flags
+        (any_bit, 1, 0, _THREAD),
+        refuse,
+        allow,
+    ]
+    for number in refused:
+        code += [(equal, 0, 1, number), refuse]
+    return b"".join(struct.pack("=HBBI", *step) for step in [*code, allow])

@@ -1,0 +1,226 @@
+"""What runs inside the sandbox: forks once per trial, runs the program in the child, and reports how that went.
+
+It is never imported there: ``running`` sends its compiled code ahead of the job, so that nothing of the host's file
+system has to be visible. Being the first process of its namespace, it cannot be killed by the programs it starts.
+
+It needs no protection beyond that: it knows what a program is given, never what is expected of it, so that a program
+that took it over could only report answers that it found by itself.
+"""
+
+from __future__ import annotations
+
+import atexit
+import ctypes
+import fcntl
+import importlib
+import marshal
+import math
+import os
+import resource
+import select
+import struct
+import sys
+import time
+from types import ModuleType
+
+TYPE_CHECKING = False  # typing takes longer to import than all of these
+if TYPE_CHECKING:
+    from typing import Any, BinaryIO, NoReturn
+
+READY = b"ready"
+FRAME = struct.Struct("<II??")
+"""Length of the problem, length of the output, whether the program told its end, whether more frames follow."""
+
+OUT, SAID = 3, 4
+"""In a program's process: where an epilogue reports to, and where its end is told."""
+
+_CHUNK = 1 << 16
+_KILLED_FOR_TIME = (-9, -24)  # SIGKILL and SIGXCPU: the kernel sends both when the processor time is used up
+_NO_NEW_PRIVILEGES, _SECCOMP, _FILTER = 38, 22, 2
+
+
+def serve(stream: BinaryIO) -> None:
+    """Reads the job, says that all is ready, and writes one frame per trial, followed by problem and output."""
+    report = os.dup(1)
+    job = marshal.load(stream)
+    for module in job["modules"]:
+        importlib.import_module(module)
+    null = os.open("/dev/null", os.O_RDWR)
+    libc = ctypes.CDLL(None)
+    os.write(report, READY)
+    os.dup2(null, 1)
+    os.dup2(null, 2)
+    expired = 0
+    for left, (given, epilogue) in zip(reversed(range(len(job["trials"]))), job["trials"], strict=True):
+        problem, said, output, timed_out = _tried(job, given, epilogue, libc)
+        expired += timed_out
+        more = left > 0 and expired < job["patience"] and not said.startswith(b"!")
+        frame = FRAME.pack(len(problem), len(output), said == b"+", more) + problem + output
+        while frame:
+            frame = frame[os.write(report, frame) :]
+        if not more:
+            return
+
+
+def _tried(job: dict[str, Any], given: bytes, epilogue: str, libc: Any) -> tuple[bytes, bytes, bytes, bool]:
+    """One run of the program: what went wrong (empty: nothing), what it said of its end, its output, timed out."""
+    out, out_end = os.pipe()
+    said, said_end = os.pipe()
+    child = os.fork()
+    if child == 0:
+        _become_program(job, given, epilogue, out_end, said_end, libc)
+    os.close(out_end)
+    os.close(said_end)
+    deadline = time.monotonic() + job["wall"]
+    output = _collected(out, deadline, job["output"])
+    status, processor = _ended(child, 0.0 if output is None else deadline)
+    os.set_blocking(said, False)
+    try:
+        word = os.read(said, 4096)
+    except BlockingIOError:  # where there is no filter, its own children may still hold the other end
+        word = b""
+    os.close(out)
+    os.close(said)
+    if output is None:
+        return f"wrote more than {job['output']:,} bytes".encode(), word, b"", False
+    if processor > job["timeout"] or status in _KILLED_FOR_TIME:
+        return f"took more than {job['timeout']:g} s".encode(), word, output, True
+    if status is None:
+        return f"did not end within {job['wall']:g} s".encode(), word, output, True
+    if word[:1] in (b"-", b"!"):
+        problem = word[1:]
+    elif status < 0:
+        problem = f"was killed by signal {-status}".encode()
+    else:
+        problem = f"ended with exit code {status}".encode() if status else b""
+    return problem, word, output, False
+
+
+def _collected(out: int, deadline: float, limit: int) -> bytes | None:
+    """What is written to `out` until nobody can or the deadline has passed; None beyond `limit` bytes."""
+    chunks: list[bytes] = []
+    size = 0
+    while size <= limit:
+        if not select.select([out], [], [], max(0.0, deadline - time.monotonic()))[0]:
+            break
+        chunk = os.read(out, _CHUNK)
+        if not chunk:
+            break
+        chunks.append(chunk)
+        size += len(chunk)
+    return b"".join(chunks) if size <= limit else None
+
+
+def _ended(child: int, deadline: float) -> tuple[int | None, float]:
+    """Exit code (negative: a signal; None: it had to be killed) and processor seconds of `child`."""
+    pause = 0.0
+    while True:
+        pid, status, used = os.wait4(child, os.WNOHANG)
+        if pid:
+            return os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime
+        if time.monotonic() >= deadline:
+            os.kill(child, 9)
+            _, _, used = os.wait4(child, 0)
+            return None, used.ru_utime + used.ru_stime
+        time.sleep(pause)
+        pause = min(0.01, pause + 0.0005)
+
+
+def _become_program(job: dict[str, Any], given: bytes, epilogue: str, out: int, said: int, libc: Any) -> NoReturn:
+    """Turns this process into the program, and ends with it."""
+    stdin = os.memfd_create("stdin")
+    os.write(stdin, given)
+    os.lseek(stdin, 0, os.SEEK_SET)
+    # Out of the way first: any of these may itself be one of the numbers that they go to.
+    stdin, out, said = (_moved(descriptor) for descriptor in (stdin, out, said))
+    os.dup2(stdin, 0)
+    os.dup2(said, SAID)
+    os.dup2(out, OUT if epilogue else 1)
+    os.closerange(OUT + bool(epilogue), SAID)
+    os.closerange(SAID + 1, 256)
+    os.setsid()
+    sys.argv[:] = ["program.py"]
+    sys.path[:] = [*filter(None, sys.path), *job["path"]]
+    os.environ["OMP_NUM_THREADS"] = "1"  # numerical libraries would reserve memory for every core
+    module = ModuleType("program" if epilogue else "__main__")
+    sys.modules[module.__name__] = module
+    _limit(job, libc)
+    try:
+        code = compile(job["program"], "<program>", "exec", dont_inherit=True)
+    except BaseException as error:
+        _say(b"!", error)
+    try:
+        exec(code, module.__dict__)
+        if epilogue:
+            exec(compile(epilogue, "<test>", "exec", dont_inherit=True), {"program": module.__dict__, "out": OUT})
+    except SystemExit as ending:
+        if ending.code not in (None, 0) or epilogue:
+            os.write(SAID, f"-ended by SystemExit: {str(ending)[:100]}".encode(errors="replace"))
+            _end(1)
+    except BaseException as error:
+        _say(b"-", error)
+    os.write(SAID, b"+")
+    _end(0)
+
+
+def _end(code: int) -> NoReturn:
+    """What the interpreter does at its end, but for taking itself to pieces, which costs more than a short program."""
+    try:
+        if "threading" in sys.modules:
+            sys.modules["threading"]._shutdown()
+        atexit._run_exitfuncs()
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except BaseException:
+        code = code or 120
+    os._exit(code)
+
+
+def _moved(descriptor: int) -> int:
+    return fcntl.fcntl(descriptor, fcntl.F_DUPFD, 100)
+
+
+def _limit(job: dict[str, Any], libc: Any) -> None:
+    """What the program may use up, and what it may ask of the kernel."""
+    seconds = math.ceil(job["timeout"])
+    memory = job["memory"]
+    limits = (
+        (resource.RLIMIT_CPU, seconds),
+        (resource.RLIMIT_AS, memory),
+        (resource.RLIMIT_FSIZE, 0),
+        (resource.RLIMIT_NOFILE, 64),
+        (resource.RLIMIT_CORE, 0),
+    )
+    for kind, most in limits:
+        hard = resource.getrlimit(kind)[1]
+        most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.setrlimit(kind, (most, most))
+    hard = resource.getrlimit(resource.RLIMIT_STACK)[1]  # deep recursion is no crime
+    stack = memory if hard == resource.RLIM_INFINITY else min(memory, hard)
+    resource.setrlimit(resource.RLIMIT_STACK, (stack, stack))
+    if job["filter"]:
+        program = ctypes.create_string_buffer(job["filter"], len(job["filter"]))
+        length = len(job["filter"]) // 8
+        header = ctypes.create_string_buffer(struct.pack("@HP", length, ctypes.addressof(program)))
+        if libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0) or libc.prctl(_SECCOMP, _FILTER, header, 0, 0):
+            os._exit(70)
+
+
+def _say(mark: bytes, error: BaseException) -> NoReturn:
+    """Tells what was raised, and where in the program, and ends."""
+    line = 0
+    trace = error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == "<program>":
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    if isinstance(error, SyntaxError):
+        line = error.lineno or 0
+    try:
+        message = str(error.msg if isinstance(error, SyntaxError) else error)[:200]
+    except BaseException:  # its __str__ is the program's too
+        message = ""
+    kind = type(error).__name__[:100]
+    said = f"{kind}{f': {message}' if message else ''}{f' (line {line})' if line else ''}"
+    os.write(SAID, mark + said.encode(errors="replace"))
+    _end(1)

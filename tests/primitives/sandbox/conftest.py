@@ -1,0 +1,20 @@
+"""The isolations that work on this machine."""
+
+from __future__ import annotations
+
+import pytest
+
+from rewardkit.primitives.sandbox import isolation
+from rewardkit.primitives.sandbox.isolation import Isolation
+from rewardkit.primitives.sandbox.running import SandboxFailure
+
+
+@pytest.fixture(params=["bubblewrap", "namespaces"])
+def shut_in(request: pytest.FixtureRequest) -> Isolation:
+    """Each isolation in turn; skipped where it does not work."""
+    try:
+        made: Isolation = getattr(isolation, request.param)(())
+        isolation.check(made)
+    except SandboxFailure as error:
+        pytest.skip(f"{request.param} does not work here ({error}); apt-get install bubblewrap")
+    return made
