@@ -50,8 +50,7 @@ def parse_json(text: str) -> Parsed:
     parser = _parser()
     try:
         encoded = text.encode()
-        # Without its cache of strings jiter is faster on texts that are read once.
-        value = parser(encoded, allow_inf_nan=False, catch_duplicate_keys=True, cache_mode="none")
+        value = parser(encoded, allow_inf_nan=False, catch_duplicate_keys=True)
     except UnicodeEncodeError:
         return Parsed(error="holds a lone surrogate")
     except ValueError as error:

@@ -29,7 +29,8 @@ a step towards the first, it would be a third of the second and a quarter of the
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -60,6 +61,7 @@ _PLAIN: frozenset[str] = frozenset().union(
 )
 SHOWN_TAGS = 4
 
+Check = Callable[[Any], bool]
 Items = Iterator[tuple[str | int, object, Iterator[Node]]]
 """Key or index, value, and the subschemas for it."""
 
@@ -97,7 +99,8 @@ class SchemaEngine:
         self._validators: dict[int, Validator] = {}
         self._plain_validators: dict[int, Validator] = {}
         self._patterns: dict[str, Validator] = {}
-        self._levels: dict[tuple[str | int, ...], Level] = {}
+        self._levels: dict[tuple[str | int, ...], Level] = {}  # which keeps them, and so their ids
+        self._checks: dict[int, Mapping[str, tuple[Check, ...]]] = {}
 
     def credit_of(self, value: object, partial: bool = True, parsed: bool = False) -> tuple[float, str]:
         """(credit in [0, 1], note) of a JSON value; the note is empty for a valid one.
@@ -146,6 +149,15 @@ class SchemaEngine:
             if not any(branches):
                 return level
             named += filter(None, branches)
+
+    def checks(self, level: Level) -> Mapping[str, tuple[Check, ...]]:
+        """For each property that `level` names, what it has to pass; worked out once."""
+        if id(level) not in self._checks:
+            names = {name for member in level.members for name in member.get("properties", ())}.union(level.required)
+            self._checks[id(level)] = {
+                name: tuple(partial(self.valid, node) for node in self.property_schemas(level, name)) for name in names
+            }
+        return self._checks[id(level)]
 
     def property_schemas(self, level: Level, name: str) -> Iterator[Node]:
         """The subschemas for the property `name`."""
@@ -240,17 +252,23 @@ class _Walk:
 
     def _object_credit(self, level: Level, value: dict[str, Any], path: Path) -> float:
         before = self.violations.count
+        checks = self.engine.checks(level)
         earned, wrong = 0.0, 0
         for name in level.required:
             if name not in value:
                 self.violations.add((*path, name), "missing")
+                continue
+            for check in checks[name]:
+                if not check(value[name]):
+                    nodes = self.engine.property_schemas(level, name)
+                    earned += self._part_credit(nodes, value[name], (*path, name))
+                    break
             else:
-                nodes = self.engine.property_schemas(level, name)
-                earned += self._part_credit(nodes, value[name], (*path, name))
+                earned += 1.0
         for name, part in value.items():
-            if name not in level.required:
-                nodes = self.engine.property_schemas(level, name)
-                wrong += self._part_credit(nodes, part, (*path, name)) < 1.0
+            if name in level.required_names or (name in checks and all(check(part) for check in checks[name])):
+                continue
+            wrong += self._part_credit(self.engine.property_schemas(level, name), part, (*path, name)) < 1.0
         if self.violations.count == before:
             self._blame(level, value, path)
         return earned / (len(level.required) + wrong + level.whole_object)

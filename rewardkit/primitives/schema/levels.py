@@ -64,6 +64,10 @@ class Level:
     unions: tuple[TaggedUnion, ...]
 
     @cached_property
+    def required_names(self) -> frozenset[str]:
+        return frozenset(self.required)
+
+    @cached_property
     def whole_object(self) -> bool:
         """Whether an object can break a rule that no single property is to blame for."""
         return any(keyword not in _WHOLE_ARRAY for keyword in self.whole)
