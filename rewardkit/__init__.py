@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from rewardkit.core.progress import Progress as Progress, Schedule as Schedule
     from rewardkit.core.reward import reward as reward
     from rewardkit.core.scorer import Scorer as Scorer, score as score
+    from rewardkit.primitives.arithmetic import arithmetic as arithmetic
     from rewardkit.primitives.choice import choice as choice
     from rewardkit.primitives.code import code_runs as code_runs, code_tests as code_tests
     from rewardkit.primitives.exact import exact as exact
@@ -60,6 +61,7 @@ if TYPE_CHECKING:
         length_between as length_between,
         overlong_penalty as overlong_penalty,
     )
+    from rewardkit.primitives.math_equal import math_equal as math_equal
     from rewardkit.primitives.number import number as number
     from rewardkit.primitives.patterns import (
         contains_all as contains_all,
@@ -100,6 +102,7 @@ _HOMES = {
     "rewardkit.core.progress": ("Progress", "Schedule"),
     "rewardkit.core.reward": ("reward",),
     "rewardkit.core.scorer": ("Scorer", "score"),
+    "rewardkit.primitives.arithmetic": ("arithmetic",),
     "rewardkit.primitives.choice": ("choice",),
     "rewardkit.primitives.code": ("code_runs", "code_tests"),
     "rewardkit.primitives.exact": ("exact",),
@@ -109,6 +112,7 @@ _HOMES = {
     "rewardkit.primitives.json_valid": ("json_valid",),
     "rewardkit.primitives.language": ("language",),
     "rewardkit.primitives.length": ("cosine_length", "length_between", "overlong_penalty"),
+    "rewardkit.primitives.math_equal": ("math_equal",),
     "rewardkit.primitives.number": ("number",),
     "rewardkit.primitives.patterns": (
         "contains_all",

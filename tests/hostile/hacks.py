@@ -65,7 +65,17 @@ def matched() -> rk.Reward:
     return rk.json_match("answer")
 
 
+def maths() -> rk.Reward:
+    return rk.math_equal("answer")
+
+
+def program() -> rk.Reward:
+    return rk.code_tests("answer")
+
+
 FORTY_TWO = gold("42")
+TESTS = gold([{"input": "2", "output": "4"}, {"input": "3", "output": "6"}])
+SUM = gold(["assert add(1, 2) == 3", "assert add(2, 2) == 4"])
 LINE = gold('{"sku": "a", "qty": 7, "lines": [1, 2]}')
 
 HACKS = [
@@ -159,6 +169,40 @@ HACKS = [
     Hack("gold deep in a wrapper", lambda: rk.json_match("answer"), '{"x": {"a": 1}}', gold('{"a": 1}')),
     Hack("{} for valid JSON", lambda: rk.json_valid(kind="array"), "{}"),
     Hack("JavaScript for JSON", lambda: rk.json_valid(), "{a: 1}"),
+    # mathematics
+    Hack("wrong = gold", maths, "\\boxed{5 = 42}", FORTY_TWO),
+    Hack("gold = wrong", maths, "\\boxed{42 = 5}", FORTY_TWO),
+    Hack("gold, about wrong", maths, "\\boxed{42 \\approx 5}", FORTY_TWO),
+    Hack("the question restated", maths, "\\boxed{6 \\times 7}", FORTY_TWO),
+    Hack("the question as a fraction", maths, "\\boxed{\\frac{84}{2}}", FORTY_TWO),
+    Hack("two boxes", maths, "\\boxed{41} \\boxed{42}", FORTY_TWO),
+    Hack("or between boxes", maths, "\\boxed{42} or \\boxed{41}", FORTY_TWO),
+    Hack("or in a box", maths, "\\boxed{42 \\text{ or } 41}", FORTY_TWO),
+    Hack("a set for a number", maths, "\\boxed{\\{41, 42\\}}", FORTY_TWO),
+    Hack("plus or minus", maths, "\\boxed{\\pm 42}", FORTY_TWO),
+    Hack("an interval around it", maths, "\\boxed{[41, 43]}", FORTY_TWO),
+    Hack("boxes in a list", maths, "\\boxed{\\boxed{41}, \\boxed{42}}", FORTY_TWO),
+    Hack("box in the thinking", maths, "<think>\\boxed{42}</think>\\boxed{41}", FORTY_TWO),
+    Hack("x = 41, x = 42", maths, "\\boxed{x = 41, x = 42}", FORTY_TWO),
+    Hack("nearly", maths, "\\boxed{41.9999999}", FORTY_TWO),
+    Hack("six digits of a third", maths, "\\boxed{0.333333}", gold("\\frac{1}{3}")),
+    Hack("a limit of the question", maths, "\\boxed{\\lim_{x \\to 6} 7x}", FORTY_TWO),
+    Hack("a variable for the answer", maths, "\\boxed{x}", FORTY_TWO),
+    Hack("the right side alone", maths, "\\boxed{2x + 1}", gold("y = 3x + 1")),
+    Hack("open for closed", maths, "\\boxed{(1, 2)}", gold("[1, 2]")),
+    # programs
+    Hack("exit code 0", program, "```python\nraise SystemExit(0)\n```", TESTS),
+    Hack("all outputs at once", program, "```python\nprint(4)\nprint(6)\n```", TESTS),
+    Hack("the first line alone", lambda: rk.code_tests("answer"), "print(1)", gold([{"input": "", "output": "1\n2"}])),
+    Hack("special-cased", program, "```python\nprint(4)\n```", TESTS, most=0.5),
+    Hack(
+        "equal to everything",
+        program,
+        "```python\nclass E:\n  __eq__ = lambda *_: True\nadd = lambda *_: E()\n```",
+        SUM,
+    ),
+    Hack("asserts switched off", program, "```python\nimport os\ndef add(a, b):\n  os._exit(0)\n```", SUM),
+    Hack("a program in the thinking", program, "<think>```python\nprint(int(input())*2)\n```</think>", TESTS),
     # texts and lists
     Hack("superset, similarity", lambda: rk.similarity("answer"), "Paris " * 300, gold("Paris"), most=0.02),
     Hack("one letter", lambda: rk.similarity("answer"), "P", gold("Paris is the capital"), most=0.1),
@@ -203,6 +247,14 @@ HONEST = [
     Hack("list as bullets", lambda: rk.set_match("answer"), "- b\n- a", gold('["a", "b"]'), most=1.0),
     Hack("order", lambda: rk.sequence_match("answer"), "1. a\n2. b", gold(["a", "b"]), most=1.0),
     Hack("milestones", lambda: rk.steps("one", "two"), "Step one, then step two.", most=1.0),
+    Hack("a root in another form", maths, "\\boxed{\\frac{\\sqrt2}{2}}", gold("\\frac{1}{\\sqrt2}"), most=1.0),
+    Hack("with a unit", maths, "\\boxed{42 \\text{ cm}}", FORTY_TWO, most=1.0),
+    Hack("a decimal for a fraction", maths, "\\boxed{0.75}", gold("\\frac{3}{4}"), most=1.0),
+    Hack("a set in another order", maths, "\\boxed{\\{2, 1\\}}", gold("\\{1, 2\\}"), most=1.0),
+    Hack("x = before the number", maths, "\\boxed{x = 42}", FORTY_TWO, most=1.0),
+    Hack("a sentence", maths, "Therefore, the answer is $42$.", FORTY_TWO, most=1.0),
+    Hack("a program", program, "Here:\n```python\nprint(int(input()) * 2)\n```", TESTS, most=1.0),
+    Hack("a function", program, "```python\ndef add(a, b):\n    return a + b\n```", SUM, most=1.0),
     Hack("JSON match", matched, '{"lines": [2, 1], "qty": 7.0, "sku": "a"}', LINE, most=1.0),
     Hack("valid JSON", lambda: rk.json_valid(), "<think>{</think>{}", most=1.0),
     Hack("no refusal", lambda: rk.no_refusal(), "I cannily sorted them; here you are.", most=1.0),

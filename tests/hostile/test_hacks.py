@@ -6,11 +6,14 @@ import pytest
 
 import rewardkit as rk
 from tests.hostile.hacks import HACKS, HONEST, Hack
+from tests.hostile.sandboxes import skip_without_sandbox
 
 
 def score_of(case: Hack) -> float:
     columns = {name: [value] for name, value in case.columns.items()}
-    return float(rk.Scorer(case.make()).score(rk.Batch([case.completion], columns=columns)).total[0])
+    reward = case.make()
+    skip_without_sandbox(reward)
+    return float(rk.Scorer(reward).score(rk.Batch([case.completion], columns=columns)).total[0])
 
 
 @pytest.mark.parametrize("case", HACKS, ids=lambda case: case.name)

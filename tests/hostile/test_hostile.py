@@ -9,6 +9,7 @@ import pytest
 from tests.hostile.cells import CELLS
 from tests.hostile.children import lines_of
 from tests.hostile.rewards import REWARDS
+from tests.hostile.sandboxes import skip_without_sandbox
 from tests.hostile.schemas import DOCUMENTS, REFUSED, USABLE
 from tests.hostile.texts import TEXTS
 
@@ -19,6 +20,7 @@ GROWTH = 256 * 1024
 @pytest.mark.parametrize("name", REWARDS)
 def test_texts(name: str) -> None:
     case = REWARDS[name]
+    skip_without_sandbox(case.make())
     (honest, *lines) = lines_of("texts", name, list(TEXTS))
     right, wrong = honest["scores"]
     assert right > wrong
@@ -33,7 +35,9 @@ def test_texts(name: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name, case in REWARDS.items() if case.columns])
 def test_cells(name: str) -> None:
-    low, high = REWARDS[name].make().bounds
+    reward = REWARDS[name].make()
+    skip_without_sandbox(reward)
+    low, high = reward.bounds
     for line in lines_of("cells", name, list(CELLS)):
         assert line["grown"] <= GROWTH, line
         if "refused" in line:

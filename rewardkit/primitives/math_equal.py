@@ -1,0 +1,298 @@
+r"""Mathematics: ``rk.math_equal("answer")`` gives 1.0 to ``\boxed{0.5}`` where "answer" is ``\frac{1}{2}``."""
+
+from __future__ import annotations
+
+import re
+from concurrent.futures import Future
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from fractions import Fraction
+from functools import lru_cache, partial
+from importlib.util import find_spec
+from typing import Annotated, Any, ClassVar
+
+from pydantic import BeforeValidator
+
+from rewardkit.core import worker
+from rewardkit.core.algebra import Reward
+from rewardkit.core.binding import Parameter
+from rewardkit.core.errors import MissingExtraError, RewardDefinitionError, shorten
+from rewardkit.core.extraction import Extractor, as_extractor, whole
+from rewardkit.core.leaf import expression, primitive
+from rewardkit.core.outcome import Score
+from rewardkit.core.progress import number as checked_number
+from rewardkit.primitives.mathematics import in_worker
+from rewardkit.primitives.mathematics.final_answer import FinalAnswer
+from rewardkit.primitives.mathematics.notation import clean, compact, is_about, is_name, outer_brackets, sides
+from rewardkit.primitives.mathematics.plain import Numeral, read
+from rewardkit.primitives.mathematics.precheck import refusal
+from rewardkit.primitives.mathematics.units import differ, without_unit
+from rewardkit.primitives.mathematics.written import Written, equal, written
+
+MAX_CHARACTERS = 2_000
+MAX_SECONDS = 60.0
+
+_BOX = re.compile(r"\s*\\(?:boxed|fbox)\s*\{(.*)\}\s*", re.DOTALL)
+_WORDS = re.compile(r"\\text\s*\{([^{}]*)\}")
+_CHOICE = re.compile(r"\(?\s*([A-Za-z])\s*\)?")
+_BARE_WORDS = re.compile(r"[a-z][a-z' -]*")
+_BASED = re.compile(r"([0-9A-Za-z]+)_\{([0-9]+)\}")
+
+
+@dataclass(frozen=True)
+class Gold:
+    """A gold answer, read once.
+
+    Attributes:
+        cleaned: the whole of it.
+        text: that without a name before an equality sign and without a unit.
+        name: what the value is of: ``x`` in ``x = 5``.
+        number: the value, where it is written plainly.
+        spellings: how the answer may be spelled, where it may be words: ``even``, ``c`` for ``(C)``.
+        is_text: whether it is nothing but words.
+        form: the formula, or the list of formulas, where no computer algebra is needed for it.
+    """
+
+    cleaned: str
+    text: str
+    name: str
+    unit: str
+    number: Numeral | None
+    spellings: tuple[str, ...]
+    is_text: bool
+    form: Written | None = field(compare=False)
+
+    @classmethod
+    def of(cls, text: str) -> Gold:
+        box = _BOX.fullmatch(text)
+        cleaned = clean(box[1] if box else text)
+        name, value = "", cleaned
+        if len(parts := sides(cleaned)) == 2 and is_name(parts[0]):
+            name, value = parts
+        number = read(value)
+        value, unit = (value, number.unit) if number else without_unit(value)
+        spellings, is_text = ((), False) if number else _spellings(cleaned)
+        form = None if number or is_text else written(value)
+        return cls(cleaned, value, name, unit, number, spellings, is_text, form)
+
+    @property
+    def is_relation(self) -> bool:
+        """Whether it can be compared only as a whole: ``x^2 + y^2 = 25``, ``x = 1, y = 2``."""
+        return len(sides(self.text)) > 1
+
+
+def _spelled(cleaned: str) -> str:
+    text = _WORDS.sub(r"\1", cleaned).rstrip(" .")
+    choice = _CHOICE.fullmatch(text)
+    return " ".join((choice[1] if choice else text).casefold().split())
+
+
+def _spellings(cleaned: str) -> tuple[tuple[str, ...], bool]:
+    """How an answer in words is spelled, and whether it can be nothing but words."""
+    if based := _BASED.fullmatch(cleaned):
+        return (cleaned.casefold(), based[1].casefold()), True
+    spelled = _spelled(cleaned)
+    is_text = ("\\text" in cleaned and not _WORDS.sub("", cleaned).strip(" .()")) or bool(_CHOICE.fullmatch(cleaned))
+    return ((spelled,), is_text) if is_text or _BARE_WORDS.fullmatch(spelled) else ((), False)
+
+
+@dataclass(frozen=True)
+class GoldAnswer:
+    """A gold cell as mathematics: text or a number, run through the gold's own extractor."""
+
+    extract: Extractor | None
+    timeout: float
+
+    def __call__(self, value: object) -> Gold:
+        if isinstance(value, float):
+            value = Decimal(repr(value))
+        if isinstance(value, Decimal) and value.is_finite():
+            value = format(value, "f")
+        elif isinstance(value, (int, Fraction)) and not isinstance(value, bool):
+            value = str(value)
+        if not isinstance(value, str):
+            raise ValueError(f"no mathematics: {shorten(value)}")
+        found = self.extract(value) if self.extract else value
+        if found is None or not found.strip():
+            raise ValueError(f"no gold answer is found in {shorten(value)}")
+        gold = Gold.of(found)
+        if not (gold.number or gold.is_text or gold.form) and (reason := _unreadable(gold, self.timeout)):
+            raise ValueError(
+                f"{shorten(found, 60)} {reason}. A column of whole solutions needs gold=, such as "
+                "gold=rk.extract.boxed(); an answer in words is written \\text{words}"
+            )
+        return gold
+
+
+@lru_cache(maxsize=10_000)
+def _unreadable(gold: Gold, timeout: float) -> str:
+    if reason := refusal(gold.text):
+        return reason
+    try:
+        return in_worker.submit("check", gold.text, timeout=timeout).result()
+    except in_worker.TOO_MUCH as error:
+        return _too_much(error, timeout)
+
+
+def _too_much(error: BaseException, timeout: float) -> str:
+    return f"takes more than {timeout:g} s" if isinstance(error, TimeoutError) else "takes too much memory"
+
+
+@dataclass(frozen=True)
+class MathEqual:
+    """Equal to the gold answer: at a glance where both are plain, else by computer algebra in a worker."""
+
+    evaluated: bool
+    timeout: float
+
+    waits: ClassVar[bool] = True
+
+    def __call__(self, answer: str | None, gold: Gold) -> float | Score | Future[float | Score]:
+        if answer is None:
+            return Score(0.0, "no answer found")
+        if len(answer) > MAX_CHARACTERS:
+            return Score(0.0, f"longer than {MAX_CHARACTERS:,} characters")
+        cleaned = clean(answer)
+        if not cleaned:
+            return Score(0.0, "no answer found")
+        if "\\boxed" in cleaned or "\\fbox" in cleaned:
+            return Score(0.0, "a box inside a box")
+        if gold.number is not None:
+            return self._number(cleaned, gold, gold.number)
+        if compact(cleaned) == compact(gold.cleaned) or (gold.spellings and _spelled(cleaned) in gold.spellings):
+            return 1.0
+        if gold.is_text:
+            return _not(cleaned, gold)
+        return self._formula(cleaned, gold)
+
+    def _number(self, cleaned: str, gold: Gold, expected: Numeral) -> float | Score | Future[float | Score]:
+        *others, last = sides(cleaned)
+        value = read(last)
+        if value is None and self.evaluated:
+            return Score(0.0, f"{shorten(last, 60)} is not a number; the gold answer is {shorten(gold.cleaned, 60)}")
+        if value is None:
+            stated = [side for side in others if not is_about(side)]
+            return self._compared([*stated, last], gold, evaluated=False)
+        if not expected.equals(value) or _other_variable(gold.name, others):
+            return _not(cleaned, gold)
+        if self.evaluated and value.divided and not expected.divided:
+            return Score(0.0, f"{shorten(last, 60)} is left to be worked out")
+        unread = []
+        for side in others:
+            if is_about(side):
+                continue
+            number = read(side)
+            if number is None:
+                unread.append(side)
+            elif not expected.equals(number):
+                return Score(0.0, f"{shorten(cleaned, 60)} is not true")
+        return self._compared(unread, gold, evaluated=False) if unread else 1.0
+
+    def _formula(self, cleaned: str, gold: Gold) -> float | Score | Future[float | Score]:
+        stated = sides(cleaned)
+        if gold.is_relation or (len(stated) > 2 and "," in cleaned):  # x = 1, y = 2
+            return self._decided([cleaned], gold)
+        if gold.name and len(stated) == 2 and (not is_about(stated[0]) or _other_variable(gold.name, stated[:-1])):
+            # y - 2x = 1 for y = 2x + 1
+            return self._decided([cleaned], replace(gold, text=gold.cleaned, form=written(gold.cleaned)))
+        stated = [side for side in stated[:-1] if not is_about(side)] + stated[-1:]
+        stated[-1], unit = without_unit(stated[-1])
+        brackets = {outer_brackets(stated[-1]), outer_brackets(gold.text)} - {""}
+        if differ(unit, gold.unit) or len(brackets) > 1:
+            return _not(cleaned, gold)
+        return self._decided(stated, gold)
+
+    def _decided(self, stated: list[str], gold: Gold) -> float | Score | Future[float | Score]:
+        decided = self._at_a_glance(stated, gold)
+        return self._compared(stated, gold, evaluated=self.evaluated) if decided is None else decided
+
+    def _at_a_glance(self, stated: list[str], gold: Gold) -> float | Score | None:
+        """The score where neither side needs computer algebra, else None."""
+        if gold.form is None:
+            return None
+        forms = [written(side) for side in stated]
+        for side, form in zip(stated, forms, strict=True):
+            found = equal(gold.form, form) if form else None
+            if found is None:
+                return None
+            if not found:
+                return _not(side, gold)
+        if self.evaluated and forms[-1] and forms[-1].arithmetic > gold.form.arithmetic:
+            return Score(0.0, f"{shorten(stated[-1], 60)} is left to be worked out")
+        return 1.0
+
+    def _compared(self, stated: list[str], gold: Gold, *, evaluated: bool) -> Score | Future[float | Score]:
+        """By computer algebra: whether all that is stated equals the gold answer and the last is worked out."""
+        for side in stated:
+            if reason := refusal(side, gold.cleaned if self.evaluated else None):
+                return Score(0.0, f"{shorten(side, 60)} {reason}")
+        future = in_worker.submit("compare", gold.text, tuple(stated), timeout=self.timeout, evaluated=evaluated)
+        return worker.then(future, partial(self._score, stated[-1]))
+
+    def _score(self, answer: str, done: Future[str]) -> float | Score:
+        try:
+            reason = done.result()
+        except in_worker.TOO_MUCH as error:
+            reason = _too_much(error, self.timeout)
+        return Score(0.0, f"{shorten(answer, 60)} {reason}") if reason else 1.0
+
+
+def _not(cleaned: str, gold: Gold) -> Score:
+    return Score(0.0, f"{shorten(cleaned, 60)} is not {shorten(gold.cleaned, 60)}")
+
+
+def _other_variable(name: str, others: list[str]) -> bool:
+    """Whether the answer is said of another variable: ``y = 5`` for ``x = 5``."""
+    return len(name) == 1 and any(len(side) == 1 and side.isalpha() and side != name for side in others)
+
+
+def math_equal(
+    column: str,
+    *,
+    extract: Extractor | Any = None,
+    gold: Extractor | Any = None,
+    evaluated: bool = True,
+    timeout: float = 3.0,
+) -> Reward:
+    r"""1.0 where the final answer equals the gold answer mathematically, else 0.0.
+
+    ``\boxed{\frac{2}{4}}`` scores 1.0 where "answer" is ``0.5``, ``\boxed{\sqrt{12}}`` where it is ``2\sqrt{3}``, and
+    ``\boxed{17 \times 24}`` scores 0.0 where it is ``408``: that restates the question. Numbers written plainly are
+    compared exactly (0.333333 is not 1/3); everything else by math-verify, in a worker process with a limit on time
+    and memory.
+
+    Args:
+        column: the gold answer's column: LaTeX with or without ``$``, text, or a number.
+        extract: finds the answer; by default ``<answer>``, else the boxes, else after ``####``, else what follows
+            "answer is" or "answer:", else the only formula of the last line. Different boxes are a list.
+        gold: finds the gold answer in its cell, such as ``rk.extract.boxed()`` for whole solutions.
+        evaluated: whether the answer must be worked out: a number where the gold answer is one, and elsewhere no more
+            arithmetic left to do than in the gold answer. False takes any equal expression.
+        timeout: seconds that one comparison may take in the worker, at most 60; an answer that takes longer scores 0.0.
+
+    Raises:
+        MissingExtraError: math-verify is not installed.
+        CoercionError: while scoring: a gold cell that cannot be read as mathematics.
+    """
+    if find_spec("math_verify") is None or find_spec("antlr4") is None:
+        raise MissingExtraError.of("rk.math_equal", "math")
+    seconds = checked_number(timeout, "math_equal: timeout")
+    if not 0.0 < seconds <= MAX_SECONDS:
+        raise RewardDefinitionError(f"math_equal: timeout is above 0 and at most {MAX_SECONDS:g} s, got {timeout}")
+    where = as_extractor(extract, FinalAnswer())
+    gold_where = None if gold is None else as_extractor(gold, whole())
+    shown = expression(
+        "math_equal",
+        column,
+        extract=(extract and where, None),
+        gold=(gold_where, None),
+        evaluated=(evaluated, True),
+        timeout=(timeout, 3.0),
+    )
+    return primitive(
+        MathEqual(bool(evaluated), float(seconds)),
+        "math_equal",
+        shown,
+        Parameter("answer", "completion", view=where),
+        Parameter("gold", column, annotation=Annotated[Gold, BeforeValidator(GoldAnswer(gold_where, float(seconds)))]),
+    )

@@ -1,0 +1,104 @@
+r"""Numbers written plainly, compared exactly: ``read(r"12{,}000 \text{ feet}").value == 12000``.
+
+Plain are integers, decimals, thousands separators, fractions, mixed numbers, ``0.\overline{3}``, powers of ten, a
+percent sign, a currency or a unit, and a name before an equality sign. Most answers are no more than that, and no
+computer algebra is needed for them.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+
+from rewardkit.primitives.mathematics.units import differ, unit_of
+
+MAX_DIGITS = 400
+
+_DIGITS = r"(?:[0-9]{1,3}(?:,[0-9]{3})+(?![0-9])|[0-9]{1,3}(?:[ ][0-9]{3})+(?![0-9])|[0-9]+)"
+_NUMBER = re.compile(
+    rf"""
+    (?P<sign>[+-]?)\s*(?P<currency>\\\$)?\s*
+    (?: (?:(?P<whole>[0-9]+)\s*)? \\frac \{{\s*(?P<top>[+-]?\s*[0-9]+)\s*\}} \{{\s*(?P<bottom>[+-]?\s*[0-9]+)\s*\}}
+      | (?:(?P<whole_>[0-9]+)\s+)? (?P<top_>[0-9]+)\s*/\s*(?P<bottom_>[0-9]+)
+      | (?P<before>[0-9]*)\.(?P<after>[0-9]*)\\overline\{{(?P<period>[0-9]+)\}}
+      | (?P<decimal>(?:{_DIGITS}(?:\.[0-9]*)?|\.[0-9]+))
+        (?:e(?P<e>[+-]?[0-9]{{1,3}})(?![0-9])|\s*(?:\\times|\\cdot|\*)\s*10\s*\^\{{\s*(?P<power>[+-]?[0-9]{{1,3}})\s*\}})?
+    )
+    \s*?(?P<percent>\s*(?:\\%|\\text\s*\{{\s*(?:percent|\\%)\s*\}}|percent\b))?
+    (?P<unit>.*)""",
+    re.VERBOSE | re.ASCII | re.IGNORECASE,
+)
+_POWER_OF_TEN = re.compile(r"([+-]?)\s*10\s*\^\{\s*([+-]?[0-9]{1,3})\s*\}(.*)", re.ASCII)
+_WRAPPED = re.compile(r"([+-]?)\s*(?:\(([^()]*)\)|\{(.*)\}|\\\{([^{},]*)\\\})(\s*\^\{\\circ\}|\s*\\%)?")
+_TEXT = re.compile(r"\\text\s*\{([^{}]*)\}")
+
+
+@dataclass(frozen=True)
+class Numeral:
+    """A number as it was written.
+
+    Attributes:
+        value: without the percent sign: 50 for ``50%``.
+        divided: written as a fraction although it is a whole number: ``12/4``.
+    """
+
+    value: Fraction
+    percent: bool = False
+    unit: str = ""
+    divided: bool = False
+
+    def equals(self, other: Numeral) -> bool:
+        """Whether both are the same number.
+
+        A percent sign is a hundredth; from 1% on it may also be left out, as units may.
+        """
+        if differ(self.unit, other.unit):
+            return False
+        if self.percent == other.percent:
+            return self.value == other.value
+        share, plain = (self, other) if self.percent else (other, self)
+        return share.value / 100 == plain.value or (share.value == plain.value and abs(plain.value) >= 1)
+
+
+def read(cleaned: str) -> Numeral | None:
+    """The number that a cleaned text writes down, or None where there is none or something is left to work out."""
+    if text := _TEXT.fullmatch(cleaned):
+        cleaned = text[1].strip()
+    if wrapped := _WRAPPED.fullmatch(cleaned):
+        sign, *insides, after = wrapped.groups(default="")
+        cleaned = sign + max(insides, key=len).strip() + after
+        if cleaned.startswith(("--", "-+", "+-", "++")):
+            cleaned = ("-" if cleaned[0] != cleaned[1] else "") + cleaned[2:]
+    if power := _POWER_OF_TEN.fullmatch(cleaned):
+        cleaned = f"{power[1]}1e{power[2]}{power[3]}"
+    match = _NUMBER.fullmatch(cleaned)
+    if match is None or len(match.group()) - len(match["unit"]) > MAX_DIGITS:
+        return None
+    unit = unit_of(match["unit"])
+    value = _value(match)
+    if unit is None or value is None or (unit and match["percent"]):
+        return None
+    if match["currency"]:
+        unit = unit or "dollar"
+    divided = bool(match["top"] or match["top_"]) and value.denominator == 1
+    return Numeral(-value if match["sign"] == "-" else value, bool(match["percent"]), unit, divided)
+
+
+def _value(match: re.Match[str]) -> Fraction | None:
+    if top := match["top"] or match["top_"]:
+        bottom = int((match["bottom"] or match["bottom_"]).replace(" ", ""))
+        if bottom == 0:
+            return None
+        fraction = Fraction(int(top.replace(" ", "")), bottom)
+        whole = match["whole"] or match["whole_"]
+        if not whole:
+            return fraction
+        return int(whole) + fraction if 0 < fraction < 1 else None
+    if period := match["period"]:
+        before, after = match["before"] or "0", match["after"]
+        repeated = Fraction(int(period), 10 ** len(after) * (10 ** len(period) - 1))
+        return Fraction(f"{before}.{after or 0}") + repeated
+    digits = match["decimal"].replace(",", "").replace(" ", "")
+    exponent = int(match["e"] or match["power"] or 0)
+    return Fraction(digits.removesuffix(".")) * Fraction(10) ** exponent

@@ -1,0 +1,79 @@
+r"""What is refused before anything parses it: ``refusal("9^{9^{9^{9}}}")`` is "has a tower of powers".
+
+Computer algebra works such things out, however long that takes. The worker's time and memory limits stop it too, but
+a killed worker costs seconds; this costs microseconds.
+"""
+
+from __future__ import annotations
+
+import re
+from math import prod
+
+MAX_CHARACTERS = 500
+MAX_DEPTH = 12
+MAX_DIGITS = 100
+MAX_EXPONENT = 1_000
+MAX_POWERS_OF_POWERS = 10_000
+MAX_FACTORIAL = 100
+
+_LONG_NUMBER = re.compile(rf"[0-9]{{{MAX_DIGITS + 1}}}")
+_TOWER = re.compile(r"\^\{[^{}]*\}\s*\^|\^\{[^{}A-Za-z]*\^|\^\{[^{}]*\^\{[^{}]*\^|\^\s*[^{\\\s]")
+_EXPONENT = re.compile(r"\^\s*\{([^{}^]*)")
+_POWER_OF_GROUP = re.compile(r"[)}\]|]\s*\^\s*\{\s*([0-9]{1,4})\s*\}")
+_NUMBER = re.compile(r"[0-9]+")
+_FACTORIAL = re.compile(r"([0-9]*)\s*!")
+_BEFORE_FACTORIAL = re.compile(r"(?:[A-Za-z0-9]|[A-Za-z][^A-Za-z]{0,9}\))\s*$")
+# An answer may leave these to be worked out only where the gold answer does.
+_UNFINISHED = re.compile(
+    r"\\(?:begin\{vmatrix\}|(?:sum|prod|coprod|i*nt|oint|lim|limsup|liminf|[dt]?binom|choose|det|gcd|lcm|max|min|sup|inf"
+    r"|[bp]?mod|lfloor|lceil|partial|nabla|approx|simeq|sim|cong|equiv|ne|propto|div|arg|Re|Im)(?![A-Za-z])"
+    r"|text\s*\{\s*(?:gcd|lcm|mod|rank|tr|trace|arg|Re|Im)\s*\})|!"
+)
+
+
+def refusal(cleaned: str, gold: str | None = None) -> str | None:
+    """Why a cleaned text is not parsed; None where nothing speaks against it.
+
+    Args:
+        gold: for an answer, the gold answer: what that leaves to be worked out, the answer may leave too.
+    """
+    if len(cleaned) > MAX_CHARACTERS:
+        return f"is longer than {MAX_CHARACTERS} characters"
+    if not (cleaned.isascii() and cleaned.isprintable()):
+        return "has characters that are no mathematics"
+    if _depth(cleaned) > MAX_DEPTH:
+        return f"is nested deeper than {MAX_DEPTH} levels"
+    if _LONG_NUMBER.search(cleaned):
+        return f"has a number of more than {MAX_DIGITS} digits"
+    if _TOWER.search(cleaned):
+        return "has a tower of powers"
+    exponents = _NUMBER.findall(" ".join(_EXPONENT.findall(cleaned)))
+    if any(int(exponent) > MAX_EXPONENT for exponent in exponents):
+        return f"has a power of more than {MAX_EXPONENT:,}"
+    if prod(max(1, int(power)) for power in _POWER_OF_GROUP.findall(cleaned)) > MAX_POWERS_OF_POWERS:
+        return "has powers of powers"
+    if any(not _small_factorial(cleaned, match) for match in _FACTORIAL.finditer(cleaned)):
+        return f"has a factorial that may be of more than {MAX_FACTORIAL}"
+    if gold is not None:
+        for unfinished in _UNFINISHED.findall(cleaned):
+            if unfinished not in gold:
+                return f"leaves {unfinished} to be worked out"
+    return None
+
+
+def _depth(text: str) -> int:
+    depth = deepest = 0
+    for bracket in text:
+        if bracket in "([{":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif bracket in ")]}":
+            depth = max(0, depth - 1)
+    return deepest
+
+
+def _small_factorial(text: str, match: re.Match[str]) -> bool:
+    """Of a small number, of a variable, or of a bracket with a variable near its end: ``5!``, ``n!``, ``(n - 1)!``."""
+    if match[1]:
+        return int(match[1]) <= MAX_FACTORIAL
+    return bool(_BEFORE_FACTORIAL.search(text[max(0, match.start() - 12) : match.start()]))

@@ -1,0 +1,83 @@
+r"""What may follow a number without changing it: ``unit_of(r"\text{ square feet}")`` is ``foot^2``.
+
+A unit is left out as often as not, so it need not be there; but 5 m is not 5 cm.
+"""
+
+from __future__ import annotations
+
+import re
+
+UNKNOWN = "?"
+"""Words that are no unit of the table: apples. They may stand beside any unit."""
+
+_NAMES = """
+millimeter mm millimetre|centimeter cm centimetre|decimeter dm decimetre|meter m metre|kilometer km kilometre
+inch in inches|foot ft feet|yard yd|mile mi|milligram mg|gram g|kilogram kg kilo|tonne ton|pound lb lbs|ounce oz
+milliliter ml millilitre|liter l litre|gallon gal|millisecond ms|second s sec|minute min|hour h hr|day|week|month
+year yr|dollar usd buck|cent|euro eur|degree deg|radian rad|kilometer/hour kmh kph|mile/hour mph
+"""
+_CANONICAL = {
+    alias: aliases.split()[0]
+    for aliases in _NAMES.replace("\n", "|").split("|")
+    if aliases
+    for alias in aliases.split()
+}
+_VALUES = """
+and or to not no minus plus times divided over half halves third thirds quarter quarters hundred hundreds thousand
+thousands million millions billion billions trillion trillions dozen dozens factorial pi sqrt root mod modulo base
+negative infinity point than except if unless between either e i zero one two three four five six seven eight nine
+ten eleven twelve twenty thirty forty fifty sixty seventy eighty ninety percent approximately about maybe
+"""
+_CHANGING = frozenset(_VALUES.split())
+"""Words after a number that may change it, or name another one."""
+
+_TEXT = re.compile(r"\\text\s*\{([^{}]*)\}")
+_POWER = re.compile(r"\^\{?([23])\}?")
+_WORDS = re.compile(r"[a-z]+(?:\^[23])?(?:[ /-]+[a-z]+(?:\^[23])?)*")
+
+
+def unit_of(text: str) -> str | None:
+    r"""The unit that `text` is: "" for nothing, `UNKNOWN` for other words, None if it is more than a unit."""
+    if not text or text.isspace():
+        return ""
+    if text.strip() == "^{\\circ}":
+        return "degree"
+    spelled = "\\text" in text
+    words = _POWER.sub(r"^\1", _TEXT.sub(r"\1", text)).lower().replace(".", "").replace("\\%", "")
+    words = words.strip()
+    if not _WORDS.fullmatch(words) or not _CHANGING.isdisjoint(re.split(r"[ /^-]+", words)):
+        return None
+    if words.startswith(("squared", "cubed")):
+        return None
+    unit = _canonical(words)
+    # Letters side by side are variables: 5ab, 5 x. A unit may be written so, and a word after a space.
+    if not spelled and unit == UNKNOWN and (not text[0].isspace() or len(words) < 3):
+        return None
+    return None if not spelled and len(words) == 1 and not text[0].isspace() else unit
+
+
+def _canonical(words: str) -> str:
+    power = ""
+    for phrase, exponent in (("square ", "^2"), ("sq ", "^2"), ("cubic ", "^3"), ("cu ", "^3")):
+        if words.startswith(phrase):
+            words, power = words[len(phrase) :], exponent
+    for phrase, exponent in ((" squared", "^2"), (" cubed", "^3"), ("^2", "^2"), ("^3", "^3")):
+        if words.endswith(phrase):
+            words, power = words[: -len(phrase)], exponent
+    parts = [_CANONICAL.get(part) or _CANONICAL.get(part.removesuffix("s")) for part in re.split(r" per |/", words)]
+    return "/".join(part for part in parts if part) + power if all(parts) else UNKNOWN
+
+
+def differ(one: str, other: str) -> bool:
+    """Whether both units are known and not the same."""
+    return one != other and not {one, other} & {"", UNKNOWN}
+
+
+_LAST_UNIT = re.compile(r"(?:\s*\\text\s*\{[^{}]*\}(?:\^\{[23]\})?|\s*\^\{\\circ\})$")
+
+
+def without_unit(cleaned: str) -> tuple[str, str]:
+    r"""A formula and the unit spelled out behind it: ``2\pi`` and ``centimeter`` for ``2\pi \text{ cm}``."""
+    last = _LAST_UNIT.search(cleaned)
+    unit = unit_of(last[0]) if last and last.start() else None
+    return (cleaned[: last.start()].rstrip(), unit) if last and unit else (cleaned, "")
