@@ -64,6 +64,14 @@ def test_the_last_message_is_scored_not_the_first() -> None:
     assert (ours(THINK, messages), rewards.think_format_reward([messages])) == (1.0, [0.0])
 
 
+@pytest.mark.parametrize("content", [None, [{"type": "text", "text": "<think>a</think>42"}]])
+def test_contents_that_are_no_text(content: object) -> None:
+    messages = [{"role": "assistant", "content": content}]
+    with pytest.raises(TypeError):
+        rewards.think_format_reward([messages])
+    assert ours(THINK, messages) == (0.0 if content is None else 1.0)
+
+
 @given(st.integers(0, 120), st.integers(1, 100), st.data())
 def test_soft_overlong_punishment_is_the_same(tokens: int, longest: int, data: st.DataObject) -> None:
     buffer = data.draw(st.integers(0, longest))
@@ -90,3 +98,43 @@ def test_cosine_scaled_reward_is_the_same(tokens: int, answer: str) -> None:
     reward = rk.cosine_length(rk.exact("solution"), 100)
     table = rk.score(reward, [completion], completion_ids=[[7] * tokens], solution=["\\frac{1}{3}"])
     assert math.isclose(table.total[0], expected)
+
+
+MATH = [
+    # completion, gold, TRL's score, ours
+    ("\\boxed{\\frac{1}{3}}", "\\frac{1}{3}", 1.0, 1.0),
+    ("\\boxed{\\frac{1}{2}}", "\\frac{1}{3}", 0.0, 0.0),
+    ("\\boxed{0.5}", "$\\frac{1}{2}$", 1.0, 1.0),
+    ("\\boxed{\\sqrt{12}}", "$2\\sqrt{3}$", 1.0, 1.0),
+    ("\\boxed{x^2 - 1}", "$(x-1)(x+1)$", 1.0, 1.0),
+    ("no answer", "$5$", 0.0, 0.0),
+    ("\\boxed{17 \\times 24}", "$408$", 1.0, 0.0),  # restates the question
+    ("\\boxed{4 = 5}", "$5$", 1.0, 0.0),  # is not true
+    ("\\boxed{0.333333}", "$\\frac{1}{3}$", 1.0, 0.0),  # is not a third
+    ("\\boxed{\\dfrac12}", "$\\frac{1}{2}$", 0.0, 1.0),  # LaTeX as people write it
+    # Gold without dollar signs: TRL reads the 2 alone, or nothing at all and leaves the example out.
+    ("\\boxed{2}", "2\\sqrt{3}", 1.0, 0.0),
+    ("\\boxed{2\\sqrt{3}}", "2\\sqrt{3}", 0.0, 1.0),
+    ("\\boxed{\\text{even}}", "even", None, 1.0),
+]
+
+
+@pytest.mark.parametrize(("completion", "gold", "trl", "expected"), MATH)
+def test_accuracy_and_where_ours_differs(completion: str, gold: str, trl: float | None, expected: float) -> None:
+    pytest.importorskip("math_verify")
+    table = rk.score(rk.math_equal("solution"), [completion], solution=[gold])
+    assert rewards.accuracy_reward([[{"role": "assistant", "content": completion}]], [gold]) == [trl]
+    assert table.total.tolist() == [expected]
+
+
+def test_reasoning_accuracy_needs_an_end_of_thinking_and_ours_only_where_there_is_thinking() -> None:
+    pytest.importorskip("math_verify")
+    reward = rk.math_equal("solution")
+    for completion, trl, expected in (
+        ("<think>\\boxed{4}?</think> \\boxed{5}", 1.0, 1.0),
+        ("<think>\\boxed{5}", 0.0, 0.0),
+        ("\\boxed{5}", 0.0, 1.0),
+    ):
+        messages = [[{"role": "assistant", "content": completion}]]
+        assert rewards.reasoning_accuracy_reward(messages, ["$5$"]) == [trl]
+        assert rk.score(reward, [completion], solution=["$5$"]).total.tolist() == [expected]
