@@ -13,12 +13,14 @@ thinking, take time linear in the text, and never raise on any text.
 ``rk.extract.json("total")``         a value inside the completion's JSON
 ``rk.extract.whole()``               the visible text as it is
 ``rk.extract.raw()``                 the completion as it is, with its thinking: for form, never for answers
+``rk.extract.prefilled()``           the answer behind ``</think>``, where the prompt has begun the thinking
 ``rk.extract.document()``            where JSON stands: ``<answer>``, else a fenced block, else the visible text
 ===================================  =========================================================
 """
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -27,6 +29,7 @@ from typing import Any, final
 
 from rewardkit.core.errors import RewardDefinitionError, RewardTypeError, hashable, shorten
 from rewardkit.core.json_text import MAX_CHARACTERS, NO_JSON, Parsed, parse_json
+from rewardkit.core.marks import behind_hashes, fenced_blocks, last_box
 from rewardkit.core.visibility import spoken_text, visible_text
 
 
@@ -104,9 +107,10 @@ class Tag(TextExtractor):
 
     def find(self, answer: str) -> str | None:
         opening, closing = f"<{self.name}>", f"</{self.name}>"
-        start, end = answer.find(opening), answer.find(closing)
+        end = answer.find(closing)
+        start = answer.rfind(opening, 0, max(end, 0))  # an earlier one that nothing closes is a word about the tag
         # A second tag makes it unclear which one is the answer: no answer, rather than the best of two.
-        if start < 0 or end < start or answer.find(opening, start + 1) >= 0 or answer.find(closing, end + 1) >= 0:
+        if start < 0 or answer.find(closing, end + 1) >= 0 or answer.find(opening, end) >= 0:
             return None
         return answer[start + len(opening) : end]
 
@@ -121,25 +125,7 @@ _ANSWER = Tag("answer")
 @dataclass(frozen=True)
 class Boxed(TextExtractor):
     def find(self, answer: str) -> str | None:
-        opening = "\\boxed{"
-        start = answer.rfind(opening)
-        if start < 0:
-            return None
-        start += len(opening)
-        depth = 1
-        position = start
-        while position < len(answer):
-            character = answer[position]
-            if character == "\\":
-                position += 1
-            elif character == "{":
-                depth += 1
-            elif character == "}":
-                depth -= 1
-                if depth == 0:
-                    return answer[start:position]
-            position += 1
-        return None
+        return last_box(answer)
 
     def __repr__(self) -> str:
         return "boxed()"
@@ -173,30 +159,10 @@ class Fenced(TextExtractor):
         return f"fenced({self.language!r})"
 
 
-def fenced_blocks(text: str) -> list[tuple[str, str]]:
-    """The closed fenced blocks of `text` in order: (language in lower case, body)."""
-    blocks = []
-    language: str | None = None
-    fence = ""
-    body: list[str] = []
-    for line in text.split("\n"):  # splitlines would also cut at U+2028, which may stand in a JSON string
-        mark = line.strip()
-        drawn = mark[: len(mark) - len(mark.lstrip(mark[:1]))] if mark[:1] in ("`", "~") else ""
-        said = mark[len(drawn) :]
-        if language is None and len(drawn) >= 3 and drawn[0] not in said:
-            language, fence, body = said.strip().lower(), drawn, []
-        elif language is not None and drawn.startswith(fence) and not said:
-            blocks.append((language, "\n".join(body)))
-            language = None
-        else:
-            body.append(line)
-    return blocks
-
-
 @final
 @dataclass(frozen=True)
 class Answer(TextExtractor):
-    """The first strategy that finds something: tag, boxed, after, whole."""
+    """The first of these that is there: a tag, a box, ``####``; else the text as a whole."""
 
     def find(self, answer: str) -> str | None:
         if "<answer>" in answer or "</answer>" in answer:
@@ -205,7 +171,7 @@ class Answer(TextExtractor):
         if "\\boxed{" in answer:
             return Boxed().find(answer)
         if "####" in answer:
-            return After("####").find(answer)
+            return behind_hashes(answer)
         return answer
 
     def __repr__(self) -> str:
@@ -298,17 +264,40 @@ class JsonValue(Extractor):
         return f"json({', '.join(map(repr, self.path))})"
 
 
+@final
+@dataclass(frozen=True)
+class Prefilled(Extractor):
+    """Looks behind the end of a thinking that the prompt has begun."""
+
+    where: TextExtractor
+
+    @property
+    def source(self) -> Callable[[str], str | None]:
+        return _behind_thinking
+
+    def derive(self, seen: str | None) -> str | None:
+        return self.where.derive(seen)
+
+    def __repr__(self) -> str:
+        return f"prefilled({self.where!r})"
+
+
+def _behind_thinking(text: str) -> str | None:
+    return readable_text(text) if "</think>" in text else None
+
+
 def as_extractor(value: object, default: Extractor) -> Extractor:
     """None is `default`, a function becomes an extractor, anything else but an Extractor is a TypeError."""
     if value is None:
         return default
     if isinstance(value, Extractor):
         return value
+    if getattr(value, "__module__", None) == __name__ and callable(value):
+        raise RewardTypeError(f"rk.extract.{getattr(value, '__name__', '?')} makes an extractor: write it with (...)")
     if isinstance(value, type) or not callable(value) or hasattr(value, "evaluate") or not hashable(value):
         raise RewardTypeError(
-            f"extract= takes an extractor such as rk.extract.tag('answer') or a (hashable) function "
-            f"text -> str | None, "
-            f"got {shorten(value)} ({type(value).__name__})"
+            "extract= or gold= takes an extractor such as rk.extract.tag('answer') or a (hashable) function "
+            f"text -> str | None, got {shorten(value)} ({type(value).__name__})"
         )
     return Own(value)
 
@@ -326,7 +315,10 @@ def answer() -> Extractor:
 
 def tag(name: str) -> Extractor:
     """Body of the only ``<name>...</name>``; None when it is missing or stands there twice."""
-    return Tag(_named(name, "the tag's name").strip("<>/"))
+    bare = _named(name, "the tag's name").strip("<>/")
+    if not re.fullmatch(r"[^<>/\s]+", bare):
+        raise RewardDefinitionError(f"the tag's name is one word without brackets, got {shorten(name)}")
+    return Tag(bare)
 
 
 def boxed() -> Extractor:
@@ -341,8 +333,8 @@ def after(marker: str) -> Extractor:
 
 def fenced(language: str = "") -> Extractor:
     """Body of the last closed fenced block of `language` (``""``: without a language)."""
-    if not isinstance(language, str):
-        raise RewardDefinitionError(f"the language of a fenced block is a string, got {shorten(language)}")
+    if not isinstance(language, str) or language.split() not in ([], [language]):
+        raise RewardDefinitionError(f'the language of a fenced block is one word, or "", got {shorten(language)}')
     return Fenced(language)
 
 
@@ -354,6 +346,18 @@ def whole() -> Extractor:
 def raw() -> Extractor:
     """The completion as it is, with its thinking: for rewards on form, never for the answer."""
     return Raw()
+
+
+def prefilled(where: Extractor | None = None) -> Extractor:
+    """Nothing before ``</think>``: for prompts that end with ``<think>``, after which a cut-off text is all thinking.
+
+    Args:
+        where: finds something in the text behind it, `answer` by default.
+    """
+    inner = as_extractor(where, Answer())
+    if not isinstance(inner, TextExtractor):
+        raise RewardTypeError(f"prefilled looks for text, which {inner!r} does not")
+    return Prefilled(inner)
 
 
 def document() -> Extractor:

@@ -12,6 +12,8 @@ from collections.abc import Callable, Mapping, Set
 from dataclasses import fields, is_dataclass
 from typing import Any
 
+_PLAIN = (str, bytes, int, float, complex, tuple, frozenset, type(None))
+
 
 def fingerprint(value: object) -> str:
     """16 hexadecimal digits over everything that makes `value` what it is."""
@@ -35,19 +37,33 @@ def described(value: object) -> str:
     if isinstance(value, functools.partial):
         return f"partial{described((value.func, value.args, value.keywords))}"
     if inspect.isroutine(value):
-        return f"{source(value)}({', '.join(map(_enclosed, getattr(value, '__closure__', None) or ()))})"
+        owner = f"{described(value.__self__)}." if inspect.ismethod(value) else ""
+        return f"{owner}{source(value)}({', '.join(map(_enclosed, getattr(value, '__closure__', None) or ()))})"
     if type(value).__repr__ is object.__repr__:
         return f"{type(value).__qualname__}{described(getattr(value, '__dict__', {}))}"
+    if callable(value) and not isinstance(value, type):
+        # What its author wants to be seen of it, and what may make it another one all the same.
+        state = {name: item for name, item in getattr(value, "__dict__", {}).items() if isinstance(item, _PLAIN)}
+        return f"{value!r}{described(state)}"
     return repr(value)
 
 
 def source(function: Callable[..., Any]) -> str:
     """The source of `function`, or its code where there is none."""
     try:
-        return inspect.getsource(function)
+        written = inspect.getsource(function)
     except (OSError, TypeError):
-        code = getattr(function, "__code__", None)
-        return f"{function.__qualname__}: {getattr(code, 'co_code', b'')!r} {getattr(code, 'co_consts', ())!r}"
+        return f"{function.__qualname__}: {_compiled(function)}"
+    # Of two lambdas on one line the source is the same.
+    return f"{written} {_compiled(function)}" if function.__name__ == "<lambda>" else written
+
+
+def _compiled(function: Callable[..., Any]) -> str:
+    code = getattr(function, "__code__", None)
+    if code is None:
+        return ""
+    constants = [constant for constant in code.co_consts if isinstance(constant, _PLAIN)]
+    return f"{code.co_code!r} {code.co_names!r} {constants!r}"
 
 
 def _enclosed(cell: Any) -> str:

@@ -148,7 +148,7 @@ class Leaf(Reward):
                     await scoring.finished(future)
             finally:  # what is stopped by Ctrl-C leaves nothing behind that is still to come
                 for future in futures:
-                    future.cancel()
+                    getattr(future, "stop", future.cancel)()
             if futures:
                 results = collected(results)
         scoring.timed(self, time.perf_counter() - started)

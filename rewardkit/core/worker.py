@@ -11,6 +11,9 @@ import atexit
 import json
 import os
 import pickle
+import secrets
+import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -18,35 +21,52 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from functools import cache, partial
 from multiprocessing import current_process
-from multiprocessing.connection import Connection, Pipe
 from multiprocessing.spawn import get_preparation_data
 from queue import SimpleQueue
 from typing import Any, NamedTuple
 
 from rewardkit.core.errors import RewardFailure
+from rewardkit.core.framing import receive, send
 
 MAX_PROCESSES = 4
 START_SECONDS = 120.0
 """For the child to start and to import the function's module, before the clock of the call starts."""
 
-_CHILD = (
-    "import sys, json; sys.path[:] = json.loads(sys.argv[2]); from rewardkit.core.worker_child import serve; serve()"
-)
+_CHILD = """
+import json, sys
+sys.path[:] = json.loads(sys.argv[2])
+from rewardkit.core.worker_child import serve
+serve()
+"""
 
 
 class WorkerDied(RewardFailure):
     """The process ended before its function did: killed for its memory, say, or by ``os._exit``."""
 
 
+class Call(Future[Any]):
+    """A call under way, which can be stopped even while it runs."""
+
+    def __init__(self, stop: Callable[[], Any] | None = None) -> None:
+        super().__init__()
+        self._stop = stop
+        self.child: _Child | None = None
+
+    def stop(self) -> None:
+        """Takes it back: what waits is cancelled, what runs is killed with its process."""
+        if self._stop is not None:
+            self._stop()
+        elif not self.cancel() and not self.done() and self.child is not None:
+            self.child.kill_while(self)
+
+
 class _Job(NamedTuple):
-    future: Future[Any]
-    call: bytes
+    call: Call
+    message: bytes
     timeout: float
 
 
-def submit(
-    function: Callable[..., Any], arguments: tuple[Any, ...], timeout: float, memory: int | None = None
-) -> Future[Any]:
+def submit(function: Callable[..., Any], arguments: tuple[Any, ...], timeout: float, memory: int | None = None) -> Call:
     """Runs ``function(*arguments)`` in a worker that is killed after `timeout` seconds.
 
     The future raises ``TimeoutError`` then, `WorkerDied` if the worker died, and else what the function raised.
@@ -65,15 +85,14 @@ def submit(
             "a worker process imports the script for a function that it defines, and the script scores at once: put "
             'what the script does under `if __name__ == "__main__":`, or the function into a module of its own'
         )
-    future: Future[Any] = Future()
-    call = pickle.dumps((function, arguments))
-    _pool(os.getpid(), memory).take(_Job(future, call, timeout))
-    return future
+    call = Call()
+    _pool(os.getpid(), memory).take(_Job(call, pickle.dumps((function, arguments)), timeout))
+    return call
 
 
-def then(future: Future[Any], function: Callable[[Future[Any]], Any]) -> Future[Any]:
-    """A future of ``function(future)``, which is called once `future` is done."""
-    following: Future[Any] = Future()
+def then(call: Call, function: Callable[[Future[Any]], Any]) -> Call:
+    """A call of ``function(call)``, once `call` is done."""
+    following = Call(stop=call.stop)
 
     def finish(done: Future[Any]) -> None:
         if done.cancelled() or not following.set_running_or_notify_cancel():
@@ -81,7 +100,7 @@ def then(future: Future[Any], function: Callable[[Future[Any]], Any]) -> Future[
             return
         _fulfil(following, partial(function, done))
 
-    future.add_done_callback(finish)
+    call.add_done_callback(finish)
     return following
 
 
@@ -99,10 +118,11 @@ class _Pool:
 
     def __init__(self, memory: int | None) -> None:
         self._memory = memory
-        self._jobs: SimpleQueue[_Job] = SimpleQueue()
+        self._jobs: SimpleQueue[_Job | None] = SimpleQueue()
         self._lock = threading.Lock()
         self._children: list[_Child] = []
         self._waiting = 0
+        self._stopped = False
 
     def take(self, job: _Job) -> None:
         with self._lock:
@@ -114,16 +134,21 @@ class _Pool:
         self._jobs.put(job)
 
     def _feed(self, child: _Child) -> None:
-        while True:
+        while not self._stopped:
             job = self._jobs.get()
-            if job.future.set_running_or_notify_cancel():
-                _fulfil(job.future, partial(child.run, job))
+            if job is None:
+                return
+            job.call.child = child
+            if not self._stopped and job.call.set_running_or_notify_cancel():
+                _fulfil(job.call, partial(child.run, job))
             with self._lock:
                 self._waiting -= 1
 
     def stop(self) -> None:
+        self._stopped = True
         for child in self._children:
-            child.kill()
+            self._jobs.put(None)
+            child.kill_while(child.running)
 
 
 class _Child:
@@ -131,54 +156,81 @@ class _Child:
 
     def __init__(self, memory: int | None) -> None:
         self._memory = memory
+        self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
-        self._socket: Connection[Any, Any] | None = None
+        self._socket: socket.socket | None = None
+        self.running: Call | None = None
 
     def run(self, job: _Job) -> Any:
+        self.running = job.call
         try:
             succeeded, last, result = self._answer(job)
-        except (EOFError, ConnectionError):
-            self.kill()
+        except (EOFError, ConnectionError, pickle.UnpicklingError):
+            self._end()
             raise WorkerDied("its worker process died") from None
         except BaseException:
-            self.kill()
+            self._end()
             raise
+        finally:
+            with self._lock:
+                self.running = None
         if last:
-            self.kill()
+            self._end()
         if not succeeded:
             raise result
         return result
 
     def _answer(self, job: _Job) -> tuple[bool, bool, Any]:
-        socket = self._ready()
-        socket.send_bytes(job.call)
-        if not socket.poll(START_SECONDS):
-            raise WorkerDied(f"its worker process did not start within {START_SECONDS:g} s")
-        if socket.recv_bytes() == b"started" and not socket.poll(job.timeout):
-            raise TimeoutError(f"no result within {job.timeout:g} s; its worker was killed")
-        answer: tuple[bool, bool, Any] = pickle.loads(socket.recv_bytes())
-        return answer
+        ours = self._ready()
+        token = secrets.token_bytes(16)
+        send(ours, token + job.message)
+        try:
+            started = receive(ours, START_SECONDS)
+        except TimeoutError:
+            raise WorkerDied(f"its worker process did not start within {START_SECONDS:g} s") from None
+        try:
+            answer = receive(ours, job.timeout) if started == token else b""
+        except TimeoutError:
+            raise TimeoutError(f"no result within {job.timeout:g} s; its worker was killed") from None
+        if not answer.startswith(token):  # from a process that its function has left behind, say
+            raise EOFError
+        unpacked: tuple[bool, bool, Any] = pickle.loads(answer[len(token) :])
+        return unpacked
 
-    def _ready(self) -> Connection[Any, Any]:
+    def _ready(self) -> socket.socket:
         if self._socket is None:
-            self._socket, theirs = Pipe()
+            ours, theirs = socket.socketpair()
             with theirs:
                 self._process = subprocess.Popen(
                     [sys.executable, "-c", _CHILD, str(theirs.fileno()), json.dumps(sys.path)],
                     stdin=subprocess.DEVNULL,
                     pass_fds=[theirs.fileno()],
+                    start_new_session=True,  # Ctrl-C is for the parent, and what it starts ends with it
                 )
-            self._socket.send((_main_module(), self._memory))
+            self._socket = ours
+            send(ours, pickle.dumps((_main_module(), self._memory)))
         return self._socket
 
-    def kill(self) -> None:
-        process, self._process = self._process, None
-        socket, self._socket = self._socket, None
-        if socket is not None:
-            socket.close()
+    def kill_while(self, call: Call | None) -> None:
+        """Kills the process, from any thread, if it still runs `call`; whoever reads from it then sees its end."""
+        with self._lock:
+            if self.running is call and self._process is not None:
+                _kill(self._process)
+
+    def _end(self) -> None:
+        with self._lock:
+            process, self._process = self._process, None
+            ours, self._socket = self._socket, None
+        if ours is not None:
+            ours.close()
         if process is not None:
-            process.kill()
+            _kill(process)
             process.wait()
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    if process.returncode is None:  # not waited for, so that its number still belongs to it
+        os.killpg(process.pid, signal.SIGKILL)
 
 
 def _main_module() -> dict[str, Any]:

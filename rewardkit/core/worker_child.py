@@ -8,41 +8,50 @@ from __future__ import annotations
 
 import os
 import pickle
+import socket
 import sys
+from contextlib import suppress
 from multiprocessing import current_process, spawn
-from multiprocessing.connection import Connection
 from typing import Any
 
+from rewardkit.core.errors import shorten
+from rewardkit.core.framing import receive, send
+
 _KILL = 9
+_TOKEN_BYTES = 16
 _PARENT_DEATH_SIGNAL = 1
 
 
 def serve() -> None:
     """Answers calls on the socket in ``sys.argv`` until the parent is gone or memory has piled up."""
-    socket: Connection[Any, Any] = Connection(int(sys.argv[1]))
+    theirs = socket.socket(fileno=int(sys.argv[1]))
+    theirs.set_inheritable(False)
     sys.argv[1:] = []
     _die_with_parent()
-    main_module, memory = socket.recv()
+    with suppress(EOFError, OSError):  # the parent is gone, or does not want to know any more
+        _serve(theirs, *pickle.loads(receive(theirs)))
+
+
+def _serve(theirs: socket.socket, main_module: dict[str, Any], memory: int | None) -> None:
+    process = os.getpid()
     baseline = 0
     last = False
     while not last:
-        try:
-            call = socket.recv_bytes()
-        except (EOFError, OSError):
-            return
+        message = receive(theirs)
+        token, call = message[:_TOKEN_BYTES], message[_TOKEN_BYTES:]
         succeeded, result = _loaded(call, main_module)
+        if succeeded and memory is not None:
+            baseline = baseline or _held_bytes()
+            _limit(_held_bytes() + memory)
+        send(theirs, token)
         if succeeded:
-            if memory is not None:
-                baseline = baseline or _held_bytes()
-                _limit(_held_bytes() + memory)
-            socket.send_bytes(b"started")
             succeeded, result = _called(*result)
-        else:
-            socket.send_bytes(b"refused")
+        if os.getpid() != process:
+            os._exit(0)  # the function has forked and came back twice
         if memory is not None:
             _limit(None)
             last = _held_bytes() > baseline + memory
-        socket.send_bytes(_packed(succeeded, last, result))
+        send(theirs, token + _packed(succeeded, last, result))
 
 
 def _loaded(call: bytes, main_module: dict[str, Any]) -> tuple[bool, Any]:
@@ -77,8 +86,7 @@ def _packed(succeeded: bool, last: bool, result: Any) -> bytes:
         packed = pickle.dumps((succeeded, last, result))
         pickle.loads(packed)  # an exception with arguments of its own may not come back
     except Exception as error:
-        said = result if succeeded else f"{type(result).__name__}: {result}"
-        reason = RuntimeError(f"{said!r:.200} cannot leave its worker process: {error}")
+        reason = RuntimeError(f"{shorten(result)} cannot leave its worker process: {shorten(error)}")
         return pickle.dumps((False, last, reason))
     return packed
 

@@ -18,8 +18,9 @@ from pydantic import PlainValidator
 from rewardkit.core.algebra import Reward
 from rewardkit.core.binding import Parameter
 from rewardkit.core.errors import RewardDefinitionError, shorten
-from rewardkit.core.extraction import Extractor, Tag, TextExtractor, as_extractor, fenced_blocks
+from rewardkit.core.extraction import Extractor, Tag, TextExtractor, as_extractor
 from rewardkit.core.leaf import expression, primitive
+from rewardkit.core.marks import fenced_blocks
 from rewardkit.core.outcome import Score
 from rewardkit.core.progress import number as checked_number
 from rewardkit.primitives.sandbox import judging, pool

@@ -9,16 +9,13 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache, partial
 from importlib.util import find_spec
-from typing import Annotated, Any, ClassVar
-
-from pydantic import BeforeValidator
+from typing import Any, ClassVar
 
 from rewardkit.core import worker
 from rewardkit.core.algebra import Reward
-from rewardkit.core.binding import Parameter
+from rewardkit.core.comparison import against_gold
 from rewardkit.core.errors import MissingExtraError, RewardDefinitionError, shorten
-from rewardkit.core.extraction import Extractor, as_extractor, whole
-from rewardkit.core.leaf import expression, primitive
+from rewardkit.core.extraction import Extractor
 from rewardkit.core.outcome import Score
 from rewardkit.core.progress import number as checked_number
 from rewardkit.primitives.mathematics import in_worker
@@ -129,7 +126,8 @@ def _unreadable(gold: Gold, timeout: float) -> str:
     if reason := refusal(gold.text):
         return reason
     try:
-        return in_worker.submit("check", gold.text, timeout=timeout).result()
+        problem: str = in_worker.submit("check", gold.text, timeout=timeout).result()
+        return problem
     except in_worker.TOO_MUCH as error:
         return _too_much(error, timeout)
 
@@ -279,20 +277,15 @@ def math_equal(
     seconds = checked_number(timeout, "math_equal: timeout")
     if not 0.0 < seconds <= MAX_SECONDS:
         raise RewardDefinitionError(f"math_equal: timeout is above 0 and at most {MAX_SECONDS:g} s, got {timeout}")
-    where = as_extractor(extract, FinalAnswer())
-    gold_where = None if gold is None else as_extractor(gold, whole())
-    shown = expression(
-        "math_equal",
-        column,
-        extract=(extract and where, None),
-        gold=(gold_where, None),
-        evaluated=(evaluated, True),
-        timeout=(timeout, 3.0),
-    )
-    return primitive(
+    return against_gold(
         MathEqual(bool(evaluated), float(seconds)),
         "math_equal",
-        shown,
-        Parameter("answer", "completion", view=where),
-        Parameter("gold", column, annotation=Annotated[Gold, BeforeValidator(GoldAnswer(gold_where, float(seconds)))]),
+        column,
+        Gold,
+        partial(GoldAnswer, timeout=float(seconds)),
+        extract=extract,
+        gold=gold,
+        default=FinalAnswer(),
+        evaluated=(evaluated, True),
+        timeout=(timeout, 3.0),
     )

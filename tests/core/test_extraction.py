@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 import rewardkit as rk
-from rewardkit.core.extraction import Json, as_extractor, fenced_blocks
+from rewardkit.core.extraction import Json, as_extractor
+from rewardkit.core.marks import fenced_blocks
 
 extract = rk.extract
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import pickle
 import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -180,3 +182,111 @@ def test_no_worker_outlives_its_parent(tmp_path: Path) -> None:
     while Path(f"/proc/{child}").exists() and time.monotonic() < deadline:
         time.sleep(0.1)
     assert not Path(f"/proc/{child}").exists() or "Z" in Path(f"/proc/{child}/stat").read_text().split()[2]
+
+
+def scribbles() -> None:
+    """Writes half a message to whatever it can, then hangs."""
+    for descriptor in range(3, 20):
+        with suppress(OSError):
+            os.write(descriptor, b"\0\0\xff\xff")
+    time.sleep(60)
+
+
+def forges() -> None:
+    verdict = pickle.dumps((True, False, "forged"))
+    for descriptor in range(3, 20):
+        with suppress(OSError):
+            os.write(descriptor, len(verdict).to_bytes(8, "big") + verdict)
+
+
+def forks() -> str:
+    return "child" if os.fork() == 0 else "parent"
+
+
+def leaves_a_child(seconds: float) -> int:
+    child = subprocess.Popen(["sleep", str(seconds)])
+    time.sleep(60)
+    return child.pid
+
+
+class Mute(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError("no")
+
+
+def deep() -> Any:
+    value: list[Any] = []
+    for _ in range(100_000):
+        value = [value]
+    return value
+
+
+def raises_mute() -> None:
+    raise Mute
+
+
+def test_a_broken_or_forged_answer_blocks_nobody() -> None:
+    for _ in range(3):
+        with pytest.raises((TimeoutError, worker.WorkerDied)):
+            worker.submit(scribbles, (), timeout=1.0).result(timeout=60)
+    with pytest.raises(worker.WorkerDied):
+        worker.submit(forges, (), timeout=20.0).result(timeout=60)
+    assert [worker.submit(forks, (), timeout=20.0).result(timeout=60) for _ in range(3)] == ["parent"] * 3
+    assert worker.submit(abs, (-3,), timeout=20.0).result(timeout=60) == 3
+
+
+def test_what_cannot_leave_says_so() -> None:
+    with pytest.raises(RuntimeError, match="cannot leave its worker process"):
+        worker.submit(deep, (), timeout=30.0).result(timeout=60)
+    assert isinstance(worker.submit(raises_mute, (), timeout=30.0).exception(timeout=60), Mute)
+
+
+def test_what_a_killed_function_has_started_is_killed_too() -> None:
+    with pytest.raises(TimeoutError):
+        worker.submit(leaves_a_child, (4711.25,), timeout=1.0).result(timeout=60)
+    time.sleep(0.5)
+    listed = [one.read_bytes() for one in Path("/proc").glob("[0-9]*/cmdline") if one.exists()]
+    assert not [line for line in listed if b"4711.25" in line]
+
+
+def test_a_call_that_is_stopped_makes_room() -> None:
+    calls = [worker.submit(time.sleep, (60.0,), timeout=60.0) for _ in range(8)]
+    time.sleep(1.0)
+    for call in calls:
+        call.stop()
+    assert worker.submit(abs, (-3,), timeout=20.0).result(timeout=30) == 3
+    assert all(call.done() for call in calls)
+
+
+def test_ctrl_c_stops_what_runs(tmp_path: Path) -> None:
+    module = tmp_path / "slow.py"
+    module.write_text(
+        "import os, signal, threading, time\nimport rewardkit as rk\n\n"
+        "@rk.reward(timeout=50.0)\ndef slow(completion: str) -> float:\n"
+        "    time.sleep(40 if completion else 0)\n    return 0.5\n\n"
+        "if __name__ == '__main__':\n    import slow\n"
+        "    threading.Timer(4.0, os.kill, (os.getpid(), signal.SIGINT)).start()\n"
+        "    started = time.monotonic()\n"
+        "    try:\n        rk.score(slow.slow, ['a', 'b', 'c', 'd', 'e'])\n"
+        "    except KeyboardInterrupt:\n        print('stopped')\n"
+        "    print(rk.score(slow.slow, ['']).total, time.monotonic() - started < 35)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "slow.py"], cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.stdout.split("\n")[:2] == ["stopped", "[0.5] True"], done.stderr
+    assert done.stderr == ""
+
+
+def test_an_end_with_calls_to_come_is_quiet(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import time\nfrom rewardkit.core import worker\n"
+        "calls = [worker.submit(time.sleep, (30.0,), timeout=40.0) for _ in range(20)]\ntime.sleep(2)\n"
+    )
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_very_long_timeout_is_one() -> None:
+    assert worker.submit(abs, (-3,), timeout=1e300).result(timeout=60) == 3

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
-from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,7 +16,7 @@ TOO_MUCH = (TimeoutError, MemoryError, RecursionError, worker.WorkerDied)
 """What a comparison that takes too much ends with."""
 
 
-def submit(name: str, *arguments: Any, timeout: float, **options: Any) -> Future[str]:
+def submit(name: str, *arguments: Any, timeout: float, **options: Any) -> worker.Call:
     """Calls a function of `symbolic` in a worker that is killed after `timeout` seconds."""
     return worker.submit(_Symbolic(name, options), arguments, timeout, MEMORY_BYTES)
 

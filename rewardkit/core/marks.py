@@ -1,0 +1,81 @@
+"""Marks in a text: fences of Markdown, boxes of LaTeX, the hashes of GSM8K.
+
+``fenced_blocks("~~~json\\n{}\\n~~~")`` is ``[("json", "{}")]``, and ``behind_hashes("#### 42")`` is ``"42"``. All of
+them take time linear in the text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+_BOX_TOKEN = re.compile(r"\\boxed\s{0,9}\{|\\.|[{}]", re.DOTALL)
+_BLANK = " \t\n\r.\u2026"
+_HEADING = re.compile(
+    r"(?i)[*_]*(?:(?P<answer>(?:the\s|final\s|correct\s){0,2}(?:answer|result)\b[*_]*(?:\s+is\b)?[*_]*\s*[:=]?[*_]*)"
+    r"|(?:step|part|case|section|explanation|solution|conclusion|reasoning|summary|note|check|verification)\b|\d+[.)]\s)"
+)
+
+
+def fenced_blocks(text: str) -> list[tuple[str, str]]:
+    """The closed fenced blocks of `text` in order: (language in lower case, body)."""
+    blocks = []
+    language: str | None = None
+    fence = ""
+    body: list[str] = []
+    for line in text.split("\n"):  # splitlines would also cut at U+2028, which may stand in a JSON string
+        mark = line.strip()
+        drawn = mark[: len(mark) - len(mark.lstrip(mark[:1]))] if mark[:1] in ("`", "~") else ""
+        said = mark[len(drawn) :]
+        if language is None and len(drawn) >= 3 and drawn[0] not in said:
+            language, fence, body = said.strip().lower(), drawn, []
+        elif language is not None and drawn.startswith(fence) and not said:
+            blocks.append((language, "\n".join(body)))
+            language = None
+        else:
+            body.append(line)
+    return blocks
+
+
+def last_box(text: str) -> str | None:
+    """The content of the last box that says something; of one around nothing but a box, that one's."""
+    boxes = [box for box in _outermost_boxes(text) if box[1].strip(_BLANK) not in ("", "\\dots", "\\ldots")]
+    if not boxes or boxes[-1][2] < 0:
+        return None  # one that never closes was cut off: what it would have said counts
+    content = boxes[-1][1]
+    inside = content.strip()
+    if inside.startswith("\\boxed"):
+        start, inner, end = next(_outermost_boxes(inside), (-1, "", -1))
+        if (start, end) == (0, len(inside)):
+            return inner
+    return content
+
+
+def _outermost_boxes(text: str) -> Iterator[tuple[int, str, int]]:
+    """(start, content, end) of each box that is in no other; an end below 0 where it never closes."""
+    depth = start = opened = 0
+    for token in _BOX_TOKEN.finditer(text):
+        mark = token[0]
+        if depth == 0 and mark.startswith("\\boxed"):
+            depth, start, opened = 1, token.start(), token.end()
+        elif depth and mark[-1] == "{" and mark != "\\{":
+            depth += 1
+        elif depth and mark == "}":
+            depth -= 1
+            if depth == 0:
+                yield start, text[opened : token.start()], token.end()
+    if depth:
+        yield start, text[opened:], -1
+
+
+def behind_hashes(answer: str) -> str:
+    """What the last ``####`` marks: the answer, unless it opens a heading of Markdown."""
+    line, _, rest = answer[answer.rfind("####") + 4 :].strip().partition("\n")
+    heading = _HEADING.match(line)
+    if heading is None:
+        return line
+    said = line[heading.end() :].strip() if heading["answer"] else ""
+    following = rest.strip()
+    if said or not heading["answer"] or "\n" in following:
+        return said or answer
+    return following or line
