@@ -277,7 +277,8 @@ def _optional_converter(inner: Coercer, constraints: TypeAdapter[Any] | None) ->
 def _without_numpy(value: object) -> object:
     """numpy and torch scalars as Python scalars, arrays as lists, without importing either library."""
     if type(value) is not str and hasattr(value, "dtype") and hasattr(value, "tolist"):
-        return value.tolist()  # the same as .item() in the case of a scalar
+        # The float32 5.1 is meant as 5.1, not as 5.099999904632568.
+        return float(str(value)) if type(value).__name__ in ("float16", "float32") else value.tolist()
     return value
 
 
@@ -396,5 +397,4 @@ def _reason(error: Exception) -> str:
         reason = (getattr(error, "message", "") or getattr(error, "msg", "") or str(error)).partition("\n")[0]
     else:
         reason = shorten(error)
-    reason = reason[:400]
-    return reason if reason.endswith(".") else reason + "."
+    return f"{reason[:400].rstrip('.')}."

@@ -35,7 +35,16 @@ LONGEST = 20_000
 MOST_ITEMS = 10_000
 """Items of a list that are read."""
 
-_BULLET = re.compile(r"\A\s*(?:[-*+\u2022\u2013]|\(?\d{1,3}[.)])\s+")
+_BULLET = re.compile(r"\A\s*(?:[-*+\u2022\u2013]|\(?\d{1,3}[.)]|\(?[A-Za-z]\)|\[\d{1,3}\])\s+")
+_UNQUOTED_LIST = re.compile(r'\[[^\[\]{}"]*\]\Z|\[\d{1,3}\]\s+[^\s\[]')
+_BRACKETS = (("\\left\\{", "\\right\\}"), ("\\{", "\\}"), ("{", "}"), ("[", "]"))
+_LAST_OF_ALL = re.compile(r"(?:\A|(?<=\s))(?:and|or)\s", re.IGNORECASE)
+_STOPS = ",;.\uff0c\uff1b\u3002\u3001 \n\r\t"
+_MARKS = dict(zip("\"'`*$\u201c\u2018\u00ab\u300c", "\"'`*$\u201d\u2019\u00bb\u300d", strict=True))
+"""Marks of quotation, emphasis, code and mathematics, with the one at the other end."""
+
+# Chinese and Japanese put no spaces between words: every character of theirs is taken as one.
+_UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 
 
 def normal(text: str, *, ignore_case: bool = False) -> str:
@@ -44,6 +53,25 @@ def normal(text: str, *, ignore_case: bool = False) -> str:
     if not text.isascii() and not stacked(text):
         text = unicodedata.normalize("NFC", text)
     return text.casefold() if ignore_case else text
+
+
+def spaced(text: str) -> str:
+    """`text` with a space around every Chinese or Japanese character, so that each of them is a word."""
+    return text if text.isascii() else _UNSPACED.sub(r" \g<0> ", text)
+
+
+def bare(text: str) -> str:
+    """`text` without the marks around it and the stops behind it: ``bare("**red**,")`` is ``"red"``."""
+    while True:  # at most once per kind of mark
+        shorter = text.rstrip(_STOPS)
+        opening = shorter[:1]
+        closing = _MARKS.get(opening)
+        if closing and shorter.endswith(closing):
+            inner = shorter.lstrip(opening).rstrip(closing)
+            shorter = shorter if opening in inner or closing in inner else inner.strip()
+        if not shorter or shorter == text:
+            return text
+        text = shorter
 
 
 @dataclass(frozen=True)
@@ -66,7 +94,10 @@ class PlainText:
 class ItemsText:
     """Reads a list: JSON where it starts with ``[``, else one item per line, else what stands between commas.
 
-    Bullets and numbers before an item go. A `separator` of one's own replaces all of that.
+    Single-line lists may also be divided by ``;`` and by Chinese commas, have "and" or "or" before the last item, and
+    stand in brackets. Bullets and numbers before an item go, and so do the marks around it and the stops behind it, in
+    lists of the data as well. With ``commas=False`` there is JSON, or lines and their bullets, and nothing else. A
+    `separator` of one's own replaces all of that.
     """
 
     separator: str | None = None
@@ -87,24 +118,47 @@ class ItemsText:
         if len(values) > MOST_ITEMS:
             raise ValueError(f"more than {MOST_ITEMS:,} items")
         texts = (value if isinstance(value, str) else _as_json(value) for value in values)
-        found = tuple(filter(None, (normal(text, ignore_case=self.ignore_case) for text in texts)))
-        if not found:
+        found = filter(None, (normal(text, ignore_case=self.ignore_case) for text in texts))
+        items = tuple(map(bare, found) if self.commas and self.separator is None else found)
+        if not items:
             raise ValueError("the list is empty")
-        return found
+        return items
 
     def _split(self, text: str) -> Sequence[object]:
         if self.separator is not None:
             return text.split(self.separator, MOST_ITEMS)
         if text.startswith("["):
             parsed = parse_json(text)
-            if parsed.error:
+            if not parsed.error:
+                values: list[object] = parsed.value
+                return values
+            if not (self.commas and _UNQUOTED_LIST.match(text)):
                 raise ValueError(parsed.error)
-            values: list[object] = parsed.value
-            return values
+        if self.commas:
+            text = _unwrapped(text)
         pieces = text.split("\n", MOST_ITEMS)
         if len(pieces) == 1 and self.commas:
-            pieces = text.split(",", MOST_ITEMS)
+            pieces = _between_commas(text)
         return [_BULLET.sub("", piece) for piece in pieces]
+
+
+def _unwrapped(text: str) -> str:
+    """`text` without the one pair of brackets, or of marks, that holds all of it."""
+    text = bare(text)
+    for opening, closing in _BRACKETS:
+        if text.startswith(opening) and text.endswith(closing):
+            inner = text[len(opening) : -len(closing)]
+            return text if opening in inner or closing in inner else inner.strip()
+    return text
+
+
+def _between_commas(text: str) -> list[str]:
+    """What stands between semicolons, where there are any, else between commas."""
+    divider = r"[;\uff1b]" if ";" in text or "\uff1b" in text else r"[,\uff0c\u3001]"
+    pieces = re.split(divider, text, maxsplit=MOST_ITEMS)
+    if len(pieces) > 1:
+        pieces[-1:] = _LAST_OF_ALL.split(pieces[-1].strip(), maxsplit=1)
+    return pieces
 
 
 def _as_json(value: object) -> str:
@@ -156,6 +210,8 @@ class GoldItems:
     def __call__(self, value: object) -> tuple[str, ...]:
         if isinstance(value, (list, tuple)):
             return self.read.items(value)
+        if isinstance(value, bool) or not isinstance(value, (str, int)):
+            raise ValueError(f"it is a {type(value).__name__}, not a list, nor text that holds one")
         return self.read(GoldText(self.extract)(value))
 
 
@@ -204,7 +260,7 @@ def above(floor: float, value: float) -> float:
 
 
 def against_gold(
-    function: Callable[..., float | Score],
+    function: Callable[..., Any],
     name: str,
     column: str,
     gold_type: Any,
@@ -224,7 +280,7 @@ def against_gold(
         extract, gold: as the user gave them; `default` finds the answer where there is no `extract`.
         options: for how it prints, as (value, default).
     """
-    if not isinstance(column, str):
+    if not isinstance(column, str) or not column.strip():
         raise RewardDefinitionError(f"{name} takes the name of the gold answer's column, got {shorten(column)}")
     where = as_extractor(extract, default or Answer())
     gold_where = None if gold is None else as_extractor(gold, Whole())

@@ -16,12 +16,21 @@ from rewardkit.core.errors import shorten
 MAX_CHARACTERS = 400
 _EXACT = Context(prec=2 * MAX_CHARACTERS)
 _PLAIN = re.compile(r"[+-]?\d+(?:\.\d+)?", re.ASCII)
-_NUMBER = re.compile(r"([+-]?)(\d+(?:,\d+)*)?(\.\d*)?(?:[eE]([+-]?\d{1,3}))?(%?)", re.ASCII)
+_NUMBER = re.compile(r"(\d+(?:,\d+)*)?(\.\d*)?(?:[eE]([+-]?\d{1,3}))?", re.ASCII)
 _GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+", re.ASCII)
-_DRESS = (("**", "**"), ("`", "`"), ("\\(", "\\)"), ("\\[", "\\]"), ("$$", "$$"), ("$", "$"))
-_COMMAND = re.compile(r"\\(?:text|mathrm|mathbf|textbf)\{([^{}]*)\}")
-_LATEX_COMMA = re.compile(r"(?<=\d)(?:\{,\}(?:\\!)?|,\\!)(?=\d)", re.ASCII)
-_TIMES_TEN = re.compile(r"(?<=\d)\s*(?:\\times|\\cdot|×|\*)\s*10\s*\^\s*(?:\{([+-]?\d+)\}|([+-]?\d+))", re.ASCII)
+_DRESS = (
+    ("**", "**"), ("*", "*"), ("`", "`"), ("\\(", "\\)"), ("\\[", "\\]"), ("$$", "$$"), ("$", "$"), ("{", "}"),
+)  # fmt: skip
+_COMMAND = re.compile(r"\\(?:text|textbf|textrm|mathrm|mathbf|mathit|mbox|boldsymbol)\{([^{}]*)\}")
+_STYLE = re.compile(r"\\(?:displaystyle|textstyle|bf|rm|it|bfseries)(?![A-Za-z])")
+_LATEX_COMMA = re.compile(r"(?<=\d)(?:\{,\}(?:\\!)?|,\\!|\\,)(?=\d)", re.ASCII)
+_LATEX_SPACE = re.compile(r"\\[,;:!> ]|\\q?quad(?![A-Za-z])|~")
+_TIMES_TEN = re.compile(
+    r"(?<=\d)\s*(?:\\times|\\cdot|[×·⋅*x])\s*10\s*(?:\^\s*(?:\{\s*([+-]?\d+)\s*\}|([+-]?\d+))|([⁻⁰¹²³⁴-⁹]+))", re.ASCII
+)
+_SUPERSCRIPT = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
+_NAME = re.compile(r"(?:[A-Za-z]{1,2}|\\[A-Za-z]+)(?:_(?:[A-Za-z0-9]+|\{[A-Za-z0-9]+\}))?\s*=(?!=)\s*")
+"""A variable before its value: x = 42, AB_1 = 42, \\theta = 42. What is computed (6*7 = 42) is no name."""
 
 
 @dataclass(frozen=True)
@@ -45,8 +54,8 @@ class NumberText:
             return f"longer than {MAX_CHARACTERS} characters"
         if _PLAIN.fullmatch(text):
             return Decimal(text)
-        bare, factor = self._without_unit(_undressed(text))
-        sign, whole, fraction, exponent, percent = self._parts(bare)
+        sign, bare, factor, percent = self._divided(text)
+        whole, fraction, exponent = self._parts(bare)
         if not whole and len(fraction) < 2:
             return f"{shorten(text, 60)} is not a number"
         if "," in whole:
@@ -61,32 +70,53 @@ class NumberText:
         number = Decimal(f"{sign}{whole}{fraction}e{int(exponent or 0) - (2 if percent else 0)}")
         return number if factor == 1 else _EXACT.multiply(number, factor)
 
-    def _without_unit(self, text: str) -> tuple[str, Decimal]:
+    def _divided(self, text: str) -> tuple[str, str, Decimal, bool]:
+        """Sign, number, the factor of its unit, and whether it is a percentage; the dress of each goes."""
+        sign, bare = _signed(_NAME.sub("", _undressed(_without_latex(text)), count=1))
+        if bare.endswith("%"):
+            return *_joined(sign, bare[:-1].rstrip(" \\")), Decimal(1), True
         for unit, factor in self.units:
-            if text.endswith(unit):
-                return text[: -len(unit)].rstrip(" ~\\"), factor
-            sign = text[:1] if text[:1] in "+-" else ""
-            if text.startswith(unit, len(sign)):
-                return sign + text[len(sign) + len(unit) :].lstrip(), factor
-        return text, Decimal(1)
+            if bare.endswith(unit):
+                return *_joined(sign, bare[: -len(unit)].rstrip(" ~\\")), factor, False
+            if bare.startswith(unit):
+                return *_joined(sign, bare[len(unit) :].lstrip()), factor, False
+        return sign, bare, Decimal(1), False
 
-    def _parts(self, text: str) -> tuple[str, str, str, str, str]:
+    def _parts(self, text: str) -> tuple[str, str, str]:
         match = _NUMBER.fullmatch(text)
-        if match is None:
-            return "", "", "", "", ""
-        sign, whole, fraction, exponent, percent = match.groups(default="")
-        return sign, whole, fraction, exponent, percent
+        return (match[1] or "", match[2] or "", match[3] or "") if match else ("", "", "")
+
+
+def _signed(text: str) -> tuple[str, str]:
+    """The sign and the rest, undressed: ``("-", "42")`` for ``-$42$``."""
+    return (text[0], _undressed(text[1:].lstrip())) if text[:1] in ("+", "-") else ("", text)
+
+
+def _joined(sign: str, text: str) -> tuple[str, str]:
+    """What the unit leaves over, undressed again: ``**18** dollars``; a sign there is the only one."""
+    inner, bare = ("", _undressed(text)) if sign else _signed(_undressed(text))
+    return sign or inner, bare
 
 
 def _undressed(text: str) -> str:
     """`text` without what makes it look nice and changes no value."""
     for left, right in _DRESS:
-        if text.startswith(left) and text.endswith(right) and len(text) > len(left) + len(right):
+        while text.startswith(left) and text.endswith(right) and len(text) > len(left) + len(right):
             text = text[len(left) : -len(right)].strip()
-    text = text.replace("\u2212", "-")  # the minus sign of typography
-    if "\\" in text or "{" in text:
-        text = _COMMAND.sub(r" \1", text).replace("\\%", "%").replace("\\$", "$").strip()
-        text = _LATEX_COMMA.sub(",", text)
-    if "^" in text:
-        text = _TIMES_TEN.sub(lambda match: f"e{match[1] or match[2]}", text, count=1)
     return text.removesuffix(".")
+
+
+def _without_latex(text: str) -> str:
+    """`text` in plain notation: ``1{,}000\\,\\text{km}`` is ``1,000 km``, ``4 \\times 10^{3}`` is ``4e3``."""
+    text = text.replace("\u2212", "-").replace("\u2013", "-").replace("\xa0", " ")  # the minus signs of typography
+    if "\\" in text or "{" in text:
+        text = _LATEX_COMMA.sub(",", text)
+        text = _STYLE.sub(" ", _LATEX_SPACE.sub(" ", _COMMAND.sub(r" \1", text)))
+        text = text.replace("\\%", "%").replace("\\$", "$").strip()
+    if "10" in text:
+        text = _TIMES_TEN.sub(_exponent, text, count=1)
+    return text
+
+
+def _exponent(match: re.Match[str]) -> str:
+    return "e" + (match[1] or match[2] or match[3].translate(_SUPERSCRIPT))

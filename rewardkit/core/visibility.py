@@ -9,8 +9,15 @@ from __future__ import annotations
 import re
 import unicodedata
 
-_BLANK = frozenset("\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
+_BLANK = frozenset("\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0\U0001d159")
 """Characters that Unicode calls letters or symbols and that show nothing."""
+
+_SELECTORS = frozenset(map(chr, (0x34F, *range(0x180B, 0x1810), *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))))
+"""Marks that show nothing of their own: they join characters, or choose among their shapes."""
+
+_APOSTROPHES = str.maketrans(dict.fromkeys("\u2018\u2019\u201b\u2032\u02bc\u00b4\uff07", "'"))
+_BACKTICK = re.compile(r"(?<=[^\W\d_])`(?=[^\W\d_])")
+_OTHER_SPACE = re.compile(r"\s{2,}|[^\S ]")
 
 _PRINTED = re.compile(r"[!-~]")
 _STACK = 30
@@ -20,21 +27,26 @@ _DOUBLE_MARKS = "\u0f73\u0f75\u0f81"
 """Characters that are no marks themselves but normalise to nothing but marks."""
 
 _THINKING = ("<think>", "</think>")
-_ENDS_OF_TURN = ("|>", "\uff5c>", "</s>", "<eos>", "<end_of_turn>")
-_END_OF_TURN = re.compile(r"(?:<(?:\|\w{1,30}\||\uff5c[\w\u2581]{1,30}\uff5c|/s|eos|end_of_turn)>\s*)+\Z")
-_TAIL = 200
+_END_OF_TURN = re.compile(r"(?:<(?:\|\w{1,30}\||\uff5c[\w\u2581]{1,30}\uff5c|/s|eos|pad|end_of_turn)>|\[PAD\])\Z")
+_LONGEST_TOKEN = 34
 
 
 def spoken_text(text: str) -> str:
-    """`text` without the special tokens that end a turn, which some pipelines leave in it.
+    """`text` without the special tokens that end a turn or fill it up, which some pipelines leave in it.
 
-    ``spoken_text("#### 42<|im_end|>")`` is ``"#### 42"``.
+    ``spoken_text("#### 42<|im_end|><pad><pad>")`` is ``"#### 42"``.
     """
-    tail = text[-_TAIL:]
-    if not tail.rstrip().endswith(_ENDS_OF_TURN):
-        return text
-    tokens = _END_OF_TURN.search(tail)
-    return text[: tokens.start() - len(tail)] if tokens else text
+    spoken = end = len(text)
+    while True:
+        while end and text[end - 1].isspace():
+            end -= 1
+        # All of them end so, and a completion rarely does.
+        token = (
+            _END_OF_TURN.search(text, max(0, end - _LONGEST_TOKEN), end) if text[end - 1 : end] in (">", "]") else None
+        )
+        if token is None:
+            return text[:spoken]
+        spoken = end = token.start()
 
 
 def visible_text(text: str) -> str:
@@ -64,13 +76,38 @@ def visible_between(text: str, start: int, end: int) -> bool:
     )
 
 
+def shown(text: str, *, marks: bool = True) -> str:
+    """`text` without the characters that show nothing, and on request without marks; white space stays."""
+    dropped = "C" if marks else "CM"
+    hidden = {
+        ord(character): None
+        for character in set(text)
+        if (unicodedata.category(character)[0] in dropped and not character.isspace())
+        or character in _BLANK
+        or character in _SELECTORS
+    }
+    return text.translate(hidden) if hidden else text
+
+
+def straight(text: str) -> str:
+    """`text` with one kind of apostrophe: ``straight("don\\u2019t")`` is ``"don't"``."""
+    return text if text.isascii() else text.translate(_APOSTROPHES)
+
+
 def unmasked(text: str) -> str:
-    """`text` as it would be typed: compatibility forms (NFKC), straight apostrophes, nothing invisible, no case."""
+    """`text` as it would be typed, to look for words in it.
+
+    Compatibility forms become plain ones (NFKC), apostrophes straight and runs of white space one space; what shows
+    nothing goes, and so does case.
+    """
+    text = shown(text)
+    if "`" in text:
+        text = _BACKTICK.sub("'", text)
     if not text.isascii():
-        dropped = ("Cf", "Mn", "Me") if stacked(text) else ("Cf",)
-        text = "".join(character for character in text if unicodedata.category(character) not in dropped)
-        text = unicodedata.normalize("NFKC", text.replace("\u2019", "'").replace("\u02bc", "'"))
-    return text.casefold()
+        if stacked(text):
+            text = "".join(character for character in text if unicodedata.category(character) not in ("Mn", "Me"))
+        text = unicodedata.normalize("NFKC", straight(text))
+    return _OTHER_SPACE.sub(" ", text).casefold()
 
 
 def stacked(text: str) -> bool:

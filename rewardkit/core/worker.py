@@ -148,7 +148,7 @@ class _Pool:
         self._stopped = True
         for child in self._children:
             self._jobs.put(None)
-            child.kill_while(child.running)
+            child.end()
 
 
 class _Child:
@@ -166,16 +166,16 @@ class _Child:
         try:
             succeeded, last, result = self._answer(job)
         except (EOFError, ConnectionError, pickle.UnpicklingError):
-            self._end()
+            self.end()
             raise WorkerDied("its worker process died") from None
         except BaseException:
-            self._end()
+            self.end()
             raise
         finally:
             with self._lock:
                 self.running = None
         if last:
-            self._end()
+            self.end()
         if not succeeded:
             raise result
         return result
@@ -217,7 +217,7 @@ class _Child:
             if self.running is call and self._process is not None:
                 _kill(self._process)
 
-    def _end(self) -> None:
+    def end(self) -> None:
         with self._lock:
             process, self._process = self._process, None
             ours, self._socket = self._socket, None

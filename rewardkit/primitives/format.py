@@ -10,13 +10,24 @@ from typing import Any, Literal
 from rewardkit.core.algebra import Reward
 from rewardkit.core.binding import Parameter
 from rewardkit.core.errors import RewardDefinitionError, shorten
-from rewardkit.core.extraction import Extractor, as_extractor, fenced_blocks, whole
+from rewardkit.core.extraction import Extractor, as_extractor, whole
 from rewardkit.core.json_text import MAX_CHARACTERS
 from rewardkit.core.leaf import expression, primitive
+from rewardkit.core.marks import fenced_blocks
 from rewardkit.core.outcome import Score
 from rewardkit.core.visibility import has_visible_character, spoken_text, visible_between
 
 Anchored = bool | Literal["start"]
+
+_SAME_LANGUAGE = {
+    "py": "python",
+    "python3": "python",
+    "js": "javascript",
+    "ts": "typescript",
+    "sh": "bash",
+    "shell": "bash",
+    "yml": "yaml",
+}
 
 
 @dataclass(frozen=True)
@@ -75,7 +86,7 @@ class Tags:
             places[match.group()].append(match.start())
         good = 0
         wrong: list[str] = []
-        outside: list[str] = []
+        outside: list[tuple[int, int]] = []
         position = 0
         for name in self.names:
             opening, closing = f"<{name}>", f"</{name}>"
@@ -84,13 +95,14 @@ class Tags:
                 wrong.append(problem)
                 continue
             good += 1
-            outside.append(text[position : places[opening][0]].strip())
+            outside.append((position, places[opening][0]))
             position = places[closing][0] + len(closing)
         if self.anchored is True:
-            outside.append(text[position:].strip())
+            outside.append((position, len(text)))
         if wrong:
             return Score(good / len(self.names) if self.partial else 0.0, "; ".join(wrong))
-        beside = next(filter(None, outside), "") if self.anchored else ""
+        seen = (text[start:end].strip() for start, end in outside if visible_between(text, start, end))
+        beside = next(seen, "") if self.anchored else ""
         if not beside:
             return 1.0
         note = f"text outside the tags: {shorten(beside, 40)}"
@@ -101,6 +113,8 @@ class Tags:
         openings, closings = len(places[opening]), len(places[closing])
         if openings == 0 and closings == 1 and name == self.names[0] and not self.prefilled:
             return f"{opening} is missing; if the prompt ends with it, say prefilled={name!r}"
+        if name == self.prefilled and openings > 1 and not text[len(opening) : places[opening][1]].strip():
+            return f"{opening} stands in the prompt (prefilled={name!r}), and the completion writes it again"
         if openings != 1 or closings != 1:
             counts = ((opening, openings), (closing, closings))
             return ", ".join(
@@ -127,7 +141,7 @@ def tags(*names: str, partial: bool = False, prefilled: str | None = None, ancho
         names: of the tags, in order, without brackets.
         partial: credit of 1/len(names) per right tag; text outside costs one further share.
         prefilled: the first tag, if the prompt already ends with its opening, as chat templates of reasoning models do.
-        anchored: only white space may stand before, between and after the tags; with ``"start"`` text may follow the
+        anchored: nothing visible may stand before, between and after the tags; with ``"start"`` text may follow the
             last one (``<think>...</think> The answer is 42.``), with False it may stand anywhere.
 
     Returns:
@@ -139,6 +153,8 @@ def tags(*names: str, partial: bool = False, prefilled: str | None = None, ancho
     if not names:
         raise RewardDefinitionError('tags needs at least one name: rk.tags("think", "answer")')
     for name in names:
+        if isinstance(name, (list, tuple)):
+            raise RewardDefinitionError("tags takes its names one by one: for a list, write rk.tags(*names)")
         if not isinstance(name, str) or not re.fullmatch(r"[^<>/\s]+", name):
             raise RewardDefinitionError(f"tags: a name is text without brackets or white space, got {shorten(name)}")
     if len(set(names)) < len(names):
@@ -147,10 +163,12 @@ def tags(*names: str, partial: bool = False, prefilled: str | None = None, ancho
         raise RewardDefinitionError(
             f"tags: only the first tag can be prefilled, {names[0]!r}, not {shorten(prefilled)}"
         )
-    if anchored not in (True, False, "start"):
+    if type(partial) is not bool:
+        raise RewardDefinitionError(f"tags: partial is True or False, got {shorten(partial)}")
+    if type(anchored) is not bool and anchored != "start":
         raise RewardDefinitionError(f'tags: anchored is True, False or "start", got {shorten(anchored)}')
     shown = expression("tags", *names, partial=(partial, False), prefilled=(prefilled, None), anchored=(anchored, True))
-    return primitive(Tags(names, bool(partial), prefilled, anchored), "tags", shown)
+    return primitive(Tags(names, partial, prefilled, anchored), "tags", shown)
 
 
 @dataclass(frozen=True)
@@ -164,13 +182,19 @@ class FencedBlock:
         if text is None:
             return Score(0.0, f"longer than {MAX_CHARACTERS:,} characters")
         blocks = fenced_blocks(text)
-        found = [body for language, body in blocks if language == self.language]
+        found = [body for said, body in blocks if _language(said) == self.language]
         if not found:
-            said = shorten(blocks[-1][0], 40) if blocks else ""
-            return Score(0.0, f"no closed ```{self.language} block{f', but one of {said}' if said else ''}")
+            other = f", but one of {shorten(blocks[-1][0], 40)}" if blocks else ""
+            return Score(0.0, f"no closed ```{self.language} block{other}")
         if self.single and len(blocks) > 1:
             return Score(0.0, f"{len(blocks)} fenced blocks, one is wanted")
         return 1.0 if has_visible_character(found[-1]) else Score(0.0, f"the ```{self.language} block is empty")
+
+
+def _language(said: str) -> str:
+    """The language that a fence names: ``_language('py title="a.py"')`` is ``"python"``."""
+    word = re.split(r"[\s{},:]", said.strip("{} ").removeprefix("."), maxsplit=1)[0]
+    return _SAME_LANGUAGE.get(word, word)
 
 
 def fenced(language: str = "", *, single: bool = False, extract: Extractor | Any = None) -> Reward:
@@ -179,7 +203,8 @@ def fenced(language: str = "", *, single: bool = False, extract: Extractor | Any
     ``rk.fenced("python")`` gives 1.0 to "So:\\n```python\\nprint(42)\\n```", and 0.0 where the fence is not closed.
 
     Args:
-        language: what stands behind the opening fence, in any case; ``""`` for a fence without a language.
+        language: the first word behind the opening fence, in any case; ``""`` for a fence without a language. Short
+            names are one with the long ones: py and python3 with python, js, ts, sh and shell (bash), yml.
         single: no other fenced block may stand beside it.
         extract: finds the text that is looked through, ``rk.extract.whole()`` by default.
 
@@ -189,6 +214,7 @@ def fenced(language: str = "", *, single: bool = False, extract: Extractor | Any
     if not isinstance(language, str) or language.split() not in ([], [language]) or "`" in language:
         raise RewardDefinitionError(f'fenced: the language is one word, such as "python", got {shorten(language)}')
     where = as_extractor(extract, whole())
-    shown = expression("fenced", language, single=(single, False), extract=(extract and where, None))
+    name = _SAME_LANGUAGE.get(language.lower(), language.lower())
+    shown = expression("fenced", name, single=(single, False), extract=(extract and where, None))
     text = Parameter("text", "completion", view=where)
-    return primitive(FencedBlock(language.lower(), bool(single)), "fenced", shown, text)
+    return primitive(FencedBlock(name, bool(single)), "fenced", shown, text)

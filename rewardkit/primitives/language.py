@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections import Counter
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from rewardkit.core.extraction import Extractor, as_extractor, raw
 from rewardkit.core.json_text import MAX_CHARACTERS
 from rewardkit.core.leaf import expression, primitive
 from rewardkit.core.outcome import Score
+from rewardkit.core.progress import number as checked_number
 
 _LANGUAGES = {
     ("LATIN",): "cs da de en es et fi fr hr hu id it lt lv ms nl no pl pt ro sk sl sv sw tl tr vi",
@@ -37,13 +39,41 @@ SCRIPTS = {code: scripts for scripts, codes in _LANGUAGES.items() for code in co
 """Language (ISO 639-1) -> the scripts it is written in, as the first word of their characters' Unicode names."""
 
 
+_NAMED = """
+    arabic ar, armenian hy, belarusian be, bengali bn, bulgarian bg, chinese zh, croatian hr, czech cs, danish da,
+    dutch nl, english en, estonian et, finnish fi, french fr, georgian ka, german de, greek el, hebrew he, hindi hi,
+    hungarian hu, indonesian id, italian it, japanese ja, korean ko, latvian lv, lithuanian lt, malay ms, marathi mr,
+    norwegian no, persian fa, polish pl, portuguese pt, romanian ro, russian ru, slovak sk, slovenian sl, spanish es,
+    swahili sw, swedish sv, tagalog tl, tamil ta, telugu te, thai th, turkish tr, ukrainian uk, urdu ur, vietnamese vi
+"""
+NAMES = {name: SCRIPTS[code] for name, code in (pair.split() for pair in _NAMED.split(","))}
+"""Language, by its English name -> the same. What is a script's name too (greek) means one and the same."""
+
+_OTHER_NAMES = {"han": "zh"}
+_SIGNS = frozenset("\u00aa\u00b5\u00ba\u2126\u212a\u212b")
+"""Signs of every script that Unicode calls letters: micro, ohm, kelvin, angstrom, ordinals."""
+
+_MARKUP = re.compile(r"</?\w+>|<\|[^<>|]*\|>|<\uff5c[^<>\uff5c]*\uff5c>|\\[A-Za-z]+")
+_MOST_MARKUP = 50
+"""Different tags and commands that are taken for markup. Who writes more of them writes prose in brackets."""
+
+
 @lru_cache(maxsize=65_536)
 def _script(character: str) -> str:
     """The script of a letter; empty for everything else."""
+    if character in _SIGNS:
+        return ""
     character = unicodedata.normalize("NFKC", character)[0]  # the letter that a full-width or bold one stands for
     if unicodedata.category(character)[0] != "L":
         return ""
     return unicodedata.name(character, "unknown").split(" ")[0]
+
+
+def _prose(text: str) -> str:
+    """`text` without tags, special tokens and LaTeX commands, which are Latin in every language."""
+    if "<" not in text and "\\" not in text:
+        return text
+    return text if len(set(_MARKUP.findall(text))) > _MOST_MARKUP else _MARKUP.sub(" ", text)
 
 
 @dataclass(frozen=True)
@@ -57,7 +87,7 @@ class Language:
         if text is None:
             return Score(0.0, f"longer than {MAX_CHARACTERS:,} characters")
         scripts: Counter[str] = Counter()
-        for character, count in Counter(text).items():
+        for character, count in Counter(_prose(text)).items():
             scripts[_script(character)] += count
         letters = sum(scripts.values()) - scripts.pop("", 0)
         if not letters:
@@ -77,8 +107,11 @@ def language(name: str, *, minimum: float = 1.0, extract: Extractor | Any = None
     It tells scripts apart, not languages: English and German are one to it. The idea is the language consistency reward
     of DeepSeek-R1 (Guo et al. 2025, arXiv:2501.12948), there over words of the target language.
 
+    Tags, special tokens and LaTeX commands are no letters to it, as long as there are at most 50 different ones.
+
     Args:
-        name: a language by its ISO 639-1 code (``"en"``, ``"zh"``), or a script by its Unicode name (``"Latin"``).
+        name: a language by its ISO 639-1 code (``"en"``, ``"zh"``, ``"en-US"``) or English name (``"german"``), or a
+            script by its Unicode name (``"Latin"``, ``"Han"``).
         minimum: the share that is enough for 1.0, above 0.0; below it the credit is share / minimum. Formulas and code
             are Latin letters: 0.7 or so leaves room for them.
         extract: finds the text; by default the whole completion, thinking included.
@@ -86,15 +119,25 @@ def language(name: str, *, minimum: float = 1.0, extract: Extractor | Any = None
     Raises:
         RewardDefinitionError: an unknown language or script, a minimum outside (0, 1].
     """
-    scripts = SCRIPTS.get(name.lower()) if isinstance(name, str) else None
-    if scripts is None:
-        known = {script.lower() for scripts in SCRIPTS.values() for script in scripts}
-        if not isinstance(name, str) or name.lower() not in known:
-            hint = near_miss(str(name).lower(), [*known, *SCRIPTS])
-            raise RewardDefinitionError(f"language: {shorten(name)} is no language or script that is known.{hint}")
-        scripts = (name.upper(),)
-    if not 0.0 < minimum <= 1.0:
-        raise RewardDefinitionError(f"language: minimum is a share above 0 and up to 1, got {minimum}")
+    scripts = _scripts(name)
+    least = checked_number(minimum, "language: minimum")
+    if not 0.0 < least <= 1.0:
+        raise RewardDefinitionError(f"language: minimum is a share above 0 and up to 1, got {least}")
     where = as_extractor(extract, raw())
-    shown = expression("language", name, minimum=(minimum, 1.0), extract=(extract and where, None))
-    return primitive(Language(scripts, float(minimum)), "language", shown, Parameter("text", "completion", view=where))
+    shown = expression("language", name, minimum=(least, 1.0), extract=(extract and where, None))
+    return primitive(Language(scripts, least), "language", shown, Parameter("text", "completion", view=where))
+
+
+def _scripts(name: str) -> tuple[str, ...]:
+    """The scripts of a language, or the one script of this name."""
+    said = name.lower() if isinstance(name, str) else ""
+    code = re.split("[-_]", said, maxsplit=1)[0]  # en-US
+    code = _OTHER_NAMES.get(code, code)
+    scripts = SCRIPTS.get(code) or NAMES.get(said)
+    if scripts:
+        return scripts
+    known = {script.lower() for scripts in SCRIPTS.values() for script in scripts}
+    if said in known:
+        return (said.upper(),)
+    hint = near_miss(said, [*known, *NAMES])
+    raise RewardDefinitionError(f"language: {shorten(name)} is no language or script that is known.{hint}")

@@ -2,15 +2,15 @@
 
 Tokens are those of ``completion_ids`` (with the end-of-sequence token, as TRL hands them over). Words and characters
 are those of the whole completion, thinking included, where `extract` names no part of it; runs of white space count as
-one character, and what shows nothing does not count at all.
+one character, and what shows nothing does not count at all. Where an extractor finds nothing, the length is 0; where it
+reads nothing because there are more than 200,000 characters, the length is infinite.
 """
 
 from __future__ import annotations
 
 import math
-import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, final, get_args
 
 import numpy as np
@@ -19,9 +19,11 @@ from rewardkit.core.algebra import Reward, Scoring, as_reward
 from rewardkit.core.binding import Parameter
 from rewardkit.core.errors import RewardDefinitionError, shorten
 from rewardkit.core.extraction import Extractor, as_extractor, whole
+from rewardkit.core.json_text import MAX_CHARACTERS
 from rewardkit.core.leaf import expression, primitive
 from rewardkit.core.outcome import Column, Rows, Score
 from rewardkit.core.progress import Bounds, number as checked_number
+from rewardkit.core.visibility import shown as shown_text
 
 Unit = Literal["tokens", "words", "characters"]
 
@@ -32,31 +34,36 @@ class Length:
 
     unit: Unit
 
-    def __call__(self, measured: Sequence[int] | str | None) -> int:
+    def __call__(self, measured: Sequence[int] | str | None, completion: str = "") -> float:
+        """The length of `measured`, which may have been found in `completion`."""
         if measured is None:
-            return 0
+            return math.inf if len(completion) > MAX_CHARACTERS else 0
         if not isinstance(measured, str):
             return len(measured)
-        words = _shown(measured).split()
-        return len(words) if self.unit == "words" else sum(map(len, words)) + max(0, len(words) - 1)
+        if self.unit == "words":
+            return len(shown_text(measured, marks=False).split())
+        words = shown_text(measured).split()
+        return sum(map(len, words)) + max(0, len(words) - 1)
 
 
-def _shown(text: str) -> str:
-    if text.isascii():
-        return text
-    return "".join(character for character in text if unicodedata.category(character) not in ("Cf", "Cc", "Cn", "Co"))
-
-
-def _measured(name: str, unit: Unit, extract: Extractor | Any) -> tuple[Length, Parameter]:
+def _measured(name: str, unit: Unit, extract: Extractor | Any) -> tuple[Length, tuple[Parameter, ...]]:
     """What counts and what is counted."""
     if unit not in get_args(Unit):
         raise RewardDefinitionError(f"{name}: unit is one of {', '.join(get_args(Unit))}, got {shorten(unit)}")
     if unit == "tokens":
         if extract is not None:
             raise RewardDefinitionError(f'{name}: extract= finds text; count it with unit="words" or "characters"')
-        return Length(unit), Parameter("measured", "completion_ids")
-    view = None if extract is None else as_extractor(extract, whole())
-    return Length(unit), Parameter("measured", "completion", view=view)
+        return Length(unit), (Parameter("measured", "completion_ids"),)
+    if extract is None:
+        return Length(unit), (Parameter("measured", "completion"),)
+    view = as_extractor(extract, whole())
+    # The completion tells whether an extractor that gave nothing found nothing, or read nothing.
+    return Length(unit), (Parameter("measured", "completion", view=view), Parameter("completion", "completion"))
+
+
+def _short(value: float) -> float:
+    """`value` as it prints best: 2 in place of 2.0."""
+    return int(value) if value.is_integer() else value
 
 
 @dataclass(frozen=True)
@@ -68,8 +75,10 @@ class LengthBetween:
     high: float
     margin: float
 
-    def __call__(self, measured: Sequence[int] | str | None) -> float | Score:
-        length = self.length(measured)
+    def __call__(self, measured: Sequence[int] | str | None, completion: str = "") -> float | Score:
+        length = self.length(measured, completion)
+        if length == math.inf:
+            return Score(0.0, f"longer than {MAX_CHARACTERS:,} characters")
         outside = max(self.low - length, length - self.high)
         if outside <= 0:
             return 1.0
@@ -100,15 +109,21 @@ def length_between(
         RewardDefinitionError: `low` above `high`, a negative number, an unknown unit.
         BindingError: while scoring: tokens are to be counted and there are no ``completion_ids``.
     """
-    top = high if high == math.inf else checked_number(high, "length_between: high")
-    if not 0.0 <= checked_number(low, "length_between: low") <= top:
-        raise RewardDefinitionError(f"length_between: 0 <= low <= high is wanted, got {low:g} and {high:g}")
-    if checked_number(margin, "length_between: margin") < 0.0:
-        raise RewardDefinitionError(f"length_between: margin is a distance from 0 up, got {margin:g}")
+    top = math.inf if high == math.inf else checked_number(high, "length_between: high")
+    bottom = checked_number(low, "length_between: low")
+    if not 0.0 <= bottom <= top:
+        raise RewardDefinitionError(f"length_between: 0 <= low <= high is wanted, got {bottom:g} and {top:g}")
+    slope = checked_number(margin, "length_between: margin")
+    if slope < 0.0:
+        raise RewardDefinitionError(f"length_between: margin is a distance from 0 up, got {slope:g}")
     length, measured = _measured("length_between", unit, extract)
-    options = {"unit": (unit, "tokens"), "margin": (margin, 0.0), "extract": (extract and measured.view, None)}
-    shown = expression("length_between", low, high, **options)
-    return primitive(LengthBetween(length, low, high, margin), "length_between", shown, measured)
+    options = {
+        "unit": (unit, "tokens"),
+        "margin": (_short(slope), 0),
+        "extract": (extract and measured[0].view, None),
+    }
+    shown = expression("length_between", _short(bottom), _short(top), **options)
+    return primitive(LengthBetween(length, bottom, top, slope), "length_between", shown, *measured)
 
 
 @dataclass(frozen=True)
@@ -119,8 +134,8 @@ class OverlongPenalty:
     max_length: float
     buffer: float
 
-    def __call__(self, measured: Sequence[int] | str | None) -> float:
-        length = self.length(measured)
+    def __call__(self, measured: Sequence[int] | str | None, completion: str = "") -> float:
+        length = self.length(measured, completion)
         free = self.max_length - self.buffer
         if length <= free:
             return 0.0
@@ -151,10 +166,10 @@ def overlong_penalty(max_length: int, buffer: int, *, unit: Unit = "tokens", ext
             f"overlong_penalty: 0 <= buffer <= max_length is wanted, got buffer {buffer} and max_length {max_length}"
         )
     length, measured = _measured("overlong_penalty", unit, extract)
-    options = {"unit": (unit, "tokens"), "extract": (extract and measured.view, None)}
-    shown = expression("overlong_penalty", max_length, buffer, **options)
-    function = OverlongPenalty(length, max_length, buffer)
-    return primitive(function, "overlong_penalty", shown, measured, bounds=(-1.0, 0.0))
+    options = {"unit": (unit, "tokens"), "extract": (extract and measured[0].view, None)}
+    shown = expression("overlong_penalty", _short(longest), _short(ramp), **options)
+    function = OverlongPenalty(length, longest, ramp)
+    return primitive(function, "overlong_penalty", shown, *measured, bounds=(-1.0, 0.0))
 
 
 @dataclass(frozen=True)
@@ -179,7 +194,7 @@ class CosineLength(Reward):
     right: Bounds
     wrong: Bounds
     threshold: float
-    call: str
+    call: str = field(compare=False)
 
     @property
     def name(self) -> str:
@@ -235,11 +250,13 @@ def cosine_length(
         unit: ``"tokens"`` (needs ``completion_ids``), ``"words"`` or ``"characters"``.
 
     Raises:
-        RewardDefinitionError: a length that is not positive, values that are no numbers.
+        RewardDefinitionError: a length that is not positive, values that are no numbers, a threshold that `correct`
+            cannot reach.
         BindingError: while scoring: tokens are to be counted and there are no ``completion_ids``.
     """
     checked = as_reward(correct, "cosine_length: correct")
-    if checked_number(max_length, "cosine_length: max_length") <= 0.0:
+    longest = checked_number(max_length, "cosine_length: max_length")
+    if longest <= 0.0:
         raise RewardDefinitionError(f"cosine_length: max_length must be positive, got {max_length}")
     for name, pair in (("right", right), ("wrong", wrong)):
         if not isinstance(pair, (tuple, list)) or len(pair) != 2:
@@ -249,19 +266,23 @@ def cosine_length(
     long_right, short_right, long_wrong, short_wrong = (
         checked_number(value, "cosine_length: a value") for value in (*right, *wrong)
     )
+    ends = (long_right, short_right), (long_wrong, short_wrong)
+    from_here = checked_number(threshold, "cosine_length: threshold")
+    if from_here > checked.bounds[1]:
+        raise RewardDefinitionError(
+            f"cosine_length: {checked.name} is {checked.bounds[1]:g} at most and never reaches threshold={from_here:g}"
+        )
     length, measured = _measured("cosine_length", unit, None)
     options = {"unit": (unit, "tokens")}
-    factor = primitive(
-        CosineFactor(length, max_length), "shortness", expression("shortness", max_length, **options), measured
-    )
+    shortness = expression("shortness", _short(longest), **options)
+    factor = primitive(CosineFactor(length, longest), "shortness", shortness, *measured)
     call = expression(
         "cosine_length",
         checked,
-        max_length,
-        right=(right, (0.5, 1.0)),
-        wrong=(wrong, (-0.5, -1.0)),
-        threshold=(threshold, 1.0),
+        _short(longest),
+        right=(ends[0], (0.5, 1.0)),
+        wrong=(ends[1], (-0.5, -1.0)),
+        threshold=(from_here, 1.0),
         **options,
     )
-    ends = (long_right, short_right), (long_wrong, short_wrong)
-    return CosineLength(checked, factor, *ends, checked_number(threshold, "cosine_length: threshold"), call)
+    return CosineLength(checked, factor, *ends, from_here, call)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, Literal, get_args
 
 from rewardkit.core.algebra import Reward
@@ -22,34 +21,124 @@ from rewardkit.core.progress import number as checked_number
 Credit = Literal["binary", "linear", "exponential"]
 Steps = tuple[tuple[float, float], ...]
 
-# A sign may stand before a currency (-$5); an ellipsis (...5) is no decimal point.
-_LAST = re.compile(
-    r"([+\-\u2212]?)(?:\\?[$\u20ac\xa3\xa5])?((?:\d[\d,]*(?:\.\d+)?|(?<!\.)\.\d+)(?:[eE][+-]?\d+)?%?)", re.ASCII
-)
-_DIGIT = re.compile(r"\d", re.ASCII)
+_PART_OF_A_NUMBER = re.compile(r"[\d%+\-\u2212\u2013]")
 _ROUNDING = 1e-9
 _NEARLY = 1.0 - 1e-6
 """A wrong number never comes nearer to 1, because gates open at their threshold less 1e-9."""
 
 
+# The last number of a text is sought line by line, the last one first, each read once from left to right. What holds
+# digits but is no number (an index, a root, a fraction) is read as a whole: no piece of it is taken for the answer.
+
+# 1,000 and 1{,}000, 1 000 and 1'000, 3.14, .5, 1e9, 0x2a, 3.14.15: all that hangs together, not what starts in a word.
+_DIGITS = r"""(?:(?<![A-Za-z0-9])(?<![0-9][.,])
+    (?:0[xXbBoO]\w+|[0-9]{1,3}(?:[\ \xa0\u2009\u202f][0-9]{3})+(?![0-9])|[0-9]+)|(?<![\w.])\.[0-9]+)
+    (?:(?:[.,'\u2019_]|\{,\}(?:\\!)?|,\\!|\\[,;:!])[0-9]+)*(?:[eE][+-]?[0-9]+)?"""
+# Behind a word or a bracket a hyphen is none (pages 3-5, COVID-19); one that stands apart is only behind "=" or "is".
+_SIGN = r"""(?:(?<![\w)\]}\-])[+\-\u2212\u2013]
+    |(?:(?<=[=:({\u2248])|(?<=[=:({\u2248]\ )|(?<=\bis\ ))[\-\u2212\u2013]\ )"""
+# x^2, a_{10}, 2 above the line.
+_RAISED = r"(?:\{[^{}]*\}|[+\-\u2212\u2013]?\w+|\\[A-Za-z]+)?"
+_SCRIPT = rf"(?:\^|(?<=[\w)\]}}])_(?=[\w{{])){_RAISED}"
+# The same behind a number, where it makes a power or a numeral of another base; 90^\circ stays 90.
+_POWER = rf"(?:\ ?(?:\^(?!\{{?\\circ)|_(?=[\w{{])){_RAISED}|[\u2070\xb9\xb2\xb3\u207b\u2074-\u2079\xbc-\xbe]+)"
+_OPERATOR = r"(?:\ ?(?:[/+\xd7\xf7\xb7\u22c5]|\\(?:times|cdot|div)(?![A-Za-z]))\ ?|\ [*x]\ |\*\*?|:)"
+# What else makes a number a piece of something: x/2 and √2 before it; $5!$ (but not "It is 5!"), 2\pi and 3\sqrt{x}.
+_LEFT = r"(?:(?<=[\w)}\]])/|(?<=[\w)}\]]\ )/\ |(?<=[0-9)}\]])[*\xd7\xb7\u22c5]|\\(?:times|cdot|div)\ ?|\u221a\ ?\(?)"
+_RIGHT = r"(?:!(?![=\s]|\Z)|\ ?(?:[\xd7\u221a\u03c0]|\\(?:times|cdot|div|pi|sqrt|[dtc]?frac)(?![A-Za-z])))"
+_FUNCTION = r"""(?:\\(?:[dtc]?frac|[dt]?binom|sqrt)(?![A-Za-z])\ ?[0-9]{0,2}|\b(?:sqrt|log|ln)(?=\()
+    |\\(?:log|ln|sin|cos|tan)(?![A-Za-z])(?:_(?:\w|\{[^{}]*\}))?\ ?[0-9.]*)"""
+# -$5, -**5**: a currency or a dress between sign and number.
+_OPENING = r"(?:\\?[$\u20ac\xa3\xa5]|\*\*|\\\()"
+# **45**%, $45\%$, 5\text{ km}: what may close before the percent sign or the unit.
+_CLOSING = r"(?:\*\*?|\$\$?|\\\)|`)?(?:[\ \t\xa0~]|\\[,;:!\ ]){0,3}(?:\\(?:text|textbf|mathrm|mbox)\{\ ?)?"
+# What any of these starts with, so that the letters in between cost little.
+_FIRST = "0123456789.\\\\^_+\\-\u2212\u2013/*\xd7\xb7\u22c5\u221a$\u20ac\xa3\xa5"
+_ARGUMENT = re.compile(r"[0-9]?(?:\[[^\[\]{}]*\]|\([^()]*\))?\ ?(?=\{)|[0-9]?(?:\([^()]*\))?")
+_BRACE = re.compile(r"\\.|[{}]")
+_HAS_DIGIT = re.compile(r"[0-9]")
+
+
+@lru_cache(64)
+def _pieces(units: tuple[str, ...]) -> re.Pattern[str]:
+    """What may hold digits: a function, an index or power, a number with its sign and one of `units`."""
+    behind = [re.escape(unit) + (r"(?![\w^]|\}\^)" if unit[-1].isalpha() else "") for unit in units]
+    before = [(r"(?<!\w)" if unit[0].isalpha() else "") + re.escape(unit) for unit in units]
+    first = _FIRST + re.escape("".join(sorted({unit[0] for unit in units})))
+    return re.compile(
+        rf"""(?=[{first}]|sqrt|log|ln)(?:(?P<function>{_FUNCTION})|{_SCRIPT}
+        |(?P<left>{_LEFT})?(?P<sign>{_SIGN})?(?:\\?(?P<before>{"|".join(before) or "(?!)"})\ ?|{_OPENING}\ ?)?
+        (?P<number>{_SIGN}?{_DIGITS}{_POWER}?(?:{_OPERATOR}[+-]?\\?\$?{_DIGITS}{_POWER}?)*)
+        (?P<right>{_RIGHT})?(?:{_CLOSING}(?:(?P<percent>\\?%)|(?P<unit>{"|".join(behind) or "(?!)"})))?)""",
+        re.VERBOSE,
+    )
+
+
 @dataclass(frozen=True)
 class FinalNumber(TextExtractor):
-    """The answer where one is marked (tag, box, ``####``), else the last number of the visible text."""
+    """The answer where one is marked (tag, box, ``####``), else the last number of the visible text.
+
+    Where the last one is a piece of something else, ``3/4`` or ``\\sqrt{2}``, that is found, which is no number.
+    """
+
+    text: NumberText
 
     def find(self, answer: str) -> str | None:
         found = Answer().find(answer)
-        if found is None or not (found is answer or self._is_heading(answer, found)):
+        if found is None or found is answer:
+            return found if found is None or self._reads(found) else self._last(answer)
+        if "####" not in answer or "answer>" in answer or "\\boxed" in answer or self._reads(found):
             return found
-        last = deque(_LAST.finditer(answer, answer.rfind("####") + 1), maxlen=1)
-        return "".join(last[0].groups()).rstrip(",") if last else None
+        # A line of hashes without a number was a heading where a number comes later.
+        _, _, later = answer[answer.rfind("####") :].partition("\n")
+        return self._last(later) or found
 
-    def _is_heading(self, answer: str, found: str) -> bool:
-        """Whether the last ``####`` of `answer` opens a heading ("#### Result"), which marks no answer."""
-        marked = "<answer>" in answer or "</answer>" in answer or "\\boxed{" in answer
-        return not marked and not _DIGIT.search(found)
+    def _reads(self, text: str) -> bool:
+        return not isinstance(self.text.read(text), str)
+
+    def _last(self, text: str) -> str | None:
+        pieces = _pieces(tuple(unit for unit, _ in self.text.units))
+        lines = (line for line in reversed(text.splitlines()) if _HAS_DIGIT.search(line))
+        return next(filter(None, (_last_number(line, pieces) for line in lines)), None)
 
     def __repr__(self) -> str:
         return "final_number()"
+
+
+def _last_number(line: str, pieces: re.Pattern[str]) -> str | None:
+    found = None
+    position = 0
+    while piece := pieces.search(line, position):
+        position = piece.end()
+        if piece["function"]:
+            position = _end_of_arguments(line, position)
+            whole = line[piece.start() : position]
+            found = whole if _HAS_DIGIT.search(whole) else found
+        elif piece["number"]:
+            left, sign, before, number, right, percent, unit = piece.groups(default="")[1:]
+            # A $ before the number is no currency where another one closes the formula, or a unit follows.
+            if unit or (before == "$" == line[position : position + 1]):
+                before = ""
+            found = f"{left}{sign}{before}{number}{right}{percent or (unit and ' ' + unit)}"
+            position = piece.start("right") if right else position  # a root is read on its own
+    return found
+
+
+def _end_of_arguments(line: str, position: int) -> int:
+    """Where the arguments end that start at `position`: {...}{...}; the end of the line where they are left open."""
+    while argument := _ARGUMENT.match(line, position):
+        position = argument.end()
+        if line[position : position + 1] != "{":
+            break
+        depth = 0
+        for brace in _BRACE.finditer(line, position):
+            depth += {"{": 1, "}": -1}.get(brace[0], 0)
+            if depth == 0:
+                position = brace.end()
+                break
+        else:
+            return len(line)
+    return position
 
 
 @dataclass(frozen=True)
@@ -146,17 +235,24 @@ def number(
         units: allow one of these before or after the number, on both sides: ``["$", "apples"]``; or with what they
             multiply by: ``{"m": 1, "km": 1000}``. A number without a unit stays as it is.
         extract: finds the number. By default the marked answer (``<answer>``, ``\boxed{}``, ``####``), which must be
-            nothing but a number (in LaTeX or Markdown dress, if it likes), else the last number of the visible text.
+            nothing but a number (in LaTeX or Markdown dress, if it likes), else the last number of the visible text;
+            where that is a piece of a fraction, power, root or product, there is no number.
         gold: finds the number in the gold cell, such as ``rk.extract.after("####")`` for raw GSM8K.
 
     Raises:
-        RewardDefinitionError: a negative or infinite tolerance, an unknown credit, steps that do not fall.
+        RewardDefinitionError: a negative or infinite tolerance, an unknown credit, steps that do not fall, a unit that
+            could be a part of a number.
         CoercionError: while scoring: a gold cell without a number.
     """
-    for name, value in (("tolerance", tolerance), ("relative", relative), ("scale", 1.0 if scale is None else scale)):
-        if checked_number(value, f"number: {name}") < 0.0 or (name == "scale" and value == 0.0):
-            raise RewardDefinitionError(f"number: {name} must be positive, got {value}")
-    text = NumberText(bool(thousands), bool(percent), _units(units))
+    for name, value in (("tolerance", tolerance), ("relative", relative)):
+        if checked_number(value, f"number: {name}") < 0.0:
+            raise RewardDefinitionError(f"number: {name} must not be negative, got {value}")
+    if scale is not None and checked_number(scale, "number: scale") <= 0.0:
+        raise RewardDefinitionError(f"number: scale must be positive, got {scale}")
+    for name, flag in (("thousands", thousands), ("percent", percent)):
+        if not isinstance(flag, bool):
+            raise RewardDefinitionError(f"number: {name} is True or False, got {shorten(flag)}")
+    text = NumberText(thousands, percent, _units(units))
     function = Number(text, float(tolerance), float(relative), _credit(credit), None if scale is None else float(scale))
     return against_gold(
         function,
@@ -166,7 +262,7 @@ def number(
         partial(GoldNumber, text),
         extract=extract,
         gold=gold,
-        default=FinalNumber(),
+        default=FinalNumber(text),
         tolerance=(tolerance, 0.0),
         relative=(relative, 0.0),
         credit=(credit, "binary"),
@@ -183,7 +279,12 @@ def _credit(credit: Credit | Mapping[float, float]) -> Credit | Steps:
     if not isinstance(credit, Mapping) or not credit:
         names = ", ".join(get_args(Credit))
         raise RewardDefinitionError(f"number: credit is {names} or steps, {{0.1: 0.5}}, not {shorten(credit)}")
-    steps = tuple(sorted((checked_number(up_to, "number: a step"), float(value)) for up_to, value in credit.items()))
+    steps = tuple(
+        sorted(
+            (checked_number(up_to, "number: a step"), checked_number(value, "number: the credit of a step"))
+            for up_to, value in credit.items()
+        )
+    )
     values = [value for _, value in steps]
     if steps[0][0] < 0.0 or not values[0] < 1.0 or values[-1] < 0.0 or values != sorted(values, reverse=True):
         raise RewardDefinitionError(
@@ -194,11 +295,19 @@ def _credit(credit: Credit | Mapping[float, float]) -> Credit | Steps:
 
 
 def _units(units: Iterable[str] | Mapping[str, float]) -> tuple[tuple[str, Decimal], ...]:
-    if isinstance(units, str):
-        raise RewardDefinitionError(f"number: units is a list, such as [{units!r}]")
-    factors = dict(units) if isinstance(units, Mapping) else dict.fromkeys(units, 1.0)
-    for unit, factor in factors.items():
+    if isinstance(units, str) or not isinstance(units, Iterable):
+        raise RewardDefinitionError(f"number: units is a list, such as ['km', '$'], got {shorten(units)}")
+    pairs = list(units.items()) if isinstance(units, Mapping) else [(unit, 1.0) for unit in units]
+    factors: dict[str, Decimal] = {}
+    for unit, factor in pairs:
         if not isinstance(unit, str) or not unit.strip() or checked_number(factor, f"number: unit {unit!r}") <= 0.0:
-            raise RewardDefinitionError(f"number: a unit is text with a positive factor, got {shorten({unit: factor})}")
-    longest_first = sorted(factors.items(), key=lambda item: (-len(item[0]), item[0]))
-    return tuple((unit.strip(), Decimal(repr(float(factor)))) for unit, factor in longest_first)
+            raise RewardDefinitionError(f"number: a unit is text with a positive factor, got {shorten((unit, factor))}")
+        name = unit.strip()
+        if name in factors:
+            raise RewardDefinitionError(f"number: the unit {name!r} stands there twice")
+        if _PART_OF_A_NUMBER.match(name[0]) or _PART_OF_A_NUMBER.match(name[-1]):
+            raise RewardDefinitionError(
+                f"number: a unit starts and ends with no digit, sign or %, got {unit!r}; percent=True allows 45%"
+            )
+        factors[name] = Decimal(repr(float(factor)))
+    return tuple(sorted(factors.items(), key=lambda item: (-len(item[0]), item[0])))

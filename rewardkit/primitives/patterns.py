@@ -7,6 +7,7 @@ earns nothing, whatever it does not contain.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -28,25 +29,30 @@ _REGEX_BYTES = 8_000_000
 _TOO_LONG = Score(0.0, f"longer than {MAX_CHARACTERS:,} characters")
 _EMPTY = Score(0.0, "nothing visible")
 
-REFUSALS = (
-    "as an ai",
-    "as a language model",
-    "i am unable to",
-    "i am sorry, but",
-    "i can not",
-    "i can't",
-    "i cannot",
-    "i do not have the ability",
-    "i don't have the ability",
-    "i must decline",
-    "i will not be able to",
-    "i won't be able to",
-    "i'm not able to",
-    "i'm sorry, but",
-    "i'm unable to",
-    "not something i can",
+_TO_HELP = (
+    r"(?:help|assist|answer|provide|do (?:that|this|so)\b|write (?!out|down|all)|create|generate|give (?:you|that)\b|"
+    r"tell you|share|support|discuss|engage|participate|comply|continue|fulfil|be able|be providing)"
 )
-"""How models of several makers refuse in English."""
+_HELPING = r"(?:to )?(?:help|assist|answer|provid|writ|creat|generat|shar|discuss|engag|do(?:ing)? (?:that|this|so)\b)"
+_IDIOMS = (
+    r"(?:stress|emphasi[sz]e|overstate|wait|imagine|believe|thank|recommend|praise|say enough|think of a better|"
+    r"help (?:but|noticing|thinking|feeling|myself))\b"
+)
+REFUSAL = re.compile(
+    r"\b(?:"
+    r"as an? (?:ai|artificial intelligence|(?:large )?language model)\b"
+    r"|i(?:'?m| am) (?:sorry,? but|unable to|not able to|not allowed to|not permitted to)\b"
+    rf"|i(?:'?m| am) not (?:(?:comfortable|willing) (?:with )?{_HELPING}|going to {_TO_HELP})"
+    rf"|i (?:can'?t|cannot|can not)\b(?! (?:\w+ly )?{_IDIOMS})"
+    rf"|i (?:won'?t|will not|must refuse to|refuse to) {_TO_HELP}"
+    r"|i (?:must |have to )?(?:decline\b|refuse(?= ?(?:[.!,;]|\Z)))"
+    r"|i (?:do not|don'?t) have the ability"
+    r"|not something i can\b"
+    r")"
+)
+"""How models of several makers refuse in English; searched in a text that is unmasked and without emphasis."""
+
+_EMPHASIS = str.maketrans(dict.fromkeys("*_~"))
 
 
 @lru_cache(maxsize=1_024)
@@ -60,6 +66,8 @@ def _compiled(pattern: str) -> Any:
     options.log_errors = False
     try:
         return re2.compile(pattern, options)
+    except UnicodeEncodeError:
+        raise RewardDefinitionError(f"regex: {shorten(pattern, 80)} holds a lone surrogate") from None
     except re2.error as error:
         reason = error.args[0].decode() if isinstance(error.args[0], bytes) else str(error)
         hint = (
@@ -164,7 +172,7 @@ def ends_with(*texts: str, ignore_case: bool = False, extract: Extractor | Any =
 
 
 def _affix(name: str, texts: tuple[str, ...], at_end: bool, ignore_case: bool, extract: Extractor | Any) -> Reward:
-    checked = _texts(name, texts)
+    checked = _texts(name, texts, starred=True)
     where = as_extractor(extract, whole())
     shown = expression(name, *texts, ignore_case=(ignore_case, False), extract=(extract and where, None))
     affix = Affix(tuple(map(str.casefold, checked)) if ignore_case else checked, at_end, bool(ignore_case))
@@ -197,14 +205,19 @@ def contains_all(texts: Iterable[str], *, partial: bool = False, extract: Extrac
     A completion that lists every text earns all of it: a shape to ask for beside a task, not a task.
 
     Args:
-        texts: none of them empty; case, full-width forms and invisible characters are looked through.
+        texts: none of them empty; case, white space, full-width forms and invisible characters are looked through.
         partial: credit by the share that is found.
         extract: finds the text that is looked through, ``rk.extract.whole()`` by default.
+
+    Raises:
+        RewardDefinitionError: no texts, or one that shows nothing.
     """
+    if type(partial) is not bool:
+        raise RewardDefinitionError(f"contains_all: partial is True or False, got {shorten(partial)}")
     checked = _texts("contains_all", texts)
     where = as_extractor(extract, whole())
     shown = expression("contains_all", list(checked), partial=(partial, False), extract=(extract and where, None))
-    wanted = ContainsAll(tuple(dict.fromkeys(map(unmasked, checked))), bool(partial))
+    wanted = ContainsAll(tuple(dict.fromkeys(map(unmasked, checked))), partial)
     return primitive(wanted, "contains_all", shown, Parameter("text", "completion", view=where))
 
 
@@ -231,35 +244,63 @@ def contains_none(texts: Iterable[str], *, extract: Extractor | Any = None) -> R
     invisible characters.
 
     Args:
-        texts: none of them empty; case, full-width forms and invisible characters are looked through.
+        texts: none of them empty; case, white space, full-width forms and invisible characters are looked through.
         extract: finds the text that is looked through, ``rk.extract.whole()`` by default; ``rk.extract.raw()`` looks
             into the thinking too.
+
+    Raises:
+        RewardDefinitionError: no texts, or one that shows nothing.
     """
-    return _contains_none("contains_none", texts, extract, list(texts))
+    checked = _texts("contains_none", texts)
+    where = as_extractor(extract, whole())
+    call = expression("contains_none", list(checked), extract=(extract and where, None))
+    forbidden = ContainsNone(tuple(dict.fromkeys(map(unmasked, checked))))
+    return primitive(forbidden, "contains_none", call, Parameter("text", "completion", view=where))
+
+
+@dataclass(frozen=True)
+class NoRefusal:
+    """That neither a phrase of refusal nor one of some texts stands in the text."""
+
+    texts: tuple[str, ...]
+
+    def __call__(self, text: str | None) -> float | Score:
+        if text is None:
+            return _TOO_LONG
+        if not has_visible_character(text):
+            return _EMPTY
+        seen = unmasked(text)
+        refusal = REFUSAL.search(seen.translate(_EMPHASIS))
+        found = refusal.group() if refusal else next((more for more in self.texts if more in seen), None)
+        return 1.0 if found is None else Score(0.0, f"contains {shorten(found, 80)}")
 
 
 def no_refusal(*more: str, extract: Extractor | Any = None) -> Reward:
     """1.0 where the visible text holds no phrase by which models refuse (in English), else 0.0.
 
-    ``rk.no_refusal()`` gives 0.0 to ``I'm sorry, but I can't help with that.`` and to an empty completion.
+    ``rk.no_refusal()`` gives 0.0 to ``I'm sorry, but I can't help with that.`` and to an empty completion, and 1.0 to
+    ``I can't stress enough how simple it is.``
 
     Args:
-        more: further phrases, in any language.
+        more: further phrases, in any language, looked for as ``rk.contains_none`` does.
         extract: finds the text that is looked through, ``rk.extract.whole()`` by default.
+
+    Raises:
+        RewardDefinitionError: a phrase that shows nothing.
     """
-    return _contains_none("no_refusal", (*REFUSALS, *more), extract, *more)
-
-
-def _contains_none(name: str, texts: Iterable[str], extract: Extractor | Any, *shown: object) -> Reward:
-    checked = _texts(name, texts)
+    checked = _texts("no_refusal", more, starred=True) if more else ()
     where = as_extractor(extract, whole())
-    call = expression(name, *shown, extract=(extract and where, None))
-    forbidden = ContainsNone(tuple(dict.fromkeys(map(unmasked, checked))))
-    return primitive(forbidden, name, call, Parameter("text", "completion", view=where))
+    call = expression("no_refusal", *checked, extract=(extract and where, None))
+    forbidden = NoRefusal(tuple(dict.fromkeys(map(unmasked, checked))))
+    return primitive(forbidden, "no_refusal", call, Parameter("text", "completion", view=where))
 
 
-def _texts(name: str, texts: Iterable[str]) -> tuple[str, ...]:
-    listed = () if isinstance(texts, str) else tuple(texts)
+def _texts(name: str, texts: Iterable[str], *, starred: bool = False) -> tuple[str, ...]:
+    listed = tuple(texts) if isinstance(texts, Iterable) and not isinstance(texts, str) else ()
+    if starred and any(isinstance(text, (list, tuple)) for text in listed):
+        raise RewardDefinitionError(f"{name} takes its texts one by one: for a list, write rk.{name}(*texts)")
     if not listed or not all(isinstance(text, str) and has_visible_character(text) for text in listed):
-        raise RewardDefinitionError(f"{name} takes texts that show something, at least one; got {shorten(texts)}")
+        raise RewardDefinitionError(
+            f"{name} takes texts that show something, at least one; got {shorten(listed or texts)}"
+        )
     return listed

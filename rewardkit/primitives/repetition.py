@@ -11,12 +11,14 @@ import numpy as np
 from rewardkit.core.algebra import Reward
 from rewardkit.core.batch import Numbers
 from rewardkit.core.binding import Parameter
+from rewardkit.core.comparison import spaced
 from rewardkit.core.errors import RewardDefinitionError, shorten
 from rewardkit.core.extraction import Extractor, as_extractor, raw
 from rewardkit.core.json_text import MAX_CHARACTERS
 from rewardkit.core.leaf import expression, primitive
 from rewardkit.core.outcome import Score
 from rewardkit.core.progress import number as checked_number
+from rewardkit.core.visibility import unmasked
 
 Unit = Literal["tokens", "words"]
 
@@ -72,7 +74,7 @@ class RepetitionPenalty:
 
 def _words(text: str) -> list[int]:
     numbers: dict[str, int] = {}
-    return [numbers.setdefault(word, len(numbers)) for word in text.lower().split()]
+    return [numbers.setdefault(word, len(numbers)) for word in spaced(unmasked(text)).split()]
 
 
 def repetition_penalty(
@@ -88,7 +90,8 @@ def repetition_penalty(
 
     Args:
         ngram: neighbours that are looked at together, 1 and up.
-        unit: ``"tokens"`` (needs ``completion_ids``), or ``"words"`` of the whole completion, without case.
+        unit: ``"tokens"`` (needs ``completion_ids``), or ``"words"`` of the whole completion, without case and without
+            what shows nothing; every Chinese or Japanese character is a word.
         max_penalty: 0.0 and below.
         extract: takes the words of what it finds in place of the whole completion.
 

@@ -70,8 +70,10 @@ def set_match(
     gamed when they stand alone: recall by listing everything (limit it with `max_items`), precision by one sure item.
 
     A text is read as JSON where it starts with ``[``, else as one item per line, else, on a single line, as what stands
-    between commas; a bullet or number before an item ("- ", "* ", "1. ", "2) ") goes. White space and Unicode form do
-    not count, and the number 3 in JSON is the item ``3``.
+    between semicolons or commas, those of Chinese among them, with "and" or "or" before the last item of a list with
+    commas. Bullets and numbers before an item ("- ", "* ", "1. ", "2) ", "[3] ", "a) ") go, and so do brackets around
+    the list, and quotes, emphasis, ``$`` and stops around an item, in gold lists as well. White space and Unicode form
+    do not count, and the number 3 in JSON is the item ``3``.
 
     Args:
         column: the gold list's column: a list, or text that is read like an answer.

@@ -16,6 +16,7 @@ from rewardkit.core.extraction import Extractor, Whole, as_extractor
 from rewardkit.core.json_text import MAX_CHARACTERS
 from rewardkit.core.leaf import expression, primitive
 from rewardkit.core.outcome import Score
+from rewardkit.core.visibility import straight
 
 Milestones = tuple[str, ...]
 
@@ -55,6 +56,16 @@ def _longest_chain(spans: list[tuple[int, int]]) -> int:
 
 
 @dataclass(frozen=True)
+class StepsText:
+    """Reads a text in normal form, with one kind of apostrophe."""
+
+    read: PlainText
+
+    def __call__(self, text: str) -> str:
+        return self.read(straight(text))
+
+
+@dataclass(frozen=True)
 class FixedSteps:
     """Milestones that are the same for all samples."""
 
@@ -82,7 +93,7 @@ class GoldSteps:
     extract: Extractor | None
 
     def __call__(self, value: object) -> Milestones:
-        return _checked(GoldItems(self.read, self.extract)(value))
+        return _checked(tuple(map(straight, GoldItems(self.read, self.extract)(value))))
 
 
 def steps(
@@ -108,7 +119,7 @@ def steps(
         column: the column that holds each sample's own, in place of `milestones`: a list of texts, or text that is a
             JSON list or has one per line.
         ordered: False: the share that is found anywhere.
-        ignore_case: look without case. White space and Unicode form (NFC) never count.
+        ignore_case: look without case. White space, Unicode form (NFC) and the kind of apostrophe never count.
         extract: finds where to look, by default the whole visible text, ``rk.extract.whole()``.
         gold: finds the milestones in a gold cell that is text.
 
@@ -124,7 +135,7 @@ def steps(
         raise RewardDefinitionError('steps takes milestones, rk.steps("sort", "merge"), or a column=, and not both')
     if gold is not None and column is None:
         raise RewardDefinitionError("steps: gold= finds the milestones in a column; say column= too")
-    if column is not None and not isinstance(column, str):
+    if column is not None and (not isinstance(column, str) or not column.strip()):
         raise RewardDefinitionError(f"steps: column is the name of a column, got {shorten(column)}")
     where = as_extractor(extract, Whole())
     gold_where = None if gold is None else as_extractor(gold, Whole())
@@ -137,7 +148,7 @@ def steps(
         extract=(extract and where, None),
         gold=(gold_where, None),
     )
-    judge = Reading(PlainText(bool(ignore_case), MAX_CHARACTERS), Steps(bool(ordered)))
+    judge = Reading(StepsText(PlainText(bool(ignore_case), MAX_CHARACTERS)), Steps(bool(ordered)))
     answer = Parameter("answer", "completion", view=where)
     if column is None:
         return primitive(FixedSteps(judge, _fixed(milestones, bool(ignore_case))), "steps", shown, answer)
@@ -153,9 +164,13 @@ def steps(
 
 def _fixed(milestones: Milestones, ignore_case: bool) -> Milestones:
     for milestone in milestones:
+        if isinstance(milestone, (list, tuple)):
+            raise RewardDefinitionError(
+                "steps takes its milestones one by one: for a list, write rk.steps(*milestones)"
+            )
         if not isinstance(milestone, str) or not milestone.strip():
             raise RewardDefinitionError(f"steps: a milestone is text that is not empty, got {shorten(milestone)}")
     try:
-        return _checked(tuple(normal(milestone, ignore_case=ignore_case) for milestone in milestones))
+        return _checked(tuple(normal(straight(milestone), ignore_case=ignore_case) for milestone in milestones))
     except ValueError as problem:
         raise RewardDefinitionError(f"steps: {problem}") from None

@@ -21,6 +21,7 @@ from rewardkit.core.comparison import (
     against_gold,
     checked_floor,
     normal,
+    spaced,
 )
 from rewardkit.core.errors import MissingExtraError, RewardDefinitionError
 from rewardkit.core.extraction import Extractor
@@ -31,10 +32,9 @@ Words = tuple[str, ...]
 
 _ARTICLES = frozenset({"a", "an", "the"})
 _THOUSANDS = re.compile(r",(?<=\d,)(?=\d{3}(?!\d))")
-# What stands inside a number, or is its sign, belongs to it: 3.5 is not 35, and -5 is not 5. Looking ahead is faster.
-_NUMBER = re.compile(r"((?=[-.\d])(?:(?<!\w)-)?(?:(?<![\w.])\.)?\d+(?:[^\w\s]\d+)*)")
-# Chinese and Japanese put no spaces between words: every character of theirs is taken as one.
-_UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
+# What stands inside a number, or is its sign, belongs to it: 3.5 is not 35, and -5 is not 5; nor is C++ C, or C# C.
+# Looking ahead is faster.
+_KEPT = re.compile(r"((?=[-.\d])(?:(?<!\w)-)?(?:(?<![\w.])\.)?\d+(?:[^\w\s]\d+)*|(?=[+#])(?<=[a-z])[+#]+(?![\w+#]))")
 
 
 def _is_punctuation(character: str) -> bool:
@@ -51,8 +51,8 @@ class WordsText:
     def __call__(self, text: str) -> Words:
         text = _THOUSANDS.sub("", normal(text, ignore_case=True).replace("\u2212", "-"))
         dropped = {ord(character): None for character in set(text) if _is_punctuation(character)}
-        pieces = _NUMBER.split(text)
-        pieces[::2] = [_UNSPACED.sub(r" \g<0> ", piece.translate(dropped)) for piece in pieces[::2]]
+        pieces = _KEPT.split(text)
+        pieces[::2] = [spaced(piece.translate(dropped)) for piece in pieces[::2]]
         words = tuple("".join(pieces).split())
         if not self.articles:
             words = tuple(word for word in words if word not in _ARTICLES) or words
@@ -157,8 +157,9 @@ def token_f1(
     F1 is 2 * common / (words + words), each word counted as often as it stands in both: a word said twice earns once
     and costs twice, and so does anything added to a right answer. Words are compared without case, punctuation and
     English articles, as in SQuAD (Rajpurkar et al. 2016, https://arxiv.org/abs/1606.05250). Unlike there, a number
-    keeps what stands inside it (3.5 is not 35, -5 is not 5, but 1,000 is 1000), punctuation of all scripts goes, and
-    every Chinese or Japanese character is a word (as in MLQA, Lewis et al. 2020, https://arxiv.org/abs/1910.07475).
+    keeps what stands inside it (3.5 is not 35, -5 is not 5, but 1,000 is 1000), C++ and C# are not C, punctuation of
+    all scripts goes, and every Chinese or Japanese character is a word (as in MLQA, Lewis et al. 2020,
+    https://arxiv.org/abs/1910.07475).
     Order and "not" count little: prefer ``rk.exact`` where there is one right answer.
 
     Args:

@@ -689,3 +689,8 @@ def test_hostile_text_is_cheap(text: str) -> None:
         with suppress(CoercionError):
             coerce(text, annotation)
         assert clock.perf_counter() - started < 3
+
+
+def test_a_float32_means_the_number_it_prints() -> None:
+    assert coerce(np.float32(5.1), float) == 5.1
+    assert coerce(np.float64(5.1), float) == 5.1

@@ -22,8 +22,10 @@ from rewardkit.core.comparison import (
     Reading,
     above,
     against_gold,
+    bare,
     checked_floor,
     normal,
+    spaced,
 )
 
 
@@ -68,6 +70,21 @@ def test_a_plain_text_has_something_in_it_and_an_end() -> None:
         ("red, dark\nblue", ("red, dark", "blue")),
         ("1. red, 2. blue", ("red", "blue")),
         ("black - white, no 1. FC", ("black - white", "no 1. FC")),
+        ("[red, green, blue]", ("red", "green", "blue")), ("['red', 'green', 'blue']", ("red", "green", "blue")),
+        ("[1] red\n[2] green\n[3] blue", ("red", "green", "blue")),
+        ("**red**, **green**, **blue**", ("red", "green", "blue")), ("- **red**\n- **green**", ("red", "green")),
+        ("`red`, `green`, `blue`", ("red", "green", "blue")), ('"red", "green", "blue"', ("red", "green", "blue")),
+        ("red, green and blue", ("red", "green", "blue")), ("red, green, and blue", ("red", "green", "blue")),
+        ("red, green, blue.", ("red", "green", "blue")), ("- red,\n- green,\n- blue", ("red", "green", "blue")),
+        ("a) red\nb) green\n(c) blue", ("red", "green", "blue")), ("red; green; blue", ("red", "green", "blue")),
+        ("red\uff0cgreen\uff0cblue", ("red", "green", "blue")),
+        ("\u7ea2\u3001\u7eff\u3001\u84dd", ("\u7ea2", "\u7eff", "\u84dd")),
+        ("\\{1, 2, 3\\}", ("1", "2", "3")), ("{1, 2}", ("1", "2")), ("\\left\\{1, 2\\right\\}", ("1", "2")),
+        ("**red, green**", ("red", "green")), ("$1$, $2$", ("1", "2")), ("[\n red,\n green\n]", ("red", "green")),
+        ("Bern, CH; Oslo, NO", ("Bern, CH", "Oslo, NO")), ("red or green", ("red or green",)),
+        ("red and green", ("red and green",)), ("{1, 2}, {3, 4}", ("{1", "2}", "{3", "4}")),
+        ('["red.", "**blue**"]', ("red", "blue")), ("'tis, f', *", ("'tis", "f'", "*")),
+        ("J. Doe, K. Roe", ("J. Doe", "K. Roe")),
         ("-5, 3.5, 1,000", ("-5", "3.5", "1", "000")),
         ('["red, dark", "blue"]', ("red, dark", "blue")),
         ('[3, 2.5, true, null, "3", [1,2], {"b":1,"a":"\u00e9"}]',
@@ -88,7 +105,7 @@ def test_a_separator_replaces_all_other_rules() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", " ", ",", "[]", '[""]', "[1", "['a']", "[NaN]", "[" * 1_000 + "]" * 1_000, "[\ud800]"]
+    "text", ["", " ", ",", "[]", '[""]', "[1", '["a"', '["a",]', "['a'", "[" * 1_000 + "]" * 1_000]
 )
 def test_what_holds_no_list_says_so(text: str) -> None:
     with pytest.raises(ValueError, match=r"list is empty|JSON|deeper|surrogate|recursion"):
@@ -134,8 +151,38 @@ def test_gold_items_are_a_list_or_text_that_holds_one() -> None:
     assert gold("so #### a, b") == ("a", "b")
     assert GoldItems(ItemsText(), None)(7) == ("7",)
     for value in ([], [" "], {"a": 1}, [object()], [{1, 2}]):
-        with pytest.raises(ValueError, match=r"empty|not text|no item"):
+        with pytest.raises(ValueError, match=r"empty|no item|dict, not a list"):
             gold(value)
+    for wrong in (1.5, True, {"a": 1}):
+        with pytest.raises(ValueError, match="not a list, nor text that holds one"):
+            gold(wrong)
+
+
+def test_items_of_gold_lists_are_read_like_those_of_answers() -> None:
+    assert (
+        GoldItems(ItemsText(), None)(["Apple Inc.", "**x**"]) == ItemsText()("Apple Inc., **x**") == ("Apple Inc", "x")
+    )
+    assert GoldItems(ItemsText(";"), None)(["Apple Inc."]) == GoldItems(ItemsText(commas=False), None)(["Apple Inc."])
+    assert GoldItems(ItemsText(commas=False), None)(["Apple Inc."]) == ("Apple Inc.",)
+
+
+@given(st.text(alphabet="\"'`*$.,; a\u2003\u201c\u201d", max_size=20))
+def test_marks_are_taken_off_once_and_never_all_of_a_text(text: str) -> None:
+    found = bare(text)
+    assert found in text
+    assert bool(found) == bool(text)
+
+
+@pytest.mark.parametrize(
+    "text", [". " * 100_000, ".\u2003" * 100_000, "*" * 200_000, "'\"" * 100_000, "a" + " " * 199_999]
+)
+def test_bare_texts_of_any_length_are_read(text: str) -> None:
+    assert bare(text)
+    assert bare(f"**{'a' * 9}**;") == "a" * 9
+
+
+def test_chinese_characters_are_words() -> None:
+    assert spaced("a\u7b54\u6848b").split() == ["a", "\u7b54", "\u6848", "b"]
 
 
 @pytest.mark.parametrize(
@@ -188,3 +235,6 @@ def test_the_reward_is_a_value() -> None:
     assert repr(again) == "longer('answer', depth=2)"
     with pytest.raises(rk.RewardDefinitionError, match="longer takes the name of the gold answer's column"):
         made(rk.extract.whole())
+    for column in ("", " "):
+        with pytest.raises(rk.RewardDefinitionError, match="longer takes the name"):
+            made(column)

@@ -186,7 +186,7 @@ def test_no_worker_outlives_its_parent(tmp_path: Path) -> None:
 
 def scribbles() -> None:
     """Writes half a message to whatever it can, then hangs."""
-    for descriptor in range(3, 20):
+    for descriptor in range(3, 1_000):
         with suppress(OSError):
             os.write(descriptor, b"\0\0\xff\xff")
     time.sleep(60)
@@ -194,7 +194,7 @@ def scribbles() -> None:
 
 def forges() -> None:
     verdict = pickle.dumps((True, False, "forged"))
-    for descriptor in range(3, 20):
+    for descriptor in range(3, 1_000):
         with suppress(OSError):
             os.write(descriptor, len(verdict).to_bytes(8, "big") + verdict)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+import string
 from typing import Any
 
 import pytest
@@ -78,6 +80,158 @@ def test_named_options() -> None:
 def test_options_are_checked(options: Any) -> None:
     with pytest.raises(rk.RewardDefinitionError, match="choice: "):
         rk.choice("answer", options=options)
+
+
+@pytest.mark.parametrize(
+    "completion",
+    [
+        "The answer is (C)\n\nI hope this helps!", "**Answer: C**\n\nI chose it because of the sun.",
+        "The answer is C, I think.", "I think the answer is C.", "C. I am sure.",
+    ],
+)  # fmt: skip
+def test_the_pronoun_is_no_option(completion: str) -> None:
+    assert value(completion, "C", options="ABCDEFGHIJ") == 1.0
+    assert value(completion, "I", options="ABCDEFGHIJ") == 0.0
+
+
+@pytest.mark.parametrize(
+    ("options", "completion", "gold"),
+    [
+        (["yes", "no"], "Yes, because it rains.", "yes"),
+        (["yes", "no"], "The answer is: Yes, since it rains.", "yes"),
+        (["yes", "no"], "The answer is Yes\n\nNo further explanation is needed.", "yes"),
+        (["yes", "no"], "The answer is NO.", "no"),
+        (["yes", "no"], "The answer is no, because it rains.", "no"),
+        (["yes", "no"], "**Yes**, it is.", "yes"),
+        (["positive", "negative", "neutral"], "The sentiment is positive.", "positive"),
+        (["positive", "negative", "neutral"], "Sentiment: Positive", "positive"),
+        (["true", "false"], "The answer is False.", "false"),
+        (["evet", "hayır"], "HAYIR", "hayır"),
+        (["New York", "York"], "The answer is New York.", "New York"),
+        (["对", "错"], "答案是对。", "对"),
+        (["+", "-", "*"], "The answer is *.", "*"),
+        (["+", "-", "*"], "*", "*"),
+        ("1234", "The answer is 2.", "2"),
+        ("1234", "**Answer: 2**\n\n1 is too small.", "2"),
+        ("1234", "(2) Paris", "2"),
+    ],
+)
+def test_other_options(options: Any, completion: str, gold: str) -> None:
+    assert value(completion, gold, options=options) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("options", "completion"),
+    [
+        ("1234", "The answer is 2.5"), ("1234", "<answer>2.5</answer>"), ("1234", "<answer>2,5</answer>"),
+        ("1234", "The answer is 2/3"), ("1234", "The answer is -2"), ("1234", "The answer is 2-3"),
+        ("1234", "The answer is 2%"), ("1234", "The answer is 12"), ("1234", "The answer is 1 2"),
+        (["1", "2"], "The answer is not 2"), (["1", "2"], "2 or 1"),
+    ],
+)  # fmt: skip
+def test_a_part_of_a_number_is_no_option(options: Any, completion: str) -> None:
+    assert value(completion, "2", options=options) == 0.0
+
+
+@pytest.mark.parametrize("completion", ["The sentiment is not positive.", "positive or negative", "Positive? No."])
+def test_a_word_is_denied_like_a_letter(completion: str) -> None:
+    assert value(completion, "positive", options=["positive", "negative"]) == 0.0
+
+
+@pytest.mark.parametrize(
+    "options", [{"A", "B"}, frozenset("AB"), {"A": 1, "B": 2}, None, 4, ["a\nb", "c"], ["a  b", "c"]]
+)
+def test_options_have_an_order_and_stand_on_one_line(options: Any) -> None:
+    with pytest.raises(rk.RewardDefinitionError, match="choice: options are letters or names"):
+        rk.choice("answer", options=options)
+
+
+def test_options_are_few() -> None:
+    with pytest.raises(rk.RewardDefinitionError, match="at most 100 options, got 101"):
+        rk.choice("answer", options=map(str, range(101)))
+
+
+def test_a_generator_of_options_is_listed_once() -> None:
+    reward = rk.choice("answer", options=(name for name in ("yes", "no")))
+    assert repr(reward) == "choice('answer', options=['yes', 'no'])"
+    assert float(rk.score(pickle.loads(pickle.dumps(reward)), ["Yes"], answer=["yes"]).total[0]) == 1.0
+
+
+@pytest.mark.parametrize("column", [None, 3, ["answer"]])
+def test_the_column_is_a_name(column: Any) -> None:
+    with pytest.raises(rk.RewardDefinitionError, match="name of the gold option's column"):
+        rk.choice(column)
+
+
+def test_a_digit_as_text_is_no_position() -> None:
+    with pytest.raises(rk.CoercionError, match="a digit as text is no position"):
+        value("B", "1")
+
+
+def test_a_near_gold_is_suggested() -> None:
+    with pytest.raises(rk.CoercionError, match=r"\(Did you mean 'yes'\?\)\."):
+        value("yes", "yess", options=["yes", "no"])
+
+
+_PIECES = [
+    "A",
+    "B",
+    "(C)",
+    "D)",
+    "the answer is ",
+    "B is correct",
+    "I choose ",
+    "not ",
+    "or ",
+    ", ",
+    "\n",
+    ". ",
+    "**",
+    "####",
+]
+_NAMES = st.lists(st.text(min_size=1, max_size=4), min_size=2, max_size=5)
+
+
+@given(st.lists(st.sampled_from(_PIECES), max_size=12).map(" ".join))
+def test_at_most_one_gold_is_right_in_claims(completion: str) -> None:
+    assert sum(value(completion, gold) for gold in "ABCD") <= 1.0
+
+
+@given(_NAMES, st.data())
+def test_any_options_and_any_text(names: list[str], data: st.DataObject) -> None:
+    try:
+        rk.choice("answer", options=names)
+    except rk.RewardDefinitionError:
+        return
+    near = st.sampled_from([change(name) for name in names for change in (str, str.upper, str.lower, str.swapcase)])
+    text = "".join(data.draw(st.lists(near | st.text(max_size=8) | st.sampled_from(_PIECES), max_size=8)))
+    assert sum(value(text, gold, options=names) for gold in names) <= 1.0
+
+
+@given(_NAMES)
+def test_a_name_chooses_itself(names: list[str]) -> None:
+    try:
+        rk.choice("answer", options=names)
+    except rk.RewardDefinitionError:
+        return
+    assert all(value(f"<answer>{name}</answer>", name, options=names) == 1.0 for name in names if name.isalnum())
+
+
+@pytest.mark.parametrize(
+    "unit",
+    ["A", "A ", "(", "( not", "A or ", "the answer is A. ", "not ", "\n", "A\n", " ", "answer to ", "I choose A, "],
+)
+def test_a_flood_is_read_to_the_end(unit: str) -> None:
+    assert value(unit * (190_000 // len(unit)) + "\n\nThe answer is", "B") == 0.0
+
+
+def test_half_a_surrogate_is_read_over() -> None:
+    assert value("\ud800 The answer is B \udfff") == 1.0
+
+
+def test_letters_up_to_z() -> None:
+    for gold in string.ascii_uppercase:
+        assert value(f"The answer is ({gold}).", gold, options=string.ascii_uppercase) == 1.0
 
 
 @given(st.text(alphabet="ABCD ().,:/*\n orandtheswi\\{}$", max_size=60))

@@ -15,6 +15,8 @@ GOOD = [
     "<think>a</think><answer>1</answer>",
     " <think>a</think>\n\n<answer>1</answer>\n",
     "<think>a</think><answer><b>1</b></answer>",
+    "\ufeff<think>a</think>\u200b<answer>1</answer>",
+    "<think>a</think><answer>1</answer>\u200b\n",
 ]
 BAD = [
     ("", "is missing"),
@@ -28,6 +30,7 @@ BAD = [
     ("<think> </think><answer>1</answer>", "is empty"),
     ("<think>\u200b\u2060</think><answer>1</answer>", "is empty"),
     ("<think>\u3164</think><answer>1</answer>", "is empty"),
+    ("<think>\U0001d159</think><answer>1</answer>", "is empty"),
     ("<think>a</think>so<answer>1</answer>", "text outside the tags: 'so'"),
     ("x<think>a</think><answer>1</answer>", "text outside"),
     ("<think>a</think><answer>1</answer> end", "text outside"),
@@ -70,7 +73,11 @@ def test_partial_credit_by_tag(completion: str, credit: float) -> None:
 def test_the_first_tag_may_be_prefilled_by_the_prompt() -> None:
     reward = rk.tags("think", "answer", prefilled="think")
     completions = ["a</think><answer>1</answer>", "<think>a</think><answer>1</answer>", "</think><answer>1</answer>"]
-    assert rk.score(reward, completions).total.tolist() == [1.0, 0.0, 0.0]
+    table = rk.score(reward, completions)
+    assert table.total.tolist() == [1.0, 0.0, 0.0]
+    assert (
+        table.notes["tags"][1] == "<think> stands in the prompt (prefilled='think'), and the completion writes it again"
+    )
 
 
 def test_without_anchors_text_may_stand_anywhere() -> None:
@@ -106,11 +113,19 @@ def test_partial_credit_lies_between_and_is_one_exactly_where_binary_is(text: st
         lambda: rk.tags(3),  # type: ignore[arg-type]
         lambda: rk.tags("a", "b", prefilled="b"),
         lambda: rk.tags("a", prefilled="c"),
+        lambda: rk.tags("a", anchored=1),  # type: ignore[arg-type]
+        lambda: rk.tags("a", anchored=0),  # type: ignore[arg-type]
+        lambda: rk.tags("a", partial="no"),  # type: ignore[arg-type]
     ],
 )
 def test_impossible_tags_are_refused(build: Any) -> None:
     with pytest.raises(rk.RewardDefinitionError, match="tags"):
         build()
+
+
+def test_a_list_of_names_is_to_be_starred() -> None:
+    with pytest.raises(rk.RewardDefinitionError, match=r"rk\.tags\(\*names\)"):
+        rk.tags(["a", "b"])  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("text", ["a", "中", "😀", "-", " a", "\u200ba"])
@@ -159,6 +174,18 @@ def test_the_token_that_ends_a_turn_is_not_outside() -> None:
         ("```\na\n```\n```python\nb\n```", "python", {"single": True}, 0.0),
         ("```\na\n```", "", {"single": True}, 1.0),
         ("", "", {}, 0.0),
+        ("```py\nx\n```", "python", {}, 1.0),
+        ("```python3\nx\n```", "python", {}, 1.0),
+        ("```{python}\nx\n```", "python", {}, 1.0),
+        ("```{.python .numbered}\nx\n```", "python", {}, 1.0),
+        ('```python title="a.py"\nx\n```', "python", {}, 1.0),
+        ("```python\nx\n```", "Py", {}, 1.0),
+        ("```js\nx\n```", "javascript", {}, 1.0),
+        ("```ts\nx\n```", "typescript", {}, 1.0),
+        ("```shell\nx\n```", "sh", {}, 1.0),
+        ("```yml\nx\n```", "yaml", {}, 1.0),
+        ("```pythonic\nx\n```", "python", {}, 0.0),
+        ("```text python\nx\n```", "python", {}, 0.0),
     ],
 )
 def test_fenced(completion: str, language: str, options: dict[str, Any], expected: float) -> None:

@@ -41,6 +41,41 @@ def test_an_extractor_says_what_is_counted() -> None:
     assert value(reward, "none") == 0.0
 
 
+def test_too_long_to_read_is_not_nothing_found() -> None:
+    whole = rk.extract.whole()
+    for words in (99_000, 100_001):
+        assert value(rk.overlong_penalty(100, 10, unit="words", extract=whole), "x " * words) == -1.0
+        assert value(rk.length_between(0, 10, unit="words", extract=whole), "x " * words) == 0.0
+    table = rk.score(rk.length_between(0, math.inf, unit="words", extract=whole), ["x " * 100_001])
+    assert (table.total[0], table.notes["length_between"]) == (0.0, ["longer than 200,000 characters"])
+    assert value(rk.length_between(0, 10, unit="words", extract=rk.extract.tag("answer")), "none") == 1.0
+    assert value(rk.length_between(100_001, 100_001, unit="words"), "x " * 100_001) == 1.0
+
+
+@pytest.mark.parametrize("hidden", ["\ufe0f", "\u2800", "\x00", "\ud800", "\u0301", "\U000e0100", "\U0001d159"])
+def test_what_shows_nothing_has_no_length(hidden: str) -> None:
+    assert value(rk.length_between(0, 0, unit="words"), f"{hidden} " * 6) == 1.0
+    assert value(rk.length_between(5, 9, unit="words"), f"{hidden} " * 6) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("one", "same"),
+    [
+        (rk.length_between(1, 2, unit="words", margin=1), rk.length_between(1.0, 2.0, unit="words", margin=1.0)),
+        (rk.overlong_penalty(10, 2), rk.overlong_penalty(10.0, 2.0)),  # type: ignore[arg-type]
+        (rk.cosine_length(rk.exact("a"), 10, right=(0, 1)), rk.cosine_length(rk.exact("a"), 10.0, right=(0.0, 1.0))),  # type: ignore[arg-type]
+    ],
+)
+def test_equal_rewards_look_alike(one: rk.Reward, same: rk.Reward) -> None:
+    assert one == same
+    assert (one.fingerprint, repr(one)) == (same.fingerprint, repr(same))
+
+
+def test_a_threshold_must_be_in_reach() -> None:
+    with pytest.raises(rk.RewardDefinitionError, match="never reaches threshold=2"):
+        rk.cosine_length(rk.exact("a"), 10, threshold=2.0)
+
+
 def test_tokens_need_ids() -> None:
     with pytest.raises(rk.BindingError, match="completion_ids"):
         rk.score(rk.length_between(1, 2), ["a"])

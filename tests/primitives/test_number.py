@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 from decimal import Decimal
 from typing import Any
 
@@ -10,6 +11,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 import rewardkit as rk
+from rewardkit.core.number_text import NumberText
+from rewardkit.primitives.number import FinalNumber
 
 
 def value(completion: str, gold: Any, **options: Any) -> float:
@@ -158,7 +161,17 @@ def test_steps_scale_and_units(answer: str, gold: Any, options: dict[str, Any], 
 
 @pytest.mark.parametrize(
     ("completion", "gold"),
-    [("#### 42<|im_end|>", 42), ("#### Final Answer\nIt is 42", 42), ("#### Answer: 42", 0), ("42\n#### Unknown", 0)],
+    [
+        ("#### 42<|im_end|>", 42),
+        ("#### Final Answer\nIt is 42", 42),
+        ("#### Answer: 42", 42),
+        ("42\n#### Unknown", 0),
+        ("#### Step 1: count 5\n6 * 7 = 42.\nThe answer is 42.", 42),
+        ("#### 1. Add\n2. Stop\nIt is 42.", 42),
+        ("#### Adding 40 and 2\nThis gives 42", 42),
+        ("#### 42 apples", 0),
+        ("#### 42\nI took 3 steps.", 42),
+    ],
 )
 def test_a_heading_marks_no_answer(completion: str, gold: Any) -> None:
     table = rk.score(rk.number("answer"), [completion], answer=[42])
@@ -169,10 +182,218 @@ def test_a_heading_marks_no_answer(completion: str, gold: Any) -> None:
     "options",
     [
         {"credit": {}}, {"credit": {0.1: 1.0}}, {"credit": {0.1: 0.5, 0.2: 0.7}}, {"credit": {-0.1: 0.5}},
-        {"credit": 0.5},
+        {"credit": 0.5}, {"credit": {0.1: 0.5, 0.2: math.nan}}, {"credit": {0.1: "0.5"}}, {"credit": {0.1: "x"}},
+        {"credit": {0.1: None}}, {"units": 5}, {"units": None}, {"units": [["m"]]}, {"units": ["5"]}, {"units": ["%"]},
+        {"units": ["m2"]}, {"units": ["-"]}, {"units": {"m": 1, "m ": 2}}, {"units": ["m", "m"]}, {"thousands": "no"},
+        {"percent": 1}, {"tolerance": math.nan},
         {"scale": 0.0}, {"scale": -1.0}, {"units": "km"}, {"units": {"km": 0}}, {"units": [""]}, {"units": {"km": "x"}},
     ],
 )  # fmt: skip
 def test_options_that_make_no_sense_are_refused(options: dict[str, Any]) -> None:
     with pytest.raises(rk.RewardDefinitionError, match="number: "):
         rk.number("answer", **options)
+
+
+@pytest.mark.parametrize("column", ["", " ", None, 5])
+def test_the_column_has_a_name(column: Any) -> None:
+    with pytest.raises(rk.RewardDefinitionError, match="column"):
+        rk.number(column)
+
+
+def test_a_negative_tolerance_is_told_that_zero_is_allowed() -> None:
+    with pytest.raises(rk.RewardDefinitionError, match="tolerance must not be negative"):
+        rk.number("answer", tolerance=-1)
+
+
+METRES = {"units": {"m": 1, "km": 1000}}
+DOLLARS = {"units": ["$", "dollars"]}
+PERCENT = {"percent": True}
+THOUSANDS = {"thousands": True}
+
+RIGHT: list[tuple[str, Any, dict[str, Any]]] = [
+    ("It is 42!", 42, {}),
+    ("Natalia sold 48/2 = 24 clips in May.\nShe sold 48+24 = 72 clips altogether.\n#### 72", 72, {}),
+    ("So she makes 9 * 2 = $<<9*2=18>>18 every day.", 18, {}),
+    ("Betty has only 100 / 2 = $50.\nShe needs $5 more.", 5, {}),
+    ("He pays 3 x $12 = $36 in total.", 36, {}),
+    ("Each bag costs $2.50, so 4 bags cost $10.00.", 10, {}),
+    ("The total is $1,250.", 1250, THOUSANDS),
+    ("$$1{,}250 + 750 = 2{,}000$$", 2000, THOUSANDS),
+    ("It comes to $12,\\!500$ miles.", 12500, THOUSANDS),
+    ("Thus the answer is **42**.", 42, {}),
+    ("Answer: *42*", 42, {}),
+    ("Answer: _42_", 42, {}),
+    ("Therefore, $x = 42$.", 42, {}),
+    ("so \\[ x = \\frac{84}{2} = 42. \\]", 42, {}),
+    ("Half, \\frac{1}{2}, of 84 is 42", 42, {}),
+    ("\\sqrt{1764} = 42", 42, {}),
+    ("$x^2 + 1 = 42$", 42, {}),
+    ("$2^{10} = 1024$", 1024, {}),
+    ("5! = 120", 120, {}),
+    ("a_{10} = 55", 55, {}),
+    ("The slope is $m_1 = 3$", 3, {}),
+    ("A 30-60-90 triangle: the angle is $90^\\circ$", 90, {}),
+    ("The ratio is 3:4, hence 12", 12, {}),
+    ("It is 42 km^2", 42, {}),
+    ("It is $42\\text{ cm}^2$", 42, {}),
+    ("It is 42 m2", 42, {}),
+    ("It is 42 m\u00b2", 42, {}),
+    ("Water is H2O, and 42 of it", 42, {}),
+    ("He read pages 3-5", 5, {}),
+    ("He read pages 3\u20135", 5, {}),
+    ("It was COVID-19", 19, {}),
+    ("The answer is \u20135.", -5, {}),
+    ("x = - 5", -5, {}),
+    ("x =- 5", -5, {}),
+    ("The answer is - 5.", -5, {}),
+    ("- 5", -5, {}),
+    ("f(2) = -5", -5, {}),
+    ("(x)-5", 5, {}),
+    ("Items:\n- 5", 5, {}),
+    ("The distance is 5 \u00d7 10^3", 5000, {}),
+    ("The distance is $5 \\times 10^{3}$ m", 5000, {}),
+    ("The distance is 5 x 10^-3.", "0.005", {}),
+    ("The distance is 5 \u00b7 10\u00b3", 5000, {}),
+    ("It weighs 4.2e3 g", 4200, {}),
+    ("\u7b54\u6848\u662f42\u3002", 42, {}),
+    ("42\n\nI hope this helps!", 42, {}),
+    ("It is 5 km.", "5 km", METRES),
+    ("It is 5 km.", 5000, METRES),
+    ("1.5 km", "1500 m", METRES),
+    ("It is $1.5\\text{ km}$", "1500 m", METRES),
+    ("It is **1.5** km", "1500 m", METRES),
+    ("It is 1.5\u00a0km", "1500 m", METRES),
+    ("<answer>1.5\u00a0km</answer>", "1500 m", METRES),
+    ("It is 1.5\\,\\mathrm{km}", "1500 m", METRES),
+    ("It is 5 x 10^3 m", "5 km", METRES),
+    ("From 3 km 5 apples hang", 5, METRES),
+    ("It costs -$18", -18, DOLLARS),
+    ("It costs \\$18", 18, DOLLARS),
+    ("It costs $18$ dollars", 18, DOLLARS),
+    ("It costs $18$", 18, DOLLARS),
+    ("It costs $18.", 18, {"units": {"$": 1, "\u20ac": 1.1}}),
+    ("It costs \u20ac10.", 11, {"units": {"$": 1, "\u20ac": 1.1}}),
+    ("\\boxed{18\\,\\text{dollars}}", 18, DOLLARS),
+    ("\\boxed{18\\;\\text{dollars}}", 18, DOLLARS),
+    ("#### **18** dollars", 18, DOLLARS),
+    ("#### $18$ dollars", 18, DOLLARS),
+    ("18\u00a0dollars", 18, DOLLARS),
+    ("It is 45\\%.", "45%", PERCENT),
+    ("It is $45\\%$", "0.45", PERCENT),
+    ("It is 45 %", "0.45", PERCENT),
+    ("It is **45**%", "0.45", PERCENT),
+    ("It is **45%**", "0.45", PERCENT),
+    ("It is $45$%", "0.45", PERCENT),
+    ("\\boxed{45 \\%}", "0.45", PERCENT),
+    ("<answer>45 %</answer>", "0.45", PERCENT),
+    ("\\boxed{x = 42}", 42, {}),
+    ("\\boxed{{42}}", 42, {}),
+    ("\\boxed{\\displaystyle 42}", 42, {}),
+    ("\\boxed{42\\,}", 42, {}),
+    ("\\boxed{1\\,000}", 1000, THOUSANDS),
+    ("<answer>*42*</answer>", 42, {}),
+    ("<answer>\u201342</answer>", -42, {}),
+    ("<answer>- 42</answer>", -42, {}),
+    ("<answer>-$42$</answer>", -42, {}),
+]
+
+WRONG: list[tuple[str, Any, dict[str, Any]]] = [
+    ("It is \\frac{1}{2}", 2, {}),
+    ("It is \\frac12", 2, {}),
+    ("It is -\\dfrac{\\sqrt{3}}{2}", 2, {}),
+    ("It is \\frac{1}{2", 2, {}),
+    ("It is 1/2", 2, {}),
+    ("It is x/2", 2, {}),
+    ("It is 3\\frac{1}{2}", 3, {}),
+    ("It is 2\\pi", 2, {}),
+    ("It is 10\\sqrt{5}", 5, {}),
+    ("It is -**5**", 5, {}),
+    ("It is 2\u03c0", 2, {}),
+    ("It is $2^{10}$", 10, {}),
+    ("It is $2^{10}$", 2, {}),
+    ("It is 2**10", 10, {}),
+    ("It is 2\u00b3", 2, {}),
+    ("It is $\\sqrt{2}$", 2, {}),
+    ("It is $\\sqrt[3]{5}$", 5, {}),
+    ("It is \u221a2", 2, {}),
+    ("It is sqrt(2)", 2, {}),
+    ("It is \\ln 2", 2, {}),
+    ("It is $x^2$", 2, {}),
+    ("It is $x_{2}$", 2, {}),
+    ("It is 101_2", 2, {}),
+    ("It is 101_{2}", 101, {}),
+    ("It is 5 \u00d7 10^3", 3, {}),
+    ("It is 5 \u00d7 3", 3, {}),
+    ("It is 5 * 3", 3, {}),
+    ("It is 12 + 30", 30, {}),
+    ("It is $12 + $30", 30, {}),
+    ("It is 1 000", 0, {}),
+    ("It is 1'000", 0, {}),
+    ("It is 1_000", 0, {}),
+    ("It is 1{,}000", 0, {}),
+    ("It is 1.000,50", 50, {}),
+    ("It is 3.14.15", 0.15, {}),
+    ("It is 3:5", 5, {}),
+    ("It is $42!$", 42, {}),
+    ("It is 0x2a", 2, {}),
+    ("It is 0x2a", 0, {}),
+    ("It is x2.5", 5, {}),
+    ("It was COVID-19", -19, {}),
+    ("He read pages 3-5", -5, {}),
+    ("It is 5 km.", "5 m", METRES),
+    ("It is 5 km.", 5, METRES),
+    ("It is 45\\%.", 45, PERCENT),
+    ("It is 45%", 45, {}),
+    ("It is 45\\%", 45, {}),
+    ("It is 45 %", 45, {}),
+    ("\\boxed{6*7 = 42}", 42, {}),
+    ("\\boxed{5 = 42}", 42, {}),
+    ("\\boxed{wrong = 42}", 42, {}),
+    ("#### 41 or 42", 42, {}),
+]
+
+
+@pytest.mark.parametrize(("completion", "gold", "options"), RIGHT)
+def test_an_honest_answer_is_found(completion: str, gold: Any, options: dict[str, Any]) -> None:
+    assert value(completion, gold, **options) == 1.0
+
+
+@pytest.mark.parametrize(("completion", "gold", "options"), WRONG)
+def test_a_piece_of_an_answer_earns_nothing(completion: str, gold: Any, options: dict[str, Any]) -> None:
+    assert value(completion, gold, **options) == 0.0
+
+
+def test_the_finder_is_part_of_the_identity_and_prints_as_before() -> None:
+    assert rk.number("answer", units=["km"]) != rk.number("answer", units=["m"])
+    assert repr(rk.number("answer")) == "number('answer')"
+    finder = FinalNumber(NumberText())
+    assert repr(finder) == "final_number()"
+    assert pickle.loads(pickle.dumps(finder)) == finder != FinalNumber(NumberText(percent=True))
+
+
+@pytest.mark.parametrize("piece", ["\\sqrt{", "\\frac{1}", "^{", "1_", "5/", "- ", "1 000 ", "#### 5a\n", "5!", "a5."])
+def test_a_long_text_of_pieces_earns_nothing(piece: str) -> None:
+    assert value(piece * (200_000 // len(piece)), 42) == 0.0
+
+
+FRAGMENTS = st.sampled_from(
+    ["5", "-", "1,0", ".", "\\frac", "{", "}", "^", "_", "\\sqrt", "[", "(", ")", " ", "\n", "%", "$", "km", "m",
+     "####", "\\boxed{", "<answer>", "*", "/", "\\times", " 10", "e", "!", "is ", "=", "\\", "\u2013", "\u00b2",
+     "0x", "\\text{"]
+)  # fmt: skip
+
+
+@given(st.one_of(st.text(max_size=200), st.lists(FRAGMENTS, max_size=40).map("".join)))
+def test_any_text_has_a_score(completion: str) -> None:
+    assert value(completion, 5) in (0.0, 1.0)
+    assert 0.0 <= value(completion, "5 m", credit="linear", thousands=True, percent=True, **METRES) <= 1.0
+
+
+WORDS = st.lists(st.sampled_from(["the", "answer", "is", "so", "we", "get", "apples", "Then", "total"]), max_size=6)
+
+
+@given(WORDS, st.decimals(-(10**6), 10**6, places=2), WORDS)
+def test_a_number_among_words_is_found_with_its_sign(before: list[str], number: Decimal, after: list[str]) -> None:
+    completion = " ".join([*before, str(number), *after]) + "."
+    assert value(completion, number) == 1.0
+    assert number == 0 or value(completion, -number) == 0.0

@@ -85,11 +85,45 @@ def test_contains_all(completion: str, binary: float, partial: float) -> None:
 
 @pytest.mark.parametrize(
     "completion",
-    ["obviously", "OBVIOUSLY", "ob\u200bviously", "ｏbviously", "obv\u00adiously", "x obviouslyx", "", " \n", "\u200b"],
+    ["obviously", "OBVIOUSLY", "ob\u200bviously", "ｏbviously", "obv\u00adiously", "x obviouslyx", "", " \n", "\u200b"]
+    + [f"obv{hidden}iously" for hidden in "\ufe0f\u034f\u180b\U000e0100\u2800\u3164\x00\ud800"],
 )
 def test_contains_none_looks_through_masks_and_empty_texts(completion: str) -> None:
     assert value(rk.contains_none(["Obviously"]), completion) == 0.0
     assert value(rk.contains_none(["Obviously"]), "It is 42.") == 1.0
+
+
+@pytest.mark.parametrize("completion", ["In  conclusion", "In\nconclusion", "in\u00a0conclusion"])
+def test_white_space_hides_nothing(completion: str) -> None:
+    assert value(rk.contains_none(["in conclusion"]), completion) == 0.0
+    assert value(rk.contains_none(["in  conclusion"]), "In conclusion") == 0.0
+    assert value(rk.contains_all(["in conclusion"]), completion) == 1.0
+
+
+@pytest.mark.parametrize(
+    "completion",
+    [
+        "As an aide to the king", "As an air force pilot", "I can't stress enough", "I won't give up.", "I cannot wait",
+        "I can't help but smile", "I refuse to believe it", "I am not comfortable with dogs",
+        "I will not write out all",
+        "He won't help with that", "The AI can't",
+    ],
+)  # fmt: skip
+def test_what_only_looks_like_a_refusal_is_none(completion: str) -> None:
+    assert value(rk.no_refusal(), completion) == 1.0
+
+
+@pytest.mark.parametrize(
+    "completion",
+    [
+        "Unfortunately, I am not able to help.", "I won't help with that.", "I refuse.", "I'm not comfortable helping.",
+        "I *can't* help", "I can\u00b4t do it", "I can`t do it", "I cant help", "I  cannot\nhelp", "I must decline",
+        "As an AI language model", "As a large language model", "I'm sorry but no", "I am not willing to do that",
+        "I\u3164 can't help", "I __will not__ answer", "That is not something I can do",
+    ],
+)  # fmt: skip
+def test_refusals(completion: str) -> None:
+    assert value(rk.no_refusal(), completion) == 0.0
 
 
 def test_no_refusal() -> None:
@@ -99,7 +133,36 @@ def test_no_refusal() -> None:
     assert value(rk.no_refusal("pas possible"), "Ce n'est pas possible") == 0.0
 
 
-@pytest.mark.parametrize("texts", [[], "abc", [""], [" "], [5]])
+def test_no_refusal_keeps_its_own_phrases_literal() -> None:
+    assert value(rk.no_refusal("*sigh*"), "*Sigh* all right") == 0.0
+    assert value(rk.no_refusal("*sigh*"), "sigh") == 1.0
+    assert repr(rk.no_refusal("a")) == "no_refusal('a')"
+    assert pickle.loads(pickle.dumps(rk.no_refusal("a"))) == rk.no_refusal("a")
+
+
+def test_texts_may_come_from_a_generator() -> None:
+    reward = rk.contains_none(text for text in ("a", "b"))
+    assert repr(reward) == "contains_none(['a', 'b'])"
+    assert reward == rk.contains_none(["a", "b"])
+
+
+def test_lists_are_to_be_starred() -> None:
+    for made in (rk.starts_with, rk.ends_with, rk.no_refusal):
+        with pytest.raises(rk.RewardDefinitionError, match=rf"rk\.{made.__name__}\(\*texts\)"):
+            made(["a"])  # type: ignore[arg-type]
+
+
+def test_wrong_kinds_are_refused() -> None:
+    for texts in (None, 5):
+        with pytest.raises(rk.RewardDefinitionError, match="contains_all takes texts"):
+            rk.contains_all(texts)  # type: ignore[arg-type]
+    with pytest.raises(rk.RewardDefinitionError, match="partial is True or False"):
+        rk.contains_all(["a"], partial="no")  # type: ignore[arg-type]
+    with pytest.raises(rk.RewardDefinitionError, match="lone surrogate"):
+        rk.regex("\ud800")
+
+
+@pytest.mark.parametrize("texts", [[], "abc", [""], [" "], [5], None, 5])
 def test_texts_are_checked(texts: Any) -> None:
     with pytest.raises(rk.RewardDefinitionError, match="contains_none takes texts"):
         rk.contains_none(texts)

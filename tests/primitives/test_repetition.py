@@ -39,6 +39,13 @@ def test_words(completion: str, penalty: float) -> None:
     assert value(rk.repetition_penalty(ngram=2, unit="words"), completion) == penalty
 
 
+def test_words_are_what_a_reader_sees() -> None:
+    grown = " ".join(f"spam{chr(0x200B) * size}" for size in range(50))
+    assert value(rk.repetition_penalty(ngram=2, unit="words"), grown) == pytest.approx(-48 / 49)
+    assert value(rk.repetition_penalty(ngram=2, unit="words"), "答案" * 50) == pytest.approx(-97 / 99)
+    assert value(rk.repetition_penalty(ngram=2, unit="words"), "六乘七是四十二") == 0.0
+
+
 def test_long_texts_arrays_and_thinking() -> None:
     assert value(rk.repetition_penalty(unit="words"), "a " * 90_000) == pytest.approx(-1.0, abs=1e-4)
     assert value(rk.repetition_penalty(unit="words"), "a " * 150_000) == -1.0

@@ -275,3 +275,36 @@ def test_a_wrong_order_says_where_it_goes_wrong() -> None:
         "item 2 is 'C' after 1 of 3 right ones",
         "items are missing after 1 of 3 right ones",
     ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[red, green, blue]", "['red', 'green', 'blue']", "[1] red\n[2] green\n[3] blue",
+        "**red**, **green**, **blue**",
+        "- **red**\n- **green**\n- **blue**", "`red`, `green`, `blue`", '"red", "green", "blue"', "red, green and blue",
+        "red, green, blue.", "- red,\n- green,\n- blue", "a) red\nb) green\nc) blue", "red; green; blue",
+        "red\uff0cgreen\uff0cblue", "\\boxed{\\{red, green, blue\\}}", "<answer>[red, green, blue]</answer>",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("factory", FACTORIES)
+def test_lists_as_models_write_them(factory: Any, text: str) -> None:
+    for gold in (["red", "green", "blue"], '["red", "green", "blue"]', "red, green, blue"):
+        assert value(factory("answer"), text, gold) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("text", "most"),
+    [
+        ("red or green", 0.0),
+        ("red, green or blue, pink", 0.5),
+        ('["red", "green"', 0.0),
+        ("red, green, blue, or pink", 0.86),
+    ],
+)
+def test_hedges_and_broken_lists_earn_no_more(text: str, most: float) -> None:
+    assert value(set_match("answer"), text, ["red", "green", "blue"]) <= most
+
+
+def test_abbreviations_at_the_end_of_gold_items_stay_right() -> None:
+    assert value(set_match("answer"), "Apple Inc., Tesla Inc.", ["Apple Inc.", "Tesla Inc."]) == 1.0

@@ -58,6 +58,20 @@ def test_form_does_not_count_and_case_does_on_demand() -> None:
     assert value(steps("SORT", "Straße", ignore_case=True), "Sort STRASSE") == 1.0
 
 
+def test_any_apostrophe_will_do() -> None:
+    assert value(steps("don't"), "I don\u2019t") == value(steps("don\u2019t"), "I don't") == 1.0
+    assert value(steps(column="plan"), "I don't", plan=["don\u2019t"]) == 1.0
+
+
+def test_milestones_keep_their_stops_and_marks() -> None:
+    assert value(steps(column="plan"), "return x", plan=["return `x`."]) == 0.0
+
+
+def test_a_list_of_milestones_is_to_be_starred() -> None:
+    with pytest.raises(rk.RewardDefinitionError, match=r"rk\.steps\(\*milestones\)"):
+        steps(["a", "b"])  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize(
     "cell", [["sort", "merge", "return it"], '["sort", "merge", "return it"]', "- sort\n- merge\n- return it"]
 )
@@ -148,6 +162,7 @@ def test_no_hostile_text_raises_or_earns(completion: str) -> None:
         lambda: steps("a", "A", ignore_case=True),
         lambda: steps(*map(str, range(101))),
         lambda: steps(column=5),  # type: ignore[arg-type]
+        lambda: steps(column=""),
     ],
 )
 def test_impossible_milestones_are_refused(make: Any) -> None:

@@ -280,3 +280,11 @@ def test_rouge_l_reads_20_000_words() -> None:
     assert value(rouge_l("answer"), "a " * 20_001, "a " * 20_000) == 0.0
     with pytest.raises(rk.CoercionError, match="more than 20,000 words"):
         rk.score(rouge_l("answer"), ["a"], answer=["a " * 20_001])
+
+
+def test_a_plus_or_hash_glued_to_a_word_belongs_to_it() -> None:
+    assert WordsText()("C++ and C#, (A+) a+b # 1+") == ("c++", "and", "c#", "a+", "ab", "1")
+    for factory in (token_f1, rouge_l):
+        assert value(factory("answer"), "C++", "C") == value(factory("answer"), "C#", "C") == 0.0
+        assert value(factory("answer"), "c#!", "C#") == 1.0
+    assert WordsText()("a" + "+" * 100_000 + "b") == ("ab",)

@@ -13,7 +13,8 @@ from rewardkit.primitives.mathematics.notation import clean
 
 def compared(gold: str, *sides: str, evaluated: bool = True) -> str:
     stated = tuple(map(clean, sides))
-    return submit("compare", clean(gold), stated, timeout=20.0, evaluated=evaluated).result()
+    reason: str = submit("compare", clean(gold), stated, timeout=20.0, evaluated=evaluated).result()
+    return reason
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,1 @@
+"""The engine of ``rk.choice``: which option of a question a text chooses."""
