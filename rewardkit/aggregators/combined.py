@@ -69,17 +69,33 @@ class Combination(Reward):
 
 
 def product(*rewards: Any) -> Reward:
-    """The product of `rewards` (or of one list of them)."""
+    """The product of rewards: high only where all of them are.
+
+    ``rk.product(rk.tags("answer"), rk.exact("answer"))`` gives 1.0 to ``<answer>Paris</answer>`` where "answer" is
+    ``Paris``, and 0.0 to a bare ``Paris``.
+
+    Args:
+        rewards: one or more, or one list of them. What abstains is left out.
+
+    Raises:
+        RewardDefinitionError: there are none, or something among them is no reward.
+    """
     return _combination("product", rewards)
 
 
 def minimum(*rewards: Any) -> Reward:
-    """The lowest of `rewards`: a completion is as good as its worst side."""
+    """The lowest of rewards: a completion is as good as its worst side.
+
+    ``rk.minimum(a, b)`` gives 0.3 where `a` gives 0.9 and `b` 0.3. Arguments and errors as in ``rk.product``.
+    """
     return _combination("minimum", rewards)
 
 
 def maximum(*rewards: Any) -> Reward:
-    """The highest of `rewards`."""
+    """The highest of rewards: any one of several ways will do.
+
+    ``rk.maximum(a, b)`` gives 0.9 where `a` gives 0.9 and `b` 0.3. Arguments and errors as in ``rk.product``.
+    """
     return _combination("maximum", rewards)
 
 

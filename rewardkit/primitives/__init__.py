@@ -1,1 +1,1 @@
-"""Ready rewards, one file per family: format, exact match, numbers, JSON schemas."""
+"""Ready rewards, one file per family, independent of each other; a folder holds the engine of the file it belongs to."""

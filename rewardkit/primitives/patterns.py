@@ -154,6 +154,11 @@ def starts_with(*texts: str, ignore_case: bool = False, extract: Extractor | Any
 
     ``rk.starts_with("Yes", "No")`` gives 1.0 to ``Yes, because it rains.``
 
+    Args:
+        texts: one or more, none of them empty.
+        ignore_case: compare without case.
+        extract: finds the text to look at, ``rk.extract.whole()`` by default.
+
     Raises:
         RewardDefinitionError: no texts, or an empty one.
     """
@@ -164,6 +169,11 @@ def ends_with(*texts: str, ignore_case: bool = False, extract: Extractor | Any =
     """1.0 where the visible text ends with one of `texts`, white space aside, else 0.0.
 
     ``rk.ends_with(".", "!", "?")`` gives 0.0 to a completion that was cut off in the middle of a
+
+    Args:
+        texts: one or more, none of them empty.
+        ignore_case: compare without case.
+        extract: finds the text to look at, ``rk.extract.whole()`` by default.
 
     Raises:
         RewardDefinitionError: no texts, or an empty one.
