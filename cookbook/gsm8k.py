@@ -44,6 +44,8 @@ def score(
 
 
 def main() -> None:
+    if len(sys.argv) != 2:
+        sys.exit("usage: python cookbook/gsm8k.py FOLDER, which holds model_solutions.jsonl")
     solutions = read(Path(sys.argv[1]))
     labels = [solution["is_correct"] for solution in solutions]
     asked = [as_asked(solution["completion"]) for solution in solutions]

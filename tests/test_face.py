@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -82,3 +83,10 @@ def test_files_of_the_other_rewardkit_are_reported(tmp_path: Path) -> None:
     assert "harbor" not in run("import rewardkit", tmp_path).stderr
     (mixed / "criteria").mkdir()
     assert "pip uninstall harbor-rewardkit" in run("import rewardkit", tmp_path).stderr
+
+
+@pytest.mark.parametrize("factory", [rk.exact, rk.tags, rk.gate, rk.product])
+def test_a_factory_that_was_not_called_says_so(factory: Any) -> None:
+    for use in (lambda: rk.to_trl([factory]), lambda: rk.score(factory, ["a"]), lambda: rk.monitor(factory)):
+        with pytest.raises(TypeError, match=rf"Call it: {factory.__name__}\(\.\.\.\) makes the reward"):
+            use()

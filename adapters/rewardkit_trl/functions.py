@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from rewardkit.core.algebra import Reward, as_reward, weighted_sum_of
-from rewardkit.core.errors import RewardDefinitionError, RewardKitWarning, RewardTypeError, shorten
+from rewardkit.core.errors import RewardDefinitionError, RewardKitWarning, RewardTypeError, is_factory, shorten
 from rewardkit_trl.breaker import Limits
 from rewardkit_trl.columns import Columns, Layout
 from rewardkit_trl.evaluator import Evaluator
@@ -144,4 +144,5 @@ def _item(item: Any) -> Reward:
         raise RewardTypeError("this function has been made by rk.to_trl already; join its list with others by +")
     if isinstance(item, str) or is_model(item):
         raise RewardTypeError(f"a reward model goes beside the list: rk.to_trl(reward) + [{shorten(item)}]")
-    return from_trl(item) if callable(item) else as_reward(item, "an item of to_trl")
+    plain = callable(item) and not is_factory(item)
+    return from_trl(item) if plain else as_reward(item, "an item of to_trl")

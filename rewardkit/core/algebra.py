@@ -1,8 +1,7 @@
 """Reward, the node of every tree, and what its operators build.
 
 ``0.7 * a + 0.3 * b`` is a WeightedSum, ``a.named("x")`` a Named, ``a.clip(0, 1)`` a Clipped. Every Reward is frozen,
-hashable, picklable and prints as the expression that made it. Equal rewards are one component: a node that stands
-in several places is evaluated once per batch.
+hashable, picklable and prints as the expression that made it. Equal rewards are one, evaluated once per batch.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol, final
 
 import numpy as np
 
-from rewardkit.core.errors import RewardDefinitionError, RewardTypeError, shorten
+from rewardkit.core.errors import RewardDefinitionError, RewardTypeError, is_factory, shorten
 from rewardkit.core.fingerprints import fingerprint
 from rewardkit.core.outcome import Column, Fault, Floats, Rows, weighted_total
 from rewardkit.core.progress import (
@@ -209,6 +208,8 @@ def as_reward(value: object, where: str) -> Reward:
         hint = " A schedule is a weight: write `reward * schedule`."
     elif isinstance(value, Real):
         hint = " A constant shifts all completions of a group alike, which its normalisation cancels: leave it out."
+    elif is_factory(value):
+        hint = f" Call it: {getattr(value, '__name__', '')}(...) makes the reward."
     elif callable(value) and hasattr(value, "derive"):
         hint = " This is an extractor: pass it as extract= to a primitive such as rk.exact('answer', extract=...)."
     elif callable(value):

@@ -82,6 +82,7 @@ class Batch:
         self.size = len(self.completions)
         self.prompts = None if prompts is None else _listed(prompts, "prompts", self.size)
         self.completion_ids = None if completion_ids is None else _listed(completion_ids, "completion_ids", self.size)
+        _check_ids(self.completion_ids or [])
         self.columns: dict[str, list[Any]] = {}
         for name, values in (columns or {}).items():
             self.columns[name] = _listed(values, f"column {name!r}", self.size)
@@ -253,6 +254,12 @@ def _is_json(value: Any) -> bool:
     if kind is dict:
         return all(type(key) is str for key in value) and all(map(_is_json, value.values()))
     return kind in _JSON_ATOMS or (kind is list and all(map(_is_json, value)))
+
+
+def _check_ids(rows: Sequence[Any]) -> None:
+    for row, ids in enumerate(rows):
+        if isinstance(ids, (str, bytes, Mapping)) or not hasattr(ids, "__len__"):
+            raise BindingError(f"completion_ids[{row}] must be a list of token ids, got {shorten(ids)}")
 
 
 def _listed(values: Iterable[Any], what: str, size: int | None) -> list[Any]:

@@ -7,6 +7,7 @@ and says what to do: ``shorten`` does the cutting, ``near_miss`` the hint.
 from __future__ import annotations
 
 import difflib
+import inspect
 from collections.abc import Iterable
 
 SHOWN_CHARACTERS = 200
@@ -66,6 +67,12 @@ def hashable(value: object) -> bool:
     except TypeError:
         return False
     return True
+
+
+def is_factory(value: object) -> bool:
+    """Whether `value` is one of our own functions that make rewards, not a reward function."""
+    room = str(getattr(value, "__module__", "")).split(".")[:2]
+    return inspect.isfunction(value) and room[0] == "rewardkit" and room[1:] in (["primitives"], ["aggregators"])
 
 
 def near_miss(name: object, known: Iterable[str]) -> str:

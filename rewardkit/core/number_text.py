@@ -15,6 +15,7 @@ from rewardkit.core.errors import shorten
 
 MAX_CHARACTERS = 400
 _EXACT = Context(prec=2 * MAX_CHARACTERS)
+_WITH_UNIT = re.compile(r"[+-]?[^\W\d]{0,20}[$\u20ac\xa3\xa5]?\s?\d[\d.,]{0,30}\s?[^\W\d]{0,20}")
 _PLAIN = re.compile(r"[+-]?\d+(?:\.\d+)?", re.ASCII)
 _NUMBER = re.compile(r"(\d+(?:,\d+)*)?(\.\d*)?(?:[eE]([+-]?\d{1,3}))?", re.ASCII)
 _GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+", re.ASCII)
@@ -57,7 +58,8 @@ class NumberText:
         sign, bare, factor, percent = self._divided(text)
         whole, fraction, exponent = self._parts(bare)
         if not whole and len(fraction) < 2:
-            return f"{shorten(text, 60)} is not a number"
+            hint = "; allow a unit with units=[...]" if _WITH_UNIT.fullmatch(text) else ""
+            return f"{shorten(text, 60)} is not a number{hint}"
         if "," in whole:
             if not self.thousands:
                 return f"{shorten(text, 60)} has thousands separators; allow them with thousands=True"

@@ -207,7 +207,8 @@ class ScoreTable:
     Attributes:
         completions: the n texts that were scored.
         components: name -> Column of each named reward, raw (before weights and gates).
-        terms: name -> (n,) additive share of the total; NaN where the reward abstained or the row is unscorable.
+        terms: name -> (n,) additive share of the total: NaN where the reward abstained or the row is unscorable, 0.0
+            behind a closed gate and where another branch of a route was taken.
         total: (n,) ``nansum`` of the terms, NaN where the row is unscorable.
         weights: name of a term -> its weight in this batch, averaged over the rows where it counts.
         gates: name of a gate -> share of the rows reaching it that it let through (0 to 1).

@@ -18,7 +18,7 @@ from pydantic import PlainValidator
 from rewardkit.core.algebra import Reward
 from rewardkit.core.binding import Parameter
 from rewardkit.core.errors import RewardDefinitionError, shorten
-from rewardkit.core.extraction import Extractor, Tag, TextExtractor, as_extractor
+from rewardkit.core.extraction import Extractor, Tag, TextExtractor, as_extractor, whole
 from rewardkit.core.leaf import expression, primitive
 from rewardkit.core.marks import fenced_blocks
 from rewardkit.core.outcome import Score
@@ -73,8 +73,11 @@ class GoldTests:
     """A gold cell as tests, whose set-up code finds what it imports."""
 
     packages: bool
+    extract: Extractor | None
 
     def __call__(self, cell: object) -> Tests:
+        if self.extract and isinstance(cell, str):
+            cell = self.extract(cell)
         tests = read_tests(cell)
         for module in {module for test in tests.asserted for module in foreign_modules(test.setup)}:
             if not self.packages:
@@ -152,6 +155,7 @@ def code_tests(
     packages: bool = False,
     unsafe: bool = False,
     extract: Extractor | Any = None,
+    gold: Extractor | Any = None,
 ) -> Reward:
     """The share of its tests that the program in the completion passes.
 
@@ -173,6 +177,7 @@ def code_tests(
         unsafe: run without any sandbox, with limits on time and memory alone.
         extract: finds the program; by default the last fenced block of Python, else the last fenced block without a
             language, else the whole visible text if there is no fence.
+        gold: finds the tests in a gold cell that is text, such as ``rk.extract.fenced("json")``.
 
     Returns:
         A reward within [0, 1], evaluated even at weight zero only if it earns something somewhere (it is expensive).
@@ -188,15 +193,21 @@ def code_tests(
         )
     room = _room("code_tests", timeout, memory, packages, unsafe)
     where = as_extractor(extract, Program())
+    gold_where = None if gold is None else as_extractor(gold, whole())
     shown = expression(
-        "code_tests", column, credit=(credit, "partial"), **_shown(room), extract=(extract and where, None)
+        "code_tests",
+        column,
+        credit=(credit, "partial"),
+        **_shown(room),
+        extract=(extract and where, None),
+        gold=(gold_where, None),
     )
     leaf = primitive(
         CodeTests(room, credit),
         "code_tests",
         shown,
         Parameter("program", "completion", view=where),
-        _gold(column, room),
+        _gold("code_tests", column, room, gold_where),
     )
     return replace(leaf, expensive=True)
 
@@ -209,6 +220,7 @@ def code_runs(
     packages: bool = False,
     unsafe: bool = False,
     extract: Extractor | Any = None,
+    gold: Extractor | Any = None,
 ) -> Reward:
     """1.0 where the program in the completion runs and ends cleanly, else 0.0: the primary reward of a gate.
 
@@ -222,20 +234,27 @@ def code_runs(
         packages: whether the packages installed here can be imported.
         unsafe: run without any sandbox, with limits on time and memory alone.
         extract: finds the program, as in ``code_tests``.
+        gold: finds the tests in a gold cell that is text.
 
     Raises:
         RewardDefinitionError: limits out of range.
     """
     room = _room("code_runs", timeout, memory, packages, unsafe)
     where = as_extractor(extract, Program())
+    gold_where = None if gold is None else as_extractor(gold, whole())
     columns = () if column is None else (column,)
-    shown = expression("code_runs", *columns, **_shown(room), extract=(extract and where, None))
-    parameters = [Parameter("program", "completion", view=where), *(_gold(name, room) for name in columns)]
+    shown = expression(
+        "code_runs", *columns, **_shown(room), extract=(extract and where, None), gold=(gold_where, None)
+    )
+    parameters = [Parameter("program", "completion", view=where)]
+    parameters += [_gold("code_runs", name, room, gold_where) for name in columns]
     return replace(primitive(CodeRuns(room), "code_runs", shown, *parameters), expensive=True)
 
 
-def _gold(column: str, room: Room) -> Parameter:
-    return Parameter("tests", column, annotation=Annotated[Tests, PlainValidator(GoldTests(room.packages))])
+def _gold(name: str, column: str, room: Room, extract: Extractor | None) -> Parameter:
+    if not isinstance(column, str) or not column.strip():
+        raise RewardDefinitionError(f"{name} takes the name of the column that holds the tests, got {shorten(column)}")
+    return Parameter("tests", column, annotation=Annotated[Tests, PlainValidator(GoldTests(room.packages, extract))])
 
 
 def _room(name: str, timeout: float, memory: int, packages: bool, unsafe: bool) -> Room:

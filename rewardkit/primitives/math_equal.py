@@ -114,9 +114,10 @@ class GoldAnswer:
             raise ValueError(f"no gold answer is found in {shorten(value)}")
         gold = Gold.of(found)
         if not (gold.number or gold.is_text or gold.form) and (reason := _unreadable(gold, self.timeout)):
+            where = 'rk.extract.after("####")' if "####" in found else "rk.extract.boxed()"
             raise ValueError(
-                f"{shorten(found, 60)} {reason}. A column of whole solutions needs gold=, such as "
-                "gold=rk.extract.boxed(); an answer in words is written \\text{words}"
+                f"{shorten(found, 60)} {reason}. A column of whole solutions needs gold=, such as gold={where}; an "
+                "answer in words is written \\text{words}"
             )
         return gold
 

@@ -164,3 +164,9 @@ def test_columns_that_cannot_be_compared_do_not_split_groups_of_known_size() -> 
     images = [np.zeros(2) for _ in range(6)]
     batch = rk.Batch(["a"] * 6, prompts=["p"] * 6, columns={"pixels": images}, num_generations=3)
     assert batch.groups.tolist() == [1, 1, 1, 2, 2, 2]
+
+
+@pytest.mark.parametrize("ids", ["abc", 10, None, b"a"])
+def test_token_ids_are_lists_of_them(ids: object) -> None:
+    with pytest.raises(rk.BindingError, match=r"completion_ids\[0\] must be a list of token ids"):
+        rk.Batch(["a"], completion_ids=[ids])
