@@ -29,6 +29,8 @@ _DOUBLE_MARKS = "\u0f73\u0f75\u0f81"
 _THINKING = ("<think>", "</think>")
 _END_OF_TURN = re.compile(r"(?:<(?:\|\w{1,30}\||\uff5c[\w\u2581]{1,30}\uff5c|/s|eos|pad|end_of_turn)>|\[PAD\])\Z")
 _LONGEST_TOKEN = 34
+_ENDS = frozenset(("|>", "\uff5c>", "s>", "d>", "n>", "D]"))
+"""All of these tokens end so, and a completion rarely does."""
 
 
 def spoken_text(text: str) -> str:
@@ -40,10 +42,9 @@ def spoken_text(text: str) -> str:
     while True:
         while end and text[end - 1].isspace():
             end -= 1
-        # All of them end so, and a completion rarely does.
-        token = (
-            _END_OF_TURN.search(text, max(0, end - _LONGEST_TOKEN), end) if text[end - 1 : end] in (">", "]") else None
-        )
+        if text[max(0, end - 2) : end] not in _ENDS:
+            return text[:spoken]
+        token = _END_OF_TURN.search(text, max(0, end - _LONGEST_TOKEN), end)
         if token is None:
             return text[:spoken]
         spoken = end = token.start()
