@@ -51,9 +51,11 @@ class Call(Future[Any]):
         super().__init__()
         self._stop = stop
         self.child: _Child | None = None
+        self.stopped = False
 
     def stop(self) -> None:
         """Takes it back: what waits is cancelled, what runs is killed with its process."""
+        self.stopped = True
         if self._stop is not None:
             self._stop()
         elif not self.cancel() and not self.done() and self.child is not None:
@@ -182,6 +184,8 @@ class _Child:
 
     def _answer(self, job: _Job) -> tuple[bool, bool, Any]:
         ours = self._ready()
+        if job.call.stopped:  # while the process was being started
+            raise EOFError
         token = secrets.token_bytes(16)
         send(ours, token + job.message)
         try:
@@ -251,5 +255,10 @@ def _pool(process: int, memory: int | None) -> _Pool:
 def _started_pool(process: int, memory: int | None) -> _Pool:
     """One pool per process: after a fork the parent's is of no use."""
     pool = _Pool(memory)
-    atexit.register(pool.stop)
+    atexit.register(_stop_own, pool, process)
     return pool
+
+
+def _stop_own(pool: _Pool, process: int) -> None:
+    if os.getpid() == process:  # a fork inherits this, but not the processes
+        pool.stop()

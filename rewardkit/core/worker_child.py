@@ -77,6 +77,8 @@ def _import_main(main_module: dict[str, Any]) -> None:
 def _called(function: Any, arguments: tuple[Any, ...]) -> tuple[bool, Any]:
     try:
         return True, function(*arguments)
+    except KeyboardInterrupt as error:  # the function's own: in the parent it would be Ctrl-C
+        return False, RuntimeError(f"raised {error!r}")
     except BaseException as error:
         return False, error
 

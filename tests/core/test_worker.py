@@ -290,3 +290,33 @@ def test_an_end_with_calls_to_come_is_quiet(tmp_path: Path) -> None:
 
 def test_a_very_long_timeout_is_one() -> None:
     assert worker.submit(abs, (-3,), timeout=1e300).result(timeout=60) == 3
+
+
+def interrupts() -> None:
+    raise KeyboardInterrupt
+
+
+def test_an_interrupt_of_the_function_is_none_of_the_parent() -> None:
+    with pytest.raises(RuntimeError, match="KeyboardInterrupt"):
+        worker.submit(interrupts, (), timeout=20.0).result(timeout=60)
+
+
+def test_the_end_of_a_fork_leaves_the_workers_alone(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import os, sys, time\nfrom rewardkit.core import worker\n"
+        "call = worker.submit(time.sleep, (2.0,), timeout=20.0)\ntime.sleep(1)\n"
+        "child = os.fork()\nif child == 0:\n    sys.exit(0)\nos.waitpid(child, 0)\nprint(call.result())\n"
+    )
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=60, check=False)
+    assert done.stdout == "None\n", done.stderr
+
+
+def test_a_stop_while_the_process_starts_is_not_lost() -> None:
+    for _ in range(4):
+        with pytest.raises(worker.WorkerDied):
+            worker.submit(os._exit, (1,), timeout=20.0).result(timeout=60)
+        call = worker.submit(time.sleep, (50.0,), timeout=60.0)
+        time.sleep(0.002)
+        call.stop()
+        assert call.cancelled() or isinstance(call.exception(timeout=30), worker.WorkerDied)

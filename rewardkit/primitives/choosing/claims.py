@@ -2,14 +2,16 @@
 
 Claims come in ranks, and the first rank that stands in a text decides:
 
-1. said: ``the answer is B``, ``B is correct``;
+1. said: ``the answer is B``;
 2. a line of its own, the first or the last: ``B``, ``(B) Mitochondria``;
-3. picked: ``I choose B``, ``So B.``, ``It's B.``;
-4. pointed at, at the very end: ``Mitochondria (B)``, ``option B``.
+3. called right: ``B is correct``;
+4. picked: ``I choose B``, ``So B.``, ``It's B.``;
+5. pointed at, at the very end: ``Mitochondria (B)``, ``option B``.
 
 In an answer that is marked as one (a tag, a box) the line comes first and nothing is picked. Of several claims of a
-rank the last counts; it counts for nothing where its own sentence claims another option, or where it offers one in
-the same breath (``B or C``). What is denied, asked, supposed or said of other people is no claim.
+rank the last counts; it counts for nothing where its own sentence claims another option, where it offers one in the
+same breath (``B or C``), or where another one is picked behind it. What is denied, asked, supposed or said of other
+people is no claim.
 
 Each pattern reads at most `_WINDOW` characters around one mention, so that the time is linear in the text.
 """
@@ -25,12 +27,15 @@ from rewardkit.primitives.choosing.options import Mention, Options
 
 _WINDOW = 160
 
+Rank = Callable[[int], bool]
+"""Whether a mention, by its number, is a claim of some kind."""
+
 
 def _any(*patterns: str, end: str = "") -> re.Pattern[str]:
     return re.compile(f"(?:{'|'.join(patterns)}){end}", re.IGNORECASE)
 
 
-_BE = r"(?:is|was|are|would be|must be|should be|will be|has to be|can only be)"
+_BE = r"(?:is|was|are|must be|should be|will be|has to be|can only be)"
 _ADVERB = r"(?:[a-z]{1,20}ly|therefore|thus|indeed|hence|then|in fact|of course|just)"
 _KIND = r"(?:the )?(?:option|choice|answer|letter|number)"
 _OPENING = r" ?[(\[]{0,2}\Z"
@@ -57,6 +62,7 @@ _SAID = _any(
 _PICKED = _any(
     r"\b(?:choose|pick|select|chose|picked|selected|choosing|go with|going with|opt for|settle on)"
     rf"(?: {_KIND})? ?:?",
+    r"\banswer would be",
     r"(?:选择|选|選択) ?:?",
     end=_OPENING,
 )
@@ -108,6 +114,7 @@ _PREDICATE = re.compile(
 _CLAUSE = _any(r"[.!?;\n—]|, ", r"\b(?:but|so|therefore|thus|hence|however|because|since|and|then)\b")
 _DENIED = _any(
     r"\b(?:not|never|cannot|neither|nor|nicht|pas|не)\b|n't\b|不|别",
+    r"\b(?:although|though|while|assume|hardly|second[- ]best|opposite|exclude[sd]?|eliminate[sd]?|rule[sd]? out)\b",
     r"\b(?:wrong|wrongly|incorrect|incorrectly|worst|false|mistake|mistaken|mistakenly|distractor|trap)\b",
     r"\b(?:tempt(?:ing|ed)|(?<!no )doubt that|unlikely|if|whether|suppose|assuming|unless|except|anything but|might)\b",
     r"\b(?:people|students|others|everyone)\b",
@@ -150,12 +157,18 @@ class _Statement:
     mentions: tuple[Mention, ...]
 
     def choice(self, *, marked: bool) -> str | None:
-        ranks: list[Callable[[int], bool]] = [self._said, self._line, self._picked, self._pointed]
-        for rank in [self._line, self._said, self._pointed] if marked else ranks:
+        ranks: list[Rank] = [self._said, self._line, self._right, self._picked, self._pointed]
+        for rank in [self._line, self._said, self._right, self._pointed] if marked else ranks:
             claims = [number for number in range(len(self.mentions)) if rank(number)]
             if claims:
-                return self._settled(claims)
+                withdrawn = not marked and self._picked_later(claims[-1])
+                return None if withdrawn else self._settled(claims)
         return None
+
+    def _picked_later(self, number: int) -> bool:
+        """Whether another option is picked behind a claim, which then was not the last word."""
+        name, later = self.mentions[number].name, range(number + 1, len(self.mentions))
+        return any(self.mentions[other].name != name and self._picked(other) for other in later)
 
     def _settled(self, claims: list[int]) -> str | None:
         last = self.mentions[claims[-1]]
@@ -173,8 +186,9 @@ class _Statement:
     # the ranks
 
     def _said(self, number: int) -> bool:
-        if self._stands(number, _SAID) and not self._predicated(number):
-            return True
+        return self._stands(number, _SAID) and not self._predicated(number)
+
+    def _right(self, number: int) -> bool:
         mention = self.mentions[number]
         right = _RIGHT.match(self.text, mention.end, mention.end + _WINDOW)
         if not right or self._starts_before(number + 1, right.end()):

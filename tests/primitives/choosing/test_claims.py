@@ -259,6 +259,33 @@ def test_an_explanation_may_end_in_the_choice(text: str) -> None:
 
 
 def test_a_line_of_its_own_decides_over_what_is_picked() -> None:
-    assert chosen(_LETTERS, "B\n\nI would choose A.", marked=False) == "B"
+    assert chosen(_LETTERS, "B\n\nI would not choose A.", marked=False) == "B"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["B\n\nI would choose A.", "The answer is B. I choose C.", "The answer is B. I'll go with C.", "B\n\nSo C."],
+)
+def test_what_is_picked_behind_takes_a_claim_back(text: str) -> None:
+    assert chosen(_LETTERS, text, marked=False) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The answer is B. While C is accurate, it is incomplete.",
+        "The answer is B. You may think that A is correct.",
+        "**B**\n\nA is the best choice for x.",
+        "So the answer would be B.",
+        "A is wrong. So B is correct.",
+    ],
+)
+def test_what_is_called_right_beside_takes_nothing_back(text: str) -> None:
+    assert chosen(_LETTERS, text, marked=False) == "B"
+
+
+@pytest.mark.parametrize("text", ["Assume the answer is B.", "The second best answer is B.", "So, eliminate option B"])
+def test_what_is_supposed_is_no_claim(text: str) -> None:
+    assert chosen(_LETTERS, text, marked=False) is None
     assert chosen(_LETTERS, "B\n\nThe answer is A.", marked=False) == "A"
     assert chosen(_LETTERS, "I would choose A.", marked=True) is None
