@@ -22,7 +22,7 @@ from rewardkit.primitives.mathematics import in_worker
 from rewardkit.primitives.mathematics.final_answer import FinalAnswer
 from rewardkit.primitives.mathematics.notation import clean, compact, is_about, is_name, outer_brackets, sides
 from rewardkit.primitives.mathematics.plain import Numeral, read
-from rewardkit.primitives.mathematics.precheck import refusal
+from rewardkit.primitives.mathematics.precheck import TOO_HIGH, refusal
 from rewardkit.primitives.mathematics.units import differ, without_unit
 from rewardkit.primitives.mathematics.written import Written, equal, written
 
@@ -113,6 +113,8 @@ class GoldAnswer:
         if found is None or not found.strip():
             raise ValueError(f"no gold answer is found in {shorten(value)}")
         gold = Gold.of(found)
+        if refusal(gold.text) == TOO_HIGH and not gold.form:
+            return replace(gold, is_text=True)  # 2^{2018} is not worked out, but it is equal to itself
         if not (gold.number or gold.is_text or gold.form) and (reason := _unreadable(gold, self.timeout)):
             where = 'rk.extract.after("####")' if "####" in found else "rk.extract.boxed()"
             raise ValueError(
@@ -189,6 +191,8 @@ class MathEqual:
 
     def _formula(self, cleaned: str, gold: Gold) -> float | Score | Future[float | Score]:
         stated = sides(cleaned)
+        if gold.is_relation and len(stated) == 1 and "," not in gold.text and "or" not in gold.text:
+            return _not(cleaned, gold)  # one side of xy = 1 is no equation
         if gold.is_relation or (len(stated) > 2 and "," in cleaned):  # x = 1, y = 2
             return self._decided([cleaned], gold)
         if gold.name and len(stated) == 2 and (not is_about(stated[0]) or _other_variable(gold.name, stated[:-1])):

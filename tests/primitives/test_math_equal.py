@@ -292,3 +292,15 @@ def test_the_gold_number_scores_however_it_is_dressed(gold: str, dress: str) -> 
 @given(_NUMERALS, _NUMERALS)
 def test_equality_of_plain_numbers_is_symmetric(one: str, other: str) -> None:
     assert value(boxed(one), other, evaluated=False) == value(boxed(other), one, evaluated=False)
+
+
+@pytest.mark.parametrize(
+    ("answer", "gold", "score"),
+    [
+        ("a + A", "2a", 0.0), ("R^2", "r^2", 0.0), ("1", "xy=1", 0.0), ("x=1", "xy=1", 0.0),
+        ("2\\sqrt{3}", "AB = 2\\sqrt{3}", 1.0), ("2^{2018}", "2^{2018}", 1.0), ("2^{2017}", "2^{2018}", 0.0),
+    ],
+)  # fmt: skip
+def test_letters_products_and_powers_too_high_to_work_out(answer: str, gold: str, score: float) -> None:
+    table = rk.score(rk.math_equal("answer"), [f"\\boxed{{{answer}}}"], answer=[gold])
+    assert table.total.tolist() == [score]

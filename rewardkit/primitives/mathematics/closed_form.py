@@ -253,7 +253,7 @@ class _Reader:
         return self._letter(token)
 
     def _letter(self, token: str) -> Formula:
-        name = token.lower()
+        name = token  # R and r are two variables
         if self._next() == "_":
             self._take()
             self._skip("{")
@@ -261,7 +261,7 @@ class _Reader:
             self._skip("}")
             if not index.isalnum():
                 raise _Outside
-            name += f"_{index.lower()}"
+            name += f"_{index}"
         return Formula({(("√-1" if name == "i" else name, 1),): Fraction(1)}, _ONE)
 
     def _root(self, radicand: Formula) -> Formula:

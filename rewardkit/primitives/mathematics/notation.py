@@ -80,9 +80,18 @@ def is_about(side: str) -> bool:
     return bool(letters - {"e", "i"}) or (len(side) == 1 and bool(letters)) or side.startswith("\\text")
 
 
+_PRODUCT = re.compile(r"[a-z]{2}")
+"""Of variables: two small letters name nothing, as capitals name a segment."""
+
+
 def is_name(side: str) -> bool:
-    r"""Whether it is a single name for a value: ``x``, ``f(3)``, ``a_1``, ``\text{Area}``; not ``x + y``."""
-    return is_about(side) and "^" not in side and not _OPERATORS.search(_GROUPS.sub(" ", side))
+    r"""Whether it is a single name for a value: ``x``, ``f(3)``, ``a_1``, ``\text{Area}``; not ``x + y`` or ``xy``."""
+    return (
+        is_about(side)
+        and "^" not in side
+        and not _PRODUCT.fullmatch(side)
+        and not _OPERATORS.search(_GROUPS.sub(" ", side))
+    )
 
 
 def outer_brackets(cleaned: str) -> str:

@@ -13,6 +13,7 @@ MAX_CHARACTERS = 500
 MAX_DEPTH = 12
 MAX_DIGITS = 100
 MAX_EXPONENT = 1_000
+TOO_HIGH = f"has a power of more than {MAX_EXPONENT:,}"
 MAX_POWERS_OF_POWERS = 10_000
 MAX_FACTORIAL = 100
 
@@ -49,7 +50,7 @@ def refusal(cleaned: str, gold: str | None = None) -> str | None:
         return "has a tower of powers"
     exponents = _NUMBER.findall(" ".join(_EXPONENT.findall(cleaned)))
     if any(int(exponent) > MAX_EXPONENT for exponent in exponents):
-        return f"has a power of more than {MAX_EXPONENT:,}"
+        return TOO_HIGH
     if prod(max(1, int(power)) for power in _POWER_OF_GROUP.findall(cleaned)) > MAX_POWERS_OF_POWERS:
         return "has powers of powers"
     if any(not _small_factorial(cleaned, match) for match in _FACTORIAL.finditer(cleaned)):

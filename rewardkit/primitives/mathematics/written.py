@@ -65,7 +65,7 @@ def written(cleaned: str) -> Written | None:
         return _elements(f"matrix {len(rows[0])}", [cell for row in rows for cell in row])
     if chain := _CHAIN.fullmatch(cleaned):
         low, left, letter, right, high = chain.groups()
-        return _elements(("(" if left == "<" else "[") + (")" if right == "<" else "]"), [low, high], letter.lower())
+        return _elements(("(" if left == "<" else "[") + (")" if right == "<" else "]"), [low, high], letter)
     if relation := _RELATION.fullmatch(cleaned):
         return _relation(*relation.groups())
     listed = _AND.sub(",", cleaned)
