@@ -46,7 +46,7 @@ class Program(TextExtractor):
             answer = Tag("answer").find(answer) or ""
         if "```" in answer:
             blocks = fenced_blocks(answer)
-            labelled = [body for language, body in blocks if language in _LANGUAGES]
+            labelled = [body for language, body in blocks if language in _LANGUAGES and _has_code(body)]
             bodies = labelled or [body for language, body in blocks if not language]
             answer = bodies[-1] if bodies else ""
         return textwrap.dedent(answer) if _has_code(answer) else None

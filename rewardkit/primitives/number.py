@@ -36,7 +36,7 @@ _DIGITS = r"""(?:(?<![A-Za-z0-9])(?<![0-9][.,])
     (?:(?:[.,'\u2019_]|\{,\}(?:\\!)?|,\\!|\\[,;:!])[0-9]+)*(?:[eE][+-]?[0-9]+)?"""
 # Behind a word or a bracket a hyphen is none (pages 3-5, COVID-19); one that stands apart is only behind "=" or "is".
 _SIGN = r"""(?:(?<![\w)\]}\-])[+\-\u2212\u2013]
-    |(?:(?<=[=:({\u2248])|(?<=[=:({\u2248]\ )|(?<=\bis\ ))[\-\u2212\u2013]\ )"""
+    |(?:(?<=[=:({$\u2248])|(?<=[=:({\u2248]\ )|(?<=\bis\ )|(?<=\*\*))[\-\u2212\u2013]\ )"""
 # x^2, a_{10}, 2 above the line.
 _RAISED = r"(?:\{[^{}]*\}|[+\-\u2212\u2013]?\w+|\\[A-Za-z]+)?"
 _SCRIPT = rf"(?:\^|(?<=[\w)\]}}])_(?=[\w{{])){_RAISED}"
@@ -57,6 +57,11 @@ _FIRST = "0123456789.\\\\^_+\\-\u2212\u2013/*\xd7\xb7\u22c5\u221a$\u20ac\xa3\xa5
 _ARGUMENT = re.compile(r"[0-9]?(?:\[[^\[\]{}]*\]|\([^()]*\))?\ ?(?=\{)|[0-9]?(?:\([^()]*\))?")
 _BRACE = re.compile(r"\\.|[{}]")
 _HAS_DIGIT = re.compile(r"[0-9]")
+# What leads up to a number without being a part of it, so that a sign behind it is one; and hyphens that are signs.
+_RELATION = re.compile(
+    r"\\(?:approx|to|rightarrow|Rightarrow|implies|[lg]eq?|neq?|sim|simeq|equiv|in|q?quad)(?![A-Za-z])\ ?|\u2192\ ?"
+)
+_HYPHENS = str.maketrans(dict.fromkeys("\u2010\u2011\ufe63\uff0d", "-"))
 
 
 @lru_cache(64)
@@ -98,7 +103,8 @@ class FinalNumber(TextExtractor):
 
     def _last(self, text: str) -> str | None:
         pieces = _pieces(tuple(unit for unit, _ in self.text.units))
-        lines = (line for line in reversed(text.splitlines()) if _HAS_DIGIT.search(line))
+        plain = _RELATION.sub("=", text.translate(_HYPHENS))
+        lines = (line for line in reversed(plain.splitlines()) if _HAS_DIGIT.search(line))
         return next(filter(None, (_last_number(line, pieces) for line in lines)), None)
 
     def __repr__(self) -> str:

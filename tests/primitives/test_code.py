@@ -364,3 +364,9 @@ def test_many_short_programs_do_not_wait_for_one_long_one() -> None:
     values, _ = scored(code_tests("tests", timeout=0.5), programs, DOUBLES)
     assert values == [0.0, 1.0, 0.0, 0.0, 0.0]
     assert time.monotonic() - started < 60
+
+
+def test_programs_that_end_by_exit_and_answers_that_end_in_a_comment() -> None:
+    ends = "```python\nprint(int(input()) * 2)\nexit()\n```"
+    commented = "```python\nprint(int(input()) * 2)\n```\nUsage:\n```python\n# python double.py\n```"
+    assert scored(code_tests("tests"), [ends, commented], DOUBLES)[0] == [1.0, 1.0]

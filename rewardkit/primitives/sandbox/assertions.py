@@ -90,6 +90,8 @@ class _Splitter(ast.NodeTransformer):
         self.calls: list[str] = []
 
     def visit(self, node: ast.AST) -> Any:
+        if isinstance(node, ast.Compare):
+            self._check_sides(node)
         if not isinstance(node, ast.expr) or not self._is_programs(node):
             return self.generic_visit(node)
         loose = sorted(self.local & set(_names(node)))
@@ -99,6 +101,15 @@ class _Splitter(ast.NodeTransformer):
             )
         self.calls.append(ast.unparse(node))
         return ast.copy_location(ast.Name(f"answer_{len(self.calls) - 1}", ast.Load()), node)
+
+    def _check_sides(self, node: ast.Compare) -> None:
+        """Of the program only what it computes is compared: by ``== INF`` it would be asked what is expected of it."""
+        for side in (node.left, *node.comparators):
+            root = side
+            while isinstance(root, ast.Attribute | ast.Subscript):
+                root = root.value
+            if isinstance(root, ast.Name) and self._is_programs(root):
+                raise ValueError(f"{ast.unparse(side)!r} is not defined; define it in the set-up code")
 
     def _is_programs(self, node: ast.expr) -> bool:
         """Whether `node` is computed by the program alone, without anything that is expected of it."""

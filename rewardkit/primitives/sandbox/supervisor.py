@@ -10,6 +10,7 @@ that took it over could only report answers that it found by itself.
 from __future__ import annotations
 
 import atexit
+import builtins
 import ctypes
 import fcntl
 import importlib
@@ -139,6 +140,7 @@ def _become_program(job: dict[str, Any], given: bytes, epilogue: str, out: int, 
     os.closerange(OUT + bool(epilogue), SAID)
     os.closerange(SAID + 1, 256)
     os.setsid()
+    vars(builtins).update(exit=sys.exit, quit=sys.exit)  # which -S leaves out, and programs end with
     sys.argv[:] = ["program.py"]
     sys.path[:] = [*filter(None, sys.path), *job["path"]]
     os.environ["OMP_NUM_THREADS"] = "1"  # numerical libraries would reserve memory for every core

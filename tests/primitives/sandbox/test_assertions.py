@@ -131,3 +131,11 @@ def test_the_program_is_never_asked_with_what_is_expected(secret: Any, form: str
     assert all(repr(secret) not in call for call in found.calls)
     assert repr(secret) in found.check
     ast.parse(found.check)
+
+
+@pytest.mark.parametrize(
+    "source", ["assert f(3) == INF", "assert f(cases[0]) == cases[0]", "assert f(1) == Point.ZERO"]
+)
+def test_what_is_expected_must_be_defined(source: str) -> None:
+    with pytest.raises(ValueError, match="is not defined; define it in the set-up code"):
+        split(source)
