@@ -7,9 +7,9 @@ them take time linear in the text.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
-_BOX_TOKEN = re.compile(r"\\boxed\s{0,9}\{|\\.|[{}]", re.DOTALL)
+_BOX_TOKEN = re.compile(r"\\(?:boxed|fbox)\s{0,9}\{|\\.|[{}]", re.DOTALL)
+_SIGNED = re.compile(r"(?<![\w)\]}])[-\u2212]\Z")
 _BLANK = " \t\n\r.\u2026"
 _HEADING = re.compile(
     r"(?i)[*_]*(?:(?P<answer>(?:the\s|final\s|correct\s){0,2}(?:answer|result)\b[*_]*(?:\s+is\b)?[*_]*\s*[:=]?[*_]*)"
@@ -39,33 +39,37 @@ def fenced_blocks(text: str) -> list[tuple[str, str]]:
 
 def last_box(text: str) -> str | None:
     """The content of the last box that says something; of one around nothing but a box, that one's."""
-    boxes = [box for box in _outermost_boxes(text) if box[1].strip(_BLANK) not in ("", "\\dots", "\\ldots")]
-    if not boxes or boxes[-1][2] < 0:
-        return None  # one that never closes was cut off: what it would have said counts
-    content = boxes[-1][1]
-    inside = content.strip()
-    if inside.startswith("\\boxed"):
-        start, inner, end = next(_outermost_boxes(inside), (-1, "", -1))
-        if (start, end) == (0, len(inside)):
-            return inner
-    return content
+    said = boxes(text)
+    if not said:
+        return None
+    inside = said[-1].strip()
+    inner = boxes(inside) if inside.startswith("\\boxed") and inside.endswith("}") else None
+    whole = inner and len(inner) == 1 and inside.partition("{")[2][:-1].strip() == inner[0].strip()
+    return inner[0] if inner and whole else said[-1]
 
 
-def _outermost_boxes(text: str) -> Iterator[tuple[int, str, int]]:
-    """(start, content, end) of each box that is in no other; an end below 0 where it never closes."""
-    depth = start = opened = 0
+def boxes(text: str) -> list[str] | None:
+    """The contents of the outermost boxes that say something, with a minus sign before one.
+
+    None where one never closes: it was cut off, and what it would have said counts.
+    """
+    found = []
+    depth = start = 0
+    sign = ""
     for token in _BOX_TOKEN.finditer(text):
         mark = token[0]
-        if depth == 0 and mark.startswith("\\boxed"):
-            depth, start, opened = 1, token.start(), token.end()
+        if depth == 0 and len(mark) > 2:
+            depth, start = 1, token.end()
+            sign = "-" if _SIGNED.search(text, max(0, token.start() - 2), token.start()) else ""
         elif depth and mark[-1] == "{" and mark != "\\{":
             depth += 1
         elif depth and mark == "}":
             depth -= 1
             if depth == 0:
-                yield start, text[opened : token.start()], token.end()
-    if depth:
-        yield start, text[opened:], -1
+                content = text[start : token.start()]
+                if content.strip(_BLANK) not in ("", "\\dots", "\\ldots"):
+                    found.append(sign + content)
+    return None if depth else found
 
 
 def behind_hashes(answer: str) -> str:

@@ -33,6 +33,8 @@ _BOX = re.compile(r"\s*\\(?:boxed|fbox)\s*\{(.*)\}\s*", re.DOTALL)
 _WORDS = re.compile(r"\\text\s*\{([^{}]*)\}")
 _CHOICE = re.compile(r"\(?\s*([A-Za-z])\s*\)?")
 _BARE_WORDS = re.compile(r"[a-z][a-z' -]*")
+_CONNECTIVE = re.compile(r"\\text\s*\{\s*(and|or)\s*\}")
+_INEQUALITY = re.compile(r"[<>]|\\[lg]e(?![a-z])|\\ne(?![a-z])")
 _BASED = re.compile(r"([0-9A-Za-z]+)_\{([0-9]+)\}")
 
 
@@ -191,8 +193,13 @@ class MathEqual:
 
     def _formula(self, cleaned: str, gold: Gold) -> float | Score | Future[float | Score]:
         stated = sides(cleaned)
-        if gold.is_relation and len(stated) == 1 and "," not in gold.text and "or" not in gold.text:
+        if gold.is_relation and len(stated) == 1 and "," not in gold.text and not _CONNECTIVE.search(gold.text):
             return _not(cleaned, gold)  # one side of xy = 1 is no equation
+        if _connectives(cleaned, gold.cleaned) or cleaned.count("'") != gold.cleaned.count("'"):
+            return _not(cleaned, gold)  # "and" is not "or" between inequalities, and f' is not f
+        if gold.is_relation and len(stated) == 1 and (values := _named_values(gold.text)):
+            cleaned = cleaned if outer_brackets(cleaned) or values[0] != "(" else f"({cleaned})"
+            return self._decided([cleaned], replace(gold, text=values, form=written(values)))
         if gold.is_relation or (len(stated) > 2 and "," in cleaned):  # x = 1, y = 2
             return self._decided([cleaned], gold)
         if gold.name and len(stated) == 2 and (not is_about(stated[0]) or _other_variable(gold.name, stated[:-1])):
@@ -242,6 +249,21 @@ class MathEqual:
 
 def _not(cleaned: str, gold: Gold) -> Score:
     return Score(0.0, f"{shorten(cleaned, 60)} is not {shorten(gold.cleaned, 60)}")
+
+
+def _connectives(one: str, other: str) -> bool:
+    """Whether one text joins its inequalities by "and" and the other by "or"."""
+    words = [set(_CONNECTIVE.findall(text)) if _INEQUALITY.search(text) else set() for text in (one, other)]
+    return bool(words[0] and words[1] and words[0] != words[1])
+
+
+def _named_values(text: str) -> str:
+    """The values of ``x = 1, y = 2`` as the tuple ``(1,2)``, those of ``x = 1, x = 2`` as a list; else nothing."""
+    parts = [sides(part) for part in text.split(",")]
+    if len(parts) < 2 or not all(len(part) == 2 and is_name(part[0]) for part in parts):
+        return ""
+    values = ",".join(part[1] for part in parts)
+    return values if len({part[0] for part in parts}) < len(parts) else f"({values})"
 
 
 def _other_variable(name: str, others: list[str]) -> bool:

@@ -29,6 +29,10 @@ from rewardkit.core.marks import behind_hashes, fenced_blocks, last_box
         ("\\boxed{}", None),
         ("42", None),
         ("\\boxed{a\\}b}", "a\\}b"),
+        ("x = -\\boxed{42}", "-42"),
+        ("5-\\boxed{42}", "42"),
+        ("- \\boxed{42}", "42"),
+        ("\\boxed{" + "{}" * 9 + "}", "{}" * 9),
     ],
 )
 def test_last_box(text: str, content: str | None) -> None:

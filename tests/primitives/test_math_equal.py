@@ -304,3 +304,31 @@ def test_equality_of_plain_numbers_is_symmetric(one: str, other: str) -> None:
 def test_letters_products_and_powers_too_high_to_work_out(answer: str, gold: str, score: float) -> None:
     table = rk.score(rk.math_equal("answer"), [f"\\boxed{{{answer}}}"], answer=[gold])
     assert table.total.tolist() == [score]
+
+
+@pytest.mark.parametrize(
+    ("answer", "gold", "score"),
+    [
+        ("2,1", "x=1,y=2", 0.0), ("(1,2)", "x=1,y=2", 1.0), ("y=2,x=1", "x=1,y=2", 1.0), ("2,1", "x=1,x=2", 1.0),
+        ("1<x<2", "1,2", 0.0), ("-1<x<3", "-1, 3", 0.0), ("f(x)", "f'(x)", 0.0), ("25", "x^2+y^2=25", 0.0),
+        ("a<-1 \\text{ and } a>2", "a<-1 \\text{ or } a>2", 0.0),
+        ("a<-1 \\text{ or } a>2", "a<-1 \\text{ or } a>2", 1.0), ("1, 2", "x = 1 \\text{ or } x = 2", 1.0),
+        ("5\\text{K}", "5", 0.0), ("5 \\text{ lakh}", "5", 0.0), ("5 \\text{ apples}", "5", 1.0),
+        ("10080", "10,\\! 080", 1.0), ("\u00bd", "1/2", 1.0), ("\u221a3", "\\sqrt{3}", 1.0),
+        ("0.\\bar{3}", "\\frac13", 1.0),
+    ],
+)  # fmt: skip
+def test_names_ends_connectives_and_other_ways_of_writing(answer: str, gold: str, score: float) -> None:
+    table = rk.score(rk.math_equal("answer"), [f"\\boxed{{{answer}}}"], answer=[gold])
+    assert table.total.tolist() == [score]
+
+
+@pytest.mark.parametrize(
+    ("completion", "score"),
+    [
+        ("#### The answer is 72", 1.0), ("#### Step 1: 71\nThe answer is 72", 1.0), ("x = -\\boxed{72}", 0.0),
+        ("<answer>The answer is 72</answer>", 1.0), ("<answer>The answer is not 72</answer>", 0.0),
+    ],
+)  # fmt: skip
+def test_leads_headings_and_the_sign_of_a_box(completion: str, score: float) -> None:
+    assert rk.score(rk.math_equal("answer"), [completion], answer=["72"]).total.tolist() == [score]

@@ -7,12 +7,12 @@ from collections import deque
 from dataclasses import dataclass
 from typing import final
 
-from rewardkit.core.extraction import After, Tag, TextExtractor
+from rewardkit.core.extraction import Tag, TextExtractor
+from rewardkit.core.marks import behind_hashes, boxes
 
 _TAG = Tag("answer")
-_MARKED = After("####")
-_BOX_PARTS = re.compile(r"\\(?:boxed|fbox)\s*\{|\\.|[{}]", re.DOTALL)
 _SAID = re.compile(r"\banswer\b[*\s]*(?:is\b|:)[\s:*]*", re.IGNORECASE)
+_LEAD = re.compile(r"\A\s{0,9}(?:the\s)?(?:final\s|correct\s)?answer\b[*\s]{0,9}(?:is\b|:)[\s:*]{0,9}", re.IGNORECASE)
 _FORMULA = re.compile(r"(?<!\\)\$\$?((?:[^$\\]|\\.)+)\$\$?|\\\(((?:[^\\]|\\[^()])+)\\\)|\\\[((?:[^\\]|\\[^\[\]])+)\\\]")
 _DISPLAYS = (("\\[", "\\]"), ("$$", "$$"))
 _CLOSING_WORDS = "i hope it is correct"
@@ -30,11 +30,12 @@ class FinalAnswer(TextExtractor):
     def find(self, answer: str) -> str | None:
         if "<answer>" in answer or "</answer>" in answer:
             body = _TAG.find(answer)
-            return _boxed(body) if body and _has_box(body) else body
+            return _boxed(body) if body and _has_box(body) else body and _LEAD.sub("", body, count=1)
         if _has_box(answer):
             return _boxed(answer)
-        if "####" in answer:
-            return _MARKED.find(answer)
+        marked = behind_hashes(answer) if "####" in answer else answer
+        if marked is not answer:
+            return marked
         return _said(_without_closing_words(answer.rstrip()))
 
     def __repr__(self) -> str:
@@ -56,20 +57,9 @@ def _has_box(text: str) -> bool:
 def _boxed(text: str) -> str | None:
     """The contents of the outermost boxes, each once; None if one is never closed or has no braces."""
     contents: dict[str, str] = {}
-    depth = start = 0
-    for part in _BOX_PARTS.finditer(text):
-        if depth == 0:
-            if len(part[0]) > 2:
-                depth, start = 1, part.end()
-            continue
-        if part[0].endswith("{") and part[0] != "\\{":
-            depth += 1
-        elif part[0] == "}":
-            depth -= 1
-            if depth == 0:
-                content = text[start : part.start()].strip()
-                contents.setdefault("".join(content.split()), content)
-    return None if depth else ", ".join(contents.values()) or None
+    for content in boxes(text) or []:
+        contents.setdefault("".join(content.split()), content.strip())
+    return ", ".join(contents.values()) or None
 
 
 def _said(text: str) -> str | None:

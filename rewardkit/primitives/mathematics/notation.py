@@ -23,11 +23,13 @@ _OTHERS = {
     "\u2265": "\\ge ", "\u2260": "\\ne ", "\u2248": "\\approx ", "\u00b1": "\\pm ", "\u222a": "\\cup ",
     "\u2229": "\\cap ", "\u2205": "\\emptyset ", "\\varnothing": "\\emptyset", "\u00b0": "^{\\circ}",
     "\u00b2": "^{2}", "\u00b3": "^{3}", "\\degree": "^{\\circ}", "\\degrees": "^{\\circ}",
+    "\u00bd": "\\frac{1}{2}", "\u00bc": "\\frac{1}{4}", "\u00be": "\\frac{3}{4}", "\u221a": "\\sqrt ",
+    "\\bar": "\\overline",
     "\\i": "i", "\\operatorname": "\\text", "%": "\\%",
 }  # fmt: skip
 _REPLACED = dict.fromkeys(_SPACES, " ") | dict.fromkeys(_NOTHING, "") | dict.fromkeys(_TEXTS, "\\text") | _OTHERS
 # A command, or what is as good as one.
-_COMMAND = re.compile(r"\\(?:[A-Za-z]+|.)|\{,\}|[<>!]=|\*\*|[^\x21-\x7e]|[$~%]", re.DOTALL)
+_COMMAND = re.compile(r"\\(?:[A-Za-z]+|!\s*|.)|\{,\}|[<>!]=|\*\*|[^\x21-\x7e]|[$~%]", re.DOTALL)
 _BRACES_LEFT_OUT = (
     (re.compile(r"\\frac\s*([0-9])\s*([0-9A-Za-z])"), r"\\frac{\1}{\2}"),
     (re.compile(r"\\frac\s*([0-9])\s*\{"), r"\\frac{\1}{"),
@@ -55,7 +57,7 @@ def clean(text: str) -> str:
 
 
 def _replacement(match: re.Match[str]) -> str:
-    return _REPLACED.get(match[0], match[0])
+    return "" if match[0].startswith("\\!") else _REPLACED.get(match[0], match[0])
 
 
 def compact(cleaned: str) -> str:

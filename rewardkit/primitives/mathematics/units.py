@@ -27,11 +27,16 @@ and or to not no minus plus times divided over half halves third thirds quarter 
 thousands million millions billion billions trillion trillions dozen dozens factorial pi sqrt root mod modulo base
 negative infinity point than except if unless between either e i zero one two three four five six seven eight nine
 ten eleven twelve twenty thirty forty fifty sixty seventy eighty ninety percent approximately about maybe
+lakh lakhs crore crores bn mn score gross tenth tenths sixth sixths eighth eighths hundredth hundredths thousandth
+thousandths fold double twice triple inverse reciprocal squared cubed wrong false incorrect lower upper bound is
 """
 _CHANGING = frozenset(_VALUES.split())
 """Words after a number that may change it, or name another one."""
 
 _TEXT = re.compile(r"\\text\s*\{([^{}]*)\}")
+_MAGNITUDE = re.compile(r"\s*\\text\s*\{\s*[KMBT]\s*\}")
+"""Thousands and millions; a kelvin behind a number is spelled out, or stands in the gold answer too."""
+
 _POWER = re.compile(r"\^\{?([23])\}?")
 _WORDS = re.compile(r"[a-z]+(?:\^[23])?(?:[ /-]+[a-z]+(?:\^[23])?)*")
 
@@ -43,6 +48,8 @@ def unit_of(text: str) -> str | None:
     if text.strip() == "^{\\circ}":
         return "degree"
     spelled = "\\text" in text
+    if _MAGNITUDE.fullmatch(text):
+        return None
     words = _POWER.sub(r"^\1", _TEXT.sub(r"\1", text)).lower().replace(".", "").replace("\\%", "")
     words = words.strip()
     if not _WORDS.fullmatch(words) or not _CHANGING.isdisjoint(re.split(r"[ /^-]+", words)):

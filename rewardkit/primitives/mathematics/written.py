@@ -128,6 +128,8 @@ def equal(gold: Written, answer: Written) -> bool | None:
         return False
     if gold.variable and answer.variable and gold.variable != answer.variable:
         return False
+    if "," in kinds and (gold.variable or answer.variable):
+        return False  # -1 < x < 3 is no pair of numbers
     if len(kinds) == 1 or kinds == {",", "()"}:
         if len(gold.elements) != len(answer.elements):
             return False
