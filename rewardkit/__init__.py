@@ -25,10 +25,16 @@ if TYPE_CHECKING:
 
     from rewardkit import schedules as schedules
     from rewardkit.aggregators.combined import maximum as maximum, minimum as minimum, product as product
+    from rewardkit.aggregators.curriculum import Stage as Stage, curriculum as curriculum
     from rewardkit.aggregators.failover import fallback as fallback
     from rewardkit.aggregators.gated import gate as gate
+    from rewardkit.aggregators.grouped import rank_in_group as rank_in_group
     from rewardkit.aggregators.means import weighted_mean as weighted_mean, weighted_sum as weighted_sum
     from rewardkit.aggregators.monitored import monitor as monitor
+    from rewardkit.aggregators.normalised import normalise as normalise
+    from rewardkit.aggregators.ordered import best_of as best_of, lexicographic as lexicographic
+    from rewardkit.aggregators.penalised import penalty as penalty
+    from rewardkit.aggregators.power_means import geometric_mean as geometric_mean, harmonic_mean as harmonic_mean
     from rewardkit.aggregators.routed import route as route
     from rewardkit.core import extraction
     from rewardkit.core.algebra import Reward as Reward
@@ -50,6 +56,7 @@ if TYPE_CHECKING:
     from rewardkit.primitives.arithmetic import arithmetic as arithmetic
     from rewardkit.primitives.choice import choice as choice
     from rewardkit.primitives.code import code_runs as code_runs, code_tests as code_tests
+    from rewardkit.primitives.diversity import diversity as diversity
     from rewardkit.primitives.exact import exact as exact
     from rewardkit.primitives.format import fenced as fenced, tags as tags
     from rewardkit.primitives.json_match import json_match as json_match
@@ -60,6 +67,7 @@ if TYPE_CHECKING:
         cosine_length as cosine_length,
         length_between as length_between,
         overlong_penalty as overlong_penalty,
+        shortest_correct as shortest_correct,
     )
     from rewardkit.primitives.math_equal import math_equal as math_equal
     from rewardkit.primitives.number import number as number
@@ -76,15 +84,25 @@ if TYPE_CHECKING:
     from rewardkit.primitives.steps import steps as steps
     from rewardkit.primitives.text import rouge_l as rouge_l, similarity as similarity, token_f1 as token_f1
     from rewardkit.primitives.translation import bleu as bleu, chrf as chrf
+    from rewardkit.schedules.plots import (
+        plot_schedules as plot_schedules,
+        weights_over_training as weights_over_training,
+    )
 
     extract = extraction
 
 _HOMES = {
     "rewardkit.aggregators.combined": ("maximum", "minimum", "product"),
+    "rewardkit.aggregators.curriculum": ("Stage", "curriculum"),
     "rewardkit.aggregators.failover": ("fallback",),
     "rewardkit.aggregators.gated": ("gate",),
+    "rewardkit.aggregators.grouped": ("rank_in_group",),
     "rewardkit.aggregators.means": ("weighted_mean", "weighted_sum"),
     "rewardkit.aggregators.monitored": ("monitor",),
+    "rewardkit.aggregators.normalised": ("normalise",),
+    "rewardkit.aggregators.ordered": ("best_of", "lexicographic"),
+    "rewardkit.aggregators.penalised": ("penalty",),
+    "rewardkit.aggregators.power_means": ("geometric_mean", "harmonic_mean"),
     "rewardkit.aggregators.routed": ("route",),
     "rewardkit.core.algebra": ("Reward",),
     "rewardkit.core.batch": ("Batch",),
@@ -105,13 +123,14 @@ _HOMES = {
     "rewardkit.primitives.arithmetic": ("arithmetic",),
     "rewardkit.primitives.choice": ("choice",),
     "rewardkit.primitives.code": ("code_runs", "code_tests"),
+    "rewardkit.primitives.diversity": ("diversity",),
     "rewardkit.primitives.exact": ("exact",),
     "rewardkit.primitives.format": ("fenced", "tags"),
     "rewardkit.primitives.json_match": ("json_match",),
     "rewardkit.primitives.json_schema": ("json_schema",),
     "rewardkit.primitives.json_valid": ("json_valid",),
     "rewardkit.primitives.language": ("language",),
-    "rewardkit.primitives.length": ("cosine_length", "length_between", "overlong_penalty"),
+    "rewardkit.primitives.length": ("cosine_length", "length_between", "overlong_penalty", "shortest_correct"),
     "rewardkit.primitives.math_equal": ("math_equal",),
     "rewardkit.primitives.number": ("number",),
     "rewardkit.primitives.patterns": (
@@ -127,6 +146,7 @@ _HOMES = {
     "rewardkit.primitives.steps": ("steps",),
     "rewardkit.primitives.text": ("rouge_l", "similarity", "token_f1"),
     "rewardkit.primitives.translation": ("bleu", "chrf"),
+    "rewardkit.schedules.plots": ("plot_schedules", "weights_over_training"),
     "rewardkit_trl": ("from_trl", "to_trl"),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}

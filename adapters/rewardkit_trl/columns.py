@@ -115,10 +115,9 @@ def _pure_weights(scorer: Scorer) -> dict[str, tuple[Weight, ...]] | None:
 
 
 def _summands(reward: Reward, weight: Weight) -> Iterator[tuple[Weight, Reward]]:
-    if not isinstance(reward, WeightedSum):
+    if reward.summands is None:
         yield weight, reward
-        return
-    for inner, child in reward.items:
+    for inner, child in reward.summands or ():
         yield from _summands(child, multiplied(weight, inner))
 
 

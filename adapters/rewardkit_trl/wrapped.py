@@ -16,13 +16,14 @@ from typing import Any, final
 
 import numpy as np
 
-from rewardkit.core.algebra import Reward, Scoring, checked_name
+from rewardkit.core.algebra import Reward, checked_name
 from rewardkit.core.batch import Batch
 from rewardkit.core.binding import detached
 from rewardkit.core.calling import Contract, awaited, call_each, check_results, unpacked
 from rewardkit.core.errors import RewardTypeError, shorten
 from rewardkit.core.outcome import Column, Rows
 from rewardkit.core.progress import Bounds
+from rewardkit.core.scoring import Scoring
 
 _UNBOUNDED = (-np.inf, np.inf)
 

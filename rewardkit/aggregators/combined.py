@@ -5,16 +5,17 @@ They are not additive: each is one term, its children are logged as components. 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, final
 
 import numpy as np
 
-from rewardkit.core.algebra import Reward, Scoring, as_reward
-from rewardkit.core.errors import RewardDefinitionError
+from rewardkit.aggregators.items import listed_rewards
+from rewardkit.core.algebra import Reward
 from rewardkit.core.outcome import Column, Floats, Rows
 from rewardkit.core.progress import Bounds, scaled_bounds
+from rewardkit.core.scoring import Scoring
 
 Operation = Literal["product", "minimum", "maximum"]
 
@@ -100,8 +101,4 @@ def maximum(*rewards: Any) -> Reward:
 
 
 def _combination(operation: Operation, rewards: tuple[Any, ...]) -> Reward:
-    given = rewards[0] if len(rewards) == 1 and not isinstance(rewards[0], Reward) else rewards
-    items = tuple(given) if isinstance(given, Iterable) else (given,)
-    if not items:
-        raise RewardDefinitionError(f"{operation} needs at least one reward")
-    return Combination(operation, tuple(as_reward(item, f"{operation}: an item") for item in items))
+    return Combination(operation, listed_rewards(operation, rewards, least=1))

@@ -8,9 +8,10 @@ from typing import final
 
 import numpy as np
 
-from rewardkit.core.algebra import Reward, Scoring, Share, as_reward
+from rewardkit.core.algebra import Reward, as_reward
 from rewardkit.core.outcome import Column, Rows
 from rewardkit.core.progress import Bounds
+from rewardkit.core.scoring import Scoring, Share, Together
 
 _TAKEN = "second"
 """The part that says of each row whether the second reward scored it: 1.0 or 0.0."""
@@ -43,6 +44,10 @@ class Fallback(Reward):
     @property
     def addends(self) -> tuple[Reward, ...]:
         return self.children
+
+    @property
+    def together(self) -> Together:
+        return "group"
 
     @property
     def bounds(self) -> Bounds:

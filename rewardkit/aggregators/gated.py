@@ -7,16 +7,17 @@ completions.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from typing import final
+from typing import Any, final
 
 import numpy as np
 
-from rewardkit.core.algebra import Reward, Scoring, Share, as_reward, checked_name, leaves, scheduled
+from rewardkit.core.algebra import Reward, as_reward, checked_name, leaves, scheduled, schedules_of
 from rewardkit.core.errors import RewardDefinitionError
 from rewardkit.core.outcome import ABSTAINED, FAILED, SCORED, Column, Rows
-from rewardkit.core.progress import Bounds, Weight, as_weight, number
+from rewardkit.core.progress import Bounds, Progress, Schedule, Weight, as_weight, number
+from rewardkit.core.scoring import Scoring, Share
 
 TOLERANCE = 1e-9
 
@@ -120,6 +121,13 @@ class HardGate(_Gate):
     otherwise: float
     label: str = ""
 
+    @property
+    def schedules(self) -> tuple[Schedule, ...]:
+        return schedules_of([self.threshold])
+
+    def gauges(self, progress: Progress | None) -> Mapping[str, float]:
+        return {"threshold": scheduled(self.threshold, progress, self)} if self.schedules else {}
+
     def named(self, name: str) -> Reward:
         return replace(self, label=checked_name(name))
 
@@ -206,7 +214,7 @@ def _opening(condition: Column) -> np.ndarray[tuple[int, ...], np.dtype[np.float
 
 
 def gate(
-    when: Reward,
+    when: Reward | Sequence[Reward] | Mapping[Reward, float | Schedule],
     then: Reward,
     threshold: float | object = None,
     otherwise: float = 0.0,
@@ -217,7 +225,10 @@ def gate(
     ``rk.gate(when=rk.tags("answer"), then=accuracy)`` gives 0 to a completion without its answer tags.
 
     Args:
-        when: the condition. Where it abstains the gate is open; where it fails the sample failed.
+        when: the condition. Where it abstains the gate is open; where it fails the sample failed. A list of conditions
+            opens where all of them do, a mapping of condition -> threshold gives each its own: a gate inside a gate
+            each, so that the later ones are not evaluated where an earlier one is closed. (For any of several, pass
+            ``rk.maximum(a, b)``.)
         then: evaluated on the open rows alone.
         threshold: 1.0 by default, with a tolerance of 1e-9; may be a schedule.
         otherwise: the score of a closed row; not zero, it is a term named ``<gate>.otherwise``.
@@ -227,6 +238,8 @@ def gate(
         RewardDefinitionError: a threshold that `when` always or never reaches, or a soft gate with a threshold or an
             unbounded condition.
     """
+    if isinstance(when, Mapping | list | tuple):
+        return _nested(when, then, threshold, otherwise, soft)
     condition, inside = as_reward(when, "gate: when"), as_reward(then, "gate: then")
     paid = number(otherwise, "gate: otherwise")
     if soft:
@@ -249,3 +262,18 @@ def gate(
             f"gate: the threshold {limit!r} is never reached: {condition!r} gives at most {condition.bounds[1]:g}"
         )
     return HardGate(condition, inside, limit, paid)
+
+
+def _nested(
+    conditions: Sequence[Reward] | Mapping[Reward, Any], then: Reward, threshold: Any, otherwise: float, soft: bool
+) -> Reward:
+    """A gate for each condition, the first outermost."""
+    if not conditions:
+        raise RewardDefinitionError("gate: when= has no condition")
+    if isinstance(conditions, Mapping) and threshold is not None:
+        raise RewardDefinitionError("gate: the conditions have thresholds of their own; drop threshold=")
+    pairs = conditions.items() if isinstance(conditions, Mapping) else ((one, threshold) for one in conditions)
+    inside = then
+    for condition, limit in reversed(list(pairs)):
+        inside = gate(condition, inside, threshold=limit, otherwise=otherwise, soft=soft)
+    return inside

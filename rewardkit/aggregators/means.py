@@ -5,25 +5,18 @@ A sum lets what abstained drop out; a mean renormalises over what did not abstai
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any, final
 
 import numpy as np
 
-from rewardkit.core.algebra import (
-    Reward,
-    Scoring,
-    Share,
-    WeightedSum,
-    as_reward,
-    weighted_columns,
-    weighted_sum_of,
-)
-from rewardkit.core.errors import RewardDefinitionError, RewardTypeError, shorten
+from rewardkit.aggregators.items import weighted_items
+from rewardkit.core.algebra import Reward, WeightedSum, schedules_of, weighted_columns, weighted_sum_of
+from rewardkit.core.errors import RewardDefinitionError
 from rewardkit.core.outcome import Column, Floats, Rows, weighted_total
-from rewardkit.core.progress import Bounds, Schedule, Weight, as_weight, weight_bounds, weight_now
+from rewardkit.core.progress import Bounds, Progress, Schedule, Weight, weight_bounds, weight_now
+from rewardkit.core.scoring import Scoring, Share
 
 
 @final
@@ -52,6 +45,14 @@ class WeightedMean(Reward):
     @property
     def addends(self) -> tuple[Reward, ...]:
         return self.children
+
+    @property
+    def schedules(self) -> tuple[Schedule, ...]:
+        return schedules_of(weight for weight, _ in self.items)
+
+    def addend_weights(self, progress: Progress | None) -> tuple[float, ...]:
+        weights = [weight_now(weight, progress) for weight, _ in self.items]
+        return tuple(weight / (sum(weights) or 1.0) for weight in weights)
 
     @property
     def bounds(self) -> Bounds:
@@ -104,7 +105,7 @@ def weighted_sum(*items: Any) -> Reward:
         RewardDefinitionError: nothing to sum, or a weight that is not finite.
         RewardTypeError: something that is neither a weight nor a reward.
     """
-    return weighted_sum_of(_items(items, "weighted_sum"))
+    return weighted_sum_of(weighted_items(items, "weighted_sum"))
 
 
 def weighted_mean(*items: Any) -> Reward:
@@ -117,47 +118,8 @@ def weighted_mean(*items: Any) -> Reward:
     Raises:
         RewardDefinitionError: a weight that is negative, at any time.
     """
-    weighted = tuple(_items(items, "weighted_mean"))
+    weighted = tuple(weighted_items(items, "weighted_mean"))
     for weight, reward in weighted:
         if weight_bounds(weight)[0] < 0.0:
             raise RewardDefinitionError(f"weighted_mean: the weight {weight!r} of {reward!r} gets negative")
     return WeightedMean(weighted)
-
-
-def _items(items: tuple[Any, ...], where: str) -> list[tuple[Weight, Reward]]:
-    given: Any = items[0] if len(items) == 1 and not isinstance(items[0], (Reward, tuple)) else items
-    if isinstance(given, Mapping):
-        pairs = [_mapped(key, value, where) for key, value in given.items()]
-    elif isinstance(given, Iterable) and not isinstance(given, str):
-        pairs = [_pair(item, where) for item in given]
-    else:
-        raise RewardTypeError(f"{where} takes rewards, pairs, a list or a mapping of them, got {shorten(given)}")
-    flat: list[tuple[Weight, Reward]] = []
-    for weight, reward in pairs:
-        # A plain sum given as an item is its weighted parts, so that factors written with `*` count as weights.
-        split = isinstance(reward, WeightedSum) and (weight == 1.0 or len(reward.items) == 1)
-        flat += weighted_sum_of([(weight, reward)]).items if split else [(weight, reward)]  # type: ignore[attr-defined]
-    if not flat:
-        raise RewardDefinitionError(f"{where} needs at least one reward")
-    return flat
-
-
-def _mapped(key: Any, value: Any, where: str) -> tuple[Weight, Reward]:
-    if isinstance(key, Reward):
-        return as_weight(value, f"{where}: the weight of {key!r}"), key
-    weight, reward = _pair(value, where)
-    if isinstance(reward, WeightedSum) and len(reward.items) == 1:
-        inner, child = reward.items[0]
-        return as_weight(inner * weight if weight != 1.0 else inner), child.named(key)
-    return weight, reward.named(key)
-
-
-def _pair(item: Any, where: str) -> tuple[Weight, Reward]:
-    if isinstance(item, Reward):
-        return 1.0, item
-    if isinstance(item, tuple) and len(item) == 2:
-        first, second = item
-        if isinstance(first, Reward) and isinstance(second, (Real, Schedule)):
-            first, second = second, first
-        return as_weight(first, f"{where}: a weight"), as_reward(second, f"{where}: an item")
-    return 1.0, as_reward(item, f"{where}: an item")

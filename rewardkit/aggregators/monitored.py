@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import final
 
-from rewardkit.core.algebra import Reward, Scoring, as_reward
+from rewardkit.core.algebra import Reward, as_reward
 from rewardkit.core.outcome import ABSTAINED, Column, Rows
 from rewardkit.core.progress import Bounds
+from rewardkit.core.scoring import Scoring
 
 
 @final

@@ -8,11 +8,12 @@ from typing import Any, final
 
 import numpy as np
 
-from rewardkit.core.algebra import Reward, Scoring, Share, as_reward, checked_name
+from rewardkit.core.algebra import Reward, as_reward, checked_name
 from rewardkit.core.batch import Batch
 from rewardkit.core.errors import BindingError, RewardDefinitionError, RewardFailure, near_miss, shorten
 from rewardkit.core.outcome import Column, Rows
 from rewardkit.core.progress import Bounds
+from rewardkit.core.scoring import Scoring, Share
 
 
 @final

@@ -7,19 +7,19 @@ hashable, picklable and prints as the expression that made it. Equal rewards are
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Coroutine, Iterator, Sequence, Set
-from concurrent.futures import Future
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Protocol, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
 from rewardkit.core.errors import RewardDefinitionError, RewardTypeError, is_factory, shorten
 from rewardkit.core.fingerprints import fingerprint
-from rewardkit.core.outcome import Column, Fault, Floats, Rows, weighted_total
+from rewardkit.core.outcome import Column, Rows, weighted_total
 from rewardkit.core.progress import (
     Bounds,
+    Progress,
     Schedule,
     Weight,
     as_weight,
@@ -29,64 +29,10 @@ from rewardkit.core.progress import (
     weight_bounds,
     weight_now,
 )
+from rewardkit.core.scoring import Scoring, Share, Together
 
 if TYPE_CHECKING:
     from rewardkit.core.batch import Batch
-
-
-@dataclass(frozen=True, slots=True)
-class Share:
-    """What a node contributes to the total: ``weight`` (n,) times its value, in the rows that ``reached`` (n,) it.
-
-    The weight is a single number as long as it is the same in all rows.
-    """
-
-    weight: float | Floats
-    reached: Rows
-
-    def scaled(self, factor: float | Floats) -> Share:
-        return Share(self.weight * factor, self.reached)
-
-    def within(self, rows: Rows) -> Share:
-        return Share(self.weight, self.reached & rows)
-
-
-class Scoring(Protocol):
-    """One evaluation of a tree over one batch, as its nodes see it."""
-
-    @property
-    def batch(self) -> Batch: ...
-
-    async def columns(self, requests: Sequence[tuple[Reward, Rows]]) -> list[Column]:
-        """Evaluates each reward on its rows, side by side where they wait."""
-
-    def column(self, reward: Reward) -> Column:
-        """What has been evaluated so far of `reward`."""
-
-    def gate_passed(self, gate: Reward, reached: Rows, passed: Rows) -> None:
-        """Notes which of the rows that reached `gate` it let through."""
-
-    def unrouted(self, reward: Reward, rows: Rows) -> None:
-        """Notes the rows in which `reward` does not apply, so that it abstains there."""
-
-    def faulted(self, faults: Sequence[Fault]) -> None:
-        """Notes rows that failed or errored."""
-
-    @property
-    def strict(self) -> bool:
-        """Whether a reward's own bug raises (``rk.score``, checks, the first training batch)."""
-
-    async def turn(self) -> None:
-        """Waits until everything that can run in the background has been started."""
-
-    async def background(self, work: Coroutine[Any, Any, Any]) -> Any:
-        """Runs a coroutine in the background loop and waits for it."""
-
-    async def finished(self, future: Future[Any]) -> None:
-        """Waits until `future` is done, however it ended."""
-
-    def timed(self, reward: Reward, seconds: float) -> None:
-        """Notes the time that the function of a leaf took."""
 
 
 class Reward(ABC):
@@ -131,9 +77,32 @@ class Reward(ABC):
         return None
 
     @property
+    def together(self) -> Together:
+        """What has to be scored in one batch for its values to be right, whichever process it came from."""
+        return "sample"
+
+    @property
     def logged(self) -> bool:
         """Whether its raw value is a component of its own."""
         return True
+
+    @property
+    def schedules(self) -> tuple[Schedule, ...]:
+        """The schedules that it reads itself: of its weights, its threshold."""
+        return ()
+
+    def gauges(self, progress: Progress | None) -> Mapping[str, float]:
+        """Numbers of its own that move with training and belong into a log: ``{"threshold": 0.5}``."""
+        return {}
+
+    @property
+    def summands(self) -> tuple[tuple[Weight, Reward], ...] | None:
+        """The rewards whose weighted sum it is, with weights that are the same for all rows; None if it is no such."""
+        return None
+
+    def addend_weights(self, progress: Progress | None) -> tuple[float, ...]:
+        """What each of its `addends` counts for now, where nothing abstains and its gates stand open."""
+        return (1.0,) * len(self.addends or ())
 
     def reach(self, batch: Batch, rows: Rows) -> Rows:
         """The rows (n,) that it has to see to score `rows`: their whole groups, say."""
@@ -249,6 +218,11 @@ def wanted(weight: Weight, now: float, reward: Reward) -> bool:
     return isinstance(weight, Schedule) and not any(getattr(leaf, "expensive", False) for leaf in leaves(reward))
 
 
+def schedules_of(weights: Iterable[Weight]) -> tuple[Schedule, ...]:
+    """Those of `weights` that move."""
+    return tuple(weight for weight in weights if isinstance(weight, Schedule))
+
+
 def leaves(reward: Reward) -> Iterator[Reward]:
     """The rewards without children below `reward`, from left to right, repeated where they stand repeatedly."""
     if not reward.children:
@@ -300,6 +274,17 @@ class WeightedSum(Reward):
         return self.children
 
     @property
+    def summands(self) -> tuple[tuple[Weight, Reward], ...]:
+        return self.items
+
+    @property
+    def schedules(self) -> tuple[Schedule, ...]:
+        return schedules_of(weight for weight, _ in self.items)
+
+    def addend_weights(self, progress: Progress | None) -> tuple[float, ...]:
+        return tuple(weight_now(weight, progress) for weight, _ in self.items)
+
+    @property
     def bounds(self) -> Bounds:
         parts = [scaled_bounds(weight_bounds(weight), reward.bounds) for weight, reward in self.items]
         if len(parts) > 1:  # any of them may abstain and drop out
@@ -311,8 +296,9 @@ class WeightedSum(Reward):
         return Column.combined([(column, now != 0.0) for now, column in columns], weighted_total(columns), rows)
 
     def distribute(self, scoring: Scoring, share: Share) -> Iterator[tuple[Reward, Share]]:
-        for weight, reward in self.items:
-            yield reward, share.scaled(weight_now(weight, scoring.batch.progress))
+        weights = self.addend_weights(scoring.batch.progress)
+        for weight, reward in zip(weights, self.addends, strict=True):
+            yield reward, share.scaled(weight)
 
     def __repr__(self) -> str:
         return " + ".join(_scaled_repr(weight, reward) for weight, reward in self.items)

@@ -7,7 +7,7 @@ completion, parsed views are kept per distinct text, and equal values are number
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -174,6 +174,12 @@ class Batch:
             starts[:: self.num_generations] = True
         groups: Numbers = np.cumsum(starts, dtype=np.int64)
         return groups
+
+    def members(self, rows: Rows) -> Iterator[Numbers]:
+        """The positions of `rows` (n,) that belong to one group, group by group."""
+        places = np.flatnonzero(rows)
+        if len(places):
+            yield from np.split(places, np.flatnonzero(np.diff(self.groups[places])) + 1)
 
     def whole_groups(self, rows: Rows) -> Rows:
         """(n,) `rows` widened to all rows of the groups they touch."""

@@ -21,7 +21,7 @@ from typing import Any, Literal, final
 import numpy as np
 
 from rewardkit.core import worker
-from rewardkit.core.algebra import Reward, Scoring
+from rewardkit.core.algebra import Reward
 from rewardkit.core.batch import Batch, Numbers
 from rewardkit.core.binding import Arguments, Parameter, Scope, bound, distinct, gather
 from rewardkit.core.calling import (
@@ -38,6 +38,7 @@ from rewardkit.core.errors import RewardDefinitionError, RewardTypeError, shorte
 from rewardkit.core.fingerprints import described
 from rewardkit.core.outcome import Column, Rows
 from rewardkit.core.progress import Bounds
+from rewardkit.core.scoring import Scoring, Together
 
 
 @final
@@ -88,6 +89,11 @@ class Leaf(Reward):
     @property
     def contract(self) -> Contract:
         return Contract(self.label, self.limits, self.abstains, self.on_failure, self.on_error)
+
+    @property
+    def together(self) -> Together:
+        # A function over the batch sees that of its own process, as it does in TRL.
+        return "group" if self.scope == "group" else "sample"
 
     def reach(self, batch: Batch, rows: Rows) -> Rows:
         if self.scope == "sample" or not rows.any():

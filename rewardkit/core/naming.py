@@ -58,6 +58,7 @@ class Names:
     components: Sequence[tuple[str, Reward]]
     terms: Sequence[tuple[str, Reward]]
     gates: Sequence[tuple[str, Reward]]
+    gauged: Sequence[tuple[str, Reward]]
 
     @classmethod
     def of(cls, root: Reward) -> Names:
@@ -67,19 +68,23 @@ class Names:
         paths: dict[Reward, list[Path]] = {}
         components: dict[Reward, None] = {}
         gates: dict[Reward, None] = {}
+        gauged: dict[Reward, None] = {}
         for node, path, parent in walk(root):
             logged = node.logged and not isinstance(parent, Named)
             if logged:
                 components[node] = None
             if node.is_gate:
                 gates[node] = None
-            if logged or node in is_term or node.is_gate:
+            if node.gauges(None):
+                gauged[node] = None
+            if logged or node in is_term or node in gates or node in gauged:
                 paths.setdefault(node, []).append(path)
         names = _unique(paths)
         return cls(
             [(names[node], node) for node in components],
             [(names[node], node) for node in terms],
             [(names[node], node) for node in gates],
+            [(names[node], node) for node in gauged],
         )
 
 

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -131,6 +131,12 @@ class Column:
         for name, part in other.parts.items():
             self.parts.setdefault(name, np.full(len(self.values), np.nan))[rows] = part[rows]
 
+    def part(self, start: int, stop: int) -> Column:
+        """The rows from `start` up to `stop`."""
+        notes = {row - start: note for row, note in self.notes.items() if start <= row < stop}
+        parts = {name: values[start:stop] for name, values in self.parts.items()}
+        return Column(self.values[start:stop], self.codes[start:stop], notes, parts)
+
     @property
     def scored(self) -> Floats:
         """(n,) the values of scored rows, NaN elsewhere."""
@@ -212,6 +218,7 @@ class ScoreTable:
         total: (n,) ``nansum`` of the terms, NaN where the row is unscorable.
         weights: name of a term -> its weight in this batch, averaged over the rows where it counts.
         gates: name of a gate -> share of the rows reaching it that it let through (0 to 1).
+        gauges: ``threshold/<gate>``, ``stage/<curriculum>`` -> what it is now, where it moves with training.
         timings: name of a component -> seconds spent in it.
         faults: the rows that failed or errored.
     """
@@ -222,6 +229,7 @@ class ScoreTable:
     total: Floats
     weights: Mapping[str, float] = field(default_factory=dict)
     gates: Mapping[str, float] = field(default_factory=dict)
+    gauges: Mapping[str, float] = field(default_factory=dict)
     timings: Mapping[str, float] = field(default_factory=dict)
     faults: tuple[Fault, ...] = ()
 
@@ -234,6 +242,18 @@ class ScoreTable:
 
     def __contains__(self, name: object) -> bool:
         return name in self.components
+
+    def part(self, start: int, stop: int) -> ScoreTable:
+        """The rows from `start` up to `stop`; weights, pass rates and timings stay those of all rows."""
+        rows = slice(start, stop)
+        return replace(
+            self,
+            completions=self.completions[rows],
+            components={name: column.part(start, stop) for name, column in self.components.items()},
+            terms={name: values[rows] for name, values in self.terms.items()},
+            total=self.total[rows],
+            faults=tuple(replace(fault, row=fault.row - start) for fault in self.faults if start <= fault.row < stop),
+        )
 
     @property
     def outcomes(self) -> Mapping[str, NDArray[np.object_]]:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from numbers import Real
 from types import MappingProxyType
 from typing import Any, final
@@ -55,6 +55,10 @@ class Progress:
         """Share of training done, 0.0 to 1.0."""
         return min(1.0, self.step / self.max_steps)
 
+    def within(self, first: int, last: int) -> Progress:
+        """Where a part of training stands that goes from the step `first` to the step `last`."""
+        return replace(self, step=max(0, self.step - first), max_steps=max(1, last - first))
+
 
 def _progress(
     step: int, max_steps: int, training: bool, means: Mapping[str, float], states: Mapping[Any, Any]
@@ -74,6 +78,11 @@ class Schedule(ABC):
     @abstractmethod
     def bounds(self) -> Bounds:
         """The lowest and highest value it ever takes."""
+
+    @property
+    def parts(self) -> tuple[Schedule, ...]:
+        """The schedules it is made of."""
+        return ()
 
     @abstractmethod
     def at(self, progress: Progress) -> float:
@@ -101,6 +110,11 @@ class Schedule(ABC):
     __radd__ = __add__
 
     @final
+    def clip(self, low: float = 0.0, high: float = 1.0) -> Schedule:
+        """Its value limited to [`low`, `high`]."""
+        return Limited(self, number(low, "clip's lower bound"), number(high, "clip's upper bound"))
+
+    @final
     def __neg__(self) -> Schedule:
         return Scaled(self, -1.0)
 
@@ -114,6 +128,59 @@ class Schedule(ABC):
 
 
 Weight = float | Schedule
+
+State = Mapping[str, Any]
+"""What a schedule remembers between batches: numbers, flags and lists of them, as JSON can hold them."""
+
+
+SQUARES = "\u00b2"
+"""Behind a component's name among the means: the mean of its squares."""
+
+
+class PerformanceSchedule(Schedule):
+    """A schedule that follows the mean of a component. It holds no state: who trains keeps it and hands it in.
+
+    ``progress.states[schedule]`` is the state that ``at`` reads; before there is one, ``init`` is.
+    """
+
+    component: str
+
+    @final
+    @property
+    def end_value(self) -> float:
+        return self.value(self.settled())
+
+    @abstractmethod
+    def init(self) -> State:
+        """The state before the first batch."""
+
+    @abstractmethod
+    def settled(self) -> State:
+        """The state that counts in evaluation: whatever is to be reached is reached."""
+
+    @abstractmethod
+    def update(self, state: State, means: Mapping[str, float]) -> State:
+        """The state after a training batch with these means of the components over all ranks.
+
+        Besides each mean there is that of the squares, as ``name + SQUARES``. A component that nobody scored in the
+        batch has neither: the state then stays as it is.
+        """
+
+    @abstractmethod
+    def value(self, state: State) -> float:
+        """The value in `state`."""
+
+    @final
+    def at(self, progress: Progress) -> float:
+        return self.value(progress.states.get(self) or self.init())
+
+
+def following(schedule: Weight) -> Iterator[PerformanceSchedule]:
+    """The schedules inside `schedule` that follow performance, itself included."""
+    if isinstance(schedule, PerformanceSchedule):
+        yield schedule
+    for part in schedule.parts if isinstance(schedule, Schedule) else ():
+        yield from following(part)
 
 
 @final
@@ -147,6 +214,10 @@ class Scaled(Schedule):
     factor: float
 
     @property
+    def parts(self) -> tuple[Schedule, ...]:
+        return (self.schedule,)
+
+    @property
     def end_value(self) -> float:
         return self.factor * self.schedule.end_value
 
@@ -168,6 +239,10 @@ class Multiplied(Schedule):
 
     first: Schedule
     second: Schedule
+
+    @property
+    def parts(self) -> tuple[Schedule, ...]:
+        return self.first, self.second
 
     @property
     def end_value(self) -> float:
@@ -193,6 +268,10 @@ class Summed(Schedule):
     second: Schedule
 
     @property
+    def parts(self) -> tuple[Schedule, ...]:
+        return self.first, self.second
+
+    @property
     def end_value(self) -> float:
         return self.first.end_value + self.second.end_value
 
@@ -206,6 +285,47 @@ class Summed(Schedule):
 
     def __repr__(self) -> str:
         return f"({self.first!r} + {self.second!r})"
+
+
+@final
+@dataclass(frozen=True)
+class Limited(Schedule):
+    """A schedule that stays within two numbers."""
+
+    schedule: Schedule
+    low: float
+    high: float
+
+    def __post_init__(self) -> None:
+        if self.low > self.high:
+            raise RewardDefinitionError(f"clip({self.low:g}, {self.high:g}): the lower bound is above the upper one")
+
+    @property
+    def parts(self) -> tuple[Schedule, ...]:
+        return (self.schedule,)
+
+    def _limited(self, value: float) -> float:
+        return min(max(value, self.low), self.high)
+
+    @property
+    def end_value(self) -> float:
+        return self._limited(self.schedule.end_value)
+
+    @property
+    def bounds(self) -> Bounds:
+        low, high = self.schedule.bounds
+        return self._limited(low), self._limited(high)
+
+    def at(self, progress: Progress) -> float:
+        return self._limited(self.schedule.at(progress))
+
+    def __repr__(self) -> str:
+        return f"{grouped(self.schedule)}.clip({self.low:g}, {self.high:g})"
+
+
+def grouped(schedule: Schedule) -> str:
+    """How a schedule prints before a dot: products in parentheses, which sums have already."""
+    return f"({schedule!r})" if isinstance(schedule, Scaled | Multiplied) else repr(schedule)
 
 
 def scaled_bounds(first: Bounds, second: Bounds) -> Bounds:

@@ -15,13 +15,15 @@ from typing import Any
 import numpy as np
 
 from rewardkit.core import binding
-from rewardkit.core.algebra import Reward, Share, WeightedSum, as_reward, leaves
+from rewardkit.core.algebra import Reward, WeightedSum, as_reward, leaves
 from rewardkit.core.batch import Batch
 from rewardkit.core.driving import Driver, Finished, Task, Turn, in_background
+from rewardkit.core.errors import RewardDefinitionError, near_miss
 from rewardkit.core.leaf import Leaf
 from rewardkit.core.naming import Names, distinct_nodes
 from rewardkit.core.outcome import ABSTAINED, SKIPPED, Column, Fault, Floats, Rows, ScoreTable
-from rewardkit.core.progress import Progress, Schedule
+from rewardkit.core.progress import Progress, Schedule, following
+from rewardkit.core.scoring import Share
 
 
 class Scorer:
@@ -40,6 +42,24 @@ class Scorer:
         self.names = Names.of(self.reward)
         self._keys = distinct_nodes(self.reward)
         self._leaves = [node for node in self._keys.nodes if isinstance(node, Leaf)]
+        self.followers = list(
+            dict.fromkeys(
+                follower for node in self._keys.nodes for schedule in node.schedules for follower in following(schedule)
+            )
+        )
+        self._followed = self._nodes_followed()
+
+    def _nodes_followed(self) -> list[Reward]:
+        """The rewards whose means schedules follow."""
+        nodes = dict(self.names.components)
+        for follower in self.followers:
+            if follower.component not in nodes:
+                raise RewardDefinitionError(
+                    f"{follower!r} follows {follower.component!r}, which is no component of the reward. Components: "
+                    f"{', '.join(nodes)}.{near_miss(follower.component, nodes)} rk.monitor(...) adds one that only "
+                    "is watched"
+                )
+        return [nodes[name] for name in dict.fromkeys(follower.component for follower in self.followers)]
 
     @property
     def components(self) -> list[str]:
@@ -80,8 +100,7 @@ class Scorer:
         for leaf in self._leaves:
             binding.check(leaf.parameters, batch, leaf.label)
         evaluation = _Evaluation(self, batch, strict)
-        everything = np.ones(batch.size, dtype=np.bool_)
-        (root,) = evaluation.driver.run(evaluation.columns([(self.reward, everything)]))
+        root = evaluation.driver.run(evaluation.walk(self.reward, self._followed))
         terms, weights = evaluation.terms(root)
         names = dict(self.names.components)
         timings = {name: evaluation.seconds.get(self._keys.key(node), 0.0) for name, node in names.items()}
@@ -92,6 +111,11 @@ class Scorer:
             total=np.where(root.contributing, root.values, np.nan),
             weights=weights,
             gates=evaluation.pass_rates(),
+            gauges={
+                f"{gauge}/{name}": value
+                for name, node in self.names.gauged
+                for gauge, value in node.gauges(batch.progress).items()
+            },
             timings=timings,
             faults=tuple(evaluation.faults),
         )
@@ -136,6 +160,13 @@ class _Evaluation:
             none = np.zeros(size, dtype=np.bool_)
             self.memos[key] = _Memo(Column.empty(size), none, none.copy(), none.copy())
         return self.memos[key]
+
+    async def walk(self, root: Reward, followed: Sequence[Reward]) -> Column:
+        """The column of `root`; then those of what schedules follow, on all rows where they apply."""
+        everything = np.ones(self._batch.size, dtype=np.bool_)
+        (column,) = await self.columns([(root, everything)])
+        await self.columns([(reward, everything & ~self._memo(reward).unrouted) for reward in followed])
+        return column
 
     async def columns(self, requests: Sequence[tuple[Reward, Rows]]) -> list[Column]:
         memos = []

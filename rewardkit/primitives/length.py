@@ -15,7 +15,8 @@ from typing import Any, Literal, final, get_args
 
 import numpy as np
 
-from rewardkit.core.algebra import Reward, Scoring, as_reward
+from rewardkit.core.algebra import Reward, as_reward
+from rewardkit.core.batch import Batch
 from rewardkit.core.binding import Parameter
 from rewardkit.core.errors import RewardDefinitionError, shorten
 from rewardkit.core.extraction import Extractor, as_extractor, whole
@@ -23,6 +24,7 @@ from rewardkit.core.json_text import MAX_CHARACTERS
 from rewardkit.core.leaf import expression, primitive
 from rewardkit.core.outcome import Column, Rows, Score
 from rewardkit.core.progress import Bounds, number as checked_number
+from rewardkit.core.scoring import Scoring, Together
 from rewardkit.core.visibility import shown as shown_text
 
 Unit = Literal["tokens", "words", "characters"]
@@ -223,6 +225,98 @@ class CosineLength(Reward):
         return self.call
 
 
+@final
+@dataclass(frozen=True)
+class ShortestCorrect(Reward):
+    """Credit of the correct completions of a group by their length among them."""
+
+    correct: Reward
+    length: Reward
+    low: float
+    threshold: float
+    call: str = field(compare=False)
+
+    @property
+    def name(self) -> str:
+        return "shortest_correct"
+
+    @property
+    def generic(self) -> bool:
+        return True
+
+    @property
+    def children(self) -> tuple[Reward, ...]:
+        return (self.correct, self.length)
+
+    @property
+    def bounds(self) -> Bounds:
+        return 0.0, 1.0
+
+    @property
+    def together(self) -> Together:
+        return "group"
+
+    def reach(self, batch: Batch, rows: Rows) -> Rows:
+        return batch.whole_groups(rows)
+
+    async def evaluate(self, scoring: Scoring, rows: Rows) -> Column:
+        correct, length = await scoring.columns([(self.correct, rows), (self.length, rows)])
+        is_right = rows & np.greater_equal(correct.values, self.threshold - 1e-9)  # False where NaN
+        values = np.zeros(len(rows))
+        for members in scoring.batch.members(is_right):
+            lengths = length.values[members]
+            shortest, longest = lengths.min(), lengths.max()
+            excess = (lengths - shortest) / (longest - shortest) if longest > shortest else np.zeros(len(members))
+            values[members] = 1.0 - (1.0 - self.low) * excess
+        return Column.combined([(correct, True)], values, rows)
+
+    def __repr__(self) -> str:
+        return self.call
+
+
+def shortest_correct(correct: Reward, *, low: float = 0.5, threshold: float = 1.0, unit: Unit = "tokens") -> Reward:
+    """1.0 for the shortest right completion of a prompt, down to `low` for the longest right one, 0.0 for wrong ones.
+
+    Of four completions of which those of 20, 30 and 40 tokens are right they get 1.0, 0.75 and 0.5, and the wrong one
+    0.0: brevity never pays for being wrong. The length is measured against the group alone, so that hard prompts may
+    take their length. After the length reward of Kimi k1.5 (arXiv:2501.12599, section 2.3.3), which takes the lengths
+    of wrong completions into account, too.
+
+    Args:
+        correct: the reward that says whether the answer is right. Where it abstains or fails, so does this one.
+        low: the value of the longest right completion, from 0.0 to 1.0.
+        threshold: from here on `correct` counts as right.
+        unit: ``"tokens"`` (needs ``completion_ids``), ``"words"`` or ``"characters"``.
+
+    Raises:
+        RewardDefinitionError: `low` outside of 0 to 1, or a threshold that `correct` cannot reach.
+        BindingError: while scoring: tokens are to be counted and there are no ``completion_ids``; or a process got part
+            of a group, and cannot bring it together.
+    """
+    checked = as_reward(correct, "shortest_correct: correct")
+    lowest = checked_number(low, "shortest_correct: low")
+    if not 0.0 <= lowest <= 1.0:
+        raise RewardDefinitionError(f"shortest_correct: low is from 0.0 to 1.0, got {lowest:g}")
+    from_here = _reachable("shortest_correct", threshold, checked)
+    measure, measured = _measured("shortest_correct", unit, None)
+    options = {"unit": (unit, "tokens")}
+    length = primitive(
+        measure, "completion_length", expression("completion_length", **options), *measured, bounds=(0.0, math.inf)
+    )
+    call = expression("shortest_correct", checked, low=(lowest, 0.5), threshold=(from_here, 1.0), **options)
+    return ShortestCorrect(checked, length, lowest, from_here, call)
+
+
+def _reachable(name: str, threshold: float, correct: Reward) -> float:
+    """`threshold` as a number that `correct` can reach."""
+    checked = checked_number(threshold, f"{name}: threshold")
+    if checked > correct.bounds[1]:
+        raise RewardDefinitionError(
+            f"{name}: {correct.name} is {correct.bounds[1]:g} at most and never reaches threshold={checked:g}"
+        )
+    return checked
+
+
 def cosine_length(
     correct: Reward,
     max_length: int,
@@ -267,11 +361,7 @@ def cosine_length(
         checked_number(value, "cosine_length: a value") for value in (*right, *wrong)
     )
     ends = (long_right, short_right), (long_wrong, short_wrong)
-    from_here = checked_number(threshold, "cosine_length: threshold")
-    if from_here > checked.bounds[1]:
-        raise RewardDefinitionError(
-            f"cosine_length: {checked.name} is {checked.bounds[1]:g} at most and never reaches threshold={from_here:g}"
-        )
+    from_here = _reachable("cosine_length", threshold, checked)
     length, measured = _measured("cosine_length", unit, None)
     options = {"unit": (unit, "tokens")}
     shortness = expression("shortness", _short(longest), **options)

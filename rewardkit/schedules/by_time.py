@@ -7,70 +7,88 @@ from __future__ import annotations
 
 import bisect
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
-from numbers import Integral, Real
 from typing import Any, Literal, final
 
-from rewardkit.core.errors import RewardDefinitionError, RewardTypeError, shorten
-from rewardkit.core.progress import Bounds, Constant, Progress, Schedule, number
-
-Position = int | float
-
-
-def checked_position(value: object, what: str) -> Position:
-    """`value` as a fraction (float) or a step (int).
-
-    Raises:
-        RewardDefinitionError: it is neither, or an int 1, which may mean the first step or all of training.
-    """
-    if isinstance(value, bool) or not isinstance(value, Real):
-        raise RewardTypeError(f"{what} is a fraction of training (float) or a step (int), got {shorten(value)}")
-    if isinstance(value, Integral):
-        if value == 1:
-            raise RewardDefinitionError(f"{what}=1 is an int, a step: did you mean 1.0, the end of training?")
-        if value < 0:
-            raise RewardDefinitionError(f"{what}={value} is a step before training starts")
-        return int(value)
-    position = float(value)
-    if not 0.0 <= position <= 1.0:
-        raise RewardDefinitionError(
-            f"{what}={position:g} is no fraction of training (0.0 to 1.0); a step is written as an int: {position:.0f}"
-            if math.isfinite(position)
-            else f"{what}={position} is no position"
-        )
-    return position
+from rewardkit.core.errors import RewardDefinitionError, shorten
+from rewardkit.core.positions import Position, checked_order, checked_position, steps, way_done
+from rewardkit.core.progress import Bounds, Constant, Progress, Schedule, as_weight, number
 
 
-def checked_order(first: Position, second: Position, what: str) -> None:
-    if first > second and (first == 0 or isinstance(first, int) == isinstance(second, int)):
-        raise RewardDefinitionError(f"{what}: {first} lies after {second}")
+class Curve(ABC):
+    """How the value moves between two ends: ``curve(share of the way, initial, final)``."""
+
+    @abstractmethod
+    def __call__(self, way: float, initial: float, target: float) -> float:
+        """The value at `way` (above 0.0, below 1.0)."""
 
 
-def steps(position: Position, progress: Progress) -> float:
-    """`position` in optimiser steps."""
-    return float(position) if isinstance(position, int) else position * progress.max_steps
+@final
+@dataclass(frozen=True)
+class Straight(Curve):
+    """In a straight line."""
+
+    def __call__(self, way: float, initial: float, target: float) -> float:
+        return initial * (1.0 - way) + target * way
 
 
-def way_done(start: Position, end: Position, progress: Progress) -> float:
-    """Share of the way from `start` to `end`, 0.0 to 1.0."""
-    first, last = steps(start, progress), steps(end, progress)
-    if progress.step >= last:
-        return 1.0
-    return max(0.0, (progress.step - first) / (last - first)) if last > first else 0.0
+@final
+@dataclass(frozen=True)
+class HalfCosine(Curve):
+    """Slow, fast, slow."""
+
+    def __call__(self, way: float, initial: float, target: float) -> float:
+        return Straight()((1.0 - math.cos(math.pi * way)) / 2.0, initial, target)
+
+
+@final
+@dataclass(frozen=True)
+class Power(Curve):
+    """What is left of the way, to a power: fast at first above 1, slow at first below."""
+
+    power: float
+
+    def __call__(self, way: float, initial: float, target: float) -> float:
+        return Straight()(1.0 - (1.0 - way) ** self.power, initial, target)
+
+
+@final
+@dataclass(frozen=True)
+class Geometric(Curve):
+    """By equal factors in equal times."""
+
+    def __call__(self, way: float, initial: float, target: float) -> float:
+        # In logarithms, because the ratio of both ends may be out of range.
+        return math.copysign(math.exp(Straight()(way, math.log(abs(initial)), math.log(abs(target)))), target)
+
+
+@final
+@dataclass(frozen=True)
+class Logistic(Curve):
+    """Along a logistic curve, stretched so that it begins and ends at both ends exactly."""
+
+    steepness: float
+
+    def __call__(self, way: float, initial: float, target: float) -> float:
+        # tanh is the logistic function between -1 and 1, and does not overflow.
+        rise = math.tanh(self.steepness * (way - 0.5) / 2.0) / math.tanh(self.steepness / 4.0)
+        return Straight()((1.0 + rise) / 2.0, initial, target)
 
 
 @final
 @dataclass(frozen=True)
 class Ramp(Schedule):
-    """From one value to another along a straight or a cosine-shaped line."""
+    """From one value to another along a curve."""
 
     initial: float
     target: float
     start: Position
     end: Position
-    shape: Literal["linear", "cosine"]
+    curve: Curve
+    expression: str = field(compare=False)
 
     @property
     def end_value(self) -> float:
@@ -82,14 +100,13 @@ class Ramp(Schedule):
 
     def at(self, progress: Progress) -> float:
         way = way_done(self.start, self.end, progress)
-        if self.shape == "cosine":
-            way = (1.0 - math.cos(math.pi * way)) / 2.0
-        # Written so that both ends are met exactly.
-        return self.initial * (1.0 - way) + self.target * way
+        if way in (0.0, 1.0):  # both ends are met exactly
+            return self.target if way else self.initial
+        low, high = self.bounds
+        return min(max(self.curve(way, self.initial, self.target), low), high)
 
     def __repr__(self) -> str:
-        positions = f", start={self.start}" * (self.start != 0) + f", end={self.end}" * (self.end != 1.0)
-        return f"{self.shape}({self.initial:g}, {self.target:g}{positions})"
+        return self.expression
 
 
 @final
@@ -142,7 +159,7 @@ def linear(initial: float, final: float, *, start: Position = 0.0, end: Position
     Raises:
         RewardDefinitionError: a value is not finite, or a position cannot be one.
     """
-    return _ramp(initial, final, start, end, "linear")
+    return _ramp("linear", Straight(), initial, final, start, end)
 
 
 def cosine(initial: float, final: float, *, start: Position = 0.0, end: Position = 1.0) -> Schedule:
@@ -150,13 +167,96 @@ def cosine(initial: float, final: float, *, start: Position = 0.0, end: Position
 
     Arguments and errors are those of `linear`.
     """
-    return _ramp(initial, final, start, end, "cosine")
+    return _ramp("cosine", HalfCosine(), initial, final, start, end)
 
 
-def _ramp(initial: float, final: float, start: Position, end: Position, shape: Literal["linear", "cosine"]) -> Schedule:
+def polynomial(
+    initial: float, final: float, *, power: float = 2.0, start: Position = 0.0, end: Position = 1.0
+) -> Schedule:
+    """``(initial - final) * (1 - way)**power + final``: fast at first, then ever slower.
+
+    ``polynomial(1.0, 0.0)`` is 0.25 half way. It is the polynomial decay of learning rates.
+
+    Args:
+        power: above 0; 1 is a straight line, below 1 it starts slowly and ends fast.
+        initial, final, start, end: as in `linear`.
+
+    Raises:
+        RewardDefinitionError: as in `linear`, or `power` is not above 0.
+    """
+    checked = number(power, "polynomial: power")
+    if checked <= 0.0:
+        raise RewardDefinitionError(f"polynomial: power must be above 0, got {checked:g}")
+    return _ramp("polynomial", Power(checked), initial, final, start, end, power=(checked, 2.0))
+
+
+def exponential(initial: float, final: float, *, start: Position = 0.0, end: Position = 1.0) -> Schedule:
+    """From `initial` to `final` by equal factors in equal times: ``exponential(1.0, 0.01)`` is 0.1 half way.
+
+    Arguments are those of `linear`.
+
+    Raises:
+        RewardDefinitionError: as in `linear`, or an end is zero or of the other sign: no factor leads there.
+    """
+    first, last = number(initial, "initial"), number(final, "final")
+    if not (first > 0.0 and last > 0.0) and not (first < 0.0 and last < 0.0):
+        raise RewardDefinitionError(
+            f"exponential: no factor leads from {first:g} to {last:g}; both must be above zero, or both below. "
+            "Give a small number such as 0.01 for zero"
+        )
+    return _ramp("exponential", Geometric(), first, last, start, end)
+
+
+def sigmoid(
+    initial: float, final: float, *, steepness: float = 10.0, start: Position = 0.0, end: Position = 1.0
+) -> Schedule:
+    """From `initial` to `final` along a logistic curve: it stays long at both ends and passes fast between them.
+
+    ``sigmoid(0.0, 1.0)`` is 0.07 after a quarter of the way, 0.5 half way. The curve is stretched to meet both ends.
+
+    Args:
+        steepness: of the logistic function over the way, above 0; small ones come near to a straight line.
+        initial, final, start, end: as in `linear`.
+
+    Raises:
+        RewardDefinitionError: as in `linear`, or `steepness` is not above 0.
+    """
+    checked = number(steepness, "sigmoid: steepness")
+    if checked < 1e-6:
+        raise RewardDefinitionError(f"sigmoid: steepness must be above 0 (from 1e-6 on), got {checked:g}")
+    return _ramp("sigmoid", Logistic(checked), initial, final, start, end, steepness=(checked, 10.0))
+
+
+def _ramp(
+    name: str,
+    curve: Curve,
+    initial: float,
+    final: float,
+    start: Position,
+    end: Position,
+    **options: tuple[float, float],
+) -> Schedule:
     first, last = checked_position(start, "start"), checked_position(end, "end")
-    checked_order(first, last, shape)
-    return Ramp(number(initial, "initial"), number(final, "final"), first, last, shape)
+    checked_order(first, last, name)
+    values = number(initial, "initial"), number(final, "final")
+    shown = [f"{value:g}" for value in values]
+    shown += [f"{option}={value:g}" for option, (value, default) in options.items() if value != default]
+    shown += [f"start={first}"] * (first != 0) + [f"end={last}"] * (last != 1.0)
+    return Ramp(*values, first, last, curve, f"{name}({', '.join(shown)})")
+
+
+def warm_up(end: Position, weight: float | Schedule = 1.0) -> Schedule:
+    """From nothing to `weight` until `end`, in a straight line: ``accuracy * warm_up(0.1)``.
+
+    Args:
+        end: where it arrives: a fraction of training (float) or a step (int).
+        weight: a number or a schedule, which counts in full from `end` on.
+
+    Raises:
+        RewardDefinitionError: as in `linear`.
+    """
+    rising: Schedule = linear(0.0, 1.0, end=end) * as_weight(weight, "warm_up: weight")
+    return rising
 
 
 def piecewise(

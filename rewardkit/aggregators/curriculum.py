@@ -1,0 +1,192 @@
+"""Curriculum: rewards that follow one another, by time or by what the policy has learned.
+
+::
+
+    rk.curriculum([
+        rk.Stage("form", form, until=rk.schedules.when_reached("tags", level=0.9)),
+        rk.Stage("answer", 0.2 * form + right),
+    ])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, final
+
+from rewardkit.core.algebra import Reward, as_reward, checked_name, schedules_of, weighted_columns
+from rewardkit.core.errors import RewardDefinitionError, RewardTypeError, shorten
+from rewardkit.core.outcome import Column, Rows, weighted_total
+from rewardkit.core.positions import Passing, checked_position
+from rewardkit.core.progress import Bounds, Progress, Schedule, Weight, weight_now
+from rewardkit.core.scoring import Scoring, Share
+
+
+@final
+@dataclass(frozen=True)
+class Stage:
+    """A part of training with a reward of its own: ``rk.Stage("form", rk.tags("answer"), until=0.3)``.
+
+    Args:
+        name: for logs.
+        reward: what counts during the stage.
+        until: where it ends: a fraction of training (float), a step (int), or a schedule that goes from 0 (the stage
+            counts) to 1 (it is over), such as ``rk.schedules.when_reached(...)``. The last stage has none.
+        over: for an `until` in time: how long the next stage takes to fade in (same kinds of numbers); 0 is at once.
+
+    Raises:
+        RewardDefinitionError: `until` is no position, or a schedule that leaves 0 to 1.
+    """
+
+    name: str
+    reward: Reward
+    until: Any = None
+    over: Any = 0
+
+    def __post_init__(self) -> None:
+        checked_name(self.name)
+        as_reward(self.reward, f"stage {self.name!r}: reward")
+        if isinstance(self.until, Schedule):
+            low, high = self.until.bounds
+            if low < 0.0 or high > 1.0:
+                raise RewardDefinitionError(
+                    f"stage {self.name!r}: until={self.until!r} moves between {low:g} and {high:g}; it must stay "
+                    "within 0 (the stage counts) and 1 (it is over): use .clip(0, 1)"
+                )
+            if self.over != 0:
+                raise RewardDefinitionError(
+                    f"stage {self.name!r}: over= is for an until= in time; a schedule says itself how fast it goes "
+                    "from 0 to 1 (when_reached has over= in batches)"
+                )
+        elif self.until is not None:
+            checked_position(self.until, f"stage {self.name!r}: until")
+            checked_position(self.over, f"stage {self.name!r}: over")
+        elif self.over != 0:
+            raise RewardDefinitionError(f"stage {self.name!r}: over= says how fast it ends, but it has no until=")
+
+    @property
+    def passed(self) -> Schedule | None:
+        """0 while the stage counts, 1 once it is over; None for a stage without an end."""
+        if self.until is None or isinstance(self.until, Schedule):
+            return self.until
+        return Passing(self.until, self.over)
+
+    def __repr__(self) -> str:
+        options = f", until={self.until!r}" * (self.until is not None) + f", over={self.over!r}" * (self.over != 0)
+        return f"Stage({self.name!r}, {self.reward!r}{options})"
+
+
+@final
+@dataclass(frozen=True)
+class Curriculum(Reward):
+    """Stages, of which one counts at a time, or two while one fades into the next."""
+
+    stages: tuple[Stage, ...]
+    label: str = ""
+
+    @property
+    def name(self) -> str:
+        return self.label or "curriculum"
+
+    @property
+    def generic(self) -> bool:
+        return not self.label
+
+    @property
+    def logged(self) -> bool:
+        return bool(self.label)
+
+    @property
+    def children(self) -> tuple[Reward, ...]:
+        return tuple(stage.reward for stage in self.stages)
+
+    @property
+    def prefixes(self) -> tuple[str, ...]:
+        return tuple(stage.name for stage in self.stages)
+
+    @property
+    def addends(self) -> tuple[Reward, ...]:
+        return self.children
+
+    @property
+    def bounds(self) -> Bounds:
+        # While one stage fades into the next the value lies between theirs.
+        limits = [stage.reward.bounds for stage in self.stages]
+        return min(low for low, _ in limits), max(high for _, high in limits)
+
+    @property
+    def summands(self) -> tuple[tuple[Weight, Reward], ...]:
+        return self.items
+
+    @cached_property
+    def items(self) -> tuple[tuple[Weight, Reward], ...]:
+        """Each stage's weight: all before it are over, and it is not."""
+        items: list[tuple[Weight, Reward]] = []
+        reached: Any = 1.0
+        for stage in self.stages:
+            passed = stage.passed
+            items.append((reached if passed is None else reached * (1.0 - passed), stage.reward))
+            reached = reached * passed if passed is not None else reached
+        return tuple(items)
+
+    @property
+    def schedules(self) -> tuple[Schedule, ...]:
+        return schedules_of(weight for weight, _ in self.items)
+
+    def addend_weights(self, progress: Progress | None) -> tuple[float, ...]:
+        return tuple(weight_now(weight, progress) for weight, _ in self.items)
+
+    def gauges(self, progress: Progress | None) -> Mapping[str, float]:
+        weights = self.addend_weights(progress)
+        return {"stage": sum(number * weight for number, weight in enumerate(weights, 1))}
+
+    def stage_at(self, progress: Progress | None) -> str:
+        """The name of the stage that counts most."""
+        weights = self.addend_weights(progress)
+        return self.stages[weights.index(max(weights))].name
+
+    def named(self, name: str) -> Reward:
+        return replace(self, label=checked_name(name))
+
+    async def evaluate(self, scoring: Scoring, rows: Rows) -> Column:
+        columns = await weighted_columns(scoring, self.items, rows)
+        return Column.combined([(column, now != 0.0) for now, column in columns], weighted_total(columns), rows)
+
+    def distribute(self, scoring: Scoring, share: Share) -> Iterator[tuple[Reward, Share]]:
+        for weight, reward in zip(self.addend_weights(scoring.batch.progress), self.addends, strict=True):
+            yield reward, share.scaled(weight)
+
+    def __repr__(self) -> str:
+        return f"curriculum({list(self.stages)!r})" + f".named({self.label!r})" * bool(self.label)
+
+
+def curriculum(stages: Iterable[Stage]) -> Reward:
+    """Rewards that follow one another: each stage's reward counts until the stage is over, then that of the next.
+
+    A condition that holds already is passed at once. One that no longer holds (``when_reached(..., fall_back=...)``)
+    leads back to its stage. A stage's components are scored in all stages, at weight zero, so that their curves have
+    no holes, unless they are expensive. ``stage/curriculum`` in the log tells the stage, counted from 1.
+
+    Args:
+        stages: :class:`Stage` objects, in order; all but the last have an ``until``.
+
+    Raises:
+        RewardDefinitionError: no stages, two of one name, one without an end before the last, or an end of the last.
+    """
+    listed = tuple(stages)
+    if not listed:
+        raise RewardDefinitionError("curriculum needs at least one stage")
+    for stage in listed:
+        if not isinstance(stage, Stage):
+            raise RewardTypeError(f"curriculum takes a list of rk.Stage(name, reward, until=...), got {shorten(stage)}")
+    names = [stage.name for stage in listed]
+    for name in names:
+        if names.count(name) > 1:
+            raise RewardDefinitionError(f"curriculum: two stages are called {name!r}")
+    for stage in listed[:-1]:
+        if stage.until is None:
+            raise RewardDefinitionError(f"curriculum: stage {stage.name!r} has no until=, so those after it never come")
+    if listed[-1].until is not None:
+        raise RewardDefinitionError(f"curriculum: nothing follows the last stage, {names[-1]!r}: drop its until=")
+    return Curriculum(listed)

@@ -1,0 +1,73 @@
+"""Items: what aggregators are made of, in any of the forms that users write.
+
+``(a, b)``, ``[(0.2, a), (b, 0.8)]``, ``{a: 0.2, b: 0.8}`` and ``{"form": 0.2 * a}`` all are pairs of weight and reward.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from numbers import Real
+from typing import Any
+
+from rewardkit.core.algebra import Reward, WeightedSum, as_reward, weighted_sum_of
+from rewardkit.core.errors import RewardDefinitionError, RewardTypeError, shorten
+from rewardkit.core.progress import Schedule, Weight, as_weight
+
+
+def listed_rewards(where: str, rewards: tuple[Any, ...], *, least: int) -> tuple[Reward, ...]:
+    """The rewards that the user of `where` passed one by one, or as one list.
+
+    Raises:
+        RewardDefinitionError: fewer than `least` (1 or 2).
+        RewardTypeError: something that is no reward.
+    """
+    given = rewards[0] if len(rewards) == 1 and not isinstance(rewards[0], Reward) else rewards
+    items = tuple(given) if isinstance(given, Iterable) else (given,)
+    if len(items) < least:
+        raise RewardDefinitionError(f"{where} needs at least {'one reward' if least == 1 else 'two rewards'}")
+    return tuple(as_reward(item, f"{where}: an item") for item in items)
+
+
+def weighted_items(items: tuple[Any, ...], where: str) -> list[tuple[Weight, Reward]]:
+    """What the user of `where` passed, as pairs of weight and reward.
+
+    Raises:
+        RewardDefinitionError: nothing, or a weight that is not finite.
+        RewardTypeError: something that is neither a weight nor a reward.
+    """
+    given: Any = items[0] if len(items) == 1 and not isinstance(items[0], (Reward, tuple)) else items
+    if isinstance(given, Mapping):
+        pairs = [_mapped(key, value, where) for key, value in given.items()]
+    elif isinstance(given, Iterable) and not isinstance(given, str):
+        pairs = [_pair(item, where) for item in given]
+    else:
+        raise RewardTypeError(f"{where} takes rewards, pairs, a list or a mapping of them, got {shorten(given)}")
+    flat: list[tuple[Weight, Reward]] = []
+    for weight, reward in pairs:
+        # A plain sum given as an item is its weighted parts, so that factors written with `*` count as weights.
+        split = isinstance(reward, WeightedSum) and (weight == 1.0 or len(reward.items) == 1)
+        flat += weighted_sum_of([(weight, reward)]).items if split else [(weight, reward)]  # type: ignore[attr-defined]
+    if not flat:
+        raise RewardDefinitionError(f"{where} needs at least one reward")
+    return flat
+
+
+def _mapped(key: Any, value: Any, where: str) -> tuple[Weight, Reward]:
+    if isinstance(key, Reward):
+        return as_weight(value, f"{where}: the weight of {key!r}"), key
+    weight, reward = _pair(value, where)
+    if isinstance(reward, WeightedSum) and len(reward.items) == 1:
+        inner, child = reward.items[0]
+        return as_weight(inner * weight if weight != 1.0 else inner), child.named(key)
+    return weight, reward.named(key)
+
+
+def _pair(item: Any, where: str) -> tuple[Weight, Reward]:
+    if isinstance(item, Reward):
+        return 1.0, item
+    if isinstance(item, tuple) and len(item) == 2:
+        first, second = item
+        if isinstance(first, Reward) and isinstance(second, (Real, Schedule)):
+            first, second = second, first
+        return as_weight(first, f"{where}: a weight"), as_reward(second, f"{where}: an item")
+    return 1.0, as_reward(item, f"{where}: an item")

@@ -1,0 +1,161 @@
+"""Normalised rewards: ``rk.normalise(judge)`` has mean 0 and deviation 1 within each group, whatever the judge's scale.
+
+A weight then says how much of the advantage a reward may cause, which a reward of small or rare differences would not.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal, final, get_args
+
+import numpy as np
+
+from rewardkit.core.algebra import Reward, as_reward
+from rewardkit.core.batch import Batch
+from rewardkit.core.errors import RewardDefinitionError, shorten
+from rewardkit.core.outcome import Column, Floats, Rows
+from rewardkit.core.progress import SQUARES, Bounds, PerformanceSchedule, Schedule, State, number
+from rewardkit.core.scoring import Scoring, Together
+
+By = Literal["group", "batch", "running"]
+
+EPSILON = 1e-4
+"""Added to a deviation before something is divided by it, as TRL does: noise in the last digits is no signal."""
+
+
+@final
+@dataclass(frozen=True)
+class RunningMoments(PerformanceSchedule):
+    """The deviation of a component over the training so far, what is old counting less and less."""
+
+    component: str
+    half_life: float
+
+    @property
+    def bounds(self) -> Bounds:
+        return 0.0, math.inf
+
+    def init(self) -> State:
+        return {"mean": 0.0, "square": 0.0, "weight": 0.0}
+
+    def settled(self) -> State:
+        return self.init()
+
+    def update(self, state: State, means: Mapping[str, float]) -> State:
+        square = self.component + SQUARES
+        if square not in means:
+            return state
+        decay = 0.5 ** (1.0 / self.half_life)
+        new = {"mean": means[self.component], "square": means[square], "weight": 1.0}
+        return {name: decay * state[name] + (1.0 - decay) * value for name, value in new.items()}
+
+    def value(self, state: State) -> float:
+        return self.moments(state)[1]
+
+    def moments(self, state: State) -> tuple[float, float]:
+        """Mean and deviation; 0 and 1 before there is anything."""
+        if not state["weight"]:
+            return 0.0, 1.0
+        mean, square = state["mean"] / state["weight"], state["square"] / state["weight"]
+        return mean, math.sqrt(max(square - mean * mean, 0.0)) + EPSILON
+
+
+@final
+@dataclass(frozen=True)
+class Normalised(Reward):
+    """A reward less its mean, in units of its deviation."""
+
+    reward: Reward
+    by: By
+    moments: RunningMoments | None
+
+    @property
+    def name(self) -> str:
+        return f"{self.reward.name or 'sum'}_normalised"
+
+    @property
+    def generic(self) -> bool:
+        return True
+
+    @property
+    def children(self) -> tuple[Reward, ...]:
+        return (self.reward,)
+
+    @property
+    def bounds(self) -> Bounds:
+        return -math.inf, math.inf
+
+    @property
+    def schedules(self) -> tuple[Schedule, ...]:
+        return () if self.moments is None else (self.moments,)
+
+    @property
+    def together(self) -> Together:
+        return "sample" if self.by == "running" else self.by
+
+    def reach(self, batch: Batch, rows: Rows) -> Rows:
+        if self.by == "running" or not rows.any():
+            return rows
+        return batch.whole_groups(rows) if self.by == "group" else np.ones_like(rows)
+
+    async def evaluate(self, scoring: Scoring, rows: Rows) -> Column:
+        (column,) = await scoring.columns([(self.reward, rows)])
+        counted = rows & column.contributing
+        values = np.full(len(rows), np.nan)
+        for members in self._parts(scoring.batch, counted):
+            values[members] = self._normalised(column.values[members], scoring.batch)
+        return Column.combined([(column, True)], values, rows)
+
+    def _parts(self, batch: Batch, counted: Rows) -> Iterable[Rows | np.ndarray[tuple[int], np.dtype[np.int64]]]:
+        return batch.members(counted) if self.by == "group" else [counted]
+
+    def _normalised(self, values: Floats, batch: Batch) -> Floats:
+        if self.moments is None:
+            if len(values) < 2:
+                return np.zeros(len(values))
+            mean, deviation = float(values.mean()), float(values.std(ddof=1)) + EPSILON
+        else:
+            states = {} if batch.progress is None else batch.progress.states
+            mean, deviation = self.moments.moments(states.get(self.moments) or self.moments.init())
+        return np.asarray((values - mean) / deviation)
+
+    def __repr__(self) -> str:
+        options = f", by={self.by!r}" * (self.by != "group")
+        options += f", half_life={self.moments.half_life:g}" if self.moments and self.moments.half_life != 50.0 else ""
+        return f"normalise({self.reward!r}{options})"
+
+
+def normalise(reward: Reward, by: By = "group", *, half_life: float = 50.0) -> Reward:
+    """A reward with mean 0 and deviation 1: ``0.7 * right + 0.3 * rk.normalise(judge)``.
+
+    ``(x - mean) / (deviation + 1e-4)``. Within a group of completions scored 1, 2, 3 it is -1, 0, 1, and 0 where all
+    are alike. A sum of rewards that are normalised within the group and weighted is what GDPO trains on (TRL's
+    ``multi_objective_aggregation="normalize_then_sum"``), for any trainer and for parts of a tree.
+
+    Args:
+        reward: what is normalised; what abstains or fails is left out of mean and deviation.
+        by: ``"group"``: among the completions of a prompt (sample deviation, as TRL takes it); ``"batch"``: among all
+            completions of the batch, of all processes; ``"running"``: by the training so far, over all processes:
+            before the first batch is done it is the reward itself, and so it is outside of training.
+        half_life: for ``"running"``: what is as many batches old counts half.
+
+    Raises:
+        RewardDefinitionError: another `by`, a half-life that is not above 0, or ``"running"`` for a reward without a
+            name (write ``.named(...)``).
+        BindingError: while scoring: a process got part of a group, and cannot bring it together.
+    """
+    item = as_reward(reward, "normalise")
+    if by not in get_args(By):
+        raise RewardDefinitionError(f"normalise: by is one of {', '.join(get_args(By))}, got {shorten(by)}")
+    if by != "running":
+        return Normalised(item, by, None)
+    life = number(half_life, "normalise: half_life")
+    if life <= 0.0:
+        raise RewardDefinitionError(f"normalise: half_life is a number of batches above 0, got {life:g}")
+    if not item.name or not item.logged:
+        raise RewardDefinitionError(
+            f"normalise: {item!r} has no mean of its own in the log to follow; give it a name with .named(...)"
+        )
+    return Normalised(item, by, RunningMoments(item.name, life))

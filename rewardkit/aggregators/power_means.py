@@ -1,0 +1,114 @@
+"""Geometric and harmonic means: ``rk.geometric_mean(form, accuracy)`` is high only where both are.
+
+Between product and average: one weak side costs more than in an average, and two of 0.25 make 0.25, not 0.06. They are
+not additive: each is one term, its children are logged as components. What abstained is left out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, final
+
+import numpy as np
+
+from rewardkit.aggregators.items import weighted_items
+from rewardkit.core.algebra import Reward, WeightedSum, schedules_of, weighted_columns
+from rewardkit.core.errors import RewardDefinitionError
+from rewardkit.core.outcome import Column, Floats, Rows
+from rewardkit.core.progress import Bounds, Schedule, Weight, weight_bounds
+from rewardkit.core.scoring import Scoring
+
+Kind = Literal["geometric_mean", "harmonic_mean"]
+
+
+@final
+@dataclass(frozen=True)
+class PowerMean(Reward):
+    """A mean of logarithms or of reciprocals, taken back."""
+
+    kind: Kind
+    items: tuple[tuple[Weight, Reward], ...]
+
+    @property
+    def name(self) -> str:
+        return self.kind
+
+    @property
+    def generic(self) -> bool:
+        return True
+
+    @property
+    def children(self) -> tuple[Reward, ...]:
+        return tuple(reward for _, reward in self.items)
+
+    @property
+    def schedules(self) -> tuple[Schedule, ...]:
+        return schedules_of(weight for weight, _ in self.items)
+
+    @property
+    def bounds(self) -> Bounds:
+        limits = [reward.bounds for _, reward in self.items]
+        return min(low for low, _ in limits), max(high for _, high in limits)
+
+    async def evaluate(self, scoring: Scoring, rows: Rows) -> Column:
+        columns = await weighted_columns(scoring, self.items, rows)
+        weights = np.array([np.where(column.contributing, weight, 0.0) for weight, column in columns])
+        values = np.array([np.where(column.contributing, column.values, 1.0) for _, column in columns])
+        result = Column.combined(
+            [(column, weight != 0.0) for weight, column in columns], self._mean(weights, values), rows
+        )
+        # Where all weights are zero now there is no mean of anything.
+        result.fill(rows & (weights.sum(axis=0) <= 0.0) & result.contributing, Column.abstained(len(rows)))
+        return result
+
+    def _mean(self, weights: Floats, values: Floats) -> Floats:
+        """(n,) of (items, n) each; 0 where a value that counts is 0."""
+        counted = weights > 0.0
+        total = np.maximum(weights.sum(axis=0), np.finfo(np.float64).tiny)
+        positive = np.where(counted & (values > 0.0), values, 1.0)
+        if self.kind == "geometric_mean":
+            mean = np.exp((weights * np.log(positive)).sum(axis=0) / total)
+        else:
+            mean = total / np.maximum((weights / positive).sum(axis=0), np.finfo(np.float64).tiny)
+        # The roundings of logarithms must not lead out of the declared bounds.
+        low = np.where(counted, values, np.inf).min(axis=0)
+        high = np.where(counted, values, -np.inf).max(axis=0)
+        return np.where((counted & (values <= 0.0)).any(axis=0), 0.0, np.clip(mean, low, high))
+
+    def __repr__(self) -> str:
+        return f"{self.kind}({WeightedSum(self.items)!r})"
+
+
+def geometric_mean(*items: Any) -> Reward:
+    """The weighted geometric mean: ``rk.geometric_mean(a, b)`` gives 0.6 where `a` gives 0.9 and `b` 0.4.
+
+    ``exp(sum(w * log(x)) / sum(w))``; 0.0 where a reward that counts is 0.
+
+    Args:
+        items: as for ``rk.weighted_mean``; no reward may be able to go below 0.
+
+    Raises:
+        RewardDefinitionError: a weight or a reward that can be negative.
+    """
+    return _power_mean("geometric_mean", items)
+
+
+def harmonic_mean(*items: Any) -> Reward:
+    """The weighted harmonic mean: ``rk.harmonic_mean(precision, recall)`` is their F1.
+
+    ``sum(w) / sum(w / x)``; 0.0 where a reward that counts is 0. Arguments and errors as in ``rk.geometric_mean``.
+    """
+    return _power_mean("harmonic_mean", items)
+
+
+def _power_mean(kind: Kind, items: tuple[Any, ...]) -> Reward:
+    weighted = tuple(weighted_items(items, kind))
+    for weight, reward in weighted:
+        if weight_bounds(weight)[0] < 0.0:
+            raise RewardDefinitionError(f"{kind}: the weight {weight!r} of {reward!r} gets negative")
+        if not reward.bounds[0] >= 0.0:
+            raise RewardDefinitionError(
+                f"{kind}: {reward!r} can go down to {reward.bounds[0]:g}, and a {kind.replace('_', ' ')} is of "
+                "numbers from 0 on: use .clip(0, 1), or rk.weighted_mean"
+            )
+    return PowerMean(kind, weighted)

@@ -1,0 +1,69 @@
+"""Diversity: ``rk.diversity()`` gives 1.0 to an answer that nobody else of the group gave, and 0.0 where all agree.
+
+``<answer>red</answer>``, ``<answer>Red</answer>``, ``<answer>blue</answer>`` of one prompt get 0.5, 0.5 and 1.0.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rewardkit.core.algebra import Reward
+from rewardkit.core.binding import Parameter
+from rewardkit.core.comparison import PlainText
+from rewardkit.core.extraction import Answer, Extractor, as_extractor
+from rewardkit.core.leaf import Leaf, expression
+from rewardkit.core.outcome import Score
+
+
+@dataclass(frozen=True)
+class Distinctness:
+    """How few of the others of a group gave the same answer."""
+
+    read: PlainText
+
+    def __call__(self, answers: Sequence[str | None]) -> list[Score | float | None]:
+        if len(answers) < 2:
+            return [None] * len(answers)
+        found = [self._read(answer) for answer in answers]
+        counts = Counter(found)
+        others = len(answers) - 1
+        return [
+            Score(0.0, "no answer found") if answer is None else 1.0 - (counts[answer] - 1) / others for answer in found
+        ]
+
+    def _read(self, answer: str | None) -> str | None:
+        try:
+            return self.read(answer or "")
+        except ValueError:  # empty, or too long to compare
+            return None
+
+
+def diversity(*, extract: Extractor | Any = None, ignore_case: bool = True) -> Reward:
+    """The share of the rest of the group that answered something else.
+
+    It pays for being different, not for being right: keep it small beside what says so, and behind a gate that demands
+    some quality, or the policy learns to say anything that nobody else says.
+
+    Args:
+        extract: where the answer stands; what ``rk.extract.answer()`` finds by default. ``rk.extract.whole()`` compares
+            whole completions. Where none is found the score is 0.0.
+        ignore_case: compare without case. Runs of white space count as one space either way.
+
+    A completion that is alone in its group abstains.
+
+    Raises:
+        BindingError: while scoring: a process got part of a group, and cannot bring it together.
+    """
+    where = as_extractor(extract, Answer())
+    return Leaf(
+        Distinctness(PlainText(ignore_case)),
+        "diversity",
+        (Parameter("answers", "completion", view=where),),
+        scope="group",
+        abstains=True,
+        trusted=True,
+        expression=expression("diversity", extract=(extract and where, None), ignore_case=(ignore_case, True)),
+    )

@@ -1,0 +1,187 @@
+"""Schedules by performance: ``when_reached("tags", level=0.9)`` is 0 until the policy masters the tags, then 1.
+
+They read the mean of a component over the training batches of all ranks. Their state is a plain mapping that the
+trainer's adapter keeps, saves with checkpoints and restores; evaluation never moves it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, final
+
+from rewardkit.core.errors import RewardDefinitionError, RewardTypeError, shorten
+from rewardkit.core.progress import Bounds, PerformanceSchedule, Schedule, State, number
+
+TOLERANCE = 1e-9
+
+
+@final
+@dataclass(frozen=True)
+class Reached(PerformanceSchedule):
+    """0 until the mean over a window holds a level, 1 from then on."""
+
+    component: str
+    level: float
+    window: int
+    patience: int
+    fall_back: float | None
+    over: int
+
+    @property
+    def bounds(self) -> Bounds:
+        return 0.0, 1.0
+
+    def init(self) -> State:
+        return {"recent": [], "held": 0, "reached": False, "way": 0.0}
+
+    def settled(self) -> State:
+        return {"recent": [], "held": 0, "reached": True, "way": 1.0}
+
+    def update(self, state: State, means: Mapping[str, float]) -> State:
+        if self.component not in means:
+            return state
+        recent = [*state["recent"], means[self.component]][-self.window :]
+        mean = sum(recent) / len(recent)
+        full = len(recent) == self.window
+        held = state["held"] + 1 if full and mean >= self.level - TOLERANCE else 0
+        reached = state["reached"] or held >= self.patience
+        if self.fall_back is not None and full and mean < self.fall_back - TOLERANCE:
+            reached = False
+        way = state["way"] + (1.0 if reached else -1.0) / self.over
+        # Rounded, so that many small steps arrive at the same number as one large one.
+        return {"recent": recent, "held": held, "reached": reached, "way": min(max(round(way, 12), 0.0), 1.0)}
+
+    def value(self, state: State) -> float:
+        return float(state["way"])
+
+    def __repr__(self) -> str:
+        options = f", level={self.level!r}, window={self.window}"
+        options += f", patience={self.patience}" * (self.patience != 1)
+        options += f", fall_back={self.fall_back!r}" * (self.fall_back is not None)
+        options += f", over={self.over}" * (self.over != 1)
+        return f"when_reached({self.component!r}{options})"
+
+
+@final
+@dataclass(frozen=True)
+class Tracking(PerformanceSchedule):
+    """Moves from 0 to 1 as the exponential average of a component moves between two levels."""
+
+    component: str
+    low: float
+    high: float
+    half_life: float
+
+    @property
+    def bounds(self) -> Bounds:
+        return 0.0, 1.0
+
+    def init(self) -> State:
+        return {"sum": 0.0, "weight": 0.0}
+
+    def settled(self) -> State:
+        return {"sum": self.high, "weight": 1.0}
+
+    def update(self, state: State, means: Mapping[str, float]) -> State:
+        if self.component not in means:
+            return state
+        decay = 0.5 ** (1.0 / self.half_life)
+        return {
+            "sum": decay * state["sum"] + (1.0 - decay) * means[self.component],
+            "weight": decay * state["weight"] + (1.0 - decay),
+        }
+
+    def value(self, state: State) -> float:
+        if not state["weight"]:
+            return 0.0
+        # Divided by the weights that the average has so far, as Adam does: its start at zero leaves no trace.
+        average = state["sum"] / state["weight"]
+        return float(min(max((average - self.low) / (self.high - self.low), 0.0), 1.0))
+
+    def __repr__(self) -> str:
+        return f"track({self.component!r}, low={self.low!r}, high={self.high!r}, half_life={self.half_life:g})"
+
+
+def when_reached(
+    component: Any,
+    level: float = 0.9,
+    window: int = 20,
+    *,
+    patience: int = 1,
+    fall_back: float | None = None,
+    over: int = 1,
+) -> Schedule:
+    """0 until the mean of `component` holds `level`, then 1: a weight, a threshold, or a stage's ``until``.
+
+    ::
+
+        accuracy * rk.schedules.when_reached("tags", level=0.9, window=20)
+
+    Args:
+        component: the name of a component of the tree, or the reward itself. It is scored on all completions, behind
+            a closed gate and at weight zero too.
+        level: that the mean over the last `window` generation batches of all ranks must reach, within 1e-9.
+        window: number of batches; before there are as many, nothing is reached.
+        patience: how many batches in a row the mean over the window has to hold.
+        fall_back: below this mean it goes back to 0; by default it never does. The distance to `level` keeps it from
+            going to and fro (hysteresis).
+        over: number of batches in which it moves from 0 to 1, and back.
+
+    In evaluation it counts as reached. It needs a trainer that passes its state (not asynchronous GRPO).
+
+    Raises:
+        RewardDefinitionError: a number makes no sense, or `fall_back` is not below `level`.
+    """
+    reached = number(level, "when_reached: level")
+    back = None if fall_back is None else number(fall_back, "when_reached: fall_back")
+    if back is not None and back >= reached:
+        raise RewardDefinitionError(f"when_reached: fall_back={back:g} must be below level={reached:g}")
+    counts = [
+        _count(value, f"when_reached: {name}")
+        for name, value in (("window", window), ("patience", patience), ("over", over))
+    ]
+    return Reached(_name(component, "when_reached"), reached, counts[0], counts[1], back, counts[2])
+
+
+def track(component: Any, low: float = 0.0, high: float = 1.0, *, half_life: float = 10.0) -> Schedule:
+    """Follows a component: 0 while its average is at most `low`, 1 from `high` on, in between in proportion.
+
+    ``1.0 - 0.9 * rk.schedules.track("tags", 0.5, 1.0)`` fades a weight from 1.0 to 0.1 as the tags are mastered.
+
+    Args:
+        component: as in `when_reached`.
+        low: the average at which it leaves 0.
+        high: the average at which it arrives at 1.
+        half_life: of the exponential average, in generation batches: what is as old as that counts half.
+
+    Before the first batch it is 0; in evaluation it is 1.
+
+    Raises:
+        RewardDefinitionError: `low` is not below `high`, or `half_life` not above 0.
+    """
+    lowest, highest, life = (
+        number(low, "track: low"),
+        number(high, "track: high"),
+        number(half_life, "track: half_life"),
+    )
+    if lowest >= highest:
+        raise RewardDefinitionError(f"track: low={lowest:g} must be below high={highest:g}")
+    if life <= 0.0:
+        raise RewardDefinitionError(f"track: half_life is a number of batches above 0, got {life:g}")
+    return Tracking(_name(component, "track"), lowest, highest, life)
+
+
+def _name(component: Any, where: str) -> str:
+    name = component if isinstance(component, str) else getattr(component, "name", None)
+    if not isinstance(name, str) or not name:
+        raise RewardTypeError(
+            f"{where}: component is the name of a component, or a reward that has one, got {shorten(component)}"
+        )
+    return name
+
+
+def _count(value: Any, what: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise RewardDefinitionError(f"{what} is a number of batches from 1 on, got {shorten(value)}")
+    return value

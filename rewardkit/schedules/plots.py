@@ -1,0 +1,181 @@
+"""What a reward's weights do over a training, as numbers and as a picture, before anything is trained.
+
+``weights_over_training(0.3 * form * linear(1.0, 0.0) + right, 100)["tags"][50]`` is 0.15.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rewardkit.core import states as kept
+from rewardkit.core.algebra import Reward, as_reward
+from rewardkit.core.errors import BindingError, MissingExtraError, RewardDefinitionError, near_miss
+from rewardkit.core.outcome import Floats
+from rewardkit.core.progress import SQUARES, PerformanceSchedule, Progress, Schedule, following
+from rewardkit.core.scorer import Scorer
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True)
+class _Course:
+    """Numbers over the steps of a training: (steps + 1,) each."""
+
+    weights: dict[str, Floats]
+    gauges: dict[str, Floats]
+
+
+def weights_over_training(
+    reward: Reward, max_steps: int = 100, *, means: Mapping[str, Sequence[float]] | None = None
+) -> dict[str, Floats]:
+    """The weight of each term at the steps 0 to `max_steps`: name -> (max_steps + 1,).
+
+    ::
+
+        rk.weights_over_training(form * rk.schedules.linear(1.0, 0.0) + right, 4)["tags"]  # 1, 0.75, 0.5, 0.25, 0
+
+    It is what a term is multiplied with where no gate is closed and nothing abstains: what the log shows as
+    ``weights/<term>``.
+
+    Args:
+        reward: a tree.
+        max_steps: optimiser steps of the training, at least 1.
+        means: component -> its mean in each training batch, one batch per step, for what follows performance: those of
+            an earlier run, say. Behind the last one it stays as it is.
+
+    Raises:
+        BindingError: schedules follow a component, and `means` has none of it.
+    """
+    scorer = Scorer(as_reward(reward, "weights_over_training"))
+    missing = [follower for follower in scorer.followers if follower.component not in (means or {})]
+    if missing:
+        raise BindingError(
+            f"{missing[0]!r} follows {missing[0].component!r}, so its course depends on the training: pass "
+            f"means={{{missing[0].component!r}: [...]}}, its mean in each batch."
+            + near_miss(missing[0].component, means or {})
+        )
+    return _course(scorer, max_steps, _states(scorer.followers, max_steps, means or {})).weights
+
+
+def _course(scorer: Scorer, max_steps: int, states: Iterable[kept.States]) -> _Course:
+    points = [
+        Progress(step, max_steps, states=known) for step, known in zip(range(max_steps + 1), states, strict=False)
+    ]
+    weights = [_weights_at(scorer, point) for point in points]
+    gauges = [
+        {
+            f"{gauge} of {name}": value
+            for name, node in scorer.names.gauged
+            for gauge, value in node.gauges(point).items()
+        }
+        for point in points
+    ]
+    return _Course(_columns(weights), _columns(gauges))
+
+
+def _columns(points: Sequence[Mapping[str, float]]) -> dict[str, Floats]:
+    return {name: np.array([point[name] for point in points]) for name in points[0]}
+
+
+def _weights_at(scorer: Scorer, progress: Progress) -> dict[str, float]:
+    """Each term's weight now, where nothing abstains and every gate is open."""
+    names = {node: name for name, node in scorer.names.terms}
+    weights = dict.fromkeys(scorer.terms, 0.0)
+    stack = [(scorer.reward, 1.0)]
+    while stack:
+        node, weight = stack.pop()
+        if node.addends is None:
+            weights[names[node]] += weight
+        else:
+            stack += [
+                (addend, weight * own) for addend, own in zip(node.addends, node.addend_weights(progress), strict=True)
+            ]
+    return weights
+
+
+def _states(
+    followers: Sequence[PerformanceSchedule], max_steps: int, means: Mapping[str, Sequence[float]]
+) -> Iterable[kept.States]:
+    """What the schedules remember before each step."""
+    states = kept.initial(followers)
+    for step in range(max_steps + 1):
+        yield states
+        known = {name: float(values[step]) for name, values in means.items() if step < len(values)}
+        squares = {name + SQUARES: value * value for name, value in known.items()}
+        states = kept.advanced(states, {**known, **squares})
+
+
+def plot_schedules(
+    reward: Reward | Schedule,
+    max_steps: int = 100,
+    *,
+    means: Mapping[str, Sequence[float]] | None = None,
+) -> Figure:
+    """The weights of a whole reward over training, its thresholds and stages, or one schedule, as a figure.
+
+    ::
+
+        rk.plot_schedules(reward, max_steps=500).savefig("weights.png")
+
+    Args:
+        reward: a tree, or a schedule.
+        max_steps: optimiser steps of the training.
+        means: as for ``rk.weights_over_training``. Without the means of what a schedule follows, the area between its
+            lowest and its highest course is drawn.
+
+    Raises:
+        MissingExtraError: matplotlib is not installed.
+        RewardDefinitionError: `max_steps` is below 1.
+    """
+    try:
+        from matplotlib.figure import Figure
+        from matplotlib.ticker import MaxNLocator
+    except ImportError:
+        raise MissingExtraError.of("plot_schedules", "plot") from None
+    if max_steps < 1:
+        raise RewardDefinitionError(f"plot_schedules: max_steps is a number of steps from 1 on, got {max_steps}")
+    courses = _courses(reward, max_steps, means or {})
+    low, high = courses[0], courses[-1]
+    panels: list[tuple[str, dict[str, Floats], dict[str, Floats]]] = [("weight", low.weights, high.weights)]
+    for kind in sorted({name.split(" of ")[0] for name in low.gauges}):
+        inside = [name for name in low.gauges if name.startswith(f"{kind} of ")]
+        panels.append((kind, {n: low.gauges[n] for n in inside}, {n: high.gauges[n] for n in inside}))
+    figure = Figure(figsize=(8.0, 1.0 + 2.6 * len(panels)), layout="constrained")
+    axes: Any = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
+    steps = np.arange(max_steps + 1)
+    for axis, (kind, lowest, highest) in zip(axes, panels, strict=True):
+        for name in lowest:
+            (line,) = axis.plot(steps, highest[name], label=name.removeprefix(f"{kind} of "), linewidth=1.8)
+            if not np.array_equal(lowest[name], highest[name]):
+                axis.plot(steps, lowest[name], color=line.get_color(), linewidth=1.8)
+                axis.fill_between(steps, lowest[name], highest[name], color=line.get_color(), alpha=0.2)
+        axis.set_ylabel(kind)
+        axis.grid(alpha=0.25)
+        axis.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
+        if kind == "stage":
+            axis.yaxis.set_major_locator(MaxNLocator(integer=True))
+    axes[-1].set_xlabel("step")
+    return figure
+
+
+def _courses(reward: Reward | Schedule, max_steps: int, means: Mapping[str, Sequence[float]]) -> list[_Course]:
+    """One course, or the two extremes where what schedules follow is not known."""
+    scorer = None if isinstance(reward, Schedule) else Scorer(as_reward(reward, "plot_schedules"))
+    followers = scorer.followers if scorer else list(following(reward))  # type: ignore[arg-type]
+    known = [follower for follower in followers if follower.component in means]
+    open_ends = [follower for follower in followers if follower.component not in means]
+
+    def course(settled: bool) -> _Course:
+        pinned = {follower: follower.settled() if settled else follower.init() for follower in open_ends}
+        states = [{**inside, **pinned} for inside in _states(known, max_steps, means)]
+        if scorer:
+            return _course(scorer, max_steps, states)
+        points = [Progress(step, max_steps, states=inside) for step, inside in enumerate(states)]
+        return _Course({repr(reward): np.array([reward(point) for point in points])}, {})  # type: ignore[operator]
+
+    return [course(False), course(True)] if open_ends else [course(False)]
