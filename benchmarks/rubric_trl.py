@@ -17,7 +17,7 @@ from typing import Any
 import jsonschema
 import rubric_components as fast
 import torch
-from accelerate import PartialState  # type: ignore[import-untyped]
+from accelerate import PartialState
 from rubric_components import MISSING, REQUIRED
 from rubric_measurement import Columns, Contestant
 from rubric_workload import COMPONENTS, GENERATIONS, SCHEMA, WEIGHTS, Workload

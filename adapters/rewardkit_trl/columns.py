@@ -6,21 +6,23 @@ its weights beside it, any other tree gets a column ``total`` of weight 1 and co
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, fields, is_dataclass
-from typing import Any, Literal
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal, get_args
 
 import numpy as np
 
-from rewardkit.aggregators.failover import Fallback
 from rewardkit.aggregators.means import WeightedMean
+from rewardkit.analysis import signal
 from rewardkit.core.algebra import Reward, WeightedSum
+from rewardkit.core.batch import Batch
 from rewardkit.core.errors import RewardDefinitionError, RewardFailure, shorten
 from rewardkit.core.leaf import Leaf
 from rewardkit.core.naming import walk
 from rewardkit.core.outcome import Floats, ScoreTable
 from rewardkit.core.progress import Progress, Schedule, Weight, multiplied, weight_now
 from rewardkit.core.scorer import Scorer
+from rewardkit.core.scoring import Together
 
 Columns = Literal["terms", "components"]
 
@@ -38,7 +40,7 @@ class Layout:
         schedules: the scheduled weights of ``"components"`` by name, moved while training.
         separable: whether each column may be normalised by itself without losing its weight.
         scheduled: whether anything in the tree depends on progress.
-        grouped: whether a reward compares the completions of one prompt.
+        together: what has to be scored in one batch, whichever process it came from.
     """
 
     columns: Columns
@@ -47,22 +49,20 @@ class Layout:
     schedules: tuple[tuple[str, tuple[Weight, ...]], ...]
     separable: bool
     scheduled: bool
-    grouped: bool
+    together: Together
 
     @classmethod
     def of(cls, reward: Reward, columns: str) -> Layout:
         scorer = Scorer(reward)
         nodes = [node for node, _, _ in walk(reward)]
-        scheduled = any(_reads_progress(node) for node in nodes)
-        grouped = any(
-            isinstance(node, Fallback) or (isinstance(node, Leaf) and node.scope == "group") for node in nodes
-        )
+        scheduled = any(node.schedules or _reads_progress(node) for node in nodes)
+        together = max((node.together for node in nodes), key=get_args(Together).index)
         if not scorer.terms:
             raise RewardDefinitionError(f"{reward!r} has no term: nothing in it would train")
         if columns == "terms":
             names = tuple(scorer.terms)
             separable = len(names) == 1 or not _scales(reward)
-            return cls("terms", names, (1.0,) * len(names), (), separable, scheduled, grouped)
+            return cls("terms", names, (1.0,) * len(names), (), separable, scheduled, together)
         if columns != "components":
             raise RewardDefinitionError(f'columns is "terms" or "components", got {shorten(columns)}')
         weights = _pure_weights(scorer)
@@ -73,7 +73,7 @@ class Layout:
                     f"a component is called {TOTAL!r}, the name of the sum's own column: rename it"
                 )
             names = (TOTAL, *components)
-            return cls("components", names, (1.0,) + (0.0,) * len(components), (), False, scheduled, grouped)
+            return cls("components", names, (1.0,) + (0.0,) * len(components), (), False, scheduled, together)
         start = Progress(0, 1)
         initial = tuple(sum(weight_now(part, start) for part in weights.get(name, ())) for name in components)
         moving = (
@@ -81,7 +81,7 @@ class Layout:
             if any(isinstance(part, Schedule) for parts in weights.values() for part in parts)
             else ()
         )
-        return cls("components", components, initial, moving, True, scheduled, grouped)
+        return cls("components", components, initial, moving, True, scheduled, together)
 
     def values(self, table: ScoreTable, name: str) -> Floats:
         """(n,) one column; NaN where it abstains or the row is unscorable."""
@@ -96,6 +96,17 @@ class Layout:
                 f"{name!r} gives {np.nanmax(np.abs(values)):g}, which the trainer's float32 cannot hold"
             )
         return values
+
+    def addends(
+        self, table: ScoreTable, batch: Batch, progress: Progress | None, *, normalizes_each: bool
+    ) -> Mapping[str, Floats]:
+        """What the trainer adds up before it looks at differences: the terms, or its own columns normalised each."""
+        if not normalizes_each:
+            return table.terms
+        weights = {**dict(zip(self.names, self.weights, strict=True)), **self.weights_at(progress)}
+        columns = [self.values(table, name) for name in weights]
+        parts = signal.normalised(columns, list(weights.values()), batch.groups)
+        return dict(zip(weights, parts, strict=True))
 
     def weights_at(self, progress: Progress | None) -> dict[str, float]:
         """The scheduled weights of this moment; empty where none moves."""
@@ -129,17 +140,4 @@ def _scales(node: Reward) -> bool:
 
 
 def _reads_progress(node: Reward) -> bool:
-    if isinstance(node, Leaf) and any(parameter.source == "progress" for parameter in node.parameters):
-        return True
-    return any(isinstance(value, Schedule) for value in _numbers(node))
-
-
-def _numbers(node: Reward) -> Iterator[Any]:
-    """The values of a node's fields, items of tuples included: where schedules stand."""
-    if is_dataclass(node):
-        for entry in fields(node):
-            value = getattr(node, entry.name)
-            yield value
-            if isinstance(value, tuple):
-                for item in value:
-                    yield from item if isinstance(item, tuple) else (item,)
+    return isinstance(node, Leaf) and any(parameter.source == "progress" for parameter in node.parameters)

@@ -8,16 +8,20 @@ import weakref
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from rewardkit.core import states
 from rewardkit.core.algebra import Reward
 from rewardkit.core.batch import Batch
 from rewardkit.core.errors import BindingError, RewardFailure
 from rewardkit.core.outcome import ScoreTable
+from rewardkit.core.progress import Progress
 from rewardkit.core.scorer import Scorer
 from rewardkit_trl.breaker import Breaker, Limits
 from rewardkit_trl.checks import check_weights, warn, warn_of
 from rewardkit_trl.columns import Layout
-from rewardkit_trl.logs import FaultReport, extras, metrics
+from rewardkit_trl.logs import FaultReport, Shares, StageReport, extras, metrics
+from rewardkit_trl.memory import Memory
 from rewardkit_trl.sharing import Call, SharedTables
+from rewardkit_trl.tally import Tally
 from rewardkit_trl.trainer import Trainer, progress_of
 
 
@@ -39,12 +43,15 @@ class Evaluator:
         self.identity = identity or uuid.uuid4().hex
         self.scorer = Scorer(reward)
         self.state: Any = None
+        self.memory = Memory(self.scorer.followers)
         self._breaker = Breaker(limits)
         self._tables = SharedTables(readers=len(layout.names))
         self._trainer: weakref.ref[Any] | None = None
         self._trained = False
         self._warned = False
         self._faults = FaultReport()
+        self._shares = Shares()
+        self._stages = StageReport(self.scorer)
         Evaluator._alive[self.identity] = self
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -58,7 +65,34 @@ class Evaluator:
         trainer = Trainer.behind(call.context.get("log_metric"))
         if trainer.known and not trainer.same_as(self._trainer):
             self._meet(trainer)
-        progress = progress_of(call.context.get("trainer_state") or self.state, trainer.training)
+        state = call.context.get("trainer_state") or self.state
+        progress = self._progress(state, trainer)
+        batch, start = self._batch(call, progress, trainer)
+        whole = self.scorer.score(batch, strict=not self._trained)
+        table = whole.part(start, start + len(call.completions)) if len(batch) > len(call.completions) else whole
+        self._give_weights(progress, trainer)
+        cut = trainer.num_generations is not None and len(batch) % trainer.num_generations != 0
+        addends = self.layout.addends(whole, batch, progress, normalizes_each=trainer.normalizes_each)
+        tally = Tally.of(whole, addends, None if cut else batch.groups, trainer.scale)
+        if whole is table:  # otherwise it is that of all processes already
+            tally = tally.summed(trainer.summed_over_ranks)
+        if trainer.training:
+            self._trained = True
+            self.memory.learn(state, states.means(whole.components, tally.sums.tolist()))
+        self._faults.add(table)
+        if self.logs:
+            # The terms are the trainer's own columns, whose means it logs, unless it was given the components.
+            measured = metrics(whole, tally, addends, contributions=self.layout.columns == "components")
+            self._log(table, {**measured, **self._shares.of(whole, tally)}, call, trainer)
+        stop = self._breaker.add(tally.faults.astype(int).tolist(), list(whole.components))
+        if stop is not None:
+            trainer.stop_after_checkpoint(stop)
+        return table
+
+    def _progress(self, state: Any, trainer: Trainer) -> Progress | None:
+        if state is not None:
+            self.memory.recall(state)
+        progress = progress_of(state, trainer.training, self.memory.means, self.memory.states)
         if self.layout.scheduled and progress is None:
             raise BindingError(
                 "this reward follows training progress (a schedule, or a function that reads `progress`), but the "
@@ -68,12 +102,21 @@ class Evaluator:
         if self.layout.scheduled and not trainer.known and not self._warned:
             self._warned = True
             warn("no trainer is in sight behind this call: it is taken for training, where schedules move")
-        generations = trainer.num_generations
-        if self.layout.grouped and generations and len(call.completions) % generations:
+        if trainer.training and trainer.is_main:
+            self._stages.tell(progress)
+        return progress
+
+    def _batch(self, call: Call, progress: Progress | None, trainer: Trainer) -> tuple[Batch, int]:
+        """What is scored together, and at which of its rows those of this process start."""
+        generations, own = trainer.num_generations, len(call.completions)
+        splits = self.layout.together == "group" and generations and own % generations
+        start = 0
+        if trainer.processes > 1 and (splits or self.layout.together == "batch"):
+            call, start = trainer.of_all_processes(call)
+        elif splits:
             raise BindingError(
-                f"this reward compares the {generations} completions of a prompt, but this process got "
-                f"{len(call.completions)}, a part of a group: make per_device_train_batch_size a multiple of "
-                "num_generations"
+                f"this reward compares the {generations} completions of a prompt, but this process got {own}, a part "
+                "of a group: make per_device_train_batch_size a multiple of num_generations"
             )
         batch = Batch(
             call.completions,
@@ -84,23 +127,15 @@ class Evaluator:
             num_generations=generations,
             context=call.context,
         )
-        table = self.scorer.score(batch, strict=not self._trained)
-        if trainer.training:
-            self._trained = True
+        return batch, start
+
+    def _give_weights(self, progress: Progress | None, trainer: Trainer) -> None:
         weights = self.layout.weights_at(progress)
         if weights and not trainer.set_weights(self, weights):
             raise RewardFailure(
                 'columns="components" with scheduled weights needs a trainer whose reward_weights can be set: '
                 'this one hides them; use columns="terms"'
             )
-        counts = trainer.summed_over_ranks(Breaker.counts(table))
-        shares = self._faults.add(table, counts)
-        stop = self._breaker.add(counts, list(table.components))
-        if self.logs:
-            self._log(table, shares, call.context, trainer)
-        if stop is not None:
-            trainer.stop_after_checkpoint(stop)
-        return table
 
     def _meet(self, trainer: Trainer) -> None:
         """At the first call by a trainer; one that is refused is met again at the next."""
@@ -112,12 +147,10 @@ class Evaluator:
         self._trained = False
         self._breaker = Breaker(self.limits)
 
-    def _log(
-        self, table: ScoreTable, shares: Mapping[str, float], context: Mapping[str, Any], trainer: Trainer
-    ) -> None:
-        log_metric, log_extra = context.get("log_metric"), context.get("log_extra")
+    def _log(self, table: ScoreTable, measured: Mapping[str, float], call: Call, trainer: Trainer) -> None:
+        log_metric, log_extra = call.context.get("log_metric"), call.context.get("log_extra")
         if log_metric is not None:
-            for name, value in {**metrics(table), **shares}.items():
+            for name, value in measured.items():
                 log_metric(name, value)
         if log_extra is not None and trainer.logs_completions:
             for name, values in extras(table).items():

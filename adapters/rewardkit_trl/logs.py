@@ -6,12 +6,17 @@ import logging
 import re
 import threading
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
-from rewardkit.core.outcome import SCORED, Fault, ScoreTable
+from rewardkit.aggregators.curriculum import Curriculum
+from rewardkit.analysis import signal
+from rewardkit.core.outcome import Fault, ScoreTable
+from rewardkit.core.progress import Progress
+from rewardkit.core.scorer import Scorer
+from rewardkit_trl.tally import Tally
 
 logger = logging.getLogger("rewardkit")
 
@@ -24,26 +29,13 @@ class FaultReport:
 
     def __init__(self) -> None:
         self._counts: Counter[tuple[str, str, str]] = Counter()
-        self._started: set[str] = set()
         self._lock = threading.Lock()
 
-    def add(self, table: ScoreTable, counts: Sequence[Sequence[int]]) -> dict[str, float]:
-        """Logs the faults of `table`; returns the shares ``failed/<name>`` and ``errored/<name>`` of all ranks.
-
-        A share is left out until it first differs from zero; from then on it is there in every batch, because the
-        trainer averages over the batches that logged it.
-        """
+    def add(self, table: ScoreTable) -> None:
+        """Logs the faults of `table`."""
         with self._lock:
             for fault in table.faults:
                 self._report(fault)
-            shares = {}
-            for name, (evaluated, failed, errored, _) in zip(table.components, counts, strict=True):
-                for metric, count in ((f"failed/{name}", failed), (f"errored/{name}", errored)):
-                    if count:
-                        self._started.add(metric)
-                    if metric in self._started and evaluated:
-                        shares[metric] = count / evaluated
-            return shares
 
     def _report(self, fault: Fault) -> None:
         """Each kind of fault once with its traceback, then at every tenfold count."""
@@ -58,23 +50,84 @@ class FaultReport:
             )
 
 
+class Shares:
+    """Shares of outcomes that a healthy reward has none of. Safe to share between threads.
+
+    A share is left out until it first differs from zero; from then on it is there in every batch, because the trainer
+    averages over the batches that logged it.
+    """
+
+    def __init__(self) -> None:
+        self._started: set[str] = set()
+        self._lock = threading.Lock()
+
+    def of(self, table: ScoreTable, tally: Tally) -> dict[str, float]:
+        """``failed/<name>`` and ``errored/<name>`` of the evaluated rows; ``abstained/`` and ``skipped/`` of all."""
+        found = {}
+        rows = tally.rows[0]
+        for name, (evaluated, failed, errored, _), absent in zip(
+            table.components, tally.faults, tally.absent, strict=True
+        ):
+            for outcome, count, all_rows in (
+                ("failed", failed, evaluated),
+                ("errored", errored, evaluated),
+                ("abstained", absent[0], rows),
+                ("skipped", absent[1], rows),
+            ):
+                if all_rows:
+                    found[f"{outcome}/{name}"] = float(count / all_rows)
+        with self._lock:
+            self._started |= {name for name, share in found.items() if share}
+            return {name: share for name, share in found.items() if name in self._started}
+
+
+class StageReport:
+    """Says when a curriculum moves to another stage."""
+
+    def __init__(self, scorer: Scorer) -> None:
+        self._curricula = {name: node for name, node in scorer.names.gauged if isinstance(node, Curriculum)}
+        self._stages: dict[str, str] = {}
+
+    def tell(self, progress: Progress | None) -> None:
+        for name, node in self._curricula.items():
+            stage = node.stage_at(progress)
+            before = self._stages.get(name)
+            if before is not None and before != stage and progress is not None:
+                logger.info("%s: stage %r follows %r at step %d", name, stage, before, progress.step)
+            self._stages[name] = stage
+
+
 def _wording(reason: str) -> str:
     """The words of a reason before its first number, quotation or detail: what faults of one kind share."""
     found = re.match(r"[^\d:;,.'\"(\[{<]*", reason)
     return found[0][:60] if found else ""
 
 
-def metrics(table: ScoreTable) -> dict[str, float]:
-    """What is logged of one batch: raw means, weights, gate pass rates, the share of unscorable rows."""
+def metrics(table: ScoreTable, tally: Tally, addends: Iterable[str], *, contributions: bool) -> dict[str, float]:
+    """What is logged of a batch of all processes.
+
+    ``components/``: raw means; ``weights/``: of the terms now; ``gates/``: pass rates; ``threshold/`` and ``stage/``:
+    where they stand; ``advantage_share/``: what causes the variance within groups; ``unscorable``: the share of
+    completions without a learning signal; with `contributions` the means of the terms: together the mean total.
+    """
     logged: dict[str, float] = {}
-    for name, column in table.components.items():
-        scored = column.values[column.codes == SCORED]
-        if len(scored):
-            logged[f"components/{name}"] = float(scored.mean())
+    for name, (count, total, _) in zip(table.components, tally.sums, strict=True):
+        if count:
+            logged[f"components/{name}"] = float(total / count)
     logged |= {f"weights/{name}": weight for name, weight in table.weights.items()}
-    logged |= {f"gates/{name}": rate for name, rate in table.gates.items()}
+    rows, unscorable = tally.rows
+    if contributions and rows > unscorable:
+        means = tally.contributions / (rows - unscorable)
+        logged |= {f"contributions/{name}": float(mean) for name, mean in zip(table.terms, means, strict=True)}
+    for name, (reached, passed) in zip(table.passed, tally.gates, strict=True):
+        if reached:
+            logged[f"gates/{name}"] = float(passed / reached)
+    logged |= table.gauges
+    shares = signal.shares(tally.caused, float(tally.variance[0]))
+    if shares is not None:
+        logged |= {f"advantage_share/{name}": float(share) for name, share in zip(addends, shares, strict=True)}
     # Zeros too: the trainer averages over the batches that logged it.
-    logged["unscorable"] = float(np.isnan(table.total).mean())
+    logged["unscorable"] = float(unscorable / rows) if rows else 0.0
     return logged
 
 

@@ -7,10 +7,20 @@ guarded, because a patched or older TRL may lack any part.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Any, get_args
 
+import numpy as np
+
+from rewardkit.analysis.signal import Scale
+from rewardkit.core.outcome import Floats
 from rewardkit.core.progress import Progress
+from rewardkit_trl.sharing import Call
+
+SCALES: tuple[Scale, ...] = get_args(Scale)
+NOTHING: Mapping[Any, Any] = MappingProxyType({})
 
 
 class Trainer:
@@ -85,16 +95,44 @@ class Trainer:
             if getattr(function, "evaluator", None) is evaluator
         ]
 
-    def summed_over_ranks(self, counts: list[list[int]]) -> list[list[int]]:
-        """`counts` added up over all processes, in one collective; as they are in a run of one."""
-        accelerator = getattr(self._trainer, "accelerator", None)
-        if accelerator is None or getattr(accelerator, "num_processes", 1) == 1:
-            return counts
+    @property
+    def scale(self) -> Scale:
+        """What advantages are divided by: a deviation in the group, in the batch, or nothing."""
+        held = "batch" if self.normalizes_each else getattr(self._trainer, "scale_rewards", "group")
+        return next((scale for scale in SCALES if scale == held), "group")
+
+    @property
+    def processes(self) -> int:
+        """How many processes train together."""
+        return getattr(self._accelerator, "num_processes", 1)
+
+    @property
+    def is_main(self) -> bool:
+        return bool(getattr(self._accelerator, "is_main_process", True))
+
+    @property
+    def _accelerator(self) -> Any:
+        return getattr(self._trainer, "accelerator", None)
+
+    def summed_over_ranks(self, values: Floats) -> Floats:
+        """(k,) numbers added up over all processes, in one collective; as they are in a run of one."""
+        if self.processes == 1:
+            return values
         import torch
 
-        total = accelerator.reduce(torch.tensor(counts, device=accelerator.device), reduction="sum")
-        summed: list[list[int]] = total.tolist()
-        return summed
+        given = torch.tensor(values, dtype=torch.float64, device=self._accelerator.device)
+        return np.asarray(self._accelerator.reduce(given, reduction="sum").tolist())
+
+    def of_all_processes(self, call: Call) -> tuple[Call, int]:
+        """The call with the rows of all processes in their order, and at which of them this one's start."""
+        from accelerate.utils import gather_object
+
+        own = (call.completions, call.prompts, call.completion_ids, dict(call.columns))
+        calls = gather_object([own])
+        start = sum(len(completions) for completions, *_ in calls[: self._accelerator.process_index])
+        columns = {name: _joined(other[3][name] for other in calls) for name in call.columns}
+        completions, prompts, ids = (_joined(other[place] for other in calls) for place in range(3))
+        return replace(call, completions=completions, prompts=prompts, completion_ids=ids, columns=columns), start
 
     def stop_after_checkpoint(self, error: Exception) -> None:
         """Lets the step end, saves a checkpoint, then raises `error`; raises it now where that is impossible."""
@@ -105,9 +143,17 @@ class Trainer:
         self._trainer.add_callback(StopAfterCheckpoint(error))
 
 
-def progress_of(state: Any, training: bool) -> Progress | None:
+def _joined(lists: Iterable[Any]) -> Any:
+    """Lists one after another; None where there are none."""
+    listed = list(lists)
+    return None if listed[0] is None else [value for values in listed for value in values]
+
+
+def progress_of(
+    state: Any, training: bool, means: Mapping[str, float] = NOTHING, states: Mapping[Any, Any] = NOTHING
+) -> Progress | None:
     """Progress from a trainer's state; None without one."""
     step, max_steps = getattr(state, "global_step", None), getattr(state, "max_steps", None)
     if not isinstance(step, int) or not isinstance(max_steps, int):
         return None
-    return Progress(step, max(max_steps, 1), training)
+    return Progress(step, max(max_steps, 1), training, means=means, states=states)

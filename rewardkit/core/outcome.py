@@ -217,7 +217,7 @@ class ScoreTable:
             behind a closed gate and where another branch of a route was taken.
         total: (n,) ``nansum`` of the terms, NaN where the row is unscorable.
         weights: name of a term -> its weight in this batch, averaged over the rows where it counts.
-        gates: name of a gate -> share of the rows reaching it that it let through (0 to 1).
+        passed: name of a gate -> how many rows reached it, and how many of them it let through.
         gauges: ``threshold/<gate>``, ``stage/<curriculum>`` -> what it is now, where it moves with training.
         timings: name of a component -> seconds spent in it.
         faults: the rows that failed or errored.
@@ -228,7 +228,7 @@ class ScoreTable:
     terms: Mapping[str, Floats]
     total: Floats
     weights: Mapping[str, float] = field(default_factory=dict)
-    gates: Mapping[str, float] = field(default_factory=dict)
+    passed: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     gauges: Mapping[str, float] = field(default_factory=dict)
     timings: Mapping[str, float] = field(default_factory=dict)
     faults: tuple[Fault, ...] = ()
@@ -242,6 +242,11 @@ class ScoreTable:
 
     def __contains__(self, name: object) -> bool:
         return name in self.components
+
+    @property
+    def gates(self) -> Mapping[str, float]:
+        """Gate -> share of the rows reaching it that it let through (0 to 1); without those that no row reached."""
+        return {name: passed / reached for name, (reached, passed) in self.passed.items() if reached}
 
     def part(self, start: int, stop: int) -> ScoreTable:
         """The rows from `start` up to `stop`; weights, pass rates and timings stay those of all rows."""

@@ -110,7 +110,7 @@ class Scorer:
             terms=terms,
             total=np.where(root.contributing, root.values, np.nan),
             weights=weights,
-            gates=evaluation.pass_rates(),
+            passed=evaluation.passed(),
             gauges={
                 f"{gauge}/{name}": value
                 for name, node in self.names.gauged
@@ -222,13 +222,9 @@ class _Evaluation:
         for child in reward.children:
             self.unrouted(child, rows)
 
-    def pass_rates(self) -> dict[str, float]:
-        rates = {}
-        for name, gate in self.scorer.names.gates:
-            reached, passed = self.gates.get(self.scorer._keys.key(gate), (0, 0))
-            if reached:
-                rates[name] = passed / reached
-        return rates
+    def passed(self) -> dict[str, tuple[int, int]]:
+        """Each gate's rows that reached it, and that it let through."""
+        return {name: self.gates.get(self.scorer._keys.key(gate), (0, 0)) for name, gate in self.scorer.names.gates}
 
     def component(self, reward: Reward) -> Column:
         """The column of one component, with what nobody asked for left out."""

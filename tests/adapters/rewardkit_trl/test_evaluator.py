@@ -333,6 +333,12 @@ def test_logs_raw_means_weights_gates_and_the_share_of_unscorable_rows() -> None
         "weights/tags": 0.5,
         "weights/sometimes": 1.0,
         "gates/form": 0.5,
+        # Two groups of two: the answer decides the first, whether it is skipped the second.
+        "advantage_share/asks": 0.5,
+        "advantage_share/tags": 0.0,
+        "advantage_share/sometimes": 0.5,
+        "skipped/asks": 0.5,
+        "abstained/sometimes": 0.25,
         "unscorable": 0.0,
     }
 

@@ -1,0 +1,55 @@
+"""Memory: what schedules that follow performance have seen, kept in the trainer's own state.
+
+A checkpoint holds that state, so a resumed run goes on where it was, without any callback.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rewardkit.core import states
+from rewardkit.core.fingerprints import described
+from rewardkit.core.progress import PerformanceSchedule
+from rewardkit_trl.checks import warn
+
+KEY = "rewardkit"
+"""Where it stands among the states of callbacks in ``trainer_state.json``."""
+
+
+class Memory:
+    """The states of `followers`, and the means of the last training batch."""
+
+    def __init__(self, followers: Sequence[PerformanceSchedule]) -> None:
+        self._followers = followers
+        self._owner: weakref.ref[Any] | None = None
+        self.states: states.States = states.initial(followers)
+        self.means: Mapping[str, float] = {}
+
+    def recall(self, trainer_state: Any) -> None:
+        """Reads what the trainer's state holds, where it is another one than last time: a new run, or a resumed one."""
+        if not self._followers or (self._owner is not None and self._owner() is trainer_state):
+            return
+        self._owner = weakref.ref(trainer_state)
+        self.means = {}
+        known = _saved(trainer_state).get(KEY, {})
+        self.states = states.restored(states.initial(self._followers), known)
+        lost = [follower for follower in self._followers if described(follower) not in known]
+        if lost and getattr(trainer_state, "global_step", 0) > 0:
+            warn(
+                f"this run goes on from step {trainer_state.global_step}, but its checkpoint knows nothing of "
+                f"{lost[0]!r}: it starts anew. Was the schedule changed, or the checkpoint written by another reward?"
+            )
+
+    def learn(self, trainer_state: Any, means: Mapping[str, float]) -> None:
+        """Takes in a training batch, and leaves what is known now where the next checkpoint saves it."""
+        self.means = means
+        if self._followers:
+            self.states = states.advanced(self.states, means)
+            _saved(trainer_state).setdefault(KEY, {}).update(states.saved(self.states))
+
+
+def _saved(trainer_state: Any) -> dict[str, Any]:
+    saved = getattr(trainer_state, "stateful_callbacks", None)
+    return saved if isinstance(saved, dict) else {}

@@ -1,0 +1,1 @@
+"""What scores say, as pure functions over arrays and tables."""
