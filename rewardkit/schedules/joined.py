@@ -10,12 +10,12 @@ import bisect
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any, final
 
 from rewardkit.core.errors import RewardDefinitionError
 from rewardkit.core.positions import Position, checked_position, steps
 from rewardkit.core.progress import Bounds, Constant, Progress, Schedule, number
+from rewardkit.schedules.places import placed
 
 
 @final
@@ -41,8 +41,11 @@ class Joined(Schedule):
     def at(self, progress: Progress) -> float:
         starts = [first_step(steps(position, progress)) for position, _ in self.pieces]
         piece = max(0, bisect.bisect_right(starts, progress.step) - 1)
-        stop = starts[piece + 1] if piece + 1 < len(starts) else max(progress.max_steps, starts[piece] + 1)
-        return self.pieces[piece][1].at(progress.within(starts[piece], stop))
+        if piece + 1 < len(starts):
+            return self.pieces[piece][1].at(progress.within(starts[piece], starts[piece + 1]))
+        if starts[piece] >= progress.max_steps:  # training leaves no time for it
+            return self.end_value
+        return self.pieces[piece][1].at(progress.within(starts[piece], progress.max_steps))
 
     def __repr__(self) -> str:
         return f"join({{{', '.join(f'{position}: {schedule!r}' for position, schedule in self.pieces)}}})"
@@ -85,7 +88,7 @@ def first_step(place: float) -> int:
     return math.ceil(place - 1e-9)
 
 
-def join(pieces: Mapping[Any, float | Schedule] | Iterable[tuple[Position, float | Schedule]]) -> Schedule:
+def join(pieces: Mapping[Any, Any] | Iterable[tuple[Position, Any]]) -> Schedule:
     """One schedule after another: ``join({0.0: 1.0, 0.3: linear(1.0, 0.2), 0.8: 0.2})``.
 
     Args:
@@ -96,16 +99,10 @@ def join(pieces: Mapping[Any, float | Schedule] | Iterable[tuple[Position, float
     Raises:
         RewardDefinitionError: no pieces, the first is not at 0, positions out of order or of both kinds.
     """
-    pairs = list(pieces.items() if isinstance(pieces, Mapping) else pieces)
-    checked = tuple((checked_position(position, "a position"), _schedule(piece)) for position, piece in pairs)
-    if not checked or checked[0][0] != 0:
+    pairs = placed(pieces, "join")
+    if not pairs or pairs[0][0] != 0:
         raise RewardDefinitionError("join needs a schedule at 0, where training starts: join({0.0: 1.0, 0.3: ...})")
-    if len({type(position) for position, _ in checked if position != 0}) > 1:
-        raise RewardDefinitionError("join mixes fractions (float) and steps (int); write all positions alike")
-    for (first, _), (second, _) in pairwise(checked):
-        if not first < second:
-            raise RewardDefinitionError(f"join: positions must ascend, {second} follows {first}")
-    return Joined(checked)
+    return Joined(tuple((position, _schedule(piece, "join: a piece")) for position, piece in pairs))
 
 
 def cycle(schedule: Schedule, period: Position) -> Schedule:
@@ -123,7 +120,7 @@ def cycle(schedule: Schedule, period: Position) -> Schedule:
     checked = checked_position(period, "cycle: period")
     if checked == 0:
         raise RewardDefinitionError("cycle: a period takes some time; period=0.25 makes four in a training")
-    return Cycled(_schedule(schedule), checked)
+    return Cycled(_schedule(schedule, "cycle: what is repeated"), checked)
 
 
 def delay(schedule: Schedule, until: Position, *, before: float | None = None) -> Schedule:
@@ -137,10 +134,12 @@ def delay(schedule: Schedule, until: Position, *, before: float | None = None) -
     Raises:
         RewardDefinitionError: `until` is no position, or 0.
     """
-    later = _schedule(schedule)
+    later, start = _schedule(schedule, "delay: what is delayed"), checked_position(until, "delay: until")
+    if start == 0:
+        raise RewardDefinitionError("delay: until=0 is where training starts, which delays nothing")
     waiting = later.at(Progress(0, 1)) if before is None else number(before, "delay: before")
-    return join([(0, waiting), (until, later)])
+    return join([(0, waiting), (start, later)])
 
 
-def _schedule(value: float | Schedule) -> Schedule:
-    return value if isinstance(value, Schedule) else Constant(number(value, "a schedule"))
+def _schedule(value: float | Schedule, what: str) -> Schedule:
+    return value if isinstance(value, Schedule) else Constant(number(value, what))

@@ -1,4 +1,4 @@
-"""One of two processes of a run; ``torchrun --nproc_per_node 2 ranks.py logs OUT``."""
+"""One of several processes of a run; ``torchrun --nproc_per_node 2 ranks.py CASE OUT``."""
 
 from __future__ import annotations
 
@@ -6,10 +6,16 @@ import json
 import os
 import sys
 from pathlib import Path
+from typing import Any
+
+from rewardkit_trl.evaluator import Evaluator
+from rewardkit_trl.sharing import Call
 
 import rewardkit as rk
+from rewardkit.core import states
+from rewardkit.core.outcome import ScoreTable
 from tests.adapters.rewardkit_trl import tiny
-from tests.adapters.rewardkit_trl.test_training import Recorder, early, generations, judged
+from tests.adapters.rewardkit_trl.test_training import Recorder, early, echo, generations, judged
 
 
 @rk.reward
@@ -19,11 +25,58 @@ def down_on_rank_1(completion: str) -> float:
     return 0.5
 
 
-def main(case: str, out: Path) -> None:
+ADAPTIVE = rk.curriculum(
+    [
+        rk.Stage("early", early, until=rk.schedules.when_reached("early", level=0.4, window=2, over=2)),
+        rk.Stage("echo", echo + 0.3 * early * rk.schedules.track("echo", 0.0, 0.8, half_life=3)),
+    ]
+) + 0.1 * rk.normalise(echo, by="running")
+RELATIVE = 0.5 * rk.rank_in_group(early) + rk.normalise(echo) + 0.2 * rk.diversity(extract=rk.extract.whole()) + early
+OVER_THE_BATCH = rk.normalise(early, by="batch") + echo
+
+CASES: dict[str, dict[str, Any]] = {
+    "logs": {"reward": judged + 0.5 * early, "limits": {"max_failure_rate": 1.0}},
+    "breaker": {"reward": down_on_rank_1 + early, "limits": {"failure_window": 3}},
+    "adaptive": {"reward": ADAPTIVE, "options": {"learning_rate": 1e-2, "max_steps": 9}},
+    "split": {"reward": RELATIVE, "options": {"per_device_train_batch_size": 2}},
+    "batch": {"reward": OVER_THE_BATCH, "options": {"max_steps": 3}},
+}
+
+
+class Watched:
+    """What an evaluator was asked and what it answered, batch by batch."""
+
+    def __init__(self, evaluator: Evaluator) -> None:
+        self.batches: list[dict[str, Any]] = []
+        evaluate = evaluator._evaluate
+
+        def watched(call: Call) -> ScoreTable:
+            progress = call.context["trainer_state"]
+            table = evaluate(call)
+            self.batches.append(
+                {
+                    "step": progress.global_step,
+                    "completions": call.completions,
+                    "prompts": call.prompts,
+                    "answer": call.columns["answer"],
+                    "totals": table.total.tolist(),
+                    "terms": {name: values.tolist() for name, values in table.terms.items()},
+                    "weights": dict(table.weights),
+                    "gauges": dict(table.gauges),
+                    "states": states.saved(evaluator.memory.states),
+                }
+            )
+            return table
+
+        evaluator._evaluate = watched  # type: ignore[method-assign]
+
+
+def main(name: str, out: Path) -> None:
+    case = CASES[name]
     recorder = Recorder()
-    reward = judged + 0.5 * early if case == "logs" else down_on_rank_1 + early
-    limits = {"max_failure_rate": 1.0} if case == "logs" else {"failure_window": 3}
-    trainer = tiny.trainer(out, rk.to_trl(reward + recorder.reward(), **limits), max_steps=6)
+    functions = rk.to_trl(case["reward"] + recorder.reward(), **case.get("limits", {}))
+    watched = Watched(functions._evaluators[0])
+    trainer = tiny.trainer(out, functions, **{"max_steps": 6, **case.get("options", {})})
     error = ""
     try:
         trainer.train()
@@ -33,12 +86,11 @@ def main(case: str, out: Path) -> None:
         "world": trainer.accelerator.num_processes,
         "error": error,
         "step": trainer.state.global_step,
-        "batches": [
-            {"prompts": batch["others"]["prompts"], "completions": batch["completions"]} for batch in recorder.batches
-        ],
+        "batches": watched.batches,
         "history": [
             {name: value for name, value in entry.items() if "time" not in name} for entry in generations(trainer)
         ],
+        "advantages": list(trainer._logs["advantages"]),
     }
     (out / f"rank{os.environ['RANK']}.json").write_text(json.dumps(seen))
 

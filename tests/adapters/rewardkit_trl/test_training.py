@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -359,51 +355,3 @@ def test_the_callback_in_a_trainer_that_passes_no_state(tmp_path: Path, monkeypa
     trainer = tiny.trainer(tmp_path, functions, callbacks=[functions.callback()], max_steps=4)
     trainer.train()
     assert [entry["weights/early"] for entry in generations(trainer)] == [0.0, 0.25, 0.5, 0.75]
-
-
-# Ranks
-
-
-def run_on_two_ranks(out: Path, case: str) -> list[dict[str, Any]]:
-    """What each of two real processes saw."""
-    script = Path(__file__).with_name("ranks.py")
-    root = Path(__file__).parents[3]
-    environment = {
-        **os.environ,
-        "PYTHONPATH": os.pathsep.join([str(root), str(root / "adapters"), os.environ.get("PYTHONPATH", "")]),
-        "OMP_NUM_THREADS": "1",
-        "HF_HUB_OFFLINE": "1",
-    }
-    launch = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2"]
-    done = subprocess.run(
-        [*launch, str(script), case, str(out)], env=environment, capture_output=True, text=True, timeout=180
-    )
-    ranks = [json.loads(path.read_text()) for path in sorted(out.glob("rank*.json"))]
-    assert len(ranks) == 2, done.stderr
-    return ranks
-
-
-@pytest.mark.slow
-def test_two_ranks_log_what_both_scored(tmp_path: Path) -> None:
-    first, second = run_on_two_ranks(tmp_path, "logs")
-    assert first["world"] == second["world"] == 2
-    assert first["history"] == second["history"]
-    for step, entry in enumerate(first["history"]):
-        batches = [rank["batches"][step] for rank in (first, second)]
-        assert batches[0]["prompts"] != batches[1]["prompts"]
-        texts = batches[0]["completions"] + batches[1]["completions"]
-        table = rk.score(judged + 0.5 * early, texts)
-        assert entry["reward"] == pytest.approx(np.nanmean(table.total), abs=1e-6)
-        assert entry["unscorable"] == pytest.approx(np.isnan(table.total).mean())
-        assert entry["rewards/early/mean"] == pytest.approx(np.nanmean(table.terms["early"]), abs=1e-6)
-        if "failed/judged" in entry:
-            assert entry["failed/judged"] == pytest.approx(entry["unscorable"])
-
-
-@pytest.mark.slow
-def test_two_ranks_stop_together_when_the_judge_of_one_is_down(tmp_path: Path) -> None:
-    first, second = run_on_two_ranks(tmp_path, "breaker")
-    assert first["error"] == second["error"]
-    assert "'down_on_rank_1' failed on 24 of 48 completions of the last 3 batches" in first["error"]
-    assert first["step"] == second["step"] == 3
-    assert [path.name for path in tmp_path.glob("checkpoint-*")] == ["checkpoint-3"]

@@ -1,0 +1,130 @@
+"""Two real processes over gloo: what each scores, logs and remembers is what one process would."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rewardkit as rk
+
+pytest.importorskip("trl")
+from tests.adapters.rewardkit_trl.ranks import ADAPTIVE, CASES
+from tests.adapters.rewardkit_trl.stand_ins import StandInTrainer
+from tests.adapters.rewardkit_trl.test_training import early, judged
+
+pytestmark = pytest.mark.slow
+
+
+def run_on_two_ranks(out: Path, case: str) -> list[dict[str, Any]]:
+    """What each of two real processes saw."""
+    script = Path(__file__).with_name("ranks.py")
+    root = Path(__file__).parents[3]
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(root), str(root / "adapters"), os.environ.get("PYTHONPATH", "")]),
+        "OMP_NUM_THREADS": "1",
+        "HF_HUB_OFFLINE": "1",
+    }
+    launch = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2"]
+    done = subprocess.run(
+        [*launch, str(script), case, str(out)], env=environment, capture_output=True, text=True, timeout=180
+    )
+    ranks = [json.loads(path.read_text()) for path in sorted(out.glob("rank*.json"))]
+    assert len(ranks) == 2, done.stderr
+    assert [rank["world"] for rank in ranks] == [2, 2]
+    return ranks
+
+
+def together(ranks: list[dict[str, Any]], step: int, what: str) -> list[Any]:
+    """The rows of both processes in one batch."""
+    return [value for rank in ranks for value in rank["batches"][step][what]]
+
+
+def in_one_process(ranks: list[dict[str, Any]], reward: rk.Reward, num_generations: int = 4) -> list[dict[str, Any]]:
+    """The same batches, scored by one process: totals, logged numbers and states."""
+    functions = rk.to_trl(reward)
+    trainer = StandInTrainer(functions, max_steps=6, num_generations=num_generations)
+    memory = functions._evaluators[0].memory
+    seen = []
+    for batch in range(len(ranks[0]["batches"])):
+        trainer.state.global_step = ranks[0]["batches"][batch]["step"]
+        columns = {"answer": together(ranks, batch, "answer")}
+        totals = trainer.rewards(together(ranks, batch, "completions"), together(ranks, batch, "prompts"), **columns)
+        seen.append({"totals": totals, "metrics": trainer.metrics(), "states": list(memory.states.values())})
+    return seen
+
+
+def assert_like_one_process(ranks: list[dict[str, Any]], case: str) -> None:
+    alone = in_one_process(ranks, CASES[case]["reward"])
+    assert len(alone) >= 3
+    assert ranks[0]["history"] == ranks[1]["history"]
+    for step, expected in enumerate(alone):
+        np.testing.assert_allclose(together(ranks, step, "totals"), expected["totals"], atol=1e-6)
+        entry = ranks[0]["history"][step]
+        for name, value in expected["metrics"].items():
+            assert entry[name] == pytest.approx(value, abs=1e-5), name
+
+
+def test_both_log_what_both_scored(tmp_path: Path) -> None:
+    first, second = run_on_two_ranks(tmp_path, "logs")
+    assert first["history"] == second["history"]
+    for step, entry in enumerate(first["history"]):
+        assert first["batches"][step]["prompts"] != second["batches"][step]["prompts"]
+        table = rk.score(judged + 0.5 * early, together([first, second], step, "completions"))
+        assert entry["reward"] == pytest.approx(np.nanmean(table.total), abs=1e-6)
+        assert entry["unscorable"] == pytest.approx(np.isnan(table.total).mean())
+        assert entry["rewards/early/mean"] == pytest.approx(np.nanmean(table.terms["early"]), abs=1e-6)
+        assert entry["components/judged"] == pytest.approx(np.nanmean(table["judged"]))
+        if "failed/judged" in entry:
+            assert entry["failed/judged"] == pytest.approx(entry["unscorable"])
+
+
+def test_both_stop_together_when_the_judge_of_one_is_down(tmp_path: Path) -> None:
+    first, second = run_on_two_ranks(tmp_path, "breaker")
+    assert first["error"] == second["error"]
+    assert "'down_on_rank_1' failed on 24 of 48 completions of the last 3 batches" in first["error"]
+    assert first["step"] == second["step"] == 3
+    assert [path.name for path in tmp_path.glob("checkpoint-*")] == ["checkpoint-3"]
+
+
+def test_a_curriculum_moves_alike_on_both_and_as_in_one_process(tmp_path: Path) -> None:
+    ranks = run_on_two_ranks(tmp_path, "adaptive")
+    first, second = (rank["batches"] for rank in ranks)
+    for mine, theirs in zip(first, second, strict=True):
+        for what in ("weights", "gauges", "states"):
+            assert mine[what] == theirs[what]
+    stages = [batch["gauges"]["stage/curriculum"] for batch in first]
+    assert stages[0] == 1.0
+    assert stages[-1] == 2.0
+    assert_like_one_process(ranks, "adaptive")
+    alone = in_one_process(ranks, ADAPTIVE)
+    for batch, expected in zip(first, alone, strict=True):
+        for mine, theirs in zip(batch["states"].values(), expected["states"], strict=True):
+            assert mine == {
+                name: pytest.approx(value) if isinstance(value, float | list) else value
+                for name, value in theirs.items()
+            }
+
+
+def test_a_group_that_is_split_between_them_is_brought_together(tmp_path: Path) -> None:
+    ranks = run_on_two_ranks(tmp_path, "split")
+    assert {len(batch["completions"]) for rank in ranks for batch in rank["batches"]} == {2}
+    assert_like_one_process(ranks, "split")
+    for rank in ranks:
+        for batch in rank["batches"]:
+            assert len(batch["totals"]) == 2
+
+
+def test_the_batch_is_that_of_both(tmp_path: Path) -> None:
+    ranks = run_on_two_ranks(tmp_path, "batch")
+    assert_like_one_process(ranks, "batch")
+    for step in range(3):
+        normalised = [row for rank in ranks for row in rank["batches"][step]["terms"]["early_normalised"]]
+        assert np.mean(normalised) == pytest.approx(0.0, abs=1e-9)
