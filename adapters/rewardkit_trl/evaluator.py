@@ -109,7 +109,7 @@ class Evaluator:
     def _batch(self, call: Call, progress: Progress | None, trainer: Trainer) -> tuple[Batch, int]:
         """What is scored together, and at which of its rows those of this process start."""
         generations, own = trainer.num_generations, len(call.completions)
-        splits = self.layout.together == "group" and generations and own % generations
+        splits = self.layout.together == "group" and generations and own % generations  # a group ends elsewhere
         start = 0
         if trainer.processes > 1 and (splits or self.layout.together == "batch"):
             call, start = trainer.of_all_processes(call)

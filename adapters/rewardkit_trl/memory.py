@@ -5,7 +5,6 @@ A checkpoint holds that state, so a resumed run goes on where it was, without an
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -23,15 +22,15 @@ class Memory:
 
     def __init__(self, followers: Sequence[PerformanceSchedule]) -> None:
         self._followers = followers
-        self._owner: weakref.ref[Any] | None = None
+        self._owner: Any = None
         self.states: states.States = states.initial(followers)
         self.means: Mapping[str, float] = {}
 
     def recall(self, trainer_state: Any) -> None:
         """Reads what the trainer's state holds, where it is another one than last time: a new run, or a resumed one."""
-        if not self._followers or (self._owner is not None and self._owner() is trainer_state):
+        if not self._followers or self._owner is trainer_state:
             return
-        self._owner = weakref.ref(trainer_state)
+        self._owner = trainer_state
         self.means = {}
         known = _saved(trainer_state).get(KEY, {})
         self.states = states.restored(states.initial(self._followers), known)

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from functools import partial
+from pickle import PicklingError
 from types import MappingProxyType
 from typing import Any, get_args
 
 import numpy as np
 
 from rewardkit.analysis.signal import Scale
+from rewardkit.core.errors import BindingError
 from rewardkit.core.outcome import Floats
 from rewardkit.core.progress import Progress
 from rewardkit_trl.sharing import Call
@@ -127,12 +129,29 @@ class Trainer:
         """The call with the rows of all processes in their order, and at which of them this one's start."""
         from accelerate.utils import gather_object
 
+        if call.context.get("environments"):
+            raise BindingError(
+                "this reward compares completions of several processes, and environments cannot be sent from one to "
+                "another: make per_device_train_batch_size a multiple of num_generations"
+            )
         own = (call.completions, call.prompts, call.completion_ids, dict(call.columns))
-        calls = gather_object([own])
+        try:
+            calls = gather_object([own])
+        except (PicklingError, TypeError, AttributeError) as error:
+            raise BindingError(
+                "this reward compares completions of several processes, and their columns cannot be sent from one to "
+                f"another: {error}. Remove the column, or make per_device_train_batch_size a multiple of "
+                "num_generations"
+            ) from error
         start = sum(len(completions) for completions, *_ in calls[: self._accelerator.process_index])
         columns = {name: _joined(other[3][name] for other in calls) for name in call.columns}
         completions, prompts, ids = (_joined(other[place] for other in calls) for place in range(3))
-        return replace(call, completions=completions, prompts=prompts, completion_ids=ids, columns=columns), start
+        context = dict(call.context)
+        if "log_extra" in context:  # it takes a value for each row of this process
+            context["log_extra"] = partial(
+                _logged_part, context["log_extra"], slice(start, start + len(call.completions))
+            )
+        return Call(completions, prompts, ids, columns, context), start
 
     def stop_after_checkpoint(self, error: Exception) -> None:
         """Lets the step end, saves a checkpoint, then raises `error`; raises it now where that is impossible."""
@@ -141,6 +160,10 @@ class Trainer:
         from rewardkit_trl.callbacks import StopAfterCheckpoint
 
         self._trainer.add_callback(StopAfterCheckpoint(error))
+
+
+def _logged_part(log_extra: Any, rows: slice, column: str, values: Any) -> None:
+    log_extra(column, list(values)[rows])
 
 
 def _joined(lists: Iterable[Any]) -> Any:
