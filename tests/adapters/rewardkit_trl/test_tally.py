@@ -37,7 +37,7 @@ COMPLETIONS = ["please", "a", "?", "down", "pleased", "aa", "b", "downs"]
 
 
 def tally(start: int, stop: int) -> Tally:
-    table = rk.score(REWARD, COMPLETIONS).part(start, stop)
+    table = rk.score(REWARD, COMPLETIONS[start:stop])
     return Tally.of(table, table.terms, np.arange(stop - start) // 4, "group")
 
 
