@@ -97,7 +97,10 @@ class Schedule(ABC):
     def __mul__(self, other: object) -> Any:
         if isinstance(other, Schedule):
             return Multiplied(self, other)
-        return Scaled(self, number(other, "a schedule's factor")) if isinstance(other, Real) else NotImplemented
+        if not isinstance(other, Real):
+            return NotImplemented
+        factor = number(other, "a schedule's factor")
+        return Scaled(self.schedule, factor * self.factor) if isinstance(self, Scaled) else Scaled(self, factor)
 
     __rmul__ = __mul__
 
@@ -116,7 +119,8 @@ class Schedule(ABC):
 
     @final
     def __neg__(self) -> Schedule:
-        return Scaled(self, -1.0)
+        negative: Schedule = self * -1.0
+        return negative
 
     @final
     def __sub__(self, other: object) -> Schedule:
@@ -229,7 +233,7 @@ class Scaled(Schedule):
         return self.factor * self.schedule.at(progress)
 
     def __repr__(self) -> str:
-        return f"{self.factor:g}*{self.schedule!r}"
+        return f"{self.factor:g}*{self.schedule!r}" if self.factor != 1.0 else repr(self.schedule)
 
 
 @final
@@ -284,7 +288,13 @@ class Summed(Schedule):
         return self.first.at(progress) + self.second.at(progress)
 
     def __repr__(self) -> str:
-        return f"({self.first!r} + {self.second!r})"
+        first, second = self.first, self.second
+        if isinstance(second, Constant) and not isinstance(first, Constant):  # 1 - x, as it is mostly written
+            first, second = second, first
+        shown = f"{first.value:g}" if isinstance(first, Constant) else repr(first)
+        if isinstance(second, Scaled) and second.factor < 0.0:
+            return f"({shown} - {Scaled(second.schedule, -second.factor)!r})"
+        return f"({shown} + {second!r})"
 
 
 @final
