@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, final
 
@@ -77,10 +77,9 @@ class Route(Reward):
             except TypeError:  # a list, say: no key of a mapping
                 position = last
             if position == last and self.default is None:
-                known = ", ".join(shorten(known) for known in positions)
                 raise RewardFailure(
-                    f"route by {self.by!r}: row {row} has {shorten(key)}, which is none of {known}."
-                    f"{near_miss(str(key), map(str, positions))} Add a branch for it, or a default="
+                    f"route by {self.by!r}: row {row} has {shorten(key)}, which is none of "
+                    f"{', '.join(map(shorten, positions))}.{_hint(key, positions)}"
                 )
             chosen[row] = position
         return [(reward, chosen == position) for position, reward in enumerate(self.children)]
@@ -103,6 +102,14 @@ class Route(Reward):
         branches = ", ".join(f"{key!r}: {reward!r}" for key, reward in self.branches)
         default = f", default={self.default!r}" if self.default is not None else ""
         return f"route({{{branches}}}, by={self.by!r}{default})" + f".named({self.label!r})" * bool(self.label)
+
+
+def _hint(key: Any, known: Iterable[Any]) -> str:
+    """What to do about a cell without a branch."""
+    alike = next((other for other in known if str(other) == str(key)), None)
+    if alike is not None:
+        return f" The cell is a {type(key).__name__}, the branch's key a {type(alike).__name__}: write the key as the cell"
+    return f"{near_miss(str(key), map(str, known))} Add a branch for it, or a default="
 
 
 def route(branches: Mapping[Any, Reward], by: str, default: Reward | None = None) -> Reward:

@@ -87,3 +87,8 @@ def test_group_rewards_see_the_group_of_their_task() -> None:
     table = rk.score(tree, list("wxyz"), prompts=["p", "p", "q", "q"], task=["a", "a", "b", "b"], text=[""] * 4)
     assert seen == [["w", "x"]]
     np.testing.assert_array_equal(table["rank"], [0.5, 0.5, np.nan, np.nan])
+
+
+def test_a_key_of_another_type_is_told() -> None:
+    with pytest.raises(rk.RewardFailure, match="row 0 has '1', which is none of 1, 2. The cell is a str, .* key a int"):
+        rk.score(rk.route({1: rk.exact("answer"), 2: rk.tags("a")}, by="level"), ["x"], level=["1"], answer=["x"])
