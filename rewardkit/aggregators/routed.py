@@ -108,7 +108,7 @@ def _hint(key: Any, known: Iterable[Any]) -> str:
     """What to do about a cell without a branch."""
     alike = next((other for other in known if str(other) == str(key)), None)
     if alike is not None:
-        return f" The cell is a {type(key).__name__}, the branch's key a {type(alike).__name__}: write the key as the cell"
+        return f" The cell is a {type(key).__name__}, the key a {type(alike).__name__}: write the key as the cell"
     return f"{near_miss(str(key), map(str, known))} Add a branch for it, or a default="
 
 
