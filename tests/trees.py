@@ -15,12 +15,17 @@ from hypothesis import strategies as st
 
 import rewardkit as rk
 from rewardkit.aggregators.combined import Combination
+from rewardkit.aggregators.curriculum import Curriculum, Stage
 from rewardkit.aggregators.failover import Fallback
 from rewardkit.aggregators.gated import HardGate, SoftGate
+from rewardkit.aggregators.grouped import RankInGroup
 from rewardkit.aggregators.means import WeightedMean
 from rewardkit.aggregators.monitored import Monitor
+from rewardkit.aggregators.ordered import BestOf, Lexicographic
+from rewardkit.aggregators.penalised import Penalty
+from rewardkit.aggregators.power_means import PowerMean
 from rewardkit.aggregators.routed import Route
-from rewardkit.core.algebra import Clipped, Named, WeightedSum, leaves, wanted
+from rewardkit.core.algebra import Clipped, Named, WeightedSum, wanted
 from rewardkit.core.leaf import Leaf
 from rewardkit.core.progress import Weight, weight_now
 
@@ -121,11 +126,44 @@ def _gates(inner: st.SearchStrategy[rk.Reward]) -> st.SearchStrategy[rk.Reward]:
     return st.one_of(hard, soft)
 
 
+def _power_mean(mean: Callable[..., rk.Reward], items: list[tuple[Weight, rk.Reward]]) -> rk.Reward:
+    """Their mean; what may be negative, or would be taken apart, is clipped."""
+    return mean(
+        [
+            (weight, reward.clip() if reward.bounds[0] < 0.0 or isinstance(reward, WeightedSum) else reward)
+            for weight, reward in items
+        ]
+    )
+
+
+def _curriculum(rewards: list[rk.Reward], overs: list[float]) -> rk.Reward:
+    """Stages that end at 0.3 and 0.6 of training, each in no time or some."""
+    timed = zip(("first", "second"), rewards, (0.3, 0.6), overs, strict=False)
+    stages = [Stage(name, reward, until=until, over=over) for name, reward, until, over in timed]
+    return rk.curriculum([*stages[: len(rewards) - 1], Stage("last", rewards[-1])])
+
+
+def _new(inner: st.SearchStrategy[rk.Reward]) -> st.SearchStrategy[rk.Reward]:
+    """Means of other powers, orders, penalties, ranks and curricula."""
+    two = st.lists(inner, min_size=2, max_size=3)
+    means = st.sampled_from([rk.geometric_mean, rk.harmonic_mean])
+    overs = st.lists(st.sampled_from([0, 0.4]), min_size=2, max_size=2)
+    return st.one_of(
+        st.builds(_power_mean, means, st.lists(st.tuples(positive_weights, inner), min_size=1, max_size=3)),
+        st.builds(lambda rewards, levels: rk.lexicographic(rewards, levels=levels), two, st.sampled_from([1, 4])),
+        two.map(rk.best_of),
+        inner.filter(lambda reward: reward.bounds[0] < reward.bounds[1]).map(rk.penalty),
+        st.builds(rk.rank_in_group, inner),
+        st.builds(_curriculum, st.lists(inner, min_size=1, max_size=3), overs),
+    )
+
+
 def _grown(inner: st.SearchStrategy[rk.Reward]) -> st.SearchStrategy[rk.Reward]:
     several = st.lists(inner, min_size=1, max_size=3)
     pairs = st.lists(st.tuples(weights, inner), min_size=1, max_size=3)
     combine = st.sampled_from([rk.product, rk.minimum, rk.maximum])
     return st.one_of(
+        _new(inner),
         pairs.map(rk.weighted_sum),
         st.lists(st.tuples(positive_weights, inner), min_size=1, max_size=3).map(_mean),
         _gates(inner),
@@ -148,13 +186,9 @@ def trees(*, groups: bool = False, max_leaves: int = 8) -> st.SearchStrategy[rk.
     return st.recursive(st.sampled_from(chosen), _grown, max_leaves=max_leaves)
 
 
-def has(reward: rk.Reward, kind: type[rk.Reward]) -> bool:
-    return isinstance(reward, kind) or any(has(child, kind) for child in reward.children)
-
-
 def couples_groups(reward: rk.Reward) -> bool:
     """Whether a row's score may depend on others of its group."""
-    return has(reward, Fallback) or any(isinstance(leaf, Leaf) and leaf.scope == "group" for leaf in leaves(reward))
+    return reward.together == "group" or any(map(couples_groups, reward.children))
 
 
 @dataclass(frozen=True)
@@ -202,6 +236,11 @@ NOTHING: Scored = ("abstained", math.nan)
 FAILED: Scored = ("failed", math.nan)
 
 
+def failed(scored: Scored) -> bool:
+    """Whether it failed, without a number that stands in."""
+    return scored[0] == "failed" and math.isnan(scored[1])
+
+
 def expected(reward: rk.Reward, completion: str, task: str, progress: rk.Progress | None) -> Scored:
     """What `reward` gives one completion in a group of its own, bugs scoring the lowest bound."""
 
@@ -222,13 +261,26 @@ def expected(reward: rk.Reward, completion: str, task: str, progress: rk.Progres
         return of(chosen)
     if isinstance(reward, Fallback):
         first = of(reward.first)
-        return of(reward.second) if first[0] == "failed" and math.isnan(first[1]) else first
+        return of(reward.second) if failed(first) else first
     if isinstance(reward, Monitor):
         return NOTHING
     if isinstance(reward, Named):
         return of(reward.reward)
     if isinstance(reward, Clipped):
         return _united([of(reward.reward)], lambda values: min(max(values[0], reward.low), reward.high))
+    if isinstance(reward, RankInGroup):  # alone in its group
+        return FAILED if failed(of(reward.reward)) else NOTHING
+    if isinstance(reward, Penalty):
+        low, high = reward.reward.bounds
+        return _united([of(reward.reward)], lambda values: reward.size * (values[0] - high) / (high - low))
+    if isinstance(reward, Curriculum):
+        return _of_curriculum(reward, of, progress)
+    if isinstance(reward, PowerMean):
+        return _of_power_mean(reward, of, progress)
+    if isinstance(reward, Lexicographic):
+        return _of_lexicographic(reward, of)
+    if isinstance(reward, BestOf):
+        return _of_best(reward, of)
     assert isinstance(reward, Combination)
     operations: dict[str, Callable[[list[float]], float]] = {"product": math.prod, "minimum": min, "maximum": max}
     return _united([of(child) for child in reward.rewards], operations[reward.operation])
@@ -250,7 +302,7 @@ def _of_leaf(leaf: Leaf, completion: str) -> Scored:
 
 def _united(children: list[Scored], combine: Callable[[list[float]], float]) -> Scored:
     """Failed where one failed, else `combine` over what has a number."""
-    if any(outcome == "failed" and math.isnan(value) for outcome, value in children):
+    if any(map(failed, children)):
         return FAILED
     values = [value for _, value in children if not math.isnan(value)]
     return ("scored", combine(values)) if values else NOTHING
@@ -266,7 +318,7 @@ def _of_weighted(
         seen = [of(child) for now, weight, child in items if wanted(weight, now, child)]
         counts = isinstance(reward, WeightedSum) and any(not math.isnan(value) for _, value in seen)
         return ("scored", 0.0) if counts else NOTHING
-    if any(outcome == "failed" and math.isnan(value) for _, (outcome, value) in live):
+    if any(failed(scored) for _, scored in live):
         return FAILED
     numbers = [(now, value) for now, (_, value) in live if not math.isnan(value)]
     if not numbers:
@@ -277,7 +329,7 @@ def _of_weighted(
 
 def _of_gate(gate: HardGate | SoftGate, of: Callable[[rk.Reward], Scored], progress: rk.Progress | None) -> Scored:
     outcome, value = of(gate.when)
-    if outcome == "failed" and math.isnan(value):
+    if failed((outcome, value)):
         return FAILED
     if isinstance(gate, HardGate):
         opened = outcome == "abstained" or value >= weight_now(gate.threshold, progress) - 1e-9
@@ -286,3 +338,60 @@ def _of_gate(gate: HardGate | SoftGate, of: Callable[[rk.Reward], Scored], progr
     if opening == 0.0:
         return "scored", gate.otherwise
     return _united([of(gate.then)], lambda values: opening * values[0] + (1.0 - opening) * gate.otherwise)
+
+
+def _of_curriculum(reward: Curriculum, of: Callable[[rk.Reward], Scored], progress: rk.Progress | None) -> Scored:
+    """The stages by what of them counts: all before have passed, and it has not."""
+    left, live = 1.0, []
+    for stage in reward.stages:
+        passed = 0.0 if stage.until is None else 1.0
+        if progress is not None and stage.until is not None:
+            done = progress.step / progress.max_steps - stage.until
+            passed = min(max(done / stage.over, 0.0), 1.0) if stage.over else float(done >= 0.0)
+        if left * (1.0 - passed):
+            live.append((left * (1.0 - passed), of(stage.reward)))
+        left *= passed
+    if any(failed(scored) for _, scored in live):
+        return FAILED
+    numbers = [weight * value for weight, (_, value) in live if not math.isnan(value)]
+    return ("scored", sum(numbers)) if numbers else NOTHING
+
+
+def _of_power_mean(reward: PowerMean, of: Callable[[rk.Reward], Scored], progress: rk.Progress | None) -> Scored:
+    live = [(weight_now(weight, progress), of(child)) for weight, child in reward.items if weight_now(weight, progress)]
+    numbers = [(weight, value) for weight, (_, value) in live if not math.isnan(value)]
+
+    def mean(values: list[float]) -> float:
+        total = sum(weight for weight, _ in numbers)
+        if 0.0 in values:
+            return 0.0
+        if reward.kind == "harmonic_mean":
+            return total / sum(weight / value for weight, value in numbers)
+        return math.exp(sum(weight * math.log(value) for weight, value in numbers) / total)
+
+    return _united([scored for _, scored in live], mean)
+
+
+def _of_lexicographic(reward: Lexicographic, of: Callable[[rk.Reward], Scored]) -> Scored:
+    """Digits between 0 and `levels`, the last one with a fraction."""
+    children = [of(child) for child in reward.rewards]
+    total = 0.0
+    for place, (child, (_, value)) in enumerate(zip(reward.rewards, children, strict=True), 1):
+        low, high = child.bounds
+        digit = 0.0 if math.isnan(value) or low == high else reward.levels * (value - low) / (high - low)
+        total += (digit if place == len(children) else math.floor(digit + 1e-9)) / (reward.levels + 1) ** place
+    highest = sum(reward.levels / (reward.levels + 1) ** place for place in range(1, len(children) + 1))
+    return _united(children, lambda values: total / highest)
+
+
+def _of_best(reward: BestOf, of: Callable[[rk.Reward], Scored]) -> Scored:
+    """The highest, whatever would fail behind what cannot be beaten."""
+    best = -math.inf
+    for place, child in enumerate(reward.rewards):
+        if best >= max(later.bounds[1] for later in reward.rewards[place:]) - 1e-9:
+            break
+        scored = of(child)
+        if failed(scored):
+            return FAILED
+        best = best if math.isnan(scored[1]) else max(best, scored[1])
+    return ("scored", best) if best > -math.inf else NOTHING

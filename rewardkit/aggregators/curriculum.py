@@ -10,16 +10,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, final
 
-from rewardkit.core.algebra import Reward, as_reward, checked_name, schedules_of, weighted_columns
+from rewardkit.core.algebra import Reward, WeightedSum, as_reward, checked_name, schedules_of, weighted_columns
 from rewardkit.core.errors import RewardDefinitionError, RewardTypeError, shorten
 from rewardkit.core.outcome import Column, Rows, weighted_total
 from rewardkit.core.positions import Passing, checked_position
-from rewardkit.core.progress import Bounds, Progress, Schedule, Weight, weight_now
+from rewardkit.core.progress import Bounds, Progress, Schedule, Weight, multiplied, weight_now
 from rewardkit.core.scoring import Scoring, Share
 
 
@@ -72,6 +72,16 @@ class Stage:
             return self.until
         return Passing(self.until, self.over)
 
+    @property
+    def parts(self) -> tuple[tuple[Weight, Reward], ...]:
+        """The rewards of a plain sum with their weights, so that each is scored or left out by itself."""
+        return self.reward.items if isinstance(self.reward, WeightedSum) else ((1.0, self.reward),)
+
+    @property
+    def fades(self) -> bool:
+        """Whether it may count in part."""
+        return isinstance(self.until, Schedule) or self.over != 0
+
     def __repr__(self) -> str:
         options = f", until={self.until!r}" * (self.until is not None) + f", over={self.over!r}" * (self.over != 0)
         return f"Stage({self.name!r}, {self.reward!r}{options})"
@@ -99,11 +109,11 @@ class Curriculum(Reward):
 
     @property
     def children(self) -> tuple[Reward, ...]:
-        return tuple(stage.reward for stage in self.stages)
+        return tuple(reward for _, reward in self.summands)
 
     @property
     def prefixes(self) -> tuple[str, ...]:
-        return tuple(stage.name for stage in self.stages)
+        return tuple(stage.name for stage in self.stages for _ in stage.parts)
 
     @property
     def addends(self) -> tuple[Reward, ...]:
@@ -111,46 +121,53 @@ class Curriculum(Reward):
 
     @property
     def bounds(self) -> Bounds:
-        # While one stage fades into the next the value lies between theirs.
         limits = [stage.reward.bounds for stage in self.stages]
+        if any(stage.fades for stage in self.stages):  # where one of two abstains only a part of the other is left
+            limits.append((0.0, 0.0))
         return min(low for low, _ in limits), max(high for _, high in limits)
 
-    @property
-    def summands(self) -> tuple[tuple[Weight, Reward], ...]:
-        return self.items
-
     @cached_property
-    def items(self) -> tuple[tuple[Weight, Reward], ...]:
-        """Each stage's weight: all before it are over, and it is not."""
-        items: list[tuple[Weight, Reward]] = []
+    def stage_weights(self) -> tuple[Weight, ...]:
+        """Of each stage: all before it are over, and it is not."""
+        weights: list[Weight] = []
         reached: Any = 1.0
         for stage in self.stages:
             passed = stage.passed
-            items.append((reached if passed is None else reached * (1.0 - passed), stage.reward))
+            weights.append(reached if passed is None else reached * (1.0 - passed))
             reached = reached * passed if passed is not None else reached
-        return tuple(items)
+        return tuple(weights)
+
+    @cached_property
+    def summands(self) -> tuple[tuple[Weight, Reward], ...]:
+        return tuple(
+            (multiplied(weight, inner), reward)
+            for weight, stage in zip(self.stage_weights, self.stages, strict=True)
+            for inner, reward in stage.parts
+        )
 
     @property
     def schedules(self) -> tuple[Schedule, ...]:
-        return schedules_of(weight for weight, _ in self.items)
+        return schedules_of(weight for weight, _ in self.summands)
 
     def addend_weights(self, progress: Progress | None) -> tuple[float, ...]:
-        return tuple(weight_now(weight, progress) for weight, _ in self.items)
+        return tuple(weight_now(weight, progress) for weight, _ in self.summands)
+
+    def _stages_now(self, progress: Progress | None) -> list[float]:
+        return [weight_now(weight, progress) for weight in self.stage_weights]
 
     def gauges(self, progress: Progress | None) -> Mapping[str, float]:
-        weights = self.addend_weights(progress)
-        return {"stage": sum(number * weight for number, weight in enumerate(weights, 1))}
+        return {"stage": sum(number * weight for number, weight in enumerate(self._stages_now(progress), 1))}
 
     def stage_at(self, progress: Progress | None) -> str:
         """The name of the stage that counts most."""
-        weights = self.addend_weights(progress)
+        weights = self._stages_now(progress)
         return self.stages[weights.index(max(weights))].name
 
     def named(self, name: str) -> Reward:
         return replace(self, label=checked_name(name))
 
     async def evaluate(self, scoring: Scoring, rows: Rows) -> Column:
-        columns = await weighted_columns(scoring, self.items, rows)
+        columns = await weighted_columns(scoring, self.summands, rows)
         return Column.combined([(column, now != 0.0) for now, column in columns], weighted_total(columns), rows)
 
     def distribute(self, scoring: Scoring, share: Share) -> Iterator[tuple[Reward, Share]]:
@@ -172,8 +189,11 @@ def curriculum(stages: Iterable[Stage]) -> Reward:
         stages: :class:`Stage` objects, in order; all but the last have an ``until``.
 
     Raises:
-        RewardDefinitionError: no stages, two of one name, one without an end before the last, or an end of the last.
+        RewardDefinitionError: no stages, two of one name, one without an end before the last, an end of the last, or
+            ends in time that do not ascend.
     """
+    if not isinstance(stages, Iterable):
+        raise RewardTypeError(f"curriculum takes a list of rk.Stage(name, reward, until=...), got {shorten(stages)}")
     listed = tuple(stages)
     if not listed:
         raise RewardDefinitionError("curriculum needs at least one stage")
@@ -189,4 +209,21 @@ def curriculum(stages: Iterable[Stage]) -> Reward:
             raise RewardDefinitionError(f"curriculum: stage {stage.name!r} has no until=, so those after it never come")
     if listed[-1].until is not None:
         raise RewardDefinitionError(f"curriculum: nothing follows the last stage, {names[-1]!r}: drop its until=")
+    _check_times(listed)
     return Curriculum(listed)
+
+
+def _check_times(stages: Sequence[Stage]) -> None:
+    """A stage that ends in time before those ahead of it are over never counts."""
+    latest: dict[type, Stage] = {}
+    for stage in stages:
+        if stage.until is None or isinstance(stage.until, Schedule):
+            continue
+        kind = float if isinstance(stage.until, float) else int
+        before = latest.get(kind)
+        if before is not None and stage.until <= before.until:
+            raise RewardDefinitionError(
+                f"curriculum: stage {stage.name!r} ends at {stage.until}, and {before.name!r} before it at "
+                f"{before.until}: the ends must ascend, or it never counts"
+            )
+        latest[kind] = stage

@@ -77,7 +77,7 @@ def rank_in_group(reward: Reward) -> Reward:
 
     Only the order counts then, not by how much: a judge's scale, or one outlier, changes nothing. Four completions that
     `reward` gives 0.1, 0.5, 0.5, 9.0 get 0.0, 0.5, 0.5, 1.0; where all are alike each gets 0.5, which carries no
-    advantage.
+    advantage. Inside a gate the closed completions of a group count among the others.
 
     Args:
         reward: what ranks them, within 1e-9. What abstained or failed is left out of the ranking; who is left alone

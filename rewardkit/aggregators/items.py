@@ -19,9 +19,13 @@ def listed_rewards(where: str, rewards: tuple[Any, ...], *, least: int) -> tuple
 
     Raises:
         RewardDefinitionError: fewer than `least` (1 or 2).
-        RewardTypeError: something that is no reward.
+        RewardTypeError: something that is no reward, or a mapping, whose weights or names would have no meaning.
     """
     given = rewards[0] if len(rewards) == 1 and not isinstance(rewards[0], Reward) else rewards
+    if isinstance(given, Mapping):
+        raise RewardTypeError(
+            f"{where} takes rewards without weights, one by one or as one list, got the mapping {shorten(given)}"
+        )
     items = tuple(given) if isinstance(given, Iterable) else (given,)
     if len(items) < least:
         raise RewardDefinitionError(f"{where} needs at least {'one reward' if least == 1 else 'two rewards'}")

@@ -115,10 +115,12 @@ class Normalised(Reward):
         if self.moments is None:
             if len(values) < 2:
                 return np.zeros(len(values))
-            mean, deviation = float(values.mean()), float(values.std(ddof=1)) + EPSILON
+            with np.errstate(over="ignore"):  # squares of huge numbers
+                mean, deviation = float(values.mean()), float(values.std(ddof=1)) + EPSILON
         else:
-            states = {} if batch.progress is None else batch.progress.states
-            mean, deviation = self.moments.moments(states.get(self.moments) or self.moments.init())
+            trained = batch.progress if batch.progress is not None and batch.progress.training else None
+            known = None if trained is None else trained.states.get(self.moments)
+            mean, deviation = self.moments.moments(known or self.moments.init())
         return np.asarray((values - mean) / deviation)
 
     def __repr__(self) -> str:
@@ -127,7 +129,7 @@ class Normalised(Reward):
         return f"normalise({self.reward!r}{options})"
 
 
-def normalise(reward: Reward, by: By = "group", *, half_life: float = 50.0) -> Reward:
+def normalise(reward: Reward, by: By = "group", *, half_life: float | None = None) -> Reward:
     """A reward with mean 0 and deviation 1: ``0.7 * right + 0.3 * rk.normalise(judge)``.
 
     ``(x - mean) / (deviation + 1e-4)``. Within a group of completions scored 1, 2, 3 it is -1, 0, 1, and 0 where all
@@ -139,7 +141,9 @@ def normalise(reward: Reward, by: By = "group", *, half_life: float = 50.0) -> R
         by: ``"group"``: among the completions of a prompt (sample deviation, as TRL takes it); ``"batch"``: among all
             completions of the batch, of all processes; ``"running"``: by the training so far, over all processes:
             before the first batch is done it is the reward itself, and so it is outside of training.
-        half_life: for ``"running"``: what is as many batches old counts half.
+        half_life: for ``"running"``: what is as many batches old counts half; 50 by default.
+
+    Inside a gate the closed completions of a group, or of the batch, count among the others.
 
     Raises:
         RewardDefinitionError: another `by`, a half-life that is not above 0, or ``"running"`` for a reward without a
@@ -150,12 +154,15 @@ def normalise(reward: Reward, by: By = "group", *, half_life: float = 50.0) -> R
     if by not in get_args(By):
         raise RewardDefinitionError(f"normalise: by is one of {', '.join(get_args(By))}, got {shorten(by)}")
     if by != "running":
+        if half_life is not None:
+            raise RewardDefinitionError(f'normalise: half_life is for by="running", not for by={by!r}')
         return Normalised(item, by, None)
-    life = number(half_life, "normalise: half_life")
+    life = 50.0 if half_life is None else number(half_life, "normalise: half_life")
     if life <= 0.0:
         raise RewardDefinitionError(f"normalise: half_life is a number of batches above 0, got {life:g}")
-    if not item.name or not item.logged:
+    if item.generic or not item.name or not item.logged:
         raise RewardDefinitionError(
-            f"normalise: {item!r} has no mean of its own in the log to follow; give it a name with .named(...)"
+            f"normalise: {item!r} has no mean in the log under a name of its own to follow; give it one with "
+            ".named(...)"
         )
     return Normalised(item, by, RunningMoments(item.name, life))

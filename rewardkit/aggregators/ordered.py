@@ -91,6 +91,8 @@ class BestOf(Reward):
             (column,) = await scoring.columns([(reward, open_rows)])
             failed = open_rows & column.unscorable
             result.codes[failed], result.values[failed] = FAILED, np.nan
+            for row in np.flatnonzero(failed).tolist():
+                result.notes.pop(row, None)
             better = open_rows & ~failed & column.contributing & ~(result.values >= column.values)
             for row in np.flatnonzero(better).tolist():
                 result.notes.pop(row, None)
@@ -125,7 +127,7 @@ def lexicographic(*rewards: Any, levels: int = 10) -> Reward:
     if isinstance(levels, bool) or not isinstance(levels, int) or levels < 1:
         raise RewardDefinitionError(f"lexicographic: levels is a number of steps from 1 on, got {shorten(levels)}")
     for item in items:
-        if not all(map(math.isfinite, item.bounds)):
+        if not math.isfinite(item.bounds[1] - item.bounds[0]):
             raise RewardDefinitionError(
                 f"lexicographic: {item!r} has the bounds {item.bounds}; steps between them need finite ones: declare "
                 "them, or use .clip(low, high)"

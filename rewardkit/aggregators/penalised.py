@@ -40,7 +40,7 @@ class Penalty(Reward):
     async def evaluate(self, scoring: Scoring, rows: Rows) -> Column:
         (column,) = await scoring.columns([(self.reward, rows)])
         low, high = self.reward.bounds
-        return Column.combined([(column, True)], self.size * (column.values - high) / (high - low), rows)
+        return Column.combined([(column, True)], self.size * ((column.values - high) / (high - low)), rows)
 
     def __repr__(self) -> str:
         return f"penalty({self.reward!r}{f', {self.size:g}' * (self.size != 1.0)})"
@@ -66,7 +66,7 @@ def penalty(reward: Reward, size: float = 1.0) -> Reward:
     if checked <= 0.0:
         raise RewardDefinitionError(f"penalty: size is a number above 0, got {checked:g}; the sign comes by itself")
     low, high = item.bounds
-    if not (math.isfinite(low) and math.isfinite(high)) or low == high:
+    if not math.isfinite(high - low) or low == high:
         raise RewardDefinitionError(
             f"penalty: {item!r} has the bounds {item.bounds}; how much it lacks needs two finite ones: declare "
             "them, or use .clip(low, high)"

@@ -18,6 +18,9 @@ from rewardkit.core.outcome import Column, Floats, Rows
 from rewardkit.core.progress import Bounds, Schedule, Weight, weight_bounds
 from rewardkit.core.scoring import Scoring
 
+SMALLEST = float(np.finfo(np.float64).tiny)
+"""Stands in for a zero that would be divided by."""
+
 Kind = Literal["geometric_mean", "harmonic_mean"]
 
 
@@ -64,12 +67,14 @@ class PowerMean(Reward):
     def _mean(self, weights: Floats, values: Floats) -> Floats:
         """(n,) of (items, n) each; 0 where a value that counts is 0."""
         counted = weights > 0.0
-        total = np.maximum(weights.sum(axis=0), np.finfo(np.float64).tiny)
+        weights = weights / np.maximum(weights.max(axis=0), SMALLEST)  # so that tiny ones do not vanish
+        total = np.maximum(weights.sum(axis=0), SMALLEST)
         positive = np.where(counted & (values > 0.0), values, 1.0)
         if self.kind == "geometric_mean":
             mean = np.exp((weights * np.log(positive)).sum(axis=0) / total)
         else:
-            mean = total / np.maximum((weights / positive).sum(axis=0), np.finfo(np.float64).tiny)
+            with np.errstate(over="ignore"):  # the reciprocal of next to nothing
+                mean = total / np.maximum((weights / positive).sum(axis=0), SMALLEST)
         # The roundings of logarithms must not lead out of the declared bounds.
         low = np.where(counted, values, np.inf).min(axis=0)
         high = np.where(counted, values, -np.inf).max(axis=0)

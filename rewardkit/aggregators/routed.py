@@ -9,7 +9,7 @@ from typing import Any, final
 import numpy as np
 
 from rewardkit.core.algebra import Reward, as_reward, checked_name
-from rewardkit.core.batch import Batch
+from rewardkit.core.batch import Batch, Numbers
 from rewardkit.core.errors import BindingError, RewardDefinitionError, RewardFailure, near_miss, shorten
 from rewardkit.core.outcome import Column, Rows
 from rewardkit.core.progress import Bounds
@@ -60,28 +60,37 @@ class Route(Reward):
     def named(self, name: str) -> Reward:
         return replace(self, label=checked_name(name))
 
-    def _chosen(self, batch: Batch, rows: Rows) -> list[tuple[Reward, Rows]]:
-        """Each branch with the rows that are its own."""
+    def _branch(self, batch: Batch, rows: Rows) -> Numbers:
+        """(n,) which of its children each row chooses; -1 for none, and outside of `rows`."""
         if self.by not in batch.columns:
             raise BindingError(
                 f"route by {self.by!r}: the data has no such column. Columns: {', '.join(batch.columns) or 'none'}."
                 + near_miss(self.by, batch.columns)
             )
         positions = {key: position for position, (key, _) in enumerate(self.branches)}
-        last = len(self.branches)
+        otherwise = -1 if self.default is None else len(self.branches)
         chosen = np.full(batch.size, -1)
         for row in np.flatnonzero(rows).tolist():
             key = batch.columns[self.by][row]
             try:
-                position = positions.get(key, last)
+                chosen[row] = positions.get(key, otherwise)
             except TypeError:  # a list, say: no key of a mapping
-                position = last
-            if position == last and self.default is None:
-                raise RewardFailure(
-                    f"route by {self.by!r}: row {row} has {shorten(key)}, which is none of "
-                    f"{', '.join(map(shorten, positions))}.{_hint(key, positions)}"
-                )
-            chosen[row] = position
+                chosen[row] = otherwise
+        return chosen
+
+    def applied(self, batch: Batch, rows: Rows) -> tuple[Rows, ...]:
+        chosen = self._branch(batch, rows)
+        return tuple(chosen == position for position in range(len(self.children)))
+
+    def _chosen(self, batch: Batch, rows: Rows) -> list[tuple[Reward, Rows]]:
+        """Each branch with the rows that are its own."""
+        chosen = self._branch(batch, rows)
+        for row in np.flatnonzero(rows & (chosen < 0))[:1].tolist():
+            key, known = batch.columns[self.by][row], [key for key, _ in self.branches]
+            raise RewardFailure(
+                f"route by {self.by!r}: row {row} has {shorten(key)}, which is none of "
+                f"{', '.join(map(shorten, known))}.{_hint(key, known)}"
+            )
         return [(reward, chosen == position) for position, reward in enumerate(self.children)]
 
     async def evaluate(self, scoring: Scoring, rows: Rows) -> Column:

@@ -104,6 +104,10 @@ class Reward(ABC):
         """What each of its `addends` counts for now, where nothing abstains and its gates stand open."""
         return (1.0,) * len(self.addends or ())
 
+    def applied(self, batch: Batch, rows: Rows) -> tuple[Rows, ...]:
+        """Those of `rows` (n,) in which each of its `children` applies: all of them, unless it routes."""
+        return (rows,) * len(self.children)
+
     def reach(self, batch: Batch, rows: Rows) -> Rows:
         """The rows (n,) that it has to see to score `rows`: their whole groups, say."""
         return rows

@@ -161,17 +161,19 @@ class Batch:
 
     @cached_property
     def groups(self) -> Numbers:
-        """(n,) the group of each row: runs of equal prompt and columns, cut every `num_generations` rows.
+        """(n,) the group of each row: `num_generations` in a row, or else runs of equal prompt and columns.
 
-        Where their number is known the columns are not asked: images decoded anew for each row are never equal.
+        Where their number is known nothing else is asked: an environment may greet every completion in another way,
+        and images decoded anew for each row are never equal.
         """
         starts = np.zeros(self.size, dtype=np.bool_)
-        own = [] if self.num_generations else [name for name in self.columns if name not in RESERVED]
-        for name in (["prompt"] if self.prompts is not None else []) + own:
-            numbers = self.equality(name).numbers
-            starts[1:] |= numbers[1:] != numbers[:-1]
         if self.num_generations:
             starts[:: self.num_generations] = True
+        else:
+            own = [name for name in self.columns if name not in RESERVED]
+            for name in (["prompt"] if self.prompts is not None else []) + own:
+                numbers = self.equality(name).numbers
+                starts[1:] |= numbers[1:] != numbers[:-1]
         groups: Numbers = np.cumsum(starts, dtype=np.int64)
         return groups
 

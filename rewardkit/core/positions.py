@@ -47,7 +47,11 @@ def checked_order(first: Position, second: Position, what: str) -> None:
 
 def steps(position: Position, progress: Progress) -> float:
     """`position` in optimiser steps."""
-    return float(position) if isinstance(position, int) else position * progress.max_steps
+    if isinstance(position, int):
+        return float(position)
+    place = position * progress.max_steps
+    # 0.07 of 100 steps is the step 7, though the product is a little more.
+    return float(round(place)) if math.isclose(place, round(place), rel_tol=1e-12) else place
 
 
 def way_done(start: Position, end: Position, progress: Progress) -> float:
@@ -79,7 +83,7 @@ class Passing(Schedule):
         duration = steps(self.over, progress)
         if begun >= duration:
             return 1.0
-        return max(0.0, begun / duration)
+        return begun / duration if begun > 0.0 else 0.0
 
     def __repr__(self) -> str:
         return f"passing({self.position}{f', over={self.over}' * (self.over != 0)})"

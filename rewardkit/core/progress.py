@@ -11,7 +11,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from numbers import Real
+from numbers import Integral, Real
 from types import MappingProxyType
 from typing import Any, final
 
@@ -40,9 +40,11 @@ class Progress:
     states: Mapping[Any, Any] = field(default_factory=dict, kw_only=True, hash=False)
 
     def __post_init__(self) -> None:
-        if self.step < 0 or self.max_steps < 1:
+        whole = isinstance(self.step, Integral) and isinstance(self.max_steps, Integral)
+        if not whole or self.step < 0 or self.max_steps < 1:
             raise RewardDefinitionError(
-                f"Progress needs step >= 0 and max_steps >= 1, got step={self.step}, max_steps={self.max_steps}"
+                "Progress needs whole numbers, step >= 0 and max_steps >= 1, got "
+                f"step={self.step}, max_steps={self.max_steps}"
             )
         object.__setattr__(self, "means", MappingProxyType(dict(self.means)))
         object.__setattr__(self, "states", MappingProxyType(dict(self.states)))

@@ -165,8 +165,21 @@ class _Evaluation:
         """The column of `root`; then those of what schedules follow, on all rows where they apply."""
         everything = np.ones(self._batch.size, dtype=np.bool_)
         (column,) = await self.columns([(root, everything)])
-        await self.columns([(reward, everything & ~self._memo(reward).unrouted) for reward in followed])
+        if followed:
+            applied = self._applied(root)
+            await self.columns([(reward, applied[self.scorer._keys.key(reward)]) for reward in followed])
         return column
+
+    def _applied(self, root: Reward) -> dict[int, Rows]:
+        """The rows in which each node applies: those of its own routes, gates open or not."""
+        found: dict[int, Rows] = {}
+        stack = [(root, np.ones(self._batch.size, dtype=np.bool_))]
+        while stack:
+            node, rows = stack.pop()
+            key = self.scorer._keys.key(node)
+            found[key] = found.get(key, False) | rows
+            stack += zip(node.children, node.applied(self._batch, rows), strict=True)
+        return found
 
     async def columns(self, requests: Sequence[tuple[Reward, Rows]]) -> list[Column]:
         memos = []

@@ -174,16 +174,10 @@ def overlong_penalty(max_length: int, buffer: int, *, unit: Unit = "tokens", ext
     return primitive(function, "overlong_penalty", shown, *measured, bounds=(-1.0, 0.0))
 
 
-@dataclass(frozen=True)
-class CosineFactor:
-    """From 1.0 at length 0 down to 0.0 at the longest, along half a cosine."""
-
-    length: Length
-    max_length: float
-
-    def __call__(self, measured: Sequence[int] | str | None) -> float:
-        # Beyond the longest it stays there: the cosine would climb again.
-        return 0.5 * (1.0 + math.cos(min(self.length(measured) / self.max_length, 1.0) * math.pi))
+def _length(name: str, unit: Unit) -> Reward:
+    """The length as a component, named by its unit, so that all that measure in one unit share it."""
+    measure, measured = _measured(name, unit, None)
+    return primitive(measure, f"completion_{unit}", f"completion_{unit}()", *measured, bounds=(0.0, math.inf))
 
 
 @final
@@ -192,7 +186,8 @@ class CosineLength(Reward):
     """The credit of a right or wrong completion, between two values by its length."""
 
     correct: Reward
-    factor: Reward
+    length: Reward
+    max_length: float
     right: Bounds
     wrong: Bounds
     threshold: float
@@ -208,7 +203,7 @@ class CosineLength(Reward):
 
     @property
     def children(self) -> tuple[Reward, ...]:
-        return (self.correct, self.factor)
+        return (self.correct, self.length)
 
     @property
     def bounds(self) -> Bounds:
@@ -216,10 +211,13 @@ class CosineLength(Reward):
         return min(ends), max(ends)
 
     async def evaluate(self, scoring: Scoring, rows: Rows) -> Column:
-        correct, factor = await scoring.columns([(self.correct, rows), (self.factor, rows)])
+        correct, length = await scoring.columns([(self.correct, rows), (self.length, rows)])
+        # Beyond the longest it stays there: the cosine would climb again.
+        ways = np.minimum(length.values / self.max_length, 1.0)
+        factor = np.array([0.5 * (1.0 + math.cos(way * math.pi)) for way in ways.tolist()])
         is_right = np.greater_equal(correct.values, self.threshold - 1e-9)  # False where NaN
         longest, shortest = (np.where(is_right, self.right[end], self.wrong[end]) for end in (0, 1))
-        return Column.combined([(correct, True)], longest + (shortest - longest) * factor.values, rows)
+        return Column.combined([(correct, True)], longest + (shortest - longest) * factor, rows)
 
     def __repr__(self) -> str:
         return self.call
@@ -298,11 +296,8 @@ def shortest_correct(correct: Reward, *, low: float = 0.5, threshold: float = 1.
     if not 0.0 <= lowest <= 1.0:
         raise RewardDefinitionError(f"shortest_correct: low is from 0.0 to 1.0, got {lowest:g}")
     from_here = _reachable("shortest_correct", threshold, checked)
-    measure, measured = _measured("shortest_correct", unit, None)
+    length = _length("shortest_correct", unit)
     options = {"unit": (unit, "tokens")}
-    length = primitive(
-        measure, "completion_length", expression("completion_length", **options), *measured, bounds=(0.0, math.inf)
-    )
     call = expression("shortest_correct", checked, low=(lowest, 0.5), threshold=(from_here, 1.0), **options)
     return ShortestCorrect(checked, length, lowest, from_here, call)
 
@@ -362,10 +357,8 @@ def cosine_length(
     )
     ends = (long_right, short_right), (long_wrong, short_wrong)
     from_here = _reachable("cosine_length", threshold, checked)
-    length, measured = _measured("cosine_length", unit, None)
+    length = _length("cosine_length", unit)
     options = {"unit": (unit, "tokens")}
-    shortness = expression("shortness", _short(longest), **options)
-    factor = primitive(CosineFactor(length, longest), "shortness", shortness, *measured)
     call = expression(
         "cosine_length",
         checked,
@@ -375,4 +368,4 @@ def cosine_length(
         threshold=(from_here, 1.0),
         **options,
     )
-    return CosineLength(checked, factor, *ends, from_here, call)
+    return CosineLength(checked, length, longest, *ends, from_here, call)

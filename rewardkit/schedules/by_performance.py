@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any, final
 
 from rewardkit.core.errors import RewardDefinitionError, RewardTypeError, shorten
@@ -33,10 +34,10 @@ class Reached(PerformanceSchedule):
         return 0.0, 1.0
 
     def init(self) -> State:
-        return {"recent": [], "held": 0, "reached": False, "way": 0.0}
+        return {"recent": [], "held": 0, "reached": False, "way": 0}
 
     def settled(self) -> State:
-        return {"recent": [], "held": 0, "reached": True, "way": 1.0}
+        return {"recent": [], "held": 0, "reached": True, "way": self.over}
 
     def update(self, state: State, means: Mapping[str, float]) -> State:
         if self.component not in means:
@@ -46,14 +47,14 @@ class Reached(PerformanceSchedule):
         full = len(recent) == self.window
         held = state["held"] + 1 if full and mean >= self.level - TOLERANCE else 0
         reached = state["reached"] or held >= self.patience
-        if self.fall_back is not None and full and mean < self.fall_back - TOLERANCE:
+        if self.fall_back is not None and mean < self.fall_back - TOLERANCE:
             reached = False
-        way = state["way"] + (1.0 if reached else -1.0) / self.over
-        # Rounded, so that many small steps arrive at the same number as one large one.
-        return {"recent": recent, "held": held, "reached": reached, "way": min(max(round(way, 12), 0.0), 1.0)}
+        # Counted in batches, so that many small steps arrive at the same number as one large one.
+        way = min(max(state["way"] + (1 if reached else -1), 0), self.over)
+        return {"recent": recent, "held": held, "reached": reached, "way": way}
 
     def value(self, state: State) -> float:
-        return float(state["way"])
+        return float(state["way"] / self.over)
 
     def __repr__(self) -> str:
         options = f", level={self.level!r}, window={self.window}"
@@ -131,7 +132,8 @@ def when_reached(
     In evaluation it counts as reached. It needs a trainer that passes its state (not asynchronous GRPO).
 
     Raises:
-        RewardDefinitionError: a number makes no sense, or `fall_back` is not below `level`.
+        RewardDefinitionError: a number makes no sense, `fall_back` is not below `level`, or `component` is a reward
+            that nobody named.
     """
     reached = number(level, "when_reached: level")
     back = None if fall_back is None else number(fall_back, "when_reached: fall_back")
@@ -178,10 +180,16 @@ def _name(component: Any, where: str) -> str:
         raise RewardTypeError(
             f"{where}: component is the name of a component, or a reward that has one, got {shorten(component)}"
         )
+    if getattr(component, "generic", False):
+        # Another of the kind may come first in the tree, and this one be called product_2.
+        raise RewardDefinitionError(
+            f"{where}: nobody named {component!r}, so there may be several called {name!r}: follow "
+            "reward.named(...), and put that into the tree"
+        )
     return name
 
 
 def _count(value: Any, what: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
         raise RewardDefinitionError(f"{what} is a number of batches from 1 on, got {shorten(value)}")
-    return value
+    return int(value)

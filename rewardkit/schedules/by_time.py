@@ -10,12 +10,12 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Any, Literal, final
 
 from rewardkit.core.errors import RewardDefinitionError, shorten
 from rewardkit.core.positions import Position, checked_order, checked_position, steps, way_done
 from rewardkit.core.progress import Bounds, Constant, Progress, Schedule, as_weight, number
+from rewardkit.schedules.places import placed
 
 
 class Curve(ABC):
@@ -135,7 +135,9 @@ class Piecewise(Schedule):
         if after == len(self.points) or self.interpolation == "constant":
             return value
         way = (progress.step - places[after - 1]) / (places[after] - places[after - 1])
-        return value * (1.0 - way) + self.points[after][1] * way
+        following = self.points[after][1]
+        low, high = min(value, following), max(value, following)
+        return min(max(Straight()(way, value, following), low), high)
 
     def __repr__(self) -> str:
         points = ", ".join(f"{position}: {value:g}" for position, value in self.points)
@@ -273,18 +275,11 @@ def piecewise(
     Raises:
         RewardDefinitionError: no points, positions out of order or of both kinds, a value that is not finite.
     """
-    pairs = list(points.items() if isinstance(points, Mapping) else points)
+    pairs = placed(points, "piecewise")
     if not pairs:
         raise RewardDefinitionError("piecewise needs at least one point: piecewise({0.0: 0.1, 0.5: 1.0})")
     if interpolation not in ("linear", "constant"):
         raise RewardDefinitionError(f'interpolation is "linear" or "constant", got {shorten(interpolation)}')
-    checked = tuple(
-        (checked_position(position, "a position"), number(value, "a value of piecewise")) for position, value in pairs
+    return Piecewise(
+        tuple((position, number(value, "a value of piecewise")) for position, value in pairs), interpolation
     )
-    kinds = {type(position) for position, _ in checked if position != 0}
-    if len(kinds) > 1:
-        raise RewardDefinitionError("piecewise mixes fractions (float) and steps (int); write all positions alike")
-    for (first, _), (second, _) in pairwise(checked):
-        if not first < second:
-            raise RewardDefinitionError(f"piecewise: positions must ascend, {second} follows {first}")
-    return Piecewise(checked, interpolation)

@@ -5,15 +5,24 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rewardkit.core import states as kept
 from rewardkit.core.algebra import Reward, as_reward
-from rewardkit.core.errors import BindingError, MissingExtraError, RewardDefinitionError, near_miss
+from rewardkit.core.errors import (
+    BindingError,
+    MissingExtraError,
+    RewardDefinitionError,
+    RewardTypeError,
+    near_miss,
+    shorten,
+)
 from rewardkit.core.outcome import Floats
 from rewardkit.core.progress import SQUARES, PerformanceSchedule, Progress, Schedule, following
 from rewardkit.core.scorer import Scorer
@@ -46,20 +55,40 @@ def weights_over_training(
         reward: a tree.
         max_steps: optimiser steps of the training, at least 1.
         means: component -> its mean in each training batch, one batch per step, for what follows performance: those of
-            an earlier run, say. Behind the last one it stays as it is.
+            an earlier run, say; NaN where nobody scored it. Behind the last one it stays as it is.
 
     Raises:
         BindingError: schedules follow a component, and `means` has none of it.
+        RewardDefinitionError: `max_steps` is below 1, or `means` are no lists of numbers.
     """
     scorer = Scorer(as_reward(reward, "weights_over_training"))
-    missing = [follower for follower in scorer.followers if follower.component not in (means or {})]
+    count, known = _checked_steps(max_steps, "weights_over_training"), _checked_means(means, "weights_over_training")
+    missing = [follower for follower in scorer.followers if follower.component not in known]
     if missing:
         raise BindingError(
             f"{missing[0]!r} follows {missing[0].component!r}, so its course depends on the training: pass "
             f"means={{{missing[0].component!r}: [...]}}, its mean in each batch."
-            + near_miss(missing[0].component, means or {})
+            + near_miss(missing[0].component, known)
         )
-    return _course(scorer, max_steps, _states(scorer.followers, max_steps, means or {})).weights
+    return _course(scorer, count, _states(scorer.followers, count, known)).weights
+
+
+def _checked_steps(max_steps: object, where: str) -> int:
+    if isinstance(max_steps, bool) or not isinstance(max_steps, Integral) or max_steps < 1:
+        raise RewardDefinitionError(f"{where}: max_steps is a number of steps from 1 on, got {shorten(max_steps)}")
+    return int(max_steps)
+
+
+def _checked_means(means: Mapping[str, Sequence[float]] | None, where: str) -> dict[str, list[float]]:
+    checked: dict[str, list[float]] = {}
+    for name, values in (means or {}).items():
+        try:
+            checked[name] = [float(value) for value in values]
+        except (TypeError, ValueError):
+            raise RewardTypeError(
+                f"{where}: means of {name!r} are a list of numbers, its mean in each batch, got {shorten(values)}"
+            ) from None
+    return checked
 
 
 def _course(scorer: Scorer, max_steps: int, states: Iterable[kept.States]) -> _Course:
@@ -105,7 +134,8 @@ def _states(
     states = kept.initial(followers)
     for step in range(max_steps + 1):
         yield states
-        known = {name: float(values[step]) for name, values in means.items() if step < len(values)}
+        known = {name: values[step] for name, values in means.items() if step < len(values)}
+        known = {name: value for name, value in known.items() if not math.isnan(value)}
         squares = {name + SQUARES: value * value for name, value in known.items()}
         states = kept.advanced(states, {**known, **squares})
 
@@ -130,27 +160,31 @@ def plot_schedules(
 
     Raises:
         MissingExtraError: matplotlib is not installed.
-        RewardDefinitionError: `max_steps` is below 1.
+        RewardDefinitionError: `max_steps` is below 1, `means` are no lists of numbers, or no weight nor threshold is
+            there to draw.
     """
     try:
         from matplotlib.figure import Figure
         from matplotlib.ticker import MaxNLocator
     except ImportError:
         raise MissingExtraError.of("plot_schedules", "plot") from None
-    if max_steps < 1:
-        raise RewardDefinitionError(f"plot_schedules: max_steps is a number of steps from 1 on, got {max_steps}")
-    courses = _courses(reward, max_steps, means or {})
+    count = _checked_steps(max_steps, "plot_schedules")
+    courses = _courses(reward, count, _checked_means(means, "plot_schedules"))
     low, high = courses[0], courses[-1]
-    panels: list[tuple[str, dict[str, Floats], dict[str, Floats]]] = [("weight", low.weights, high.weights)]
+    panels: list[tuple[str, dict[str, Floats], dict[str, Floats]]] = []
+    if low.weights:
+        panels.append(("weight", low.weights, high.weights))
     for kind in sorted({name.split(" of ")[0] for name in low.gauges}):
         inside = [name for name in low.gauges if name.startswith(f"{kind} of ")]
         panels.append((kind, {n: low.gauges[n] for n in inside}, {n: high.gauges[n] for n in inside}))
+    if not panels:
+        raise RewardDefinitionError(f"plot_schedules: {reward!r} has no weights: nothing of it is trained on")
     figure = Figure(figsize=(8.0, 1.0 + 2.6 * len(panels)), layout="constrained")
     axes: Any = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
-    steps = np.arange(max_steps + 1)
+    steps = np.arange(count + 1)
     for axis, (kind, lowest, highest) in zip(axes, panels, strict=True):
         for name in lowest:
-            (line,) = axis.plot(steps, highest[name], label=name.removeprefix(f"{kind} of "), linewidth=1.8)
+            (line,) = axis.plot(steps, highest[name], label=_label(name.removeprefix(f"{kind} of ")), linewidth=1.8)
             if not np.array_equal(lowest[name], highest[name]):
                 axis.plot(steps, lowest[name], color=line.get_color(), linewidth=1.8)
                 axis.fill_between(steps, lowest[name], highest[name], color=line.get_color(), alpha=0.2)
@@ -163,9 +197,15 @@ def plot_schedules(
     return figure
 
 
+def _label(name: str) -> str:
+    """`name` as a legend shows it: no formula between dollars, and no underscore in front, which hides it."""
+    escaped = name.replace("$", r"\$")
+    return f" {escaped}" if escaped.startswith("_") else escaped
+
+
 def _courses(reward: Reward | Schedule, max_steps: int, means: Mapping[str, Sequence[float]]) -> list[_Course]:
     """One course, or the two extremes where what schedules follow is not known."""
-    scorer = None if isinstance(reward, Schedule) else Scorer(as_reward(reward, "plot_schedules"))
+    scorer = None if isinstance(reward, Schedule) else Scorer(as_reward(reward, "plot_schedules: what is no schedule"))
     followers = scorer.followers if scorer else list(following(reward))  # type: ignore[arg-type]
     known = [follower for follower in followers if follower.component in means]
     open_ends = [follower for follower in followers if follower.component not in means]

@@ -6,8 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings, strategies as st
 
 import rewardkit as rk
+from rewardkit.core.leaf import Leaf
+from rewardkit.core.scorer import Scorer
 
 wrong: Any = rk.gate  # for arguments that a type checker refuses too
 
@@ -83,9 +86,103 @@ def test_a_negative_threshold_suits_a_condition_that_can_be_negative() -> None:
     assert rk.score(rk.gate(signed, then, threshold=-0.5), ["-0.6", "-0.4"]).total.tolist() == [0.0, 0.8]
 
 
+def told(place: int) -> Leaf:
+    """A condition that reads its value from the completion: "0.5 - x" scores, abstains and fails."""
+
+    def function(completion: str) -> float | None:
+        word = completion.split()[place]
+        if word == "x":
+            raise rk.RewardFailure("down")
+        return None if word == "-" else float(word)
+
+    return rk.reward(name=f"told_{place}")(function)
+
+
+A, B, C = (told(place) for place in range(3))
+
+
+def test_several_conditions_open_where_all_do_and_later_ones_are_asked_only_there() -> None:
+    table = rk.score(rk.gate([A, B], then), ["1 1", "1 0", "0 1", "0 x", "1 x", "- -", "- 0"])
+    np.testing.assert_array_equal(table.total, [0.8, 0.0, 0.0, 0.0, np.nan, 0.8, 0.0])
+    assert [str(outcome) for outcome in table.outcomes["told_1"]] == [
+        *("scored", "scored", "skipped", "skipped", "failed", "abstained", "scored")
+    ]
+    assert table.gates == {"told_0_gate": pytest.approx(5 / 7), "told_1_gate": pytest.approx(2 / 4)}
+
+
+def test_a_mapping_gives_each_condition_its_own_threshold() -> None:
+    tree = rk.gate({A: 0.5, B: rk.schedules.linear(0.0, 1.0)}, then, otherwise=-0.25)
+    assert tree == rk.gate(A, rk.gate(B, then, rk.schedules.linear(0.0, 1.0), -0.25), 0.5, -0.25)
+    assert rk.score(tree, ["0.5 0.5", "0.4 1", "1 0.4"]).total.tolist() == [-0.25] * 3
+    half = rk.Progress(5, 10)
+    assert rk.score(tree, ["0.5 0.5", "0.4 1", "1 0.4"], progress=half).total.tolist() == [0.8, -0.25, -0.25]
+
+
+def test_several_soft_conditions_multiply() -> None:
+    assert rk.score(rk.gate([A, B], then, soft=True), ["0.5 0.25", "1 -"]).total.tolist() == [0.1, 0.8]
+    mixed = rk.score(rk.gate([A, B], then, otherwise=-1.0, soft=True), ["0.5 0.25"]).total[0]
+    assert mixed == pytest.approx(0.5 * (0.25 * 0.8 - 0.75) - 0.5)
+
+
+def test_one_condition_in_a_list_is_that_condition_and_the_same_twice_is_no_harm() -> None:
+    assert rk.gate([A], then, threshold=0.5) == rk.gate(A, then, threshold=0.5)
+    table = rk.score(rk.gate([A, A], then, otherwise=-1.0), ["1", "0"])
+    assert table.total.tolist() == [0.8, -1.0]
+    assert table.gates == {"told_0_gate": 0.5, "told_0_gate_2": 1.0}
+
+
+words = st.sampled_from(["0", "0.25", "0.5", "0.75", "1", "-"])
+rows = st.lists(st.tuples(words, words, words).map(" ".join), min_size=1, max_size=8)
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    st.lists(st.tuples(st.sampled_from([A, B]), st.sampled_from([0.0, 0.25, 0.5, 1.0])), min_size=1, max_size=3),
+    st.sampled_from([-2.0, -1.0, 0.25]),
+    rows,
+)
+def test_failing_never_beats_passing_where_the_worst_that_passes_is_no_less(
+    conditions: list[tuple[Leaf, float]], otherwise: float, completions: list[str]
+) -> None:
+    inside = C.clip(0.25, 1) if otherwise > 0 else 2 * C - 1 * C.clip(0.5, 1)
+    assert otherwise <= inside.bounds[0]
+    tree = rk.gate(dict(conditions), inside, otherwise=otherwise)
+    assert not [trap for trap in Scorer(tree).traps() if "failing can beat passing" in trap]
+    totals = rk.score(tree, completions).total
+    opened = [
+        all(
+            word == "-" or float(word) >= limit
+            for reward, limit in dict(conditions).items()
+            for word in [said(row, reward)]
+        )
+        for row in completions
+    ]
+    for one, is_open in enumerate(opened):
+        if not is_open:
+            assert totals[one] == otherwise
+        for other, other_open in enumerate(opened):
+            if is_open and not other_open and not np.isnan(totals[one]):
+                assert totals[other] <= totals[one]
+
+
+def said(completion: str, reward: Leaf) -> str:
+    return completion.split()[[A, B, C].index(reward)]
+
+
 @pytest.mark.parametrize(
     ("build", "message"),
     [
+        (lambda: rk.gate([], then), "gate: when= has no condition"),
+        (lambda: rk.gate({}, then), "gate: when= has no condition"),
+        (lambda: wrong([A, 0.5], then), "gate: when must be a reward, got 0.5"),
+        (lambda: wrong({"form": A}, then), "gate: when must be a reward, got 'form'"),
+        (lambda: wrong((A, 0.5), then), "gate: when must be a reward, got 0.5"),
+        (lambda: wrong([A, B], "then"), "gate: then must be a reward"),
+        (lambda: rk.gate({A: 0.5}, then, threshold=0.5), "the conditions have thresholds of their own"),
+        (lambda: rk.gate({A: 0.5}, then, soft=True), "a soft gate has no threshold"),
+        (lambda: rk.gate({A: 2.0}, then), "never reached"),
+        (lambda: wrong({A: "high"}, then), "gate: threshold must be a number"),
+        (lambda: wrong({A, B}, then), "gate: when must be a reward"),
         (lambda: rk.gate(when, then, threshold=-0.1), "every completion would pass"),
         (lambda: rk.gate(signed, then, threshold=-1.5), "every completion would pass"),
         (lambda: rk.gate(when, then, threshold=1.1), "never reached"),

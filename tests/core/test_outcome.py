@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 import pickle
+from itertools import pairwise
 
 import numpy as np
 import pytest
+from hypothesis import given, strategies as st
 
 import rewardkit as rk
 from rewardkit.core.outcome import ABSTAINED, ERRORED, FAILED, SCORED, SKIPPED, Column
@@ -118,3 +120,42 @@ def test_components_named_like_a_column_of_the_table_do_not_replace_it() -> None
     frame = rk.score(2.0 * half, ["a"]).to_pandas()
     assert frame["total"].tolist() == [1.0]
     assert frame["component.total"].tolist() == [0.5]
+
+
+def test_a_part_of_a_table_is_that_of_its_rows() -> None:
+    table = table_of_all()
+    part = table.part(1, 4)
+    assert part.completions == OUTCOMES[1:4]
+    np.testing.assert_array_equal(part.total, table.total[1:4])
+    np.testing.assert_array_equal(part["mixed"], table["mixed"][1:4])
+    assert part.outcomes["mixed"].tolist() == OUTCOMES[1:4]
+    assert [(fault.row, fault.outcome) for fault in part.faults] == [(1, "failed"), (2, "errored")]
+    assert (part.weights, part.gates, part.gauges) == (table.weights, table.gates, table.gauges)
+    assert repr(part)
+
+
+@given(st.integers(0, 5), st.integers(0, 5))
+def test_parts_put_together_are_the_whole(first: int, second: int) -> None:
+    table = table_of_all()
+    cuts = [0, *sorted((first, second)), len(table)]
+    parts = [table.part(start, stop) for start, stop in pairwise(cuts)]
+    np.testing.assert_array_equal(np.concatenate([part.total for part in parts]), table.total)
+    for name in table.components:
+        assert [note for part in parts for note in part.notes[name]] == table.notes[name]
+        np.testing.assert_array_equal(np.concatenate([part[name] for part in parts]), table[name])
+        for key, values in table.parts[name].items():
+            np.testing.assert_array_equal(np.concatenate([part.parts[name][key] for part in parts]), values)
+    faults = [
+        (fault.row + start, fault.reason) for start, part in zip(cuts, parts, strict=False) for fault in part.faults
+    ]
+    assert faults == [(fault.row, fault.reason) for fault in table.faults]
+
+
+def test_gauges_say_where_thresholds_and_stages_stand() -> None:
+    rising = rk.schedules.linear(0.0, 1.0)
+    tree = rk.gate(opened, rk.curriculum([rk.Stage("a", opened, until=0.5), rk.Stage("b", mixed)]), threshold=rising)
+    at = [rk.score(tree, ["skipped"], progress=rk.Progress(step, 4)).gauges for step in (1, 3)]
+    assert at[0] == {"threshold/opened_gate": 0.25, "stage/curriculum": 1.0}
+    assert at[1] == {"threshold/opened_gate": 0.75, "stage/curriculum": 2.0}
+    assert rk.score(tree, ["skipped"]).gauges == {"threshold/opened_gate": 1.0, "stage/curriculum": 2.0}
+    assert table_of_all().gauges == {}

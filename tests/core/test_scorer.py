@@ -128,6 +128,100 @@ def test_what_is_no_reward_is_refused() -> None:
         Scorer("tags")  # type: ignore[arg-type]
 
 
+REACHED = rk.schedules.when_reached("part", level=0.5, window=1)
+START = rk.Progress(0, 10)
+
+
+def test_what_a_schedule_follows_is_scored_on_all_rows_behind_a_closed_gate() -> None:
+    part, calls = counted("part", lambda completion: 0.25 * len(completion))
+    condition, _ = counted("condition", lambda completion: float("o" in completion))
+    table = rk.score(rk.gate(condition, part) + REACHED * condition, ["o", "xx", "xxx"], progress=START)
+    assert table["part"].tolist() == [0.25, 0.5, 0.75]
+    assert table.terms["part"].tolist() == [0.25, 0.0, 0.0]
+    assert table.total.tolist() == [0.25, 0.0, 0.0]
+    assert set(calls.values()) == {1}
+
+
+def test_what_a_schedule_follows_is_scored_at_weight_zero_even_if_it_is_expensive() -> None:
+    part = rk.reward(name="part", expensive=True)(lambda completion: 0.75)
+    other, _ = counted("other")
+    fading = rk.schedules.linear(0.0, 1.0)
+    for tree in (other * REACHED + 0.0 * part, other * REACHED + fading * part, other * REACHED + rk.monitor(part)):
+        assert rk.score(tree, ["a"], progress=START)["part"].tolist() == [0.75]
+    assert rk.score(other + fading * part, ["a"], progress=START).outcomes["part"].tolist() == ["skipped"]
+
+
+def test_what_a_schedule_follows_stays_out_of_the_rows_of_other_routes() -> None:
+    @rk.reward
+    def part(completion: str, answer: float) -> float:
+        return answer
+
+    other, _ = counted("other")
+    tree = rk.route({"math": rk.gate(other, part, threshold=0.9), "code": other}, by="task") + REACHED * other
+    table = rk.score(tree, ["a", "b"], task=["math", "code"], answer=["0.5", "no number"], progress=START)
+    assert table.outcomes["part"].tolist() == ["scored", "abstained"]
+    assert table["part"][0] == 0.5
+
+
+def test_what_a_schedule_follows_stays_out_of_other_routes_behind_a_closed_gate_too() -> None:
+    @rk.reward
+    def part(completion: str, answer: float) -> float:
+        return answer
+
+    other, _ = counted("other")
+    shut, _ = counted("shut", lambda completion: 0.0)
+    tree = rk.gate(shut, rk.route({"math": part, "code": other}, by="task")) + REACHED * other
+    columns = {"task": ["math", "code", "unknown"], "answer": ["0.5", "no number", "no number"]}
+    table = rk.score(tree, ["a", "b", "c"], progress=START, **columns)
+    np.testing.assert_array_equal(table["part"], [0.5, np.nan, np.nan])
+
+
+def test_what_a_schedule_follows_in_several_routes_is_scored_in_all_of_them() -> None:
+    part, _ = counted("part")
+    shut, _ = counted("shut", lambda completion: 0.0)
+    gated = rk.gate(shut, part)
+    tree = rk.route({"math": gated, "code": gated + shut}, by="task") + REACHED * shut
+    table = rk.score(tree, ["a", "b"], task=["math", "code"], progress=START)
+    assert table["part"].tolist() == [0.5, 0.5]
+
+
+def test_what_a_schedule_follows_may_fail_where_nothing_counts_on_it() -> None:
+    @rk.reward
+    def part(completion: str) -> float:
+        raise rk.RewardFailure("down")
+
+    shut, _ = counted("shut", lambda completion: 0.0)
+    table = rk.score(rk.gate(shut, part) + REACHED * shut, ["a"], progress=START)
+    assert table.total.tolist() == [0.0]
+    assert table.outcomes["part"].tolist() == ["failed"]
+    assert [fault.component for fault in table.faults] == ["part"]
+
+
+def test_followers_are_found_wherever_schedules_stand_each_once() -> None:
+    part, _ = counted("part")
+    other, _ = counted("other")
+    tracking = rk.schedules.track("other")
+    tree = (
+        REACHED * part
+        + rk.gate(part, other * REACHED, threshold=tracking)
+        + rk.weighted_mean({other: 1.0 - tracking, part: 1.0})
+        + rk.geometric_mean({part.clip(): 0.5 * REACHED + 0.5})
+        + rk.curriculum([rk.Stage("a", part, until=REACHED), rk.Stage("b", other)])
+        + rk.normalise(other, "running")
+    )
+    followed = [follower.component for follower in Scorer(tree).followers]
+    assert sorted(followed) == ["other", "other", "part"]
+    assert Scorer(part + other).followers == []
+
+
+def test_following_what_is_no_component_names_those_there_are() -> None:
+    part, _ = counted("parts")
+    with pytest.raises(
+        rk.RewardDefinitionError, match=r"no component of the reward\. Components: parts\. Did you mean"
+    ):
+        Scorer(REACHED * part)
+
+
 HOSTILE = [
     "", "\x00", "\ud800", "\udfff\ud800", "\x1b[2J", "\u202e", "a" * 1_000_000, "<answer>" * 20_000,
     "\\boxed{" * 20_000,

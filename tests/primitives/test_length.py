@@ -122,4 +122,94 @@ def test_cosine_length_follows_what_says_right() -> None:
     assert [outcome.name for outcome in table.outcomes["cosine_length"]] == ["ABSTAINED", "SCORED"]
     assert table.total[1] == pytest.approx(0.75)
     assert rk.cosine_length(maybe, 100).bounds == (-1.0, 1.0)
-    assert {"maybe", "cosine_length", "shortness"} <= set(table.outcomes)
+    assert {"maybe", "cosine_length", "completion_tokens"} <= set(table.outcomes)
+
+
+def words_of(numbers: list[int], rights: list[bool]) -> list[str]:
+    return [" ".join(["right" if right else "wrong"] * number) for number, right in zip(numbers, rights, strict=True)]
+
+
+@rk.reward
+def is_right(completion: str) -> float | None:
+    if "down" in completion:
+        raise rk.RewardFailure("down")
+    return None if "skip" in completion else float("right" in completion)
+
+
+SHORTEST = rk.shortest_correct(is_right, unit="words")
+
+
+def test_the_shortest_correct_is_the_best_and_wrong_ones_get_nothing() -> None:
+    reward = rk.shortest_correct(is_right)
+    completions = ["right", "right", "right", "wrong"]
+    table = rk.score(reward, completions, completion_ids=[[1] * 20, [1] * 30, [1] * 40, [1]])
+    assert table.total.tolist() == [1.0, 0.75, 0.5, 0.0]
+    assert table["completion_tokens"].tolist() == [20.0, 30.0, 40.0, 1.0]
+    assert rk.score(SHORTEST, ["right right", "right right"]).total.tolist() == [1.0, 1.0]
+    assert rk.score(SHORTEST, ["right"]).total.tolist() == [1.0]
+    assert rk.score(SHORTEST, ["wrong", "wrong wrong"]).total.tolist() == [0.0, 0.0]
+    assert rk.score(SHORTEST, []).total.tolist() == []
+
+
+def test_shortest_correct_follows_what_says_right() -> None:
+    table = rk.score(SHORTEST, ["right " * 3, "skip", "down", "right", "right " * 9], prompts=[*"aaaab"])
+    assert [str(outcome) for outcome in table.outcomes["shortest_correct"]] == [
+        *("scored", "abstained", "failed", "scored", "scored")
+    ]
+    assert table.total[[0, 3, 4]].tolist() == [0.5, 1.0, 1.0]
+
+
+def naive_shortest(numbers: list[int], rights: list[bool], low: float) -> list[float]:
+    lengths = [number for number, right in zip(numbers, rights, strict=True) if right]
+    found = []
+    for number, right in zip(numbers, rights, strict=True):
+        spread = max(lengths) - min(lengths) if right else 0
+        found.append(float(right) if not spread else 1.0 - (1.0 - low) * (number - min(lengths)) / spread)
+    return found
+
+
+@given(
+    st.lists(st.lists(st.tuples(st.integers(1, 9), st.booleans()), min_size=1, max_size=5), max_size=4),
+    st.sampled_from([0.0, 0.5, 1.0]),
+)
+def test_shortest_correct_is_what_a_naive_reading_gives(groups: list[list[tuple[int, bool]]], low: float) -> None:
+    completions, prompts, expected = [], [], []
+    for place, group in enumerate(groups):
+        numbers, rights = [number for number, _ in group], [right for _, right in group]
+        completions += words_of(numbers, rights)
+        prompts += [f"prompt {place}"] * len(group)
+        expected += naive_shortest(numbers, rights, low)
+    reward = rk.shortest_correct(is_right, low=low, unit="words")
+    assert rk.score(reward, completions, prompts=prompts).total.tolist() == pytest.approx(expected)
+
+
+def test_shortest_correct_behind_a_gate_still_sees_its_group() -> None:
+    opened = rk.reward(name="opened")(lambda completion: float("x" not in completion))
+    completions = ["right", "right right right", "right right right right x"]
+    assert rk.score(rk.gate(opened, SHORTEST), completions).total.tolist() == [1.0, 0.75, 0.0]
+    assert rk.rank_in_group(SHORTEST).together == SHORTEST.together == "group"
+
+
+def test_rewards_by_length_stand_side_by_side() -> None:
+    tree = SHORTEST + rk.shortest_correct(is_right) + rk.cosine_length(is_right, 10) + rk.cosine_length(is_right, 20)
+    table = rk.score(tree, ["right"], completion_ids=[[1] * 10])
+    assert table.total[0] == pytest.approx(1.0 + 1.0 + 0.5 + 0.75)
+    assert {"completion_words", "completion_tokens"} < set(table.components)
+
+
+def test_the_options_of_shortest_correct_are_checked_and_printed() -> None:
+    half = rk.shortest_correct(is_right, low=0.25, threshold=0.5, unit="characters")
+    assert repr(half) == "shortest_correct(is_right, low=0.25, threshold=0.5, unit='characters')"
+    assert half.bounds == (0.0, 1.0)
+    makes: list[tuple[Any, dict[str, Any], str]] = [
+        (is_right, {"low": 1.5}, "low is from 0.0 to 1.0, got 1.5"),
+        (is_right, {"low": math.nan}, "low must be finite"),
+        (is_right, {"threshold": 1.5}, "is_right is 1 at most and never reaches threshold=1.5"),
+        (is_right, {"unit": "lines"}, "shortest_correct: unit is one of tokens, words, characters"),
+        (3, {}, "shortest_correct: correct must be a reward"),
+    ]
+    for correct, options, message in makes:
+        with pytest.raises(rk.RewardDefinitionError, match=message):
+            rk.shortest_correct(correct, **options)
+    with pytest.raises(rk.BindingError, match="completion_ids"):
+        rk.score(rk.shortest_correct(is_right), ["right"])
