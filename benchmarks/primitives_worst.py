@@ -37,6 +37,7 @@ WORST: dict[str, Worst] = {
     "number: boxes": (lambda: rk.number("answer"), repeated("\\boxed{"), answers("42")),
     "exact: marks": (lambda: rk.exact("answer"), repeated("\u0301\u0316"), answers("42")),
     "length: characters": (lambda: rk.length_between(1, 2, unit="characters"), repeated("a\u200b "), {}),
+    "diversity: spaces": (lambda: rk.diversity(extract=rk.extract.whole()), repeated("a "), {}),
     "repetition: words": (lambda: rk.repetition_penalty(unit="words"), repeated("a "), {}),
     "json_schema: brackets": (lambda: rk.json_schema({"type": "object"}), repeated("["), {}),
     "json_schema: keys": (

@@ -100,6 +100,10 @@ REWARDS: dict[str, Case] = {
         lambda: rk.overlong_penalty(50, 10, unit="characters"), "short", "long" * 50, most=None
     ),
     "cosine_length": Case(lambda: rk.cosine_length(rk.exact("answer"), 100), "Paris", "Rome", gold("Paris"), most=-0.5),
+    "shortest_correct": Case(
+        lambda: rk.shortest_correct(rk.exact("answer"), unit="words"), "Paris", "Rome", gold("Paris")
+    ),
+    "diversity": Case(lambda: rk.diversity(), "<answer>ultramarine</answer>", "", most=None),
     "repetition_penalty": Case(lambda: rk.repetition_penalty(), "abc", "aaaaaaaa", most=None),
     "repetition_penalty, words": Case(lambda: rk.repetition_penalty(unit="words"), "a b c d", "a a a a a", most=None),
     "similarity": Case(lambda: rk.similarity("answer"), "Reykjavík", "Rome", gold("Reykjavík"), most=0.3),

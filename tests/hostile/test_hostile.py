@@ -6,6 +6,7 @@ import math
 
 import pytest
 
+import rewardkit as rk
 from tests.hostile.cells import CELLS
 from tests.hostile.children import lines_of
 from tests.hostile.rewards import REWARDS
@@ -31,6 +32,13 @@ def test_texts(name: str) -> None:
         assert low <= hostile <= most + 1e-9, line
         assert [first, last] == [right, wrong], line
         assert line["grown"] <= GROWTH, line
+
+
+def test_every_primitive_stands_here() -> None:
+    primitives = {
+        name for name in rk.__all__ if getattr(getattr(rk, name), "__module__", "").startswith("rewardkit.primitives")
+    }
+    assert primitives - {"arithmetic"} == {name.split(",")[0] for name in REWARDS}
 
 
 @pytest.mark.parametrize("name", [name for name, case in REWARDS.items() if case.columns])
