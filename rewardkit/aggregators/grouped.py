@@ -11,7 +11,7 @@ from typing import final
 
 import numpy as np
 
-from rewardkit.core.algebra import Reward, as_reward
+from rewardkit.core.algebra import Derived, Reward, as_reward
 from rewardkit.core.batch import Batch
 from rewardkit.core.outcome import ABSTAINED, Column, Floats, Rows
 from rewardkit.core.progress import Bounds
@@ -20,7 +20,7 @@ from rewardkit.core.scoring import Scoring, Together
 
 @final
 @dataclass(frozen=True)
-class RankInGroup(Reward):
+class RankInGroup(Derived):
     """The share of the rest of its group that a completion beats, ties half."""
 
     reward: Reward
@@ -28,14 +28,6 @@ class RankInGroup(Reward):
     @property
     def name(self) -> str:
         return f"{self.reward.name or 'sum'}_rank"
-
-    @property
-    def generic(self) -> bool:
-        return True
-
-    @property
-    def children(self) -> tuple[Reward, ...]:
-        return (self.reward,)
 
     @property
     def bounds(self) -> Bounds:

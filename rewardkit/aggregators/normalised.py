@@ -12,7 +12,7 @@ from typing import Literal, final, get_args
 
 import numpy as np
 
-from rewardkit.core.algebra import Reward, as_reward
+from rewardkit.core.algebra import Derived, Reward, as_reward
 from rewardkit.core.batch import Batch
 from rewardkit.core.errors import RewardDefinitionError, shorten
 from rewardkit.core.outcome import Column, Floats, Rows
@@ -64,7 +64,7 @@ class RunningMoments(PerformanceSchedule):
 
 @final
 @dataclass(frozen=True)
-class Normalised(Reward):
+class Normalised(Derived):
     """A reward less its mean, in units of its deviation."""
 
     reward: Reward
@@ -74,14 +74,6 @@ class Normalised(Reward):
     @property
     def name(self) -> str:
         return f"{self.reward.name or 'sum'}_normalised"
-
-    @property
-    def generic(self) -> bool:
-        return True
-
-    @property
-    def children(self) -> tuple[Reward, ...]:
-        return (self.reward,)
 
     @property
     def bounds(self) -> Bounds:

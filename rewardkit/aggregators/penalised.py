@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import final
 
-from rewardkit.core.algebra import Reward, as_reward
+from rewardkit.core.algebra import Derived, Reward, as_reward
 from rewardkit.core.errors import RewardDefinitionError
 from rewardkit.core.outcome import Column, Rows
 from rewardkit.core.progress import Bounds, number
@@ -15,7 +15,7 @@ from rewardkit.core.scoring import Scoring
 
 @final
 @dataclass(frozen=True)
-class Penalty(Reward):
+class Penalty(Derived):
     """What a reward lacks of its best, as a negative number."""
 
     reward: Reward
@@ -24,14 +24,6 @@ class Penalty(Reward):
     @property
     def name(self) -> str:
         return f"{self.reward.name or 'sum'}_penalty"
-
-    @property
-    def generic(self) -> bool:
-        return True
-
-    @property
-    def children(self) -> tuple[Reward, ...]:
-        return (self.reward,)
 
     @property
     def bounds(self) -> Bounds:

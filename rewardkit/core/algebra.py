@@ -351,9 +351,23 @@ class Named(Reward):
         )
 
 
+class Derived(Reward):
+    """One reward made of another: one term, called after it by default."""
+
+    reward: Reward
+
+    @property
+    def generic(self) -> bool:
+        return True
+
+    @property
+    def children(self) -> tuple[Reward, ...]:
+        return (self.reward,)
+
+
 @final
 @dataclass(frozen=True)
-class Clipped(Reward):
+class Clipped(Derived):
     """``a.clip(0, 1)``: values limited to an interval."""
 
     reward: Reward
@@ -367,14 +381,6 @@ class Clipped(Reward):
     @property
     def name(self) -> str:
         return f"{self.reward.name or 'sum'}_clipped"
-
-    @property
-    def generic(self) -> bool:
-        return True
-
-    @property
-    def children(self) -> tuple[Reward, ...]:
-        return (self.reward,)
 
     @property
     def bounds(self) -> Bounds:
