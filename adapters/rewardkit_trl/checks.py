@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 
 import numpy as np
 
-from rewardkit.core.errors import RewardFailure, RewardKitWarning
+from rewardkit.core.errors import RewardDefinitionError, RewardFailure, RewardKitWarning
 from rewardkit_trl.columns import Layout
 from rewardkit_trl.trainer import Trainer
 
@@ -25,6 +26,30 @@ def check_weights(held: list[tuple[str, float]], layout: Layout) -> None:
             "GRPOConfig(reward_weights=funcs.reward_weights)"
             + (", or leave reward_weights out" if set(layout.weights) == {1.0} else "")
         )
+
+
+def check_names(names: Sequence[str], layout: Layout) -> None:
+    """Raises RewardDefinitionError where another of the trainer's functions is called like one of ours."""
+    for name in layout.names:
+        if names.count(name) > 1:
+            raise RewardDefinitionError(clash(name, names.count(name)))
+
+
+def check_plain_sum(layout: Layout) -> None:
+    """Raises RewardFailure where adding up the columns as they are does not make the total."""
+    needed = dict(zip(layout.names, layout.weights, strict=True))
+    if set(layout.weights) != {1.0}:
+        raise RewardFailure(
+            f"the reward weights {needed} are needed, but this is another process than the trainer's, where nothing "
+            'says that there are any: asynchronous GRPO has none. Use columns="terms"'
+        )
+
+
+def clash(name: str, count: int) -> str:
+    return (
+        f"{count} reward functions are called {name!r}: TRL would mix their metrics. Put all of them into one "
+        "to_trl([...]), with rk.from_trl(function, name=...) where names clash"
+    )
 
 
 def warn_of(trainer: Trainer, layout: Layout, evaluator: object) -> None:

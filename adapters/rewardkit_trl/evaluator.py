@@ -16,7 +16,7 @@ from rewardkit.core.outcome import ScoreTable
 from rewardkit.core.progress import Progress
 from rewardkit.core.scorer import Scorer
 from rewardkit_trl.breaker import Breaker, Limits
-from rewardkit_trl.checks import check_weights, warn, warn_of
+from rewardkit_trl.checks import check_names, check_plain_sum, check_weights, warn, warn_of
 from rewardkit_trl.columns import Layout
 from rewardkit_trl.logs import FaultReport, Shares, StageReport, extras, metrics
 from rewardkit_trl.memory import Memory
@@ -35,7 +35,16 @@ class Evaluator:
     _alive: ClassVar[weakref.WeakValueDictionary[str, Evaluator]] = weakref.WeakValueDictionary()
     _making: ClassVar[threading.Lock] = threading.Lock()
 
-    def __init__(self, reward: Reward, layout: Layout, limits: Limits, logs: bool, identity: str = "") -> None:
+    def __init__(
+        self,
+        reward: Reward,
+        layout: Layout,
+        limits: Limits,
+        logs: bool,
+        *,
+        identity: str = "",
+        elsewhere: bool = False,
+    ) -> None:
         self.reward = reward
         self.layout = layout
         self.limits = limits
@@ -49,6 +58,7 @@ class Evaluator:
         self._trainer: weakref.ref[Any] | None = None
         self._trained = False
         self._warned = False
+        self._elsewhere = elsewhere  # unpickled in another process than it was made in
         self._faults = FaultReport()
         self._shares = Shares()
         self._stages = StageReport(self.scorer)
@@ -65,6 +75,8 @@ class Evaluator:
         trainer = Trainer.behind(call.context.get("log_metric"))
         if trainer.known and not trainer.same_as(self._trainer):
             self._meet(trainer)
+        elif self._elsewhere and not trainer.known:
+            check_plain_sum(self.layout)
         state = call.context.get("trainer_state") or self.state
         progress = self._progress(state, trainer)
         batch, start = self._batch(call, progress, trainer)
@@ -142,6 +154,7 @@ class Evaluator:
         held = trainer.weights_of(self)
         if held:
             check_weights(held, self.layout)
+            check_names(trainer.reward_names, self.layout)
             warn_of(trainer, self.layout, self)
         self._trainer = trainer.reference
         self._trained = False
@@ -159,4 +172,5 @@ class Evaluator:
 
 def _revived(identity: str, reward: Reward, layout: Layout, limits: Limits, logs: bool) -> Evaluator:
     with Evaluator._making:
-        return Evaluator._alive.get(identity) or Evaluator(reward, layout, limits, logs, identity)
+        alive = Evaluator._alive.get(identity)
+        return alive or Evaluator(reward, layout, limits, logs, identity=identity, elsewhere=True)

@@ -10,11 +10,12 @@ from typing import Any
 from rewardkit.core.algebra import Reward, as_reward, weighted_sum_of
 from rewardkit.core.errors import RewardDefinitionError, RewardKitWarning, RewardTypeError, is_factory, shorten
 from rewardkit_trl.breaker import Limits
+from rewardkit_trl.checks import clash
 from rewardkit_trl.columns import Columns, Layout
 from rewardkit_trl.evaluator import Evaluator
 from rewardkit_trl.logs import nan_to_none
 from rewardkit_trl.sharing import Call
-from rewardkit_trl.wrapped import from_trl, is_model, name_of
+from rewardkit_trl.wrapped import from_trl, is_model
 
 _CONTEXT = ("trainer_state", "log_extra", "log_metric", "environments")
 
@@ -74,13 +75,12 @@ class RewardFunctions(list[Any]):
 
 
 def _joined(functions: list[Any]) -> RewardFunctions:
-    names = Counter(name_of(function) for function in functions if callable(function))
+    # Only ours: trainers add their tools to the list to look at both, and these may be called as they like. How a
+    # trainer's own functions are called is asked when it makes its first call.
+    names = Counter(function.__name__ for function in functions if isinstance(function, RewardFunction))
     for name, count in names.items():
         if count > 1:
-            raise RewardDefinitionError(
-                f"{count} reward functions are called {name!r}: TRL would mix their metrics. Put all of them into one "
-                "to_trl([...]), with rk.from_trl(function, name=...) where names clash"
-            )
+            raise RewardDefinitionError(clash(name, count))
     return RewardFunctions(functions)
 
 

@@ -74,6 +74,11 @@ class Trainer:
     def reward_functions(self) -> list[Any]:
         return list(getattr(self._trainer, "reward_funcs", []))
 
+    @property
+    def reward_names(self) -> list[str]:
+        """How it calls them in its log."""
+        return list(getattr(self._trainer, "reward_func_names", []))
+
     def weights_of(self, evaluator: object) -> list[tuple[str, float]]:
         """Name and held weight of each function of `evaluator`; empty where they cannot be found."""
         held = getattr(self._trainer, "reward_weights", None)

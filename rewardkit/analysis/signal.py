@@ -17,24 +17,25 @@ from rewardkit.core.outcome import Floats
 
 Scale = Literal["group", "batch", "none"]
 
-NO_DEVIATION = 1e-8
-"""A group whose totals deviate less has no signal; TRL counts it as one without variance, too."""
+EPSILON = 1e-4
+"""Added to a deviation before something is divided by it, as in TRL; a group that deviates less has no signal."""
 
 
 def causes(
     terms: Sequence[Floats] | Floats, groups: NDArray[np.int64], *, scale: Scale = "group"
 ) -> tuple[Floats, float]:
-    """What each term adds to the variance of the total within its groups, and that variance.
+    """What each term adds to the squares of the advantages, and their sum.
 
-    With t the term and T the total, less their means in the group, it is the sum of t * T: over all terms these add up
-    to the sum of T * T (the covariance decomposition of a variance). A term that works against the others is negative.
-    Both numbers may be added up over batches or processes, as long as no group is cut in two.
+    With t the term and T the total, less their means in the group, and s what T is divided by to be the advantage, it
+    is the sum of t * T / s**2: over all terms these add up to the sum of squared advantages (the covariance
+    decomposition of a variance). A term that works against the others is negative. Both numbers may be added up over
+    batches or processes, as long as no group is cut in two.
 
     Args:
         terms: (terms, n) additive shares of the total; NaN counts nothing, a row that is NaN in all is left out.
         groups: (n,) the group of each row, ascending.
-        scale: ``"group"``: every group counts alike, as where advantages are divided by its deviation (GRPO's default);
-            ``"batch"`` or ``"none"``: groups of larger differences count for more.
+        scale: ``"group"``: s is the group's deviation + 1e-4 (GRPO's default), so that all groups count alike;
+            ``"batch"`` or ``"none"``: s is the same for all, and groups of larger differences count for more.
 
     Returns:
         (terms,) and their sum, as numbers to add up; `shares` divides them.
@@ -54,14 +55,13 @@ def causes(
     parts = np.array([centred(term) for term in values])
     total = parts.sum(axis=0)
     variance = np.bincount(numbers, total * total)
-    weight = np.zeros(len(sizes))
-    signal = np.sqrt(variance / np.maximum(sizes - 1, 1)) > NO_DEVIATION
-    weight[signal] = 1.0 / variance[signal] if scale == "group" else 1.0
+    deviation = np.sqrt(variance / np.maximum(sizes - 1, 1))
+    weight = np.where(deviation > EPSILON, (deviation + EPSILON) ** -2.0 if scale == "group" else 1.0, 0.0)
     return (parts * total * weight[numbers]).sum(axis=1), float((variance * weight).sum())
 
 
 def shares(caused: Floats, variance: float) -> Floats | None:
-    """The share of each term in the variance, from sums of `causes`: they add up to 1. None without any variance."""
+    """The share of each term, from sums of `causes`: they add up to 1. None without any signal."""
     return caused / variance if variance > 0.0 else None
 
 
@@ -78,6 +78,6 @@ def normalised(columns: Sequence[Floats], weights: Sequence[float], groups: NDAr
             if rows.any():
                 own = column[rows]
                 deviation = own.std(ddof=1) if len(own) > 1 else 0.0
-                values[rows] = weight * (own - own.mean()) / (deviation + 1e-4)
+                values[rows] = weight * (own - own.mean()) / (deviation + EPSILON)
         result.append(values)
     return result

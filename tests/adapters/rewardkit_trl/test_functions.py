@@ -17,7 +17,17 @@ import pytest
 
 import rewardkit as rk
 from rewardkit.core.errors import RewardTypeError
-from tests.adapters.rewardkit_trl.stand_ins import call, close, plain, polite, short, slow, unjudged, without_trainer
+from tests.adapters.rewardkit_trl.stand_ins import (
+    StandInTrainer,
+    call,
+    close,
+    plain,
+    polite,
+    short,
+    slow,
+    unjudged,
+    without_trainer,
+)
 
 TEXTS = ["", "please", "a longer text, please", "no"]
 PLAIN: list[Any] = [plain]
@@ -78,15 +88,25 @@ print(json.dumps([name for name in ("torch", "trl", "transformers", "datasets") 
 
 
 def test_the_whole_list_works_in_a_spawned_process() -> None:
-    functions = rk.to_trl(0.5 * short + 2.0 * polite, columns="components") + PLAIN
+    functions = rk.to_trl(0.5 * short + 2.0 * polite) + PLAIN
     here = {name: values.tolist() for name, values in call(functions, TEXTS).items()}
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         assert pool.submit(all_scored_elsewhere, pickle.dumps(functions), TEXTS).result() == here
         names = ["short", "polite", "plain"]
-        assert pool.submit(weights_and_names_elsewhere, pickle.dumps(functions)).result() == ([0.5, 2.0, 1.0], names)
+        assert pool.submit(weights_and_names_elsewhere, pickle.dumps(functions)).result() == ([1.0, 1.0, 1.0], names)
         for function in functions:
             alone = pool.submit(scored_elsewhere, pickle.dumps(function), TEXTS).result()
             assert alone == here[function.__name__]
+
+
+def test_weights_that_nobody_knows_of_in_another_process_are_an_error() -> None:
+    pickled = pickle.dumps(rk.to_trl(0.5 * short + 2.0 * polite, columns="components"))
+    alike = pickle.dumps(rk.to_trl(short + polite, columns="components"))
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        assert pool.submit(weights_and_names_elsewhere, pickled).result() == ([0.5, 2.0], ["short", "polite"])
+        with pytest.raises(rk.RewardFailure, match=r"'short': 0\.5.*are needed.*Use columns=\"terms\""):
+            pool.submit(all_scored_elsewhere, pickled, TEXTS).result()
+        assert pool.submit(all_scored_elsewhere, alike, [""]).result() == {"short": [1.0], "polite": [-1.0]}
 
 
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda functions: pickle.loads(pickle.dumps(functions))])
@@ -153,10 +173,23 @@ def test_two_lists_join_and_the_callback_serves_both() -> None:
 
 def test_names_that_clash_across_joined_lists_are_an_error() -> None:
     functions = rk.to_trl([plain, short])
-    with pytest.raises(rk.RewardDefinitionError, match="2 reward functions are called 'plain'"):
-        functions + PLAIN
     with pytest.raises(rk.RewardDefinitionError, match="called 'short'"):
         functions + rk.to_trl(short)
+
+
+def test_a_function_beside_the_list_that_is_called_like_one_of_ours_is_an_error_once_the_trainer_calls() -> None:
+    """Not before: trainers add tools to the list, too."""
+    pytest.importorskip("trl")
+    trainer = StandInTrainer(rk.to_trl([plain, short]) + PLAIN)
+    with pytest.raises(rk.RewardDefinitionError, match="2 reward functions are called 'plain'"):
+        trainer.rewards(["a"])
+
+
+@pytest.mark.filterwarnings("ignore:other reward functions stand beside rewardkit's")
+def test_others_may_share_a_name_among_themselves() -> None:
+    pytest.importorskip("trl")
+    trainer = StandInTrainer([*rk.to_trl(short), plain, plain])
+    assert trainer.rewards(["a"]).tolist() == [0.5 + 1.0 + 1.0]
 
 
 # What it refuses

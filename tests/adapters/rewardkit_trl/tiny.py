@@ -52,8 +52,21 @@ def dataset(rows: int = 8) -> Any:
     return Dataset.from_dict({"prompt": prompts, "answer": [str(row % 5) for row in range(rows)]})
 
 
-def trainer(out: Path, functions: list[Any], *, callbacks: Any = None, eval_rows: int = 0, **options: Any) -> Any:
-    """A trainer on one thread of the CPU; 2 prompts with 4 generations a batch, 4 tokens each."""
+def trainer(
+    out: Path,
+    functions: list[Any],
+    *,
+    callbacks: Any = None,
+    eval_rows: int = 0,
+    given: Any = None,
+    **options: Any,
+) -> Any:
+    """A trainer on one thread of the CPU; 2 prompts with 4 generations a batch, 4 tokens each.
+
+    Args:
+        given: what GRPOTrainer takes instead of the model, data and tokenizer here, or besides.
+        options: of GRPOConfig.
+    """
     torch.set_num_threads(1)
     settings: dict[str, Any] = {
         "per_device_train_batch_size": 8,
@@ -71,12 +84,13 @@ def trainer(out: Path, functions: list[Any], *, callbacks: Any = None, eval_rows
         "gradient_checkpointing": False,
         "seed": 1,
     }
-    return GRPOTrainer(
-        model(),
-        reward_funcs=functions,
-        args=GRPOConfig(str(out), **(settings | options)),
-        train_dataset=dataset(32),
-        eval_dataset=dataset(eval_rows) if eval_rows else None,
-        processing_class=tokenizer(),
-        callbacks=callbacks,
-    )
+    parts: dict[str, Any] = {
+        "model": model(),
+        "reward_funcs": functions,
+        "args": GRPOConfig(str(out), **(settings | options)),
+        "train_dataset": dataset(32),
+        "eval_dataset": dataset(eval_rows) if eval_rows else None,
+        "processing_class": tokenizer(),
+        "callbacks": callbacks,
+    }
+    return GRPOTrainer(**(parts | (given or {})))
