@@ -136,7 +136,7 @@ class Batch:
         return self.columns[name]
 
     def view(self, extract: View, rows: Sequence[int]) -> list[Any]:
-        """What `extract` finds in the texts of `rows`; each distinct text is read once per batch."""
+        """What `extract` finds in the texts of `rows`, which ascend; each distinct text is read once per batch."""
         numbers = self.equality("completion").numbers
         return self._found(extract, numbers.tolist() if len(rows) == self.size else numbers[rows].tolist())
 
@@ -150,8 +150,6 @@ class Batch:
             derive = extract if source is None else extract.derive  # type: ignore[attr-defined]
             for number, value in zip(missing, _all_derived(derive, seen), strict=True):
                 cached[number] = value
-            if len(missing) == len(cached) == len(numbers):
-                return list(cached)
         return [cached[number] for number in numbers]
 
     @cached_property

@@ -80,6 +80,12 @@ def test_groups_are_runs_of_equal_prompt_and_columns() -> None:
     assert batch.groups.tolist() == [0, 0, 1, 2, 3, 3]
 
 
+def test_groups_of_a_known_size_do_not_ask_for_the_prompt() -> None:
+    """An environment may greet every completion of a prompt in another way."""
+    batch = rk.Batch(list("abcdef"), prompts=list("pqrstt"), num_generations=3)
+    assert batch.groups.tolist() == [1, 1, 1, 2, 2, 2]
+
+
 def test_groups_of_equal_neighbours_are_cut_by_num_generations() -> None:
     batch = rk.Batch(list("abcd"), prompts=["p"] * 4, num_generations=2)
     assert batch.groups.tolist() in ([0, 0, 1, 1], [1, 1, 2, 2])
@@ -170,3 +176,18 @@ def test_columns_that_cannot_be_compared_do_not_split_groups_of_known_size() -> 
 def test_token_ids_are_lists_of_them(ids: object) -> None:
     with pytest.raises(rk.BindingError, match=r"completion_ids\[0\] must be a list of token ids"):
         rk.Batch(["a"], completion_ids=[ids])
+
+
+@given(st.lists(st.sampled_from(["a", "b", "c", "d"]), min_size=1, max_size=8), st.data())
+def test_a_view_gives_each_row_its_own_text_whichever_rows_ask_first(texts: list[str], data: st.DataObject) -> None:
+    batch = rk.Batch(texts)
+    for _ in range(3):
+        rows = data.draw(st.lists(st.integers(0, len(texts) - 1), unique=True).map(sorted))
+        assert batch.view(str.upper, rows) == [texts[row].upper() for row in rows]
+
+
+def test_a_text_that_stands_in_another_route_first_keeps_its_score() -> None:
+    digits = rk.regex(r"\d+").named("digits")
+    reward = rk.route({"number": digits, "other": rk.json_valid()}, by="task")
+    table = rk.score(reward, ["no", "64", "no"], task=["other", "number", "number"])
+    np.testing.assert_array_equal(table["digits"], [np.nan, 1.0, 0.0])
