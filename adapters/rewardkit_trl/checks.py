@@ -2,14 +2,37 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Sequence
 
 import numpy as np
 
-from rewardkit.core.errors import RewardDefinitionError, RewardFailure, RewardKitWarning
+from rewardkit.core.errors import BindingError, RewardDefinitionError, RewardFailure, RewardKitWarning
 from rewardkit_trl.columns import Layout
 from rewardkit_trl.trainer import Trainer
+
+
+def check_trainer(trainer: Trainer, layout: Layout, evaluator: object) -> None:
+    """Raises where a trainer would make another total, and warns where it does something else than the reward says."""
+    held = trainer.weights_of(evaluator)
+    if held:
+        check_weights(held, layout)
+        check_names(trainer.reward_names, layout)
+        warn_of(trainer, layout, evaluator)
+
+
+def check_alone(layout: Layout) -> None:
+    """Raises BindingError where one of several processes is to answer for all without a trainer to reach the others."""
+    torch = sys.modules.get("torch")
+    if torch is None or not torch.distributed.is_available() or not torch.distributed.is_initialized():
+        return
+    if torch.distributed.get_world_size() > 1 and (layout.follows or layout.together != "sample"):
+        raise BindingError(
+            "this reward looks at the completions of all processes (a schedule that follows performance, or a reward "
+            "relative to the group), but the trainer passes no log_metric through which to reach them: use TRL 1.0 or "
+            "later, or one process"
+        )
 
 
 def check_weights(held: list[tuple[str, float]], layout: Layout) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 
 from rewardkit.aggregators.means import WeightedMean
 from rewardkit.analysis import signal
-from rewardkit.core.algebra import Reward, WeightedSum
+from rewardkit.core.algebra import Reward
 from rewardkit.core.batch import Batch
 from rewardkit.core.errors import RewardDefinitionError, RewardFailure, shorten
 from rewardkit.core.leaf import Leaf
@@ -40,6 +40,7 @@ class Layout:
         schedules: the scheduled weights of ``"components"`` by name, moved while training.
         separable: whether each column may be normalised by itself without losing its weight.
         scheduled: whether anything in the tree depends on progress.
+        follows: whether a part of that is the performance of the policy.
         together: what has to be scored in one batch, whichever process it came from.
     """
 
@@ -49,20 +50,22 @@ class Layout:
     schedules: tuple[tuple[str, tuple[Weight, ...]], ...]
     separable: bool
     scheduled: bool
+    follows: bool
     together: Together
 
     @classmethod
     def of(cls, reward: Reward, columns: str) -> Layout:
         scorer = Scorer(reward)
         nodes = [node for node, _, _ in walk(reward)]
-        scheduled = any(node.schedules or _reads_progress(node) for node in nodes)
+        follows = any(node.followers for node in nodes)
+        scheduled = follows or any(node.schedules or _reads_progress(node) for node in nodes)
         together = max((node.together for node in nodes), key=get_args(Together).index)
         if not scorer.terms:
             raise RewardDefinitionError(f"{reward!r} has no term: nothing in it would train")
         if columns == "terms":
             names = tuple(scorer.terms)
             separable = len(names) == 1 or not _scales(reward)
-            return cls("terms", names, (1.0,) * len(names), (), separable, scheduled, together)
+            return cls("terms", names, (1.0,) * len(names), (), separable, scheduled, follows, together)
         if columns != "components":
             raise RewardDefinitionError(f'columns is "terms" or "components", got {shorten(columns)}')
         weights = _pure_weights(scorer)
@@ -73,7 +76,7 @@ class Layout:
                     f"a component is called {TOTAL!r}, the name of the sum's own column: rename it"
                 )
             names = (TOTAL, *components)
-            return cls("components", names, (1.0,) + (0.0,) * len(components), (), False, scheduled, together)
+            return cls("components", names, (1.0,) + (0.0,) * len(components), (), False, scheduled, follows, together)
         start = Progress(0, 1)
         initial = tuple(sum(weight_now(part, start) for part in weights.get(name, ())) for name in components)
         moving = (
@@ -81,7 +84,7 @@ class Layout:
             if any(isinstance(part, Schedule) for parts in weights.values() for part in parts)
             else ()
         )
-        return cls("components", components, initial, moving, True, scheduled, together)
+        return cls("components", components, initial, moving, True, scheduled, follows, together)
 
     def values(self, table: ScoreTable, name: str) -> Floats:
         """(n,) one column; NaN where it abstains or the row is unscorable."""
@@ -134,7 +137,7 @@ def _summands(reward: Reward, weight: Weight) -> Iterator[tuple[Weight, Reward]]
 
 def _scales(node: Reward) -> bool:
     """Whether an additive share of its value is more or less than that of a reward by itself."""
-    if isinstance(node, WeightedMean) or (isinstance(node, WeightedSum) and any(w != 1.0 for w, _ in node.items)):
+    if isinstance(node, WeightedMean) or any(weight != 1.0 for weight, _ in node.summands or ()):
         return True
     return any(map(_scales, node.addends or ()))
 

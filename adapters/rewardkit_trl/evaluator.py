@@ -6,23 +6,46 @@ import threading
 import uuid
 import weakref
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from rewardkit.core import states
 from rewardkit.core.algebra import Reward
 from rewardkit.core.batch import Batch
-from rewardkit.core.errors import BindingError, RewardFailure
+from rewardkit.core.errors import BindingError
 from rewardkit.core.outcome import ScoreTable
 from rewardkit.core.progress import Progress
 from rewardkit.core.scorer import Scorer
 from rewardkit_trl.breaker import Breaker, Limits
-from rewardkit_trl.checks import check_names, check_plain_sum, check_weights, warn, warn_of
+from rewardkit_trl.checks import check_alone, check_plain_sum, check_trainer, warn
 from rewardkit_trl.columns import Layout
 from rewardkit_trl.logs import FaultReport, Shares, StageReport, extras, metrics
 from rewardkit_trl.memory import Memory
 from rewardkit_trl.sharing import Call, SharedTables
 from rewardkit_trl.tally import Tally
 from rewardkit_trl.trainer import Trainer, progress_of
+
+
+class Run:
+    """What is known of one trainer's batches.
+
+    Attributes:
+        strict: whether a bug raises: until its first training batch is scored.
+    """
+
+    def __init__(self, limits: Limits, scorer: Scorer) -> None:
+        self.strict = True
+        self.breaker = Breaker(limits)
+        self.shares = Shares()
+        self.stages = StageReport(scorer)
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A batch: its table, what it adds up to, and the names of what the trainer adds up."""
+
+    table: ScoreTable
+    tally: Tally
+    addends: tuple[str, ...]
 
 
 class Evaluator:
@@ -53,15 +76,12 @@ class Evaluator:
         self.scorer = Scorer(reward)
         self.state: Any = None
         self.memory = Memory(self.scorer.followers)
-        self._breaker = Breaker(limits)
         self._tables = SharedTables(readers=len(layout.names))
-        self._trainer: weakref.ref[Any] | None = None
-        self._trained = False
+        self._runs: weakref.WeakKeyDictionary[Any, Run] = weakref.WeakKeyDictionary()
+        self._alone = Run(limits, self.scorer)  # without a trainer in sight
         self._warned = False
         self._elsewhere = elsewhere  # unpickled in another process than it was made in
         self._faults = FaultReport()
-        self._shares = Shares()
-        self._stages = StageReport(self.scorer)
         Evaluator._alive[self.identity] = self
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -73,33 +93,36 @@ class Evaluator:
 
     def _evaluate(self, call: Call) -> ScoreTable:
         trainer = Trainer.behind(call.context.get("log_metric"))
-        if trainer.known and not trainer.same_as(self._trainer):
-            self._meet(trainer)
-        elif self._elsewhere and not trainer.known:
-            check_plain_sum(self.layout)
+        run = self._run_of(trainer)
         state = call.context.get("trainer_state") or self.state
         progress = self._progress(state, trainer)
-        batch, start = self._batch(call, progress, trainer)
-        whole = self.scorer.score(batch, strict=not self._trained)
-        table = whole.part(start, start + len(call.completions)) if len(batch) > len(call.completions) else whole
-        self._give_weights(progress, trainer)
-        cut = trainer.num_generations is not None and len(batch) % trainer.num_generations != 0
-        addends = self.layout.addends(whole, batch, progress, normalizes_each=trainer.normalizes_each)
-        tally = Tally.of(whole, addends, None if cut else batch.groups, trainer.scale)
-        if whole is table:  # otherwise it is that of all processes already
-            tally = tally.summed(trainer.summed_over_ranks)
+        scored = self._scored(call, progress, trainer, run)
+        trainer.set_weights(self, self.layout.weights_at(progress))
         if trainer.training:
-            self._trained = True
-            self.memory.learn(state, states.means(whole.components, tally.sums.tolist()))
-        self._faults.add(table)
+            run.strict = False
+            self.memory.learn(
+                state, scored.tally.means(scored.table), scored.tally.followed_means(self.scorer.followers)
+            )
+        self._faults.add(scored.table)
         if self.logs:
-            # The terms are the trainer's own columns, whose means it logs, unless it was given the components.
-            measured = metrics(whole, tally, addends, contributions=self.layout.columns == "components")
-            self._log(table, {**measured, **self._shares.of(whole, tally)}, call, trainer)
-        stop = self._breaker.add(tally.faults.astype(int).tolist(), list(whole.components))
+            self._log(scored, progress, call, trainer, run)
+        stop = run.breaker.add(scored.tally.faults.astype(int).tolist(), list(scored.table.components))
         if stop is not None:
             trainer.stop_after_checkpoint(stop)
-        return table
+        return scored.table
+
+    def _run_of(self, trainer: Trainer) -> Run:
+        """What is known of the trainer; at its first call it is checked, one that is refused at the next again."""
+        if not trainer.known:
+            check_alone(self.layout)
+            if self._elsewhere:
+                check_plain_sum(self.layout)
+            return self._alone
+        run = trainer.kept_in(self._runs)
+        if run is None:
+            check_trainer(trainer, self.layout, self)
+            run = trainer.keep_in(self._runs, Run(self.limits, self.scorer))
+        return run
 
     def _progress(self, state: Any, trainer: Trainer) -> Progress | None:
         if state is not None:
@@ -114,22 +137,27 @@ class Evaluator:
         if self.layout.scheduled and not trainer.known and not self._warned:
             self._warned = True
             warn("no trainer is in sight behind this call: it is taken for training, where schedules move")
-        if trainer.training and trainer.is_main:
-            self._stages.tell(progress)
         return progress
 
-    def _batch(self, call: Call, progress: Progress | None, trainer: Trainer) -> tuple[Batch, int]:
-        """What is scored together, and at which of its rows those of this process start."""
+    def _scored(self, call: Call, progress: Progress | None, trainer: Trainer, run: Run) -> Scored:
+        """The rows of this process, and what those of all processes add up to."""
         generations, own = trainer.num_generations, len(call.completions)
-        splits = self.layout.together == "group" and generations and own % generations  # a group ends elsewhere
-        start = 0
-        if trainer.processes > 1 and (splits or self.layout.together == "batch"):
-            call, start = trainer.of_all_processes(call)
-        elif splits:
+        split = self.layout.together == "group" and generations and own % generations  # a group ends elsewhere
+        if trainer.processes > 1 and (split or self.layout.together == "batch"):
+            everything, start = trainer.of_all_processes(call)
+            # By one process for all: a judge asked twice may answer twice.
+            scored: Scored = trainer.on_main(lambda: self._score(everything, progress, trainer, run))
+            return Scored(scored.table.part(start, start + own), scored.tally, scored.addends)
+        if split:
             raise BindingError(
                 f"this reward compares the {generations} completions of a prompt, but this process got {own}, a part "
                 "of a group: make per_device_train_batch_size a multiple of num_generations"
             )
+        scored = self._score(call, progress, trainer, run)
+        return Scored(scored.table, scored.tally.summed(trainer.summed_over_ranks), scored.addends)
+
+    def _score(self, call: Call, progress: Progress | None, trainer: Trainer, run: Run) -> Scored:
+        generations = trainer.num_generations
         batch = Batch(
             call.completions,
             prompts=call.prompts,
@@ -139,34 +167,28 @@ class Evaluator:
             num_generations=generations,
             context=call.context,
         )
-        return batch, start
+        table = self.scorer.score(batch, strict=run.strict)
+        addends = self.layout.addends(table, batch, progress, normalizes_each=trainer.normalizes_each)
+        cut = generations is not None and len(batch) % generations != 0
+        followed = [follower.component for follower in self.scorer.followers]
+        tally = Tally.of(table, addends, None if cut else batch.groups, trainer.scale, followed)
+        return Scored(table, tally, tuple(addends))
 
-    def _give_weights(self, progress: Progress | None, trainer: Trainer) -> None:
-        weights = self.layout.weights_at(progress)
-        if weights and not trainer.set_weights(self, weights):
-            raise RewardFailure(
-                'columns="components" with scheduled weights needs a trainer whose reward_weights can be set: '
-                'this one hides them; use columns="terms"'
-            )
-
-    def _meet(self, trainer: Trainer) -> None:
-        """At the first call by a trainer; one that is refused is met again at the next."""
-        held = trainer.weights_of(self)
-        if held:
-            check_weights(held, self.layout)
-            check_names(trainer.reward_names, self.layout)
-            warn_of(trainer, self.layout, self)
-        self._trainer = trainer.reference
-        self._trained = False
-        self._breaker = Breaker(self.limits)
-
-    def _log(self, table: ScoreTable, measured: Mapping[str, float], call: Call, trainer: Trainer) -> None:
+    def _log(self, scored: Scored, progress: Progress | None, call: Call, trainer: Trainer, run: Run) -> None:
         log_metric, log_extra = call.context.get("log_metric"), call.context.get("log_extra")
+        if trainer.training and trainer.is_main:
+            run.stages.tell(progress)
         if log_metric is not None:
+            # The terms are the trainer's own columns, whose means it logs, unless it was given the components.
+            contributions = self.layout.columns == "components"
+            measured: Mapping[str, float] = {
+                **metrics(scored.table, scored.tally, scored.addends, contributions=contributions),
+                **run.shares.of(scored.table, scored.tally),
+            }
             for name, value in measured.items():
                 log_metric(name, value)
         if log_extra is not None and trainer.logs_completions:
-            for name, values in extras(table).items():
+            for name, values in extras(scored.table).items():
                 log_extra(name, values)
 
 

@@ -111,10 +111,10 @@ def metrics(table: ScoreTable, tally: Tally, addends: Iterable[str], *, contribu
     completions without a learning signal; with `contributions` the means of the terms: together the mean total.
     """
     logged: dict[str, float] = {}
-    for name, (count, total, _) in zip(table.components, tally.sums, strict=True):
-        if count:
-            logged[f"components/{name}"] = float(total / count)
-    logged |= {f"weights/{name}": weight for name, weight in table.weights.items()}
+    logged |= {f"components/{name}": mean for name, mean in tally.means(table).items()}
+    for name, (reached, weight) in zip(table.terms, tally.weights, strict=True):
+        if reached:
+            logged[f"weights/{name}"] = float(weight / reached)
     rows, unscorable = tally.rows
     if contributions and rows > unscorable:
         means = tally.contributions / (rows - unscorable)

@@ -28,7 +28,7 @@ class Memory:
 
     def recall(self, trainer_state: Any) -> None:
         """Reads what the trainer's state holds, where it is another one than last time: a new run, or a resumed one."""
-        if not self._followers or self._owner is trainer_state:
+        if self._owner is trainer_state:
             return
         self._owner = trainer_state
         self.means = {}
@@ -41,11 +41,16 @@ class Memory:
                 f"{lost[0]!r}: it starts anew. Was the schedule changed, or the checkpoint written by another reward?"
             )
 
-    def learn(self, trainer_state: Any, means: Mapping[str, float]) -> None:
-        """Takes in a training batch, and leaves what is known now where the next checkpoint saves it."""
+    def learn(self, trainer_state: Any, means: Mapping[str, float], followed: Mapping[str, float]) -> None:
+        """Takes in a training batch, and leaves what is known now where the next checkpoint saves it.
+
+        Args:
+            means: of all components, as user functions read them.
+            followed: means of those that schedules follow, and of their squares.
+        """
         self.means = means
         if self._followers:
-            self.states = states.advanced(self.states, means)
+            self.states = states.advanced(self.states, followed)
             _saved(trainer_state).setdefault(KEY, {}).update(states.saved(self.states))
 
 

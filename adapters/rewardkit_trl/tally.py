@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import astuple, dataclass
 
 import numpy as np
@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from rewardkit.analysis import signal
 from rewardkit.core import states
-from rewardkit.core.outcome import ABSTAINED, SKIPPED, Floats, ScoreTable
+from rewardkit.core.outcome import ABSTAINED, SCORED, SKIPPED, Floats, ScoreTable
+from rewardkit.core.progress import PerformanceSchedule
 from rewardkit_trl.breaker import Breaker
 
 
@@ -22,7 +23,9 @@ class Tally:
         rows: (2,) all of them, and the unscorable ones.
         faults: (components, 4) as `Breaker.counts` gives them.
         absent: (components, 2) abstained and skipped rows.
-        sums: (components, 3) scored rows, the sum of their scores, that of their squares.
+        sums: (components, 2) scored rows, and the sum of their scores.
+        followed: (followed, 3) of what schedules follow, as `states.sums` gives them.
+        weights: (terms, 2) rows that a term reached, and the sum of its weights there.
         gates: (gates, 2) rows that reached a gate, and that it let through.
         contributions: (terms,) sums of the terms.
         caused: (addends,) what each addend causes of the variance within groups.
@@ -33,6 +36,8 @@ class Tally:
     faults: Floats
     absent: Floats
     sums: Floats
+    followed: Floats
+    weights: Floats
     gates: Floats
     contributions: Floats
     caused: Floats
@@ -40,7 +45,12 @@ class Tally:
 
     @classmethod
     def of(
-        cls, table: ScoreTable, addends: Mapping[str, Floats], groups: NDArray[np.int64] | None, scale: signal.Scale
+        cls,
+        table: ScoreTable,
+        addends: Mapping[str, Floats],
+        groups: NDArray[np.int64] | None,
+        scale: signal.Scale,
+        followed: Sequence[str] = (),
     ) -> Tally:
         """The tally of `table`.
 
@@ -48,9 +58,10 @@ class Tally:
             addends: name -> (n,) what the trainer adds up.
             groups: (n,) the group of each row; None where groups are cut in two, so that nothing can be said of them.
             scale: what the trainer divides advantages by.
+            followed: names of the components that schedules follow.
         """
         unscorable = np.isnan(table.total)
-        codes = [column.codes for column in table.components.values()]
+        columns = [(column.values, column.codes) for column in table.components.values()]
         caused, variance = np.zeros(len(addends)), 0.0
         if groups is not None:
             caused, variance = signal.causes(list(addends.values()), groups, scale=scale)
@@ -58,14 +69,28 @@ class Tally:
             rows=np.array([len(table), unscorable.sum()], dtype=np.float64),
             faults=np.array(Breaker.counts(table), dtype=np.float64),
             absent=np.array(
-                [[(own == code).sum() for code in (ABSTAINED, SKIPPED)] for own in codes], dtype=np.float64
+                [[(own == code).sum() for code in (ABSTAINED, SKIPPED)] for _, own in columns], dtype=np.float64
             ),
-            sums=np.array(states.sums(table.components, table.components)),
+            sums=np.array([[(own == SCORED).sum(), values[own == SCORED].sum()] for values, own in columns]),
+            followed=np.array(states.sums(table.components, followed)).reshape(-1, 3),
+            weights=np.array([[rows, rows * table.weights.get(name, 0.0)] for name, rows in table.reached.items()]),
             gates=np.array(list(table.passed.values()), dtype=np.float64).reshape(-1, 2),
             contributions=np.array([np.nansum(values[~unscorable]) for values in table.terms.values()]),
             caused=caused,
             variance=np.array([variance]),
         )
+
+    def means(self, table: ScoreTable) -> dict[str, float]:
+        """The mean of each component that somebody scored."""
+        return {
+            name: float(total / count)
+            for name, (count, total) in zip(table.components, self.sums, strict=True)
+            if count
+        }
+
+    def followed_means(self, followers: Sequence[PerformanceSchedule]) -> dict[str, float]:
+        """What schedules follow: means, and those of the squares."""
+        return states.means([follower.component for follower in followers], self.followed.tolist())
 
     def summed(self, over_ranks: Callable[[Floats], Floats]) -> Tally:
         """The tally of all processes, by one sum over all numbers at once."""

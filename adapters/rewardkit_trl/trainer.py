@@ -6,20 +6,22 @@ guarded, because a patched or older TRL may lack any part.
 
 from __future__ import annotations
 
-import weakref
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pickle import PicklingError
 from types import MappingProxyType
-from typing import Any, get_args
+from typing import Any, TypeVar, get_args
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from rewardkit.analysis.signal import Scale
-from rewardkit.core.errors import BindingError
+from rewardkit.core.errors import BindingError, RewardFailure
 from rewardkit.core.outcome import Floats
 from rewardkit.core.progress import Progress
 from rewardkit_trl.sharing import Call
+
+T = TypeVar("T")
 
 SCALES: tuple[Scale, ...] = get_args(Scale)
 NOTHING: Mapping[Any, Any] = MappingProxyType({})
@@ -57,13 +59,14 @@ class Trainer:
     def logs_completions(self) -> bool:
         return bool(getattr(self._trainer, "log_completions", True))
 
-    @property
-    def reference(self) -> weakref.ref[Any]:
-        """To tell it from another one later."""
-        return weakref.ref(self._trainer)
+    def kept_in(self, known: WeakKeyDictionary[Any, T]) -> T | None:
+        """What is known of it, if it has been met."""
+        return known.get(self._trainer)
 
-    def same_as(self, reference: weakref.ref[Any] | None) -> bool:
-        return reference is not None and reference() is self._trainer
+    def keep_in(self, known: WeakKeyDictionary[Any, T], value: T) -> T:
+        """Remembers `value` of it for as long as it lives."""
+        known[self._trainer] = value
+        return value
 
     @property
     def normalizes_each(self) -> bool:
@@ -84,15 +87,22 @@ class Trainer:
         held = getattr(self._trainer, "reward_weights", None)
         return [] if held is None else [(name, float(held[place])) for place, name in self._places(evaluator)]
 
-    def set_weights(self, evaluator: object, weights: Mapping[str, float]) -> bool:
-        """Gives the functions of `evaluator` new weights for the sum that follows this call; False where it cannot."""
+    def set_weights(self, evaluator: object, weights: Mapping[str, float]) -> None:
+        """Gives the functions of `evaluator` new weights, if there are any, for the sum that follows this call.
+
+        Raises:
+            RewardFailure: the trainer's weights cannot be found.
+        """
         held = getattr(self._trainer, "reward_weights", None)
         places = self._places(evaluator)
-        if held is None or not places:
-            return False
-        for place, name in places:
-            held[place] = weights[name]
-        return True
+        if weights and (held is None or not places):
+            raise RewardFailure(
+                'columns="components" with scheduled weights needs a trainer whose reward_weights can be set: '
+                'this one hides them; use columns="terms"'
+            )
+        if held is not None and weights:
+            for place, name in places:
+                held[place] = weights[name]
 
     def _places(self, evaluator: object) -> list[tuple[int, str]]:
         # Found by their evaluator, which survives pickling and copying, and not by their own identity.
@@ -129,6 +139,23 @@ class Trainer:
 
         given = torch.tensor(values, dtype=torch.float64, device=self._accelerator.device)
         return np.asarray(self._accelerator.reduce(given, reduction="sum").tolist())
+
+    def on_main(self, compute: Callable[[], T]) -> T:
+        """What `compute` gives, or raises, on the main process, for all of them."""
+        from accelerate.utils import broadcast_object_list
+
+        computed: list[Any] = [None, None]
+        if self.is_main:
+            try:
+                computed[0] = compute()
+            except Exception as error:
+                broadcast_object_list([None, RewardFailure(f"{type(error).__name__} on the main process: {error}")])
+                raise
+        broadcast_object_list(computed)
+        result, failure = computed
+        if failure is not None:
+            raise failure
+        return result  # type: ignore[no-any-return]
 
     def of_all_processes(self, call: Call) -> tuple[Call, int]:
         """The call with the rows of all processes in their order, and at which of them this one's start."""

@@ -54,6 +54,11 @@ class Stage:
                     f"stage {self.name!r}: until={self.until!r} moves between {low:g} and {high:g}; it must stay "
                     "within 0 (the stage counts) and 1 (it is over): use .clip(0, 1)"
                 )
+            if self.until.end_value != 1.0:
+                raise RewardDefinitionError(
+                    f"stage {self.name!r}: until={self.until!r} ends at {self.until.end_value:g}, so the stages "
+                    "after it never count in full; it has to end at 1"
+                )
             if self.over != 0:
                 raise RewardDefinitionError(
                     f"stage {self.name!r}: over= is for an until= in time; a schedule says itself how fast it goes "
@@ -62,6 +67,8 @@ class Stage:
         elif self.until is not None:
             checked_position(self.until, f"stage {self.name!r}: until")
             checked_position(self.over, f"stage {self.name!r}: over")
+            if self.until == self.over == 0:
+                raise RewardDefinitionError(f"stage {self.name!r}: until=0, so it never counts")
         elif self.over != 0:
             raise RewardDefinitionError(f"stage {self.name!r}: over= says how fast it ends, but it has no until=")
 

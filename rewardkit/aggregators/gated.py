@@ -16,10 +16,8 @@ import numpy as np
 from rewardkit.core.algebra import Reward, as_reward, checked_name, leaves, scheduled, schedules_of
 from rewardkit.core.errors import RewardDefinitionError
 from rewardkit.core.outcome import ABSTAINED, FAILED, SCORED, Column, Rows
-from rewardkit.core.progress import Bounds, Progress, Schedule, Weight, as_weight, number
+from rewardkit.core.progress import TOLERANCE, Bounds, Progress, Schedule, Weight, as_weight, number
 from rewardkit.core.scoring import Scoring, Share
-
-TOLERANCE = 1e-9
 
 
 @final

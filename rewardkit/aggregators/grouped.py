@@ -14,7 +14,7 @@ import numpy as np
 from rewardkit.core.algebra import Derived, Reward, as_reward
 from rewardkit.core.batch import Batch
 from rewardkit.core.outcome import ABSTAINED, Column, Floats, Rows
-from rewardkit.core.progress import Bounds
+from rewardkit.core.progress import TOLERANCE, Bounds
 from rewardkit.core.scoring import Scoring, Together
 
 
@@ -58,8 +58,8 @@ def _ranks(values: Floats) -> Floats:
     if len(values) < 2:
         return np.full(len(values), np.nan)
     ordered = np.sort(values)
-    below = np.searchsorted(ordered, values - 1e-9, side="left")
-    not_above = np.searchsorted(ordered, values + 1e-9, side="right")
+    below = np.searchsorted(ordered, values - TOLERANCE, side="left")
+    not_above = np.searchsorted(ordered, values + TOLERANCE, side="right")
     ranks: Floats = (below + not_above - 1) / 2.0 / (len(values) - 1)
     return ranks
 

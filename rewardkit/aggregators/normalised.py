@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, final, get_args
 
 import numpy as np
@@ -16,7 +16,7 @@ from rewardkit.core.algebra import Derived, Reward, as_reward
 from rewardkit.core.batch import Batch
 from rewardkit.core.errors import RewardDefinitionError, shorten
 from rewardkit.core.outcome import Column, Floats, Rows
-from rewardkit.core.progress import SQUARES, Bounds, PerformanceSchedule, Schedule, State, number
+from rewardkit.core.progress import SQUARES, Bounds, PerformanceSchedule, State, number
 from rewardkit.core.scoring import Scoring, Together
 
 By = Literal["group", "batch", "running"]
@@ -32,6 +32,7 @@ class RunningMoments(PerformanceSchedule):
 
     component: str
     half_life: float
+    source: Reward = field(compare=False)
 
     @property
     def bounds(self) -> Bounds:
@@ -59,7 +60,12 @@ class RunningMoments(PerformanceSchedule):
         if not state["weight"]:
             return 0.0, 1.0
         mean, square = state["mean"] / state["weight"], state["square"] / state["weight"]
-        return mean, math.sqrt(max(square - mean * mean, 0.0)) + EPSILON
+        variance = square - mean * mean
+        # The difference of two numbers that are nearly the same is noise in their last digits.
+        return mean, (math.sqrt(variance) if variance > 1e-12 * square else 0.0) + EPSILON
+
+    def __repr__(self) -> str:
+        return f"normalise({self.component!r}, by='running', half_life={self.half_life!r})"
 
 
 @final
@@ -80,7 +86,7 @@ class Normalised(Derived):
         return -math.inf, math.inf
 
     @property
-    def schedules(self) -> tuple[Schedule, ...]:
+    def followers(self) -> tuple[PerformanceSchedule, ...]:
         return () if self.moments is None else (self.moments,)
 
     @property
@@ -157,4 +163,4 @@ def normalise(reward: Reward, by: By = "group", *, half_life: float | None = Non
             f"normalise: {item!r} has no mean in the log under a name of its own to follow; give it one with "
             ".named(...)"
         )
-    return Normalised(item, by, RunningMoments(item.name, life))
+    return Normalised(item, by, RunningMoments(item.name, life, item))

@@ -12,10 +12,11 @@ from rewardkit.aggregators.items import listed_rewards
 from rewardkit.core.algebra import Reward
 from rewardkit.core.errors import RewardDefinitionError, shorten
 from rewardkit.core.outcome import ABSTAINED, FAILED, SCORED, Column, Rows
-from rewardkit.core.progress import Bounds
+from rewardkit.core.progress import TOLERANCE, Bounds
 from rewardkit.core.scoring import Scoring
 
-TOLERANCE = 1e-9
+MOST_BITS = 21
+"""Of the 24 that a float32 has: what is left is for sums with other rewards."""
 
 
 @final
@@ -132,10 +133,10 @@ def lexicographic(*rewards: Any, levels: int = 10) -> Reward:
                 f"lexicographic: {item!r} has the bounds {item.bounds}; steps between them need finite ones: declare "
                 "them, or use .clip(low, high)"
             )
-    if len(items) * math.log2(levels + 1) > 40:
+    if len(items) * math.log2(levels + 1) > MOST_BITS:
         raise RewardDefinitionError(
-            f"lexicographic: {len(items)} rewards of {levels} levels are more than one number can tell apart; take "
-            "fewer levels"
+            f"lexicographic: {len(items)} rewards of {levels} levels are more than the trainer's float32 can tell "
+            "apart; take fewer levels, or fewer rewards"
         )
     return Lexicographic(items, levels)
 

@@ -19,10 +19,12 @@ from rewardkit.core.fingerprints import fingerprint
 from rewardkit.core.outcome import Column, Rows, weighted_total
 from rewardkit.core.progress import (
     Bounds,
+    PerformanceSchedule,
     Progress,
     Schedule,
     Weight,
     as_weight,
+    following,
     multiplied,
     number,
     scaled_bounds,
@@ -90,6 +92,11 @@ class Reward(ABC):
     def schedules(self) -> tuple[Schedule, ...]:
         """The schedules that it reads itself: of its weights, its threshold."""
         return ()
+
+    @property
+    def followers(self) -> tuple[PerformanceSchedule, ...]:
+        """What it reads that follows the means of components."""
+        return tuple(follower for schedule in self.schedules for follower in following(schedule))
 
     def gauges(self, progress: Progress | None) -> Mapping[str, float]:
         """Numbers of its own that move with training and belong into a log: ``{"threshold": 0.5}``."""

@@ -24,12 +24,11 @@ from numpy.typing import NDArray
 from rewardkit.core.errors import SHOWN_CHARACTERS, RewardFailure, shorten
 from rewardkit.core.interrupts import from_operator
 from rewardkit.core.outcome import ABSTAINED, ERRORED, FAILED, SCORED, Fault, Floats, Outcome, Score
-from rewardkit.core.progress import Bounds
+from rewardkit.core.progress import TOLERANCE, Bounds
 
 Policy = Literal["unscorable", "raise"] | float
 """What a failed sample does: gets no learning signal, stops the run, or scores a number."""
 
-TOLERANCE = 1e-9
 _TIMEOUTS = (TimeoutError, FutureTimeout, asyncio.TimeoutError)  # one and the same class only from Python 3.11 on
 _NUMBERS = {float, int, bool}
 

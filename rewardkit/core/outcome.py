@@ -217,6 +217,7 @@ class ScoreTable:
             behind a closed gate and where another branch of a route was taken.
         total: (n,) ``nansum`` of the terms, NaN where the row is unscorable.
         weights: name of a term -> its weight in this batch, averaged over the rows where it counts.
+        reached: name of a term -> how many rows it counts in: behind open gates, in its own routes.
         passed: name of a gate -> how many rows reached it, and how many of them it let through.
         gauges: ``threshold/<gate>``, ``stage/<curriculum>`` -> what it is now, where it moves with training.
         timings: name of a component -> seconds spent in it.
@@ -228,6 +229,7 @@ class ScoreTable:
     terms: Mapping[str, Floats]
     total: Floats
     weights: Mapping[str, float] = field(default_factory=dict)
+    reached: Mapping[str, int] = field(default_factory=dict)
     passed: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     gauges: Mapping[str, float] = field(default_factory=dict)
     timings: Mapping[str, float] = field(default_factory=dict)

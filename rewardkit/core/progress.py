@@ -17,6 +17,9 @@ from typing import Any, final
 
 from rewardkit.core.errors import RewardDefinitionError, RewardTypeError, shorten
 
+TOLERANCE = 1e-9
+"""What comes so near to a threshold, a bound or another value counts as reaching it."""
+
 Bounds = tuple[float, float]
 """Lowest and highest value, both included; infinite where there is no limit."""
 
@@ -150,6 +153,13 @@ class PerformanceSchedule(Schedule):
     """
 
     component: str
+    source: Any
+    """The reward that was named by itself, if one was: the component of that name has to be it."""
+
+    @final
+    def describe(self) -> str:
+        """What makes it what it is, for fingerprints and checkpoints."""
+        return repr(self)
 
     @final
     @property
@@ -373,7 +383,9 @@ def weight_bounds(weight: Weight) -> Bounds:
 
 
 def multiplied(first: Weight, second: Weight) -> Weight:
-    """The product of two weights, either of which may be a schedule."""
+    """The product of two weights, either of which may be a schedule; 0.0 stays a number."""
+    if 0.0 in (first, second):
+        return 0.0
     if isinstance(first, Schedule):
         return Multiplied(first, second) if isinstance(second, Schedule) else first if second == 1 else first * second
     if isinstance(second, Schedule):

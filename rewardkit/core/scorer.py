@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Coroutine, Iterable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from rewardkit.core.errors import RewardDefinitionError, near_miss
 from rewardkit.core.leaf import Leaf
 from rewardkit.core.naming import Names, distinct_nodes
 from rewardkit.core.outcome import ABSTAINED, SKIPPED, Column, Fault, Floats, Rows, ScoreTable
-from rewardkit.core.progress import Progress, Schedule, following
+from rewardkit.core.progress import Progress, Schedule
 from rewardkit.core.scoring import Share
 
 
@@ -42,22 +43,23 @@ class Scorer:
         self.names = Names.of(self.reward)
         self._keys = distinct_nodes(self.reward)
         self._leaves = [node for node in self._keys.nodes if isinstance(node, Leaf)]
-        self.followers = list(
-            dict.fromkeys(
-                follower for node in self._keys.nodes for schedule in node.schedules for follower in following(schedule)
-            )
-        )
+        self.followers = list(dict.fromkeys(follower for node in self._keys.nodes for follower in node.followers))
         self._followed = self._nodes_followed()
 
     def _nodes_followed(self) -> list[Reward]:
         """The rewards whose means schedules follow."""
         nodes = dict(self.names.components)
-        for follower in self.followers:
+        for follower in (follower for node in self._keys.nodes for follower in node.followers):
             if follower.component not in nodes:
                 raise RewardDefinitionError(
                     f"{follower!r} follows {follower.component!r}, which is no component of the reward. Components: "
                     f"{', '.join(nodes)}.{near_miss(follower.component, nodes)} rk.monitor(...) adds one that only "
                     "is watched"
+                )
+            if follower.source is not None and nodes[follower.component] != follower.source:
+                raise RewardDefinitionError(
+                    f"{follower!r} was made of {follower.source!r}, but the component {follower.component!r} is "
+                    f"{nodes[follower.component]!r}: give the one that is followed another name with .named(...)"
                 )
         return [nodes[name] for name in dict.fromkeys(follower.component for follower in self.followers)]
 
@@ -101,7 +103,7 @@ class Scorer:
             binding.check(leaf.parameters, batch, leaf.label)
         evaluation = _Evaluation(self, batch, strict)
         root = evaluation.driver.run(evaluation.walk(self.reward, self._followed))
-        terms, weights = evaluation.terms(root)
+        terms, weights, reached = evaluation.terms(root)
         names = dict(self.names.components)
         timings = {name: evaluation.seconds.get(self._keys.key(node), 0.0) for name, node in names.items()}
         return ScoreTable(
@@ -110,6 +112,7 @@ class Scorer:
             terms=terms,
             total=np.where(root.contributing, root.values, np.nan),
             weights=weights,
+            reached=reached,
             passed=evaluation.passed(),
             gauges={
                 f"{gauge}/{name}": value
@@ -166,14 +169,14 @@ class _Evaluation:
         everything = np.ones(self._batch.size, dtype=np.bool_)
         (column,) = await self.columns([(root, everything)])
         if followed:
-            applied = self._applied(root)
-            await self.columns([(reward, applied[self.scorer._keys.key(reward)]) for reward in followed])
+            await self.columns([(reward, self._applied[self.scorer._keys.key(reward)]) for reward in followed])
         return column
 
-    def _applied(self, root: Reward) -> dict[int, Rows]:
+    @cached_property
+    def _applied(self) -> dict[int, Rows]:
         """The rows in which each node applies: those of its own routes, gates open or not."""
         found: dict[int, Rows] = {}
-        stack = [(root, np.ones(self._batch.size, dtype=np.bool_))]
+        stack = [(self.scorer.reward, np.ones(self._batch.size, dtype=np.bool_))]
         while stack:
             node, rows = stack.pop()
             key = self.scorer._keys.key(node)
@@ -188,7 +191,10 @@ class _Evaluation:
             memo.asked |= rows
             missing = rows & ~memo.covered
             if missing.any():
-                missing = reward.reach(self._batch, missing) & ~memo.covered
+                reached = reward.reach(self._batch, missing)
+                if (reached & ~missing).any():  # a whole group or batch, but never the rows of another route
+                    reached &= self._applied[self.scorer._keys.key(reward)] | missing
+                missing = reached & ~memo.covered
                 memo.covered |= missing
                 memo.tasks.append(self.driver.start(self._fill(reward, missing, memo)))
             memos.append(memo)
@@ -250,8 +256,8 @@ class _Evaluation:
         parts = {name: np.where(memo.asked, part, np.nan) for name, part in column.parts.items()}
         return Column(np.where(memo.asked, column.values, np.nan), codes, notes, parts)
 
-    def terms(self, root: Column) -> tuple[dict[str, Floats], dict[str, float]]:
-        """Each term's values (n,) and its weight in this batch."""
+    def terms(self, root: Column) -> tuple[dict[str, Floats], dict[str, float], dict[str, int]]:
+        """Each term's values (n,), its weight in this batch, and how many rows it counts in."""
         size = self._batch.size
         shares: dict[int, list[Share]] = {}
         everything = Share(1.0, np.ones(size, dtype=np.bool_))
@@ -264,13 +270,15 @@ class _Evaluation:
                 stack += node.distribute(self, share)
         terms: dict[str, Floats] = {}
         weights: dict[str, float] = {}
+        reached: dict[str, int] = {}
         for name, node in self.scorer.names.terms:
             parts = shares.get(self.scorer._keys.key(node), [])
             terms[name] = _term(parts, self.column(node), root.contributing)
-            weight = _mean_weight(parts)
-            if weight is not None:
-                weights[name] = weight
-        return terms, weights
+            rows = np.logical_or.reduce([share.reached for share in parts]) if parts else np.zeros(size, dtype=np.bool_)
+            reached[name] = int(rows.sum())
+            if reached[name]:
+                weights[name] = _mean_weight(parts, rows)
+        return terms, weights, reached
 
 
 def _term(shares: Sequence[Share], column: Column, scorable: Rows) -> Floats:
@@ -288,13 +296,10 @@ def _term(shares: Sequence[Share], column: Column, scorable: Rows) -> Floats:
     return values
 
 
-def _mean_weight(shares: Sequence[Share]) -> float | None:
-    """The weight of one node over the rows that reached it; None where none did."""
-    if not any(share.reached.any() for share in shares):
-        return None
+def _mean_weight(shares: Sequence[Share], reached: Rows) -> float:
+    """The weight of one node over the rows (n,) that `reached` it."""
     if len(shares) == 1 and isinstance(shares[0].weight, float):
         return shares[0].weight
-    reached = np.logical_or.reduce([share.reached for share in shares])
     weights = np.sum([np.where(share.reached, share.weight, 0.0) for share in shares], axis=0)[reached]
     return float(weights[0] if (weights == weights[0]).all() else weights.mean())
 

@@ -5,11 +5,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from rewardkit.core.fingerprints import described
-from rewardkit.core.outcome import SCORED, Column
+from rewardkit.core.outcome import ERRORED, SCORED, Column
 from rewardkit.core.progress import SQUARES, PerformanceSchedule, State
 
 States = Mapping[PerformanceSchedule, State]
@@ -36,18 +39,23 @@ def restored(states: States, from_json: Mapping[str, Any]) -> States:
 
 
 def sums(columns: Mapping[str, Column], names: Iterable[str]) -> list[list[float]]:
-    """(names, 3) of a batch: how many rows were scored, the sum of their values, the sum of their squares."""
+    """(names, 3) of a batch: how many rows were scored, the sum of their values, the sum of their squares.
+
+    A row that errored counts with what it was given, its lowest bound: a policy must not advance by what raises.
+    """
     found = []
     for name in names:
-        values = columns[name].values[columns[name].codes == SCORED]
-        found.append([float(len(values)), float(values.sum()), float((values * values).sum())])
+        column = columns[name]
+        values = column.values[column.contributing & np.isin(column.codes, (SCORED, ERRORED))]
+        with np.errstate(over="ignore"):  # squares of huge numbers
+            found.append([float(len(values)), float(values.sum()), float((values * values).sum())])
     return found
 
 
 def means(names: Iterable[str], summed: Sequence[Sequence[float]]) -> dict[str, float]:
-    """Each component's mean, and that of its squares, from the `sums` of all ranks; neither where nobody scored it."""
+    """Each component's mean, and that of its squares, from the `sums` of all ranks; neither without any finite one."""
     found: dict[str, float] = {}
     for name, (count, total, squares) in zip(names, summed, strict=True):
-        if count:
+        if count and math.isfinite(squares):
             found[name], found[name + SQUARES] = total / count, squares / count
     return found

@@ -23,7 +23,7 @@ from rewardkit.core.extraction import Extractor, as_extractor, whole
 from rewardkit.core.json_text import MAX_CHARACTERS
 from rewardkit.core.leaf import expression, primitive
 from rewardkit.core.outcome import Column, Rows, Score
-from rewardkit.core.progress import Bounds, number as checked_number
+from rewardkit.core.progress import TOLERANCE, Bounds, number as checked_number
 from rewardkit.core.scoring import Scoring, Together
 from rewardkit.core.visibility import shown as shown_text
 
@@ -215,7 +215,7 @@ class CosineLength(Reward):
         # Beyond the longest it stays there: the cosine would climb again.
         ways = np.minimum(length.values / self.max_length, 1.0)
         factor = np.array([0.5 * (1.0 + math.cos(way * math.pi)) for way in ways.tolist()])
-        is_right = np.greater_equal(correct.values, self.threshold - 1e-9)  # False where NaN
+        is_right = np.greater_equal(correct.values, self.threshold - TOLERANCE)  # False where NaN
         longest, shortest = (np.where(is_right, self.right[end], self.wrong[end]) for end in (0, 1))
         return Column.combined([(correct, True)], longest + (shortest - longest) * factor, rows)
 
@@ -259,7 +259,7 @@ class ShortestCorrect(Reward):
 
     async def evaluate(self, scoring: Scoring, rows: Rows) -> Column:
         correct, length = await scoring.columns([(self.correct, rows), (self.length, rows)])
-        is_right = rows & np.greater_equal(correct.values, self.threshold - 1e-9)  # False where NaN
+        is_right = rows & np.greater_equal(correct.values, self.threshold - TOLERANCE)  # False where NaN
         values = np.zeros(len(rows))
         for members in scoring.batch.members(is_right):
             lengths = length.values[members]

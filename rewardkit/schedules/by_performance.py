@@ -7,14 +7,12 @@ trainer's adapter keeps, saves with checkpoints and restores; evaluation never m
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Integral
 from typing import Any, final
 
 from rewardkit.core.errors import RewardDefinitionError, RewardTypeError, shorten
-from rewardkit.core.progress import Bounds, PerformanceSchedule, Schedule, State, number
-
-TOLERANCE = 1e-9
+from rewardkit.core.progress import TOLERANCE, Bounds, PerformanceSchedule, Schedule, State, number
 
 
 @final
@@ -28,6 +26,7 @@ class Reached(PerformanceSchedule):
     patience: int
     fall_back: float | None
     over: int
+    source: Any = field(default=None, compare=False)
 
     @property
     def bounds(self) -> Bounds:
@@ -73,6 +72,7 @@ class Tracking(PerformanceSchedule):
     low: float
     high: float
     half_life: float
+    source: Any = field(default=None, compare=False)
 
     @property
     def bounds(self) -> Bounds:
@@ -101,7 +101,7 @@ class Tracking(PerformanceSchedule):
         return float(min(max((average - self.low) / (self.high - self.low), 0.0), 1.0))
 
     def __repr__(self) -> str:
-        return f"track({self.component!r}, low={self.low!r}, high={self.high!r}, half_life={self.half_life:g})"
+        return f"track({self.component!r}, low={self.low!r}, high={self.high!r}, half_life={self.half_life!r})"
 
 
 def when_reached(
@@ -143,7 +143,7 @@ def when_reached(
         _count(value, f"when_reached: {name}")
         for name, value in (("window", window), ("patience", patience), ("over", over))
     ]
-    return Reached(_name(component, "when_reached"), reached, counts[0], counts[1], back, counts[2])
+    return Reached(_name(component, "when_reached"), reached, counts[0], counts[1], back, counts[2], _source(component))
 
 
 def track(component: Any, low: float = 0.0, high: float = 1.0, *, half_life: float = 10.0) -> Schedule:
@@ -171,7 +171,7 @@ def track(component: Any, low: float = 0.0, high: float = 1.0, *, half_life: flo
         raise RewardDefinitionError(f"track: low={lowest:g} must be below high={highest:g}")
     if life <= 0.0:
         raise RewardDefinitionError(f"track: half_life is a number of batches above 0, got {life:g}")
-    return Tracking(_name(component, "track"), lowest, highest, life)
+    return Tracking(_name(component, "track"), lowest, highest, life, _source(component))
 
 
 def _name(component: Any, where: str) -> str:
@@ -187,6 +187,10 @@ def _name(component: Any, where: str) -> str:
             "reward.named(...), and put that into the tree"
         )
     return name
+
+
+def _source(component: Any) -> Any:
+    return None if isinstance(component, str) else component
 
 
 def _count(value: Any, what: str) -> int:

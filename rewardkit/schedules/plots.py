@@ -23,6 +23,7 @@ from rewardkit.core.errors import (
     near_miss,
     shorten,
 )
+from rewardkit.core.naming import walk
 from rewardkit.core.outcome import Floats
 from rewardkit.core.progress import SQUARES, PerformanceSchedule, Progress, Schedule, following
 from rewardkit.core.scorer import Scorer
@@ -63,14 +64,23 @@ def weights_over_training(
     """
     scorer = Scorer(as_reward(reward, "weights_over_training"))
     count, known = _checked_steps(max_steps, "weights_over_training"), _checked_means(means, "weights_over_training")
-    missing = [follower for follower in scorer.followers if follower.component not in known]
+    followers = _followers(reward)
+    missing = [follower for follower in followers if follower.component not in known]
     if missing:
         raise BindingError(
             f"{missing[0]!r} follows {missing[0].component!r}, so its course depends on the training: pass "
             f"means={{{missing[0].component!r}: [...]}}, its mean in each batch."
             + near_miss(missing[0].component, known)
         )
-    return _course(scorer, count, _states(scorer.followers, count, known)).weights
+    return _course(scorer, count, _states(followers, count, known)).weights
+
+
+def _followers(reward: Reward | Schedule) -> list[PerformanceSchedule]:
+    """What weights, thresholds and stages depend on; not what a normalisation does."""
+    schedules = (
+        [reward] if isinstance(reward, Schedule) else [each for node, _, _ in walk(reward) for each in node.schedules]
+    )
+    return list(dict.fromkeys(follower for schedule in schedules for follower in following(schedule)))
 
 
 def _checked_steps(max_steps: object, where: str) -> int:
@@ -206,7 +216,7 @@ def _label(name: str) -> str:
 def _courses(reward: Reward | Schedule, max_steps: int, means: Mapping[str, Sequence[float]]) -> list[_Course]:
     """One course, or the two extremes where what schedules follow is not known."""
     scorer = None if isinstance(reward, Schedule) else Scorer(as_reward(reward, "plot_schedules: what is no schedule"))
-    followers = scorer.followers if scorer else list(following(reward))  # type: ignore[arg-type]
+    followers = _followers(reward)
     known = [follower for follower in followers if follower.component in means]
     open_ends = [follower for follower in followers if follower.component not in means]
 

@@ -14,7 +14,7 @@ import rewardkit as rk
 from rewardkit.aggregators.curriculum import Curriculum
 from rewardkit.core.progress import PerformanceSchedule, State
 from rewardkit.core.scorer import Scorer
-from rewardkit.schedules import linear, track, when_reached
+from rewardkit.schedules import cosine, linear, track, when_reached
 
 wrong: Any = rk.curriculum
 wrong_stage: Any = rk.Stage
@@ -166,11 +166,11 @@ def test_bounds_know_that_half_of_a_fading_pair_may_abstain() -> None:
 def untils(hard: bool) -> st.SearchStrategy[list[Any]]:
     """Ends of stages, in an order that makes sense, each with how long it takes."""
     overs = st.just(0) if hard else st.sampled_from([0, 0.1, 0.5])
-    times = st.lists(st.sampled_from([0.0, 0.07, 0.3, 0.5, 0.57, 0.9, 1.0]), max_size=3, unique=True).map(sorted)
+    times = st.lists(st.sampled_from([0.01, 0.07, 0.3, 0.5, 0.57, 0.9, 1.0]), max_size=3, unique=True).map(sorted)
     timed = times.flatmap(lambda ends: st.tuples(*(st.tuples(st.just(end), overs) for end in ends))).map(list)
     following = [REACHED, when_reached("form", 0.5, 1, fall_back=0.2)]
     if not hard:
-        following += [track("form"), when_reached("form", 0.5, 1, over=3), linear(0.0, 1.0), linear(1.0, 0.0, end=0.5)]
+        following += [track("form"), when_reached("form", 0.5, 1, over=3), linear(0.0, 1.0), cosine(0.2, 1.0, end=0.5)]
     reached = st.lists(st.tuples(st.sampled_from(following), st.just(0)), max_size=2)
     return st.tuples(timed, reached).map(lambda both: [*both[0], *both[1]])
 
@@ -269,6 +269,8 @@ Build = Callable[[], object]
         (lambda: wrong_stage(form, "form"), "name must be a non-empty printable string"),
         (lambda: rk.Stage("a", wrong), r"stage 'a': reward must be a reward.*Call it: curriculum\(\.\.\.\)"),
         (lambda: rk.Stage("a", form, until=1), r"stage 'a': until=1 is an int.*did you mean 1\.0"),
+        (lambda: rk.Stage("a", form, until=0.0), "stage 'a': until=0, so it never counts"),
+        (lambda: rk.Stage("a", form, until=linear(1.0, 0.0)), "ends at 0, so the stages after it never count in full"),
         (lambda: rk.Stage("a", form, until=30.0), "a step is written as an int: 30"),
         (lambda: rk.Stage("a", form, until="half"), "stage 'a': until is a fraction of training"),
         (lambda: rk.Stage("a", form, until=0.3, over=-0.1), "stage 'a': over=-0.1 is no fraction"),

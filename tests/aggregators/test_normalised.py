@@ -118,6 +118,12 @@ def test_what_is_older_counts_less_by_halves(batches: list[list[int]], half_life
     assert found == pytest.approx((2 - average) / deviation, rel=1e-3, abs=1e-3)
 
 
+def test_evaluation_has_the_reward_itself_whatever_was_seen_in_training() -> None:
+    seen = trained(RUNNING, [["1", "3"]])
+    evaluation = rk.Progress(seen.step, seen.max_steps, training=False, states=seen.states)
+    assert rk.score(RUNNING, ["3", "5"], progress=evaluation).total.tolist() == [3.0, 5.0]
+
+
 def test_a_batch_in_which_all_abstained_teaches_nothing() -> None:
     progress = trained(RUNNING, [["1", "3"], ["-", "x"]])
     np.testing.assert_allclose(rk.score(RUNNING, ["4"], progress=progress).total, [2 / 1.0001])

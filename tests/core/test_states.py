@@ -46,10 +46,10 @@ def test_states_are_saved_as_json_under_all_that_makes_a_schedule_what_it_is() -
     assert kept.restored(states, {}) == states
 
 
-def test_sums_take_scored_rows_alone() -> None:
+def test_sums_take_what_was_scored_and_what_errored_but_no_stand_in_for_a_failure() -> None:
     codes = [SCORED, ABSTAINED, FAILED, ERRORED, SKIPPED, SCORED]
     columns = {"tags": column([0.5, np.nan, 0.3, 0.0, np.nan, -2.0], codes), "none": column([np.nan], [SKIPPED])}
-    assert kept.sums(columns, ["none", "tags"]) == [[0.0, 0.0, 0.0], [2.0, -1.5, 4.25]]
+    assert kept.sums(columns, ["none", "tags"]) == [[0.0, 0.0, 0.0], [3.0, -1.5, 4.25]]
     assert kept.means(["none", "tags"], [[0.0, 0.0, 0.0], [2.0, -1.5, 4.25]]) == {
         "tags": -0.75,
         "tags" + SQUARES: 2.125,

@@ -25,6 +25,15 @@ def down_on_rank_1(completion: str) -> float:
     return 0.5
 
 
+@rk.reward(deterministic=False)
+def moody(completion: str) -> float:
+    """A judge that gives every process another answer, and often none."""
+    answer = int(os.environ.get("RANK", "0")) + len(completion)
+    if answer % 3 == 0:
+        raise rk.RewardFailure("the judge is down")
+    return answer % 5 / 4
+
+
 ADAPTIVE = rk.curriculum(
     [
         rk.Stage("early", early, until=rk.schedules.when_reached("early", level=0.4, window=2, over=2)),
@@ -39,6 +48,11 @@ CASES: dict[str, dict[str, Any]] = {
     "breaker": {"reward": down_on_rank_1 + early, "limits": {"failure_window": 3}},
     "adaptive": {"reward": ADAPTIVE, "options": {"learning_rate": 1e-2, "max_steps": 9}},
     "split": {"reward": RELATIVE, "options": {"per_device_train_batch_size": 2}},
+    "moody": {
+        "reward": rk.fallback(moody, early) + echo * rk.schedules.when_reached("moody", level=0.3, window=2),
+        "options": {"per_device_train_batch_size": 2},
+        "limits": {"failure_window": 4, "max_failure_rate": 0.0},
+    },
     "batch": {"reward": OVER_THE_BATCH, "options": {"max_steps": 3}},
 }
 

@@ -9,7 +9,7 @@ from typing import Any, get_args
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings, strategies as st
-from rewardkit_trl.columns import Columns
+from rewardkit_trl.columns import Columns, Layout
 
 import rewardkit as rk
 from tests.adapters.rewardkit_trl.stand_ins import (
@@ -157,3 +157,10 @@ def test_float32_aggregation_agrees_by_hand() -> None:
     columns = call(functions, ["", "please", "x"])
     total = trl_total(list(columns.values()), functions.reward_weights)
     assert total.tolist() == pytest.approx([0.7 - 0.3, 0.1 + 0.3, 0.35 - 0.3])
+
+
+def test_weights_that_gdpo_would_cancel_are_seen_in_curricula_too() -> None:
+    plain = rk.curriculum([rk.Stage("first", short, until=0.5), rk.Stage("then", 0.2 * short + polite)])
+    assert not Layout.of(plain, "terms").separable
+    assert Layout.of(plain, "components").separable
+    assert Layout.of(short + polite, "terms").separable

@@ -128,3 +128,18 @@ def test_the_batch_is_that_of_both(tmp_path: Path) -> None:
     for step in range(3):
         normalised = [row for rank in ranks for row in rank["batches"][step]["terms"]["early_normalised"]]
         assert np.mean(normalised) == pytest.approx(0.0, abs=1e-9)
+
+
+def test_what_answers_every_process_in_another_way_is_asked_by_one_for_all(tmp_path: Path) -> None:
+    first, second = run_on_two_ranks(tmp_path, "moody")
+    assert first["step"] == second["step"] >= 4
+    assert first["error"] == second["error"]
+    for mine, theirs in zip(first["batches"], second["batches"], strict=True):
+        for what in ("weights", "gauges", "states"):
+            assert mine[what] == theirs[what]
+        texts = mine["completions"] + theirs["completions"]
+        judged = [None if len(text) % 3 == 0 else len(text) % 5 / 4 for text in texts]  # as the main process answers
+        expected = [early(text) for text in texts] if None in judged else judged
+        echoes = mine["terms"]["echo"] + theirs["terms"]["echo"]
+        totals = mine["totals"] + theirs["totals"]
+        assert [total - echo for total, echo in zip(totals, echoes, strict=True)] == pytest.approx(expected)

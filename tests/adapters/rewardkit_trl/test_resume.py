@@ -136,3 +136,36 @@ def test_what_was_logged_of_an_adaptive_run_can_be_replayed(tmp_path: Path) -> N
     planned = rk.weights_over_training(REWARD, 8, means=means)
     for name in ("early", "echo"):
         assert [entry[f"weights/{name}"] for entry in entries] == pytest.approx(planned[name][:8].tolist())
+
+
+def test_several_trainers_may_take_turns_with_one_list(tmp_path: Path) -> None:
+    reward = early * rk.schedules.linear(0.0, 1.0) + echo * REACHED
+    functions = rk.to_trl(reward, columns="components")
+    options: dict[str, Any] = {"max_steps": 4, "reward_weights": functions.reward_weights, "eval_rows": 4}
+    first, second = (tiny.trainer(tmp_path / name, functions, **options) for name in ("first", "second"))
+    first.train()
+    second.train()
+    first.evaluate()
+    first.train()
+    weights = [[entry["weights/early"] for entry in generations(trainer)] for trainer in (first, second)]
+    assert weights == [[0.0, 0.25, 0.5, 0.75]] * 2
+
+
+def test_a_function_reads_the_means_of_the_last_batch_of_its_own_run(tmp_path: Path) -> None:
+    seen: list[dict[str, float]] = []
+
+    @rk.reward
+    def reads(completion: str, progress: rk.Progress) -> float:
+        seen.append(dict(progress.means))
+        return 0.0
+
+    functions = rk.to_trl(reads + early + rk.normalise(echo, by="running"))
+    for name in ("first", "second"):
+        seen.clear()
+        trainer = tiny.trainer(tmp_path / name, functions, max_steps=2)
+        trainer.train()
+        assert seen[0] == {}
+        logged = generations(trainer)[0]
+        assert seen[-1] == pytest.approx(
+            {name: logged[f"components/{name}"] for name in ("reads", "early", "echo_normalised", "echo")}
+        )

@@ -10,7 +10,7 @@ import pytest
 from rewardkit_trl.tally import Tally
 
 import rewardkit as rk
-from tests.adapters.rewardkit_trl.stand_ins import StandInTrainer
+from tests.adapters.rewardkit_trl.stand_ins import StandInTrainer, call
 
 pytest.importorskip("trl")
 
@@ -56,7 +56,7 @@ def test_the_numbers_of_one_batch() -> None:
     assert whole.faults.tolist() == [[8, 0, 0, 0], [4, 2, 0, 0], [8, 0, 0, 0]]
     assert whole.absent.tolist() == [[0, 0], [0, 4], [1, 0]]
     assert whole.gates.tolist() == [[8, 4]]
-    np.testing.assert_allclose(whole.sums[1], [2, 1.0, 0.5])
+    np.testing.assert_allclose(whole.sums[1], [2, 1.0])
     np.testing.assert_allclose(whole.contributions, [np.nansum(term) for term in table.terms.values()])
 
 
@@ -149,3 +149,49 @@ def test_without_other_processes_part_of_a_group_is_refused() -> None:
     trainer = StandInTrainer(rk.to_trl(rk.rank_in_group(length) + length), num_generations=4)
     with pytest.raises(rk.BindingError, match="a part of a group: make per_device_train_batch_size a multiple"):
         trainer.rewards(["a", "bb"])
+
+
+def test_one_of_several_processes_does_not_answer_for_all_without_a_trainer(monkeypatch: pytest.MonkeyPatch) -> None:
+    import torch
+
+    monkeypatch.setattr(torch.distributed, "is_initialized", lambda: True)
+    monkeypatch.setattr(torch.distributed, "get_world_size", lambda: 2)
+    for reward in (rk.rank_in_group(length), length * rk.schedules.when_reached("length") + polite):
+        with pytest.raises(rk.BindingError, match="passes no log_metric through which to reach them"):
+            call(rk.to_trl(reward), ["a", "bb"])
+    assert call(rk.to_trl(length), ["a", "bb"])["length"].tolist() == [0.1, 0.2]
+
+
+def test_what_the_main_process_raises_all_raise(monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: list[Any] = []
+    import accelerate.utils
+
+    @rk.reward
+    def broken(completion: str) -> float:
+        raise KeyError("no such thing")
+
+    twice(monkeypatch)
+    monkeypatch.setattr(accelerate.utils, "broadcast_object_list", sent.append)
+    trainer = StandInTrainer(rk.to_trl(rk.rank_in_group(broken)), num_generations=4)
+    trainer.accelerator = TwoProcesses()  # type: ignore[assignment]
+    with pytest.raises(rk.RewardFailure, match="'broken' raised KeyError"):
+        trainer.rewards(["a", "bb"])
+    ((result, failure),) = sent
+    assert result is None
+    assert isinstance(failure, rk.RewardFailure)
+    assert "on the main process: reward 'broken' raised KeyError" in str(failure)
+
+
+def test_what_errored_counts_for_schedules_with_its_lowest_bound() -> None:
+    @rk.reward(on_error=0.0)
+    def fragile(completion: str) -> float:
+        if "!" in completion:
+            raise ValueError("a bug")
+        return 1.0
+
+    functions = rk.to_trl(fragile + length * rk.schedules.when_reached("fragile", level=0.5, window=1))
+    trainer = StandInTrainer(functions)
+    trainer.rewards(["a", "!", "!", "!"])
+    assert trainer.metrics()["components/fragile"] == 1.0  # of what was scored
+    (state,) = functions._evaluators[0].memory.states.values()
+    assert state["recent"] == [0.25]
