@@ -72,29 +72,30 @@ def train(
     return reader.history
 
 
-def configuration(settings: Settings, out: Path) -> GRPOConfig:
-    """One generation per step; no reference model, no checkpoints, no reports."""
+def configuration(settings: Settings, out: Path, **others: Any) -> GRPOConfig:
+    """One generation per step; no reference model, no checkpoints, no reports. `others` win over what stands here."""
     gpu = torch.cuda.is_available()
-    return GRPOConfig(
-        output_dir=str(out),
-        max_steps=settings.steps,
-        seed=settings.seed,
-        per_device_train_batch_size=COMPLETIONS_PER_STEP,
-        num_generations=GENERATIONS_PER_PROMPT,
-        max_completion_length=LONGEST_COMPLETION,
-        temperature=1.0,
-        beta=0.0,
-        learning_rate=settings.learning_rate,
-        lr_scheduler_type="constant_with_warmup",
-        warmup_steps=5,
+    own = {
+        "output_dir": str(out),
+        "max_steps": settings.steps,
+        "seed": settings.seed,
+        "per_device_train_batch_size": COMPLETIONS_PER_STEP,
+        "num_generations": GENERATIONS_PER_PROMPT,
+        "max_completion_length": LONGEST_COMPLETION,
+        "temperature": 1.0,
+        "beta": 0.0,
+        "learning_rate": settings.learning_rate,
+        "lr_scheduler_type": "constant_with_warmup",
+        "warmup_steps": 5,
         # GRPOConfig turns bf16 on by itself and then refuses to run without a GPU.
-        bf16=gpu and torch.cuda.is_bf16_supported(),
-        use_cpu=not gpu,
-        dataloader_pin_memory=gpu,
+        "bf16": gpu and torch.cuda.is_bf16_supported(),
+        "use_cpu": not gpu,
+        "dataloader_pin_memory": gpu,
         # The model is small: recomputing activations would cost a quarter of the time and save nothing.
-        gradient_checkpointing=False,
-        logging_steps=1,
-        save_strategy="no",
-        report_to="none",
-        disable_tqdm=True,
-    )
+        "gradient_checkpointing": False,
+        "logging_steps": 1,
+        "save_strategy": "no",
+        "report_to": "none",
+        "disable_tqdm": True,
+    }
+    return GRPOConfig(**own | others)

@@ -1,0 +1,35 @@
+"""A curriculum by time: first the form alone, then what is in it, with a gentle change between the two.
+
+    python cookbook/curriculum_by_time.py
+    python cookbook/curriculum_by_time.py --model Qwen/Qwen2.5-0.5B-Instruct --steps 200
+
+The task: ``send Mia 31 toys in red`` becomes JSON. The model starts out with chatter in front of it, single quotes and
+quantities in quotes. `until` and `over` are shares of the training here; as whole numbers they would be steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from training import ORDERS, options, table, train
+
+import rewardkit as rk
+
+valid = rk.json_valid(kind="object").named("valid")
+ends = (0.5 * rk.starts_with("{") + 0.5 * rk.ends_with("}")).named("ends")  # the slope that leads to valid JSON
+fields = rk.json_match("order").named("fields")
+
+reward = rk.curriculum([
+    rk.Stage("form", 0.5 * ends + 0.5 * valid, until=0.3, over=0.2),
+    rk.Stage("content", 0.2 * valid + 0.8 * fields),
+])  # fmt: skip
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    run = train(rk.to_trl(reward), ORDERS, options(__doc__, arguments))
+    table(run.over_time("stage/curriculum", "weights/ends", "weights/valid", "weights/fields", "components/fields"))
+    table(run.held_out("components/ends", "components/valid", "components/fields"))
+
+
+if __name__ == "__main__":
+    main()

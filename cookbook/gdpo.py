@@ -1,0 +1,47 @@
+"""GDPO: each reward is normalised by itself before they are summed, so one of small differences is not drowned.
+
+    python cookbook/gdpo.py
+    python cookbook/gdpo.py --model Qwen/Qwen2.5-0.5B-Instruct --steps 200
+
+The task: ``send Mia 31 toys in red`` becomes JSON. `direct` is a reward of small differences: "Sure! " costs 0.006. See
+how much of the advantage each reward causes, in a plain sum and with GDPO (arXiv:2601.05242), and what is learned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from training import ORDERS, options, table, train
+
+import rewardkit as rk
+
+valid = rk.json_valid(kind="object").named("valid")
+fields = rk.json_match("order").named("fields")
+
+
+@rk.reward
+def direct(completion: str) -> float:
+    """0.001 less for each character before the brace; 0 without one."""
+    before, brace, _ = completion.partition("{")
+    return max(0.0, 1.0 - 0.001 * len(before)) if brace else 0.0
+
+
+reward = valid + fields + direct
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    chosen = options(__doc__, arguments, steps=60)
+    plain = train(rk.to_trl(reward), ORDERS, chosen)
+
+    functions = rk.to_trl(reward, columns="components")  # raw columns, with their weights beside them
+    weights, way = functions.reward_weights, "normalize_then_sum"
+    gdpo = train(functions, ORDERS, chosen, reward_weights=weights, multi_objective_aggregation=way)
+
+    for title, run in (("plain sum", plain), ("GDPO", gdpo)):
+        print(title)
+        table(run.over_time(*(f"advantage_share/{name}" for name in ("valid", "fields", "direct"))))
+        table(run.held_out(*(f"components/{name}" for name in ("valid", "fields", "direct"))))
+
+
+if __name__ == "__main__":
+    main()
