@@ -14,7 +14,7 @@ from typing import Any, final
 import numpy as np
 
 from rewardkit.core.algebra import Reward, as_reward, checked_name, leaves, scheduled, schedules_of
-from rewardkit.core.errors import RewardDefinitionError
+from rewardkit.core.errors import RewardDefinitionError, shorten
 from rewardkit.core.outcome import ABSTAINED, FAILED, SCORED, Column, Rows
 from rewardkit.core.progress import TOLERANCE, Bounds, Progress, Schedule, Weight, as_weight, number
 from rewardkit.core.scoring import Scoring, Share
@@ -93,19 +93,24 @@ class _Gate(Reward):
     def traps(self, earning: Set[Reward]) -> Iterator[str]:
         if not earning & set(leaves(self.when)):
             yield (
-                f"{self!r}: its condition {self.when!r} earns nothing by itself, so until completions pass it by "
-                "chance there is nothing to learn from; add it to the reward with a small weight"
+                f"gate {self.name!r}: its condition {_shown(self.when)} earns nothing by itself, so where no completion "
+                "passes it by chance there is nothing to learn from; add it to the reward with a small weight"
             )
         if self.otherwise > self.then.bounds[0] > -math.inf:  # no bound is no knowledge
             yield (
-                f"{self!r}: a completion that fails the condition gets {self.otherwise:g}, more than the worst "
-                f"that passes ({self.then.bounds[0]:g}): failing can beat passing"
+                f"gate {self.name!r}: a completion that fails {_shown(self.when)} gets {self.otherwise:g}, more than the "
+                f"worst that passes ({self.then.bounds[0]:g}): failing can beat passing"
             )
 
     @property
     def bounds(self) -> Bounds:
         low, high = self.then.bounds
         return min(low, self.otherwise), max(high, self.otherwise)
+
+
+def _shown(reward: Reward) -> str:
+    """Its name, or how it was written."""
+    return shorten(reward.name or reward)
 
 
 @final
