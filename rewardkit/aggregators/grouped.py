@@ -54,13 +54,15 @@ class RankInGroup(Derived):
 
 
 def _ranks(values: Floats) -> Floats:
-    """(k,) the share of the others that each value is above, those equal to it half; NaN for a single one."""
+    """(k,) the share of the others that each value is above, those alike half; NaN for a single one."""
     if len(values) < 2:
         return np.full(len(values), np.nan)
-    ordered = np.sort(values)
-    below = np.searchsorted(ordered, values - TOLERANCE, side="left")
-    not_above = np.searchsorted(ordered, values + TOLERANCE, side="right")
-    ranks: Floats = (below + not_above - 1) / 2.0 / (len(values) - 1)
+    order = np.argsort(values)
+    alike = np.zeros(len(values), dtype=np.int64)  # those that follow one another within the tolerance
+    alike[order[1:]] = np.cumsum(np.diff(values[order]) > TOLERANCE)
+    sizes = np.bincount(alike)
+    below = np.cumsum(sizes) - sizes
+    ranks: Floats = (below + (sizes - 1) / 2.0)[alike] / (len(values) - 1)
     return ranks
 
 

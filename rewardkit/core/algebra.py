@@ -350,12 +350,11 @@ class Named(Reward):
         return Named(self.reward, checked_name(name))
 
     def __repr__(self) -> str:
-        inner = repr(self.reward)
-        return (
-            f"({inner}).named({self.label!r})"
-            if isinstance(self.reward, WeightedSum)
-            else f"{inner}.named({self.label!r})"
-        )
+        return f"{_before_dot(self.reward)}.named({self.label!r})"
+
+
+def _before_dot(reward: Reward) -> str:
+    return f"({reward!r})" if isinstance(reward, WeightedSum) else repr(reward)
 
 
 class Derived(Reward):
@@ -399,5 +398,4 @@ class Clipped(Derived):
         return Column.combined([(column, True)], np.clip(column.values, self.low, self.high), rows)
 
     def __repr__(self) -> str:
-        inner = f"({self.reward!r})" if isinstance(self.reward, WeightedSum) else repr(self.reward)
-        return f"{inner}.clip({self.low:g}, {self.high:g})"
+        return f"{_before_dot(self.reward)}.clip({self.low:g}, {self.high:g})"

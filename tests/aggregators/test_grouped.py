@@ -58,7 +58,9 @@ def test_the_empty_batch_and_the_group_of_one() -> None:
     assert rk.score(RANK + opened, ["1"]).total.tolist() == [1.0]
 
 
-words = st.sampled_from(["0", "1", "-1", "0.5", "0.5000000001", "7", "1e12", "-1e12", "-"]) | st.floats(-5, 5).map(repr)
+words = st.sampled_from(["0", "1", "-1", "0.5", "0.5000000001", "7", "1e12", "-1e12", "-"]) | st.floats(-5, 5).map(
+    lambda number: repr(round(number, 6))
+)
 batches = st.lists(st.lists(words, min_size=1, max_size=6), max_size=4)
 
 
@@ -129,3 +131,10 @@ def test_it_is_scored_by_whole_groups_and_says_so() -> None:
     assert Scorer(RANK).components == ["told_rank", "told"]
     with pytest.raises(rk.RewardDefinitionError, match="rank_in_group must be a reward"):
         rk.rank_in_group("told")  # type: ignore[arg-type]
+
+
+@given(st.lists(st.floats(0, 3e-9), min_size=2, max_size=6))
+def test_ranks_are_those_of_an_order_however_near_the_values(values: list[float]) -> None:
+    ranks = totals([*map(repr, values)], [0] * len(values))
+    assert np.sum(ranks) == pytest.approx(len(values) / 2)
+    assert all(np.diff(ranks[np.argsort(values)]) >= 0.0)
