@@ -93,8 +93,8 @@ class _Gate(Reward):
     def traps(self, earning: Set[Reward]) -> Iterator[str]:
         if not earning & set(leaves(self.when)):
             yield (
-                f"gate {self.name!r}: its condition {_shown(self.when)} earns nothing by itself, so where no "
-                "completion passes it by chance there is nothing to learn from; add it to the reward with a small weight"
+                f"gate {self.name!r}: its condition {_shown(self.when)} earns nothing by itself: where no completion "
+                "passes it by chance there is nothing to learn from; add it to the reward with a small weight"
             )
         if self.otherwise > self.then.bounds[0] > -math.inf:  # no bound is no knowledge
             yield (

@@ -90,7 +90,7 @@ class Reward(ABC):
 
     @property
     def schedules(self) -> tuple[Schedule, ...]:
-        """The schedules that it reads itself: of its weights, its threshold."""
+        """Those of its weights and its threshold."""
         return ()
 
     @property

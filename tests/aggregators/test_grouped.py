@@ -135,6 +135,6 @@ def test_it_is_scored_by_whole_groups_and_says_so() -> None:
 
 @given(st.lists(st.floats(0, 3e-9), min_size=2, max_size=6))
 def test_ranks_are_those_of_an_order_however_near_the_values(values: list[float]) -> None:
-    ranks = totals([*map(repr, values)], [0] * len(values))
+    ranks = np.array(totals([*map(repr, values)], [0] * len(values)))
     assert np.sum(ranks) == pytest.approx(len(values) / 2)
     assert all(np.diff(ranks[np.argsort(values)]) >= 0.0)
