@@ -9,6 +9,7 @@ from typing import Any
 
 from rewardkit.core.algebra import Reward, as_reward, weighted_sum_of
 from rewardkit.core.errors import RewardDefinitionError, RewardKitWarning, RewardTypeError, is_factory, shorten
+from rewardkit.core.progress import Schedule
 from rewardkit_trl.breaker import Limits
 from rewardkit_trl.checks import clash
 from rewardkit_trl.columns import Columns, Layout
@@ -50,6 +51,10 @@ class RewardFunctions(list[Any]):
     @property
     def _evaluators(self) -> list[Evaluator]:
         return list(dict.fromkeys(function.evaluator for function in self if isinstance(function, RewardFunction)))
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Not a function; a trainer that was given it inside another list would call it."""
+        raise RewardTypeError("pass the list that rk.to_trl returned itself: reward_funcs=rk.to_trl(reward), not [...]")
 
     @property
     def reward(self) -> Reward:
@@ -144,5 +149,5 @@ def _item(item: Any) -> Reward:
         raise RewardTypeError("this function has been made by rk.to_trl already; join its list with others by +")
     if isinstance(item, str) or is_model(item):
         raise RewardTypeError(f"a reward model goes beside the list: rk.to_trl(reward) + [{shorten(item)}]")
-    plain = callable(item) and not is_factory(item)
+    plain = callable(item) and not isinstance(item, Schedule) and not hasattr(item, "derive") and not is_factory(item)
     return from_trl(item) if plain else as_reward(item, "an item of to_trl")

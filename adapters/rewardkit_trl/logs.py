@@ -16,6 +16,7 @@ from rewardkit.analysis import signal
 from rewardkit.core.outcome import Fault, ScoreTable
 from rewardkit.core.progress import Progress
 from rewardkit.core.scorer import Scorer
+from rewardkit_trl.checks import warn
 from rewardkit_trl.tally import Tally
 
 logger = logging.getLogger("rewardkit")
@@ -90,11 +91,19 @@ class StageReport:
 
     def tell(self, progress: Progress | None) -> None:
         for name, node in self._curricula.items():
+            if progress is not None and name not in self._stages:
+                _warn_of_late_stages(name, node, progress.max_steps)
             stage = node.stage_at(progress)
             before = self._stages.get(name)
             if before is not None and before != stage and progress is not None:
                 logger.info("%s: stage %r follows %r at step %d", name, stage, before, progress.step)
             self._stages[name] = stage
+
+
+def _warn_of_late_stages(name: str, curriculum: Curriculum, max_steps: int) -> None:
+    for stage in curriculum.stages:
+        if isinstance(stage.until, int) and stage.until >= max_steps:
+            warn(f"{name}: stage {stage.name!r} ends at step {stage.until}, but this training at {max_steps}")
 
 
 def _wording(reason: str) -> str:

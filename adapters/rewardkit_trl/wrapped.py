@@ -22,7 +22,7 @@ from rewardkit.core.binding import detached
 from rewardkit.core.calling import Contract, awaited, call_each, check_results, unpacked
 from rewardkit.core.errors import RewardTypeError, shorten
 from rewardkit.core.outcome import Column, Rows
-from rewardkit.core.progress import Bounds
+from rewardkit.core.progress import Bounds, Schedule
 from rewardkit.core.scoring import Scoring
 
 _UNBOUNDED = (-np.inf, np.inf)
@@ -151,7 +151,7 @@ def from_trl(function: Callable[..., Any], name: str | None = None) -> Reward:
     Raises:
         RewardTypeError: it is no function (reward models go beside the list: ``rk.to_trl(reward) + [model]``).
     """
-    if isinstance(function, (Reward, type, str)) or not callable(function) or is_model(function):
+    if isinstance(function, (Reward, Schedule, type, str)) or not callable(function) or is_model(function):
         raise RewardTypeError(
             f"from_trl takes a TRL reward function, got {shorten(function)} ({type(function).__name__}). "
             "A reward model goes beside the list: rk.to_trl(reward) + [model]"

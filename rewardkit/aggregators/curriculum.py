@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, final
 
 from rewardkit.core.algebra import Reward, WeightedSum, as_reward, checked_name, schedules_of, weighted_columns
@@ -45,6 +46,10 @@ class Stage:
     over: Any = 0
 
     def __post_init__(self) -> None:
+        if not isinstance(self.name, str):
+            raise RewardTypeError(
+                f"rk.Stage(name, reward, until=...): the name of a stage is text, got {shorten(self.name)}"
+            )
         checked_name(self.name)
         as_reward(self.reward, f"stage {self.name!r}: reward")
         if isinstance(self.until, Schedule):
@@ -65,6 +70,11 @@ class Stage:
                     "from 0 to 1 (when_reached has over= in batches)"
                 )
         elif self.until is not None:
+            if isinstance(self.until, str | Reward):
+                raise RewardTypeError(
+                    f"stage {self.name!r}: until is a position or a schedule, got {shorten(self.until)}; did you mean "
+                    f"until=rk.schedules.when_reached({self.until!r})?"
+                )
             checked_position(self.until, f"stage {self.name!r}: until")
             checked_position(self.over, f"stage {self.name!r}: over")
             if self.until == self.over == 0:
@@ -185,7 +195,7 @@ class Curriculum(Reward):
         return f"curriculum({list(self.stages)!r})" + f".named({self.label!r})" * bool(self.label)
 
 
-def curriculum(stages: Iterable[Stage]) -> Reward:
+def curriculum(*stages: Stage | Iterable[Stage]) -> Reward:
     """Rewards that follow one another: each stage's reward counts until the stage is over, then that of the next.
 
     A condition that holds already is passed at once. One that no longer holds (``when_reached(..., fall_back=...)``)
@@ -193,15 +203,14 @@ def curriculum(stages: Iterable[Stage]) -> Reward:
     no holes, unless they are expensive. ``stage/curriculum`` in the log tells the stage, counted from 1.
 
     Args:
-        stages: :class:`Stage` objects, in order; all but the last have an ``until``.
+        stages: :class:`Stage` objects, in order, or one list of them; all but the last have an ``until``.
 
     Raises:
         RewardDefinitionError: no stages, two of one name, one without an end before the last, an end of the last, or
             ends in time that do not ascend.
     """
-    if not isinstance(stages, Iterable):
-        raise RewardTypeError(f"curriculum takes a list of rk.Stage(name, reward, until=...), got {shorten(stages)}")
-    listed = tuple(stages)
+    given = stages[0] if len(stages) == 1 and not isinstance(stages[0], Stage) else stages
+    listed: tuple[Any, ...] = tuple(given) if isinstance(given, Iterable) else (given,)
     if not listed:
         raise RewardDefinitionError("curriculum needs at least one stage")
     for stage in listed:
@@ -222,15 +231,15 @@ def curriculum(stages: Iterable[Stage]) -> Reward:
 
 def _check_times(stages: Sequence[Stage]) -> None:
     """A stage that ends in time before those ahead of it are over never counts."""
-    latest: dict[type, Stage] = {}
-    for stage in stages:
-        if stage.until is None or isinstance(stage.until, Schedule):
-            continue
-        kind = float if isinstance(stage.until, float) else int
-        before = latest.get(kind)
-        if before is not None and stage.until <= before.until:
+    timed = [stage for stage in stages if stage.until is not None and not isinstance(stage.until, Schedule)]
+    kinds = {type(at) for stage in timed for at in (stage.until, stage.over) if at != 0}
+    if len(kinds) > 1:
+        raise RewardDefinitionError(
+            "curriculum mixes fractions (float) and steps (int) in until= and over=: write all of them alike"
+        )
+    for before, stage in pairwise(timed):
+        if stage.until <= before.until:
             raise RewardDefinitionError(
                 f"curriculum: stage {stage.name!r} ends at {stage.until}, and {before.name!r} before it at "
                 f"{before.until}: the ends must ascend, or it never counts"
             )
-        latest[kind] = stage

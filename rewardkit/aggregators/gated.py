@@ -16,7 +16,7 @@ import numpy as np
 from rewardkit.core.algebra import Reward, as_reward, checked_name, leaves, scheduled, schedules_of
 from rewardkit.core.errors import RewardDefinitionError, shorten
 from rewardkit.core.outcome import ABSTAINED, FAILED, SCORED, Column, Rows
-from rewardkit.core.progress import TOLERANCE, Bounds, Progress, Schedule, Weight, as_weight, number
+from rewardkit.core.progress import TOLERANCE, Bounds, Progress, Schedule, Weight, as_weight, number, weight_bounds
 from rewardkit.core.scoring import Scoring, Share
 
 
@@ -255,14 +255,15 @@ def gate(
             )
         return SoftGate(condition, inside, paid)
     limit = as_weight(1.0 if threshold is None else threshold, "gate: threshold")
-    lowest = limit if isinstance(limit, float) else limit.bounds[0]
+    lowest, highest = weight_bounds(limit)
     if lowest < min(0.0, condition.bounds[0]):
         raise RewardDefinitionError(
             f"gate: the threshold {limit!r} lies below all that {condition!r} can give, every completion would pass"
         )
-    if lowest > condition.bounds[1] + TOLERANCE and math.isfinite(condition.bounds[1]):
+    if highest > condition.bounds[1] + TOLERANCE and math.isfinite(condition.bounds[1]):
+        goes = "" if lowest > condition.bounds[1] else f"goes up to {highest:g}, which "
         raise RewardDefinitionError(
-            f"gate: the threshold {limit!r} is never reached: {condition!r} gives at most {condition.bounds[1]:g}"
+            f"gate: the threshold {limit!r} {goes}is never reached: {condition!r} gives at most {condition.bounds[1]:g}"
         )
     return HardGate(condition, inside, limit, paid)
 

@@ -38,6 +38,10 @@ class RunningMoments(PerformanceSchedule):
     def bounds(self) -> Bounds:
         return 0.0, math.inf
 
+    @property
+    def highest(self) -> float:
+        return -math.inf
+
     def init(self) -> State:
         return {"mean": 0.0, "square": 0.0, "weight": 0.0}
 

@@ -131,6 +131,13 @@ class Reward(ABC):
         """What will probably not work as meant, given the leaves that `earning` something somewhere in the tree."""
         return iter(())
 
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """What is called like a function was meant for a trainer, or for ``rk.score``."""
+        raise RewardTypeError(
+            f"{shorten(self)} is a reward, no function: pass reward_funcs=rk.to_trl(reward) to a trainer, or score "
+            "completions with rk.score(reward, completions)"
+        )
+
     def named(self, name: str) -> Reward:
         """The same reward as one component and one term called `name`."""
         return Named(self, checked_name(name))

@@ -86,6 +86,8 @@ class Batch:
         self.columns: dict[str, list[Any]] = {}
         for name, values in (columns or {}).items():
             self.columns[name] = _listed(values, f"column {name!r}", self.size)
+        if progress is not None and not isinstance(progress, Progress):
+            raise BindingError(f"progress is rk.Progress(step, max_steps), got {shorten(progress)}")
         self.progress = progress
         self.num_generations = num_generations
         self.context = context or {}

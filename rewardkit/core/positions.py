@@ -86,4 +86,4 @@ class Passing(Schedule):
         return begun / duration if begun > 0.0 else 0.0
 
     def __repr__(self) -> str:
-        return f"passing({self.position}{f', over={self.over}' * (self.over != 0)})"
+        return f"after({self.position}{f', over={self.over}' * (self.over != 0)})"

@@ -156,6 +156,11 @@ class PerformanceSchedule(Schedule):
     source: Any
     """The reward that was named by itself, if one was: the component of that name has to be it."""
 
+    @property
+    @abstractmethod
+    def highest(self) -> float:
+        """The highest mean that it waits for; minus infinity if it waits for none."""
+
     @final
     def describe(self) -> str:
         """What makes it what it is, for fingerprints and checkpoints."""

@@ -23,7 +23,7 @@ from rewardkit.core.errors import RewardDefinitionError, near_miss
 from rewardkit.core.leaf import Leaf
 from rewardkit.core.naming import Names, distinct_nodes
 from rewardkit.core.outcome import ABSTAINED, SKIPPED, Column, Fault, Floats, Rows, ScoreTable
-from rewardkit.core.progress import Progress, Schedule
+from rewardkit.core.progress import TOLERANCE, Progress, Schedule
 from rewardkit.core.scoring import Share
 
 
@@ -55,6 +55,12 @@ class Scorer:
                     f"{follower!r} follows {follower.component!r}, which is no component of the reward. Components: "
                     f"{', '.join(nodes)}.{near_miss(follower.component, nodes)} rk.monitor(...) adds one that only "
                     "is watched"
+                )
+            best = nodes[follower.component].bounds[1]
+            if follower.highest > best + TOLERANCE:
+                raise RewardDefinitionError(
+                    f"{follower!r} waits for a mean of {follower.highest:g}, but {follower.component!r} gives at most "
+                    f"{best:g}"
                 )
             if follower.source is not None and nodes[follower.component] != follower.source:
                 raise RewardDefinitionError(
@@ -274,7 +280,10 @@ class _Evaluation:
         for name, node in self.scorer.names.terms:
             parts = shares.get(self.scorer._keys.key(node), [])
             terms[name] = _term(parts, self.column(node), root.contributing)
-            rows = np.logical_or.reduce([share.reached for share in parts]) if parts else np.zeros(size, dtype=np.bool_)
+            # Where it is switched on; if it is nowhere, where it would be.
+            on = [share.reached & (share.weight != 0.0) for share in parts]
+            rows = np.logical_or.reduce(on) if parts else np.zeros(size, dtype=np.bool_)
+            rows = rows if rows.any() or not parts else np.logical_or.reduce([share.reached for share in parts])
             reached[name] = int(rows.sum())
             if reached[name]:
                 weights[name] = _mean_weight(parts, rows)

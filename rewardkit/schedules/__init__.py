@@ -11,9 +11,10 @@ from rewardkit.schedules.by_time import (
     sigmoid,
     warm_up,
 )
-from rewardkit.schedules.joined import cycle, delay, join
+from rewardkit.schedules.joined import after, cycle, delay, join, maximum, minimum
 
 __all__ = [
+    "after",
     "constant",
     "cosine",
     "cycle",
@@ -21,6 +22,8 @@ __all__ = [
     "exponential",
     "join",
     "linear",
+    "maximum",
+    "minimum",
     "piecewise",
     "polynomial",
     "sigmoid",

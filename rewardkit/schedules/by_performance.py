@@ -32,6 +32,10 @@ class Reached(PerformanceSchedule):
     def bounds(self) -> Bounds:
         return 0.0, 1.0
 
+    @property
+    def highest(self) -> float:
+        return self.level
+
     def init(self) -> State:
         return {"recent": [], "held": 0, "reached": False, "way": 0}
 
@@ -77,6 +81,10 @@ class Tracking(PerformanceSchedule):
     @property
     def bounds(self) -> Bounds:
         return 0.0, 1.0
+
+    @property
+    def highest(self) -> float:
+        return self.high
 
     def init(self) -> State:
         return {"sum": 0.0, "weight": 0.0}
@@ -178,7 +186,8 @@ def _name(component: Any, where: str) -> str:
     name = component if isinstance(component, str) else getattr(component, "name", None)
     if not isinstance(name, str) or not name:
         raise RewardTypeError(
-            f"{where}: component is the name of a component, or a reward that has one, got {shorten(component)}"
+            f"{where}: component is the name of a component, or a reward that has one (a sum gets it by .named(...)), "
+            f"got {shorten(component)}"
         )
     if getattr(component, "generic", False):
         # Another of the kind may come first in the tree, and this one be called product_2.

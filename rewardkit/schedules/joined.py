@@ -10,10 +10,10 @@ import bisect
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, Literal, final
 
 from rewardkit.core.errors import RewardDefinitionError
-from rewardkit.core.positions import Position, checked_position, steps
+from rewardkit.core.positions import Passing, Position, checked_position, steps
 from rewardkit.core.progress import Bounds, Constant, Progress, Schedule, number
 from rewardkit.schedules.places import placed
 
@@ -83,6 +83,37 @@ class Cycled(Schedule):
         return f"cycle({self.schedule!r}, period={self.period})"
 
 
+@final
+@dataclass(frozen=True)
+class Extreme(Schedule):
+    """The highest or the lowest of several schedules."""
+
+    kind: Literal["maximum", "minimum"]
+    schedules: tuple[Schedule, ...]
+
+    @property
+    def parts(self) -> tuple[Schedule, ...]:
+        return self.schedules
+
+    def _of(self, values: Iterable[float]) -> float:
+        return max(values) if self.kind == "maximum" else min(values)
+
+    @property
+    def end_value(self) -> float:
+        return self._of(schedule.end_value for schedule in self.schedules)
+
+    @property
+    def bounds(self) -> Bounds:
+        limits = [schedule.bounds for schedule in self.schedules]
+        return self._of(low for low, _ in limits), self._of(high for _, high in limits)
+
+    def at(self, progress: Progress) -> float:
+        return self._of(schedule.at(progress) for schedule in self.schedules)
+
+    def __repr__(self) -> str:
+        return f"{self.kind}({', '.join(map(repr, self.schedules))})"
+
+
 def first_step(place: float) -> int:
     """The first whole step that is not before `place`."""
     return math.ceil(place - 1e-9)
@@ -139,6 +170,39 @@ def delay(schedule: Schedule, until: Position, *, before: float | None = None) -
         raise RewardDefinitionError("delay: until=0 is where training starts, which delays nothing")
     waiting = later.at(Progress(0, 1)) if before is None else number(before, "delay: before")
     return join([(0, waiting), (start, later)])
+
+
+def after(position: Position, *, over: Position = 0) -> Schedule:
+    """0 before `position`, 1 after it: ``after(0.3)``; with `over` it takes that long from 0 to 1.
+
+    Raises:
+        RewardDefinitionError: `position` or `over` is none.
+    """
+    return Passing(checked_position(position, "after: position"), checked_position(over, "after: over"))
+
+
+def maximum(*schedules: float | Schedule) -> Schedule:
+    """The highest of schedules: ``maximum(when_reached("tags"), after(0.7))`` is 1 when reached, at the latest at 70 %.
+
+    Raises:
+        RewardDefinitionError: there are none.
+    """
+    return _extreme("maximum", schedules)
+
+
+def minimum(*schedules: float | Schedule) -> Schedule:
+    """The lowest of schedules: ``minimum(when_reached("tags"), after(0.2))`` is 1 when reached, but not before 20 %.
+
+    Raises:
+        RewardDefinitionError: there are none.
+    """
+    return _extreme("minimum", schedules)
+
+
+def _extreme(kind: Literal["maximum", "minimum"], schedules: tuple[float | Schedule, ...]) -> Schedule:
+    if not schedules:
+        raise RewardDefinitionError(f"{kind} needs at least one schedule")
+    return Extreme(kind, tuple(_schedule(schedule, f"{kind}: an item") for schedule in schedules))
 
 
 def _schedule(value: float | Schedule, what: str) -> Schedule:

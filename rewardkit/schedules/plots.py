@@ -63,14 +63,15 @@ def weights_over_training(
         RewardDefinitionError: `max_steps` is below 1, or `means` are no lists of numbers.
     """
     scorer = Scorer(as_reward(reward, "weights_over_training"))
-    count, known = _checked_steps(max_steps, "weights_over_training"), _checked_means(means, "weights_over_training")
+    count = _checked_steps(max_steps, "weights_over_training")
+    known = _checked_means(means, _followers(reward), "weights_over_training")
     followers = _followers(reward)
     missing = [follower for follower in followers if follower.component not in known]
     if missing:
+        wanted = ", ".join(f"{name!r}: [...]" for name in dict.fromkeys(one.component for one in missing))
         raise BindingError(
             f"{missing[0]!r} follows {missing[0].component!r}, so its course depends on the training: pass "
-            f"means={{{missing[0].component!r}: [...]}}, its mean in each batch."
-            + near_miss(missing[0].component, known)
+            f"means={{{wanted}}}, the mean in each batch"
         )
     return _course(scorer, count, _states(followers, count, known)).weights
 
@@ -89,8 +90,14 @@ def _checked_steps(max_steps: object, where: str) -> int:
     return int(max_steps)
 
 
-def _checked_means(means: Mapping[str, Sequence[float]] | None, where: str) -> dict[str, list[float]]:
+def _checked_means(
+    means: Mapping[str, Sequence[float]] | None, followers: Sequence[PerformanceSchedule], where: str
+) -> dict[str, list[float]]:
     checked: dict[str, list[float]] = {}
+    for follower in followers if means else ():
+        meant = near_miss(follower.component, means or {})
+        if follower.component not in (means or {}) and meant:
+            raise BindingError(f"{where}: {follower!r} follows {follower.component!r}, and means has none.{meant}")
     for name, values in (means or {}).items():
         try:
             checked[name] = [float(value) for value in values]
@@ -179,7 +186,8 @@ def plot_schedules(
     except ImportError:
         raise MissingExtraError.of("plot_schedules", "plot") from None
     count = _checked_steps(max_steps, "plot_schedules")
-    courses = _courses(reward, count, _checked_means(means, "plot_schedules"))
+    scorer = None if isinstance(reward, Schedule) else Scorer(as_reward(reward, "plot_schedules: what is no schedule"))
+    courses = _courses(reward, scorer, count, _checked_means(means, _followers(reward), "plot_schedules"))
     low, high = courses[0], courses[-1]
     panels: list[tuple[str, dict[str, Floats], dict[str, Floats]]] = []
     if low.weights:
@@ -194,16 +202,24 @@ def plot_schedules(
     steps = np.arange(count + 1)
     for axis, (kind, lowest, highest) in zip(axes, panels, strict=True):
         for name in lowest:
-            (line,) = axis.plot(steps, highest[name], label=_label(name.removeprefix(f"{kind} of ")), linewidth=1.8)
+            style: dict[str, Any] = {
+                "linewidth": 1.8,
+                "drawstyle": "steps-post",
+            }  # what jumps is not to look as if it faded
+            (line,) = axis.plot(steps, highest[name], label=_label(name.removeprefix(f"{kind} of ")), **style)
             if not np.array_equal(lowest[name], highest[name]):
-                axis.plot(steps, lowest[name], color=line.get_color(), linewidth=1.8)
-                axis.fill_between(steps, lowest[name], highest[name], color=line.get_color(), alpha=0.2)
+                axis.plot(steps, lowest[name], color=line.get_color(), **style)
+                axis.fill_between(steps, lowest[name], highest[name], step="post", color=line.get_color(), alpha=0.2)
         axis.set_ylabel(kind)
         axis.grid(alpha=0.25)
         axis.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
         if kind == "stage":
             axis.yaxis.set_major_locator(MaxNLocator(integer=True))
     axes[-1].set_xlabel("step")
+    if len(courses) > 1:
+        open_ends = dict.fromkeys(one.component for one in _followers(reward) if one.component not in (means or {}))
+        names = ", ".join(map(_label, open_ends))
+        figure.suptitle(f"shaded: it depends on how {names} will go; means= says so", fontsize="medium")
     return figure
 
 
@@ -213,9 +229,10 @@ def _label(name: str) -> str:
     return f" {escaped}" if escaped.startswith("_") else escaped
 
 
-def _courses(reward: Reward | Schedule, max_steps: int, means: Mapping[str, Sequence[float]]) -> list[_Course]:
+def _courses(
+    reward: Reward | Schedule, scorer: Scorer | None, max_steps: int, means: Mapping[str, Sequence[float]]
+) -> list[_Course]:
     """One course, or the two extremes where what schedules follow is not known."""
-    scorer = None if isinstance(reward, Schedule) else Scorer(as_reward(reward, "plot_schedules: what is no schedule"))
     followers = _followers(reward)
     known = [follower for follower in followers if follower.component in means]
     open_ends = [follower for follower in followers if follower.component not in means]
@@ -226,6 +243,6 @@ def _courses(reward: Reward | Schedule, max_steps: int, means: Mapping[str, Sequ
         if scorer:
             return _course(scorer, max_steps, states)
         points = [Progress(step, max_steps, states=inside) for step, inside in enumerate(states)]
-        return _Course({repr(reward): np.array([reward(point) for point in points])}, {})  # type: ignore[operator]
+        return _Course({repr(reward): np.array([reward(point) for point in points])}, {})
 
     return [course(False), course(True)] if open_ends else [course(False)]

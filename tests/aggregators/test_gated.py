@@ -208,3 +208,8 @@ def test_named_names_the_gate_and_its_otherwise() -> None:
     table = rk.score(rk.gate(when, then, otherwise=-0.5).named("format"), ["0", "1"])
     assert list(table.terms) == ["then", "format.otherwise"]
     assert table["format"].tolist() == [-0.5, 0.8]
+
+
+def test_a_threshold_that_leaves_what_the_condition_can_give_is_refused() -> None:
+    with pytest.raises(rk.RewardDefinitionError, match=r"goes up to 1\.5, which is never reached"):
+        rk.gate(rk.tags("a"), rk.tags("b"), threshold=rk.schedules.linear(0.5, 1.5))

@@ -116,4 +116,4 @@ def test_passing_rises_from_zero_to_one_at_any_time(
 
 
 def test_passing_prints_what_it_is() -> None:
-    assert [repr(Passing(0.3)), repr(Passing(30, 10))] == ["passing(0.3)", "passing(30, over=10)"]
+    assert [repr(Passing(0.3)), repr(Passing(30, 10))] == ["after(0.3)", "after(30, over=10)"]

@@ -259,3 +259,26 @@ def test_no_text_at_all_makes_a_primitive_raise(text: str) -> None:
     for wrapped in (text, f"<answer>{text}</answer>", f"\\boxed{{{text}}}", f"#### {text}", f"```json\n{text}\n```"):
         table = rk.score(rk.weighted_sum(PRIMITIVES), [wrapped], answer=[42])
         assert np.isfinite(table.total).all()
+
+
+@pytest.mark.parametrize(
+    "schedule", [rk.schedules.when_reached("part", level=90.0), rk.schedules.track("part", 50.0, 100.0)]
+)
+def test_a_level_that_is_never_reached_is_refused(schedule: rk.Schedule) -> None:
+    part, _ = counted("part")
+    with pytest.raises(rk.RewardDefinitionError, match=r"waits for a mean of \d+, but 'part' gives at most 1"):
+        rk.Scorer(schedule * part)
+
+
+def test_progress_is_a_progress() -> None:
+    part, _ = counted("part")
+    with pytest.raises(rk.BindingError, match=r"progress is rk.Progress\(step, max_steps\), got 0.5"):
+        rk.score(part, ["a"], progress=0.5)  # type: ignore[arg-type]
+
+
+def test_the_weight_of_what_stands_in_several_places_is_that_of_where_it_counts() -> None:
+    part, _ = counted("part")
+    shut, _ = counted("shut", lambda completion: float(completion == "o"))
+    stages = rk.curriculum([rk.Stage("all", part, until=0.5), rk.Stage("gated", rk.gate(shut, part) + 0.1 * shut)])
+    for step, weight in ((0, 1.0), (9, 1.0)):
+        assert rk.score(stages, ["o", "x", "x"], progress=rk.Progress(step, 10)).weights["part"] == weight

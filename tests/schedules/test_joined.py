@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 from typing import Any
 
 import pytest
@@ -162,3 +163,20 @@ def test_bounds_are_those_of_all_pieces() -> None:
 def test_what_cannot_follow_is_refused(build: Any, message: str) -> None:
     with pytest.raises(rk.RewardDefinitionError, match=message):
         build()
+
+
+def test_the_highest_and_the_lowest_of_schedules() -> None:
+    reached = rk.schedules.when_reached("form", level=0.5, window=1)
+    latest = rk.schedules.maximum(reached, rk.schedules.after(0.7))
+    earliest = rk.schedules.minimum(reached, rk.schedules.after(0.2, over=0.2))
+    assert [latest(rk.Progress(step, 10)) for step in (0, 6, 7, 10)] == [0.0, 0.0, 1.0, 1.0]
+    mastered = {reached: reached.settled()}  # type: ignore[attr-defined]
+    early = [earliest(rk.Progress(step, 10, states=mastered)) for step in (0, 2, 3, 4)]
+    assert early == pytest.approx([0.0, 0.0, 0.5, 1.0])
+    assert latest() == earliest() == 1.0
+    assert (latest.bounds, rk.schedules.maximum(0.3, latest).bounds) == ((0.0, 1.0), (0.3, 1.0))
+    assert repr(latest) == "maximum(when_reached('form', level=0.5, window=1), after(0.7))"
+    assert pickle.loads(pickle.dumps(latest)) == latest
+    assert rk.Stage("form", rk.tags("a"), until=latest)
+    with pytest.raises(rk.RewardDefinitionError, match="maximum needs at least one schedule"):
+        rk.schedules.maximum()

@@ -113,8 +113,11 @@ def test_what_cannot_be_drawn_is_refused(build: Any, message: str) -> None:
 
 
 def test_means_that_are_missing_are_asked_for() -> None:
-    with pytest.raises(rk.BindingError, match=r"follows 'form', .*pass means=\{'form': .*Did you mean 'from'"):
-        rk.weights_over_training(STAGED, means={"from": [1.0]})
+    with pytest.raises(rk.BindingError, match=r"follows 'form', .*pass means=\{'form': \[...\]\}"):
+        rk.weights_over_training(STAGED, means={"right": [1.0]})
+    for look in (rk.weights_over_training, rk.plot_schedules):
+        with pytest.raises(rk.BindingError, match=r"follows 'form', and means has none. Did you mean 'from'\?"):
+            look(STAGED, means={"from": [1.0]})
 
 
 def lines(figure: Any) -> list[dict[str, list[float]]]:

@@ -312,3 +312,18 @@ def test_a_plain_function_keeps_working_on_columns_with_our_names() -> None:
 
     (function,) = rk.to_trl([long_enough])
     assert function(completions=["a", "b"], messages=["xy", ""], example=[1, 1]) == [1.0, 0.0]
+
+
+def test_what_was_meant_for_to_trl_says_so_when_a_trainer_calls_it() -> None:
+    for reward in (short, short + polite, rk.curriculum([rk.Stage("only", short)])):
+        with pytest.raises(TypeError, match=r"pass reward_funcs=rk\.to_trl\(reward\)"):
+            reward(prompts=["p"], completions=["a"], completion_ids=[[1]])
+    with pytest.raises(TypeError, match=r"the list that rk\.to_trl returned itself"):
+        rk.to_trl(short)(prompts=["p"], completions=["a"])
+
+
+@pytest.mark.parametrize("wrong", [rk.schedules.linear(0.0, 1.0), rk.extract.tag("answer")])
+def test_schedules_and_extractors_are_no_functions(wrong: Any) -> None:
+    for given in (wrong, [short, wrong]):
+        with pytest.raises(TypeError, match=r"A schedule is a weight|This is an extractor"):
+            rk.to_trl(given)
