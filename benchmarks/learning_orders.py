@@ -1,0 +1,81 @@
+"""Orders in words become JSON, as in ``rewardkit demo``; once with its demonstrations, once with hopeless ones.
+
+The demo's demonstrations are right in a few of a hundred cases. Among the hopeless ones none is, and each bad habit
+(chatter, Python quotes, the quantity in quotes) is so frequent that a completion without any of them is a matter of
+one in several thousand: a reward for the whole order alone has nothing to begin with.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from typing import Any
+
+from learning_tasks import Columns, Pairs, Task
+from rewardkit_trl.demo.demonstrations import CHATTER, demonstrations, sloppy_completion
+from rewardkit_trl.demo.reward import bare_json, exact_order, read_object
+from rewardkit_trl.demo.task import Split, as_columns, examples
+
+import rewardkit as rk
+
+WORSE_SHARE = 0.85
+
+
+@rk.reward
+def valid_object(completion: str) -> float:
+    """1 where the whole completion is a JSON object: `bare_json` without its thirds."""
+    return float(read_object(completion) is not None)
+
+
+@rk.reward
+def fields_found(completion: str, order: dict[str, Any]) -> float:
+    """The share of the order's fields that stand somewhere with the right value: words in quotes, numbers without."""
+    return sum(stands(completion, field, value) for field, value in order.items()) / len(order)
+
+
+@rk.reward
+def all_fields_found(completion: str, order: dict[str, Any]) -> float:
+    """1 where every field stands somewhere with its value: `fields_found` without shares."""
+    return float(all(stands(completion, field, value) for field, value in order.items()))
+
+
+def stands(text: str, field: str, value: object) -> bool:
+    quote = "['\"]" if isinstance(value, str) else ""
+    return re.search(rf"""['"]{field}['"]:{quote}{re.escape(str(value))}(?:['",}}]|$)""", text) is not None
+
+
+def sloppy(count: int, seed: int) -> Pairs:
+    return demonstrations(count, seed=seed)
+
+
+def hopeless(count: int, seed: int, worse: float = WORSE_SHARE) -> Pairs:
+    """The demo's demonstrations with each bad habit added once more, and without those that are right all the same."""
+    generator = random.Random(f"{seed}/hopelessness")
+    pairs = []
+    for example in examples(count, seed=seed, split="demonstrations"):
+        gold = example.order.to_json()
+        completion = gold
+        while completion == gold:
+            completion = _worse(sloppy_completion(example, generator), worse, generator)
+        pairs.append((example.prompt, completion))
+    return pairs
+
+
+def _worse(completion: str, share: float, generator: random.Random) -> str:
+    """Chatter, Python quotes and a quantity in quotes, each with a probability of `share` where it was not there."""
+    if generator.random() < share and completion.startswith("{"):
+        completion = generator.choice(CHATTER) + completion
+    if generator.random() < share:
+        completion = re.sub(r"""(qty['"]):(\d+)""", r'\1:"\2"', completion)
+    if generator.random() < share:
+        completion = completion.replace('"', "'")
+    return completion
+
+
+def order_columns(count: int, seed: int, split: Split) -> Columns:
+    return as_columns(examples(count, seed=seed, split=split))
+
+
+WATCHED = {"form": bare_json, "fields": fields_found}
+ORDERS = Task("orders", "A. orders", sloppy, order_columns, exact_order, WATCHED)
+HOPELESS_ORDERS = Task("hopeless", "B. orders, never shown right", hopeless, order_columns, exact_order, WATCHED)

@@ -1,0 +1,110 @@
+"""What the recorded trainings say: a table for each task, in the Markdown of RESULTS.md."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from learning_registry import EXPERIMENTS
+from learning_statistics import LEVEL, Estimate, area, difference, estimate, steps_to
+
+Record = Mapping[str, Any]
+Cells = Mapping[str, Mapping[int, Record]]
+REACHED = 0.5
+LAST_STEPS = 10
+
+
+def cells(records: Iterable[Record], task: str) -> dict[str, dict[int, Record]]:
+    """Arm -> seed -> record, in the order of the arms."""
+    found: dict[str, dict[int, Record]] = {arm: {} for arm in EXPERIMENTS[task].arms()}
+    for record in records:
+        if record["task"] == task and record["arm"] in found:
+            found[record["arm"]][record["seed"]] = record
+    return {arm: dict(sorted(seeds.items())) for arm, seeds in found.items() if seeds}
+
+
+def held_out(cell: Mapping[int, Record], what: str = "exact") -> dict[int, float]:
+    return {seed: float(record["after"][what]) for seed, record in cell.items()}
+
+
+def training_areas(cell: Mapping[int, Record]) -> dict[int, float]:
+    return {seed: area(record["curves"]["exact"]) for seed, record in cell.items()}
+
+
+def at_the_end(cell: Mapping[int, Record], what: str) -> dict[int, float]:
+    """The mean over the completions that were sampled in the last training steps."""
+    return {seed: statistics.fmean(record["curves"][what][-LAST_STEPS:]) for seed, record in cell.items()}
+
+
+def report_on(records: Sequence[Record], task: str) -> str:
+    """The tables of one experiment."""
+    arms = cells(records, task)
+    title = f"**{EXPERIMENTS[task].task.title}** (`{task}`)"
+    if not arms:
+        return f"{title}: nothing recorded."
+    tables = [score_table(arms, EXPERIMENTS[task].reference)]
+    if "proxy" in EXPERIMENTS[task].task.watched:
+        tables.append(hack_table(arms))
+    return "\n\n".join([title, *tables])
+
+
+def score_table(arms: Cells, reference: str) -> str:
+    """The honest score, and how fast it came: the warm start first, then one line per arm."""
+    scores = {arm: held_out(cell) for arm, cell in arms.items()}
+    areas = {arm: training_areas(cell) for arm, cell in arms.items()}
+    less = f"less {reference}"
+    lines = [["(warm start)", *before(arms, "exact"), "", "", "", "", ""]]
+    for arm, cell in arms.items():
+        lines.append(
+            [
+                arm,
+                str(len(cell)),
+                spread(scores[arm]),
+                str(sum(value > REACHED for value in scores[arm].values())),
+                "" if arm == reference else signed(difference(scores[arm], scores.get(reference, {}))),
+                spread(areas[arm]),
+                "" if arm == reference else signed(difference(areas[arm], areas.get(reference, {}))),
+                speed(cell),
+            ]
+        )
+    return markdown(["arm", "seeds", "exact", "above 0.5", less, "area", less, f"steps to {LEVEL:g}"], lines)
+
+
+def hack_table(arms: Cells) -> str:
+    """What the naive reward shows, greedily and sampled at the end, beside the honest score and the share of hacks."""
+    lines = [["(warm start)", *before(arms, "exact", "hacked", "proxy")[1:], "", ""]]
+    for arm, cell in arms.items():
+        greedy = [spread(held_out(cell, what)) for what in ("exact", "hacked", "proxy")]
+        lines.append([arm, *greedy, *(spread(at_the_end(cell, what)) for what in ("proxy", "hacked"))])
+    return markdown(["arm", "exact", "hacked", "naive reward", "naive reward, sampled", "hacked, sampled"], lines)
+
+
+def before(arms: Cells, *what: str) -> list[str]:
+    """Number of seeds, and the scores of the warm start that the arms share."""
+    longest = max(arms.values(), key=len)
+    return [
+        str(len(longest)),
+        *(spread({seed: record["before"][one] for seed, record in longest.items()}) for one in what),
+    ]
+
+
+def markdown(head: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
+    return "\n".join("| " + " | ".join(line) + " |" for line in (head, ["---"] * len(head), *lines))
+
+
+def spread(by_seed: Mapping[int, float]) -> str:
+    return str(estimate(list(by_seed.values())))
+
+
+def signed(found: Estimate | None) -> str:
+    return "" if found is None else f"{found.mean:+.3f} ± {found.margin:.3f}"
+
+
+def speed(cell: Mapping[int, Record]) -> str:
+    """The median number of steps over the seeds that got there, and how many did."""
+    steps = [steps_to(record["curves"]["exact"]) for record in cell.values()]
+    reached = [step for step in steps if step is not None]
+    if not reached:
+        return "never"
+    return f"{statistics.median(reached):g}" + f" ({len(reached)} of {len(steps)})" * (len(reached) < len(steps))

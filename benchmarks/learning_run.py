@@ -1,0 +1,151 @@
+"""One training in a process of its own: the warm start from the cache, GRPO under one arm, greedy held-out scores.
+
+``python benchmarks/learning_run.py TASK ARM SEED --steps 100 --out runs/learning`` prints its record, one line of JSON.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT), str(ROOT / "adapters")]
+os.environ.update(OMP_NUM_THREADS="1", OMP_WAIT_POLICY="PASSIVE", CUDA_VISIBLE_DEVICES="")
+
+from rewardkit_trl.demo import surroundings  # noqa: E402
+
+surroundings.prepare()
+
+import torch  # noqa: E402
+from learning_registry import EXPERIMENTS  # noqa: E402
+from learning_tasks import Columns, Task  # noqa: E402
+from rewardkit_trl.demo import training  # noqa: E402
+from rewardkit_trl.demo.evaluation import evaluate  # noqa: E402
+from rewardkit_trl.demo.model import SIZES, build_model, train_tokenizer  # noqa: E402
+from rewardkit_trl.demo.warmup import BATCH, warm_up  # noqa: E402
+from transformers import AutoModelForCausalLM, AutoTokenizer, TrainerCallback, set_seed  # noqa: E402
+
+import rewardkit as rk  # noqa: E402
+
+WARM_UP_STEPS = 350
+HELD_OUT_PROMPTS = 256
+SIZE = "small"
+FOLLOWED = ("stage/", "threshold/", "gates/")
+
+
+class PlainFunctions(list[Any]):
+    """TRL reward functions without rewardkit, in a list that the demo's trainer takes."""
+
+    def callback(self) -> Any:
+        return TrainerCallback()
+
+
+def warm_start(task: Task, seed: int, out: Path) -> tuple[Path, dict[str, float]]:
+    """The folder of the warm model of a task and seed, and its held-out scores; made where it is missing."""
+    folder = out / "warm" / f"{task.key}-{seed}"
+    scores = folder / "scores.json"
+    if not scores.exists():
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = Path(tempfile.mkdtemp(dir=folder.parent))
+        set_seed(seed)
+        pairs = task.demonstrations(WARM_UP_STEPS * BATCH, seed)
+        tokenizer = train_tokenizer([text for pair in pairs for text in pair])
+        model = build_model(tokenizer, SIZES[SIZE])
+        warm_up(model, tokenizer, pairs)
+        model.save_pretrained(unfinished)
+        tokenizer.save_pretrained(unfinished)
+        means, completions = held_out_scores(task, model, tokenizer, seed)
+        (unfinished / "samples.json").write_text(json.dumps(completions[:20], indent=1), encoding="utf-8")
+        (unfinished / scores.name).write_text(json.dumps(means), encoding="utf-8")
+        shutil.rmtree(folder, ignore_errors=True)
+        unfinished.rename(folder)
+    means = json.loads(scores.read_text(encoding="utf-8"))
+    return folder, means
+
+
+def held_out_scores(task: Task, model: Any, tokenizer: Any, seed: int) -> tuple[dict[str, float], list[str]]:
+    """Means of what is watched over the greedy completions of prompts that never stood in training."""
+    columns = task.columns(HELD_OUT_PROMPTS, seed, "held-out")
+    found = evaluate(task.exact, model, tokenizer, columns, max_new_tokens=training.LONGEST_COMPLETION)
+    gold: dict[str, Any] = {column: values for column, values in columns.items() if column != "prompt"}
+    means = {name: float(rk.score(one, found.completions, **gold).total.mean()) for name, one in watched(task)}
+    return means, found.completions
+
+
+def watched(task: Task) -> list[tuple[str, rk.Reward]]:
+    return list(task.all_watched.items())
+
+
+def reward_functions(task: Task, arm: Any) -> Any:
+    """An arm as TRL takes it, with everything that is watched in the log and nothing of it in the sum."""
+    if isinstance(arm, rk.Reward):
+        for _, one in watched(task):
+            arm = arm + rk.monitor(one)
+        return rk.to_trl(arm)
+
+    def watch(completions: list[str], log_metric: Any, **columns: Any) -> list[None]:
+        gold = {name: columns[name] for name in task.columns(0, 0, "training") if name != "prompt"}
+        for _, one in watched(task):
+            log_metric(f"components/{one.name}", float(rk.score(one, completions, **gold).total.mean()))
+        return [None] * len(completions)
+
+    return PlainFunctions([*arm, watch])
+
+
+def train_one(name: str, arm_name: str, seed: int, steps: int, out: Path) -> dict[str, Any]:
+    """The record of one training."""
+    experiment = EXPERIMENTS[name]
+    task = experiment.task
+    started = time.perf_counter()
+    folder, before = warm_start(task, seed, out)
+    model = AutoModelForCausalLM.from_pretrained(folder, local_files_only=True)
+    tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+    columns: Columns = task.columns((steps + 1) * training.PROMPTS_PER_STEP, seed, "training")
+    functions = reward_functions(task, experiment.arms()[arm_name])
+    warmed = time.perf_counter()
+    with tempfile.TemporaryDirectory() as scratch:
+        settings = training.Settings(steps, seed)
+        history = training.train(model, tokenizer, functions, columns, settings, out=Path(scratch))
+    trained = time.perf_counter()
+    after, completions = held_out_scores(task, model, tokenizer, seed)
+    return {
+        "task": name,
+        "arm": arm_name,
+        "seed": seed,
+        "steps": steps,
+        "before": before,
+        "after": after,
+        "curves": {one: [row.get(f"components/{r.name}") for row in history] for one, r in watched(task)},
+        "followed": {key: [row.get(key) for row in history] for key in history[0] if key.startswith(FOLLOWED)},
+        "samples": completions[:8],
+        "seconds": {"warm": warmed - started, "train": trained - warmed, "all": time.perf_counter() - started},
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("task")
+    parser.add_argument("arm", help="an arm, or 'warm' for the warm start alone")
+    parser.add_argument("seed", type=int)
+    parser.add_argument("--steps", type=int, default=100)
+    parser.add_argument("--out", type=Path, default=Path("runs/learning"))
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    with surroundings.quiet():
+        if options.arm == "warm":
+            _, scores = warm_start(EXPERIMENTS[options.task].task, options.seed, options.out)
+            record: dict[str, Any] = {"warm": scores}
+        else:
+            record = train_one(options.task, options.arm, options.seed, options.steps, options.out)
+    print(json.dumps(record))
+
+
+if __name__ == "__main__":
+    main()

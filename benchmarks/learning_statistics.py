@@ -1,0 +1,54 @@
+"""Numbers of several seeds: means with confidence intervals, and how fast a curve rises."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+# Two-sided 95 % quantiles of Student's t, by degrees of freedom.
+T_QUANTILES = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262)
+LEVEL = 0.5
+WINDOW = 5
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean over seeds, and the half width of its 95 % interval were the seeds' values normal."""
+
+    mean: float
+    margin: float
+    count: int
+
+    def __str__(self) -> str:
+        return f"{self.mean:.3f}" + (f" ± {self.margin:.3f}" if math.isfinite(self.margin) else "")
+
+
+def estimate(values: Sequence[float]) -> Estimate:
+    """The mean of one value per seed with its 95 % interval, from Student's t."""
+    count = len(values)
+    if count < 2:
+        return Estimate(statistics.fmean(values), math.inf, count)
+    quantile = T_QUANTILES[min(count - 1, len(T_QUANTILES)) - 1]
+    return Estimate(statistics.fmean(values), quantile * statistics.stdev(values) / math.sqrt(count), count)
+
+
+def difference(by_seed: Mapping[int, float], reference: Mapping[int, float]) -> Estimate | None:
+    """How much more than `reference`, seed by seed: both start from the same warm model. None without two seeds."""
+    common = sorted(by_seed.keys() & reference.keys())
+    return estimate([by_seed[seed] - reference[seed] for seed in common]) if len(common) > 1 else None
+
+
+def area(curve: Sequence[float | None]) -> float:
+    """The mean over all training steps: 1 for what is right from the first step on."""
+    return statistics.fmean(value or 0.0 for value in curve)
+
+
+def steps_to(curve: Sequence[float | None], level: float = LEVEL) -> int | None:
+    """The first step at which the mean over the last few reaches `level`."""
+    values = [value or 0.0 for value in curve]
+    for step in range(WINDOW, len(values) + 1):
+        if statistics.fmean(values[step - WINDOW : step]) >= level:
+            return step
+    return None
