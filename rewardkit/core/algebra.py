@@ -134,8 +134,7 @@ class Reward(ABC):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """What is called like a function was meant for a trainer, or for ``rk.score``."""
         raise RewardTypeError(
-            f"{shorten(self)} is a reward, no function: pass reward_funcs=rk.to_trl(reward) to a trainer, or score "
-            "completions with rk.score(reward, completions)"
+            f"{shorten(self)} is no function: pass reward_funcs=rk.to_trl(reward), or call rk.score(reward, completions)"
         )
 
     def named(self, name: str) -> Reward:
