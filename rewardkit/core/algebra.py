@@ -134,7 +134,7 @@ class Reward(ABC):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """What is called like a function was meant for a trainer, or for ``rk.score``."""
         raise RewardTypeError(
-            f"{shorten(self)} is no function: pass reward_funcs=rk.to_trl(reward), or call rk.score(reward, completions)"
+            f"{shorten(self)} is no function: pass reward_funcs=rk.to_trl(reward), or call rk.score(reward, texts)"
         )
 
     def named(self, name: str) -> Reward:
