@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from rewardkit_trl.demo.plot import COLORS, FAINT, INK, smooth
 
 MAIN_ARMS = ("binary", "flat", "partial", "gate", "moving gate", "adaptive gate", "time", "adaptive")
-COLOR_OF = dict(zip(MAIN_ARMS, ("#222222", *COLORS), strict=True))
+COLOR_OF = dict(zip(MAIN_ARMS, ("#222222", *COLORS[:6], "#8c6d31"), strict=True))
 PROXY_COLOR = "#b03060"
 
 
@@ -24,9 +24,10 @@ def draw(records: Sequence[Record], tasks: Sequence[str], path: Path) -> None:
     panels = figure.subplots(2, len(tasks), squeeze=False, height_ratios=(1.15, 1))
     for column, task in enumerate(tasks):
         arms = cells(records, task)
-        _draw_scores(panels[0][column], task, arms)
+        proxied = "proxy" in EXPERIMENTS[task].task.watched
+        _draw_scores(panels[0][column], task, arms, legend=proxied or not column)
         _draw_curves(panels[1][column], arms)
-        if "proxy" in EXPERIMENTS[task].task.watched:
+        if proxied:
             _draw_naive(panels[1][column], arms)
     panels[1][0].set_ylabel("exact match of the sampled completions")
     lines = dict(zip(*reversed(panels[1][0].get_legend_handles_labels()), strict=True))
@@ -42,7 +43,7 @@ def draw(records: Sequence[Record], tasks: Sequence[str], path: Path) -> None:
     figure.savefig(path, bbox_inches="tight", pad_inches=0.2)
 
 
-def _draw_scores(axes: Any, task: str, arms: Mapping[str, Mapping[int, Record]]) -> None:
+def _draw_scores(axes: Any, task: str, arms: Mapping[str, Mapping[int, Record]], *, legend: bool) -> None:
     proxied = "proxy" in EXPERIMENTS[task].task.watched
     for row, (arm, cell) in enumerate(arms.items()):
         values = list(held_out(cell).values())
@@ -65,7 +66,8 @@ def _draw_scores(axes: Any, task: str, arms: Mapping[str, Mapping[int, Record]])
     axes.set_xlim(-0.03, 1.03)
     axes.set_title(EXPERIMENTS[task].task.title, loc="left", fontsize=12, color=INK)
     axes.grid(axis="x", color="#e6e6e6", linewidth=0.8)
-    axes.legend(loc="center left", bbox_to_anchor=(0.06, 0.5), fontsize=9)
+    if legend:
+        axes.legend(loc="center left", bbox_to_anchor=(0.06, 0.5), fontsize=9)
     _dress(axes)
 
 
