@@ -75,8 +75,8 @@ class Stage:
                     f"stage {self.name!r}: until is a position or a schedule, got {shorten(self.until)}; did you mean "
                     f"until=rk.schedules.when_reached({self.until!r})?"
                 )
-            checked_position(self.until, f"stage {self.name!r}: until")
-            checked_position(self.over, f"stage {self.name!r}: over")
+            object.__setattr__(self, "until", checked_position(self.until, f"stage {self.name!r}: until"))
+            object.__setattr__(self, "over", checked_position(self.over, f"stage {self.name!r}: over"))
             if self.until == self.over == 0:
                 raise RewardDefinitionError(f"stage {self.name!r}: until=0, so it never counts")
         elif self.over != 0:

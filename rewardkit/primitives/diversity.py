@@ -12,10 +12,11 @@ from typing import Any
 
 from rewardkit.core.algebra import Reward
 from rewardkit.core.binding import Parameter
-from rewardkit.core.comparison import PlainText
+from rewardkit.core.comparison import PlainText, bare
 from rewardkit.core.extraction import Answer, Extractor, as_extractor
 from rewardkit.core.leaf import Leaf, expression
 from rewardkit.core.outcome import Score
+from rewardkit.core.visibility import shown
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,8 @@ class Distinctness:
 
     def _read(self, answer: str | None) -> str | None:
         try:
-            return self.read(answer or "")
+            # As it looks, without marks and stops around it: "red." and a red with something invisible are no news.
+            return bare(self.read(shown(answer or "")))
         except ValueError:  # empty, or too long to compare
             return None
 
@@ -50,7 +52,8 @@ def diversity(*, extract: Extractor | Any = None, ignore_case: bool = True) -> R
     Args:
         extract: where the answer stands; what ``rk.extract.answer()`` finds by default. ``rk.extract.whole()`` compares
             whole completions. Where none is found the score is 0.0.
-        ignore_case: compare without case. Runs of white space count as one space either way.
+        ignore_case: compare without case. White space, what is invisible, and marks and stops around an answer make no
+            difference either way.
 
     A completion that is alone in its group abstains.
 

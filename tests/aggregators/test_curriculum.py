@@ -286,3 +286,9 @@ Build = Callable[[], object]
 def test_what_cannot_follow_is_refused(build: Build, message: str) -> None:
     with pytest.raises(rk.RewardDefinitionError, match=message):
         build()
+
+
+def test_positions_of_numpy_are_positions() -> None:
+    stages = [rk.Stage("a", form, until=np.float64(0.25)), rk.Stage("b", right, until=0.5, over=np.float64(0.25))]
+    assert rk.curriculum(*stages, rk.Stage("c", short)).stages[0].until == 0.25  # type: ignore[attr-defined]
+    assert type(rk.Stage("a", form, until=np.int64(30)).until) is int

@@ -100,3 +100,10 @@ def test_it_is_a_value_scored_by_whole_groups() -> None:
 def test_what_is_no_extractor_is_refused(extract: object) -> None:
     with pytest.raises(rk.RewardDefinitionError, match="extract"):
         rk.diversity(extract=extract)
+
+
+def test_dressing_an_answer_up_makes_no_other_of_it() -> None:
+    dressed = ["red", "red.", "**red**", "re\u200bd", '"Red"', "$red$,"]
+    completions = [f"<answer>{answer}</answer>" for answer in dressed]
+    assert rk.score(rk.diversity(), completions).total.tolist() == [0.0] * len(dressed)
+    assert rk.score(rk.diversity(), ["<answer>x+1</answer>", "<answer>x-1</answer>"]).total.tolist() == [1.0, 1.0]
