@@ -10,18 +10,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, final
 
-from rewardkit.core.algebra import Reward, WeightedSum, as_reward, checked_name, schedules_of, weighted_columns
+from rewardkit.core.algebra import (
+    Additive,
+    Reward,
+    WeightedSum,
+    as_reward,
+    checked_name,
+)
 from rewardkit.core.errors import RewardDefinitionError, RewardTypeError, shorten
-from rewardkit.core.outcome import Column, Rows, weighted_total
 from rewardkit.core.positions import Passing, checked_position
 from rewardkit.core.progress import Bounds, Progress, Schedule, Weight, multiplied, weight_now
-from rewardkit.core.scoring import Scoring, Share
 
 
 @final
@@ -106,7 +110,7 @@ class Stage:
 
 @final
 @dataclass(frozen=True)
-class Curriculum(Reward):
+class Curriculum(Additive):
     """Stages, of which one counts at a time, or two while one fades into the next."""
 
     stages: tuple[Stage, ...]
@@ -125,16 +129,8 @@ class Curriculum(Reward):
         return bool(self.label)
 
     @property
-    def children(self) -> tuple[Reward, ...]:
-        return tuple(reward for _, reward in self.summands)
-
-    @property
     def prefixes(self) -> tuple[str, ...]:
         return tuple(stage.name for stage in self.stages for _ in stage.parts)
-
-    @property
-    def addends(self) -> tuple[Reward, ...]:
-        return self.children
 
     @property
     def bounds(self) -> Bounds:
@@ -162,13 +158,6 @@ class Curriculum(Reward):
             for inner, reward in stage.parts
         )
 
-    @property
-    def schedules(self) -> tuple[Schedule, ...]:
-        return schedules_of(weight for weight, _ in self.summands)
-
-    def addend_weights(self, progress: Progress | None) -> tuple[float, ...]:
-        return tuple(weight_now(weight, progress) for weight, _ in self.summands)
-
     def _stages_now(self, progress: Progress | None) -> list[float]:
         return [weight_now(weight, progress) for weight in self.stage_weights]
 
@@ -182,14 +171,6 @@ class Curriculum(Reward):
 
     def named(self, name: str) -> Reward:
         return replace(self, label=checked_name(name))
-
-    async def evaluate(self, scoring: Scoring, rows: Rows) -> Column:
-        columns = await weighted_columns(scoring, self.summands, rows)
-        return Column.combined([(column, now != 0.0) for now, column in columns], weighted_total(columns), rows)
-
-    def distribute(self, scoring: Scoring, share: Share) -> Iterator[tuple[Reward, Share]]:
-        for weight, reward in zip(self.addend_weights(scoring.batch.progress), self.addends, strict=True):
-            yield reward, share.scaled(weight)
 
     def __repr__(self) -> str:
         return f"curriculum({list(self.stages)!r})" + f".named({self.label!r})" * bool(self.label)

@@ -267,10 +267,41 @@ async def weighted_columns(
     ]
 
 
+class Additive(Reward):
+    """A weighted sum, whatever makes its `summands`: what abstained drops out of it."""
+
+    @property
+    @abstractmethod
+    def summands(self) -> tuple[tuple[Weight, Reward], ...]: ...
+
+    @property
+    def children(self) -> tuple[Reward, ...]:
+        return tuple(reward for _, reward in self.summands)
+
+    @property
+    def addends(self) -> tuple[Reward, ...]:
+        return self.children
+
+    @property
+    def schedules(self) -> tuple[Schedule, ...]:
+        return schedules_of(weight for weight, _ in self.summands)
+
+    def addend_weights(self, progress: Progress | None) -> tuple[float, ...]:
+        return tuple(weight_now(weight, progress) for weight, _ in self.summands)
+
+    async def evaluate(self, scoring: Scoring, rows: Rows) -> Column:
+        columns = await weighted_columns(scoring, self.summands, rows)
+        return Column.combined([(column, now != 0.0) for now, column in columns], weighted_total(columns), rows)
+
+    def distribute(self, scoring: Scoring, share: Share) -> Iterator[tuple[Reward, Share]]:
+        for weight, reward in zip(self.addend_weights(scoring.batch.progress), self.addends, strict=True):
+            yield reward, share.scaled(weight)
+
+
 @final
 @dataclass(frozen=True)
-class WeightedSum(Reward):
-    """``0.7 * a + 0.3 * b``: what abstained drops out of the sum."""
+class WeightedSum(Additive):
+    """``0.7 * a + 0.3 * b``."""
 
     items: tuple[tuple[Weight, Reward], ...]
 
@@ -283,23 +314,8 @@ class WeightedSum(Reward):
         return False
 
     @property
-    def children(self) -> tuple[Reward, ...]:
-        return tuple(reward for _, reward in self.items)
-
-    @property
-    def addends(self) -> tuple[Reward, ...]:
-        return self.children
-
-    @property
     def summands(self) -> tuple[tuple[Weight, Reward], ...]:
         return self.items
-
-    @property
-    def schedules(self) -> tuple[Schedule, ...]:
-        return schedules_of(weight for weight, _ in self.items)
-
-    def addend_weights(self, progress: Progress | None) -> tuple[float, ...]:
-        return tuple(weight_now(weight, progress) for weight, _ in self.items)
 
     @property
     def bounds(self) -> Bounds:
@@ -307,15 +323,6 @@ class WeightedSum(Reward):
         if len(parts) > 1:  # any of them may abstain and drop out
             parts = [(min(low, 0.0), max(high, 0.0)) for low, high in parts]
         return sum(low for low, _ in parts), sum(high for _, high in parts)
-
-    async def evaluate(self, scoring: Scoring, rows: Rows) -> Column:
-        columns = await weighted_columns(scoring, self.items, rows)
-        return Column.combined([(column, now != 0.0) for now, column in columns], weighted_total(columns), rows)
-
-    def distribute(self, scoring: Scoring, share: Share) -> Iterator[tuple[Reward, Share]]:
-        weights = self.addend_weights(scoring.batch.progress)
-        for weight, reward in zip(weights, self.addends, strict=True):
-            yield reward, share.scaled(weight)
 
     def __repr__(self) -> str:
         return " + ".join(_scaled_repr(weight, reward) for weight, reward in self.items)
