@@ -25,9 +25,10 @@ from rewardkit.aggregators.ordered import BestOf, Lexicographic
 from rewardkit.aggregators.penalised import Penalty
 from rewardkit.aggregators.power_means import PowerMean
 from rewardkit.aggregators.routed import Route
-from rewardkit.core.algebra import Clipped, Named, WeightedSum, wanted
+from rewardkit.core.algebra import Clipped, Named, WeightedSum
 from rewardkit.core.leaf import Leaf
 from rewardkit.core.progress import Weight, weight_now
+from rewardkit.core.scoring import wanted
 
 LEAVES = 6
 MARKS = "0369-x!"

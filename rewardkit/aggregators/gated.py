@@ -13,11 +13,11 @@ from typing import Any, final
 
 import numpy as np
 
-from rewardkit.core.algebra import Reward, as_reward, checked_name, leaves, scheduled, schedules_of
+from rewardkit.core.algebra import Reward, as_reward, checked_name
 from rewardkit.core.errors import RewardDefinitionError, shorten
 from rewardkit.core.outcome import ABSTAINED, FAILED, SCORED, Column, Rows
 from rewardkit.core.progress import TOLERANCE, Bounds, Progress, Schedule, Weight, as_weight, number, weight_bounds
-from rewardkit.core.scoring import Scoring, Share
+from rewardkit.core.scoring import Scoring, Share, leaves, scheduled, schedules_of
 
 
 @final

@@ -12,11 +12,11 @@ from typing import Any, final
 import numpy as np
 
 from rewardkit.aggregators.items import weighted_items
-from rewardkit.core.algebra import Reward, WeightedSum, schedules_of, weighted_columns, weighted_sum_of
+from rewardkit.core.algebra import Reward, WeightedSum, weighted_sum_of
 from rewardkit.core.errors import RewardDefinitionError
 from rewardkit.core.outcome import Column, Floats, Rows, weighted_total
 from rewardkit.core.progress import Bounds, Progress, Schedule, Weight, weight_bounds, weight_now
-from rewardkit.core.scoring import Scoring, Share
+from rewardkit.core.scoring import Scoring, Share, schedules_of, weighted_columns
 
 
 @final

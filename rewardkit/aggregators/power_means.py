@@ -12,11 +12,11 @@ from typing import Any, Literal, final
 import numpy as np
 
 from rewardkit.aggregators.items import weighted_items
-from rewardkit.core.algebra import Reward, WeightedSum, schedules_of, weighted_columns
+from rewardkit.core.algebra import Reward, WeightedSum
 from rewardkit.core.errors import RewardDefinitionError
 from rewardkit.core.outcome import Column, Floats, Rows
 from rewardkit.core.progress import Bounds, Schedule, Weight, weight_bounds
-from rewardkit.core.scoring import Scoring
+from rewardkit.core.scoring import Scoring, schedules_of, weighted_columns
 
 SMALLEST = float(np.finfo(np.float64).tiny)
 """Stands in for a zero that would be divided by."""

@@ -7,7 +7,7 @@ hashable, picklable and prints as the expression that made it. Equal rewards are
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from numbers import Real
 from typing import TYPE_CHECKING, Any, final
@@ -31,7 +31,7 @@ from rewardkit.core.progress import (
     weight_bounds,
     weight_now,
 )
-from rewardkit.core.scoring import Scoring, Share, Together
+from rewardkit.core.scoring import Scoring, Share, Together, schedules_of, weighted_columns
 
 if TYPE_CHECKING:
     from rewardkit.core.batch import Batch
@@ -218,53 +218,6 @@ def weighted_sum_of(items: Sequence[tuple[Weight, Reward]]) -> Reward:
         else:
             flat.append((weight, reward))
     return WeightedSum(tuple(flat))
-
-
-def scheduled(weight: Weight, progress: Any, reward: Reward) -> float:
-    """The weight of `reward` now, checked to be finite."""
-    value = weight_now(weight, progress)
-    if not np.isfinite(value):
-        raise RewardDefinitionError(f"the schedule {weight!r} of {reward!r} gave {value}, a weight must be finite")
-    return value
-
-
-def wanted(weight: Weight, now: float, reward: Reward) -> bool:
-    """Whether to evaluate a child: at weight zero too, for its curve, unless it is always zero or expensive."""
-    if now != 0.0:
-        return True
-    return isinstance(weight, Schedule) and not any(getattr(leaf, "expensive", False) for leaf in leaves(reward))
-
-
-def schedules_of(weights: Iterable[Weight]) -> tuple[Schedule, ...]:
-    """Those of `weights` that move."""
-    return tuple(weight for weight in weights if isinstance(weight, Schedule))
-
-
-def leaves(reward: Reward) -> Iterator[Reward]:
-    """The rewards without children below `reward`, from left to right, repeated where they stand repeatedly."""
-    if not reward.children:
-        yield reward
-    for child in reward.children:
-        yield from leaves(child)
-
-
-async def weighted_columns(
-    scoring: Scoring, items: Sequence[tuple[Weight, Reward]], rows: Rows
-) -> list[tuple[float, Column]]:
-    """The weight of this moment and the column of each item, what is not worth it left unevaluated."""
-    weights = [scheduled(weight, scoring.batch.progress, reward) for weight, reward in items]
-    nobody = np.zeros_like(rows)
-    requests = [
-        (reward, rows if wanted(weight, now, reward) else nobody)
-        for (weight, reward), now in zip(items, weights, strict=True)
-    ]
-    columns = await scoring.columns(requests)
-    # What somebody else asked for does not count here: it may be there or not yet.
-    skipped = Column.empty(len(rows))
-    return [
-        (weight, skipped if asked is nobody else column)
-        for weight, (_, asked), column in zip(weights, requests, columns, strict=True)
-    ]
 
 
 class Additive(Reward):

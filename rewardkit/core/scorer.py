@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from rewardkit.core import binding
-from rewardkit.core.algebra import Reward, WeightedSum, as_reward, leaves
+from rewardkit.core.algebra import Reward, WeightedSum, as_reward
 from rewardkit.core.batch import Batch
 from rewardkit.core.driving import Driver, Finished, Task, Turn, in_background
 from rewardkit.core.errors import RewardDefinitionError, near_miss
@@ -24,7 +24,7 @@ from rewardkit.core.leaf import Leaf
 from rewardkit.core.naming import Names, distinct_nodes
 from rewardkit.core.outcome import ABSTAINED, SKIPPED, Column, Fault, Floats, Rows, ScoreTable
 from rewardkit.core.progress import TOLERANCE, Progress, Schedule
-from rewardkit.core.scoring import Share
+from rewardkit.core.scoring import Share, leaves
 
 
 class Scorer:

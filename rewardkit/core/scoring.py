@@ -1,13 +1,17 @@
-"""Scoring: one evaluation of a tree over one batch, as the nodes of the tree see it, and what they hand down."""
+"""Scoring: one evaluation of a tree over one batch, as its nodes see it; what they hand down, and how they ask."""
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+import numpy as np
+
+from rewardkit.core.errors import RewardDefinitionError
 from rewardkit.core.outcome import Column, Fault, Floats, Rows
+from rewardkit.core.progress import Schedule, Weight, weight_now
 
 if TYPE_CHECKING:
     from rewardkit.core.algebra import Reward
@@ -69,3 +73,50 @@ class Scoring(Protocol):
 
     def timed(self, reward: Reward, seconds: float) -> None:
         """Notes the time that the function of a leaf took."""
+
+
+def scheduled(weight: Weight, progress: Any, reward: Reward) -> float:
+    """The weight of `reward` now, checked to be finite."""
+    value = weight_now(weight, progress)
+    if not np.isfinite(value):
+        raise RewardDefinitionError(f"the schedule {weight!r} of {reward!r} gave {value}, a weight must be finite")
+    return value
+
+
+def wanted(weight: Weight, now: float, reward: Reward) -> bool:
+    """Whether to evaluate a child: at weight zero too, for its curve, unless it is always zero or expensive."""
+    if now != 0.0:
+        return True
+    return isinstance(weight, Schedule) and not any(getattr(leaf, "expensive", False) for leaf in leaves(reward))
+
+
+def schedules_of(weights: Iterable[Weight]) -> tuple[Schedule, ...]:
+    """Those of `weights` that move."""
+    return tuple(weight for weight in weights if isinstance(weight, Schedule))
+
+
+def leaves(reward: Reward) -> Iterator[Reward]:
+    """The rewards without children below `reward`, from left to right, repeated where they stand repeatedly."""
+    if not reward.children:
+        yield reward
+    for child in reward.children:
+        yield from leaves(child)
+
+
+async def weighted_columns(
+    scoring: Scoring, items: Sequence[tuple[Weight, Reward]], rows: Rows
+) -> list[tuple[float, Column]]:
+    """The weight of this moment and the column of each item, what is not worth it left unevaluated."""
+    weights = [scheduled(weight, scoring.batch.progress, reward) for weight, reward in items]
+    nobody = np.zeros_like(rows)
+    requests = [
+        (reward, rows if wanted(weight, now, reward) else nobody)
+        for (weight, reward), now in zip(items, weights, strict=True)
+    ]
+    columns = await scoring.columns(requests)
+    # What somebody else asked for does not count here: it may be there or not yet.
+    skipped = Column.empty(len(rows))
+    return [
+        (weight, skipped if asked is nobody else column)
+        for weight, (_, asked), column in zip(weights, requests, columns, strict=True)
+    ]

@@ -13,9 +13,10 @@ import numpy as np
 import pytest
 
 import rewardkit as rk
-from rewardkit.core.algebra import WeightedSum, leaves
+from rewardkit.core.algebra import WeightedSum
 from rewardkit.core.fingerprints import described
 from rewardkit.core.scorer import Scorer
+from rewardkit.core.scoring import leaves
 
 
 def leaf(name: str, value: float | None = 0.5) -> rk.Reward:
