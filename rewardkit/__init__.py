@@ -21,7 +21,9 @@ if os.path.isdir(os.path.join(os.path.dirname(__file__), "criteria")):
     )
 
 if TYPE_CHECKING:
+    from rewardkit_eval_protocol import from_eval_protocol as from_eval_protocol
     from rewardkit_trl import from_trl as from_trl, to_trl as to_trl
+    from rewardkit_verifiers import from_verifiers as from_verifiers
 
     from rewardkit import schedules as schedules
     from rewardkit.aggregators.combined import maximum as maximum, minimum as minimum, product as product
@@ -147,7 +149,9 @@ _HOMES = {
     "rewardkit.primitives.text": ("rouge_l", "similarity", "token_f1"),
     "rewardkit.primitives.translation": ("bleu", "chrf"),
     "rewardkit.schedules.plots": ("plot_schedules", "weights_over_training"),
+    "rewardkit_eval_protocol": ("from_eval_protocol",),
     "rewardkit_trl": ("from_trl", "to_trl"),
+    "rewardkit_verifiers": ("from_verifiers",),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 _MODULES = {"extract": "rewardkit.core.extraction", "schedules": "rewardkit.schedules"}

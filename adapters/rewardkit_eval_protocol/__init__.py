@@ -1,0 +1,8 @@
+"""rewardkit for eval-protocol: ``rk.from_eval_protocol(function)`` makes a Reward of a ``@reward_function``.
+
+It does not import eval-protocol.
+"""
+
+from rewardkit_eval_protocol.wrapped import from_eval_protocol
+
+__all__ = ["from_eval_protocol"]

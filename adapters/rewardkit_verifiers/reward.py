@@ -1,0 +1,232 @@
+"""VerifiersReward: one reward function of verifiers as a leaf of the tree; a Binding says what it is called with."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import inspect
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import MethodType
+from typing import Any, final
+
+import numpy as np
+
+from rewardkit.core.algebra import Reward
+from rewardkit.core.batch import Batch
+from rewardkit.core.calling import Contract, Nonsense, Raised, awaited, call_each, check_results, unpacked
+from rewardkit.core.errors import BindingError, RewardFailure, near_miss, shorten
+from rewardkit.core.fingerprints import source
+from rewardkit.core.outcome import Column, Rows, Score
+from rewardkit.core.progress import Bounds
+from rewardkit.core.scoring import Scoring, Together
+from rewardkit_verifiers.loops import free_main_thread, run_here
+
+_UNBOUNDED = (-np.inf, np.inf)
+_OUTAGES = {"ConnectionError", "TimeoutError", "TransportError", "APIConnectionError", "RateLimitError"}
+_OUTAGES |= {"InternalServerError", "InfraError"}
+"""Classes of exceptions that say nothing about the completion: Python's, those of LLM clients, verifiers' own."""
+
+Bound = tuple[Callable[..., Any], dict[str, Any]]
+"""A call that is ready: the function and its keywords."""
+
+
+class Binding(ABC):
+    """From a batch to the calls of a reward function."""
+
+    @abstractmethod
+    def sample(self, reward: VerifiersReward, batch: Batch, row: int) -> Bound:
+        """The call for one completion."""
+
+    @abstractmethod
+    def group(self, reward: VerifiersReward, batch: Batch, rows: Sequence[int]) -> Bound:
+        """The call for the completions of one prompt."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class VerifiersReward(Reward):
+    """One function of verifiers. Its values have no declared bounds.
+
+    Attributes:
+        grouped: it is called with the completions of one prompt together.
+        owner: what the function belongs to; equal functions of one owner are one reward.
+        after: what has to be scored before it, because it may read what that leaves in the state.
+    """
+
+    function: Callable[..., Any]
+    label: str
+    binding: Binding
+    grouped: bool
+    owner: object
+    after: VerifiersReward | None = field(default=None, repr=False)
+
+    @property
+    def name(self) -> str:
+        return self.label
+
+    @property
+    def bounds(self) -> Bounds:
+        return _UNBOUNDED
+
+    @property
+    def together(self) -> Together:
+        return "group" if self.grouped else "sample"
+
+    def reach(self, batch: Batch, rows: Rows) -> Rows:
+        return batch.whole_groups(rows) if self.grouped and rows.any() else rows
+
+    async def evaluate(self, scoring: Scoring, rows: Rows) -> Column:
+        batch = scoring.batch
+        result = Column.empty(batch.size)
+        if not rows.any():
+            return result
+        if self.after is not None:
+            await scoring.columns([(self.after, rows)])
+        where: list[int] = np.flatnonzero(rows).tolist()
+        parts = [members.tolist() for members in batch.members(rows)] if self.grouped else [[row] for row in where]
+        beside = is_async(self.function) and not free_main_thread()
+        if not beside:
+            await scoring.turn()
+        calls = self._calls(batch, parts)
+        started = time.perf_counter()
+        if is_async(self.function):
+            returned = await scoring.background(_all(calls)) if beside else run_here(_all(calls))
+        else:
+            returned = call_each(_called, calls, len(calls))
+        scoring.timed(self, time.perf_counter() - started)
+        if self.grouped:
+            lists = zip(returned, parts, strict=True)
+            returned = [score for scores, members in lists for score in unpacked(scores, len(members))]
+        self._fill(result, [_scored(value) for value in returned], where, scoring)
+        return result
+
+    def _calls(self, batch: Batch, parts: Sequence[Sequence[int]]) -> list[Bound]:
+        if self.grouped:
+            return [self.binding.group(self, batch, members) for members in parts]
+        return [self.binding.sample(self, batch, row) for (row,) in parts]
+
+    def _fill(self, column: Column, raw: Sequence[Any], where: Sequence[int], scoring: Scoring) -> None:
+        texts = scoring.batch.texts
+        contract = Contract(self.label, _UNBOUNDED, may_abstain=False, on_failure="unscorable", on_error=None)
+        checked = check_results(
+            raw, contract, scoring.strict, lambda at: f"  row {where[at]}, completion {shorten(texts[where[at]])}"
+        )
+        column.values[where], column.codes[where] = checked.values, checked.codes
+        column.notes.update((where[at], note) for at, note in checked.notes.items())
+        for at, parts in checked.parts.items():
+            for part, value in parts.items():
+                column.parts.setdefault(part, np.full(len(column.values), np.nan))[where[at]] = value
+        # A position among the rows that were called is no row of the batch.
+        scoring.faulted([replace(fault, row=where[at]) for at, fault in checked.faults.items()])
+
+    def accepted(self, function: Callable[..., Any], objects: Mapping[str, Any], where: str) -> Bound:
+        """`function` with those of `objects` that it names, all of them for ``**kwargs``, as verifiers binds.
+
+        Raises:
+            BindingError: it asks for something that is not there. verifiers scores 0.0 then.
+        """
+        parameters = inspect.signature(function).parameters.values()
+        for parameter in parameters:
+            if parameter.kind in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL):
+                continue
+            if parameter.default is parameter.empty and parameter.name not in objects:
+                remedy = (
+                    " A parser comes with a rubric: from_verifiers(vf.Rubric(funcs=[function], parser=parser))."
+                    if parameter.name == "parser"
+                    else near_miss(parameter.name, objects)
+                )
+                raise BindingError(
+                    f"reward {self.label!r} asks for {parameter.name!r}, which neither {where} nor the data has. "
+                    f"There are: {', '.join(objects)}.{remedy}"
+                )
+        if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
+            return function, dict(objects)
+        names = {parameter.name for parameter in parameters}
+        return function, {name: value for name, value in objects.items() if name in names}
+
+    def describe(self) -> str:
+        """For the fingerprint: without the owner, which may lead back to the function."""
+        function = unwrapped(self.function)
+        code = source(function) if inspect.isroutine(function) else type(function).__qualname__
+        return f"VerifiersReward({self.label!r}, {self.grouped}, {code})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, VerifiersReward) and self._identity == other._identity
+
+    def __hash__(self) -> int:
+        return hash(self._identity)
+
+    @property
+    def _identity(self) -> tuple[Any, ...]:
+        # Not the function's own equality: `object.method` is made anew each time, instances may be unhashable.
+        if isinstance(self.function, MethodType):
+            return self.label, id(self.owner), id(self.function.__self__), id(self.function.__func__)
+        return self.label, id(self.owner), id(self.function)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> VerifiersReward:
+        return self
+
+    def __repr__(self) -> str:
+        return f"from_verifiers({self.label})"
+
+
+def _called(function: Callable[..., Any], keywords: dict[str, Any]) -> Any:
+    try:
+        returned = function(**keywords)
+    except Exception as error:
+        raise _judged(error) from error
+    if inspect.isawaitable(returned):
+        close = getattr(returned, "close", None)
+        if close is not None:
+            close()  # or Python warns that it was never awaited
+        raise Nonsense("returned something to be awaited, though it is no async function; write it as `async def`")
+    return returned
+
+
+async def _awaited(function: Callable[..., Any], keywords: dict[str, Any]) -> Any:
+    try:
+        return await function(**keywords)
+    except Exception as error:
+        raise _judged(error) from error
+
+
+async def _all(calls: Iterable[Bound]) -> list[Any]:
+    return list(await asyncio.gather(*(awaited(_awaited, call, None) for call in calls)))
+
+
+def _judged(error: Exception) -> Exception:
+    """`error`, or the RewardFailure that it is when a service was down."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if any(kind.__name__ in _OUTAGES for kind in type(cause).__mro__):
+            return RewardFailure(f"{type(error).__name__}: {error}")
+        cause = cause.__cause__
+    return error
+
+
+def _scored(returned: Any) -> Any:
+    """What a function returned as what `check_results` reads: scores by key are their sum and its parts."""
+    if returned is None:
+        return Raised(Nonsense("returned None; a reward function of verifiers returns a number"))
+    if isinstance(returned, Mapping) and returned:
+        try:
+            return Score(float(sum(returned.values())), parts=dict(returned))
+        except TypeError:
+            return returned
+    return returned
+
+
+def unwrapped(function: Any) -> Any:
+    """The function inside of partials."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    return function
+
+
+def is_async(function: Any) -> bool:
+    """Whether calling it gives a coroutine."""
+    function = unwrapped(function)
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__)

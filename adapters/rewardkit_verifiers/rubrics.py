@@ -1,0 +1,136 @@
+"""Rubrics: what ``vf.Rubric`` and ``vf.RubricGroup`` of verifiers up to 0.3 hold, asked without importing verifiers."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, final, get_origin
+
+from rewardkit.core.batch import Batch
+from rewardkit.core.errors import RewardDefinitionError, RewardTypeError, shorten
+from rewardkit_verifiers.reward import Binding, Bound, VerifiersReward
+from rewardkit_verifiers.states import INPUT_FIELDS, State, state_of
+
+_PLURALS = {"states", "prompts", "completions", "answers", "tasks", "infos"}
+"""Arguments by which verifiers knows a function that scores a group."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class RubricBinding(Binding):
+    """Calls functions as their rubric does; without a rubric, as the plainest one would.
+
+    Attributes:
+        rubric: None for a function by itself.
+        owner: whose functions share the states: the outermost rubric.
+    """
+
+    rubric: Any
+    owner: object
+
+    def sample(self, reward: VerifiersReward, batch: Batch, row: int) -> Bound:
+        return reward.accepted(reward.function, self._objects(state_of(batch, row, self.owner)), self._where)
+
+    def group(self, reward: VerifiersReward, batch: Batch, rows: Sequence[int]) -> Bound:
+        states = [state_of(batch, row, self.owner) for row in rows]
+        own = getattr(self.rubric, "group_score_objects", None)
+        return reward.accepted(reward.function, own(states) if own else self._plurals(states), self._where)
+
+    @property
+    def _where(self) -> str:
+        return "verifiers" if self.rubric is None else "its rubric"
+
+    def _objects(self, state: State) -> Mapping[str, Any]:
+        own = getattr(self.rubric, "score_objects", None)
+        if own is not None:  # 0.1.14 has it, 0.1.8 does not
+            objects: Mapping[str, Any] = own(state)
+            return objects
+        fields = {name: value for name, value in state["input"].items() if name not in INPUT_FIELDS}
+        if isinstance(state["task"], Mapping):
+            fields.update(state["task"])
+        named = {name: state[name] for name in ("prompt", "completion", "answer", "info")}
+        return {**fields, **named, "state": state, **self._shared, "task": state["task"]}
+
+    def _plurals(self, states: Sequence[State]) -> Mapping[str, Any]:
+        singular = {"prompts": "prompt", "completions": "completion", "answers": "answer", "tasks": "task"}
+        lists = {plural: [state[name] for state in states] for plural, name in singular.items()}
+        return {**lists, "infos": [state["info"] for state in states], "states": list(states), **self._shared}
+
+    @property
+    def _shared(self) -> dict[str, Any]:
+        parser = getattr(self.rubric, "parser", None)
+        return {**({} if parser is None else {"parser": parser}), **(getattr(self.rubric, "class_objects", None) or {})}
+
+
+def is_rubric(value: Any) -> bool:
+    """Whether it has functions with weights, or rubrics that have."""
+    return not isinstance(value, type) and (
+        hasattr(value, "rubrics") or (_functions_of(value) is not None and _weights_of(value) is not None)
+    )
+
+
+def rubric_functions(rubric: Any) -> Iterator[tuple[float, Callable[..., Any], RubricBinding]]:
+    """(weight, function, binding) of all functions, those of the rubrics of a group in turn.
+
+    Raises:
+        RewardTypeError: its class scores in a way of its own.
+    """
+    for part in _parts(rubric):
+        functions, weights = list(_functions_of(part)), list(_weights_of(part))
+        if len(functions) != len(weights):
+            raise RewardDefinitionError(
+                f"this {type(part).__name__} has {len(functions)} functions and {len(weights)} weights; give each one"
+            )
+        for function, weight in zip(functions, weights, strict=True):
+            yield float(weight), function, RubricBinding(part, rubric)
+
+
+def _parts(rubric: Any) -> Iterator[Any]:
+    own = _own_scoring(rubric)
+    if own is not None:
+        raise RewardTypeError(
+            f"{type(rubric).__name__} defines {own} itself, so its functions and weights do not say what it scores; "
+            "write what it does as an @rk.reward function"
+        )
+    if hasattr(rubric, "rubrics"):
+        for part in rubric.rubrics:  # a group scores by its rubrics alone
+            yield from _parts(part)
+    elif is_rubric(rubric):
+        yield rubric
+    else:
+        raise RewardTypeError(f"a rubric group holds {shorten(rubric)} ({type(rubric).__name__}), which is no rubric")
+
+
+def _functions_of(rubric: Any) -> Any:
+    """``funcs``, or what 0.1.3 called them."""
+    return getattr(rubric, "funcs", getattr(rubric, "reward_funcs", None))
+
+
+def _weights_of(rubric: Any) -> Any:
+    return getattr(rubric, "weights", getattr(rubric, "reward_weights", None))
+
+
+def _own_scoring(rubric: Any) -> str | None:
+    """The scoring method that a subclass of verifiers' rubrics overrides."""
+    for kind in type(rubric).__mro__:
+        if kind.__name__ in ("Rubric", "RubricGroup"):
+            return None
+        for method in ("score_rollout", "score_group"):
+            if method in vars(kind):
+                return method
+    return None
+
+
+def scores_groups(function: Callable[..., Any]) -> bool:
+    """Whether verifiers would call it with a group: plural arguments, or a list as its annotated result."""
+    signature = inspect.signature(function)
+    returned = signature.return_annotation
+    return bool(_PLURALS & signature.parameters.keys()) or returned is list or get_origin(returned) is list
+
+
+def reads_state(function: Callable[..., Any]) -> bool:
+    """Whether it may read what others left in the state."""
+    parameters = inspect.signature(function).parameters
+    named = bool({"state", "states"} & parameters.keys())
+    return named or any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())

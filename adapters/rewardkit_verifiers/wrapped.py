@@ -1,0 +1,117 @@
+"""from_verifiers: a rubric, a task or a reward function of verifiers as a Reward, with the same numbers.
+
+``rk.from_verifiers(vf.Rubric(funcs=[correct, format], weights=[1.0, 0.2]))`` is ``correct + 0.2 * format``.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from rewardkit.aggregators.monitored import monitor
+from rewardkit.core.algebra import Reward, checked_name, weighted_sum_of
+from rewardkit.core.errors import RewardDefinitionError, RewardTypeError, shorten
+from rewardkit.core.progress import Schedule
+from rewardkit_verifiers.reward import VerifiersReward, unwrapped
+from rewardkit_verifiers.rubrics import RubricBinding, is_rubric, reads_state, rubric_functions, scores_groups
+from rewardkit_verifiers.tasks import TaskBinding, is_task, prototype_of, signals
+
+Weighted = Iterator[tuple[float, VerifiersReward]]
+
+
+def from_verifiers(rubric_or_function: Any, name: str | None = None) -> Reward:
+    """A rubric, a task or a reward function of verifiers as a Reward.
+
+    A rubric becomes the weighted sum of its functions, each a component of the function's name; functions of weight 0
+    are monitored. They get what verifiers gives them: prompt, completion (as messages), answer, info, state, task,
+    parser, and columns by name. What a function raises is an error; verifiers scores 0.0.
+
+    ::
+
+        reward = rk.gate(when=rk.tags("think"), then=rk.from_verifiers(rubric))
+
+    Args:
+        rubric_or_function: a ``vf.Rubric``, a ``vf.RubricGroup`` or an environment that has one (verifiers up to 0.3);
+            a ``verifiers.v1.Task`` or a class of tasks (0.4), whose data model the columns fill; or a single
+            function, sync or async. One with plural arguments (completions, answers) scores the group of a prompt.
+        name: of a function's component; makes a rubric or a task one component of that name.
+
+    Raises:
+        RewardTypeError: it is none of those.
+        RewardDefinitionError: it has no function, or one that needs more than a finished completion.
+    """
+    given = rubric_or_function
+    if is_task(given):
+        reward = _summed(_of_task(prototype_of(given)), given)
+    elif is_rubric(given):
+        reward = _summed(_of_rubric(given), given)
+    elif is_rubric(getattr(given, "rubric", None)):
+        reward = _summed(_of_rubric(given.rubric), given)
+    else:
+        return _of_function(given, name)
+    return reward if name is None else reward.named(name)
+
+
+def _of_rubric(rubric: Any) -> Weighted:
+    functions = list(rubric_functions(rubric))
+    labels = _distinct(name_of(function) for _, function, _ in functions)
+    last: VerifiersReward | None = None
+    for (weight, function, binding), label in zip(functions, labels, strict=True):
+        # verifiers runs the functions in order, and they may leave something in the state for the next.
+        reading = reads_state(function)
+        grouped = scores_groups(function)
+        reward = VerifiersReward(function, checked_name(label), binding, grouped, rubric, last if reading else None)
+        last = reward if reading else last
+        yield weight, reward
+
+
+def _of_task(prototype: Any) -> Weighted:
+    last: VerifiersReward | None = None
+    for signal in signals(prototype):
+        binding = TaskBinding(prototype, signal.name, signal.is_metric)
+        # Rewards may read the metrics on the trace.
+        reward = VerifiersReward(signal.function, checked_name(signal.name), binding, False, prototype, last)
+        last = reward if signal.is_metric else last
+        yield signal.weight, reward
+
+
+def _of_function(function: Callable[..., Any], name: str | None) -> Reward:
+    if isinstance(function, (Reward, Schedule, type, str)) or not callable(function):
+        hint = ""
+        if isinstance(function, type):
+            hint = f" Make one of it: from_verifiers({function.__name__}(...))."
+        raise RewardTypeError(
+            "from_verifiers takes a rubric, a task or a reward function of verifiers, got "
+            f"{shorten(function)} ({type(function).__name__}).{hint}"
+        )
+    label = checked_name(name if name is not None else name_of(function))
+    try:
+        inspect.signature(function)
+    except (TypeError, ValueError) as error:
+        raise RewardTypeError(f"the signature of {label} cannot be read ({error}); wrap it in a function") from None
+    return VerifiersReward(function, label, RubricBinding(None, function), scores_groups(function), function)
+
+
+def _summed(weighted: Iterable[tuple[float, VerifiersReward]], given: object) -> Reward:
+    """Their weighted sum; what has no weight is watched."""
+    items = [(weight or 1.0, reward if weight else monitor(reward)) for weight, reward in weighted]
+    if not items:
+        raise RewardDefinitionError(f"this {type(given).__name__} has no reward function; add one before wrapping it")
+    return weighted_sum_of(items)
+
+
+def _distinct(names: Iterable[str]) -> list[str]:
+    """`names` with numbers behind what repeats: format, format_2."""
+    seen: dict[str, int] = {}
+    found = []
+    for name in names:
+        seen[name] = seen.get(name, 0) + 1
+        found.append(name if seen[name] == 1 else f"{name}_{seen[name]}")
+    return found
+
+
+def name_of(function: Callable[..., Any]) -> str:
+    """What verifiers calls it."""
+    function = unwrapped(function)
+    return str(getattr(function, "__name__", type(function).__name__))

@@ -1,0 +1,82 @@
+"""Case: one reward function of a peer, with completions that it should tell apart."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from importlib import import_module
+from typing import Any, Literal
+
+Peer = Literal["trl", "verifiers-rubric", "verifiers", "eval-protocol"]
+"""Which environment has it: ``.venv`` for TRL, ``.venv-<peer>`` for the others; verifiers-rubric is its 0.3.1."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One reward function with examples, and completions that belong to them.
+
+    Attributes:
+        name: of the function.
+        signature: as the peer writes it, without what only passes through.
+        make: imports the peer; a function, a rubric or a class of tasks.
+        examples: the prompt and the columns of each row.
+        good: full marks, one for each example.
+        bad: an ordinary wrong completion for each example.
+        best: what full marks are.
+        needs_ids: it counts token ids (`token_ids` makes some).
+        finding: what is strange about it, where good does not score above bad or gets less than `best`.
+    """
+
+    peer: Peer
+    name: str
+    signature: str
+    make: Callable[[], Any]
+    examples: tuple[Mapping[str, Any], ...]
+    good: tuple[str, ...]
+    bad: tuple[str, ...]
+    best: float = 1.0
+    finding: str = ""
+    needs_ids: bool = False
+
+    def column(self, name: str) -> list[Any]:
+        """One column of the examples."""
+        return [example[name] for example in self.examples]
+
+    @property
+    def columns(self) -> dict[str, list[Any]]:
+        """All columns but the prompt."""
+        return {name: self.column(name) for name in self.examples[0] if name != "prompt"}
+
+
+def token_ids(text: str) -> list[int]:
+    """A number for each word, equal for equal words: for functions that count tokens."""
+    return [zlib.crc32(word.encode()) % 50_000 for word in text.split()]
+
+
+def got(path: str, **options: Any) -> Callable[[], Any]:
+    """Imports ``module:name`` when it is called; with `options` set, if there are any."""
+
+    def make() -> Any:
+        module, _, name = path.partition(":")
+        found = getattr(import_module(module), name)
+        return partial(found, **options) if options else found
+
+    return make
+
+
+def made(path: str, **options: Any) -> Callable[[], Any]:
+    """Imports ``module:name`` when it is called, and calls that with `options`."""
+    return lambda: got(path)()(**options)
+
+
+def rows(*examples: tuple[str, Mapping[str, Any]]) -> tuple[Mapping[str, Any], ...]:
+    return tuple({"prompt": prompt, **columns} for prompt, columns in examples)
+
+
+# Texts of several cases
+
+SHORT = "A pen costs 12 and a book costs 30, so both together cost 42."
+LOOPING = "So both cost 42. " * 12
+RAMBLING = " ".join(f"Then I look at word number {number} of the task again." for number in range(12))

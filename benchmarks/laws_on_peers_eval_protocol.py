@@ -1,0 +1,268 @@
+"""The ``@reward_function`` functions of eval-protocol 0.3.33, with completions that they should tell apart."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from laws_on_peers_case import LOOPING, RAMBLING, SHORT, Case, got
+
+
+def _ep(name: str, module: str, **options: Any) -> Callable[[], Any]:
+    return got(f"eval_protocol.rewards.{module}:{name}", **options)
+
+
+def _said(*contents: str) -> list[list[dict[str, str]]]:
+    """Ground truth as eval-protocol often wants it: messages."""
+    return [[{"role": "assistant", "content": content}] for content in contents]
+
+
+def _asked(prompts: tuple[str, ...], column: str, values: Any) -> tuple[Mapping[str, Any], ...]:
+    return tuple({"prompt": prompt, column: value} for prompt, value in zip(prompts, values, strict=True))
+
+
+SUMS = ("What is 12 + 30?", "What is 7 * 8?")
+RIGHT = ("12 plus 30 makes 42, so the answer is 42", "Seven times eight: the answer is 56")
+WRONG = ("12 plus 30 makes 32, so the answer is 32", "Seven times eight: the answer is 54")
+STEPS = (
+    "First, add the tens: 10 and 30 make 40.\nThen, add the ones: 2 and 0 make 2.\nFinally, put them together: 42.",
+    "1. Five eights are 40.\n2. Two eights are 16.\n3. Together they are 56.",
+)
+ORDERED = ("First add the tens. Next add the ones. Finally put them together: 42.",)
+WEATHER = {"type": "function", "function": {"name": "weather", "arguments": json.dumps({"city": "Oslo"})}}
+
+
+def _call(city: str) -> str:
+    return f"<tool_call>{json.dumps({'name': 'weather', 'arguments': {'city': city}})}</tool_call>"
+
+
+def _program(body: str) -> str:
+    return f"```python\n{body}\n```"
+
+
+DOUBLING = _program("number = int(input())\nprint(number * 2)")
+ADDING = _program("number = int(input())\nprint(number + 2)")
+TESTS = [{"input": "3", "expected_output": "6"}, {"input": "10", "expected_output": "20"}]
+PROGRAM = ("Read a number and print its double.",)
+ORDER = {"type": "object", "properties": {"name": {"type": "string"}, "quantity": {"type": "number"}}}
+ORDERS = ("Write the order of 31 toys for Mia as JSON.",)
+THEOREM = "theorem two (a b : Nat) : a + b = b + a"
+PROOF = f"```lean\n{THEOREM} := by\n  have h := Nat.add_comm a b\n  exact h\n```"
+UNPROVED = f"```lean\n{THEOREM} := by\n  sorry\n```"
+LEAN = (f"Prove: {THEOREM}",)
+TOOLS = ("What is the weather in Oslo?",)
+ENGLISH = ("Why is the sky blue?",)
+
+
+def _eval(
+    name: str,
+    module: str,
+    signature: str,
+    examples: tuple[Mapping[str, Any], ...],
+    good: tuple[str, ...],
+    bad: tuple[str, ...],
+    finding: str = "",
+    **options: Any,
+) -> Case:
+    make = _ep(name, module, **options)
+    return Case("eval-protocol", name, f"(messages, {signature}, **kwargs)", make, examples, good, bad, finding=finding)
+
+
+_TOOL_MATCH = (
+    "function_calling",
+    "ground_truth=None",
+    _asked(TOOLS, "ground_truth", [{"tool_calls": [WEATHER]}]),
+    (_call("Oslo"),),
+    (_call("Bergen"),),
+)
+_DELEGATES = "deprecated: passes everything on to exact_tool_match_reward"
+
+EVAL_PROTOCOL = (
+    _eval(
+        "accuracy_reward",
+        "accuracy",
+        "ground_truth: messages, extract_fn=None, compare_fn=None",
+        _asked(SUMS, "ground_truth", _said("42", "56")),
+        RIGHT,
+        WRONG,
+        finding="wrong answers get 0.3 (32 for 42) and 0.8 (54 for 56): similarity of numbers, read as accuracy",
+    ),
+    _eval(
+        "cosine_scaled_accuracy_length_reward",
+        "accuracy_length",
+        "ground_truth: messages, max_length=1000, ...",
+        _asked(SUMS, "ground_truth", _said("42", "56")),
+        RIGHT,
+        WRONG,
+        finding="wrong answers get 0.21 and 0.56; full marks are for zero tokens",
+    ),
+    _eval(
+        "format_reward",
+        "format",
+        "format_regex=..., require_exact_match=True",
+        _asked(SUMS, "ground_truth", [None, None]),
+        tuple(f"<think>\n{text}\n</think>\n<answer>\n42\n</answer>" for text in RIGHT),
+        RIGHT,
+    ),
+    _eval(
+        "length_reward",
+        "length",
+        "target_length=None, min_length=None, max_length=None, token_method, scaling",
+        _asked(SUMS[:1], "ground_truth", [None]),
+        (SHORT,),
+        (RAMBLING,),
+        min_length=5,
+        max_length=40,
+    ),
+    _eval(
+        "cosine_length_reward",
+        "length",
+        "correctness=None, is_correct=None, max_length=1000, ...",
+        _asked(SUMS[:1], "is_correct", [True]),
+        (SHORT,),
+        (RAMBLING,),
+        finding="whether the completion is right comes from a column, which no dataset can know",
+        max_length=100,
+    ),
+    _eval(
+        "list_comparison_math_reward",
+        "list_comparison_math_reward",
+        "ground_truth: str, order_matters=False",
+        _asked(("Which are the divisors of 6?",), "ground_truth", ["1, 2, 3, 6"]),
+        (r"The divisors are $\boxed{1, 2, 3, 6}$",),
+        (r"The divisors are $\boxed{1, 2, 6}$",),
+    ),
+    _eval(
+        "math_reward",
+        "math",
+        "ground_truth: str, tolerance=0.001, absolute_tolerance=1e-8, require_units=False",
+        _asked(SUMS, "ground_truth", [r"\boxed{42}", r"\boxed{56}"]),
+        (r"12 and 30 make \boxed{42}", r"Seven times eight is \boxed{56}"),
+        (r"12 and 30 make \boxed{32}", r"Seven times eight is \boxed{54}"),
+        finding="several boxes get 1.0 if one of them is right",
+    ),
+    _eval(
+        "multiple_choice_math_reward",
+        "multiple_choice_math_reward",
+        "ground_truth: messages",
+        _asked(("Which is even? (A) 3 (B) 4 (C) 5",), "ground_truth", _said("(B)")),
+        ("Four is even, so the answer is (B).",),
+        ("Three is even, so the answer is (A).",),
+    ),
+    _eval(
+        "reasoning_steps_reward",
+        "reasoning_steps",
+        "pattern=None, min_steps=3, max_steps=None",
+        _asked(SUMS, "level", [1, 1]),
+        STEPS,
+        RIGHT,
+    ),
+    _eval(
+        "sequence_reward",
+        "reasoning_steps",
+        "sequence_terms=None, min_matches=3, case_sensitive=False",
+        _asked(SUMS[:1], "level", [1]),
+        ORDERED,
+        RIGHT[:1],
+    ),
+    _eval(
+        "repetition_penalty_reward",
+        "repetition",
+        "ngram_size=3, max_penalty=0.5, language='en'",
+        _asked(SUMS[:1], "level", [1]),
+        (SHORT,),
+        (LOOPING,),
+        finding="no penalty: 1 is the best, a text that only repeats itself keeps 0.54",
+    ),
+    _eval(
+        "diversity_reward",
+        "repetition",
+        "ngram_sizes=[1, 2, 3], weights=None, language='en'",
+        _asked(SUMS[:1], "level", [1]),
+        ("Adding twelve and thirty gives forty-two.",),
+        (LOOPING,),
+    ),
+    _eval(
+        "tag_count_reward",
+        "tag_count",
+        "required_tags, score_per_tag=0.25, require_balanced=True",
+        _asked(SUMS, "level", [1, 1]),
+        tuple(f"<think>{text}</think><answer>42</answer>" for text in RIGHT),
+        RIGHT,
+        required_tags=["think", "answer"],
+        score_per_tag=0.5,
+    ),
+    _eval(
+        "language_consistency_reward",
+        "language_consistency",
+        "ground_truth, target_language=None, min_consistency=0.6, auto_detect=True",
+        _asked(ENGLISH, "ground_truth", ["The light of the sun is scattered by the air"]),
+        ("The light of the sun is scattered by the air, and the blue part of it is scattered the most.",),
+        ("El cielo es azul porque la luz del sol se dispersa en el aire y la parte azul es la que más se dispersa.",),
+        target_language="en",
+    ),
+    _eval(
+        "json_schema_reward",
+        "json_schema",
+        "ground_truth=None, json_content=None, expected_schema=None",
+        _asked(ORDERS, "expected_schema", [ORDER]),
+        (json.dumps({"name": "Mia", "quantity": 31}),),
+        (json.dumps({"customer": "Mia", "toys": "31"}),),
+    ),
+    _eval("exact_tool_match_reward", *_TOOL_MATCH),
+    _eval("schema_jaccard_reward", *_TOOL_MATCH, finding=_DELEGATES),
+    _eval("llm_judge_reward", *_TOOL_MATCH, finding=_DELEGATES),
+    _eval("composite_function_call_reward", *_TOOL_MATCH, finding=_DELEGATES),
+    _eval(
+        "local_code_execution_reward",
+        "code_execution",
+        "ground_truth=None, language='python', timeout=5, max_memory_mb=100",
+        _asked(("Print the double of 21.",), "ground_truth", ["42"]),
+        (_program("print(21 * 2)"),),
+        (_program("print(21 + 2)"),),
+        finding="a wrong output gets 0.55: similarity of texts",
+    ),
+    _eval(
+        "fractional_code_reward",
+        "code_execution",
+        "ground_truth: output or tests, language='python', timeout=30, environment='local'",
+        _asked(PROGRAM, "ground_truth", [TESTS]),
+        (DOUBLING,),
+        (ADDING,),
+    ),
+    _eval(
+        "deepcoder_code_reward",
+        "deepcoder_reward",
+        "ground_truth: tests, language, timeout=10, environment='local', target_function=None",
+        tuple({"prompt": prompt, "ground_truth": TESTS, "language": "python"} for prompt in PROGRAM),
+        (DOUBLING,),
+        (ADDING,),
+    ),
+    _eval(
+        "evaluate_apps_solution",
+        "apps_coding_reward",
+        "ground_truth: JSON with inputs and outputs",
+        _asked(PROGRAM, "ground_truth", [json.dumps({"inputs": ["3\n", "10\n"], "outputs": ["6\n", "20\n"]})]),
+        (DOUBLING,),
+        (ADDING,),
+    ),
+    _eval(
+        "lean_prover_reward",
+        "lean_prover",
+        "ground_truth, statement, check_partial_progress=True, verbose=False",
+        tuple({"prompt": prompt, "ground_truth": PROOF, "statement": THEOREM} for prompt in LEAN),
+        (PROOF,),
+        (UNPROVED,),
+        finding="Lean never runs: `exact banana` gets 0.66",
+    ),
+    _eval(
+        "deepseek_prover_v2_reward",
+        "lean_prover",
+        "ground_truth, statement, check_subgoals=True, verbose=False",
+        tuple({"prompt": prompt, "ground_truth": PROOF, "statement": THEOREM} for prompt in LEAN),
+        (PROOF,),
+        (UNPROVED,),
+        finding="Lean never runs: `have h := rfl` and `exact banana` get 0.7",
+    ),
+)
