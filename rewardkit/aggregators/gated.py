@@ -7,6 +7,7 @@ completions.
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any, final
@@ -107,6 +108,10 @@ class _Gate(Reward):
         low, high = self.then.bounds
         return min(low, self.otherwise), max(high, self.otherwise)
 
+    @abstractmethod
+    def opened(self, condition: Column, progress: Progress | None) -> tuple[Rows, Rows]:
+        """(open, closed) rows (n,), given the column of `when`; neither where that failed or was not asked."""
+
 
 def _shown(reward: Reward) -> str:
     """Its name, or how it was written."""
@@ -134,16 +139,15 @@ class HardGate(_Gate):
     def named(self, name: str) -> Reward:
         return replace(self, label=checked_name(name))
 
-    def _opened(self, scoring: Scoring, condition: Column) -> tuple[Rows, Rows]:
-        """(open, closed) rows; where the condition failed neither."""
-        threshold = scheduled(self.threshold, scoring.batch.progress, self)
+    def opened(self, condition: Column, progress: Progress | None) -> tuple[Rows, Rows]:
+        threshold = scheduled(self.threshold, progress, self)
         reached = condition.contributing & (condition.values >= threshold - TOLERANCE)
         opened = reached | (condition.codes == ABSTAINED)
         return opened, condition.contributing & ~opened
 
     async def evaluate(self, scoring: Scoring, rows: Rows) -> Column:
         (condition,) = await scoring.columns([(self.when, rows)])
-        opened, closed = self._opened(scoring, condition)
+        opened, closed = self.opened(condition, scoring.batch.progress)
         scoring.gate_passed(self, rows & (opened | closed), rows & opened)
         requests = [(self.then, rows & opened)]
         if self.otherwise:
@@ -156,7 +160,7 @@ class HardGate(_Gate):
         return result
 
     def distribute(self, scoring: Scoring, share: Share) -> Iterator[tuple[Reward, Share]]:
-        opened, closed = self._opened(scoring, scoring.column(self.when))
+        opened, closed = self.opened(scoring.column(self.when), scoring.batch.progress)
         yield self.then, share.within(opened)
         if self.otherwise:
             yield self._otherwise, share.within(closed)
@@ -179,6 +183,10 @@ class SoftGate(_Gate):
 
     def named(self, name: str) -> Reward:
         return replace(self, label=checked_name(name))
+
+    def opened(self, condition: Column, progress: Progress | None) -> tuple[Rows, Rows]:
+        opening = _opening(condition)
+        return opening > 0.0, opening == 0.0
 
     async def evaluate(self, scoring: Scoring, rows: Rows) -> Column:
         (condition,) = await scoring.columns([(self.when, rows)])

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from rewardkit import __version__
+from rewardkit.cli.check import add_to as add_check
 from rewardkit.cli.demo import add_to as add_demo
 from rewardkit.core.errors import RewardKitError
 
@@ -18,6 +19,7 @@ def parser() -> argparse.ArgumentParser:
     )
     result.add_argument("--version", action="version", version=f"rewardkit {__version__}")
     verbs = result.add_subparsers(title="verbs", dest="verb", required=True, metavar="VERB")
+    add_check(verbs)
     add_demo(verbs)
     return result
 

@@ -1,0 +1,253 @@
+"""Readiness: whether a model's samples give a reward anything to learn from, before a GPU hour is spent.
+
+``signal_of(table, groups)`` says in how many prompts all completions score alike, which gates nothing passes, which
+components vary, and what a run will cost. ``rewardkit.testing.signals.estimate_signal`` reads the samples, scores them,
+and calls this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from rewardkit.analysis.discrimination import Numbers
+from rewardkit.analysis.draws import drawn, multiplicities
+from rewardkit.analysis.presentation import json_ready
+from rewardkit.analysis.readiness_text import as_text, warnings_of
+from rewardkit.analysis.signal import EPSILON, causes, shares
+from rewardkit.core.errors import BindingError, RewardDefinitionError
+from rewardkit.core.outcome import Column, Outcome, Rows, ScoreTable
+
+FEW = 2
+"""So many distinct totals are few: a prompt with two of them ranks its completions into right and wrong."""
+
+
+@dataclass(frozen=True)
+class ComponentSignal:
+    """What one component does within the prompts.
+
+    Attributes:
+        outcomes: outcome -> share of the completions: ``{"scored": 0.9, "skipped": 0.1}``.
+        mean: over what was scored; None if nothing was.
+        deviation: the sample standard deviation within a prompt, averaged over those with two scored completions.
+        varies: the share of those prompts in which it is not the same for all.
+        advantage_share: the share of the squared advantages that its term causes, as TRL's log has it; None for a
+            component that is no term by itself, and where no total varies.
+    """
+
+    name: str
+    outcomes: Mapping[str, float]
+    mean: float | None
+    deviation: float | None
+    varies: float | None
+    advantage_share: float | None
+
+
+@dataclass(frozen=True)
+class GateSignal:
+    """How often a gate opens.
+
+    Attributes:
+        pass_rate: the share of the completions reaching it that it lets through; None if none reached it.
+        starved: the share of the prompts reaching it in which none passes: GRPO cannot learn what no sample shows.
+            None where the rows that reached it cannot be told.
+        saturated: the share of them in which all pass.
+    """
+
+    name: str
+    pass_rate: float | None
+    starved: float | None
+    saturated: float | None
+
+
+@dataclass(frozen=True)
+class Calls:
+    """What an expensive component costs. An upper limit: identical completions of a batch are asked about once.
+
+    Attributes:
+        per_completion: calls for each completion that is sampled.
+        in_run: those of the whole training; None where its length is not known.
+        cost: their price; None where that is not known.
+    """
+
+    component: str
+    per_completion: float
+    in_run: float | None
+    cost: float | None
+
+
+@dataclass(frozen=True)
+class Signal:
+    """What a model's samples give to learn from. ``print(signal)`` shows it.
+
+    Attributes:
+        completions: rows; `unscorable` is the share of them without a total.
+        groups: prompts with at least two samples, of which all shares of groups are shares.
+        lone: prompts with one sample, which say nothing and are left out.
+        samples: the smallest and the largest number of samples of a prompt.
+        silent: the share of groups in which all samples score alike: no learning signal.
+        silent_at_lowest: the part of it in which they all have the lowest total that was given (too hard), and
+            `silent_at_highest` the highest (too easy).
+        few_distinct: the share of groups with at most two distinct totals.
+        num_generations: the size of the groups of the run to come; None for that of the samples.
+        extrapolated: the share of groups with fewer samples than that, for which `varying` is a lower limit.
+        varying: the expected share of groups with a learning signal in that run.
+        effective_batch: the expected share of the completions that cause any gradient in it.
+        advantage_shares: term -> share of the squared advantages.
+    """
+
+    completions: int
+    unscorable: float
+    groups: int
+    lone: int
+    samples: tuple[int, int]
+    silent: float
+    silent_at_lowest: float
+    silent_at_highest: float
+    few_distinct: float
+    num_generations: int | None
+    extrapolated: float
+    varying: float
+    effective_batch: float
+    advantage_shares: Mapping[str, float]
+    components: tuple[ComponentSignal, ...]
+    gates: tuple[GateSignal, ...]
+    calls: tuple[Calls, ...]
+    warnings: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as what JSON can hold."""
+        plain: dict[str, Any] = json_ready(self)
+        return plain
+
+    def __str__(self) -> str:
+        return as_text(self)
+
+
+def signal_of(
+    table: ScoreTable,
+    groups: Numbers,
+    *,
+    gates: Mapping[str, tuple[Rows, Rows] | None] | None = None,
+    calls: Mapping[str, int] | None = None,
+    num_generations: int | None = None,
+    completions_in_run: int | None = None,
+    price_per_call: float | Mapping[str, float] | None = None,
+) -> Signal:
+    """What the samples in `table` give to learn from.
+
+    Args:
+        table: n rows, as ``rk.score`` gives them: several samples of each prompt.
+        groups: (n,) the prompt of each row, as a number.
+        gates: gate -> the rows (n,) that it lets through, and those that it does not; by default, and for None, what
+            the table knows of it.
+        calls: expensive component -> calls that these n rows took.
+        num_generations: completions per prompt in the run to come, at least 2.
+        completions_in_run: how many completions the run will sample.
+        price_per_call: of every component, or by component.
+
+    Raises:
+        BindingError: groups are not one per row, or no prompt has two samples.
+        RewardDefinitionError: `num_generations` is below 2.
+    """
+    if len(groups) != len(table):
+        raise BindingError(f"groups has {len(groups)} values for {len(table)} rows; one per row is needed")
+    if num_generations is not None and num_generations < 2:
+        raise RewardDefinitionError(f"num_generations is at least 2, for GRPO compares; got {num_generations}")
+    members = [rows for rows in _members(groups) if len(rows) > 1]
+    if not members:
+        raise BindingError(
+            f"none of the {len(table):,} prompts has more than one completion, but GRPO learns from how those of one "
+            "prompt differ: sample several per prompt (and check that their prompts are equal)"
+        )
+    totals = [table.total[rows] for rows in members]
+    silent = [own for own in totals if len(multiplicities(own)) < 2]
+    low, high = np.nanmin(table.total, initial=np.inf), np.nanmax(table.total, initial=-np.inf)
+    expected = [drawn(own, num_generations or len(own)) for own in totals]
+    caused = _advantage_shares(table, groups)
+
+    def share_of_silent_at(total: float) -> float:
+        at = [own for own in silent if low < high and (np.abs(own - total) <= EPSILON).any()]
+        return len(at) / len(members)
+
+    found = Signal(
+        completions=len(table),
+        unscorable=float(np.isnan(table.total).mean()),
+        groups=len(members),
+        lone=len(np.unique(groups)) - len(members),
+        samples=(min(map(len, members)), max(map(len, members))),
+        silent=len(silent) / len(members),
+        silent_at_lowest=share_of_silent_at(low),
+        silent_at_highest=share_of_silent_at(high),
+        few_distinct=float(np.mean([len(multiplicities(own)) <= FEW for own in totals])),
+        num_generations=num_generations,
+        extrapolated=float(np.mean([(num_generations or 0) > len(own) for own in totals])),
+        varying=float(np.mean([one.varies for one in expected])),
+        effective_batch=float(np.mean([one.effective for one in expected])),
+        advantage_shares=caused,
+        components=tuple(
+            _component(name, column, members, caused.get(name)) for name, column in table.components.items()
+        ),
+        gates=tuple(_gate(name, table, (gates or {}).get(name), members) for name in table.passed),
+        calls=tuple(
+            _calls(name, count / len(table), completions_in_run, price_per_call)
+            for name, count in (calls or {}).items()
+        ),
+    )
+    return replace(found, warnings=tuple(warnings_of(found)))
+
+
+def _members(groups: Numbers) -> list[Numbers]:
+    """The rows of each group."""
+    order = np.argsort(groups, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(groups[order])) + 1)
+
+
+def _advantage_shares(table: ScoreTable, groups: Numbers) -> dict[str, float]:
+    """Term -> the share of the squared advantages that it causes; nothing where no total varies."""
+    order = np.argsort(groups, kind="stable")
+    if not table.terms:
+        return {}
+    found = shares(*causes([term[order] for term in table.terms.values()], groups[order]))
+    return {} if found is None else dict(zip(table.terms, found.tolist(), strict=True))
+
+
+def _component(name: str, column: Column, members: list[Numbers], share: float | None) -> ComponentSignal:
+    counts = np.bincount(column.codes, minlength=len(Outcome)) / max(1, len(column.codes))
+    outcomes = {str(outcome): float(part) for outcome, part in zip(Outcome, counts, strict=True) if part}
+    known = column.scored[~np.isnan(column.scored)]
+    own = [column.scored[rows] for rows in members]
+    compared = [values[~np.isnan(values)] for values in own if (~np.isnan(values)).sum() > 1]
+    return ComponentSignal(
+        name=name,
+        outcomes=outcomes,
+        mean=float(known.mean()) if known.size else None,
+        deviation=float(np.mean([values.std(ddof=1) for values in compared])) if compared else None,
+        varies=float(np.mean([len(multiplicities(values)) > 1 for values in compared])) if compared else None,
+        advantage_share=share,
+    )
+
+
+def _gate(name: str, table: ScoreTable, rows: tuple[Rows, Rows] | None, members: list[Numbers]) -> GateSignal:
+    if rows is None:
+        return GateSignal(name, table.gates.get(name), None, None)
+    opened, closed = rows
+    reached = [own for own in members if (opened | closed)[own].any()]
+    through, count = int(opened.sum()), int((opened | closed).sum())
+    return GateSignal(
+        name,
+        through / count if count else None,
+        float(np.mean([not opened[own].any() for own in reached])) if reached else None,
+        float(np.mean([not closed[own].any() for own in reached])) if reached else None,
+    )
+
+
+def _calls(
+    name: str, per_completion: float, completions: int | None, prices: float | Mapping[str, float] | None
+) -> Calls:
+    price = prices.get(name) if isinstance(prices, Mapping) else prices
+    in_run = None if completions is None else per_completion * completions
+    return Calls(name, per_completion, in_run, None if price is None or in_run is None else price * in_run)

@@ -1,0 +1,44 @@
+"""Prove a reward before it costs a GPU hour: ``from rewardkit.testing import check_reward``.
+
+Everything here loads when it is first used.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rewardkit.testing import exploits as exploits, laws as laws, strategies as strategies
+    from rewardkit.testing.calibrating import calibrate as calibrate
+    from rewardkit.testing.checking import check_reward as check_reward
+    from rewardkit.testing.findings import Finding as Finding, LawResult as LawResult, Report as Report
+    from rewardkit.testing.parametrizing import parametrize_with_laws as parametrize_with_laws
+    from rewardkit.testing.signals import estimate_signal as estimate_signal
+
+_HOMES = {
+    "calibrate": "rewardkit.testing.calibrating",
+    "check_reward": "rewardkit.testing.checking",
+    "estimate_signal": "rewardkit.testing.signals",
+    "parametrize_with_laws": "rewardkit.testing.parametrizing",
+    "Finding": "rewardkit.testing.findings",
+    "LawResult": "rewardkit.testing.findings",
+    "Report": "rewardkit.testing.findings",
+}
+_MODULES = ("exploits", "laws", "strategies")
+
+__all__ = sorted([*_HOMES, *_MODULES])
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(importlib.import_module(_HOMES[name]), name)
+    if name in _MODULES:
+        return importlib.import_module(f"rewardkit.testing.{name}")
+    from rewardkit.core.errors import near_miss
+
+    raise AttributeError(f"rewardkit.testing has no {name!r}.{near_miss(name, __all__)}")
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

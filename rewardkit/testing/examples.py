@@ -1,0 +1,115 @@
+"""Examples: rows of the data, each with completions that are right for it and completions that are wrong.
+
+``examples_of([{"prompt": "6*7?", "answer": "42"}], good=["<answer>42</answer>"], bad=["<answer>41</answer>"])``
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from rewardkit.core.errors import BindingError, shorten
+
+_OWN = ("prompt", "prompts", "completion")
+
+
+@dataclass(frozen=True)
+class Example:
+    """One row of the data, and what is known to be right and wrong for it.
+
+    Attributes:
+        prompt: a text, chat messages, or None.
+        columns: the other columns.
+        good: completions that deserve full marks.
+        bad: completions that deserve less than each good one.
+    """
+
+    prompt: Any = None
+    columns: Mapping[str, Any] = field(default_factory=dict)
+    good: tuple[Any, ...] = ()
+    bad: tuple[Any, ...] = ()
+
+    @property
+    def shown(self) -> dict[str, Any]:
+        """Prompt and columns, for findings."""
+        return {**({} if self.prompt is None else {"prompt": self.prompt}), **self.columns}
+
+
+def examples_of(examples: Iterable[Mapping[str, Any]], good: Any = (), bad: Any = ()) -> tuple[Example, ...]:
+    """`examples` with what is right and wrong for each.
+
+    Args:
+        examples: rows: ``{"prompt": ..., <columns>}``; at least one, ``[{}]`` where the reward reads no columns.
+        good: as many completions as there are examples, one for each (or a list of them for each); any other number
+            of completions is meant for every example. A function is called with the row; a mapping with a
+            ``completion`` and columns is an example of its own.
+        bad: the same.
+
+    Raises:
+        BindingError: no rows, or of no known shape.
+    """
+    rows = [dict(_checked_row(row, number)) for number, row in enumerate(_listed(examples, "examples"))]
+    if not rows:
+        raise BindingError('examples needs at least one row: examples=[{"prompt": ..., <columns>}], or [{}]')
+    found = [[_prompt(row), _columns(row), [], []] for row in rows]
+    for place, given, name in ((2, good, "good"), (3, bad, "bad")):
+        for number, completions in enumerate(_per_example(given, rows, name)):
+            found[number][place] += completions
+        if not callable(given):
+            for item in _listed(given, name):
+                if _is_row(item):
+                    own = [_prompt(item), _columns(item), [], []]
+                    own[place].append(item["completion"])
+                    _merged(found, own)
+    return tuple(Example(prompt, columns, tuple(right), tuple(wrong)) for prompt, columns, right, wrong in found)
+
+
+def _merged(found: list[list[Any]], own: list[Any]) -> None:
+    for other in found:
+        if other[:2] == own[:2]:
+            other[2] += own[2]
+            other[3] += own[3]
+            return
+    found.append(own)
+
+
+def _per_example(given: Any, rows: Sequence[dict[str, Any]], name: str) -> list[list[Any]]:
+    if callable(given):
+        made: Callable[[dict[str, Any]], Any] = given
+        return [_several(made(dict(row))) for row in rows]
+    items = [item for item in _listed(given, name) if not _is_row(item)]
+    if len(items) == len(rows):
+        return [_several(item) for item in items]
+    return [[one for item in items for one in _several(item)] for _ in rows]
+
+
+def _several(item: Any) -> list[Any]:
+    """A list of completions as it is, one completion as a list; a list of chat messages is one completion."""
+    if isinstance(item, (list, tuple)) and item and not all(isinstance(part, Mapping) for part in item):
+        return list(item)
+    return [item]
+
+
+def _is_row(item: Any) -> bool:
+    return isinstance(item, Mapping) and "completion" in item
+
+
+def _prompt(row: Mapping[str, Any]) -> Any:
+    return row.get("prompt", row.get("prompts"))
+
+
+def _columns(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in row.items() if name not in _OWN}
+
+
+def _listed(values: Any, name: str) -> list[Any]:
+    if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
+        raise BindingError(f"{name} is a list with an item per example, got {shorten(values)}")
+    return list(values)
+
+
+def _checked_row(row: Any, number: int) -> Mapping[str, Any]:
+    if not isinstance(row, Mapping):
+        raise BindingError(f"examples[{number}] is a mapping with the columns of one row, got {shorten(row)}")
+    return row

@@ -1,0 +1,169 @@
+"""Isolation: laws run in a child process, so that a reward that hangs, or takes the process down, is a finding.
+
+The child is a fork of this process: it has the reward as it is, closures and all. What it is about to score stands in
+memory that both share, so that the parent knows what it hung on.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import pickle
+import select
+import signal
+import struct
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from rewardkit.testing.subject import Trial
+
+_NOTED = 1 << 20
+"""Bytes that a noted trial may take."""
+_HEADER = struct.Struct("dI")
+_LENGTH = struct.Struct("Q")
+_MEMORY = 3 << 30
+"""Bytes that the child may take beyond what this process has."""
+
+
+@dataclass(frozen=True)
+class Lost:
+    """The child did not come back.
+
+    Attributes:
+        trials: what it was scoring; empty where it was doing something else.
+        reason: what happened to it.
+    """
+
+    trials: tuple[Trial, ...]
+    reason: str
+
+
+class Note:
+    """What the child is scoring, and since when; shared between two processes."""
+
+    def __init__(self) -> None:
+        self._shared = mmap.mmap(-1, _NOTED)
+        self.write(None)
+
+    def write(self, trials: Sequence[Trial] | None) -> None:
+        message = b"" if not trials else _packed(trials)
+        self._shared[_HEADER.size : _HEADER.size + len(message)] = message
+        self._shared[: _HEADER.size] = _HEADER.pack(time.monotonic() if trials else 0.0, len(message))
+
+    def read(self) -> tuple[float, tuple[Trial, ...]]:
+        """Since when (0.0: nothing is being scored), and what."""
+        since, length = _HEADER.unpack(self._shared[: _HEADER.size])
+        if not length:
+            return since, ()
+        with suppress(Exception):
+            return since, tuple(pickle.loads(self._shared[_HEADER.size : _HEADER.size + length]))
+        return since, ()
+
+
+def _packed(trials: Sequence[Trial]) -> bytes:
+    with suppress(Exception):
+        message = pickle.dumps(list(trials))
+        if len(message) < _NOTED - _HEADER.size:
+            return message
+    return pickle.dumps([])
+
+
+def can_isolate() -> bool:
+    """Whether this system can fork."""
+    return hasattr(os, "fork") and sys.platform != "emscripten"
+
+
+def isolated(work: Callable[[Callable[[Any], None]], None], note: Note, patience: float, limit: float) -> Iterator[Any]:
+    """What `work` sends from a forked child, one by one; a `Lost` at the end if the child did not come back.
+
+    Args:
+        work: called in the child with a function that sends a picklable thing.
+        note: what the child is scoring.
+        patience: seconds that scoring one completion may take; several at once may take longer.
+        limit: seconds for all of it.
+    """
+    reading, writing = os.pipe()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of forks beside threads: the child uses none of theirs
+        child = os.fork()
+    if child == 0:
+        os.close(reading)
+        _be_the_child(work, writing)
+    os.close(writing)
+    try:
+        yield from _received(reading, child, note, patience, time.monotonic() + limit)
+    finally:
+        os.close(reading)
+        with suppress(ProcessLookupError):
+            os.kill(child, signal.SIGKILL)
+        with suppress(ChildProcessError):
+            os.waitpid(child, 0)
+
+
+def _be_the_child(work: Callable[[Callable[[Any], None]], None], writing: int) -> None:
+    """Runs `work` and ends this process, whatever happens."""
+    status = 1
+    try:
+        _limit_memory()
+
+        def send(thing: Any) -> None:
+            message = pickle.dumps(thing)
+            data = _LENGTH.pack(len(message)) + message
+            while data:
+                data = data[os.write(writing, data) :]
+
+        work(send)
+        status = 0
+    except BaseException:
+        import traceback
+
+        traceback.print_exc()
+    finally:
+        os._exit(status)
+
+
+def _limit_memory() -> None:
+    with suppress(Exception):
+        import resource
+
+        with open("/proc/self/statm") as statm:
+            held = int(statm.read().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (held + _MEMORY, resource.RLIM_INFINITY))
+
+
+def _received(reading: int, child: int, note: Note, patience: float, deadline: float) -> Iterator[Any]:
+    buffer = b""
+    while True:
+        ready, _, _ = select.select([reading], [], [], 0.05)
+        if ready:
+            data = os.read(reading, 1 << 16)
+            if not data:
+                break
+            buffer += data
+            while len(buffer) >= _LENGTH.size:
+                (length,) = _LENGTH.unpack(buffer[: _LENGTH.size])
+                if len(buffer) < _LENGTH.size + length:
+                    break
+                message, buffer = buffer[_LENGTH.size : _LENGTH.size + length], buffer[_LENGTH.size + length :]
+                yield pickle.loads(message)
+            continue
+        since, trials = note.read()
+        now = time.monotonic()
+        if since and now - since > patience * (1 + len(trials) / 8):
+            yield Lost(trials, f"took more than {patience:g} s")
+            return
+        if now > deadline + patience:
+            yield Lost((), "the time was over")
+            return
+    _, status = os.waitpid(child, 0)
+    if status != 0:
+        _, trials = note.read()
+        ended = f"signal {signal.Signals(os.WTERMSIG(status)).name}" if os.WIFSIGNALED(status) else "an exit"
+        yield Lost(trials, f"ended the whole process ({ended})")

@@ -1,0 +1,145 @@
+"""Judging: what a reward was seen to care about, so that only that is held against it.
+
+A format reward pays the wrong answer, as it should; a length reward pays nonsense of the right length. Whether a reward
+judges answers is seen from what it does: it does if it tells a right answer from a wrong one of the same length.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from rewardkit.testing.anatomy import Anatomy, anatomy_of
+from rewardkit.testing.subject import EQUAL, Seen, Subject, Trial, text_of, with_text
+from rewardkit.testing.sweep import anatomies, swept
+from rewardkit.testing.wrong_answers import Wrong, plain, wrong_answers
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A right completion, and what the reward makes of wrong ones built like it.
+
+    Attributes:
+        example: its number.
+        completion: as it was given.
+        anatomy: how it is built.
+        seen: what the reward says of it.
+        wrong: answers that are certainly wrong.
+        honest: those that a model may give in good faith, with what the reward says of them.
+        judges: whether the reward tells the answer from others of the same length.
+    """
+
+    example: int
+    completion: object
+    anatomy: Anatomy
+    seen: Seen
+    wrong: tuple[Wrong, ...]
+    honest: tuple[tuple[str, Seen], ...]
+    judges: bool
+
+    @property
+    def value(self) -> float:
+        return self.seen.value
+
+    def text_without(self, tag: str) -> str:
+        """Its text without the marks of a tag, whose body stays."""
+        return self.anatomy.text.replace(f"<{tag}>", "").replace(f"</{tag}>", "")
+
+    def trial(self, text: str) -> Trial:
+        """Another text in the form of this completion."""
+        return Trial(with_text(self.completion, text), self.example)
+
+    def paid(self, seen: Seen) -> bool:
+        """Whether a completion earns as much as this one."""
+        return seen.scored and seen.value >= self.value - EQUAL * max(1.0, abs(self.value))
+
+    def more(self, seen: Seen) -> bool:
+        """Whether a completion earns more than this one."""
+        return seen.scored and seen.value > self.value + 1e-6 * max(1.0, abs(self.value))
+
+
+def judged(subject: Subject) -> list[Judged]:
+    """All right completions that are scored, of at most four examples."""
+    made: list[Judged] = subject.remembered("judged", lambda: list(_judged(subject)))
+    return made
+
+
+def _judged(subject: Subject) -> Iterator[Judged]:
+    golds = [anatomy.gold for number in range(len(subject.examples)) for anatomy in anatomies(subject, number)[:1]]
+    for number, example in enumerate(subject.examples[:4]):
+        for completion, anatomy in list(zip(example.good, anatomies(subject, number), strict=True))[:2]:
+            seen = subject.see([Trial(completion, number)])[0]
+            if not seen.scored or seen.value <= _least(subject, number) + EQUAL:
+                continue  # it wins nothing: another law says so
+            others = [gold for gold in golds if gold and gold != anatomy.gold]
+            value = f"{anatomy.gold}%" if "%" in anatomy.text else anatomy.value
+            wrong = wrong_answers(anatomy.gold, value, others) if anatomy.gold else []
+            yield _of(subject, number, completion, anatomy, seen, tuple(wrong))
+
+
+def _least(subject: Subject, number: int) -> float:
+    """The least that any completion of an example was seen to earn."""
+    return min((seen.value for trial, seen in swept(subject) if trial.example == number and seen.scored), default=0.0)
+
+
+def _of(
+    subject: Subject, number: int, completion: object, anatomy: Anatomy, seen: Seen, wrong: tuple[Wrong, ...]
+) -> Judged:
+    texts = [anatomy.saying(one.text) for one in wrong if one.honest]
+    trials = [Trial(with_text(completion, text), number) for text in texts]
+    honest = tuple(zip(texts, subject.see(trials), strict=True))
+    first = Judged(number, completion, anatomy, seen, wrong, honest, judges=False)
+    rejected = any(
+        one.scored and not first.paid(one) and abs(len(text) - len(anatomy.text)) <= max(2, len(anatomy.gold) // 4)
+        for text, one in honest
+    )
+    if not anatomy.gold or not honest:
+        rejected = any(not first.paid(one) for one in foreign(subject, number, completion))
+    return Judged(number, completion, anatomy, seen, wrong, honest, judges=rejected)
+
+
+def foreign(subject: Subject, number: int, completion: object) -> list[Seen]:
+    """What the reward says, for one example, of completions that are right for others with another gold."""
+    trials = foreign_trials(subject, number, completion)
+    return subject.see(trials)
+
+
+def foreign_trials(subject: Subject, number: int, completion: object) -> list[Trial]:
+    """Completions that are right for other examples and certainly wrong for this one."""
+    own = subject.examples[number]
+    found = []
+    for other, example in enumerate(subject.examples):
+        if other == number or example.columns == own.columns:
+            continue
+        for good in example.good[:1]:
+            text = text_of(good)
+            if plain(text) == plain(text_of(completion)):
+                continue
+            there = anatomy_of(text, example.columns, subject.columns_read)
+            here = anatomy_of(text, own.columns, subject.columns_read)
+            if there.gold and (there.column not in own.columns or own.columns[there.column] == there.value):
+                continue
+            if here.places and here.column == there.column:
+                continue  # its text holds this example's gold as well
+            found.append(Trial(good, number))
+    return found
+
+
+def required_tags(subject: Subject, right: Judged) -> list[str]:
+    """The tags of a right completion without whose marks it earns less, in their order."""
+    blocks = right.anatomy.blocks
+    seen = subject.see([right.trial(right.text_without(block.name)) for block in blocks])
+    return [block.name for block, one in zip(blocks, seen, strict=True) if not right.paid(one)]
+
+
+def distinguishes(subject: Subject) -> bool:
+    """Whether completions were seen to earn differently."""
+    values = {round(seen.value, 9) for _, seen in swept(subject) if seen.scored}
+    return len(values) > 1
+
+
+def is_penalty(subject: Subject) -> bool:
+    """Whether the best it can do is take nothing away."""
+    if not subject.plain:
+        return subject.bounds[1] <= EQUAL
+    return all(seen.value <= EQUAL for _, seen in swept(subject) if seen.scored)

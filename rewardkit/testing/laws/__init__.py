@@ -1,0 +1,35 @@
+"""The laws: small named objects, each with the reason why a training run needs it.
+
+``check_reward(reward, examples=[...], laws=[laws.total, laws.time_linear])`` holds a reward to two of them;
+``laws.ALL`` are all, in the order in which they run.
+"""
+
+from __future__ import annotations
+
+from rewardkit.core.errors import near_miss
+from rewardkit.testing.laws import batches, forms, golds, growth, inputs, repetition, scores, trees
+from rewardkit.testing.laws.base import Law as Law, Skip as Skip
+
+ALL: tuple[Law, ...] = (
+    *scores.ALL,
+    *golds.ALL,
+    *repetition.ALL,
+    *batches.ALL,
+    *forms.ALL,
+    *inputs.ALL,
+    *trees.ALL,
+    *growth.ALL,
+)
+"""All laws, in the order in which they run."""
+
+_BY_NAME = {law.name: law for law in ALL}
+
+
+def __getattr__(name: str) -> Law:
+    if name in _BY_NAME:
+        return _BY_NAME[name]
+    raise AttributeError(f"there is no law {name!r}.{near_miss(name, _BY_NAME)}")
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *_BY_NAME]

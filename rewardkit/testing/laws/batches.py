@@ -1,0 +1,196 @@
+"""Laws of batches: what a completion earns is its own, whoever stands beside it and in which order."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from rewardkit.core.errors import RewardKitError
+from rewardkit.core.outcome import Outcome
+from rewardkit.testing.findings import Finding
+from rewardkit.testing.laws.base import Skip, finding, law
+from rewardkit.testing.subject import EQUAL, Seen, Subject, Trial, seen_in
+from rewardkit.testing.sweep import given, swept
+
+_ROWS = 24
+
+
+def _mixed(subject: Subject) -> list[Trial]:
+    """Trials of several examples, scored one by one without a fault; given ones first, different scores beside."""
+    known = given(subject)
+    sound = [trial for trial, seen in swept(subject) if seen.outcome in (Outcome.SCORED, Outcome.ABSTAINED)]
+    chosen: dict[str, Trial] = {}
+    values: dict[tuple[int, float], int] = {}
+    for trial in [*known, *sound]:
+        if trial not in sound:
+            continue
+        kind = (trial.example, round(subject.see([trial])[0].value, 6))
+        if trial in known or values.get(kind, 0) < 3:
+            values[kind] = values.get(kind, 0) + 1
+            chosen.setdefault(repr(trial), trial)
+    rows = list(chosen.values())[: subject.affordable(_ROWS)]
+    return sorted(rows, key=lambda trial: trial.example)
+
+
+def whole(subject: Subject, trials: Sequence[Trial]) -> list[Seen] | str:
+    """What is seen of `trials` in one batch; the error where it raises."""
+    try:
+        table = subject.table(trials)
+    except RewardKitError as error:
+        return str(error).splitlines()[0]
+    return [seen_in(table, row, subject.reward) for row in range(len(trials))]
+
+
+def settle(subject: Subject) -> None:
+    """Finds out whether a trainer's function compares the completions of a prompt, which it has no way to say."""
+    if not subject.plain or subject.scope != "sample":
+        return
+    groups = _groups(subject)
+    if len(groups) < 1:
+        return
+    alone = [[subject.see([trial], fresh=True)[0] for trial in group] for group in groups]
+    together = [whole(subject, group) for group in groups]
+    if all(isinstance(seen, list) and _same(seen, own) for seen, own in zip(together, alone, strict=True)):
+        return
+    again = [whole(subject, group) for group in groups]
+    if any(
+        isinstance(one, str) or isinstance(two, str) or not _same(one, two)
+        for one, two in zip(together, again, strict=True)
+    ):
+        return  # not even equal to itself
+    if len(groups) > 1:
+        long = Trial(subject.formed("word " * 300), groups[-1][0].example)
+        everything = whole(subject, [*(trial for group in groups for trial in group), long])
+        expected = [seen for group in together[:-1] if isinstance(group, list) for seen in group]
+        if isinstance(everything, str) or not _same(everything[: len(expected)], expected):
+            return
+    subject.compares()
+
+
+def _groups(subject: Subject) -> list[list[Trial]]:
+    """For each example its given completions and some of others, as a trainer would group them."""
+    found = []
+    for number, example in enumerate(subject.examples[:4]):
+        texts = [*example.good[:2], *example.bad[:2], subject.formed("word"), subject.formed("")]
+        group = [Trial(text, number) for text in texts]
+        if all(seen.outcome in (Outcome.SCORED, Outcome.ABSTAINED) for seen in subject.see(group)):
+            found.append(group)
+    return found
+
+
+def _same(one: Sequence[Seen], other: Sequence[Seen]) -> bool:
+    return len(one) == len(other) and all(a.same(b, 1e-6) for a, b in zip(one, other, strict=True))
+
+
+@law
+def batch_equals_singles(subject: Subject) -> Iterator[Finding]:
+    """A trainer scores many prompts at once: a score that depends on the batch is noise, or belongs to another row."""
+    if subject.scope != "sample":
+        raise Skip(f"it compares completions (scope {subject.scope!r})")
+    trials = _mixed(subject)
+    if len(trials) < 2:
+        raise Skip("there are less than two completions that it scores")
+    alone = [subject.see([trial])[0] for trial in trials]
+    yield from _differing(subject, "batch_equals_singles", trials, alone, "alone")
+
+
+@law
+def permutation(subject: Subject) -> Iterator[Finding]:
+    """Which completion stands first is chance; a score that depends on the place is noise."""
+    if subject.scope == "sample":
+        trials = _mixed(subject)
+        order = list(range(len(trials)))
+        random.Random(subject.seed).shuffle(order)
+        groups = [trials]
+    else:
+        groups = _groups(subject)
+        order = []
+    for group in groups:
+        expected = whole(subject, group)
+        shuffled = order or list(reversed(range(len(group))))
+        if len(group) < 2 or isinstance(expected, str):
+            continue
+        yield from _differing(
+            subject,
+            "permutation",
+            [group[place] for place in shuffled],
+            [expected[place] for place in shuffled],
+            "in another order",
+        )
+
+
+@law
+def neighbours_do_not_leak(subject: Subject) -> Iterator[Finding]:
+    """GRPO compares the completions of one prompt; what those of another prompt change is noise between prompts."""
+    groups = _groups(subject)
+    if len(groups) < 2:
+        raise Skip("it takes two examples whose completions are scored")
+    if subject.scope == "batch" and not _averages(subject):
+        raise Skip('it says scope="batch"')
+    for number, group in enumerate(groups):
+        alone = whole(subject, group)
+        if isinstance(alone, str):
+            continue
+        for other in (*groups[:number], *groups[number + 1 :]):
+            long = Trial(subject.formed("word " * 300), other[0].example)
+            for beside in (other, other[:1], other[-1:] * len(other), [long] * 2):
+                both = whole(subject, [*group, *beside])
+                if isinstance(both, str):
+                    text = f"a batch with the completions of another prompt beside it raises: {both}"
+                    yield finding("neighbours_do_not_leak", subject, group[0], alone[0], text)
+                    return
+                for trial, one, seen in zip(group, alone, both, strict=False):
+                    if not one.same(seen, 1e-6):
+                        text = (
+                            f"scores {_value(one)} among the completions of its own prompt, and {_value(seen)} with "
+                            f"{len(beside)} of another prompt in the batch"
+                        )
+                        yield finding("neighbours_do_not_leak", subject, trial, seen, text)
+                        return
+
+
+def _averages(subject: Subject) -> bool:
+    """Whether a user's function over the batch moves all rows of a prompt together with those of other prompts."""
+    if not any(getattr(leaf, "scope", "") == "batch" for leaf in subject.leaves):
+        return False
+    groups = _groups(subject)
+    for group, other in pairwise(groups):
+        one, two = whole(subject, group), whole(subject, [*group, *other])
+        if isinstance(one, str) or isinstance(two, str):
+            continue
+        moved = [abs(a.value - b.value) > 1e-6 for a, b in zip(one, two, strict=False)]
+        if len({repr(trial.completion) for trial in group}) > 2 and all(moved):
+            return True
+    return False
+
+
+def _differing(
+    subject: Subject, name: str, trials: Sequence[Trial], expected: Sequence[Seen], condition: str
+) -> Iterator[Finding]:
+    found = whole(subject, trials)
+    if isinstance(found, str):
+        small = _smallest_raising(subject, trials)
+        why = f"a batch of {len(small)} completions raises, each of which it scores alone: {whole(subject, small)}"
+        yield finding(name, subject, small[-1], expected[list(trials).index(small[-1])], why)
+        return
+    for row, (trial, one, seen) in enumerate(zip(trials, expected, found, strict=True)):
+        if not one.same(seen, max(EQUAL, 1e-6)):
+            why = f"scores {_value(one)} {condition}, and {_value(seen)} in row {row} of a batch of {len(trials)}"
+            yield finding(name, subject, trial, seen, why)
+            return
+
+
+def _smallest_raising(subject: Subject, trials: Sequence[Trial]) -> Sequence[Trial]:
+    for size in range(2, len(trials)):
+        if isinstance(whole(subject, trials[:size]), str):
+            return trials[:size]
+    return trials
+
+
+def _value(seen: Seen) -> str:
+    return str(seen.outcome) if math.isnan(seen.value) else f"{seen.value:.6g}"
+
+
+ALL = (batch_equals_singles, permutation, neighbours_do_not_leak)

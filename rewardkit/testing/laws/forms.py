@@ -1,0 +1,124 @@
+"""Laws of form: the same content earns the same, as text or as chat, as a string or as a number."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from rewardkit.core.coercion import Coercer
+from rewardkit.core.errors import CoercionError, RewardKitError
+from rewardkit.core.leaf import Leaf
+from rewardkit.testing.findings import Finding
+from rewardkit.testing.laws.base import Skip, finding, law
+from rewardkit.testing.subject import Subject, Trial, text_of
+from rewardkit.testing.sweep import given, swept
+
+
+@law
+def chat_equals_text(subject: Subject) -> Iterator[Finding]:
+    """Conversational data hands over messages where other data has text; the reward must not change with it."""
+    if subject.plain and not subject.conversational:
+        raise Skip("a trainer's function for text; give it chat messages as good= to check that form")
+    for trial, seen in swept(subject)[: subject.affordable(60)]:
+        if not (isinstance(trial.completion, str) or len(trial.completion) == 1) or not seen.scored:
+            continue
+        text = text_of(trial.completion)
+        message = {"role": "assistant"} if isinstance(trial.completion, str) else trial.completion[0]
+        if message.get("tool_calls") or not text:
+            continue
+        parts = [{**message, "content": [{"type": "text", "text": text}]}]
+        forms: list[tuple[str, Any]] = [("as content in parts", parts)]
+        if not subject.plain:
+            forms += [("as text", text), ("as a message", [{"role": "assistant", "content": text}])]
+        for name, completion in forms:
+            other = Trial(completion, trial.example)
+            said = subject.see([other])[0]
+            if not said.same(seen):
+                got = f"{said.value:.6g}" if said.scored else f"{said.outcome} ({said.reason})"
+                why = f"scores {seen.value:.6g} in the form it was given in, and {got} {name}"
+                yield finding("chat_equals_text", subject, other, said, why)
+                return
+
+
+@law
+def strings_equal_typed_columns(subject: Subject) -> Iterator[Finding]:
+    """Data files hand over "False" and "42" where a table has False and 42; both must mean the same.
+
+    Looked at are columns whose argument is annotated with a type.
+    """
+    looked = False
+    for leaf in subject.leaves:
+        if not isinstance(leaf, Leaf):
+            yield from _flags_as_text(subject)
+            continue
+        for parameter in leaf.parameters:
+            kind = parameter.annotation
+            if not parameter.is_column or kind in (str, Any) or leaf.trusted:
+                continue
+            for trial in given(subject)[: subject.affordable(40)]:
+                value = subject.examples[trial.example].columns.get(parameter.source)
+                for other in _other_forms(value, parameter.coercer):
+                    looked = True
+                    differing = _compared(subject, trial, parameter.source, value, other)
+                    if differing is not None:
+                        yield differing
+                        return
+    if not looked:
+        raise Skip("no column is annotated with a type other than str")
+
+
+def _flags_as_text(subject: Subject) -> Iterator[Finding]:
+    """A trainer's function that calls ``bool(...)`` on a flag: "False" as a file writes it must not be True."""
+    if "bool" not in subject.mined.names:
+        return
+    for trial in given(subject):
+        for column, value in subject.examples[trial.example].columns.items():
+            if value in (False, "False", "false") and type(value) in (bool, str) and column in subject.columns_read:
+                no, text, yes = subject.see(
+                    [Trial(trial.completion, trial.example, {column: form}) for form in (False, "False", True)]
+                )
+                if text.same(yes) and not text.same(no):
+                    changed = Trial(trial.completion, trial.example, {column: "False"})
+                    why = f"with {column}='False' it scores {text.value:.6g}, as with True; with False {no.value:.6g}"
+                    yield finding("strings_equal_typed_columns", subject, changed, text, why)
+                    return
+
+
+def _compared(subject: Subject, trial: Trial, column: str, value: Any, other: Any) -> Finding | None:
+    changed = Trial(trial.completion, trial.example, {column: other})
+    try:
+        before, after = subject.see([trial])[0], subject.see([changed])[0]
+    except RewardKitError:
+        return None
+    if before.same(after):
+        return None
+    why = f"with {column}={value!r} it scores {before.value:.6g}, with {column}={other!r} {after.value:.6g}"
+    return finding("strings_equal_typed_columns", subject, changed, after, why)
+
+
+def _other_forms(value: Any, coercer: Coercer) -> Iterator[Any]:
+    """`value` as a string where it is typed, typed where it is a string; only what coerces to the same."""
+    try:
+        meant = coercer(value)
+    except (CoercionError, TypeError, ValueError):
+        return
+    candidates: list[Any] = []
+    if isinstance(value, str):
+        candidates.append(meant)
+    elif isinstance(value, (bool, int, float)):
+        candidates.append(str(value))
+    elif isinstance(value, (list, dict)):
+        try:
+            candidates.append(json.dumps(value))
+        except (TypeError, ValueError):
+            return
+    for candidate in candidates:
+        try:
+            if type(candidate) is not type(value) and coercer(candidate) == meant:
+                yield candidate
+        except (CoercionError, TypeError, ValueError):
+            continue
+
+
+ALL = (chat_equals_text, strings_equal_typed_columns)

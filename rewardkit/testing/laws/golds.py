@@ -1,0 +1,302 @@
+"""Laws of right and wrong: the right completion earns the most, and what is made wrong earns less."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from rewardkit.core.errors import RewardKitError
+from rewardkit.core.outcome import Outcome
+from rewardkit.testing.anatomy import as_number
+from rewardkit.testing.findings import Finding
+from rewardkit.testing.judging import Judged, foreign_trials, is_penalty, judged
+from rewardkit.testing.laws.base import Skip, finding, law, shortest
+from rewardkit.testing.matching import matching
+from rewardkit.testing.subject import EQUAL, Seen, Subject, Trial, text_of
+from rewardkit.testing.sweep import given, swept
+from rewardkit.testing.wild import TEXTS
+
+_MOST = 6
+
+
+def _needs_good(subject: Subject) -> None:
+    if not any(example.good for example in subject.examples):
+        raise Skip("no right completions were given: good=[...]")
+
+
+@law
+def gold_gets_the_maximum(subject: Subject) -> Iterator[Finding]:
+    """What is right must be able to win.
+
+    A reward that never pays it teaches nothing, and one that pays nonsense more teaches the nonsense.
+    """
+    _needs_good(subject)
+    lowest = min((seen.value for _, seen in swept(subject) if seen.scored), default=0.0)
+    for number, example in enumerate(subject.examples):
+        for completion in example.good:
+            trial = Trial(completion, number)
+            seen = subject.see([trial])[0]
+            if seen.outcome is Outcome.ABSTAINED and _applies_nowhere(subject, number):
+                continue
+            why = _too_low(subject, seen, lowest)
+            if why:
+                yield finding("gold_gets_the_maximum", subject, trial, seen, why)
+                return
+    for right in judged(subject):
+        found = _better_nonsense(subject, right)
+        if found is not None:
+            trial, seen = shortest(subject, found, right.more)
+            why = f"scores {seen.value:.6g}, more than the right completion's {right.value:.6g}"
+            yield finding("gold_gets_the_maximum", subject, trial, seen, why)
+            return
+
+
+def _applies_nowhere(subject: Subject, number: int) -> bool:
+    """Whether the reward abstains on whatever is written for an example: it belongs to another task."""
+    return all(seen.outcome is Outcome.ABSTAINED for trial, seen in swept(subject) if trial.example == number)
+
+
+def _too_low(subject: Subject, seen: Seen, lowest: float) -> str:
+    if seen.outcome is not Outcome.SCORED:
+        return f"a right completion is {seen.outcome}: {seen.reason or 'no score'}"
+    low, high = subject.bounds
+    if subject.scope == "sample" and math.isfinite(low) and math.isfinite(high):
+        if seen.value < low + 0.5 * (high - low) - EQUAL:
+            return f"a right completion earns {seen.value:.6g} within bounds of ({low:g}, {high:g})"
+    elif seen.value <= lowest + EQUAL and len({round(one.value, 9) for _, one in swept(subject) if one.scored}) > 1:
+        return f"a right completion earns {seen.value:.6g}, the least of all that were tried"
+    elif seen.value <= lowest + EQUAL and lowest <= 0.0 and not is_penalty(subject):
+        return f"a right completion earns {seen.value:.6g}, like everything that was tried"
+    return ""
+
+
+def _better_nonsense(subject: Subject, right: Judged) -> Trial | None:
+    wild = set(TEXTS.values())
+    for trial, seen in swept(subject):
+        if trial.example != right.example or not right.more(seen):
+            continue
+        text = text_of(trial.completion)
+        if text in wild and not _holds(text, right):
+            return trial
+    return None
+
+
+def _holds(text: str, right: Judged) -> bool:
+    """Whether a text may be a right answer after all."""
+    gold = right.anatomy.gold.lower()
+    return not gold or gold in text.lower() or (as_number(gold) is not None and as_number(text) == as_number(gold))
+
+
+@law
+def gold_above_perturbed_gold(subject: Subject) -> Iterator[Finding]:
+    """A wrong answer that earns what the right one earns is learned as happily; this is what a reward is for.
+
+    The right completion is given answers that are certainly wrong: far numbers, NaN, prefixes, other options,
+    the gold of another example. Only a reward that was seen to judge answers is held to it.
+    """
+    _needs_good(subject)
+    found: dict[str, Finding] = {}
+    looked = False
+    for right in judged(subject):
+        if not right.judges:
+            continue
+        looked = True
+        for text, kind in _perturbed(right):
+            trial = right.trial(text)
+            seen = subject.see([trial])[0]
+            if right.paid(seen) and kind not in found:
+                found[kind] = _wrong_paid(subject, right, trial, kind)
+        for trial in foreign_trials(subject, right.example, right.completion):
+            seen = subject.see([trial])[0]
+            if right.paid(seen):
+                found.setdefault("other", _wrong_paid(subject, right, trial, "right for another example"))
+        if len(found) >= _MOST:
+            break
+    if not looked:
+        raise Skip("it was not seen to judge answers")
+    yield from list(found.values())[:_MOST]
+
+
+def _perturbed(right: Judged) -> Iterator[tuple[str, str]]:
+    for wrong in right.wrong:
+        yield right.anatomy.saying(wrong.text), wrong.kind
+    if right.anatomy.marked:
+        for wrong in right.wrong:
+            yield right.anatomy.answering(wrong.text), f"{wrong.kind}, the gold elsewhere"
+            if right.anatomy.region.of(right.anatomy.text).strip() != right.anatomy.gold:
+                yield right.anatomy.with_region(wrong.text), wrong.kind
+
+
+def _wrong_paid(subject: Subject, right: Judged, trial: Trial, kind: str) -> Finding:
+    text = text_of(trial.completion)
+    region = right.anatomy.region
+    tail = text[region.start :] if right.anatomy.marked else text
+    keep = tail if len(text) > 100 and len(tail) < len(text) and kind != "right for another example" else text
+    small, seen = (trial, subject.see([trial])[0]) if keep == text else shortest(subject, trial, right.paid, keep=keep)
+    why = f"a wrong answer ({kind}) earns {seen.value:.6g}, the right one {right.value:.6g}"
+    return finding("gold_above_perturbed_gold", subject, small, seen, why)
+
+
+@law
+def separates_good_from_bad(subject: Subject) -> Iterator[Finding]:
+    """Within a group the order of the scores is all that a policy learns from."""
+    _needs_good(subject)
+    if not any(example.bad for example in subject.examples):
+        raise Skip("no wrong completions were given: bad=[...]")
+    margin = max(subject.promises.margin, EQUAL)
+    for number, example in enumerate(subject.examples):
+        rights = [(one, subject.see([Trial(one, number)])[0]) for one in example.good]
+        scored = [seen.value for _, seen in rights if seen.scored]
+        for wrong in example.bad:
+            seen = subject.see([Trial(wrong, number)])[0]
+            if scored and seen.scored and not min(scored) - seen.value >= margin:
+                wanted = f" (wanted: {subject.promises.margin:g} less)" if subject.promises.margin else ""
+                why = f"a wrong completion earns {seen.value:.6g}, a right one {min(scored):.6g}{wanted}"
+                yield finding("separates_good_from_bad", subject, Trial(wrong, number), seen, why)
+                return
+
+
+@law
+def informative(subject: Subject) -> Iterator[Finding]:
+    """Where all completions of a group earn alike, all advantages are zero: the step costs and teaches nothing."""
+    if subject.scope == "batch":
+        raise Skip('it says scope="batch"')
+    seen = [pair for pair in swept(subject) if pair[1].outcome in (Outcome.SCORED, Outcome.ABSTAINED)]
+    if len(seen) < 20:
+        raise Skip("there are too few completions that it scores")
+    values = {round(one.value, 9) for _, one in seen if one.scored}
+    if len(values) <= 1:
+        value = next(iter(values), math.nan)
+        why = f"all {len(seen)} completions that were tried earn {value:.6g}, right, wrong and wild ones"
+        trial = (given(subject) or [seen[0][0]])[0]
+        yield finding("informative", subject, trial, subject.see([trial])[0], why)
+    elif subject.scope == "sample":
+        yield from _idle_components(subject)
+
+
+def _idle_components(subject: Subject) -> Iterator[Finding]:
+    """User's functions in a tree that give one value to everything, even to what their own code speaks of."""
+    own = {leaf.name for leaf in subject.leaves if not getattr(leaf, "trusted", False)}
+    if len(subject.leaves) < 2 or not own:
+        return
+    spoken = [word for text in (*subject.mined.words, *subject.mined.texts) for word in (text, f"{text} " * 5)]
+    more = [Trial(subject.formed(text)) for text in (*spoken, *matching(subject.mined.patterns), "word " * 20_000)]
+    seen = [*(one for _, one in swept(subject)), *subject.see(more)]
+    for name in sorted(own):
+        values = {round(value, 9) for one in seen if not math.isnan(value := one.components.get(name, math.nan))}
+        if len(values) == 1 and sum(name in one.components for one in seen) >= 20:
+            why = f"the component {name!r} gives {values.pop():.6g} to all {len(seen)} completions that were tried"
+            trial = (given(subject) or [Trial(subject.formed("word"))])[0]
+            yield finding("informative", subject, trial, subject.see([trial])[0], why, component=name)
+
+
+@law
+def reads_its_columns(subject: Subject) -> Iterator[Finding]:
+    """A reward that asks for the gold and pays the same whatever it is teaches nothing about it.
+
+    ``bool("False")`` is True: a flag that a file wrote as text never has an effect.
+    """
+    _needs_good(subject)
+    looked = False
+    for column in sorted(subject.columns_read):
+        values = _values_of(subject, column)
+        if len(values) < 2:
+            continue
+        right = [one for one in judged(subject) if one.anatomy.column == column]
+        if not right and not _is_flag(values):
+            continue
+        looked = True
+        effect = False
+        pairs = [(trial, seen) for trial, seen in swept(subject) if seen.scored][: subject.affordable(60)]
+        for trial, seen in pairs:
+            own = subject.examples[trial.example].columns.get(column)
+            for value in values:
+                if value == own and type(value) is type(own):
+                    continue
+                try:
+                    other = subject.see([Trial(trial.completion, trial.example, {column: value})])[0]
+                except RewardKitError:
+                    continue
+                effect = effect or not other.same(seen)
+            if effect:
+                break
+        if not effect and pairs:
+            trial = next(iter(given(subject)))
+            seen = subject.see([trial])[0]
+            shown = ", ".join(repr(value)[:30] for value in values[:3])
+            why = (
+                f"it reads the column {column!r}, but scores the same whether that is {shown}: {len(pairs)} completions"
+            )
+            yield finding("reads_its_columns", subject, trial, seen, why)
+    if not looked:
+        raise Skip("no gold column with two different values, or flag, is read")
+
+
+def _values_of(subject: Subject, column: str) -> list[object]:
+    values: list[object] = []
+    for example in subject.examples:
+        value = example.columns.get(column)
+        if value is not None and value not in values:
+            values.append(value)
+    if len(values) == 1 and _is_flag(values):
+        opposite = {True: False, False: True, "True": "False", "False": "True", "true": "false", "false": "true"}
+        values.append(opposite[values[0]])
+    return values[:4]
+
+
+def _is_flag(values: list[object]) -> bool:
+    return all(isinstance(value, bool) or value in ("True", "False", "true", "false") for value in values)
+
+
+@law
+def improves_along_chains(subject: Subject) -> Iterator[Finding]:
+    """Partial credit leads a policy up hill; where a better completion earns less, it leads it down.
+
+    Looked at are the declared chains, and for a gold that is annotated as a number answers closer and closer to it.
+    """
+    chains = [([Trial(one, number) for one in chain], "declared better") for number, chain in subject.promises.chains]
+    chains += list(_closer(subject))
+    if not chains:
+        raise Skip("no chains were declared: chains=[...]")
+    for trials, reason in chains:
+        seen = subject.see(trials)
+        for before, after, trial in zip(seen, seen[1:], trials[1:], strict=False):
+            if before.scored and after.scored and after.value < before.value - 1e-6:
+                why = f"earns {after.value:.6g}, less than the {before.value:.6g} of one that is {reason} than"
+                why = f"it is {reason} than one that earns {before.value:.6g}, and earns {after.value:.6g}"
+                yield finding("improves_along_chains", subject, trial, after, why)
+                return
+
+
+def _closer(subject: Subject) -> Iterator[tuple[list[Trial], str]]:
+    """Numbers that come closer to a gold whose argument is annotated as one, from either side."""
+    for right in judged(subject):
+        number = as_number(right.anatomy.value)
+        if number is None or number == 0 or not right.judges or not _numeric(subject, right.anatomy.column):
+            continue
+        for sign in (1, -1):
+            factors = (10, 5, 3, 2, 1.5, 1.25, 1.1) if sign == 1 else (0, 0.25, 0.5, 0.75, 0.9)
+            whole = number == number.to_integral_value()
+            answers = [float(number) * factor for factor in factors]
+            texts = [str(round(answer)) if whole and abs(number) >= 20 else f"{answer:.6g}" for answer in answers]
+            if len(set(texts)) == len(texts):
+                trials = [right.trial(right.anatomy.saying(text)) for text in [*texts, right.anatomy.gold]]
+                yield trials, "closer to the gold"
+
+
+def _numeric(subject: Subject, column: str) -> bool:
+    for leaf in subject.leaves:
+        for parameter in getattr(leaf, "parameters", ()):
+            if parameter.source == column and parameter.annotation in (float, int):
+                return True
+    return False
+
+
+ALL = (
+    gold_gets_the_maximum,
+    gold_above_perturbed_gold,
+    separates_good_from_bad,
+    informative,
+    reads_its_columns,
+    improves_along_chains,
+)

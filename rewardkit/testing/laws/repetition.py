@@ -1,0 +1,122 @@
+"""Laws of repetition: the same completion earns the same, today and tomorrow, here and in another process."""
+
+from __future__ import annotations
+
+import dis
+import os
+import pickle
+import subprocess
+import sys
+from collections.abc import Iterator
+from types import CodeType
+from typing import Any
+
+from rewardkit.testing.findings import Finding
+from rewardkit.testing.laws.base import Skip, finding, law
+from rewardkit.testing.mining import code_of
+from rewardkit.testing.subject import Seen, Subject, Trial
+from rewardkit.testing.sweep import given, swept
+
+_ROUNDS = 3
+_CHILD = """
+import pickle, sys
+sys.path[:] = pickle.load(sys.stdin.buffer)
+reward, examples, trials, plain = pickle.load(sys.stdin.buffer)
+from rewardkit.testing.subject import Subject
+subject = Subject(reward, examples, plain=plain)
+sys.stdout.buffer.write(pickle.dumps([(seen.value, seen.outcome.value) for seen in subject.see(trials)]))
+"""
+
+
+@law
+def deterministic(subject: Subject) -> Iterator[Finding]:
+    """Equal completions of a group must earn the same, or noise is taken for an advantage; replay needs it, too.
+
+    Scored again, in another order, and by another process, every completion gets the score it had.
+    """
+    if not subject.deterministic:
+        raise Skip("it says deterministic=False")
+    pairs = swept(subject)[: subject.affordable(150)]
+    trials = [trial for trial, _ in pairs]
+    first = {id(trial): seen for trial, seen in pairs}
+    orders = [list(reversed(trials)), trials, given(subject)]
+    for number in range(_ROUNDS):
+        order = orders[number % len(orders)]
+        for trial, seen in zip(order, subject.see(order, fresh=True), strict=True):
+            before = first.get(id(trial)) or next((old for other, old in pairs if other == trial), seen)
+            if not before.same(seen):
+                small, values = _shrunk(subject, trial)
+                why = f"scored {_said(before)} at first, and {_said(seen)} when it was scored again"
+                if values is not None:
+                    why = f"scored {_said(values[0])} and, scored again, {_said(values[1])}"
+                yield finding("deterministic", subject, small, seen, why)
+                return
+    elsewhere = _in_another_process(subject, trials[:80]) if _orders_sets(subject) else None
+    for trial, (value, outcome) in zip(trials, elsewhere or (), strict=False):
+        here = first[id(trial)]
+        if not here.same(Seen(value, type(here.outcome)(outcome))):
+            why = (
+                f"scores {_said(here)} here and {value:.6g} in another process: it depends on the order of a set, "
+                "or on a hash"
+            )
+            yield finding("deterministic", subject, trial, here, why)
+            return
+
+
+def _shrunk(subject: Subject, trial: Trial) -> tuple[Trial, tuple[Seen, Seen] | None]:
+    """A shorter completion that scores differently when it is asked for a few times in a row, if there is one."""
+    for text in ("", "a", "42"):
+        small = Trial(subject.formed(text), trial.example)
+        seen = [subject.see([small], fresh=True)[0] for _ in range(4)]
+        other = next((one for one in seen if not one.same(seen[0])), None)
+        if other is not None:
+            return small, (seen[0], other)
+    return trial, None
+
+
+def _said(seen: Seen) -> str:
+    return f"{seen.value:.6g}" if seen.scored else str(seen.outcome)
+
+
+def _orders_sets(subject: Subject) -> bool:
+    """Whether its code uses sets or hashes, whose order differs between processes."""
+    return any(_uses_sets(code) for leaf in subject.leaves for code in _codes(leaf.function))
+
+
+def _codes(function: Any) -> Iterator[CodeType]:
+    code = code_of(function)
+    if code is not None:
+        yield code
+        for name in code.co_names:
+            helper = getattr(getattr(function, "func", function), "__globals__", {}).get(name)
+            below = getattr(helper, "__code__", None)
+            if isinstance(below, CodeType):
+                yield below
+
+
+def _uses_sets(code: CodeType) -> bool:
+    if {"set", "frozenset", "hash"} & set(code.co_names):
+        return True
+    if any(instruction.opname in ("BUILD_SET", "SET_ADD", "SET_UPDATE") for instruction in dis.get_instructions(code)):
+        return True
+    return any(_uses_sets(constant) for constant in code.co_consts if isinstance(constant, CodeType))
+
+
+def _in_another_process(subject: Subject, trials: list[Trial]) -> list[tuple[float, str]] | None:
+    """What a process with another order of sets says; None where the reward cannot be sent there."""
+    try:
+        message = pickle.dumps(sys.path) + pickle.dumps((subject.reward, subject.examples, trials, subject.plain))
+    except Exception:
+        return None
+    environment = {**os.environ, "PYTHONHASHSEED": str(subject.seed + 4711)}
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", _CHILD], input=message, capture_output=True, timeout=30, env=environment, check=True
+        )
+        values: list[tuple[float, str]] = pickle.loads(done.stdout)
+    except (subprocess.SubprocessError, OSError, pickle.UnpicklingError, EOFError):
+        return None
+    return values
+
+
+ALL = (deterministic,)

@@ -1,0 +1,158 @@
+"""Laws of compositions: gates, schedules, and what their author says may not matter."""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import Literal
+
+import numpy as np
+
+from rewardkit.aggregators.gated import HardGate
+from rewardkit.core.algebra import Reward
+from rewardkit.core.errors import RewardKitError
+from rewardkit.core.outcome import ABSTAINED, SCORED, Column, Rows
+from rewardkit.core.progress import Progress
+from rewardkit.core.scorer import Scorer
+from rewardkit.testing.findings import Finding
+from rewardkit.testing.laws.base import Skip, finding, law
+from rewardkit.testing.subject import Subject, Trial, text_of, with_text, within
+from rewardkit.testing.sweep import given, swept
+
+Edit = Callable[[str], str]
+
+_STEPS = 20
+
+
+def nodes(reward: Reward) -> Iterator[Reward]:
+    """All nodes of a tree."""
+    yield reward
+    for child in reward.children:
+        yield from nodes(child)
+
+
+@law
+def gate_dominance(subject: Subject) -> Iterator[Finding]:
+    """Behind a gate, failing it must not beat passing it, or the policy learns to fail.
+
+    For every gate of the tree: no completion in front of the closed gate earns more through it than one that passed.
+    """
+    gates = [node for node in dict.fromkeys(nodes(subject.reward)) if isinstance(node, HardGate)]
+    if not gates:
+        raise Skip("it has no gate that opens and closes")
+    trials = [trial for trial, seen in swept(subject) if seen.scored][: subject.affordable(250)]
+    for gate in gates:
+        try:
+            table = Scorer(gate).score(subject.batch(trials), strict=False)
+        except RewardKitError:
+            continue
+        total = table.total
+        passes = _passes(gate, subject, trials)
+        known = ~np.isnan(total)
+        if not (known & passes).any() or not (known & ~passes).any():
+            continue
+        for number in range(len(subject.examples)):
+            rows = known & np.array([trial.example == number for trial in trials])
+            if not (rows & passes).any() or not (rows & ~passes).any():
+                continue
+            worst = np.where(rows & passes, total, math.inf)
+            best = np.where(rows & ~passes, total, -math.inf)
+            if best.max() > worst.min() + 1e-6:
+                failing, passing = trials[int(best.argmax())], trials[int(worst.argmin())]
+                why = (
+                    f"failing the gate {gate!r} earns {best.max():.6g} through it, more than a completion that passes: "
+                    f"{text_of(passing.completion)[:60]!r} earns {worst.min():.6g}"
+                )
+                yield finding("gate_dominance", subject, failing, subject.see([failing])[0], why[:500])
+                break
+
+
+def _passes(gate: HardGate, subject: Subject, trials: list[Trial]) -> Rows:
+    """(n,) the completions for which the gate stands open."""
+    table = Scorer(gate.when).score(subject.batch(trials), strict=False)
+    column = Column(table.total, np.where(np.isnan(table.total), ABSTAINED, SCORED).astype(np.int8))
+    return gate.opened(column, None)[0]
+
+
+@law
+def schedule_bounds(subject: Subject) -> Iterator[Finding]:
+    """A weight that leaves its bounds half way through training is seen when it is too late.
+
+    Scored at twenty points of training, the total stays finite and within the bounds of the tree.
+    """
+    if not any(node.schedules for node in nodes(subject.reward)):
+        raise Skip("it has no schedule")
+    trials = (given(subject) or [trial for trial, _ in swept(subject)])[:12]
+    for step in range(_STEPS + 1):
+        progress = Progress(step * 50, _STEPS * 50)
+        for schedule in dict.fromkeys(schedule for node in nodes(subject.reward) for schedule in node.schedules):
+            weight = schedule(progress)
+            if not math.isfinite(weight) or not within(weight, schedule.bounds):
+                why = f"the schedule {schedule!r} gives {weight!r} at {progress.fraction:.0%} of training"
+                yield finding("schedule_bounds", subject, trials[0], None, why)
+                return
+        table = subject.table(trials, progress)
+        for trial, value in zip(trials, table.total.tolist(), strict=True):
+            if not math.isnan(value) and not within(value, subject.bounds):
+                why = f"earns {value:.6g} at {progress.fraction:.0%} of training, outside {subject.bounds}"
+                yield finding("schedule_bounds", subject, trial, None, why)
+                return
+
+
+@law
+def whitespace_indifferent(subject: Subject) -> Iterator[Finding]:
+    """Where white space means nothing, a policy must not be paid or punished for it.
+
+    Declared: ``indifferent=["whitespace"]``.
+    """
+    if "whitespace" not in subject.promises.indifferent:
+        raise Skip('not declared: indifferent=["whitespace"]')
+    edits: dict[str, Edit] = {
+        "a line break at the end": lambda text: f"{text}\n",
+        "spaces around it": lambda text: f"  {text}  ",
+        "two spaces for one": lambda text: text.replace(" ", "  "),
+        "line breaks of Windows": lambda text: text.replace("\n", "\r\n"),
+    }
+    yield from _indifferent(subject, "whitespace_indifferent", edits)
+
+
+@law
+def unicode_indifferent(subject: Subject) -> Iterator[Finding]:
+    """The same letters in another normal form look the same and are other characters.
+
+    Declared: ``indifferent=["unicode"]``.
+    """
+    if "unicode" not in subject.promises.indifferent:
+        raise Skip('not declared: indifferent=["unicode"]')
+    forms: tuple[Literal["NFC", "NFD", "NFKC"], ...] = ("NFC", "NFD", "NFKC")
+    edits: dict[str, Edit] = {form: partial(unicodedata.normalize, form) for form in forms}
+    yield from _indifferent(subject, "unicode_indifferent", edits)
+
+
+@law
+def case_indifferent(subject: Subject) -> Iterator[Finding]:
+    """Where capitals mean nothing, they must not be paid.
+
+    Declared: ``indifferent=["case"]``.
+    """
+    if "case" not in subject.promises.indifferent:
+        raise Skip('not declared: indifferent=["case"]')
+    yield from _indifferent(subject, "case_indifferent", {"capitals": str.upper, "small letters": str.lower})
+
+
+def _indifferent(subject: Subject, name: str, edits: Mapping[str, Edit]) -> Iterator[Finding]:
+    for trial in given(subject):
+        before = subject.see([trial])[0]
+        for edit, change in edits.items():
+            text = change(text_of(trial.completion))
+            other = Trial(with_text(trial.completion, text), trial.example)
+            after = subject.see([other])[0]
+            if not after.same(before):
+                why = f"with {edit} it earns {after.value:.6g}, without {before.value:.6g}"
+                yield finding(name, subject, other, after, why)
+                return
+
+
+ALL = (gate_dominance, schedule_bounds, whitespace_indifferent, unicode_indifferent, case_indifferent)

@@ -1,0 +1,97 @@
+"""What data says of a reward beside the laws: whether it agrees with labels, and what a run would learn from.
+
+Both score every completion of a file. That happens in a child process, as the laws do, so that a reward that hangs on
+one of them does not take the report with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from rewardkit.core.errors import RewardKitError
+from rewardkit.testing.calibrating import calibrate
+from rewardkit.testing.findings import Report
+from rewardkit.testing.isolation import Lost, Note, can_isolate, isolated
+from rewardkit.testing.labelled import as_tree, labelled
+from rewardkit.testing.reports.sections import Section
+from rewardkit.testing.signals import estimate_signal
+
+Result = TypeVar("Result")
+
+
+class _Unfinished(RewardKitError):
+    """Scoring all completions did not come to an end."""
+
+
+_LIMIT = 120.0
+"""Seconds for all completions of a file."""
+
+
+def measured(report: Report, reward: Any, data: str | Path, *, label: str = "label", seed: int = 0) -> Section:
+    """The report with what the completions of a file say.
+
+    Labels give a calibration, several completions per prompt an estimate of the signal; where one of them cannot be
+    had, a remark says why.
+    """
+    found = labelled(reward, data, label)
+    remarks: list[str] = []
+    calibration = signal = None
+    tree = as_tree(reward)
+    rows = found.records.records
+    unlabelled = [{name: value for name, value in row.items() if name != label} for row in rows]
+    missing = ""
+    try:
+        if found.has_labels:
+            missing = f"no agreement with {label!r}"
+            calibration = _tried(lambda: calibrate(tree, rows, label=label, seed=seed), missing, remarks)
+        if found.has_groups:
+            missing = "no estimate of the signal"
+            signal = _tried(lambda: estimate_signal(tree, unlabelled), missing, remarks)
+    except _Unfinished as error:  # it would not be otherwise for the second
+        remarks.append(f"{missing}: {error}")
+    used = f"{found.used} of " if found.used < found.prompts else ""
+    return Section(
+        report,
+        data=f"{data}: {len(rows):,} rows, laws on {used}{found.prompts:,} different examples",
+        calibration=calibration,
+        signal=signal,
+        remarks=tuple(remarks),
+    )
+
+
+def _tried(measure: Callable[[], Result], missing: str, remarks: list[str]) -> Result | None:
+    try:
+        return _apart(measure)
+    except _Unfinished:
+        raise
+    except RewardKitError as error:
+        remarks.append(f"{missing}: {error}")
+        return None
+
+
+def _apart(measure: Callable[[], Result]) -> Result:
+    """The result of `measure`, called in a child process where the system has such.
+
+    Raises:
+        RewardKitError: whatever of this kind it raised, or it did not come to an end.
+    """
+    if not can_isolate():
+        return measure()
+
+    def work(send: Callable[[Any], None]) -> None:
+        try:
+            send((True, measure()))
+        except Exception as error:
+            send((False, str(error) if isinstance(error, RewardKitError) else f"{type(error).__name__}: {error}"))
+
+    for said in isolated(work, Note(), patience=1.0, limit=_LIMIT):
+        if isinstance(said, Lost):
+            raise _Unfinished(f"scoring all completions did not come to an end ({said.reason})")
+        ended, value = said
+        if ended:
+            result: Result = value
+            return result
+        raise RewardKitError(value)
+    raise RewardKitError("scoring all completions gave nothing")

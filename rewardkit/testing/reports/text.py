@@ -1,0 +1,140 @@
+"""The text of a report: which laws are broken and which hold, each finding with its completion, a verdict.
+
+A reward without a fault takes a few lines; a finding has all that is needed to see it again.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
+
+from rewardkit.core.table_text import visible
+from rewardkit.testing.findings import Finding, LawResult
+from rewardkit.testing.reports.sections import Section, distinct, families_of, kind_of, middle_cut, score_of, shown
+
+_WIDTH = 112
+_LONGEST = 300
+"""Characters of a completion or a cell; longer ones lose their middle."""
+
+
+def text_of(sections: Sequence[Section]) -> str:
+    """Several rewards one below the other; the verdicts once more at the end where there are several."""
+    texts = ["\n".join(_section(section)) for section in sections]
+    if len(sections) > 1:
+        width = max(len(visible(section.title)) for section in sections)
+        texts.append("\n".join(f"{visible(section.title):<{width}}  {section.verdict}" for section in sections))
+    return "\n\n\n".join(texts)
+
+
+def law_as_text(result: LawResult, reward: str) -> str:
+    """All findings of one broken law: what a failing test shows."""
+    found = distinct(result.findings)
+    count = "" if len(found) == 1 else f" in {len(found)} ways"
+    lines = [f"{visible(reward)} breaks {result.law}{count}", *_findings(result)]
+    return "\n".join(lines).rstrip()
+
+
+def _section(section: Section) -> Iterator[str]:
+    yield visible(section.title)
+    if section.title != section.report.reward:
+        yield from _wrapped(section.report.reward, "  ")
+    if section.data:
+        yield f"  {visible(section.data)}"
+    yield ""
+    width = max((len(result.law) for result in section.broken), default=0)
+    for result in section.broken:
+        found = distinct(result.findings)
+        yield f"  BROKEN    {result.law:<{width}}  {_summary(found)}".rstrip()
+    yield from _named("held", section.held)
+    yield from _named("not run", section.unfinished)
+    yield from _named("n/a", section.inapplicable)
+    for result in section.broken:
+        yield ""
+        yield visible(result.law)
+        yield from _findings(result)
+    if section.calibration is not None:
+        yield from ("", "Agreement with the labels", "", *_indented(str(section.calibration)))
+    if section.signal is not None:
+        yield from ("", "What a run would learn from", "", *_indented(str(section.signal)))
+    yield ""
+    for remark in section.remarks:
+        yield from _wrapped(remark, "  ")
+    yield f"  {section.verdict}"
+
+
+def _summary(found: Sequence[Finding]) -> str:
+    families = families_of(found)
+    count = f"{len(found)} finding{'' if len(found) == 1 else 's'}"
+    return f"{count}: {visible(', '.join(families))}" if families else count
+
+
+def _named(label: str, results: Iterable[LawResult]) -> Iterator[str]:
+    names = ", ".join(result.law for result in results)
+    if names:
+        yield from textwrap.wrap(
+            names, _WIDTH, initial_indent=f"  {label:<8}  ", subsequent_indent=" " * 12, break_on_hyphens=False
+        )
+
+
+def _findings(result: LawResult) -> Iterator[str]:
+    """Why the law matters, said once, and what breaks it."""
+    reasons = list(dict.fromkeys(finding.matters for finding in result.findings if finding.matters))
+    if len(reasons) == 1:
+        yield from _wrapped(reasons[0], "  ")
+    for number, finding in enumerate(distinct(result.findings), start=1):
+        yield ""
+        yield from _finding(finding, number, result.law, matters=len(reasons) > 1)
+
+
+def _finding(finding: Finding, number: int, law: str, matters: bool) -> Iterator[str]:
+    kind = kind_of(finding, law)
+    yield from _wrapped(f"{number}. {f'{kind}: ' if kind else ''}{finding.why}", "  ", "     ")
+    rows = [("completion", shown(finding.completion, _LONGEST))]
+    rows += [(visible(str(name)), shown(value, _LONGEST)) for name, value in finding.columns.items()]
+    rows.append((visible(finding.component), f"{score_of(finding)}{_note(finding)}"))
+    if matters and finding.matters:
+        rows.append(("matters", visible(finding.matters)))
+    if finding.trace:
+        rows.append(("raised", visible(middle_cut(finding.trace.strip().splitlines()[-1], _LONGEST))))
+        place = _place(finding.trace)
+        if place:
+            rows.append(("at", visible(place)))
+    if finding.source:
+        rows.append(("seen in", visible(finding.source)))
+    rows.append(("reproduce", _reproduce(finding)))
+    width = max(len(name) for name, _ in rows)
+    for name, value in rows:
+        yield f"     {name:<{width}}  {value}"
+
+
+def _note(finding: Finding) -> str:
+    return f"   {visible(middle_cut(finding.note, _LONGEST))}" if finding.note else ""
+
+
+def _place(trace: str) -> str:
+    """The last line of the reward that a traceback went through."""
+    places = [line.strip() for line in trace.splitlines() if line.strip().startswith('File "')]
+    return places[-1].removeprefix("File ") if places else ""
+
+
+def _reproduce(finding: Finding) -> str:
+    """A line that can be run, or where to find it: one that is cut could not be."""
+    line = visible(finding.reproduce)
+    if len(line) <= 4 * _LONGEST:
+        return line
+    return f"it takes {len(line):,} characters: `reproduce` in the JSON report, finding.reproduce in Python"
+
+
+def _wrapped(text: str, first: str, then: str | None = None) -> list[str]:
+    return textwrap.wrap(
+        visible(text),
+        _WIDTH,
+        initial_indent=first,
+        subsequent_indent=first if then is None else then,
+        break_on_hyphens=False,
+        break_long_words=False,
+    )
+
+
+def _indented(text: str) -> list[str]:
+    return [f"  {line}".rstrip() for line in text.splitlines()]

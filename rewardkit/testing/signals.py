@@ -1,0 +1,151 @@
+"""Signal before a GPU hour: ``print(estimate_signal(reward, "samples.jsonl", num_generations=8))``.
+
+A run of GRPO learns only from prompts whose completions score differently. Some samples of the model that is to be
+trained say how many those will be, which gate nothing passes, and what the calls to a judge will cost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from rewardkit.aggregators.gated import HardGate, SoftGate
+from rewardkit.analysis.readiness import Signal, signal_of
+from rewardkit.core.algebra import Reward
+from rewardkit.core.batch import Batch
+from rewardkit.core.errors import RewardDefinitionError
+from rewardkit.core.leaf import Leaf
+from rewardkit.core.outcome import ERRORED, FAILED, SCORED, Column, Rows, ScoreTable
+from rewardkit.core.progress import Progress
+from rewardkit.core.scorer import Scorer
+from rewardkit.core.scoring import leaves
+from rewardkit.testing.data import Data, DataError, arranged, read
+
+Opened = tuple[Rows, Rows]
+
+
+def estimate_signal(
+    reward: Reward,
+    data: Data,
+    *,
+    num_generations: int | None = None,
+    steps: int | None = None,
+    completions_per_step: int | None = None,
+    price_per_call: float | Mapping[str, float] | None = None,
+    completion: str = "completion",
+    prompt: str = "prompt",
+    group_by: str | Sequence[str] | None = None,
+    progress: Progress | None = None,
+) -> Signal:
+    """What `reward` will have to learn from, judged by samples of the model that is to be trained.
+
+    ::
+
+        found = estimate_signal(reward, "samples.jsonl", num_generations=8, steps=500, completions_per_step=256,
+                                price_per_call={"judge": 0.002})
+        print(found)
+        found.varying          # the share of prompts that will have a learning signal
+        found.calls[0].cost    # of the whole run
+
+    Args:
+        reward: a tree. A TRL function goes through ``rk.from_trl(function)``.
+        data: the path of a .jsonl, .json or .csv file, or records: mappings with a completion, a prompt, and the
+            columns that `reward` asks for. Several samples per prompt, in any order.
+        num_generations: completions per prompt in the run; by default as many as were sampled.
+        steps: optimiser steps of the run, for its calls and costs; `completions_per_step` goes with it: how many are
+            sampled and scored for each step, over all processes.
+        price_per_call: of one call of an expensive component, in any currency; a mapping gives each its own.
+        completion: the column of the completions, texts or lists of messages.
+        prompt: the column of the prompts.
+        group_by: the columns that completions of one group have in common; by default the prompt and the columns that
+            `reward` names.
+        progress: where training stands; by default at its first step, where the model of the samples is.
+
+    Raises:
+        DataError: the data cannot be read, or has no prompts.
+        BindingError: `reward` asks for a column that the data does not have, or no prompt has two samples.
+        CoercionError: a column's value does not fit its annotation.
+        RewardDefinitionError: `num_generations` is below 2, or `steps` comes without `completions_per_step`.
+        RewardFailure: a function without a lower bound raised (others score their lowest bound and are reported).
+    """
+    if (steps is None) != (completions_per_step is None):
+        raise RewardDefinitionError("steps= and completions_per_step= go together: their product is what is scored")
+    scorer = Scorer(reward)
+    found = read(data)
+    if group_by is None and prompt not in found.columns:
+        raise DataError(
+            f"the data has no {prompt!r}, so nobody knows which completions belong together; name the column that has "
+            f"it with prompt= or group_by=. Columns: {', '.join(map(str, found.columns))}."
+        )
+    samples = arranged(
+        reward,
+        found,
+        completion=completion,
+        prompt=prompt,
+        group_by=group_by,
+        progress=progress or Progress(0, steps or 1),
+    )
+    table = scorer.score(samples.batch, strict=False)
+    return signal_of(
+        table,
+        samples.groups,
+        gates=gate_rows(scorer, samples.batch, table),
+        calls=_calls(scorer, table, samples.groups),
+        num_generations=num_generations,
+        completions_in_run=None if steps is None or completions_per_step is None else steps * completions_per_step,
+        price_per_call=price_per_call,
+    )
+
+
+def _calls(
+    scorer: Scorer, table: ScoreTable, groups: np.ndarray[tuple[int, ...], np.dtype[np.int64]]
+) -> dict[str, int]:
+    """Expensive component -> how often its function was called: for each row that reached it, or for each group."""
+    found = {}
+    for name, node in scorer.names.components:
+        if isinstance(node, Leaf) and node.expensive and node.scope != "batch":
+            called = np.isin(table.components[name].codes, (SCORED, FAILED, ERRORED))
+            found[name] = len(np.unique(groups[called])) if node.scope == "group" else int(called.sum())
+    return found
+
+
+def gate_rows(scorer: Scorer, batch: Batch, table: ScoreTable) -> dict[str, Opened | None]:
+    """Gate -> the rows (n,) that it let through, and those it held back, among the rows that reached it.
+
+    Read off the columns of the conditions, from the root of the tree down. None where that does not give the counts
+    that scoring has seen: a gate inside a fallback is reached by rows that the columns do not tell.
+    """
+    names = {node: name for name, node in scorer.names.components}
+    gates = {node: name for name, node in scorer.names.gates}
+    nobody = np.zeros(batch.size, dtype=np.bool_)
+    found: dict[str, Opened | None] = dict.fromkeys(gates.values(), (nobody, nobody))
+    stack: list[tuple[Reward, Rows]] = [(scorer.reward, ~nobody)]
+    while stack:
+        node, rows = stack.pop()
+        if not isinstance(node, HardGate | SoftGate):
+            stack += zip(node.children, node.applied(batch, rows), strict=True)
+            continue
+        stack.append((node.when, rows))
+        condition = table.components[names[node.when]] if node.when in names else _column(node.when, batch)
+        known = found[gates[node]]
+        if condition is None or known is None:
+            found[gates[node]] = None
+            stack.append((node.then, rows))
+            continue
+        opened, closed = node.opened(condition, batch.progress)
+        found[gates[node]] = (known[0] | (rows & opened), known[1] | (rows & closed))
+        stack.append((node.then, rows & opened))
+    return {name: opened if _agrees(opened, table.passed[name]) else None for name, opened in found.items()}
+
+
+def _column(condition: Reward, batch: Batch) -> Column | None:
+    """The column of a condition that is no component, such as a sum: it is scored again, unless that is expensive."""
+    if any(getattr(leaf, "expensive", False) for leaf in leaves(condition)):
+        return None
+    return Scorer(condition.named("condition")).score(batch, strict=False).components["condition"]
+
+
+def _agrees(rows: Opened | None, counted: tuple[int, int]) -> bool:
+    """Whether (open, closed) rows are as many as scoring has counted: reaching the gate, and passing it."""
+    return rows is not None and (int((rows[0] | rows[1]).sum()), int(rows[0].sum())) == counted

@@ -1,0 +1,134 @@
+"""Completions: made for a reward, from what it says of itself.
+
+``completions(rk.tags("think", "answer"), kind="nearly valid")`` gives ``<think>0</think><answer>0``, and
+``completions(rk.json_schema(Invoice))`` invoices, invoices with one mistake, and wild texts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import islice, product
+from typing import Any, Literal
+
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
+
+from rewardkit.aggregators.combined import Combination
+from rewardkit.aggregators.curriculum import Curriculum
+from rewardkit.aggregators.failover import Fallback
+from rewardkit.aggregators.monitored import Monitor
+from rewardkit.aggregators.ordered import BestOf
+from rewardkit.aggregators.penalised import Penalty
+from rewardkit.aggregators.routed import Route
+from rewardkit.core.algebra import Reward, WeightedSum
+from rewardkit.core.errors import RewardDefinitionError, shorten
+from rewardkit.core.leaf import Leaf
+from rewardkit.core.messages import completion_text
+from rewardkit.primitives.format import Tags
+from rewardkit.testing.checking import subject_of
+from rewardkit.testing.examples import Example
+from rewardkit.testing.mining import Mined, mined
+from rewardkit.testing.strategies.contents import asked_by, gold_text
+from rewardkit.testing.strategies.layouts import composed
+from rewardkit.testing.strategies.learned import from_code, from_good
+from rewardkit.testing.strategies.texts import wild_texts
+from rewardkit.testing.strategies.wordings import Contents
+
+Kind = Literal["valid", "nearly valid", "wild"]
+
+_KINDS = ("valid", "nearly valid", "wild")
+_MOST_WAYS = 16
+_MOST_EXAMPLES = 20
+
+
+def completions(
+    reward: Reward | Callable[..., Any] | Sequence[Any],
+    *,
+    examples: Iterable[Mapping[str, Any]] = (),
+    good: Any = (),
+    kind: Kind | None = None,
+    max_size: int = 5_000,
+) -> SearchStrategy[str]:
+    """Completions for a reward: what its tags, schema, patterns, fences, extractors and columns ask for, or almost.
+
+    Args:
+        reward: a reward, or a trainer's reward function, whose code is looked through for tags, marks and patterns.
+        examples: rows of the data, ``{"prompt": ..., <columns>}``; right answers are theirs. Without them answers are
+            of the right kind: a number, an option, a list.
+        good: completions that are known to be right, as ``check_reward`` takes them.
+        kind: ``"valid"``: the form that the reward asks for, with the right answer in it; ``"nearly valid"``: the same
+            with exactly one violation (a mark missing, a property of another type, a wrong answer); ``"wild"``: what a
+            policy writes when it falls apart. None draws all three.
+        max_size: of wild ones, in characters.
+
+    Parts that a reward asks for in one place (a schema and a pattern on one text) may be at odds: then the one that
+    says most is fulfilled.
+
+    Raises:
+        RewardDefinitionError: an unknown kind.
+        BindingError: `examples` or `good` of no known shape.
+    """
+    if kind is not None and kind not in _KINDS:
+        raise RewardDefinitionError(f"completions: kind is one of {', '.join(_KINDS)} or None, got {shorten(kind)}")
+    subject = subject_of(reward, list(examples) or [{}], good=good)
+    code = mined(subject.reward)
+    if kind == "wild":
+        return wild_texts(max_size=max_size, pieces=_pieces(code))
+    made = [
+        contents
+        for example in subject.examples[:_MOST_EXAMPLES]
+        for contents in _for_example(subject.reward, example, subject.examples, code)
+    ]
+    valid, nearly = st.one_of([one.right for one in made]), st.one_of([one.wrong for one in made])
+    if kind is not None:
+        return valid if kind == "valid" else nearly
+    return st.one_of(valid, nearly, wild_texts(max_size=max_size, pieces=_pieces(code)))
+
+
+def _for_example(reward: Reward, example: Example, examples: Sequence[Example], code: Mined) -> list[Contents]:
+    row = example.columns
+    made = []
+    if example.good:
+        made.append(from_good([completion_text(one) for one in example.good], row))
+    for leaves in _ways(reward):
+        frame = next((leaf.function for leaf in leaves if isinstance(leaf.function, Tags)), None)
+        others = [other for other in examples if other is not example]
+        parts = [part for leaf in leaves if (part := asked_by(leaf, row, _golds(leaf, others))) is not None]
+        if frame is not None or parts:
+            made.append(Contents(composed(frame, parts, valid=True), composed(frame, parts, valid=False)))
+    return made or [from_code(code, row)]
+
+
+def _golds(leaf: Any, others: Sequence[Example]) -> list[str]:
+    """The golds of other examples, which are wrong for this one."""
+    names = [one.source for one in leaf.parameters if one.is_column]
+    cells = [other.columns.get(name) for name in names for other in others]
+    return [gold_text(cell) for cell in cells if cell is not None]
+
+
+def _ways(reward: Reward) -> list[list[Leaf]]:
+    """The leaves that one completion has to please; several lists where any of them will do."""
+    if isinstance(reward, Leaf):
+        return [[reward]]
+    if isinstance(reward, (Penalty, Monitor)):
+        return [[]]
+    below = [_ways(child) for child in _wanted(reward)]
+    any_will_do = isinstance(reward, (Route, Fallback, BestOf, Curriculum)) or (
+        isinstance(reward, Combination) and reward.operation == "maximum"
+    )
+    if any_will_do:
+        return [leaves for ways in below for leaves in ways if leaves][:_MOST_WAYS] or [[]]
+    joined = [[leaf for leaves in chosen for leaf in leaves] for chosen in islice(product(*below), _MOST_WAYS)]
+    return [list({id(leaf): leaf for leaf in leaves}.values()) for leaves in joined]
+
+
+def _wanted(reward: Reward) -> Sequence[Reward]:
+    """The children of a node without those whose weight is negative."""
+    if isinstance(reward, WeightedSum):
+        return [child for weight, child in reward.items if not (isinstance(weight, (int, float)) and weight < 0)]
+    return reward.children
+
+
+def _pieces(code: Mined) -> list[str]:
+    tags = [f"<{slash}{name}>" for name in code.tags for slash in ("", "/")]
+    return [*tags, *code.texts]

@@ -1,0 +1,210 @@
+"""Contents: what a component wants to find in its place, and what breaks just that.
+
+``asked_by(leaf, {"answer": "42"})`` of ``rk.number("answer")`` has ``42`` for right, 427 and ``nan`` for wrong.
+Nothing here asks the reward itself: that a right content is paid is for the reward to show.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import singledispatch
+from typing import Any
+
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
+
+from rewardkit.core.binding import Parameter
+from rewardkit.core.errors import RewardKitError
+from rewardkit.core.leaf import Leaf
+from rewardkit.primitives.choice import Choice
+from rewardkit.primitives.code import CodeRuns, CodeTests
+from rewardkit.primitives.json_match import JsonMatch
+from rewardkit.primitives.json_schema import SchemaCredit
+from rewardkit.primitives.json_valid import JsonValid
+from rewardkit.primitives.math_equal import MathEqual
+from rewardkit.primitives.number import Number
+from rewardkit.primitives.steps import FixedSteps
+from rewardkit.testing.strategies.columns import columns
+from rewardkit.testing.strategies.documents import json_documents, unlike
+from rewardkit.testing.strategies.texts import bodies, numbers, wrong_answers
+from rewardkit.testing.strategies.wordings import Contents, of_wording
+
+_PROGRAMS = ("print(0)", "print(input())", "def f(x):\n    return x", "n = int(input())\nprint(n + 1)")
+_NO_PROGRAMS = ("print(", "def f(:\n    pass", "import no_such_module_here", "raise ValueError(0)")
+_FORMULAS = ("0", "x", "1/2", "\\frac{1}{2}", "2\\sqrt{3}", "x^2+1", "\\pi")
+_NO_ANSWERS = ("I am not sure.", "?", "...", "N/A")
+
+
+@dataclass(frozen=True)
+class Part:
+    """What one component asks of a completion.
+
+    Attributes:
+        view: the extractor whose finding it looks at; None for the whole text.
+        contents: right and wrong ones; None where nothing is known of it.
+        rank: of several components that look at one place, the contents of the highest count.
+    """
+
+    view: Any
+    contents: Contents
+    rank: int = 0
+
+
+def asked_by(leaf: Leaf, row: Mapping[str, Any], others: Iterable[str] = ()) -> Part | None:
+    """What a leaf asks for; None for a user's function, and for what counts tokens.
+
+    Args:
+        leaf: of the tree.
+        row: columns; where one is missing, right contents are of the right kind alone.
+        others: golds of other rows.
+    """
+    place = next((one for one in leaf.parameters if one.source == "completion"), None)
+    gold = next((one for one in leaf.parameters if one.is_column), None)
+    if not leaf.trusted or place is None:
+        return None
+    views = [one.view for one in leaf.parameters if one.source == "completion"]
+    known = of_wording(leaf.function)
+    if known is not None:
+        return Part(place.view, known, 1 if known.loose else 5)
+    place_view = views[-1] if isinstance(leaf.function, Choice) else place.view
+    made = of(leaf.function, _Gold(gold, row, tuple(others)))
+    if made is not None:
+        return Part(place_view, made, 4 if gold is not None else 3)
+    return Part(place_view, _against(_Gold(gold, row, tuple(others))), 2) if gold is not None else None
+
+
+@dataclass(frozen=True)
+class _Gold:
+    """The column that a component compares with, and its cell in this row."""
+
+    parameter: Parameter | None
+    row: Mapping[str, Any]
+    others: tuple[str, ...]
+
+    @property
+    def cell(self) -> Any:
+        return None if self.parameter is None else self.row.get(self.parameter.source)
+
+    @property
+    def text(self) -> str | None:
+        """The gold as a completion would write it; None where it is not known."""
+        if self.parameter is None or self.cell is None:
+            return None
+        if isinstance(self.cell, str):
+            for item in getattr(self.parameter.annotation, "__metadata__", ()):
+                extract = getattr(getattr(item, "func", None), "extract", None)
+                if extract is not None:
+                    return str(extract(self.cell) or "") or None
+        return gold_text(self.cell)
+
+    @property
+    def meant(self) -> Any:
+        """The cell as the component reads it."""
+        if self.parameter is None or self.cell is None:
+            return None
+        try:
+            return self.parameter.coercer(self.cell)
+        except RewardKitError:
+            return None
+
+    def wrong(self, *, honest: bool = False) -> SearchStrategy[str]:
+        return wrong_answers(self.text or "", value=self.cell, others=self.others, honest=honest)
+
+
+def gold_text(cell: Any) -> str:
+    """A cell as a completion would write it."""
+    if isinstance(cell, (list, tuple, set, frozenset)):
+        items = [gold_text(item) for item in cell]
+        return json.dumps(list(cell), default=str) if any("," in item for item in items) else ", ".join(items)
+    return json.dumps(cell, default=str) if isinstance(cell, Mapping) else str(cell).strip()
+
+
+def _against(gold: _Gold) -> Contents:
+    """Any component that compares with a column."""
+    if gold.text is None:
+        annotation = gold.parameter.annotation if gold.parameter is not None else Any
+        try:
+            right = columns(annotation).map(gold_text).filter(lambda text: bool(text.strip()))
+        except RewardKitError:
+            right = bodies()
+        return Contents(right, st.sampled_from(_NO_ANSWERS))
+    # What is no answer in good faith may be paid in full by design: more items than asked for by a recall.
+    return Contents(st.just(gold.text), gold.wrong(honest=True))
+
+
+@singledispatch
+def of(function: object, gold: _Gold) -> Contents | None:
+    """What a primitive asks for; None where its column says all."""
+    return None
+
+
+@of.register
+def _(function: JsonValid, gold: _Gold) -> Contents:
+    kinds = {"object": "{", "array": "["}
+    opening = kinds.get(function.kind or "", "{[")
+    right = json_documents().filter(lambda text: text.lstrip()[0] in opening)
+    other = [json_documents().filter(lambda text: text.lstrip()[0] not in opening)] if function.kind else []
+    return Contents(right, st.one_of(json_documents(valid=False), *other))
+
+
+@of.register
+def _(function: SchemaCredit, gold: _Gold) -> Contents:
+    schema = function.schema.schema
+    return Contents(json_documents(schema), json_documents(schema, valid=False))
+
+
+@of.register
+def _(function: JsonMatch, gold: _Gold) -> Contents:
+    if gold.text is None:
+        return Contents(json_documents(), json_documents(valid=False))
+    try:
+        value = json.loads(gold.text)
+    except ValueError:
+        return _against(gold)
+    return Contents(st.just(gold.text), unlike(value).map(json.dumps))
+
+
+@of.register
+def _(function: Number, gold: _Gold) -> Contents:
+    if gold.text is None:
+        return Contents(numbers(), st.sampled_from(["seven", "1/0", "nan", "?", "12 or 13"]))
+    meant = gold.meant
+    plain = format(meant, "f") if isinstance(meant, Decimal) else gold.text
+    # Credit that falls slowly makes near numbers no violations to speak of; these are far away.
+    far = [format(Decimal(str(meant)) * 10 + step, "f") for step in (7, 1000)] if isinstance(meant, Decimal) else []
+    return Contents(st.sampled_from([plain, gold.text]), st.one_of(gold.wrong(), *map(st.just, far)))
+
+
+@of.register
+def _(function: Choice, gold: _Gold) -> Contents:
+    names = list(function.options.names)
+    right = gold.meant if isinstance(gold.meant, str) else None
+    one = st.sampled_from(names) if right is None else st.just(right)
+    several = st.permutations(names).map(lambda order: " or ".join(order))
+    nothing = st.one_of(several, st.sampled_from(_NO_ANSWERS))
+    others = [name for name in names if name != right]
+    return Contents(one, st.one_of(st.sampled_from(others), nothing) if right is not None else nothing)
+
+
+@of.register
+def _(function: MathEqual, gold: _Gold) -> Contents | None:
+    return None if gold.text else Contents(st.sampled_from(_FORMULAS), st.sampled_from(_NO_ANSWERS))
+
+
+@of.register(CodeRuns)
+@of.register(CodeTests)
+def _(function: CodeRuns | CodeTests, gold: _Gold) -> Contents:
+    return Contents(st.sampled_from(_PROGRAMS), st.sampled_from(_NO_PROGRAMS))
+
+
+@of.register
+def _(function: FixedSteps, gold: _Gold) -> Contents:
+    steps = list(function.milestones)
+    fewer = [steps[:place] + steps[place + 1 :] for place in range(len(steps))]
+    return Contents(
+        st.sampled_from(["\n", ", then "]).map(lambda joint: joint.join(steps)),
+        st.sampled_from([", then ".join(some) or "?" for some in fewer]),
+    )

@@ -1,0 +1,211 @@
+"""Documents: JSON for a schema, valid or with one violation.
+
+``json_documents({"type": "object", "properties": {"qty": {"type": "integer"}}, "required": ["qty"]})`` gives
+``{"qty": 0}``, and with ``valid=False`` ``{}``, ``{"qty": null}``, ``{"qty": 0,}``.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import random
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from hypothesis import assume, strategies as st
+from hypothesis.strategies import DrawFn, SearchStrategy
+
+from rewardkit.core.errors import RewardDefinitionError, shorten
+from rewardkit.primitives.json_schema import JsonSchema
+from rewardkit.primitives.schema.document import SchemaDocument
+from rewardkit.testing.strategies.schema_values import SchemaValues
+
+Path = tuple[str | int, ...]
+
+_DEEPEST = 40
+"""Levels of nesting; a parser of JSON that is safe takes 64."""
+
+
+def json_documents(schema: Any = True, *, valid: bool = True) -> SearchStrategy[str]:
+    """JSON text: documents that fulfil a schema, or break it (or JSON's grammar) in exactly one place.
+
+    Args:
+        schema: what ``rk.json_schema`` takes: a dict, JSON text, a pydantic model, a dataclass, a TypedDict; True for
+            any JSON object or list.
+        valid: False for one violation: a required property missing, one too many, a value of another type, beyond its
+            bounds or of a wrong shape, or text that is no JSON (a comma behind the last item, an open bracket, single
+            quotes, words around it).
+
+    Raises:
+        RewardDefinitionError: no schema that can be used, or one that no value fulfils.
+        MissingExtraError: the extra ``json`` is not installed.
+    """
+    values = json_values(schema)
+    if valid:
+        return st.builds(_written, values, st.sampled_from(_STYLES))
+    unlike = st.nothing() if schema is True else json_values(schema, valid=False)
+    return st.one_of(unlike.map(json.dumps), values.flatmap(lambda value: _unparsable(json.dumps(value))))
+
+
+def json_values(schema: Any = True, *, valid: bool = True) -> SearchStrategy[Any]:
+    """What `json_documents` writes, as Python's values."""
+    if schema is True:
+        return _anything() if valid else st.nothing()
+    checker = JsonSchema.of(schema)
+    document = SchemaDocument(json.loads(checker.schema))
+    made = SchemaValues(document).of([document.root])
+    if made.is_empty:
+        raise RewardDefinitionError(f"json_documents: no value fulfils the schema {shorten(schema)}")
+
+    def fits(value: Any) -> bool:
+        return _depth(value) <= _DEEPEST and checker.credit_of(value)[0] == 1.0
+
+    return made.filter(fits) if valid else _broken(made.filter(fits), checker, document.root)
+
+
+def unlike(value: Any) -> SearchStrategy[Any]:
+    """JSON values that differ from `value` in one place."""
+    own = json.dumps(value, sort_keys=True)
+    return st.sampled_from([other for other in _changed(value, {}) if json.dumps(other, sort_keys=True) != own])
+
+
+@st.composite
+def _broken(draw: DrawFn, values: SearchStrategy[Any], checker: JsonSchema, root: dict[str, Any]) -> Any:
+    value = draw(values)
+    candidates = list(_changed(value, root))
+    # Each candidate differs in one place; which of them are violations is the schema's business.
+    places = list(range(len(candidates)))
+    for first in (True, False):
+        tried = [draw(st.sampled_from(places)) for _ in range(4)] if first and places else places
+        for place in tried:
+            other = candidates[place]
+            if checker.credit_of(other)[0] < 1.0:
+                return other
+    assume(False)
+
+
+def _changed(value: Any, root: dict[str, Any]) -> Iterator[Any]:
+    """`value` with one thing changed: what is missing first, then what is wrong, then what is too much."""
+    numbers, texts = _literals(root)
+    spots = list(_spots(value, ()))
+    for path, part in spots:
+        if isinstance(part, dict):
+            for name in part:
+                yield _replaced(value, (*path, name), _Gone)
+    for path, part in spots:
+        for other in _unlike(part, numbers, texts):
+            yield _replaced(value, path, other)
+    for path, part in spots:
+        if isinstance(part, dict):
+            yield _replaced(value, path, {**part, "surplus": 0})
+            yield from (_replaced(value, path, {**part, "surplus": {**part}}) for _ in range(bool(part)))
+        elif isinstance(part, list) and part:
+            yield _replaced(value, path, part[:-1])
+            yield _replaced(value, path, [*part, part[0]])
+            yield _replaced(value, path, part * 20)
+            yield _replaced(value, path, [])
+
+
+def _unlike(part: Any, numbers: list[Any], texts: list[str]) -> Iterator[Any]:
+    """Other values in the place of `part`, those of its own type last."""
+    others: list[Any] = [None, "x", 0, [], {}]
+    for other in others:
+        if type(other) is not type(part):
+            yield other
+    if isinstance(part, (int, float)) and not isinstance(part, bool):
+        yield from (number + step for number in numbers for step in (-1, 1))
+        yield from (-(10**9), 10**9, 0.5)
+    if isinstance(part, str):
+        yield from ("", "?", f"{part}?", f"?{part}", part.swapcase())
+        yield from ("x" * min(number + 1, 1_000) for number in numbers if isinstance(number, int) and number >= 0)
+        yield from texts
+
+
+def _literals(root: Any) -> tuple[list[Any], list[str]]:
+    """The numbers of a schema, and the texts that it lists."""
+    numbers: dict[Any, None] = {}
+    texts: dict[str, None] = {}
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, (int, float)) and not isinstance(node, bool):
+            numbers.setdefault(node)
+        if isinstance(node, dict):
+            texts.update((one, None) for one in node.get("enum", ()) if isinstance(one, str))
+            waiting += node.values()
+        elif isinstance(node, list):
+            waiting += node
+    return list(numbers)[:12], [f"{text}?" for text in list(texts)[:6]]
+
+
+def _spots(value: Any, path: Path) -> Iterator[tuple[Path, Any]]:
+    yield path, value
+    below: Any = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, part in list(below)[:12]:
+        yield from _spots(part, (*path, key))
+
+
+class _Gone:
+    """In the place of what is taken away."""
+
+
+def _replaced(value: Any, path: Path, other: Any) -> Any:
+    if not path:
+        return other
+    made = copy.copy(value)
+    if other is _Gone and len(path) == 1:
+        del made[path[0]]
+    else:
+        made[path[0]] = _replaced(value[path[0]], path[1:], other)
+    return made
+
+
+def _unparsable(text: str) -> SearchStrategy[str]:
+    """A text with one thing in it that JSON does not allow."""
+    ways = [f"{text},", f"JSON: {text}", f"{text}\nDone.", f"{text} {text}", f"/* */{text}"]
+    if text[-1:] in "]}":
+        ways += [text[:-1], f"{text}{text[-1]}", text.replace('"', "'") if '"' in text else text[1:]]
+        ways += [f"{text[:-1]},{text[-1]}"]
+    if text.startswith('{"'):
+        key = text[1 : text.find('":') + 2]
+        ways += [f"{{{key} 0, {text[1:]}", f"{{{key} NaN}}"]
+    return st.sampled_from(ways)
+
+
+_STYLES: list[Callable[[Any], str]] = [
+    json.dumps,
+    lambda value: json.dumps(value, indent=2),
+    lambda value: json.dumps(value, ensure_ascii=False, separators=(",", ":")),
+    lambda value: json.dumps(_shuffled(value)),
+]
+
+
+def _written(value: Any, style: Callable[[Any], str]) -> str:
+    return style(value)
+
+
+def _shuffled(value: Any) -> Any:
+    """The same with the properties of objects in another order."""
+    if isinstance(value, dict):
+        names = list(value)
+        random.Random(len(names)).shuffle(names)
+        return {name: _shuffled(value[name]) for name in names}
+    return [_shuffled(item) for item in value] if isinstance(value, list) else value
+
+
+def _depth(value: Any) -> int:
+    below = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return 1 + max(map(_depth, below), default=0)
+
+
+def _anything() -> SearchStrategy[Any]:
+    """Any JSON object or list."""
+    text = st.text(st.characters(exclude_categories=["Cs"]), max_size=10)
+    numbers = st.one_of(st.integers(-(10**6), 10**6), st.floats(-1e6, 1e6, allow_nan=False, allow_subnormal=False))
+    atoms = st.one_of(st.none(), st.booleans(), numbers, text)
+    parts = st.recursive(atoms, lambda inner: _containers(inner, text), max_leaves=6)
+    return _containers(parts, text)
+
+
+def _containers(parts: SearchStrategy[Any], names: SearchStrategy[str]) -> SearchStrategy[Any]:
+    return st.one_of(st.dictionaries(names, parts, max_size=4), st.lists(parts, max_size=4))

@@ -1,0 +1,126 @@
+"""Layouts: several parts in one completion, within the tags that a reward asks for.
+
+For ``rk.tags("think", "answer")`` and ``rk.json_schema(Invoice)`` the document stands inside ``<answer>``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn, SearchStrategy
+
+from rewardkit.core.extraction import Fenced, Json, Prefilled, Raw, Tag, Whole
+from rewardkit.primitives.format import Tags
+from rewardkit.testing.anatomy import THINKING
+from rewardkit.testing.strategies.contents import Part
+from rewardkit.testing.strategies.places import Form, finds, forms_for, shown_to
+from rewardkit.testing.strategies.tagged import blocks, violated
+
+_BARE = Form()
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A part and the ways in which it can be marked where it is to stand."""
+
+    part: Part
+    forms: tuple[Form, ...]
+
+    def right(self) -> SearchStrategy[str]:
+        return st.builds(Form.around, st.sampled_from(self.forms), self.part.contents.right.filter(_quiet))
+
+    def wrong(self) -> SearchStrategy[str]:
+        pairs = st.tuples(st.sampled_from(self.forms), self.part.contents.wrong.filter(_quiet))
+        kept = pairs.filter(lambda pair: not pair[0].mark or _stays_wrong(self.part, *pair))
+        return kept.map(lambda pair: pair[0].around(pair[1]))
+
+
+def composed(frame: Tags | None, parts: Sequence[Part], *, valid: bool) -> SearchStrategy[str]:
+    """Completions with a content in each place, one of them (or the tags) wrong unless `valid`."""
+    ranked = sorted(parts, key=lambda part: -part.rank)
+    if frame is None:
+        return _free(ranked, valid=valid)
+    return _framed(frame, ranked, valid=valid)
+
+
+def _framed(frame: Tags, parts: Sequence[Part], *, valid: bool) -> SearchStrategy[str]:
+    """Inside of tags."""
+    placed: dict[str, Placed] = {}
+    for part in parts:
+        name, forms = _home(frame, part.view)
+        placed.setdefault(name, Placed(part, forms))
+    right = {name: one.right() for name, one in placed.items()}
+    prefilled = frame.prefilled is not None
+    whole = blocks(frame.names, right, frame.anchored, prefilled, right.get(""))
+    if valid:
+        return whole.map(lambda drawn: drawn.text)
+    ways = [violated(whole, frame.anchored)]
+    for name, one in placed.items():
+        spoilt = {**right, name: one.wrong()}
+        inside = blocks(frame.names, spoilt, frame.anchored, prefilled, spoilt.get(""))
+        ways.append(inside.map(lambda drawn: drawn.text))
+    return st.one_of(ways)
+
+
+def _home(frame: Tags, view: Any) -> tuple[str, tuple[Form, ...]]:
+    """In which tag (none: behind the last one) a part stands, and how it is marked there."""
+    inner = view.where if isinstance(view, (Json, Prefilled)) else view
+    said = [name for name in frame.names if name.lower() not in THINKING]
+    home = said[-1] if said else "" if frame.anchored is not True else frame.names[-1]
+    if isinstance(inner, Tag) and inner.name in frame.names:
+        return inner.name, (_BARE,)
+    if isinstance(inner, Raw) and frame.names[0] not in said:
+        return frame.names[0], (_BARE,)
+    if type(inner).__name__ in ("Answer", "Document", "FinalNumber", "Program") and "answer" in frame.names:
+        return "answer", (_BARE,)
+    forms = tuple(form for form in forms_for(inner) if form.mark) or (_BARE,)
+    whole = isinstance(inner, Whole) or not said
+    return home, (_BARE,) if whole and home == "" else forms
+
+
+@st.composite
+def _free(draw: DrawFn, parts: Sequence[Part], *, valid: bool) -> str:
+    """Without tags around."""
+    main = parts[0]
+    beside = [part for part in parts[1:] if part.view != main.view and isinstance(part.view, (Tag, Fenced))]
+    seen = {repr(main.view)}
+    chosen = [main]
+    for part in beside:
+        if repr(part.view) not in seen:
+            seen.add(repr(part.view))
+            chosen.append(part)
+    broken = -1 if valid else draw(st.integers(0, len(chosen) - 1))
+    texts = [draw(_placed(part, wrong=number == broken)) for number, part in enumerate(chosen)]
+    thinks = not isinstance(main.view, (Raw, Prefilled)) and main.view is not None
+    opening = draw(st.sampled_from(["", "<think>6*7</think>\n"])) if thinks else ""
+    return opening + "\n".join([*texts[1:], texts[0]])
+
+
+@st.composite
+def _placed(draw: DrawFn, part: Part, *, wrong: bool) -> str:
+    """One part, marked so that its extractor finds it; for a wrong one the content or the mark is wrong."""
+    form = draw(st.sampled_from(forms_for(part.view)))
+    raw = part.view is None or isinstance(part.view, Raw)
+    right = part.contents.right if raw else part.contents.right.filter(_quiet)
+    if not wrong:
+        return form.around(draw(right.filter(lambda content: finds(part.view, form.around(content), content))))
+    if form.mark and draw(st.booleans()):
+        # Where the answer is not marked a lenient extractor reads all there is; nothing found is wrong for sure.
+        lost = [text for text in form.unmarked(draw(right)) if shown_to(part.view, text) is None]
+        if lost:
+            return draw(st.sampled_from(lost))
+    return form.around(draw(part.contents.wrong.filter(lambda content: _stays_wrong(part, form, content))))
+
+
+def _stays_wrong(part: Part, form: Form, content: str) -> bool:
+    """Whether an extractor finds a wrong content as it is, or nothing: a box drops a bracket too many."""
+    text = form.around(content)
+    return shown_to(part.view, text) is None or finds(part.view, text, content)
+
+
+def _quiet(text: str) -> bool:
+    """Whether a content leaves alone what decides which part of a completion is seen."""
+    return "think>" not in text

@@ -1,0 +1,137 @@
+r"""Places: how an answer is marked so that an extractor finds it, and how it is marked wrongly.
+
+``rk.extract.boxed()`` finds ``42`` in ``\boxed{42}``, in ``So \boxed{42}.``, and not in ``\boxed{42``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from rewardkit.core.extraction import (
+    After,
+    Answer,
+    Boxed,
+    Document,
+    Fenced,
+    Json,
+    JsonValue,
+    Prefilled,
+    Raw,
+    Tag,
+    Whole,
+)
+from rewardkit.core.json_text import Parsed
+
+
+@dataclass(frozen=True)
+class Form:
+    """One way to mark an answer: ``start + answer + end``, the answer itself first turned by `write`.
+
+    Attributes:
+        start: what stands before it.
+        end: what stands behind it.
+        mark: the part of `start` or `end` without which it is no longer marked; empty where nothing marks it.
+        write: the answer as it stands between them.
+    """
+
+    start: str = ""
+    end: str = ""
+    mark: str = ""
+    write: Callable[[str], str] = str
+
+    def around(self, answer: str) -> str:
+        return f"{self.start}{self.write(answer)}{self.end}"
+
+    def unmarked(self, answer: str) -> list[str]:
+        """With a mark left out or misspelt."""
+        if not self.mark:
+            return []
+        inside = self.write(answer)
+        bare = [f"{self.start}{inside}"] if self.end.strip() else []
+        bare += [f"{inside}{self.end}", inside]
+        return list(dict.fromkeys(text for text in bare if text != self.around(answer)))
+
+
+_BARE = Form()
+_ANSWER = Form("<answer>", "</answer>", "<answer>")
+_BOX = Form("\\boxed{", "}", "\\boxed")
+_HASHES = Form("#### ", "", "####")
+
+
+def forms_for(view: Any, known: Sequence[str] = ()) -> list[Form]:
+    """The ways to mark an answer for an extractor, the plainest first.
+
+    Args:
+        view: an extractor of ``rk.extract``, a user's function, None for the completion's text.
+        known: tags and marks that the reward's code speaks of.
+    """
+    if isinstance(view, Json):
+        return forms_for(view.where, known)
+    if isinstance(view, JsonValue):
+        inside = partial(_nested, view.path)
+        return [Form(form.start, form.end, form.mark, inside) for form in forms_for(view.where, known)]
+    if isinstance(view, Prefilled):
+        inner = forms_for(view.where, known)
+        return [Form(f"6*7</think>{form.start}", form.end, "</think>", form.write) for form in inner]
+    if isinstance(view, Tag):
+        return [Form(f"<{view.name}>", f"</{view.name}>", f"<{view.name}>")]
+    if isinstance(view, After):
+        return [Form(f"{view.marker} ", "", view.marker)]
+    if isinstance(view, Boxed):
+        return [_BOX, Form("So \\boxed{", "}.", "\\boxed")]
+    if isinstance(view, Fenced):
+        return [Form(f"```{view.language}\n", "\n```", "```")]
+    if isinstance(view, Answer):
+        return [_BARE, _ANSWER, _BOX, _HASHES]
+    if isinstance(view, Document):
+        return [_BARE, _ANSWER, Form("```json\n", "\n```"), Form("Here it is:\n```json\n", "\n```", "```")]
+    if view is None or isinstance(view, (Raw, Whole)):
+        return [_BARE]
+    name = type(view).__name__
+    if name == "FinalNumber":
+        return [_BARE, _ANSWER, _BOX, _HASHES, Form("The answer is ", ".")]
+    if name == "Program":
+        return [Form("```python\n", "\n```"), _BARE, Form("<answer>\n", "\n</answer>", "<answer>")]
+    return [_ANSWER, _BOX, _HASHES, _BARE, *map(guessed, known)]
+
+
+def guessed(text: str) -> Form:
+    """What a text that a reward's code speaks of may mark: a tag its body, anything else what follows it."""
+    if text.startswith("<") and text.endswith(">"):
+        return Form(text, f"</{text[1:]}", text)
+    return Form(text if text.endswith((" ", "\n")) else f"{text} ", "", text)
+
+
+def shown_to(view: Any, text: str) -> Any:
+    """What an extractor gives of a whole completion: text, a parsed value, or None; never raises."""
+    try:
+        found: Any = text if view is None else view(text)
+    except Exception:
+        return None
+    return None if isinstance(found, Parsed) and found.error else found
+
+
+def finds(view: Any, text: str, answer: str) -> bool:
+    """Whether an extractor finds just `answer` in a completion."""
+    found = shown_to(view, text)
+    if isinstance(found, Parsed):
+        try:
+            return json.dumps(found.value) == json.dumps(json.loads(answer))
+        except ValueError:
+            return False
+    return isinstance(found, str) and found.strip() == answer.strip()
+
+
+def _nested(path: tuple[str | int, ...], answer: str) -> str:
+    """A JSON document in which `answer` stands at `path`."""
+    try:
+        value = json.loads(answer)
+    except ValueError:
+        value = answer
+    for step in reversed(path):
+        value = {step: value} if isinstance(step, str) else [*([None] * max(step, 0)), value]
+    return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,416 @@
+"""Subject: the reward under test with its examples, and what it says to any completion.
+
+``subject.see([Trial("<answer>42</answer>", 0)])`` scores a completion for the first example and never raises for what
+the reward does: an exception is part of what is `Seen`.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+import re
+import time
+import traceback
+import zlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from types import SimpleNamespace
+from typing import Any
+
+from rewardkit.core.algebra import Reward
+from rewardkit.core.batch import RESERVED, Batch
+from rewardkit.core.errors import BindingError, CoercionError, RewardFailure
+from rewardkit.core.leaf import Leaf
+from rewardkit.core.outcome import Outcome, ScoreTable
+from rewardkit.core.progress import TOLERANCE, Progress
+from rewardkit.core.scorer import Scorer
+from rewardkit.testing.examples import Example
+from rewardkit.testing.mining import Mined, mined, uses_argument
+
+EQUAL = 1e-9
+"""Two scores that differ less are one."""
+
+
+@dataclass(frozen=True)
+class Promises:
+    """What the author of a reward says of it, beyond its examples.
+
+    Attributes:
+        margin: by which every good completion scores above every bad one.
+        chains: completions for one example, each better than the one before; ``(example, completions)``.
+        indifferent: what may change without changing the score: ``"whitespace"``, ``"unicode"``, ``"case"``.
+        right: (completion, example) -> whether the completion is right; the oracle of the exploit search.
+        distractors: answers that are certainly wrong for every example.
+    """
+
+    margin: float = 0.0
+    chains: tuple[tuple[int, tuple[Any, ...]], ...] = ()
+    indifferent: tuple[str, ...] = ()
+    right: Callable[[str, Mapping[str, Any]], bool] | None = None
+    distractors: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One completion for one example, whose columns may be replaced."""
+
+    completion: Any
+    example: int = 0
+    columns: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What the reward said.
+
+    Attributes:
+        value: the total; NaN where there is none.
+        outcome: of the total.
+        reason: why there is none, or what was raised.
+        component: to which that happened.
+        components: raw values by name.
+        terms: shares of the total by name.
+        notes: by component.
+        trace: the traceback, where something was raised.
+    """
+
+    value: float
+    outcome: Outcome
+    reason: str = ""
+    component: str = "total"
+    components: Mapping[str, float] = field(default_factory=dict)
+    terms: Mapping[str, float] = field(default_factory=dict)
+    notes: Mapping[str, str] = field(default_factory=dict)
+    trace: str = ""
+
+    @property
+    def scored(self) -> bool:
+        return self.outcome is Outcome.SCORED
+
+    @property
+    def note(self) -> str:
+        return "; ".join(f"{name}: {note}" for name, note in self.notes.items() if note)
+
+    @property
+    def paying(self) -> str:
+        """The term that adds most to the total; ``"total"`` where there is only one."""
+        return max(self.terms, key=lambda name: self.terms[name]) if len(self.terms) > 1 else "total"
+
+    @property
+    def score(self) -> float | None:
+        return None if math.isnan(self.value) else self.value
+
+    def same(self, other: Seen, tolerance: float = EQUAL) -> bool:
+        """Whether both say the same: outcome and total."""
+        if self.outcome is not other.outcome:
+            return False
+        if math.isnan(self.value) or math.isnan(other.value):
+            return math.isnan(self.value) and math.isnan(other.value)
+        return abs(self.value - other.value) <= tolerance * max(1.0, abs(self.value))
+
+
+class Subject:
+    """A reward under test.
+
+    Args:
+        reward: the tree.
+        examples: at least one.
+        plain: it was a trainer's reward function, not one of rewardkit's.
+        seed: of all that is drawn.
+        promises: what its author says of it.
+    """
+
+    def __init__(
+        self,
+        reward: Reward,
+        examples: Sequence[Example],
+        *,
+        plain: bool = False,
+        seed: int = 0,
+        promises: Promises | None = None,
+    ) -> None:
+        self.reward = reward
+        self.examples = tuple(examples)
+        self.plain = plain
+        self.seed = seed
+        self.random = random.Random(seed)
+        self.scorer = Scorer(reward)
+        self.tries = 0
+        self.deadline = math.inf
+        self.promises = promises or Promises()
+        self._memory: dict[Any, Any] = {}
+        self._watch: Callable[[Sequence[Trial] | None], None] = _unwatched
+        self._known: dict[tuple[Any, ...], Seen] = {}
+        self._seconds = 0.0
+        self._scored = 0
+
+    # What is known of the reward without calling it
+
+    @cached_property
+    def leaves(self) -> tuple[Any, ...]:
+        """The nodes that call functions."""
+        found: dict[int, Any] = {}
+        stack: list[Reward] = [self.reward]
+        while stack:
+            node = stack.pop()
+            if hasattr(node, "function"):
+                found.setdefault(id(node), node)
+            stack.extend(node.children)
+        return tuple(found.values())
+
+    @cached_property
+    def mined(self) -> Mined:
+        return mined(self.reward)
+
+    @cached_property
+    def bounds(self) -> tuple[float, float]:
+        return self.reward.bounds
+
+    @cached_property
+    def conversational(self) -> bool:
+        """Whether the given completions are chat messages."""
+        given = [completion for example in self.examples for completion in (*example.good, *example.bad)]
+        if not given:
+            return any(isinstance(example.prompt, list) for example in self.examples)
+        return any(not isinstance(completion, str) for completion in given)
+
+    @cached_property
+    def columns_read(self) -> frozenset[str]:
+        """The columns that its functions name and use."""
+        read: set[str] = set()
+        for leaf in self.leaves:
+            read |= _columns_of(leaf, self.mined, {name for example in self.examples for name in example.columns})
+        return frozenset(read)
+
+    @cached_property
+    def scope(self) -> str:
+        """``"sample"``, ``"group"`` or ``"batch"``: what it looks at to score one completion, as far as it says so."""
+        scopes = {getattr(leaf, "scope", "sample") for leaf in self.leaves} | {_together(self.reward)}
+        return next((scope for scope in ("batch", "group") if scope in scopes), "sample")
+
+    def compares(self) -> None:
+        """From now on a tried completion stands among those that its example is given with."""
+        self.__dict__["scope"] = "group"
+        self._known.clear()
+        self._memory.clear()
+
+    @cached_property
+    def deterministic(self) -> bool:
+        """Whether it claims to be."""
+        return all(getattr(leaf, "deterministic", True) for leaf in self.leaves)
+
+    def remembered(self, key: Any, make: Callable[[], Any]) -> Any:
+        """What `make` gave when it was first asked for by this key."""
+        if key not in self._memory:
+            self._memory[key] = make()
+        return self._memory[key]
+
+    def watch(self, before: Callable[[Sequence[Trial] | None], None]) -> None:
+        """Has `before` called with trials before they are scored, and with None after that."""
+        self._watch = before
+
+    # What it says
+
+    def see(self, trials: Iterable[Trial], *, fresh: bool = False) -> list[Seen]:
+        """What the reward says to each; asked once for each, unless `fresh`."""
+        listed = list(trials)
+        keys = [_key(trial) for trial in listed]
+        missing = {key: trial for key, trial in zip(keys, listed, strict=True) if fresh or key not in self._known}
+        said = dict(zip(missing, self._score(list(missing.values())), strict=True)) if missing else {}
+        for key, seen in said.items():
+            self._known.setdefault(key, seen)
+        return [said[key] if key in said else self._known[key] for key in keys]
+
+    def value(self, completion: Any, example: int = 0, columns: Mapping[str, Any] | None = None) -> float:
+        """The total of one completion; NaN where there is none."""
+        return self.see([Trial(completion, example, columns)])[0].value
+
+    def _score(self, trials: list[Trial]) -> list[Seen]:
+        if self.scope != "sample" or self.plain:
+            return [self._alone(trial) for trial in trials]
+        found: list[Seen] = []
+        for start in range(0, len(trials), 32):
+            found += self._together(trials[start : start + 32])
+        return found
+
+    def _together(self, trials: list[Trial]) -> list[Seen]:
+        if len(trials) == 1:
+            return [self._alone(trials[0])]
+        try:
+            table = self.table(trials)
+        except Exception:  # whoever it was: each by itself
+            return [self._alone(trial) for trial in trials]
+        return [seen_in(table, row, self.reward) for row in range(len(trials))]
+
+    def _alone(self, trial: Trial) -> Seen:
+        """One completion; a reward that compares sees it behind those that the example is given with."""
+        beside = self.beside(trial.example) if self.scope != "sample" else []
+        try:
+            table = self.table([*(replace(trial, completion=one) for one in beside), trial])
+        except (BindingError, CoercionError):
+            raise
+        except RewardFailure as error:
+            return _raised(error)
+        return seen_in(table, len(table) - 1, self.reward)
+
+    def beside(self, example: int) -> list[Any]:
+        """The completions that stand in one group with a tried one, where the reward compares."""
+        one = self.examples[example]
+        return [*one.good[:2], *one.bad[:2]] or [self.formed("."), self.formed("No.")]
+
+    def table(self, trials: Sequence[Trial], progress: Progress | None = None) -> ScoreTable:
+        """The scores of `trials` as one batch, in this order."""
+        batch = self.batch(trials, progress)
+        self.tries += len(trials)
+        self._watch(trials)
+        started = time.perf_counter()
+        try:
+            return self.scorer.score(batch, strict=False)
+        finally:
+            self._seconds += time.perf_counter() - started
+            self._scored += len(trials)
+            self._watch(None)
+
+    def batch(self, trials: Sequence[Trial], progress: Progress | None = None) -> Batch:
+        rows = [self.examples[trial.example] for trial in trials]
+        columns = [{**row.columns, **(trial.columns or {})} for row, trial in zip(rows, trials, strict=True)]
+        names = dict.fromkeys(name for row in columns for name in row if name not in RESERVED)
+        prompts = [row.prompt for row in rows]
+        completions = [trial.completion for trial in trials]
+        return Batch(
+            completions,
+            prompts=None if all(prompt is None for prompt in prompts) else prompts,
+            completion_ids=[token_ids(completion) for completion in completions],
+            columns={name: [row.get(name) for row in columns] for name in names},
+            progress=progress,
+            context=self.context,
+        )
+
+    @cached_property
+    def context(self) -> dict[str, Any]:
+        """What a trainer would hand to its own reward functions."""
+        if not self.plain:
+            return {}
+        state = {"global_step": 50, "max_steps": 100, "epoch": 0.5, "num_train_epochs": 1, "log_history": []}
+        return {"trainer_state": SimpleNamespace(**state, is_world_process_zero=True)}
+
+    @property
+    def cost(self) -> float:
+        """Seconds per scored completion, so far."""
+        return self._seconds / self._scored if self._scored else 0.0
+
+    def affordable(self, wanted: int, share: float = 0.25) -> int:
+        """How many of `wanted` completions fit into a `share` of the time that is left; at least 8."""
+        if self.cost == 0.0:
+            return wanted
+        return max(8, min(wanted, int(self.left * share / self.cost)))
+
+    @property
+    def left(self) -> float:
+        """Seconds until the budget is spent."""
+        return max(0.0, min(self.deadline - time.monotonic(), 3600.0))
+
+    def formed(self, text: str) -> Any:
+        """A text in the form that the given completions have."""
+        return [{"role": "assistant", "content": text}] if self.conversational else text
+
+
+def _unwatched(trials: Sequence[Trial] | None) -> None:
+    """Nobody looks."""
+
+
+def text_of(completion: Any) -> str:
+    """The text of a completion, whatever its form."""
+    from rewardkit.core.messages import completion_text
+
+    return completion_text(completion)
+
+
+def with_text(completion: Any, text: str) -> Any:
+    """The completion with another text in the place of its own."""
+    if isinstance(completion, str):
+        return text
+    messages = [dict(message) for message in completion] if isinstance(completion, list) else []
+    if any(message.get("tool_calls") or message.get("role") == "tool" for message in messages):
+        return [{"role": "assistant", "content": text}]  # a call that stays would be paid for
+    for message in reversed(messages):
+        if message.get("role", "assistant") == "assistant":
+            message["content"] = text
+            return messages
+    return [*messages, {"role": "assistant", "content": text}]
+
+
+def token_ids(completion: Any) -> list[int]:
+    """Stand-ins for token ids: one per word and mark, equal for equal words."""
+    pieces = re.findall(r"\w{1,6}|[^\w\s]|\s{4}", text_of(completion)[:200_000])
+    return [zlib.crc32(piece.encode(errors="surrogatepass")) % 50_000 for piece in pieces]
+
+
+def seen_in(table: ScoreTable, row: int, reward: Reward) -> Seen:
+    """One row of a table."""
+    values = {name: float(column.values[row]) for name, column in table.components.items()}
+    notes = {name: column.notes[row] for name, column in table.components.items() if row in column.notes}
+    terms = {name: float(term[row]) for name, term in table.terms.items()}
+    total = float(table.total[row])
+    faults = [fault for fault in table.faults if fault.row == row]
+    errored = next((fault for fault in faults if fault.outcome is Outcome.ERRORED), None)
+    if errored is not None:
+        return Seen(total, Outcome.ERRORED, errored.reason, errored.component, values, terms, notes, errored.traceback)
+    if math.isnan(total):
+        failed = next((fault for fault in faults if fault.outcome is Outcome.FAILED), None)
+        if failed is not None:
+            return Seen(total, Outcome.FAILED, failed.reason, failed.component, values, terms, notes)
+        return Seen(total, Outcome.ABSTAINED, components=values, terms=terms, notes=notes)
+    return Seen(total, Outcome.SCORED, components=values, terms=terms, notes=notes)
+
+
+def _raised(error: RewardFailure) -> Seen:
+    """What is seen of a reward whose bug has no lowest bound to fall back to."""
+    first = str(error).splitlines()[0]
+    name = re.match(r"reward '([^']*)' ", first)
+    outcome = Outcome.FAILED if "could not be computed" in first else Outcome.ERRORED
+    cause = error.__cause__
+    trace = "".join(traceback.format_exception(cause)) if cause is not None else ""
+    return Seen(
+        math.nan, outcome, first[name.end() :] if name else first, name.group(1) if name else "total", trace=trace
+    )
+
+
+def _columns_of(leaf: Any, code: Mined, known: set[str]) -> set[str]:
+    function = leaf.function
+    if isinstance(leaf, Leaf):
+        named = {one.source: one.name for one in leaf.parameters if one.is_column}
+        if any(one.source == "example" for one in leaf.parameters):
+            return set(named) | (known & code.names)
+        trusted = leaf.trusted
+        return {source for source, name in named.items() if trusted or uses_argument(function, name)}
+    import inspect
+
+    try:
+        parameters = inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        return set(known)
+    named_columns = {name for name in parameters if name in known and uses_argument(function, name)}
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()):
+        named_columns |= known & code.names - set(parameters)
+    return named_columns
+
+
+def _together(reward: Reward) -> str:
+    deepest: str = reward.together
+    for child in reward.children:
+        below = _together(child)
+        deepest = below if (deepest, below) != ("batch", "group") and below != "sample" else deepest
+    return deepest
+
+
+def _key(trial: Trial) -> tuple[Any, ...]:
+    completion = trial.completion if isinstance(trial.completion, str) else json.dumps(trial.completion, default=repr)
+    columns = None if trial.columns is None else repr(sorted(trial.columns.items()))
+    return type(trial.completion) is str, completion, trial.example, columns
+
+
+def within(value: float, bounds: tuple[float, float]) -> bool:
+    return bounds[0] - TOLERANCE <= value <= bounds[1] + TOLERANCE

@@ -1,0 +1,73 @@
+"""The sweep: the completions that most laws look at, scored once and shared by all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rewardkit.testing.anatomy import Anatomy, anatomy_of
+from rewardkit.testing.subject import Seen, Subject, Trial, text_of
+from rewardkit.testing.wild import SHAPES, TEXTS, broken
+from rewardkit.testing.wrong_answers import wrong_answers
+
+_EXAMPLES = 4
+"""Of this many examples all completions are looked at; of the others the given ones."""
+
+
+def anatomies(subject: Subject, example: int) -> list[Anatomy]:
+    """How the right completions of an example are built."""
+    one = subject.examples[example]
+    made: list[Anatomy] = subject.remembered(
+        ("anatomies", example),
+        lambda: [anatomy_of(text_of(good), one.columns, subject.columns_read) for good in one.good],
+    )
+    return made
+
+
+def given(subject: Subject) -> list[Trial]:
+    """The right and wrong completions of all examples."""
+    return [
+        Trial(completion, number)
+        for number, example in enumerate(subject.examples)
+        for completion in (*example.good, *example.bad)
+    ]
+
+
+def sweep(subject: Subject) -> list[Trial]:
+    """Given completions, wild ones, and right ones with something broken; the most telling first."""
+    trials: list[Trial] = subject.remembered("sweep", lambda: list(_unique(_sweep(subject))))
+    return trials[: subject.affordable(len(trials))]
+
+
+def swept(subject: Subject) -> list[tuple[Trial, Seen]]:
+    """The sweep, and what the reward says to it."""
+    trials = sweep(subject)
+    return list(zip(trials, subject.see(trials), strict=True))
+
+
+def _sweep(subject: Subject) -> Iterator[Trial]:
+    yield from given(subject)
+    if subject.conversational or not subject.plain:
+        for shape in SHAPES.values():
+            yield Trial(shape, 0)
+    for number in range(min(len(subject.examples), _EXAMPLES)):
+        for text in TEXTS.values():
+            yield Trial(subject.formed(text), number)
+        example = subject.examples[number]
+        bad = [text_of(completion) for completion in example.bad[:2]]
+        for anatomy in anatomies(subject, number)[:2]:
+            for text in broken(anatomy, subject.mined, bad):
+                yield Trial(subject.formed(text), number)
+            for wrong in wrong_answers(anatomy.gold, anatomy.value) if anatomy.gold else ():
+                yield Trial(subject.formed(anatomy.saying(wrong.text)), number)
+    if not any(example.good for example in subject.examples):
+        for text in broken(Anatomy(""), subject.mined):
+            yield Trial(subject.formed(text), 0)
+
+
+def _unique(trials: Iterator[Trial]) -> Iterator[Trial]:
+    seen: set[tuple[str, int]] = set()
+    for trial in trials:
+        key = (repr(trial.completion), trial.example)
+        if key not in seen:
+            seen.add(key)
+            yield trial

@@ -1,0 +1,234 @@
+"""Wrong answers: what is certainly not the gold, whatever tolerance or normal form a sound reward may apply.
+
+``wrong_answers("42")`` has 420 and -42 (far away for every tolerance), ``4`` and ``142`` (digits of it), ``nan`` (which
+no comparison sees), nothing, a placeholder. Each is told from the gold by more than its writing.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from rewardkit.testing.anatomy import as_number
+
+PLACEHOLDERS = ("...", "?", "N/A", "None", "null", "unknown", "answer", "[answer]", "TBD", "-")
+_WORDS = ("Banana", "window", "Quartz", "seven oxen", "blue")
+_TWO_WAYS = (("yes", "no"), ("true", "false"), ("correct", "incorrect"), ("positive", "negative"))
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """An answer that is certainly wrong.
+
+    Attributes:
+        text: the answer.
+        family: of the hack that it is.
+        kind: what it is, in a word or two.
+        honest: a wrong answer as a model may give it in good faith.
+    """
+
+    text: str
+    family: str
+    kind: str
+    honest: bool = False
+
+
+def wrong_answers(gold: str, value: Any = None, others: Iterable[str] = ()) -> list[Wrong]:
+    """Answers that are not `gold`, those in good faith first.
+
+    Args:
+        gold: the right answer as a completion writes it.
+        value: of the column that holds it.
+        others: golds of other examples.
+    """
+    found: dict[str, Wrong] = {}
+    for wrong in _wrong(gold.strip(), value, tuple(others)):
+        if not equal(wrong.text, gold):
+            found.setdefault(wrong.text, wrong)
+    return list(found.values())
+
+
+def _wrong(gold: str, value: Any, others: tuple[str, ...]) -> Iterator[Wrong]:
+    number = as_number(gold)
+    items = _items(gold, value)
+    lowered = gold.lower()
+    opposite = next((b if lowered == a else a for a, b in _TWO_WAYS if lowered in (a, b)), None)
+    if number is not None:
+        yield from _wrong_numbers(gold, number, value)
+    elif opposite is not None:
+        yield Wrong(_cased(opposite, gold), "wrong", "the opposite", honest=True)
+    elif re.fullmatch(r"[A-Z]", gold) or re.fullmatch(r"\([A-Z]\)", gold):
+        yield from _wrong_letters(gold)
+    elif gold[:1] in "{" and gold[-1:] == "}":
+        yield from _wrong_objects(gold)
+    elif items is not None and len(items) > 1:
+        yield from _wrong_lists(gold, items)
+    else:
+        yield from _wrong_texts(gold)
+    for other in others:
+        if not _overlap(other, gold):
+            yield Wrong(other, "wrong", "the gold of another example", honest=True)
+    if number is None and gold[:1] not in "[{(" and re.search(r"\w[^\w\s]\w", gold):
+        yield Wrong(re.sub(r"(?<=\w)[^\w\s](?=\w)", "x", gold), "pattern", "its marks replaced by letters")
+    moved = re.sub(r"(?<![\w.])(\d+) (\d)(\d+)(?![\w.])", r"\1\2 \3", gold, count=1)
+    moved = moved if moved != gold else re.sub(r"(?<![\w.])(\d+)(\d) (\d+)(?![\w.])", r"\1 \2\3", gold, count=1)
+    if moved != gold:
+        yield Wrong(moved, "disguise", "a digit moved to its neighbour")
+    lines = gold.splitlines()
+    if len(lines) > 1:
+        yield from _wrong_lines(lines)
+    yield Wrong("", "empty", "nothing")
+    yield Wrong(" ", "empty", "a space")
+    for placeholder in PLACEHOLDERS:
+        yield Wrong(placeholder, "placeholder", "a placeholder")
+
+
+def _wrong_numbers(gold: str, number: Decimal, value: Any) -> Iterator[Wrong]:
+    digits = re.sub(r"\D", "", gold)
+    same = "".join(str((int(digit) + 4) % 9 + 1) for digit in digits)
+    point = gold.find(".")
+    moved = f"{same[: -len(gold) + point + 1]}.{same[-(len(gold) - point - 1) :]}" if point > 0 else same
+    yield Wrong(moved if as_number(moved) is not None else same, "wrong", "another number of that length", honest=True)
+    if "%" not in str(value):
+        for factor in (Decimal(100), Decimal("0.01"), Decimal(1000)):
+            yield Wrong(
+                format((number * factor).normalize(), "f"), "wrong", "the gold times a power of ten", honest=True
+            )
+    far = [number * 10 + 7, number * 3 + 1000, -number - 1000 if number == 0 else -number, number + 10**12]
+    for other in far:
+        yield Wrong(format(other.normalize(), "f"), "wrong", "a number far away", honest=True)
+    if len(digits) > 1:
+        yield Wrong(gold[: max(1, len(gold) // 2)].rstrip(".,"), "prefix", "the first digits")
+        yield Wrong(digits[-1], "prefix", "the last digit")
+    yield Wrong(f"1{digits}8", "superset", "the gold inside a longer number")
+    yield Wrong(f"{digits}000000", "superset", "the gold with zeros behind it")
+    for text in ("nan", "NaN", "inf", "-inf", "Infinity", "1e999", "-1e999"):
+        yield Wrong(text, "not a number", "no number, which no comparison sees")
+
+
+def _wrong_letters(gold: str) -> Iterator[Wrong]:
+    letter = gold.strip("()")
+    for other in "ABCDEFGH":
+        if other != letter and ord(other) <= max(ord("D"), ord(letter)):
+            yield Wrong(gold.replace(letter, other), "wrong", "another option", honest=True)
+    word = {"A": "Absolutely", "B": "Because", "C": "Certainly", "D": "Definitely"}.get(letter, f"{letter}xyz")
+    yield Wrong(f"{word} not sure", "prefix", "a word that begins with the letter")
+    around = "ABCDE" if letter in "BCD" else "".join(sorted({*"ABCDE", letter, "Z"}))
+    yield Wrong(around, "shotgun", "all options without joints")
+
+
+def _wrong_texts(gold: str) -> Iterator[Wrong]:
+    size = len(gold)
+    for word in _WORDS:
+        if not _overlap(word, gold):
+            yield Wrong(word, "wrong", "another text", honest=True)
+    filler = (_WORDS[0] * (size // len(_WORDS[0]) + 1))[:size]
+    if size > 1 and not _overlap(filler, gold):
+        yield Wrong(filler, "wrong", "another text of that length", honest=True)
+    if size >= 4:
+        yield Wrong(gold[: size // 2].rstrip(), "prefix", "the first half")
+        yield Wrong(gold[0], "prefix", "the first letter")
+    words = gold.split()
+    if len(words) >= 4:
+        yield Wrong(words[0], "prefix", "the first word")
+
+
+def _wrong_lines(lines: list[str]) -> Iterator[Wrong]:
+    yield Wrong(lines[0], "prefix", "the first line alone")
+    wrong = [lines[0], *("wrong" for _ in lines[1:])]
+    yield Wrong("\n".join(wrong), "prefix", "a right first line, the rest wrong")
+    yield Wrong("\n".join([*("wrong" for _ in lines[1:]), lines[-1]]), "prefix", "a right last line, the rest wrong")
+    yield Wrong("\n".join([*lines, "wrong", "wrong"]), "superset", "lines too many")
+
+
+def _wrong_lists(gold: str, items: list[str]) -> Iterator[Wrong]:
+    joint = next((mark for mark in (", ", "\n", "; ", ",", " ") if mark in gold), ", ")
+    opening, closing = (gold[0], gold[-1]) if gold[:1] in "[(" else ("", "")
+    quote = '"' if '"' in gold else ""
+
+    def written(parts: Iterable[str]) -> str:
+        return opening + joint.join(f"{quote}{part}{quote}" for part in parts) + closing
+
+    numeric = all(as_number(item) is not None for item in items)
+    strange = [str(7001 + 13 * place) if numeric else f"item{place}" for place in range(len(items))]
+    yield Wrong(written(strange), "wrong", "a list of other items", honest=True)
+    yield Wrong(written(strange[:1]), "wrong", "one other item", honest=True)
+    yield Wrong(written(items[:1]), "prefix", "the first item alone")
+    yield Wrong(written([items[0], *strange[1:]]), "prefix", "a right first item, the rest wrong")
+    yield Wrong(written([*items, *strange, *strange]), "superset", "items too many")
+    yield Wrong(written(items[:1] * len(items)), "repetition", "the first item again and again")
+
+
+def _wrong_objects(gold: str) -> Iterator[Wrong]:
+    try:
+        parsed = json.loads(gold)
+    except ValueError:
+        return
+    yield Wrong(json.dumps({key: _other(value) for key, value in parsed.items()}), "wrong", "other values", honest=True)
+    yield Wrong(json.dumps(dict.fromkeys(parsed)), "placeholder", "null for each value")
+    for key in list(parsed)[:2]:
+        if len(parsed) > 1:
+            yield Wrong(json.dumps({key: parsed[key]}), "prefix", "one right value alone")
+    for key in list(parsed)[:8] if len(parsed) > 1 else ():
+        mixed = {other: right if other == key else _other(right) for other, right in parsed.items()}
+        yield Wrong(json.dumps(mixed), "prefix", "one right value among wrong ones")
+    yield Wrong("{}", "empty", "an empty object")
+    yield Wrong("[]", "empty", "an empty list")
+
+
+def _other(value: Any) -> Any:
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, (int, float)):
+        return value * 10 + 7
+    if isinstance(value, str):
+        return "window" if "window" not in value else "quartz"
+    if isinstance(value, list):
+        return [_other(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _other(item) for key, item in value.items()}
+    return "window"
+
+
+def _items(gold: str, value: Any) -> list[str] | None:
+    """The items of a gold that is a list."""
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [str(item) for item in value]
+    if isinstance(value, str) and value[:1] == "[":
+        try:
+            parsed = json.loads(value)
+        except ValueError:
+            return None
+        return [str(item) for item in parsed] if isinstance(parsed, list) else None
+    if gold[:1] == "[" and gold[-1:] == "]":
+        return [part.strip().strip("\"'") for part in gold[1:-1].split(",")]
+    if re.fullmatch(r"[^,;\n]{1,30}(?:[,;] ?[^,;\n]{1,30})+", gold) and as_number(gold) is None:
+        return [part.strip() for part in re.split(r"[,;]", gold)]
+    return None
+
+
+def _cased(word: str, like: str) -> str:
+    return word.upper() if like.isupper() else word.capitalize() if like[:1].isupper() else word
+
+
+def equal(one: str, other: str) -> bool:
+    """Whether two answers may be one to a lenient but sound reward."""
+    a, b = as_number(one), as_number(other)
+    if a is not None and b is not None:
+        return abs(a - b) <= abs(b) / 2  # no sound tolerance is wider
+    if re.search(r"\d \d", other):
+        return one.split() == other.split()
+    return (plain(one) == plain(other) and bool(plain(other))) or one.strip() == other.strip()
+
+
+def plain(text: str) -> str:
+    """Letters and digits alone, in lower case."""
+    return re.sub(r"[\W_]+", "", text).lower()
+
+
+def _overlap(one: str, other: str) -> bool:
+    return plain(one) in plain(other) or plain(other) in plain(one)

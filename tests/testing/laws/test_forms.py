@@ -1,0 +1,100 @@
+"""Laws of form: text or chat, a string or a number."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import rewardkit as rk
+from tests.testing.rewards import (
+    EXAMPLES,
+    GOOD,
+    assert_held,
+    assert_skipped,
+    awaited,
+    broken,
+    closeness,
+    number,
+    shortest,
+    tagged_number,
+    tree,
+)
+
+CHAT = [[{"role": "assistant", "content": text}] for text in GOOD]
+FLAGS = [{"prompt": "7?", "prime": False}, {"prompt": "8?", "prime": True}]
+
+
+def of_content(completions: list[Any], answer: list[str], **kwargs: Any) -> list[float]:
+    """Content in parts is str()ed."""
+    texts = [str(messages[-1].get("content")) if messages else "" for messages in completions]
+    return [float(text == f"<answer>{gold}</answer>") for text, gold in zip(texts, answer, strict=True)]
+
+
+def of_text_or_chat(completions: list[Any], answer: list[str], **kwargs: Any) -> list[float]:
+    """Pays the thinking in one of the two forms only."""
+    return [float(gold in text) if isinstance(text, str) else 0.0 for text, gold in zip(completions, answer, strict=True)]
+
+
+def flag_of_text(completions: list[str], prime: list[Any], **kwargs: Any) -> list[float]:
+    return [float(bool(flag) == ("yes" in text)) for text, flag in zip(completions, prime, strict=True)]
+
+
+def flag_read_well(completions: list[str], prime: list[Any], **kwargs: Any) -> list[float]:
+    return [float((str(flag).lower() == "true") == ("yes" in text)) for text, flag in zip(completions, prime, strict=True)]
+
+
+@rk.reward
+def rounded(completion: str, answer: float, example: dict[str, Any]) -> float:
+    """Looks at the column past its annotation."""
+    return float(f"<answer>{example['answer']}</answer>" in completion and answer > 0)
+
+
+@pytest.mark.parametrize("reward", [number, tree, closeness, awaited, shortest], ids=repr)
+def test_chat_is_scored_like_text(reward: Any) -> None:
+    assert_held(reward, "chat_equals_text")
+    assert_held(reward, "chat_equals_text", good=CHAT, bad=[])
+
+
+def test_a_form_that_is_paid_otherwise() -> None:
+    (found,) = broken(1.0 * rk.from_trl(of_text_or_chat), "chat_equals_text")
+    assert found.score == 0.0
+    assert isinstance(found.completion, list)
+    assert "scores 1 in the form it was given in, and 0 as " in found.why
+
+
+def test_content_in_parts() -> None:
+    good = [[{"role": "assistant", "content": f"<answer>{row['answer']}</answer>"}] for row in EXAMPLES]
+    (found,) = broken(of_content, "chat_equals_text", good=good, bad=[])
+    assert found.completion[0]["content"][0]["type"] == "text"
+    assert "as content in parts" in found.why
+
+
+def test_a_function_for_text_is_not_given_chat() -> None:
+    assert_skipped(tagged_number, "chat_equals_text", "chat messages as good=")
+
+
+def test_flags_as_text() -> None:
+    given: dict[str, Any] = {"examples": FLAGS, "good": ["no", "yes"], "bad": ["yes", "no"]}
+    (found,) = broken(flag_of_text, "strings_equal_typed_columns", **given)
+    assert found.columns["prime"] == "False"
+    assert "prime='False'" in found.why
+    assert "as with True" in found.why
+    assert_skipped(flag_read_well, "strings_equal_typed_columns", "no column is annotated", **given)
+
+
+@pytest.mark.parametrize("answers", [("42", "7"), (42, 7), (42.0, 7.0)], ids=repr)
+def test_numbers_as_text(answers: tuple[Any, ...]) -> None:
+    examples = [{"answer": answer} for answer in answers]
+    assert_held(closeness, "strings_equal_typed_columns", examples=examples)
+
+
+def test_a_reward_that_looks_past_its_annotation() -> None:
+    (found,) = broken(rounded, "strings_equal_typed_columns")
+    assert "answer='42'" in found.why
+    assert "answer=42.0" in found.why
+    assert found.columns["answer"] == 42.0
+
+
+def test_columns_of_text_are_left_alone() -> None:
+    assert_skipped(awaited, "strings_equal_typed_columns", "other than str")

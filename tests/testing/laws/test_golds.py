@@ -1,0 +1,243 @@
+"""Laws of right and wrong: what is right earns the most, what is made wrong earns less."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+import rewardkit as rk
+from tests.testing.rewards import (
+    BAD,
+    EXAMPLES,
+    GOOD,
+    assert_held,
+    assert_skipped,
+    awaited,
+    broken,
+    closeness,
+    form,
+    naive,
+    number,
+    shortest,
+    tagged_number,
+    tree,
+)
+
+LAWS = ("gold_gets_the_maximum", "gold_above_perturbed_gold", "separates_good_from_bad", "informative")
+FLAGS = [{"prompt": "Is 7 prime?", "prime": "True"}, {"prompt": "Is 8 prime?", "prime": "False"}]
+SAID = ["<answer>yes</answer>", "<answer>no</answer>"]
+NOT_SAID = ["<answer>no</answer>", "<answer>yes</answer>"]
+
+
+def body(text: str) -> str:
+    found = re.fullmatch(r"(?:<think>[^<]*</think>)?<answer>([^<]*)</answer>", text)
+    return found.group(1).strip() if found else ""
+
+
+def per_answer(judge: Callable[[str, str], float]) -> Callable[..., list[float]]:
+    """A trainer's function of what stands in the answer tag and the gold."""
+
+    def judged(completions: list[str], answer: list[str], **kwargs: Any) -> list[float]:
+        return [judge(body(text), gold) for text, gold in zip(completions, answer, strict=True)]
+
+    return judged
+
+
+def close_enough(said: str, gold: str) -> float:
+    """NaN is not far from anything."""
+    try:
+        return 0.0 if abs(float(said) - float(gold)) > 1e-6 else 1.0
+    except ValueError:
+        return 0.0
+
+
+def constant(completions: list[str], **kwargs: Any) -> list[float]:
+    return [0.5 for _ in completions]
+
+
+@rk.reward
+def forgiving(completion: str) -> float:
+    """Never finds what it looks for."""
+    return float("IMPOSSIBLE" in completion.lower())
+
+
+@rk.reward
+def polite(completion: str) -> float:
+    return float("please" in completion.lower())
+
+
+@rk.reward
+def true_as_text(completion: str, prime: str) -> float:
+    """bool of a text that is not empty."""
+    return float((body(completion) == "yes") == bool(prime))
+
+
+@rk.reward
+def true_as_flag(completion: str, prime: bool) -> float:
+    return float(body(completion) == ("yes" if prime else "no"))
+
+
+@rk.reward
+def nearest(completion: str, answer: float) -> float:
+    """Partial credit that falls where it should rise: far is better than near, but for the gold itself."""
+    try:
+        error = abs(float(body(completion)) - answer)
+    except ValueError:
+        return 0.0
+    return 1.0 if error == 0 else min(0.9, error / 100)
+
+
+@pytest.mark.parametrize("reward", [number, tree, closeness, tagged_number, awaited], ids=repr)
+def test_sound_rewards_hold_to_them(reward: Any) -> None:
+    assert_held(reward, *LAWS, "reads_its_columns")
+
+
+@settings(max_examples=5, deadline=None)
+@given(st.lists(st.integers(-9999, 9999), min_size=2, max_size=2, unique=True))
+def test_exact_rewards_hold_whatever_the_numbers_are(golds: list[int]) -> None:
+    examples = [{"answer": str(gold)} for gold in golds]
+    good = [f"<answer>{gold}</answer>" for gold in golds]
+    for law in LAWS[:2]:
+        assert_held(number, law, examples=examples, good=good, bad=[])
+
+
+def test_a_right_completion_that_earns_nothing() -> None:
+    (found,) = broken(number, "gold_gets_the_maximum", good=["42", "7"])
+    assert (found.completion, found.score, found.columns) == ("42", 0.0, EXAMPLES[0])
+    assert "a right completion earns 0 within bounds of (0, 1)" in found.why
+
+
+def test_a_right_completion_that_raises() -> None:
+    @rk.reward
+    def fussy(completion: str, answer: str) -> float:
+        if completion == GOOD[1]:
+            raise ValueError("no")
+        return float(completion == GOOD[0])
+
+    (found,) = broken(fussy, "gold_gets_the_maximum")
+    assert found.completion == GOOD[1]
+    assert "errored" in found.why
+    assert "ValueError" in found.trace
+
+
+def test_a_right_completion_that_earns_the_least_of_all() -> None:
+    def reversed_sign(completions: list[str], answer: list[str], **kwargs: Any) -> list[float]:
+        return [-float(body(text) == gold) for text, gold in zip(completions, answer, strict=True)]
+
+    (found,) = broken(reversed_sign, "gold_gets_the_maximum")
+    assert (found.completion, found.score) == (GOOD[0], -1.0)
+    assert "the least" in found.why
+
+
+def test_nonsense_that_earns_more() -> None:
+    def long_is_good(completions: list[str], **kwargs: Any) -> list[float]:
+        return [min(1.0, len(text) / 200) for text in completions]
+
+    (found,) = broken(long_is_good, "gold_gets_the_maximum")
+    assert "more than the right completion's" in found.why
+    assert found.score is not None
+    assert found.score > min(1.0, len(GOOD[0]) / 200)
+    assert len(found.completion) < 60
+
+
+def test_a_penalty_may_give_nothing() -> None:
+    assert_held(rk.repetition_penalty(ngram=3, unit="words"), "gold_gets_the_maximum")
+
+
+def test_a_wrong_answer_that_holds_the_gold() -> None:
+    found = broken(naive, "gold_above_perturbed_gold")
+    assert "<think>6*7</think><answer>1428</answer>" in [one.completion for one in found]
+    assert all(one.score == 1.0 and one.columns == EXAMPLES[0] for one in found)
+    assert any("the gold inside a longer number" in one.why for one in found)
+    assert len(found) <= 6
+
+
+@pytest.mark.parametrize(
+    ("judge", "kind"),
+    [
+        (close_enough, "no number"),
+        (lambda said, gold: float(bool(said) and gold.startswith(said)), "the first digits"),
+        (lambda said, gold: float(bool(said) and gold.endswith(said)), "the last digit"),
+        (lambda said, gold: float(said.startswith(gold)), "a power of ten"),
+        (lambda said, gold: float(said.lstrip("-") == gold), "far away"),
+        (lambda said, gold: float(said in (gold, "")), "nothing"),
+        (lambda said, gold: float(said in (gold, "None", "null")), "a placeholder"),
+        (lambda said, gold: float(said in ("42", "7")), "the gold of another example"),
+    ],
+    ids=["nan", "prefix", "suffix", "superset", "sign", "empty", "placeholder", "other"],
+)
+def test_each_kind_of_wrong_answer_that_is_paid(judge: Callable[[str, str], float], kind: str) -> None:
+    found = broken(per_answer(judge), "gold_above_perturbed_gold")
+    assert any(kind in one.why for one in found), [one.why for one in found]
+    assert all(one.completion != GOOD[0] for one in found)
+
+
+def test_rewards_that_judge_no_answers_are_left_alone() -> None:
+    assert_skipped(form, "gold_above_perturbed_gold", "not seen to judge answers")
+    assert_skipped(rk.length_between(1, 200, unit="characters"), "gold_above_perturbed_gold", "not seen to judge")
+
+
+@pytest.mark.parametrize("law", LAWS[:3])
+def test_without_right_completions_they_say_what_to_give(law: str) -> None:
+    assert_skipped(number, law, "good=[...]", good=[])
+
+
+def test_wrong_completions_that_earn_as_much() -> None:
+    (found,) = broken(form, "separates_good_from_bad")
+    assert (found.completion, found.score) == (BAD[0], 1.0)
+    assert "a wrong completion earns 1, a right one 1" in found.why
+    assert_skipped(number, "separates_good_from_bad", "bad=[...]", bad=[])
+
+
+def test_the_margin_is_asked_for() -> None:
+    assert_held(closeness, "separates_good_from_bad", margin=0.02)
+    (found,) = broken(closeness, "separates_good_from_bad", margin=0.3)
+    assert "wanted: 0.3 less" in found.why
+
+
+def test_a_reward_that_tells_nothing_apart() -> None:
+    (found,) = broken(constant, "informative")
+    assert found.score == 0.5
+    assert re.search(r"all \d+ completions that were tried earn 0.5", found.why)
+    assert_held(shortest, "informative")
+
+
+def test_a_component_that_never_moves() -> None:
+    (found,) = broken(0.5 * number + 0.5 * forgiving, "informative")
+    assert found.component == "forgiving"
+    assert_held(0.5 * number + 0.5 * polite, "informative")
+
+
+def test_a_flag_that_is_read_as_text() -> None:
+    given: dict[str, Any] = {"examples": FLAGS, "good": SAID, "bad": NOT_SAID}
+    (found,) = broken(true_as_text, "reads_its_columns", **given)
+    assert "'prime'" in found.why
+    assert "'True', 'False'" in found.why
+    assert_held(true_as_flag, "reads_its_columns", **given)
+
+
+def test_columns_that_are_not_read_are_not_asked_about() -> None:
+    assert_skipped(form, "reads_its_columns", "no gold column")
+    assert_skipped(number, "reads_its_columns", "two different values", examples=EXAMPLES[:1], good=GOOD[:1])
+
+
+def test_partial_credit_that_leads_away() -> None:
+    (found,) = broken(nearest, "improves_along_chains")
+    assert "closer to the gold than" in found.why
+    assert_held(closeness, "improves_along_chains")
+
+
+def test_declared_chains() -> None:
+    chain = ["", "<answer></answer>", GOOD[0]]
+    assert_held(number, "improves_along_chains", chains=[chain])
+    assert_held(number, "improves_along_chains", chains=[(1, ["", GOOD[1]])])
+    (found,) = broken(number, "improves_along_chains", chains=[chain, [GOOD[0], "<answer>41</answer>"]])
+    assert (found.completion, found.score) == ("<answer>41</answer>", 0.0)
+    assert "declared better" in found.why
+    (found,) = broken(number, "improves_along_chains", chains=[(1, [GOOD[1], GOOD[0]])])
+    assert found.columns == EXAMPLES[1]
+    assert_skipped(number, "improves_along_chains", "chains=[...]")

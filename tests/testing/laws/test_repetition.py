@@ -1,0 +1,91 @@
+"""Laws of repetition: equal completions earn the same, now and later, here and elsewhere."""
+
+from __future__ import annotations
+
+import random
+import re
+from typing import Any
+
+import pytest
+
+import rewardkit as rk
+from tests.testing.rewards import (
+    GOOD,
+    assert_held,
+    assert_skipped,
+    awaited,
+    broken,
+    noisy,
+    number,
+    shortest,
+    tagged_number,
+    tree,
+)
+
+calls: list[str] = []
+GREEK: dict[str, Any] = {
+    "examples": [{"answer": "alpha beta gamma delta"}],
+    "good": ["alpha beta gamma delta"],
+    "bad": ["beta alpha"],
+}
+
+
+def used_up(completions: list[str], answer: list[str], **kwargs: Any) -> list[float]:
+    """Counts what it has seen."""
+    calls.extend(completions)
+    return [float(gold in text) - 0.001 * len(calls) for text, gold in zip(completions, answer, strict=True)]
+
+
+@rk.reward
+def a_little_noise(completion: str, answer: str) -> float:
+    return float(answer in completion) * 0.9 + (0.1 * random.random() if "<answer>" in completion else 0.0)
+
+
+@rk.reward(deterministic=False)
+def says_so(completion: str) -> float:
+    return random.random()
+
+
+def first_word_of_a_set(completions: list[str], **kwargs: Any) -> list[float]:
+    """The order of a set of texts is another in every process."""
+    return [float(next(iter(set(re.findall(r"\w+", text))), "") == "alpha") for text in completions]
+
+
+def words_in_common(completions: list[str], answer: list[str], **kwargs: Any) -> list[float]:
+    """A set whose order does not matter."""
+    return [len(set(text.split()) & set(gold.split())) / 4 for text, gold in zip(completions, answer, strict=True)]
+
+
+@pytest.mark.parametrize("reward", [number, tree, tagged_number, awaited, shortest], ids=repr)
+def test_sound_rewards_earn_the_same_again(reward: Any) -> None:
+    assert_held(reward, "deterministic")
+
+
+@pytest.mark.parametrize("reward", [noisy, used_up])
+def test_chance_and_memory(reward: Any) -> None:
+    (found,) = broken(reward, "deterministic")
+    assert re.search(r"scored [-\d.e]+ and, scored again, [-\d.e]+", found.why)
+    assert found.completion == ""
+    assert "noise is taken for an advantage" in found.matters
+
+
+def test_noise_that_only_some_completions_get() -> None:
+    (found,) = broken(a_little_noise, "deterministic")
+    assert "<answer>" in found.completion
+    assert "scored again" in found.why
+    (found,) = broken(0.5 * number + 0.5 * a_little_noise, "deterministic")
+    assert found.completion in (*GOOD, found.completion)
+
+
+def test_what_is_declared() -> None:
+    assert_skipped(says_so, "deterministic", "deterministic=False")
+
+
+def test_the_order_of_a_set_differs_in_another_process() -> None:
+    (found,) = broken(first_word_of_a_set, "deterministic", **GREEK)
+    assert "in another process" in found.why
+    assert len(found.completion.split()) > 1
+
+
+def test_a_set_whose_order_does_not_matter() -> None:
+    assert_held(words_in_common, "deterministic", **GREEK)

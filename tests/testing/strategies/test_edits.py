@@ -1,0 +1,77 @@
+"""Edits are as far from the gold as they say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, find, given, settings, strategies as st
+from rapidfuzz.distance import Levenshtein
+
+from rewardkit.core.errors import RewardDefinitionError
+from rewardkit.testing.strategies import edit_distance, edits
+
+quick = settings(max_examples=60, database=None, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
+
+
+@quick
+@given(st.data(), st.sampled_from(["42", "", "-3.25", "The answer is Paris.", "1212", "x" * 500]))
+def test_characters(data: st.DataObject, gold: str) -> None:
+    text, distance = data.draw(edits(gold))
+    assert Levenshtein.distance(text, gold) == distance
+    assert 1 <= distance <= 5
+
+
+@quick
+@given(st.data(), st.sampled_from(["42", "1,234.50", "3", "121212"]))
+def test_digits_leave_all_else(data: st.DataObject, gold: str) -> None:
+    text, distance = data.draw(edits(gold, unit="digits"))
+    assert Levenshtein.distance(text, gold) == distance
+    assert [one for one in text if not one.isdigit()] == [one for one in gold if not one.isdigit()]
+
+
+@quick
+@given(st.data(), st.sampled_from(["a\nb\nc", "one line", "a\n\na"]), st.integers(1, 3))
+def test_lines(data: st.DataObject, gold: str, wanted: int) -> None:
+    text, distance = data.draw(edits(gold, distance=wanted, unit="lines"))
+    assert edit_distance(text.split("\n"), gold.split("\n")) == distance == wanted
+
+
+@quick
+@given(st.data(), st.sampled_from(["red, green, blue", "1;2;3"]), st.integers(1, 3))
+def test_items(data: st.DataObject, gold: str, wanted: int) -> None:
+    joint = ", " if ", " in gold else ";"
+    text, distance = data.draw(edits(gold, distance=wanted, unit="items"))
+    assert distance == wanted
+    assert edit_distance([one for one in text.split(joint) if one], gold.split(joint)) == wanted
+
+
+@quick
+@given(edits(["red", "green"], distance=1, unit="items"))
+def test_a_list_stays_json(pair: tuple[str, int]) -> None:
+    assert pair[0].startswith("[")
+    assert pair[0].endswith("]")
+
+
+@quick
+@given(st.text("abc", max_size=8), st.text("abc", max_size=8))
+def test_the_distance_is_levenshteins(one: str, other: str) -> None:
+    assert edit_distance(one, other) == Levenshtein.distance(one, other)
+
+
+def test_the_smallest_edit_is_a_small_one() -> None:
+    assert len(find(edits("42", distance=1), lambda _: True)[0]) in (1, 2, 3)
+
+
+@pytest.mark.parametrize(
+    ("gold", "options", "message"),
+    [
+        ("42", {"distance": 0}, "from 1 on"),
+        ("42", {"distance": 3, "unit": "digits"}, "from 1 on to 2"),
+        ("Paris", {"unit": "digits"}, "has no digits"),
+        ("42", {"unit": "bytes"}, "unit is characters"),
+    ],
+)
+def test_what_cannot_be_had_is_refused(gold: str, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(RewardDefinitionError, match=message):
+        edits(gold, **options)

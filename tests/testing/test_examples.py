@@ -1,0 +1,85 @@
+"""Examples: rows, and which completions belong to which."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, strategies as st
+
+import rewardkit as rk
+from rewardkit.testing.examples import Example, examples_of
+
+ROWS: list[dict[str, Any]] = [{"prompt": "6*7?", "answer": "42"}, {"prompt": "3+4?", "answer": "7"}]
+CHAT = [{"role": "assistant", "content": "42"}]
+
+
+@given(st.integers(1, 5), st.integers(0, 7))
+def test_one_completion_for_each_example_or_all_of_them_for_every_one(rows: int, texts: int) -> None:
+    good = [f"text {number}" for number in range(texts)]
+    found = examples_of([{"answer": number} for number in range(rows)], good)
+    assert [example.columns for example in found] == [{"answer": number} for number in range(rows)]
+    for number, example in enumerate(found):
+        assert example.good == ((good[number],) if texts == rows else tuple(good))
+        assert example.bad == ()
+
+
+def test_a_list_for_each_example() -> None:
+    found = examples_of(ROWS, good=[["a", "b"], ["c"]], bad=["x", "y", "z"])
+    assert [example.good for example in found] == [("a", "b"), ("c",)]
+    assert [example.bad for example in found] == [("x", "y", "z")] * 2
+
+
+def test_chat_messages_are_one_completion() -> None:
+    assert [example.good for example in examples_of(ROWS, good=[CHAT, CHAT])] == [(CHAT,), (CHAT,)]
+    assert [example.good for example in examples_of(ROWS, good=[[CHAT, "42"], [CHAT]])] == [(CHAT, "42"), (CHAT,)]
+    assert examples_of(ROWS[:1], good=[CHAT, CHAT])[0].good == (CHAT, CHAT)
+
+
+def test_a_function_of_the_row() -> None:
+    found = examples_of(ROWS, good=lambda row: f"<answer>{row['answer']}</answer>", bad=lambda row: ["", row["prompt"]])
+    assert [example.good for example in found] == [("<answer>42</answer>",), ("<answer>7</answer>",)]
+    assert [example.bad for example in found] == [("", "6*7?"), ("", "3+4?")]
+
+
+def test_a_function_cannot_change_the_rows() -> None:
+    def spoils(row: dict[str, Any]) -> str:
+        row["answer"] = "spoilt"
+        return "a"
+
+    assert examples_of(ROWS, good=spoils)[0].columns == {"answer": "42"}
+    assert ROWS[0] == {"prompt": "6*7?", "answer": "42"}
+
+
+def test_rows_with_a_completion_belong_to_their_example_or_make_one() -> None:
+    good = [{**ROWS[1], "completion": "seven"}, {"prompt": "1+1?", "answer": "2", "completion": "two"}]
+    bad = [{**ROWS[1], "completion": "eight"}]
+    found = examples_of(ROWS, good=good, bad=bad)
+    assert found[0] == Example("6*7?", {"answer": "42"})
+    assert found[1] == Example("3+4?", {"answer": "7"}, ("seven",), ("eight",))
+    assert found[2] == Example("1+1?", {"answer": "2"}, ("two",))
+
+
+def test_what_is_shown_of_an_example() -> None:
+    assert Example("6*7?", {"answer": "42"}, ("42",)).shown == {"prompt": "6*7?", "answer": "42"}
+    assert Example(None, {"answer": "42"}).shown == {"answer": "42"}
+    assert examples_of([{"prompts": "plural", "completion": "no column"}])[0] == Example("plural")
+    assert examples_of([{}]) == (Example(),)
+    assert examples_of(row for row in ROWS) == examples_of(ROWS)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (([],), "at least one row"),
+        (("6*7?",), "examples is a list"),
+        (({"answer": "42"},), "examples is a list"),
+        ((["6*7?"],), r"examples\[0\] is a mapping"),
+        ((ROWS, "<answer>42</answer>"), "good is a list with an item per example"),
+        ((ROWS, [], "no"), "bad is a list"),
+        ((ROWS, 3), "good is a list"),
+    ],
+)
+def test_what_has_no_known_shape_is_refused(arguments: tuple[Any, ...], says: str) -> None:
+    with pytest.raises(rk.BindingError, match=says):
+        examples_of(*arguments)

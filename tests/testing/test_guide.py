@@ -1,0 +1,72 @@
+"""docs/testing.md says what the code says: the laws, the families of exploits, the help of the command.
+
+``python tests/testing/test_guide.py`` writes those parts anew.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from rewardkit.cli.main import parser
+from rewardkit.testing import laws
+from rewardkit.testing.exploits import CATALOGUE
+from rewardkit.testing.loading import CONSTANTS
+
+GUIDE = Path(__file__).parents[2] / "docs" / "testing.md"
+PART = re.compile(r"(<!-- generated: (\w+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
+
+
+def the_laws() -> str:
+    rows = [f"| `{law.name}` | {law.why.replace('|', chr(92) + '|')} |" for law in laws.ALL]
+    return "\n".join(["| law | why a training run needs it |", "|---|---|", *rows])
+
+
+def the_families() -> str:
+    counts = Counter(hack.family for hack in CATALOGUE)
+    examples: dict[str, str] = {}
+    for hack in CATALOGUE:
+        examples.setdefault(hack.family, hack.name)
+    rows = [f"| {family} | {count} | {examples[family]} |" for family, count in counts.items()]
+    head = [
+        f"{len(CATALOGUE)} hacks, each with the place where it was seen:",
+        "",
+        "| family | hacks | such as |",
+        "|---|---|---|",
+    ]
+    return "\n".join([*head, *rows])
+
+
+def the_help() -> str:
+    verbs = next(action for action in parser()._actions if isinstance(action, argparse._SubParsersAction))
+    check = verbs.choices["check"]
+    check.formatter_class = lambda prog: argparse.HelpFormatter(prog, width=110)
+    # The wording of usage lines differs between versions of Python; the options do not.
+    text = check.format_help().partition("\n\n")[2]
+    return f"```console\n$ rewardkit check --help\n{text.rstrip()}\n```"
+
+
+GENERATED = {"help": the_help, "laws": the_laws, "families": the_families}
+
+
+def as_it_should_be(text: str) -> str:
+    return PART.sub(lambda found: f"{found[1]}\n{GENERATED[found[2]]()}\n\n{found[4]}", text)
+
+
+@pytest.mark.parametrize("part", GENERATED)
+def test_the_guide_says_what_the_code_says(part: str) -> None:
+    written = {found[2]: found[3].strip() for found in PART.finditer(GUIDE.read_text(encoding="utf-8"))}
+    assert written[part] == GENERATED[part](), "run: python tests/testing/test_guide.py"
+
+
+def test_it_names_all_constants() -> None:
+    text = GUIDE.read_text(encoding="utf-8")
+    assert [name for name in CONSTANTS if f"`{name}`" not in text] == []
+
+
+if __name__ == "__main__":
+    GUIDE.write_text(as_it_should_be(GUIDE.read_text(encoding="utf-8")), encoding="utf-8")

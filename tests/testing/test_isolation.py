@@ -1,0 +1,207 @@
+"""Isolation: whatever happens in the child is known here, and nothing of it stays."""
+
+from __future__ import annotations
+
+import faulthandler
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rewardkit.testing.isolation import Lost, Note, can_isolate, isolated
+from rewardkit.testing.subject import Trial
+
+pytestmark = pytest.mark.skipif(not can_isolate(), reason="this system cannot fork")
+
+Send = Callable[[Any], None]
+state = {"touched": False}
+
+
+def said(work: Callable[[Send], None], *, note: Note | None = None, patience: float = 5.0, limit: float = 20.0) -> list[Any]:
+    return list(isolated(work, note or Note(), patience, limit))
+
+
+def test_what_is_sent_arrives_in_order() -> None:
+    def work(send: Send) -> None:
+        for number in range(1_000):
+            send(number)
+        send(("x" * 300_000, None))
+
+    assert said(work) == [*range(1_000), ("x" * 300_000, None)]
+
+
+def test_results_come_while_the_child_is_still_at_work() -> None:
+    def work(send: Send) -> None:
+        send("first")
+        time.sleep(30)
+
+    coming = isolated(work, Note(), 60.0, 60.0)
+    started = time.monotonic()
+    assert next(coming) == "first"
+    coming.close()  # type: ignore[attr-defined]
+    assert time.monotonic() - started < 5.0
+
+
+def test_a_child_without_a_word_is_no_loss() -> None:
+    assert said(lambda send: None) == []
+
+
+def test_closures_are_there_and_nothing_here_changes() -> None:
+    here = {"number": 1}
+    directory = Path.cwd()
+
+    def work(send: Send) -> None:
+        here["number"] = 2
+        state["touched"] = True
+        os.environ["REWARDKIT_TOUCHED"] = "1"
+        os.chdir("/")
+        sys.path.clear()
+        send((os.getpid(), here["number"]))
+
+    path = list(sys.path)
+    ((child, number),) = said(work)
+    assert (number, here) == (2, {"number": 1})
+    assert child != os.getpid()
+    assert not state["touched"]
+    assert "REWARDKIT_TOUCHED" not in os.environ
+    assert (Path.cwd(), sys.path) == (directory, path)
+
+
+@pytest.mark.parametrize(
+    ("end", "reason"),
+    [
+        (lambda: os._exit(3), "an exit"),
+        (lambda: sys.exit(1), "an exit"),
+        (lambda: os.kill(os.getpid(), signal.SIGKILL), "signal SIGKILL"),
+        (lambda: os.kill(os.getpid(), signal.SIGTERM), "signal SIGTERM"),
+        (lambda: os.kill(os.getpid(), signal.SIGSEGV), "signal SIGSEGV"),
+        (lambda: os.abort(), "signal SIGABRT"),
+    ],
+    ids=["exit", "sys.exit", "killed", "terminated", "segmentation fault", "abort"],
+)
+def test_a_child_that_dies_is_lost_with_what_it_was_scoring(
+    end: Callable[[], None], reason: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    note = Note()
+    trials = [Trial("deadly", 1, {"answer": "42"})]
+
+    def work(send: Send) -> None:
+        faulthandler.disable()  # it would write where nobody captures it
+        send("before")
+        note.write(trials)
+        end()
+
+    assert said(work, note=note) == ["before", Lost(tuple(trials), f"ended the whole process ({reason})")]
+
+
+def test_a_child_that_raises_is_lost_and_tells_why(capfd: pytest.CaptureFixture[str]) -> None:
+    def work(send: Send) -> None:
+        raise ValueError("a bug of the harness")
+
+    assert said(work) == [Lost((), "ended the whole process (an exit)")]
+    assert "a bug of the harness" in capfd.readouterr().err
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is limited on Linux")
+def test_memory_without_end_is_an_error_in_the_child() -> None:
+    def work(send: Send) -> None:
+        try:
+            b"x" * (1 << 34)
+        except MemoryError:
+            send("no memory")
+
+    assert said(work) == ["no memory"]
+
+
+def test_one_scoring_that_takes_too_long_is_lost() -> None:
+    note = Note()
+
+    def work(send: Send) -> None:
+        send("before")
+        note.write([Trial("slow")])
+        time.sleep(60)
+
+    started = time.monotonic()
+    assert said(work, note=note, patience=0.3) == ["before", Lost((Trial("slow"),), "took more than 0.3 s")]
+    assert time.monotonic() - started < 5.0
+
+
+def test_a_child_that_no_signal_of_python_stops_is_lost_as_well() -> None:
+    note = Note()
+
+    def work(send: Send) -> None:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        note.write([Trial("deaf")])
+        while True:
+            pass
+
+    assert said(work, note=note, patience=0.3) == [Lost((Trial("deaf"),), "took more than 0.3 s")]
+
+
+def test_patience_counts_one_scoring_and_not_their_sum() -> None:
+    note = Note()
+
+    def work(send: Send) -> None:
+        for number in range(8):
+            note.write([Trial(str(number))])
+            time.sleep(0.15)
+            note.write(None)
+        send("done")
+
+    assert said(work, note=note, patience=0.8) == ["done"]
+
+
+def test_what_takes_long_without_scoring_is_given_time() -> None:
+    def work(send: Send) -> None:
+        time.sleep(0.6)
+        send("done")
+
+    assert said(work, patience=0.2) == ["done"]
+
+
+def test_the_limit_of_all_of_it() -> None:
+    started = time.monotonic()
+    assert said(lambda send: time.sleep(60), patience=0.2, limit=0.3) == [Lost((), "the time was over")]
+    assert 0.4 < time.monotonic() - started < 5.0
+
+
+def test_no_child_stays_behind() -> None:
+    def children() -> str:
+        found = subprocess.run(["ps", "-o", "pid=", "--ppid", str(os.getpid())], capture_output=True, text=True)
+        return "\n".join(line for line in found.stdout.splitlines() if line.strip() != str(os.getpid()))
+
+    before = len(children().splitlines())
+    files = len(os.listdir("/proc/self/fd"))
+    for _ in range(5):
+        said(lambda send: send(1))
+        said(lambda send: time.sleep(60), patience=0.05, limit=0.05)
+    assert len(children().splitlines()) == before
+    assert len(os.listdir("/proc/self/fd")) == files
+
+
+def test_a_note_says_what_is_scored_and_since_when() -> None:
+    note = Note()
+    assert note.read() == (0.0, ())
+    started = time.monotonic()
+    note.write([Trial("a"), Trial([{"role": "assistant", "content": "b"}], 2)])
+    since, trials = note.read()
+    assert started <= since <= time.monotonic()
+    assert trials == (Trial("a"), Trial([{"role": "assistant", "content": "b"}], 2))
+    note.write(None)
+    assert note.read() == (0.0, ())
+
+
+@pytest.mark.parametrize("completion", ["x" * 3_000_000, lambda: None], ids=["too long", "not picklable"])
+def test_a_note_of_what_it_cannot_hold_still_tells_the_time(completion: Any) -> None:
+    note = Note()
+    note.write([Trial("a" * 1_000)])
+    note.write([Trial(completion)])
+    since, trials = note.read()
+    assert since > 0
+    assert trials == ()

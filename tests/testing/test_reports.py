@@ -1,0 +1,278 @@
+"""Reports: what is shown, once and escaped, as text, JSON and a page."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import math
+import re
+from html.parser import HTMLParser
+from typing import Any
+
+import pytest
+
+import rewardkit as rk
+from rewardkit.testing import Finding, LawResult, Report
+from rewardkit.testing.labelled import as_tree
+from rewardkit.testing.reports import Section, json_of, law_as_text, page_of, text_of
+from rewardkit.testing.reports.measured import measured
+from rewardkit.testing.reports.sections import middle_cut
+
+NASTY = (
+    "\x1b]52;c;ZXZpbA==\x07<script>alert(1)</script>\u202egnp.exe\u2066\ud800\x00\n</pre><img src=x onerror=alert(2)>"
+)
+VOID = {"meta", "rect", "img", "br"}
+
+
+def a_finding(**changes: Any) -> Finding:
+    fields: dict[str, Any] = {
+        "law": "finite",
+        "component": "closeness",
+        "completion": "<answer>1e999</answer>",
+        "columns": {"prompt": "6*7?", "answer": "42"},
+        "score": None,
+        "why": "closeness returned inf",
+        "matters": "One infinite score is too many.",
+    }
+    return Finding(**{**fields, **changes})
+
+
+def a_report(*findings: Finding, **results: str) -> Report:
+    laws = {finding.law: tuple(one for one in findings if one.law == finding.law) for finding in findings}
+    broken = [LawResult(law, "broken", 3, found, seconds=0.1) for law, found in laws.items()]
+    skipped = [LawResult(law, "skipped", reason=reason) for law, reason in results.items()]
+    return Report("number('answer')", (LawResult("total", "held", 461), *broken, *skipped), seed=7, seconds=1.25)
+
+
+class Structure(HTMLParser):
+    """What tags a page has, and whether they are closed in order."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.seen: set[str] = set()
+        self.attributes: set[str] = set()
+        self.text = ""
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.seen.add(tag)
+        self.attributes |= {name for name, _ in attrs}
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.seen.add(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def test_a_sound_reward_takes_a_few_lines() -> None:
+    text = str(a_report(gate_dominance="it has no gate"))
+    assert text.splitlines() == [
+        "number('answer')",
+        "",
+        "  held      total",
+        "  n/a       gate_dominance",
+        "",
+        "  sound: 1 held; 1.2 s, seed 7",
+    ]
+
+
+def test_a_finding_has_all_that_is_needed_to_see_it_again() -> None:
+    text = str(a_report(a_finding(note="off by 3", source="arXiv:2106.09898")))
+    for part in (
+        "BROKEN    finite  1 finding",
+        "One infinite score is too many.",
+        "completion  '<answer>1e999</answer>'",
+        "answer      '42'",
+        "closeness   no score   off by 3",
+        "seen in     arXiv:2106.09898",
+        "rk.score(reward, ['<answer>1e999</answer>'], prompts=['6*7?'], answer=['42'])",
+        "BROKEN: 1 finding in 1 law, 1 held",
+    ):
+        assert part in text
+
+
+def test_one_fault_is_shown_once() -> None:
+    report = a_report(a_finding(), a_finding(why="said in other words"), a_finding(completion="another"))
+    assert str(report).count("reproduce ") == 2
+    assert page_of([Section(report)]).count('class="finding"') == 2
+    assert "2 findings in 1 law" in Section(report).verdict
+
+
+def test_findings_stand_in_the_order_of_the_laws() -> None:
+    text = str(a_report(a_finding(), a_finding(law="bounded", why="too much")))
+    assert text.index("closeness returned inf") < text.index("too much")
+
+
+def test_why_it_matters_is_said_once_where_it_is_the_same() -> None:
+    report = a_report(a_finding(), a_finding(completion="b"))
+    assert str(report).count("One infinite score is too many.") == 1
+    both = a_report(a_finding(), a_finding(completion="b", matters="Another reason."))
+    assert str(both).count("matters ") == 2
+
+
+def test_laws_for_which_there_was_no_time_are_not_called_sound() -> None:
+    section = Section(a_report(time_linear="the time was over: raise budget=", gate_dominance="it has no gate"))
+    assert section.verdict.startswith("no fault found, but not all was looked at: 1 held, 1 not run")
+    assert "  not run   time_linear" in text_of([section])
+    assert "  n/a       gate_dominance" in text_of([section])
+    assert "not run" in page_of([section])
+
+
+def test_what_takes_the_process_down_under_every_law_is_shown_once() -> None:
+    ends = a_finding(law="total", why="scoring ended the whole process")
+    results = tuple(LawResult(law, "broken", findings=(ends,)) for law in ("total", "finite", "bounded"))
+    section = Section(Report("dies", results))
+    assert text_of([section]).count("reproduce ") == 1
+    assert "  not run   finite, bounded" in text_of([section])
+    assert section.verdict.startswith("BROKEN: 1 finding in 1 law, 0 held, 2 not run")
+    assert page_of([section]).count("the process went down again") == 2
+
+
+def test_a_finding_is_shown_under_the_law_that_it_breaks() -> None:
+    hangs = a_finding(law="time_linear", why="took more than 8 s")
+    results = (LawResult("total", "broken", findings=(hangs,)), LawResult("time_linear", "broken", findings=(hangs,)))
+    section = Section(Report("hangs", results))
+    assert [result.law for result in section.broken] == ["time_linear"]
+    assert [result.law for result in section.unfinished] == ["total"]
+
+
+def test_long_completions_lose_their_middle() -> None:
+    text = str(a_report(a_finding(completion="a" * 5_000 + "b" * 5_000)))
+    assert "characters ...]" in text
+    assert max(len(line) for line in text.splitlines()) < 420
+    assert "`reproduce` in the JSON report" in text
+
+
+@pytest.mark.parametrize("limit", [10, 299, 300])
+def test_what_is_cut_says_how_much(limit: int) -> None:
+    text = "".join(str(number % 10) for number in range(300))
+    shown = middle_cut(text, limit)
+    missing = re.search(r"\[\.\.\. ([\d,]+) characters", shown)
+    kept = re.sub(r" \[.*\] ", "", shown)
+    assert len(kept) + (int(missing[1]) if missing else 0) == 300
+
+
+def test_nothing_acts_on_the_reader() -> None:
+    nasty = a_finding(
+        completion=NASTY,
+        columns={"prompt": NASTY, NASTY: NASTY},
+        component=NASTY,
+        why=NASTY,
+        note=NASTY,
+        matters=NASTY,
+        source=NASTY,
+        family=NASTY,
+        trace=f'Traceback\n  File "{NASTY}"\n{NASTY}',
+    )
+    section = Section(a_report(nasty).shown_as(NASTY), data=NASTY, remarks=(NASTY,))
+    text, page = text_of([section]), page_of([section])
+    for shown in (text, page):
+        assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2066-\u2069\u202a-\u202e\ud800-\udfff]", shown)
+        shown.encode()
+    structure = Structure(page)
+    assert structure.open == []
+    assert not structure.seen & {"script", "img", "link", "iframe", "object"}
+    assert not {name for name in structure.attributes if name.startswith("on") or name in ("style", "src")}
+    assert "<script>alert(1)</script>" in structure.text
+    assert json.loads(json_of([section]))["rewards"][0]["laws"][1]["findings"][0]["completion"] == NASTY
+    assert json_of([section]).isascii()
+
+
+def test_the_page_allows_its_own_style_and_nothing_else() -> None:
+    page = page_of([Section(a_report(a_finding())), Section(a_report().shown_as("another"))])
+    style = re.search(r"<style>(.*?)</style>", page, re.DOTALL)
+    assert style is not None
+    digest = base64.b64encode(hashlib.sha256(style[1].encode()).digest()).decode()
+    assert f"default-src 'none'; style-src 'sha256-{digest}'" in page
+    assert "http" not in page.replace("http-equiv", "")
+    assert "prefers-color-scheme: dark" in page
+    for target in re.findall(r'href="#([^"]*)"', page):
+        assert page.count(f'id="{target}"') == 1
+
+
+def test_several_rewards_end_with_all_verdicts() -> None:
+    text = text_of([Section(a_report(a_finding()).shown_as("one")), Section(a_report().shown_as("second"))])
+    assert [line.split(":")[0] for line in text.splitlines()[-2:]] == ["one     BROKEN", "second  sound"]
+
+
+def test_json_is_strict_and_complete() -> None:
+    report = a_report(a_finding(score=math.inf, columns={"answer": math.nan}))
+    found = json.loads(json_of([Section(report)]), parse_constant=lambda name: pytest.fail(name))
+    assert found["ok"] is False
+    (reward,) = found["rewards"]
+    assert (reward["seed"], reward["reward"]) == (7, "number('answer')")
+    assert [law["outcome"] for law in reward["laws"]] == ["held", "broken"]
+    assert reward["laws"][1]["findings"][0]["score"] == "inf"
+
+
+def test_what_a_failing_test_shows() -> None:
+    result = LawResult("finite", "broken", 3, (a_finding(), a_finding(completion="b")))
+    text = law_as_text(result, "closeness")
+    assert text.startswith("closeness breaks finite in 2 ways\n  One infinite score")
+    assert text.count("reproduce") == 2
+
+
+ROWS = [
+    {"prompt": "6*7?", "answer": "42", "completion": "42", "label": "True"},
+    {"prompt": "6*7?", "answer": "42", "completion": "41", "label": "False"},
+    {"prompt": "3+4?", "answer": "7", "completion": "8 <b>", "label": "False"},
+    {"prompt": "3+4?", "answer": "7", "completion": "7", "label": "True"},
+]
+
+
+def the_data(tmp_path: Any, rows: list[dict[str, str]]) -> str:
+    path = tmp_path / "data.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return str(path)
+
+
+def test_labels_and_samples_are_shown_beside_the_laws(tmp_path: Any) -> None:
+    section = measured(a_report(), rk.number("answer"), the_data(tmp_path, ROWS))
+    assert section.calibration is not None
+    assert section.signal is not None
+    assert section.calibration.total.within.right == 2
+    text, page = text_of([section]), page_of([section])
+    assert "Agreement with the labels" in text
+    assert "What a run would learn from" in text
+    structure = Structure(page)
+    assert structure.open == []
+    assert {"svg", "rect"} <= structure.seen
+    reward = json.loads(json_of([section]))["rewards"][0]
+    assert reward["calibration"]["good"] == 2
+    assert reward["signal"]["groups"] == 2
+
+
+def test_data_without_labels_or_groups_gives_what_it_can(tmp_path: Any) -> None:
+    unlabelled = [{name: row[name] for name in ("prompt", "answer", "completion")} for row in ROWS]
+    section = measured(a_report(), rk.number("answer"), the_data(tmp_path, unlabelled))
+    assert (section.calibration, section.signal is None) == (None, False)
+    section = measured(a_report(), rk.number("answer"), the_data(tmp_path, ROWS[::2]))
+    assert (section.calibration is None, section.signal) == (False, None)
+
+
+def test_a_reward_that_cannot_score_the_data_leaves_a_remark(tmp_path: Any) -> None:
+    def raises(completions: list[str], **kwargs: Any) -> list[float]:
+        raise ZeroDivisionError("of the reward")
+
+    section = measured(a_report(), raises, the_data(tmp_path, ROWS))
+    assert section.calibration is None
+    assert "no agreement with 'label'" in section.remarks[0]
+    assert "of the reward" in text_of([section])
+
+
+def test_lists_and_functions_become_rewards() -> None:
+    def one(completions: list[str], **kwargs: Any) -> list[float]:
+        return [1.0] * len(completions)
+
+    assert repr(as_tree(one)) == "from_trl(one)"
+    assert repr(as_tree([one, rk.exact("answer")])) == "from_trl(one) + exact('answer')"
+    with pytest.raises(rk.RewardDefinitionError, match="at least one"):
+        as_tree([])

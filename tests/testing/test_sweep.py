@@ -1,0 +1,99 @@
+"""The sweep: the completions that most laws look at."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import rewardkit as rk
+from rewardkit.testing.subject import Trial, text_of
+from rewardkit.testing.sweep import anatomies, given, sweep, swept
+from rewardkit.testing.wild import SHAPES, TEXTS
+from tests.testing.rewards import BAD, EXAMPLES, GOOD, naive, number, subject, tree
+
+
+def test_what_was_given_stands_first() -> None:
+    one = subject(tree)
+    assert given(one) == [Trial(GOOD[0], 0), Trial(BAD[0], 0), Trial(GOOD[1], 1), Trial(BAD[1], 1)]
+    assert sweep(one)[:4] == given(one)
+
+
+def test_wild_texts_broken_ones_and_wrong_answers_for_each_example() -> None:
+    trials = sweep(subject(tree))
+    for example, right in enumerate(GOOD):
+        texts = {trial.completion for trial in trials if trial.example == example and isinstance(trial.completion, str)}
+        assert set(TEXTS.values()) <= texts
+        assert right.replace("</answer>", "") in texts
+        assert right.replace("<think>", "<think><think>") in texts
+        assert right[: len(right) // 2] in texts
+        assert right + BAD[example] in texts
+    assert Trial("<think>6*7</think><answer>97</answer>", 0) in trials
+
+
+def test_each_completion_once_for_an_example() -> None:
+    trials = sweep(subject(tree))
+    assert len({(repr(trial.completion), trial.example) for trial in trials}) == len(trials) > 200
+
+
+def test_shapes_of_messages_only_where_they_may_come() -> None:
+    def shapes(reward: Any, **options: Any) -> int:
+        return sum(trial.completion in SHAPES.values() for trial in sweep(subject(reward, **options)))
+
+    assert shapes(tree) == len(SHAPES)
+    assert shapes(naive) == 0
+    assert shapes(naive, good=[[{"role": "assistant", "content": text}] for text in GOOD], bad=[]) >= len(SHAPES)
+
+
+def test_chat_completions_are_swept_as_chat() -> None:
+    one = subject(number, good=[[{"role": "assistant", "content": text}] for text in GOOD], bad=[])
+    assert not any(isinstance(trial.completion, str) for trial in sweep(one))
+    assert [{"role": "assistant", "content": "\0"}] in [trial.completion for trial in sweep(one)]
+
+
+def test_without_right_completions_the_marks_of_the_code_are_broken() -> None:
+    reward = rk.regex("<verdict>(yes|no)</verdict>", match="search")
+    texts = {text_of(trial.completion) for trial in sweep(subject(reward, examples=[{}], good=[], bad=[]))}
+    assert {"<verdict></verdict>", "<verdict>", ""} <= texts
+
+
+def test_only_some_examples_are_swept_and_all_are_given() -> None:
+    examples = [{"prompt": str(count), "answer": str(count)} for count in range(10, 19)]
+    good = [f"<answer>{row['answer']}</answer>" for row in examples]
+    trials = sweep(subject(number, examples=examples, good=good, bad=[]))
+    assert {trial.example for trial in trials if trial.completion == "\0"} == {0, 1, 2, 3}
+    assert {trial.example for trial in trials} == set(range(9))
+
+
+def test_what_is_seen_stands_beside_and_nothing_is_scored_twice() -> None:
+    one = subject(tree)
+    pairs = swept(one)
+    assert [trial for trial, _ in pairs] == sweep(one)
+    tries = one.tries
+    assert swept(one) == pairs
+    assert one.tries == tries
+    assert dict(zip(GOOD, [1.0, 1.0], strict=True)).items() <= {
+        trial.completion: seen.value for trial, seen in pairs if isinstance(trial.completion, str)
+    }.items()
+
+
+def test_a_slow_reward_is_asked_less() -> None:
+    def slow(completions: list[str], **kwargs: Any) -> list[float]:
+        time.sleep(0.002)
+        return [0.0 for _ in completions]
+
+    one = subject(slow)
+    one.see(given(one))
+    one.deadline = time.monotonic() + 0.5
+    assert len(sweep(one)) < 80
+    assert sweep(one)[:4] == given(one)
+
+
+def test_the_same_completions_for_the_same_reward() -> None:
+    assert sweep(subject(tree)) == sweep(subject(tree))
+
+
+def test_anatomies_of_the_right_completions() -> None:
+    one = subject(tree, good=[[GOOD[0], "<think>a</think><answer>42.0</answer>"], [GOOD[1]]])
+    assert [anatomy.gold for anatomy in anatomies(one, 0)] == ["42", "42.0"]
+    assert anatomies(one, 1)[0].column == "answer"
+    assert len(EXAMPLES) == 2
