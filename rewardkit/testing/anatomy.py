@@ -170,6 +170,23 @@ def _places(text: str, value: Any) -> Iterator[Span]:
         if found:
             yield from found
             return
+    if isinstance(value, (list, tuple)) and len(value) > 1:
+        yield from _listed(text, [str(item) for item in value])
+
+
+def _listed(text: str, items: list[str]) -> Iterator[Span]:
+    """Where items stand one after the other, whatever stands between two of them, if it is always the same."""
+    for first in re.finditer(_bounded(items[0]), text, re.IGNORECASE):
+        position, joints = first.end(), set()
+        for item in items[1:]:
+            following = re.compile(_bounded(item), re.IGNORECASE).search(text, position, position + 8 + len(item))
+            if following is None:
+                break
+            joints.add(text[position : following.start()])
+            position = following.end()
+        else:
+            if len(joints) == 1:
+                yield Span(first.start(), position)
 
 
 def _documents(text: str, value: Any) -> Iterator[Span]:
@@ -219,9 +236,9 @@ def _written(value: Any) -> Iterator[str]:
     text = str(value).strip()
     if not text or len(text) > _LONGEST_BODY:
         return
-    yield text
     if "####" in text:
         yield text.rsplit("####", 1)[1].strip() or text
+    yield text
     boxed = re.search(r"\\boxed\{([^{}]+)\}", text)
     if boxed:
         yield boxed.group(1).strip()

@@ -6,6 +6,7 @@ the reward does: an exception is part of what is `Seen`.
 
 from __future__ import annotations
 
+import inspect
 import json
 import math
 import random
@@ -183,6 +184,18 @@ class Subject:
         for leaf in self.leaves:
             read |= _columns_of(leaf, self.mined, {name for example in self.examples for name in example.columns})
         return frozenset(read)
+
+    @cached_property
+    def columns_named(self) -> frozenset[str]:
+        """Those of them that are arguments by name."""
+        named: set[str] = set()
+        for leaf in self.leaves:
+            named |= _columns_of(leaf, Mined((), (), frozenset()), set())
+        known = {name for example in self.examples for name in example.columns}
+        for leaf in self.leaves:
+            if not isinstance(leaf, Leaf):
+                named |= _named_arguments(leaf.function, known)
+        return frozenset(named)
 
     @cached_property
     def scope(self) -> str:
@@ -386,16 +399,22 @@ def _columns_of(leaf: Any, code: Mined, known: set[str]) -> set[str]:
             return set(named) | (known & code.names)
         trusted = leaf.trusted
         return {source for source, name in named.items() if trusted or uses_argument(function, name)}
-    import inspect
-
     try:
         parameters = inspect.signature(function).parameters
     except (TypeError, ValueError):
         return set(known)
-    named_columns = {name for name in parameters if name in known and uses_argument(function, name)}
+    named_columns = _named_arguments(function, known)
     if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()):
         named_columns |= known & code.names - set(parameters)
     return named_columns
+
+
+def _named_arguments(function: Any, known: set[str]) -> set[str]:
+    try:
+        parameters = inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        return set()
+    return {name for name in parameters if name in known and uses_argument(function, name)}
 
 
 def _together(reward: Reward) -> str:

@@ -146,7 +146,7 @@ def _wrong_lines(lines: list[str]) -> Iterator[Wrong]:
 
 
 def _wrong_lists(gold: str, items: list[str]) -> Iterator[Wrong]:
-    joint = next((mark for mark in (", ", "\n", "; ", ",", " ") if mark in gold), ", ")
+    joint = _joint(gold, items)
     opening, closing = (gold[0], gold[-1]) if gold[:1] in "[(" else ("", "")
     quote = '"' if '"' in gold else ""
 
@@ -163,24 +163,37 @@ def _wrong_lists(gold: str, items: list[str]) -> Iterator[Wrong]:
     yield Wrong(written(items[:1] * len(items)), "repetition", "the first item again and again")
 
 
+def _joint(gold: str, items: list[str]) -> str:
+    """What stands between two items: ``" > "`` in ``"b > a"``."""
+    first, second = gold.find(items[0]), gold.find(items[1])
+    if 0 <= first < second:
+        between = gold[first + len(items[0]) : second].strip("\"'")
+        if 0 < len(between) <= 6:
+            return between
+    return next((mark for mark in (", ", "\n", "; ", ",", " ") if mark in gold), ", ")
+
+
 def _wrong_objects(gold: str) -> Iterator[Wrong]:
     try:
         parsed = json.loads(gold)
     except ValueError:
         return
-    yield Wrong(json.dumps({key: _other(value) for key, value in parsed.items()}), "wrong", "other values", honest=True)
+    yield Wrong(
+        json.dumps({key: other_value(value) for key, value in parsed.items()}), "wrong", "other values", honest=True
+    )
     yield Wrong(json.dumps(dict.fromkeys(parsed)), "placeholder", "null for each value")
     for key in list(parsed)[:2]:
         if len(parsed) > 1:
             yield Wrong(json.dumps({key: parsed[key]}), "prefix", "one right value alone")
     for key in list(parsed)[:8] if len(parsed) > 1 else ():
-        mixed = {other: right if other == key else _other(right) for other, right in parsed.items()}
+        mixed = {other: right if other == key else other_value(right) for other, right in parsed.items()}
         yield Wrong(json.dumps(mixed), "prefix", "one right value among wrong ones")
     yield Wrong("{}", "empty", "an empty object")
     yield Wrong("[]", "empty", "an empty list")
 
 
-def _other(value: Any) -> Any:
+def other_value(value: Any) -> Any:
+    """A value of the same kind that is certainly another one."""
     if isinstance(value, bool):
         return not value
     if isinstance(value, (int, float)):
@@ -188,9 +201,9 @@ def _other(value: Any) -> Any:
     if isinstance(value, str):
         return "window" if "window" not in value else "quartz"
     if isinstance(value, list):
-        return [_other(item) for item in value]
+        return [other_value(item) for item in value]
     if isinstance(value, dict):
-        return {key: _other(item) for key, item in value.items()}
+        return {key: other_value(item) for key, item in value.items()}
     return "window"
 
 

@@ -31,12 +31,12 @@ class Case:
     origin: str = ""
 
 
-def all_faulty() -> list[Case]:
+def faulty() -> list[Case]:
     """Every faulty reward, family by family."""
     return _cases("faulty")
 
 
-def all_sound() -> list[Case]:
+def sound() -> list[Case]:
     """Every sound reward, family by family."""
     return _cases("sound")
 
@@ -45,3 +45,6 @@ def _cases(folder: str) -> list[Case]:
     families = sorted(path.stem for path in (Path(__file__).parent / folder).glob("*.py"))
     modules = [importlib.import_module(f"tests.testing.{folder}.{family}") for family in families]
     return [case for module in modules for case in module.CASES]
+
+
+all_faulty, all_sound = faulty, sound

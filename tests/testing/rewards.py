@@ -13,13 +13,21 @@ from typing import Any
 
 import rewardkit as rk
 from rewardkit.testing.checking import check_reward, subject_of
-from rewardkit.testing.findings import Finding, LawResult
+from rewardkit.testing.findings import Finding, LawResult, Report
 from rewardkit.testing.laws import Law
 from rewardkit.testing.subject import Subject
 
 EXAMPLES: list[dict[str, Any]] = [{"prompt": "6*7?", "answer": "42"}, {"prompt": "3+4?", "answer": "7"}]
 GOOD = ["<think>6*7</think><answer>42</answer>", "<think>3+4</think><answer>7</answer>"]
 BAD = ["<think>6*7</think><answer>41</answer>", "<think>3+4</think><answer>8</answer>"]
+QUICK = (
+    "total",
+    "finite",
+    "gold_gets_the_maximum",
+    "gold_above_perturbed_gold",
+    "separates_good_from_bad",
+    "informative",
+)
 
 number = rk.number("answer", extract=rk.extract.tag("answer"))
 form = rk.tags("think", "answer")
@@ -83,6 +91,25 @@ def outcome(reward: Any, law: Law | str, **options: Any) -> LawResult:
     given = {"examples": EXAMPLES, "good": GOOD, "bad": BAD, "isolate": False, "budget": 20.0, **options}
     (result,) = check_reward(reward, laws=[law], **given).results
     return result
+
+
+def check(reward: Any, **options: Any) -> Report:
+    """What comes of the laws in QUICK, or of others, on the two sums."""
+    given: dict[str, Any] = {"examples": EXAMPLES, "good": GOOD, "bad": BAD, "laws": QUICK, **options}
+    return check_reward(reward, **given)
+
+
+def broken_laws(report: Report) -> set[str]:
+    """The names of the laws that are broken."""
+    return {result.law for result in report.results if result.outcome == "broken"}
+
+
+def timeless(report: Report) -> dict[str, Any]:
+    """A report without the seconds that it took."""
+    plain = report.to_dict()
+    for entry in (plain, *plain["laws"]):
+        del entry["seconds"]
+    return plain
 
 
 def broken(reward: Any, law: str, **options: Any) -> Sequence[Finding]:

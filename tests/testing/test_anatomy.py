@@ -76,6 +76,7 @@ def test_a_document_is_found_however_it_is_written(value: dict[str, Any]) -> Non
         ("steps\n#### 42", "42", "42", "hashes"),
         ("```python\nprint(42)\n```", "print(42)", "print(42)", "fence"),
         ("First.\nThe answer is: 42", "42", "42", "mark"),
+        ("<think>42</think>", "42", "42", "whole"),
         ("Yes", True, "Yes", "whole"),
         ("no", "false", "no", "whole"),
         ("red; green", ["red", "green"], "red; green", "whole"),

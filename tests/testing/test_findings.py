@@ -44,7 +44,9 @@ SKIPPED = LawResult("gate_dominance", "skipped", reason="it has no gate")
 
 
 @given(COMPLETIONS, st.dictionaries(NAMES, VALUES, max_size=3), st.none() | st.floats(), st.text(max_size=9))
-def test_a_finding_is_text_json_and_pickle(completion: Any, columns: dict[str, Any], score: float | None, why: str) -> None:
+def test_a_finding_is_text_json_and_pickle(
+    completion: Any, columns: dict[str, Any], score: float | None, why: str
+) -> None:
     one = finding(completion=completion, columns=columns, score=score, why=why)
     again = json.loads(json.dumps(one.to_dict()))
     assert again["law"] == "total"
@@ -79,7 +81,16 @@ def test_the_line_that_reproduces_it_does_so() -> None:
 
 def test_a_finding_explains_itself() -> None:
     shown = str(finding(family="hedge", source="a paper"))
-    for part in ("total (hedge): it raises", "'42'", "6*7?", "0.5", "number: none", "runs stop", "a paper", "ValueError: no number"):
+    for part in (
+        "total (hedge): it raises",
+        "'42'",
+        "6*7?",
+        "0.5",
+        "number: none",
+        "runs stop",
+        "a paper",
+        "ValueError: no number",
+    ):
         assert part in shown
     assert "Traceback" not in shown
     assert "nothing" in str(finding(score=None))

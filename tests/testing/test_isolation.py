@@ -23,7 +23,9 @@ Send = Callable[[Any], None]
 state = {"touched": False}
 
 
-def said(work: Callable[[Send], None], *, note: Note | None = None, patience: float = 5.0, limit: float = 20.0) -> list[Any]:
+def said(
+    work: Callable[[Send], None], *, note: Note | None = None, patience: float = 5.0, limit: float = 20.0
+) -> list[Any]:
     return list(isolated(work, note or Note(), patience, limit))
 
 

@@ -27,7 +27,7 @@ def test_rewards_that_tell_right_answers_from_wrong_ones_judge(reward: Any) -> N
     assert [right.judges for right in judged(subject(reward, good=good))] == [True, True]
 
 
-@pytest.mark.parametrize("reward", [form, constant, rk.length_between(1, 400, unit="characters"), shouting])
+@pytest.mark.parametrize("reward", [form, rk.length_between(1, 400, unit="characters"), shouting])
 def test_rewards_of_form_and_length_do_not(reward: Any) -> None:
     assert [right.judges for right in judged(subject(reward))] == [False, False]
 
@@ -64,6 +64,11 @@ def test_what_is_not_scored_is_not_judged() -> None:
     assert judged(subject(raises_on_empty, good=["", "7"])) == judged(subject(raises_on_empty, good=["", "7"]))
     assert [right.example for right in judged(subject(raises_on_empty, good=["", "7"]))] == [1]
     assert judged(subject(number, good=[], bad=[])) == []
+
+
+def test_a_right_completion_that_earns_the_least_proves_nothing() -> None:
+    assert judged(subject(constant)) == []
+    assert judged(subject(number, good=["42", "7"])) == []
 
 
 def test_completions_that_are_right_for_others() -> None:

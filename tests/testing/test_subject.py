@@ -149,7 +149,11 @@ def test_a_reward_that_compares_sees_the_given_completions_beside() -> None:
     one = subject(shortest, good=["aa", "bb"], bad=["cccc", "dddd"])
     assert one.scope == "group"
     assert one.beside(0) == ["aa", "cccc"]
-    assert [seen.value for seen in one.see([Trial("a"), Trial("ccc"), Trial("c" * 9)])] == [1.0, pytest.approx(1 / 2), 0.0]
+    assert [seen.value for seen in one.see([Trial("a"), Trial("ccc"), Trial("c" * 9)])] == [
+        1.0,
+        pytest.approx(1 / 2),
+        0.0,
+    ]
     assert subject(shortest, good=[], bad=[]).beside(0) == [".", "No."]
 
 

@@ -71,9 +71,10 @@ def test_what_is_seen_stands_beside_and_nothing_is_scored_twice() -> None:
     tries = one.tries
     assert swept(one) == pairs
     assert one.tries == tries
-    assert dict(zip(GOOD, [1.0, 1.0], strict=True)).items() <= {
-        trial.completion: seen.value for trial, seen in pairs if isinstance(trial.completion, str)
-    }.items()
+    assert (
+        dict(zip(GOOD, [1.0, 1.0], strict=True)).items()
+        <= {trial.completion: seen.value for trial, seen in pairs if isinstance(trial.completion, str)}.items()
+    )
 
 
 def test_a_slow_reward_is_asked_less() -> None:

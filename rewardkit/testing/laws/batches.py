@@ -11,7 +11,7 @@ from rewardkit.core.errors import RewardKitError
 from rewardkit.core.outcome import Outcome
 from rewardkit.testing.findings import Finding
 from rewardkit.testing.laws.base import Skip, finding, law
-from rewardkit.testing.subject import EQUAL, Seen, Subject, Trial, seen_in
+from rewardkit.testing.subject import EQUAL, Seen, Subject, Trial, seen_in, text_of, with_text
 from rewardkit.testing.sweep import given, swept
 
 _ROWS = 24
@@ -75,6 +75,7 @@ def _groups(subject: Subject) -> list[list[Trial]]:
     for number, example in enumerate(subject.examples[:4]):
         texts = [*example.good[:2], *example.bad[:2], subject.formed("word"), subject.formed("")]
         group = [Trial(text, number) for text in texts]
+        group += _grown(subject, [Trial(text, number) for text in example.good[:1]])
         if all(seen.outcome in (Outcome.SCORED, Outcome.ABSTAINED) for seen in subject.see(group)):
             found.append(group)
     return found
@@ -92,6 +93,8 @@ def batch_equals_singles(subject: Subject) -> Iterator[Finding]:
     trials = _mixed(subject)
     if len(trials) < 2:
         raise Skip("there are less than two completions that it scores")
+    if subject.plain and _compares(subject, trials):
+        raise Skip("it compares the completions of a prompt")
     alone = [subject.see([trial])[0] for trial in trials]
     yield from _differing(subject, "batch_equals_singles", trials, alone, "alone")
 
@@ -127,8 +130,9 @@ def neighbours_do_not_leak(subject: Subject) -> Iterator[Finding]:
     groups = _groups(subject)
     if len(groups) < 2:
         raise Skip("it takes two examples whose completions are scored")
-    if subject.scope == "batch" and not _averages(subject):
-        raise Skip('it says scope="batch"')
+    if subject.scope == "batch":
+        yield from _others_matter(subject, groups)
+        return
     for number, group in enumerate(groups):
         alone = whole(subject, group)
         if isinstance(alone, str):
@@ -151,19 +155,53 @@ def neighbours_do_not_leak(subject: Subject) -> Iterator[Finding]:
                         return
 
 
-def _averages(subject: Subject) -> bool:
-    """Whether a user's function over the batch moves all rows of a prompt together with those of other prompts."""
+def _others_matter(subject: Subject, groups: list[list[Trial]]) -> Iterator[Finding]:
+    """A user's function over the batch: right or wrong answers to another prompt must not move the scores of this one.
+
+    Both batches have the same size, and what stands beside has nothing in common with the group: rewards for what is
+    new in a batch hold to this.
+    """
     if not any(getattr(leaf, "scope", "") == "batch" for leaf in subject.leaves):
-        return False
-    groups = _groups(subject)
-    for group, other in pairwise(groups):
-        one, two = whole(subject, group), whole(subject, [*group, *other])
-        if isinstance(one, str) or isinstance(two, str):
+        raise Skip("it normalises over the batch, and says so")
+    for group, other in [*pairwise(groups), *pairwise(reversed(groups))]:
+        rights = [trial for trial in other if trial.completion in subject.examples[trial.example].good]
+        wrongs = [trial for trial in other if trial not in rights]
+        if not rights or not wrongs:
             continue
-        moved = [abs(a.value - b.value) > 1e-6 for a, b in zip(one, two, strict=False)]
-        if len({repr(trial.completion) for trial in group}) > 2 and all(moved):
-            return True
-    return False
+        for many, few in ((rights * 4, wrongs * 4), (_grown(subject, rights) * 4, wrongs * 4)):
+            one, two = whole(subject, [*group, *many[:4]]), whole(subject, [*group, *few[:4]])
+            if isinstance(one, str) or isinstance(two, str):
+                continue
+            for trial, before, after in zip(group, one, two, strict=False):
+                if not before.same(after, 1e-6):
+                    why = (
+                        f"scores {_value(before)} where the answers to another prompt in the batch are right, and "
+                        f"{_value(after)} where they are wrong"
+                    )
+                    yield finding("neighbours_do_not_leak", subject, trial, before, why)
+                    return
+
+
+def _grown(subject: Subject, trials: Sequence[Trial]) -> list[Trial]:
+    """The same completions behind some words more."""
+    return [
+        Trial(with_text(trial.completion, f"{'Let me see. ' * 5}{text_of(trial.completion)}"), trial.example)
+        for trial in trials
+    ]
+
+
+def _compares(subject: Subject, trials: Sequence[Trial]) -> bool:
+    """Whether a batch scores as its groups do one by one: a function that looks at the completions of a prompt."""
+    everything = whole(subject, trials)
+    if isinstance(everything, str) or _same(everything, [subject.see([trial])[0] for trial in trials]):
+        return False
+    apart: list[Seen] = []
+    for number in dict.fromkeys(trial.example for trial in trials):
+        group = whole(subject, [trial for trial in trials if trial.example == number])
+        if isinstance(group, str):
+            return False
+        apart += group
+    return len({trial.example for trial in trials}) > 1 and _same(everything, apart)
 
 
 def _differing(

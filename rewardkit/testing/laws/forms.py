@@ -18,8 +18,8 @@ from rewardkit.testing.sweep import given, swept
 @law
 def chat_equals_text(subject: Subject) -> Iterator[Finding]:
     """Conversational data hands over messages where other data has text; the reward must not change with it."""
-    if subject.plain and not subject.conversational:
-        raise Skip("a trainer's function for text; give it chat messages as good= to check that form")
+    if subject.plain:
+        raise Skip("a trainer's function is written for one of the two forms")
     for trial, seen in swept(subject)[: subject.affordable(60)]:
         if not (isinstance(trial.completion, str) or len(trial.completion) == 1) or not seen.scored:
             continue
@@ -28,9 +28,8 @@ def chat_equals_text(subject: Subject) -> Iterator[Finding]:
         if message.get("tool_calls") or not text:
             continue
         parts = [{**message, "content": [{"type": "text", "text": text}]}]
-        forms: list[tuple[str, Any]] = [("as content in parts", parts)]
-        if not subject.plain:
-            forms += [("as text", text), ("as a message", [{"role": "assistant", "content": text}])]
+        said_alone = [{"role": "assistant", "content": text}]
+        forms: list[tuple[str, Any]] = [("as text", text), ("as a message", said_alone), ("as content in parts", parts)]
         for name, completion in forms:
             other = Trial(completion, trial.example)
             said = subject.see([other])[0]

@@ -7,16 +7,18 @@ from collections.abc import Iterator
 
 from rewardkit.core.errors import RewardKitError
 from rewardkit.core.outcome import Outcome
-from rewardkit.testing.anatomy import as_number
+from rewardkit.testing.anatomy import ANSWERS, as_number
 from rewardkit.testing.findings import Finding
 from rewardkit.testing.judging import Judged, foreign_trials, is_penalty, judged
 from rewardkit.testing.laws.base import Skip, finding, law, shortest
 from rewardkit.testing.matching import matching
 from rewardkit.testing.subject import EQUAL, Seen, Subject, Trial, text_of
 from rewardkit.testing.sweep import given, swept
+from rewardkit.testing.tool_calls import wrong_calls
 from rewardkit.testing.wild import TEXTS
 
 _MOST = 6
+_FILLER = "word " * 400
 
 
 def _needs_good(subject: Subject) -> None:
@@ -59,6 +61,8 @@ def _applies_nowhere(subject: Subject, number: int) -> bool:
 def _too_low(subject: Subject, seen: Seen, lowest: float) -> str:
     if seen.outcome is not Outcome.SCORED:
         return f"a right completion is {seen.outcome}: {seen.reason or 'no score'}"
+    if any(math.isnan(value) for value in seen.components.values()):
+        return ""  # a part of it does not apply here, and what the rest can reach is not known
     low, high = subject.bounds
     if subject.scope == "sample" and math.isfinite(low) and math.isfinite(high):
         if seen.value < low + 0.5 * (high - low) - EQUAL:
@@ -98,6 +102,16 @@ def gold_above_perturbed_gold(subject: Subject) -> Iterator[Finding]:
     found: dict[str, Finding] = {}
     looked = False
     for right in judged(subject):
+        blind = _pays_any_answer(subject, right)
+        if blind is not None:
+            yield blind
+            return
+        for trial in wrong_calls(subject, right):
+            seen = subject.see([trial])[0]
+            looked = True
+            if right.paid(seen):
+                why = f"a wrong tool call earns {seen.value:.6g}, the right one {right.value:.6g}"
+                found.setdefault("call", finding("gold_above_perturbed_gold", subject, trial, seen, why))
         if not right.judges:
             continue
         looked = True
@@ -115,6 +129,19 @@ def gold_above_perturbed_gold(subject: Subject) -> Iterator[Finding]:
     if not looked:
         raise Skip("it was not seen to judge answers")
     yield from list(found.values())[:_MOST]
+
+
+def _pays_any_answer(subject: Subject, right: Judged) -> Finding | None:
+    """The finding where a reward names the gold column and pays whatever stands in the answer's place."""
+    column = right.anatomy.column
+    honest = [(text, seen) for text, seen in right.honest if text != right.anatomy.text]
+    if right.judges or column not in subject.columns_named or not any(word in column.lower() for word in ANSWERS):
+        return None
+    if len(honest) < 4 or not all(right.paid(seen) for _, seen in honest) or len(right.anatomy.gold) < 2:
+        return None
+    text, seen = honest[0]
+    why = f"it reads {column!r} and pays {seen.value:.6g} to each of {len(honest)} wrong answers, as to the right one"
+    return finding("gold_above_perturbed_gold", subject, right.trial(text), seen, why)
 
 
 def _perturbed(right: Judged) -> Iterator[tuple[str, str]]:
@@ -135,6 +162,42 @@ def _wrong_paid(subject: Subject, right: Judged, trial: Trial, kind: str) -> Fin
     small, seen = (trial, subject.see([trial])[0]) if keep == text else shortest(subject, trial, right.paid, keep=keep)
     why = f"a wrong answer ({kind}) earns {seen.value:.6g}, the right one {right.value:.6g}"
     return finding("gold_above_perturbed_gold", subject, small, seen, why)
+
+
+@law
+def padding_never_helps(subject: Subject) -> Iterator[Finding]:
+    """Where words cost a right answer something, they must not save a wrong one: a policy would learn to ramble.
+
+    A length factor that multiplies a penalty does that: minus times less is more.
+    """
+    _needs_good(subject)
+    looked = False
+    for right in judged(subject):
+        if not right.judges:
+            continue
+        looked = True
+        longer = subject.see([right.trial(f"{right.anatomy.text} {_FILLER}")])[0]
+        if not longer.scored or longer.value >= right.value - EQUAL:
+            continue
+        for text, before in right.honest:
+            if not before.scored or right.paid(before):
+                continue
+            trial = right.trial(f"{text} {_FILLER}")
+            after = subject.see([trial])[0]
+            if after.scored and after.value > before.value + 1e-6:
+                why = (
+                    f"a wrong answer earns {before.value:.6g}, and {after.value:.6g} with {len(_FILLER.split())} words "
+                    f"more; a right one falls from {right.value:.6g} to {longer.value:.6g}"
+                )
+
+                def better(seen: Seen, least: float = before.value) -> bool:
+                    return seen.scored and seen.value > least + 1e-6
+
+                trial, after = shortest(subject, trial, better, keep=text)
+                yield finding("padding_never_helps", subject, trial, after, why)
+                return
+    if not looked:
+        raise Skip("it was not seen to judge answers")
 
 
 @law
@@ -295,6 +358,7 @@ def _numeric(subject: Subject, column: str) -> bool:
 ALL = (
     gold_gets_the_maximum,
     gold_above_perturbed_gold,
+    padding_never_helps,
     separates_good_from_bad,
     informative,
     reads_its_columns,

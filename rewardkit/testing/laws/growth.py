@@ -30,7 +30,9 @@ _SUSPECT = 0.005
 _MEASURABLE = 0.02
 _STEEP = 2.7
 """Times as long for twice the length; in proportion it is 2, squared 4."""
-_PIECES = (" ", "a", "\n", "1", "(", "[", "{", '"', "<", "a ", "x\n", "\\", "aB1 ", "=", "- a\n", "1,")
+_PIECES = (" ", "a", "\n", "1", "(", "[", "{", '"', "<", "a ", "x\n", "\\")
+
+_COUNTED = ("a{0} ", "a{0}\n", "Word a{0}. ", "{0}, ", "a{0}: {0}\n")
 
 Grown = Callable[[int], str]
 
@@ -47,21 +49,22 @@ def _families(subject: Subject) -> Iterator[tuple[str, Grown]]:
     for number in range(min(1, len(subject.examples))):
         for anatomy in anatomies(subject, number)[:1]:
             frames.append((" in the place of the answer", anatomy.with_region))
-            frames.append((" before the completion", _before(anatomy)))
             frames.append((" in an open answer", _opened(anatomy)))
     opened = subject.mined.tags[:3]
     frames += [(f" behind <{tag}>", _behind(f"<{tag}>")) for tag in opened]
+    for counted in _COUNTED:
+        yield f"{counted!r} counted up", _counted(counted)
     for piece in dict.fromkeys(pieces):
         for name, frame in frames:
             yield f"{piece!r} * n{name}", _grown(piece, frame)
 
 
+def _counted(piece: str) -> Grown:
+    return lambda size: "".join(piece.format(number) for number in range(max(1, size // (len(piece) + 2))))
+
+
 def _grown(piece: str, frame: Callable[[str], str]) -> Grown:
     return lambda size: frame(piece * max(1, size // len(piece)))
-
-
-def _before(anatomy: Anatomy) -> Callable[[str], str]:
-    return lambda body: body + anatomy.text
 
 
 def _opened(anatomy: Anatomy) -> Callable[[str], str]:

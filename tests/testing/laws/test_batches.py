@@ -28,7 +28,9 @@ TEXTS: dict[str, Any] = {"good": ["42", "7"], "bad": ["41 or so", "8 or so"]}
 
 def first_wins(completions: list[str], answer: list[str], **kwargs: Any) -> list[float]:
     """A bonus for whoever stands first."""
-    return [float(gold in text) + 0.1 * (row == 0) for row, (text, gold) in enumerate(zip(completions, answer, strict=True))]
+    return [
+        float(gold in text) + 0.1 * (row == 0) for row, (text, gold) in enumerate(zip(completions, answer, strict=True))
+    ]
 
 
 def one_row_off(completions: list[str], answer: list[str], **kwargs: Any) -> list[float]:
@@ -78,13 +80,15 @@ def test_rewards_that_look_at_one_completion_hold_to_all_of_them(reward: Any) ->
     assert_held(reward, *LAWS)
 
 
-@pytest.mark.parametrize("reward", [shortest, shorter_than_its_group, rk.rank_in_group(number), rk.diversity()], ids=repr)
+@pytest.mark.parametrize(
+    "reward", [shortest, shorter_than_its_group, rk.rank_in_group(number), rk.diversity()], ids=repr
+)
 def test_rewards_that_compare_a_group_hold_to_what_concerns_them(reward: Any) -> None:
     assert_held(reward, *LAWS[1:], **TEXTS)
     assert_skipped(reward, LAWS[0], "compares completions", **TEXTS)
 
 
-@pytest.mark.parametrize("reward", [first_wins, one_row_off, first_gold])
+@pytest.mark.parametrize("reward", [one_row_off, first_gold])
 def test_a_score_that_depends_on_the_row(reward: Any) -> None:
     (found,) = broken(reward, "batch_equals_singles", **TEXTS)
     assert "alone" in found.why
@@ -93,10 +97,10 @@ def test_a_score_that_depends_on_the_row(reward: Any) -> None:
 
 
 def test_a_score_that_depends_on_the_order() -> None:
-    (found,) = broken(first_wins, "permutation", **TEXTS)
-    assert "in another order" in found.why
-    (found,) = broken(earlier_is_better, "permutation", **TEXTS)
-    assert "in another order" in found.why
+    for reward in (first_wins, earlier_is_better):
+        found = broken(reward, "permutation", **TEXTS)
+        assert all("in another order" in one.why for one in found)
+        assert {one.columns["answer"] for one in found} <= {"42", "7"}
 
 
 def test_a_batch_that_raises_where_each_alone_does_not() -> None:
@@ -114,17 +118,18 @@ def test_other_prompts_in_the_batch() -> None:
 
 def test_what_says_that_it_compares_the_batch() -> None:
     flat = rk.reward(scope="batch")(lambda completion: [0.5 for _ in completion])
-    assert_skipped(flat, "neighbours_do_not_leak", 'scope="batch"', **TEXTS)
+    assert_held(flat, "neighbours_do_not_leak", **TEXTS)
     assert_skipped(above_the_mean, "batch_equals_singles", "'batch'", **TEXTS)
+    (found,) = broken(above_the_mean, "neighbours_do_not_leak", **TEXTS)
+    assert "where the answers to another prompt in the batch are right" in found.why
+    assert_skipped(rk.normalise(number, over="batch"), "neighbours_do_not_leak", "normalises over the batch")
 
 
-def test_a_trainers_function_that_compares_is_found_out_and_others_are_not() -> None:
-    for reward, scope in [
-        (shorter_than_its_group, "group"),
-        (naive, "sample"),
-        (tagged_number, "sample"),
-        (first_gold, "sample"),
-    ]:
-        one = subject(reward, **TEXTS)
-        settle(one)
-        assert one.scope == scope, reward
+@pytest.mark.parametrize(
+    ("reward", "scope"),
+    [(shorter_than_its_group, "group"), (naive, "sample"), (tagged_number, "sample"), (first_gold, "sample")],
+)
+def test_a_trainers_function_that_compares_is_found_out_and_others_are_not(reward: Any, scope: str) -> None:
+    one = subject(reward, **TEXTS)
+    settle(one)
+    assert one.scope == scope

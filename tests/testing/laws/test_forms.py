@@ -8,7 +8,6 @@ import pytest
 
 import rewardkit as rk
 from tests.testing.rewards import (
-    EXAMPLES,
     GOOD,
     assert_held,
     assert_skipped,
@@ -25,15 +24,11 @@ CHAT = [[{"role": "assistant", "content": text}] for text in GOOD]
 FLAGS = [{"prompt": "7?", "prime": False}, {"prompt": "8?", "prime": True}]
 
 
-def of_content(completions: list[Any], answer: list[str], **kwargs: Any) -> list[float]:
-    """Content in parts is str()ed."""
-    texts = [str(messages[-1].get("content")) if messages else "" for messages in completions]
-    return [float(text == f"<answer>{gold}</answer>") for text, gold in zip(texts, answer, strict=True)]
-
-
 def of_text_or_chat(completions: list[Any], answer: list[str], **kwargs: Any) -> list[float]:
     """Pays the thinking in one of the two forms only."""
-    return [float(gold in text) if isinstance(text, str) else 0.0 for text, gold in zip(completions, answer, strict=True)]
+    return [
+        float(gold in text) if isinstance(text, str) else 0.0 for text, gold in zip(completions, answer, strict=True)
+    ]
 
 
 def flag_of_text(completions: list[str], prime: list[Any], **kwargs: Any) -> list[float]:
@@ -41,7 +36,9 @@ def flag_of_text(completions: list[str], prime: list[Any], **kwargs: Any) -> lis
 
 
 def flag_read_well(completions: list[str], prime: list[Any], **kwargs: Any) -> list[float]:
-    return [float((str(flag).lower() == "true") == ("yes" in text)) for text, flag in zip(completions, prime, strict=True)]
+    return [
+        float((str(flag).lower() == "true") == ("yes" in text)) for text, flag in zip(completions, prime, strict=True)
+    ]
 
 
 @rk.reward
@@ -63,15 +60,9 @@ def test_a_form_that_is_paid_otherwise() -> None:
     assert "scores 1 in the form it was given in, and 0 as " in found.why
 
 
-def test_content_in_parts() -> None:
-    good = [[{"role": "assistant", "content": f"<answer>{row['answer']}</answer>"}] for row in EXAMPLES]
-    (found,) = broken(of_content, "chat_equals_text", good=good, bad=[])
-    assert found.completion[0]["content"][0]["type"] == "text"
-    assert "as content in parts" in found.why
-
-
-def test_a_function_for_text_is_not_given_chat() -> None:
-    assert_skipped(tagged_number, "chat_equals_text", "chat messages as good=")
+def test_a_trainers_function_is_written_for_one_form() -> None:
+    assert_skipped(tagged_number, "chat_equals_text", "one of the two forms")
+    assert_skipped(of_text_or_chat, "chat_equals_text", "one of the two forms", good=CHAT, bad=[])
 
 
 def test_flags_as_text() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import time
 from typing import Any
 
 import pytest
@@ -17,31 +18,21 @@ CATASTROPHE = re.compile(r"^<answer>((\w+\s?)+)</answer>$")
 
 def catastrophic(completions: list[str], answer: list[str], **kwargs: Any) -> list[float]:
     """Nested repetition: the time doubles with every letter."""
-    found = [CATASTROPHE.match(text[-40:] if len(text) < 60 else "") for text in completions]
-    return [float(bool(match) and gold in match.group(1)) for match, gold in zip(found, answer, strict=True) if match or True]
-
-
-def cubic(completions: list[str], **kwargs: Any) -> list[float]:
-    """All pieces of a text, and each looked for in it."""
-    scores = []
-    for text in completions:
-        short = text[:600]
-        count = sum(short[a:b] in short for a in range(0, len(short)) for b in range(a, min(len(short), a + 400)))
-        scores.append(float(count > 10))
-    return scores
+    found = [CATASTROPHE.match(text if len(text) < 60 else "") for text in completions]
+    return [float(gold in match.group(1)) if match else 0.0 for match, gold in zip(found, answer, strict=True)]
 
 
 def lazy(completions: list[str], answer: list[str], **kwargs: Any) -> list[float]:
     """One lazy group is quadratic on hostile text, and not worth an alarm."""
     found = [re.search(r"<answer>(.*?)</answer>", text) for text in completions]
-    return [float(bool(match) and match.group(1) == gold) if match else 0.0 for match, gold in zip(found, answer, strict=True)]
+    return [float(match.group(1) == gold) if match else 0.0 for match, gold in zip(found, answer, strict=True)]
 
 
 def matrix(completions: list[str], **kwargs: Any) -> list[float]:
     """A table of all pairs of characters, as in a distance of edits."""
     scores = []
     for text in completions:
-        size = min(len(text), 3_000)
+        size = min(len(text), 8_000)
         table = [bytearray(size) for _ in range(size)]
         scores.append(float(len(table) > 5))
     return scores
@@ -51,14 +42,15 @@ def series(exponent: float, last: float) -> list[tuple[int, float]]:
     return [(size, last * (size / 8_000) ** exponent) for size in (2_000, 4_000, 8_000)]
 
 
-@pytest.mark.parametrize("reward", [number, tagged_number, lazy], ids=repr)
+@pytest.mark.parametrize("reward", [number, tagged_number], ids=repr)
 def test_linear_rewards_hold(reward: Any) -> None:
-    assert_held(reward, "time_linear", "memory_bounded", budget=6.0)
+    assert_held(reward, "time_linear", "memory_bounded", budget=4.0)
 
 
 @pytest.mark.slow
-def test_a_tree_holds() -> None:
-    assert_held(tree, "time_linear", "memory_bounded")
+@pytest.mark.parametrize("reward", [tree, lazy], ids=repr)
+def test_trees_and_single_lazy_groups_hold(reward: Any) -> None:
+    assert_held(reward, "time_linear", "memory_bounded", budget=8.0)
 
 
 def test_time_that_explodes() -> None:
@@ -71,12 +63,11 @@ def test_time_that_explodes() -> None:
 
 def test_memory_that_explodes() -> None:
     (found,) = broken(matrix, "memory_bounded")
-    assert re.search(r"MB at 2,000 characters and [\d.]+ MB at 8,000", found.why) or "would take" in found.why
+    assert re.search(r"MB at 2,000 characters and [\d.]+ MB at 8,000: 50,000 would take [\d,]+ MB", found.why)
+    assert len(found.completion) < 200
 
 
 def test_slow_whatever_the_length() -> None:
-    import time
-
     def judge(completions: list[str], **kwargs: Any) -> list[float]:
         time.sleep(0.06 * len(completions))
         return [0.5 for _ in completions]
@@ -102,5 +93,5 @@ def test_families_grow_in_proportion() -> None:
     assert any("in the place of the answer" in name for name in families)
     for name, grown in families.items():
         sizes = [len(grown(size)) for size in (1_000, 4_000)]
-        assert math.isclose(sizes[1] - sizes[0], 3_000, abs_tol=60), name
+        assert math.isclose(sizes[1] - sizes[0], 3_000, rel_tol=0.3 if "counted up" in name else 0.02), name
     assert list(_SIZES) == sorted(_SIZES)

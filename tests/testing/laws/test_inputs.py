@@ -45,7 +45,7 @@ def pops(completions: list[Any], **kwargs: Any) -> list[float]:
 
 
 @rk.reward
-def sorts(completion: str, answer: list[str]) -> float:
+def sorts(completion: str, answer: Any) -> float:
     answer.sort()
     return float(completion.split() == answer)
 
@@ -120,7 +120,9 @@ def test_completions_that_are_changed_in_place() -> None:
     (found,) = broken(strips, "inputs_not_mutated")
     assert found.component == "strips"
     assert "changes its argument completions" in found.why
-    (found,) = broken(pops, "inputs_not_mutated", good=[[{"role": "assistant", "content": text}] for text in GOOD], bad=[])
+    (found,) = broken(
+        pops, "inputs_not_mutated", good=[[{"role": "assistant", "content": text}] for text in GOOD], bad=[]
+    )
     assert found.component == "pops"
 
 

@@ -42,15 +42,19 @@ class Leaving(rk.Schedule):
     """Says that it stays below 1, and does not."""
 
     @property
+    def end_value(self) -> float:
+        return 1.0
+
+    @property
     def bounds(self) -> tuple[float, float]:
         return (0.0, 1.0)
 
-    def __call__(self, progress: Progress | None) -> float:
-        return 0.0 if progress is None else 4 * progress.fraction
+    def at(self, progress: Progress) -> float:
+        return 4 * progress.fraction
 
 
 def test_all_nodes_of_a_tree() -> None:
-    assert list(nodes(tree))[0] is tree
+    assert next(iter(nodes(tree))) is tree
     assert {repr(form), repr(number)} <= {repr(node) for node in nodes(tree)}
 
 

@@ -1,0 +1,60 @@
+"""Tool calls: right ones made wrong, for rewards that judge what an assistant calls and not what it says."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from rewardkit.testing.judging import Judged
+from rewardkit.testing.subject import Subject, Trial
+from rewardkit.testing.wrong_answers import other_value
+
+
+def wrong_calls(subject: Subject, right: Judged) -> Iterator[Trial]:
+    """The right completion with other values in its calls, or with another function called.
+
+    Only where a column that the reward reads holds what is called, and a completion without calls earns less.
+    """
+    completion = right.completion
+    if not isinstance(completion, list) or not any(message.get("tool_calls") for message in completion):
+        return
+    silent = [{name: value for name, value in message.items() if name != "tool_calls"} for message in completion]
+    if right.paid(subject.see([Trial(silent, right.example)])[0]):
+        return
+    columns = subject.examples[right.example].columns
+    held = json.dumps([columns[name] for name in sorted(subject.columns_read & set(columns))], default=str)
+    for changed in _changed(completion, held):
+        yield Trial(changed, right.example)
+
+
+def _changed(completion: list[Mapping[str, Any]], held: str) -> Iterator[list[dict[str, Any]]]:
+    for place, message in enumerate(completion):
+        for number, call in enumerate(message.get("tool_calls") or []):
+            function = call.get("function") if isinstance(call, Mapping) else None
+            if not isinstance(function, Mapping):
+                continue
+            for changed in _other_calls(function, held):
+                calls = list(message["tool_calls"])
+                calls[number] = {**call, "function": changed}
+                messages = [dict(one) for one in completion]
+                messages[place]["tool_calls"] = calls
+                yield messages
+
+
+def _other_calls(function: Mapping[str, Any], held: str) -> Iterator[dict[str, Any]]:
+    given = function.get("arguments")
+    try:
+        arguments = json.loads(given) if isinstance(given, str) else given
+    except ValueError:
+        return
+    if isinstance(arguments, dict) and arguments and all(_stands(value, held) for value in arguments.values()):
+        others = {name: other_value(value) for name, value in arguments.items()}
+        for changed in (others, {}):
+            yield {**function, "arguments": json.dumps(changed) if isinstance(given, str) else changed}
+    if isinstance(function.get("name"), str) and _stands(function["name"], held):
+        yield {**function, "name": "another_tool"}
+
+
+def _stands(value: Any, held: str) -> bool:
+    return json.dumps(value, default=str).strip('"') in held.replace('\\"', '"')

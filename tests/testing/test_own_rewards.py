@@ -1,0 +1,81 @@
+"""Every primitive and aggregator of rewardkit holds to the laws, checked as a user would check them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import rewardkit as rk
+from rewardkit.testing import parametrize_with_laws
+from tests.hostile.rewards import REWARDS
+from tests.hostile.sandboxes import skip_without_sandbox
+
+OTHER_WRONGS = {
+    "overlong_penalty": "long " * 70,  # in words: the stand-ins for token ids are one per word
+    "repetition_penalty": "a " * 30,
+}
+PROGRAMS = ("code_tests", "code_tests, assertions", "code_runs")
+LENGTHY = ("time_linear", "memory_bounded", "search")
+
+EXAMPLES = [{"prompt": "6*7?", "answer": "42", "task": "a"}, {"prompt": "30+51?", "answer": "81", "task": "b"}]
+GOOD = ["<think>6*7</think><answer>42</answer>", "<think>30+51</think><answer>81</answer>"]
+BAD = ["<think>6+7</think><answer>13</answer>", "It is many."]
+
+form, number, exact = rk.tags("think", "answer"), rk.number("answer"), rk.exact("answer")
+rising = rk.schedules.linear(0.0, 1.0)
+
+AGGREGATORS = {
+    "sum": 0.3 * form + 0.7 * number,
+    "scheduled sum": 0.3 * form + 0.7 * number * rising,
+    "weighted_sum": rk.weighted_sum({form: 0.3, number: 0.7}),
+    "weighted_mean": rk.weighted_mean([(0.3, form), (0.7, number)]),
+    "geometric_mean": rk.geometric_mean([form, number]),
+    "harmonic_mean": rk.harmonic_mean([form, number]),
+    "product": rk.product(form, number),
+    "minimum": rk.minimum(form, number),
+    "maximum": rk.maximum(number, exact),
+    "gate": rk.gate(when=form, then=number),
+    "gate, soft": rk.gate(when=rk.tags("think", "answer", partial=True), then=number, soft=True),
+    "gate, scheduled": 0.1 * form + rk.gate(when=form, then=number, threshold=rising),
+    "route": rk.route({"a": number, "b": exact}, by="task"),
+    "fallback": rk.fallback(number, exact),
+    "monitor": number + rk.monitor(form),
+    "lexicographic": rk.lexicographic(form, number, levels=1),
+    "best_of": rk.best_of(number, exact),
+    "penalty": number + rk.penalty(rk.contains_none(["As an AI"]), 0.2),
+    "normalise": rk.normalise(number),
+    "normalise, batch": rk.normalise(number, "batch"),
+    "rank_in_group": rk.rank_in_group(number),
+    "clip": (2.0 * number).clip(0.0, 1.0),
+    "named": number.named("accuracy"),
+    "curriculum": rk.curriculum([rk.Stage("form", form, until=0.3), rk.Stage("answer", 0.2 * form + number)]),
+}
+
+
+def of_a_primitive(name: str) -> dict[str, Any]:
+    case = REWARDS[name]
+    return {
+        "reward": case.make(),
+        "id": name,
+        "examples": [dict(case.columns)],
+        "good": [case.right],
+        "bad": [OTHER_WRONGS.get(name, case.wrong)],
+        "without": LENGTHY if name in PROGRAMS else ("search",),
+        "budget": 12 if name in PROGRAMS else 30,
+    }
+
+
+@parametrize_with_laws([of_a_primitive(name) for name in REWARDS])
+def test_a_primitive(reward: rk.Reward, law: Any) -> None:
+    skip_without_sandbox(reward)
+    law(reward)
+
+
+@parametrize_with_laws(
+    [{"reward": reward, "id": name} for name, reward in AGGREGATORS.items()],
+    examples=EXAMPLES,
+    good=GOOD,
+    bad=BAD,
+    without=LENGTHY,
+)
+def test_an_aggregator(reward: rk.Reward, law: Any) -> None:
+    law(reward)

@@ -1,0 +1,147 @@
+"""Running: law by law, whatever the reward does to the process it runs in."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import rewardkit as rk
+from rewardkit.testing.isolation import can_isolate
+from rewardkit.testing.laws import Law
+from tests.testing.rewards import EXAMPLES, QUICK, broken_laws, check, form, naive, number, raises_on_empty, timeless
+
+forks = pytest.mark.skipif(not can_isolate(), reason="this system cannot fork")
+
+
+def on_text(text: str, does: Callable[[], Any]) -> Callable[..., list[float]]:
+    """A trainer's function that does something dreadful where a completion is that text."""
+
+    def dreadful(completions: list[str], answer: list[str], **kwargs: Any) -> list[float]:
+        if text in completions:
+            does()
+        return [float(f"<answer>{gold}</answer>" in one) for one, gold in zip(completions, answer, strict=True)]
+
+    return dreadful
+
+
+def for_ever() -> None:
+    while True:
+        pass
+
+
+@rk.reward
+def hangs_on_a_word(completion: str, answer: str) -> float:
+    if completion == "word":
+        for_ever()
+    return float(f"<answer>{answer}</answer>" in completion)
+
+
+@forks
+@pytest.mark.parametrize(
+    ("does", "said"),
+    [
+        (for_ever, "took more than 0.4 s"),
+        (lambda: time.sleep(60), "took more than 0.4 s"),
+        (lambda: os._exit(3), "an exit"),
+        (lambda: os.kill(os.getpid(), signal.SIGKILL), "SIGKILL"),
+    ],
+    ids=["loop", "sleep", "exit", "killed"],
+)
+def test_a_reward_that_hangs_or_ends_the_process(does: Callable[[], Any], said: str) -> None:
+    started = time.monotonic()
+    report = check(on_text("word", does), laws=["total", "separates_good_from_bad"], patience=0.4, budget=10.0)
+    assert time.monotonic() - started < 10.0
+    (found,) = report["total"].findings
+    assert (found.completion, found.columns, found.score) == ("word", EXAMPLES[0], None)
+    assert said in found.why
+    assert found.matters
+    assert report["separates_good_from_bad"].outcome == "held"  # looks at given completions alone
+    assert signal.getsignal(signal.SIGALRM) == signal.SIG_DFL
+
+
+@forks
+def test_of_a_batch_the_completion_that_hangs_is_named() -> None:
+    report = check(hangs_on_a_word, laws=["total"], patience=0.2, budget=15.0)
+    (found,) = report.findings
+    assert found.completion == "word"
+    assert "took more than 0.2 s" in found.why
+
+
+def test_memory_without_end() -> None:
+    report = check(on_text("word", lambda: b"x" * (1 << 42)), laws=["total"])
+    (found,) = report.findings
+    assert found.completion == "word"
+    assert "MemoryError" in found.why
+
+
+def test_a_reward_that_raises() -> None:
+    report = check(raises_on_empty, laws=["total", "finite", "permutation", "thread_safe"])
+    assert broken_laws(report) == {"total"}
+    assert report.findings[0].completion == ""
+
+
+@forks
+def test_nothing_that_the_reward_does_stays_here() -> None:
+    done: list[str] = []
+    state = random.getstate()
+    directory = Path.cwd()
+
+    def messy(completions: list[str], **kwargs: Any) -> list[float]:
+        done.extend(completions)
+        random.seed(1)
+        os.chdir("/")
+        os.environ["REWARDKIT_MESSY"] = "1"
+        return [float("4" in text) for text in completions]
+
+    check(messy, laws=["total", "informative"])
+    assert done == []
+    assert random.getstate() == state
+    assert Path.cwd() == directory
+    assert "REWARDKIT_MESSY" not in os.environ
+
+
+@pytest.mark.parametrize("reward", [naive, number, raises_on_empty, [form, naive]], ids=repr)
+def test_isolation_changes_no_finding(reward: Any) -> None:
+    laws = [*QUICK, "batch_equals_singles", "permutation", "inputs_not_mutated"]
+    assert timeless(check(reward, laws=laws, isolate=True)) == timeless(check(reward, laws=laws, isolate=False))
+
+
+def test_a_mistake_of_the_harness_is_no_blame_of_the_reward() -> None:
+    def buggy(subject: Any) -> Any:
+        """Never."""
+        raise KeyError("of the law")
+        yield
+
+    report = check(number, laws=[Law("buggy", buggy), "total"])
+    assert report.ok
+    assert "KeyError" in report["buggy"].reason
+    assert report["total"].outcome == "held"
+
+
+@pytest.mark.parametrize("isolate", [True, False])
+def test_the_budget(isolate: bool) -> None:
+    def slow(completions: list[str], **kwargs: Any) -> list[float]:
+        time.sleep(0.03 * len(completions))
+        return [float("4" in text) for text in completions]
+
+    started = time.monotonic()
+    report = check(slow, laws=None, budget=1.0, isolate=isolate)
+    assert time.monotonic() - started < 4.0
+    late = [result for result in report.results if "raise budget=" in result.reason]
+    assert len(late) > 5
+    assert all(result.outcome == "skipped" for result in late)
+    assert report["total"].outcome == "held"
+    assert report.seconds < 4.0
+
+
+def test_who_watches_is_told_each_law_as_it_begins() -> None:
+    told: list[tuple[str, int, int]] = []
+    check(number, laws=QUICK, told=lambda *said: told.append(said))
+    assert told == [(law, place, len(QUICK)) for place, law in enumerate(QUICK)]
