@@ -1,8 +1,8 @@
 """How many faults `check_reward` finds, and how often it blames a sound reward: all laws on all cases of the bench.
 
-``python benchmarks/harness.py`` checks the faulty and the sound rewards of tests/testing, two at a time, each in a process
-of its own; ``--package`` counts another set of cases (a package with ``faulty()`` and ``sound()``), one that nobody has
-looked at while writing the laws, say.
+``python benchmarks/harness.py`` checks the faulty and the sound rewards of tests/testing in two processes; ``--package``
+counts another set of cases (a package with ``faulty()`` and ``sound()``), one that nobody has looked at while writing the
+laws, say.
 """
 
 from __future__ import annotations
@@ -65,8 +65,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     print(f"faults found            {len(found)} of {len(faulty)} ({len(found) / len(faulty):.0%})")
     print(f"  with a short example  {sum(one.short for one in found)} (at most {SHORT} characters)")
     print(f"sound ones blamed       {len(blamed)} of {len(sound)}")
-    print(f"seconds per check       {sum(one.seconds for one in every) / len(every):.1f}, at most "
-          f"{max(one.seconds for one in every):.1f}")
+    print(
+        f"seconds per check       {sum(one.seconds for one in every) / len(every):.1f}, at most "
+        f"{max(one.seconds for one in every):.1f}"
+    )
     if not options.quiet:
         for one in faulty:
             if not one.findings:

@@ -20,7 +20,7 @@ __all__ = ["CASES", "NOT_HERE", "WHOLE", "Case", "Peer", "token_ids"]
 
 FRACTIONS = rows(
     ("What is 1/2 - 1/6? Put the answer in \\boxed{}.", {"solution": r"$\frac{1}{3}$"}),
-    ("A pen costs 12 and a book 30. What do both cost? Put the answer in \\boxed{}.", {"solution": "$42$"}),
+    ("A pen costs 12 and a book 30. What do both cost? Put the answer in \\boxed{}.", {"solution": "42"}),
 )
 WORKED = (
     r"One half is three sixths, and three sixths less one sixth are two sixths: \boxed{\frac{1}{3}}",

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -37,12 +38,17 @@ PEERS = (
 )
 
 
-def install(peer: Peer) -> None:
-    """Makes the environment and puts the pinned versions into it; pip leaves it alone when they are there."""
+def install(peer: Peer, also: Sequence[str] = ()) -> None:
+    """Makes the environment and puts the pinned versions into it; pip leaves it alone when they are there.
+
+    Args:
+        peer: whose environment it is.
+        also: further packages, pinned.
+    """
     if not peer.python.exists():
         print(f"making {peer.environment} for {peer.requirement} ...", file=sys.stderr)
         subprocess.run([sys.executable, "-m", "venv", str(peer.python.parent.parent)], check=True)
-    packages = [peer.requirement, *COMPONENT_LIBRARIES]
+    packages = [peer.requirement, *COMPONENT_LIBRARIES, *also]
     installed = subprocess.run([str(peer.python), "-c", _VERSIONS, *packages], capture_output=True, check=False)
     if installed.returncode:
         subprocess.run([str(peer.python), "-m", "pip", "install", "--quiet", *packages], check=True)

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from rewardkit.testing.checking import Told
     from rewardkit.testing.reports import Section
+    from rewardkit.testing.running import Told
 
     Verbs = argparse._SubParsersAction[argparse.ArgumentParser]
 

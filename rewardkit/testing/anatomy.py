@@ -19,6 +19,8 @@ THINKING = ("think", "thinking", "thought", "thoughts", "reasoning", "scratchpad
 ANSWERS = ("answer", "gold", "label", "target", "solution", "expected", "reference", "ground_truth", "truth", "output")
 NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?![\w]|\.\d)")
 _LONGEST_BODY = 20_000
+_MAGNITUDE = 300
+"""Decimal exponents beyond which digits and an e are no number: a hash, say."""
 
 
 @dataclass(frozen=True)
@@ -152,7 +154,7 @@ def as_number(value: Any) -> Decimal | None:
         number = Decimal(str(value).strip().replace(",", "").lstrip("$").rstrip("%"))
     except (InvalidOperation, ValueError):
         return None
-    return number if number.is_finite() else None
+    return number if number.is_finite() and abs(number.adjusted()) <= _MAGNITUDE else None
 
 
 def _places(text: str, value: Any) -> Iterator[Span]:
@@ -167,11 +169,15 @@ def _places(text: str, value: Any) -> Iterator[Span]:
             found = [Span(*match.span()) for match in NUMBER.finditer(text) if as_number(match.group()) == number]
         else:
             found = [Span(*match.span()) for match in re.finditer(_bounded(written), text, re.IGNORECASE)]
+            found = [span for span in found if not text.endswith("```", 0, span.start)]  # the language of a fence
         if found:
             yield from found
             return
     if isinstance(value, (list, tuple)) and len(value) > 1:
         yield from _listed(text, [str(item) for item in value])
+    elif isinstance(value, str) and 1 < len(value.split()) <= 60:
+        spaced = r"\s*".join(re.escape(part) for part in re.findall(r"\w+|[^\w\s]", value))
+        yield from (Span(*match.span()) for match in re.finditer(spaced, text, re.IGNORECASE))
 
 
 def _listed(text: str, items: list[str]) -> Iterator[Span]:
@@ -238,10 +244,12 @@ def _written(value: Any) -> Iterator[str]:
         return
     if "####" in text:
         yield text.rsplit("####", 1)[1].strip() or text
-    yield text
     boxed = re.search(r"\\boxed\{([^{}]+)\}", text)
     if boxed:
         yield boxed.group(1).strip()
+    if len(text) > 2 and text[0] == text[-1] == "$":
+        yield text.strip("$").strip() or text
+    yield text
     if text.lower() in ("true", "false"):
         yield "yes" if text.lower() == "true" else "no"
     if text[:1] in "[{(":

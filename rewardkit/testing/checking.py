@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
@@ -10,7 +11,7 @@ from typing import Any
 
 from rewardkit.core import binding
 from rewardkit.core.algebra import Reward, as_reward, weighted_sum_of
-from rewardkit.core.errors import RewardDefinitionError, shorten
+from rewardkit.core.errors import BindingError, RewardDefinitionError, near_miss, shorten
 from rewardkit.core.leaf import Leaf
 from rewardkit.testing.examples import examples_of
 from rewardkit.testing.exploits.regressions import save
@@ -22,6 +23,9 @@ from rewardkit.testing.subject import Promises, Subject, Trial
 from rewardkit.testing.sweep import anatomies
 from rewardkit.testing.wrong_answers import equal
 
+_TRAINERS_WORDS = frozenset(
+    ("prompts", "completions", "completion_ids", "trainer_state", "log_extra", "log_metric", "environments")
+)
 _INDIFFERENCES = ("whitespace", "unicode", "case")
 
 
@@ -144,6 +148,8 @@ def subject_of(
     for leaf in subject.leaves:
         if isinstance(leaf, Leaf):
             binding.check(leaf.parameters, batch, leaf.label)
+        elif repr(leaf).startswith("from_trl("):
+            _check_columns(subject, leaf)
     _check_distractors(subject)
     return subject
 
@@ -167,10 +173,35 @@ def _chain(chain: Sequence[Any]) -> tuple[int, tuple[Any, ...]]:
     return 0, tuple(chain)
 
 
+def _calls_a_trainers_function(node: Reward) -> bool:
+    own = hasattr(node, "function") and not isinstance(node, Leaf)
+    return own or any(map(_calls_a_trainers_function, node.children))
+
+
+def _check_columns(subject: Subject, leaf: Any) -> None:
+    """As `binding.check`, for a trainer's function."""
+    known = {*_TRAINERS_WORDS, *(name for example in subject.examples for name in example.columns)}
+    try:
+        parameters = inspect.signature(leaf.function).parameters.values()
+    except (TypeError, ValueError):
+        return
+    for parameter in parameters:
+        needed = parameter.default is parameter.empty and parameter.kind not in (
+            parameter.VAR_KEYWORD,
+            parameter.VAR_POSITIONAL,
+        )
+        if needed and parameter.name not in known:
+            columns = sorted(known - _TRAINERS_WORDS)
+            raise BindingError(
+                f"reward {leaf.name!r} asks for {parameter.name!r}, which the examples do not have. "
+                f"Columns: {', '.join(columns) or 'none'}.{near_miss(parameter.name, columns)}"
+            )
+
+
 def _as_tree(reward: Any) -> tuple[Reward, bool]:
     """A reward as it is; a trainer's function, or a list of them, as a tree of its own."""
     if isinstance(reward, Reward):
-        return reward, False
+        return reward, _calls_a_trainers_function(reward)
     import rewardkit
 
     if isinstance(reward, (list, tuple)):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from math import isfinite
 from pathlib import Path
 from typing import Any, Literal
 
@@ -54,7 +55,7 @@ class Finding:
         columns = "".join(
             f", {'prompts' if name == 'prompt' else name}=[{value!r}]"
             for name, value in self.columns.items()
-            if name.isidentifier()
+            if isinstance(name, str) and name.isidentifier()
         )
         return f"rk.score(reward, [{self.completion!r}]{columns})"
 
@@ -64,7 +65,7 @@ class Finding:
             f"{self.law}{f' ({self.family})' if self.family else ''}: {visible(self.why)}",
             f"  completion  {_shown(self.completion)}",
         ]
-        lines += [f"  {name:<10}  {_shown(value)}" for name, value in self.columns.items()]
+        lines += [f"  {visible(str(name)):<10}  {_shown(value)}" for name, value in self.columns.items()]
         lines.append(f"  {self.component:<10}  {said}{f'   {visible(self.note)}' if self.note else ''}")
         if self.matters:
             lines.append(f"  matters     {self.matters}")
@@ -80,7 +81,7 @@ class Finding:
         plain = {name: getattr(self, name) for name in self.__dataclass_fields__}
         plain["columns"] = dict(self.columns)
         plain["reproduce"] = self.reproduce
-        jsonable: dict[str, Any] = json.loads(json.dumps(plain, default=repr))
+        jsonable: dict[str, Any] = jsonable_of(plain)
         return jsonable
 
 
@@ -187,6 +188,17 @@ class Report:
         from rewardkit.testing.reports import as_html
 
         Path(path).write_text(as_html(self), encoding="utf-8")
+
+
+def jsonable_of(value: Any) -> Any:
+    """`value` as JSON holds it: what it has no form for (a set, NaN, a key that is no text) as Python writes it."""
+    if isinstance(value, Mapping):
+        return {key if isinstance(key, str) else repr(key): jsonable_of(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [jsonable_of(item) for item in value]
+    if value is None or type(value) in (str, bool, int) or (type(value) is float and isfinite(value)):
+        return value
+    return repr(value)
 
 
 def shorten_line(text: str, limit: int = 400) -> str:

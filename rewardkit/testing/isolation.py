@@ -26,6 +26,7 @@ _NOTED = 1 << 20
 """Bytes that a noted trial may take."""
 _HEADER = struct.Struct("dI")
 _LENGTH = struct.Struct("Q")
+_CAME_BACK = "the child has said everything"
 _MEMORY = 3 << 30
 """Bytes that the child may take beyond what this process has."""
 
@@ -84,7 +85,7 @@ def isolated(work: Callable[[Callable[[Any], None]], None], note: Note, patience
     Args:
         work: called in the child with a function that sends a picklable thing.
         note: what the child is scoring.
-        patience: seconds that scoring one completion may take; several at once may take longer.
+        patience: seconds that scoring one completion may take; a batch of 32 may take twice that.
         limit: seconds for all of it.
     """
     reading, writing = os.pipe()
@@ -92,24 +93,41 @@ def isolated(work: Callable[[Callable[[Any], None]], None], note: Note, patience
     sys.stderr.flush()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # of forks beside threads: the child uses none of theirs
-        child = os.fork()
-    if child == 0:
+        process = os.fork()
+    if process == 0:
         os.close(reading)
         _be_the_child(work, writing)
     os.close(writing)
+    child = _Child(process)
     try:
         yield from _received(reading, child, note, patience, time.monotonic() + limit)
     finally:
         os.close(reading)
-        with suppress(ProcessLookupError):
-            os.kill(child, signal.SIGKILL)
-        with suppress(ChildProcessError):
-            os.waitpid(child, 0)
+        child.end()
+
+
+class _Child:
+    """A forked process, until it has been waited for."""
+
+    def __init__(self, process: int) -> None:
+        self._process = process
+        self._status: int | None = None
+
+    def status(self) -> int | None:
+        """How it ended; None while it runs."""
+        if self._status is None:
+            ended, status = os.waitpid(self._process, os.WNOHANG)
+            self._status = status if ended else None
+        return self._status
+
+    def end(self) -> None:
+        if self.status() is None:
+            os.kill(self._process, signal.SIGKILL)
+            _, self._status = os.waitpid(self._process, 0)
 
 
 def _be_the_child(work: Callable[[Callable[[Any], None]], None], writing: int) -> None:
     """Runs `work` and ends this process, whatever happens."""
-    status = 1
     try:
         _limit_memory()
 
@@ -120,13 +138,13 @@ def _be_the_child(work: Callable[[Callable[[Any], None]], None], writing: int) -
                 data = data[os.write(writing, data) :]
 
         work(send)
-        status = 0
+        send(_CAME_BACK)
     except BaseException:
         import traceback
 
         traceback.print_exc()
     finally:
-        os._exit(status)
+        os._exit(0)
 
 
 def _limit_memory() -> None:
@@ -138,7 +156,7 @@ def _limit_memory() -> None:
         resource.setrlimit(resource.RLIMIT_AS, (held + _MEMORY, resource.RLIM_INFINITY))
 
 
-def _received(reading: int, child: int, note: Note, patience: float, deadline: float) -> Iterator[Any]:
+def _received(reading: int, child: _Child, note: Note, patience: float, deadline: float) -> Iterator[Any]:
     buffer = b""
     while True:
         ready, _, _ = select.select([reading], [], [], 0.05)
@@ -152,18 +170,28 @@ def _received(reading: int, child: int, note: Note, patience: float, deadline: f
                 if len(buffer) < _LENGTH.size + length:
                     break
                 message, buffer = buffer[_LENGTH.size : _LENGTH.size + length], buffer[_LENGTH.size + length :]
-                yield pickle.loads(message)
+                said = pickle.loads(message)
+                if said == _CAME_BACK:
+                    return
+                yield said
             continue
+        if child.status() is not None:  # a process that it has left behind may hold the pipe open
+            break
         since, trials = note.read()
         now = time.monotonic()
-        if since and now - since > patience * (1 + len(trials) / 8):
+        if since and now - since > patience * (1 + len(trials) / 32):
             yield Lost(trials, f"took more than {patience:g} s")
             return
         if now > deadline + patience:
             yield Lost((), "the time was over")
             return
-    _, status = os.waitpid(child, 0)
-    if status != 0:
-        _, trials = note.read()
-        ended = f"signal {signal.Signals(os.WTERMSIG(status)).name}" if os.WIFSIGNALED(status) else "an exit"
-        yield Lost(trials, f"ended the whole process ({ended})")
+    while (status := child.status()) is None:  # it has closed the pipe, so it is about to end
+        time.sleep(0.01)
+    yield Lost(note.read()[1], f"ended the whole process ({_ending(status)})")
+
+
+def _ending(status: int) -> str:
+    if not os.WIFSIGNALED(status):
+        return "an exit"
+    number = os.WTERMSIG(status)
+    return f"signal {signal.Signals(number).name if number in set(signal.Signals) else number}"

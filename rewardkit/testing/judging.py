@@ -89,13 +89,13 @@ def _of(
     trials = [Trial(with_text(completion, text), number) for text in texts]
     honest = tuple(zip(texts, subject.see(trials), strict=True))
     first = Judged(number, completion, anatomy, seen, wrong, honest, judges=False)
-    rejected = any(
-        one.scored and not first.paid(one) and abs(len(text) - len(anatomy.text)) <= max(2, len(anatomy.gold) // 4)
-        for text, one in honest
-    )
+    scored = [(len(text), not first.paid(one)) for text, one in honest if one.scored]
+    alike = [rejected for size, rejected in scored if size == len(anatomy.text)]
+    # A reward for length tells longer from shorter: only where no wrong answer is as long, all have to be told.
+    judges = any(alike) if alike else bool(scored) and all(rejected for _, rejected in scored)
     if not anatomy.gold or not honest:
-        rejected = any(not first.paid(one) for one in foreign(subject, number, completion))
-    return Judged(number, completion, anatomy, seen, wrong, honest, judges=rejected)
+        judges = any(not first.paid(one) for one in foreign(subject, number, completion))
+    return Judged(number, completion, anatomy, seen, wrong, honest, judges=judges)
 
 
 def foreign(subject: Subject, number: int, completion: object) -> list[Seen]:

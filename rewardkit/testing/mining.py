@@ -16,7 +16,9 @@ from types import CodeType
 from typing import Any
 
 from rewardkit.core.algebra import Reward
+from rewardkit.core.extraction import Tag
 from rewardkit.core.leaf import Leaf
+from rewardkit.primitives.format import Tags
 
 _CALL = "__call__"
 _DEPTH = 4
@@ -84,6 +86,10 @@ def _found(value: Any, depth: int, seen: set[int]) -> Iterator[tuple[str, str]]:
     if isinstance(value, Leaf):  # its options are rewardkit's words
         for part in (value.function, *(parameter.view for parameter in value.parameters)):
             yield from _found(part, depth, seen)
+    elif isinstance(value, (Tags, Tag)):
+        names = value.names if isinstance(value, Tags) else (value.name,)
+        for name in names:
+            yield from (("text", f"<{name}>"), ("text", f"</{name}>"))
     elif isinstance(value, functools.partial):
         for part in (value.func, *value.args, *value.keywords.values()):
             yield from _found(part, depth, seen)

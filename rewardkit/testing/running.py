@@ -82,9 +82,10 @@ def _isolated(subject: Subject, laws: Sequence[Law], patience: float, told: Told
             elif isinstance(said, RewardKitError):
                 raise said
             elif isinstance(said, Lost):
-                yield _lost(subject, laws[done], said, patience)
                 settles = False
-                done += 1
+                if done < len(laws):
+                    yield _lost(subject, laws[done], said, patience)
+                    done += 1
         note.write(None)
 
 
@@ -113,6 +114,7 @@ def _lost(subject: Subject, law: Law, lost: Lost, patience: float) -> LawResult:
     trial, reason = _culprit(subject, lost, patience)
     if trial is None:
         return LawResult(law.name, "skipped", reason=f"not finished: {reason}")
+    subject.avoid(lost.trials)
     hangs = "took" in reason
     matters = (
         "A policy finds the completion that takes minutes; every other process of the run waits for it."

@@ -142,10 +142,15 @@ class Subject:
         self.deadline = math.inf
         self.promises = promises or Promises()
         self._memory: dict[Any, Any] = {}
+        self._avoided: set[tuple[Any, ...]] = set()
         self._watch: Callable[[Sequence[Trial] | None], None] = _unwatched
         self._known: dict[tuple[Any, ...], Seen] = {}
         self._seconds = 0.0
         self._scored = 0
+
+    def avoid(self, trials: Iterable[Trial]) -> None:
+        """Never again scores these: the reward did not come back from one of them."""
+        self._avoided.update(_key(trial) for trial in trials)
 
     # What is known of the reward without calling it
 
@@ -231,6 +236,9 @@ class Subject:
         listed = list(trials)
         keys = [_key(trial) for trial in listed]
         missing = {key: trial for key, trial in zip(keys, listed, strict=True) if fresh or key not in self._known}
+        for key in [key for key in missing if key in self._avoided]:
+            del missing[key]
+            self._known[key] = Seen(math.nan, Outcome.SKIPPED, "the reward did not come back from it")
         said = dict(zip(missing, self._score(list(missing.values())), strict=True)) if missing else {}
         for key, seen in said.items():
             self._known.setdefault(key, seen)

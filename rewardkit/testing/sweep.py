@@ -53,6 +53,9 @@ def _sweep(subject: Subject) -> Iterator[Trial]:
         for text in TEXTS.values():
             yield Trial(subject.formed(text), number)
         example = subject.examples[number]
+        for value in example.columns.values():
+            if isinstance(value, str) and value:
+                yield Trial(subject.formed(value), number)
         bad = [text_of(completion) for completion in example.bad[:2]]
         for anatomy in anatomies(subject, number)[:2]:
             for text in broken(anatomy, subject.mined, bad):

@@ -46,6 +46,8 @@ def wrong_answers(gold: str, value: Any = None, others: Iterable[str] = ()) -> l
         others: golds of other examples.
     """
     found: dict[str, Wrong] = {}
+    if not gold.strip():
+        return []
     for wrong in _wrong(gold.strip(), value, tuple(others)):
         if not equal(wrong.text, gold):
             found.setdefault(wrong.text, wrong)
@@ -79,7 +81,7 @@ def _wrong(gold: str, value: Any, others: tuple[str, ...]) -> Iterator[Wrong]:
     if moved != gold:
         yield Wrong(moved, "disguise", "a digit moved to its neighbour")
     lines = gold.splitlines()
-    if len(lines) > 1:
+    if len(lines) > 1 and "```" not in gold:
         yield from _wrong_lines(lines)
     yield Wrong("", "empty", "nothing")
     yield Wrong(" ", "empty", "a space")
@@ -93,7 +95,7 @@ def _wrong_numbers(gold: str, number: Decimal, value: Any) -> Iterator[Wrong]:
     point = gold.find(".")
     moved = f"{same[: -len(gold) + point + 1]}.{same[-(len(gold) - point - 1) :]}" if point > 0 else same
     yield Wrong(moved if as_number(moved) is not None else same, "wrong", "another number of that length", honest=True)
-    if "%" not in str(value):
+    if "%" not in f"{gold}{value}":
         for factor in (Decimal(100), Decimal("0.01"), Decimal(1000)):
             yield Wrong(
                 format((number * factor).normalize(), "f"), "wrong", "the gold times a power of ten", honest=True

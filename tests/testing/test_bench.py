@@ -27,9 +27,7 @@ def test_a_fault_is_found(case: Case) -> None:
 
 @pytest.mark.parametrize("case", all_sound(), ids=lambda case: case.name)
 def test_a_sound_reward_is_not_blamed(case: Case) -> None:
-    report = check_reward(
-        case.reward, examples=case.examples, good=case.good, bad=case.bad, budget=30, without=LENGTHY
-    )
+    report = check_reward(case.reward, examples=case.examples, good=case.good, bad=case.bad, budget=30, without=LENGTHY)
     assert report.ok, report
 
 

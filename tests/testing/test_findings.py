@@ -137,6 +137,14 @@ def test_a_report_as_json(tmp_path: Path) -> None:
     assert read["laws"][2]["reason"] == "it has no gate"
 
 
+@pytest.mark.parametrize("text", ["a\ud800b", "\udfff"])
+def test_a_half_character_can_be_written_too(text: str, tmp_path: Path) -> None:
+    one = report(LawResult("total", "broken", 1, (finding(completion=text, columns={"answer": text}),)))
+    one.to_json(tmp_path / "report.json")
+    one.to_html(tmp_path / "report.html")
+    assert json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))["laws"][0]["findings"][0]["completion"]
+
+
 def test_the_page_escapes_what_a_policy_wrote(tmp_path: Path) -> None:
     one = report(LawResult("total", "broken", 1, (finding(completion="<script>alert(1)</script>"),)))
     one.to_html(tmp_path / "report.html")

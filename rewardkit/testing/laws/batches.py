@@ -133,7 +133,7 @@ def neighbours_do_not_leak(subject: Subject) -> Iterator[Finding]:
     if subject.scope == "batch":
         yield from _others_matter(subject, groups)
         return
-    for number, group in enumerate(groups):
+    for number, group in [*enumerate(groups), *enumerate(_longer(subject, groups))]:
         alone = whole(subject, group)
         if isinstance(alone, str):
             continue
@@ -155,6 +155,21 @@ def neighbours_do_not_leak(subject: Subject) -> Iterator[Finding]:
                         return
 
 
+def _is_given(subject: Subject, trial: Trial) -> bool:
+    example = subject.examples[trial.example]
+    return trial.completion in example.good or trial.completion in example.bad
+
+
+def _longer(subject: Subject, groups: list[list[Trial]]) -> list[list[Trial]]:
+    """The groups with their right completions behind some words more, so that those of others are the shortest."""
+    found = []
+    for group in groups:
+        example = subject.examples[group[0].example]
+        wrongs = [trial for trial in group if trial.completion in example.bad]
+        found.append([*_grown(subject, [Trial(one, group[0].example) for one in example.good[:1]]), *wrongs])
+    return found
+
+
 def _others_matter(subject: Subject, groups: list[list[Trial]]) -> Iterator[Finding]:
     """A user's function over the batch: right or wrong answers to another prompt must not move the scores of this one.
 
@@ -163,6 +178,7 @@ def _others_matter(subject: Subject, groups: list[list[Trial]]) -> Iterator[Find
     """
     if not any(getattr(leaf, "scope", "") == "batch" for leaf in subject.leaves):
         raise Skip("it normalises over the batch, and says so")
+    groups = [[trial for trial in group if _is_given(subject, trial)] for group in groups]
     for group, other in [*pairwise(groups), *pairwise(reversed(groups))]:
         rights = [trial for trial in other if trial.completion in subject.examples[trial.example].good]
         wrongs = [trial for trial in other if trial not in rights]

@@ -6,8 +6,9 @@ import math
 from collections.abc import Iterator
 
 from rewardkit.core.errors import RewardKitError
+from rewardkit.core.leaf import Leaf
 from rewardkit.core.outcome import Outcome
-from rewardkit.testing.anatomy import ANSWERS, as_number
+from rewardkit.testing.anatomy import ANSWERS, as_number, replaced
 from rewardkit.testing.findings import Finding
 from rewardkit.testing.judging import Judged, foreign_trials, is_penalty, judged
 from rewardkit.testing.laws.base import Skip, finding, law, shortest
@@ -44,13 +45,44 @@ def gold_gets_the_maximum(subject: Subject) -> Iterator[Finding]:
             if why:
                 yield finding("gold_gets_the_maximum", subject, trial, seen, why)
                 return
+    yield from _out_of_reach(subject)
     for right in judged(subject):
+        yield from _costly_line_break(subject, right)
         found = _better_nonsense(subject, right)
         if found is not None:
             trial, seen = shortest(subject, found, right.more)
             why = f"scores {seen.value:.6g}, more than the right completion's {right.value:.6g}"
             yield finding("gold_gets_the_maximum", subject, trial, seen, why)
             return
+
+
+def _out_of_reach(subject: Subject) -> Iterator[Finding]:
+    """Where not even right completions come near the maximum of a user's own function: a part of it is never paid."""
+    low, high = subject.bounds
+    own = all(isinstance(leaf, Leaf) and not leaf.trusted for leaf in subject.leaves)
+    if not own or subject.scope != "sample" or not math.isfinite(high - low):
+        return
+    best = max((seen.value for _, seen in swept(subject) if seen.scored), default=high)
+    parts = any(math.isnan(value) for trial in given(subject) for value in subject.see([trial])[0].components.values())
+    if best < high - 0.05 * (high - low) and not parts:
+        trial = next(trial for trial in given(subject) if trial.completion in subject.examples[trial.example].good)
+        why = f"no completion earns more than {best:.6g}, right ones neither, within bounds of ({low:g}, {high:g})"
+        yield finding("gold_gets_the_maximum", subject, trial, subject.see([trial])[0], why)
+
+
+def _costly_line_break(subject: Subject, right: Judged) -> Iterator[Finding]:
+    """A line break for a blank in the thinking must cost nothing: a pattern whose point stops at it does."""
+    block = right.anatomy.thinking
+    if block is None or subject.scope != "sample":
+        return
+    thought = block.body.of(right.anatomy.text)
+    if " " not in thought.strip() or "\n" in thought:
+        return
+    trial = right.trial(replaced(right.anatomy.text, [(block.body, thought.replace(" ", "\n", 1))]))
+    seen = subject.see([trial])[0]
+    if seen.scored and seen.value < right.value - 1e-6:
+        why = f"a line break in the thinking costs a right completion {right.value - seen.value:.6g}"
+        yield finding("gold_gets_the_maximum", subject, trial, seen, why)
 
 
 def _applies_nowhere(subject: Subject, number: int) -> bool:
@@ -145,6 +177,15 @@ def _pays_any_answer(subject: Subject, right: Judged) -> Finding | None:
 
 
 def _perturbed(right: Judged) -> Iterator[tuple[str, str]]:
+    """Texts with an answer that is certainly wrong, each once, and what kind it is."""
+    known: set[str] = set()
+    for text, kind in _all_perturbed(right):
+        if text not in known:
+            known.add(text)
+            yield text, kind
+
+
+def _all_perturbed(right: Judged) -> Iterator[tuple[str, str]]:
     for wrong in right.wrong:
         yield right.anatomy.saying(wrong.text), wrong.kind
     if right.anatomy.marked:

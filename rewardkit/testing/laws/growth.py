@@ -50,6 +50,12 @@ def _families(subject: Subject) -> Iterator[tuple[str, Grown]]:
         for anatomy in anatomies(subject, number)[:1]:
             frames.append((" in the place of the answer", anatomy.with_region))
             frames.append((" in an open answer", _opened(anatomy)))
+            if anatomy.text:
+                yield "the last letter * n behind a right completion", _pumped(anatomy.text, anatomy.text[-1])
+                yield "a right completion * n", _pumped("", anatomy.text)
+            if anatomy.marked and anatomy.region.end > anatomy.region.start:
+                answer = anatomy.region.of(anatomy.text)
+                yield "the last letter of the answer * n", _pumped(answer, answer[-1], anatomy.with_region)
     opened = subject.mined.tags[:3]
     frames += [(f" behind <{tag}>", _behind(f"<{tag}>")) for tag in opened]
     for counted in _COUNTED:
@@ -65,6 +71,10 @@ def _counted(piece: str) -> Grown:
 
 def _grown(piece: str, frame: Callable[[str], str]) -> Grown:
     return lambda size: frame(piece * max(1, size // len(piece)))
+
+
+def _pumped(text: str, piece: str, frame: Callable[[str], str] = str) -> Grown:
+    return lambda size: frame(f"{text}{piece * max(1, size // len(piece))}!")
 
 
 def _opened(anatomy: Anatomy) -> Callable[[str], str]:

@@ -8,6 +8,7 @@ import pickle
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from types import CodeType
 from typing import Any
 
@@ -18,6 +19,7 @@ from rewardkit.testing.subject import Seen, Subject, Trial
 from rewardkit.testing.sweep import given, swept
 
 _ROUNDS = 3
+_HASH_SEEDS = ("1", "2", "3")
 _CHILD = """
 import pickle, sys
 sys.path[:] = pickle.load(sys.stdin.buffer)
@@ -51,16 +53,16 @@ def deterministic(subject: Subject) -> Iterator[Finding]:
                     why = f"scored {_said(values[0])} and, scored again, {_said(values[1])}"
                 yield finding("deterministic", subject, small, seen, why)
                 return
-    elsewhere = _in_another_process(subject, trials[:80]) if _orders_sets(subject) else None
-    for trial, (value, outcome) in zip(trials, elsewhere or (), strict=False):
-        here = first[id(trial)]
-        if not here.same(Seen(value, type(here.outcome)(outcome))):
-            why = (
-                f"scores {_said(here)} here and {value:.6g} in another process: it depends on the order of a set, "
-                "or on a hash"
-            )
-            yield finding("deterministic", subject, trial, here, why)
-            return
+    for said in _in_other_processes(subject, trials[:80]) if _orders_sets(subject) else ():
+        for trial, (value, outcome) in zip(trials, said, strict=False):
+            here = first[id(trial)]
+            if not here.same(Seen(value, type(here.outcome)(outcome))):
+                why = (
+                    f"scores {_said(here)} here and {value:.6g} in another process: it depends on the order of a set, "
+                    "or on a hash"
+                )
+                yield finding("deterministic", subject, trial, here, why)
+                return
 
 
 def _shrunk(subject: Subject, trial: Trial) -> tuple[Trial, tuple[Seen, Seen] | None]:
@@ -102,21 +104,29 @@ def _uses_sets(code: CodeType) -> bool:
     return any(_uses_sets(constant) for constant in code.co_consts if isinstance(constant, CodeType))
 
 
-def _in_another_process(subject: Subject, trials: list[Trial]) -> list[tuple[float, str]] | None:
-    """What a process with another order of sets says; None where the reward cannot be sent there."""
+def _in_other_processes(subject: Subject, trials: list[Trial]) -> list[list[tuple[float, str]]]:
+    """What processes with other orders of sets say; nothing where the reward cannot be sent there."""
     try:
         message = pickle.dumps(sys.path) + pickle.dumps((subject.reward, subject.examples, trials, subject.plain))
     except Exception:
-        return None
-    environment = {**os.environ, "PYTHONHASHSEED": str(subject.seed + 4711)}
-    try:
-        done = subprocess.run(
-            [sys.executable, "-c", _CHILD], input=message, capture_output=True, timeout=30, env=environment, check=True
+        return []
+    children = [
+        subprocess.Popen(
+            [sys.executable, "-c", _CHILD],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, "PYTHONHASHSEED": seed},
         )
-        values: list[tuple[float, str]] = pickle.loads(done.stdout)
-    except (subprocess.SubprocessError, OSError, pickle.UnpicklingError, EOFError):
-        return None
-    return values
+        for seed in _HASH_SEEDS
+    ]
+    found = []
+    for child in children:
+        with suppress(subprocess.SubprocessError, OSError, pickle.UnpicklingError, EOFError):
+            said, _ = child.communicate(message, timeout=30)
+            found.append(pickle.loads(said))
+        child.kill()
+    return found
 
 
 ALL = (deterministic,)

@@ -133,7 +133,7 @@ def abstains_by_declaration(subject: Subject) -> Iterator[Finding]:
         if none and any(seen.scored for _, seen in mine):
             first = min((trial for trial, _ in none), key=lambda trial: len(repr(trial.completion)))
             trial, seen = shortest(subject, first, lambda seen: seen.outcome is Outcome.ABSTAINED)
-            why = "returned None for this completion and a number for others of its example: who writes it never loses"
+            why = "returned None or NaN for this one and a number for others of its example: who writes it cannot lose"
             yield finding("abstains_by_declaration", subject, trial, seen, why)
             return
 

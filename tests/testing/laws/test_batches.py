@@ -122,7 +122,7 @@ def test_what_says_that_it_compares_the_batch() -> None:
     assert_skipped(above_the_mean, "batch_equals_singles", "'batch'", **TEXTS)
     (found,) = broken(above_the_mean, "neighbours_do_not_leak", **TEXTS)
     assert "where the answers to another prompt in the batch are right" in found.why
-    assert_skipped(rk.normalise(number, over="batch"), "neighbours_do_not_leak", "normalises over the batch")
+    assert_skipped(rk.normalise(number, "batch"), "neighbours_do_not_leak", "normalises over the batch")
 
 
 @pytest.mark.parametrize(
