@@ -191,7 +191,7 @@ def _listed(text: str, items: list[str]) -> Iterator[Span]:
             joints.add(text[position : following.start()])
             position = following.end()
         else:
-            if len(joints) == 1:
+            if len(joints) == 1 and "." not in "".join(joints):  # sentences that name the items are no list
                 yield Span(first.start(), position)
 
 

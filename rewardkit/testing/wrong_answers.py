@@ -91,7 +91,8 @@ def _wrong(gold: str, value: Any, others: tuple[str, ...]) -> Iterator[Wrong]:
 
 def _wrong_numbers(gold: str, number: Decimal, value: Any) -> Iterator[Wrong]:
     digits = re.sub(r"\D", "", gold)
-    same = "".join(str((int(digit) + 4) % 9 + 1) for digit in digits)
+    shifted = "".join(str((int(digit) + 4) % 9 + 1) for digit in digits)
+    same = ("1" if digits[:1] >= "5" else "9") + shifted[1:]
     point = gold.find(".")
     moved = f"{same[: -len(gold) + point + 1]}.{same[-(len(gold) - point - 1) :]}" if point > 0 else same
     yield Wrong(moved if as_number(moved) is not None else same, "wrong", "another number of that length", honest=True)

@@ -53,11 +53,19 @@ def test_chat_is_scored_like_text(reward: Any) -> None:
     assert_held(reward, "chat_equals_text", good=CHAT, bad=[])
 
 
+@rk.reward
+def of_messages(messages: list[dict[str, Any]], answer: str) -> float:
+    """Looks for text where a message may hold a list of parts."""
+    content = messages[-1].get("content") if messages else ""
+    return float(isinstance(content, str) and f"<answer>{answer}</answer>" in content)
+
+
 def test_a_form_that_is_paid_otherwise() -> None:
-    (found,) = broken(1.0 * rk.from_trl(of_text_or_chat), "chat_equals_text")
+    assert_skipped(1.0 * rk.from_trl(of_text_or_chat), "chat_equals_text", "one of the two forms")
+    (found,) = broken(of_messages, "chat_equals_text")
     assert found.score == 0.0
     assert isinstance(found.completion, list)
-    assert "scores 1 in the form it was given in, and 0 as " in found.why
+    assert "scores 1 in the form it was given in, and 0 as content in parts" in found.why
 
 
 def test_a_trainers_function_is_written_for_one_form() -> None:
