@@ -1,8 +1,8 @@
 """How many faults `check_reward` finds, and how often it blames a sound reward: all laws on all cases of the bench.
 
 ``python benchmarks/harness.py`` checks the faulty and the sound rewards of tests/testing in two processes. With
-``--package`` it counts another set of cases (a package with ``faulty()`` and ``sound()``): one that nobody has looked at
-while writing the laws, say.
+``--package`` it counts another set of cases (a package with ``faulty()`` and ``sound()``), say one that nobody has
+looked at while writing the laws.
 """
 
 from __future__ import annotations

@@ -106,6 +106,7 @@ def check_reward(
         margin=margin,
         seed=seed,
     )
+    _check_binding(subject)
     todo = selected(laws, without=without, exploits=exploits, regressions=regressions)
     started = time.monotonic()
     subject.deadline = started + budget
@@ -144,14 +145,18 @@ def subject_of(
     distractors = tuple(promised.pop("distractors", ()))
     promises = Promises(indifferent=indifferent, chains=chains, distractors=distractors, **promised)
     subject = Subject(tree, examples_of(examples, good, bad), plain=plain, seed=seed, promises=promises)
+    _check_distractors(subject)
+    return subject
+
+
+def _check_binding(subject: Subject) -> None:
+    """Raises a BindingError if the examples lack a column, before that looks like a fault of the reward."""
     batch = subject.batch([Trial(subject.formed(""), number) for number in range(len(subject.examples))])
     for leaf in subject.leaves:
         if isinstance(leaf, Leaf):
             binding.check(leaf.parameters, batch, leaf.label)
         elif repr(leaf).startswith("from_trl("):
             _check_columns(subject, leaf)
-    _check_distractors(subject)
-    return subject
 
 
 def _check_distractors(subject: Subject) -> None:

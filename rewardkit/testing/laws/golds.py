@@ -169,6 +169,9 @@ def _pays_any_answer(subject: Subject, right: Judged) -> Finding | None:
     honest = [(text, seen) for text, seen in right.honest if text != right.anatomy.text]
     if right.judges or column not in subject.columns_named or not any(word in column.lower() for word in ANSWERS):
         return None
+    thinking = right.anatomy.thinking
+    if thinking is not None and thinking.body.holds(right.anatomy.places[-1]):
+        return None
     if len(honest) < 4 or not all(right.paid(seen) for _, seen in honest) or len(right.anatomy.gold) < 2:
         return None
     text, seen = honest[0]
