@@ -19,7 +19,6 @@ from rewardkit.testing.tool_calls import wrong_calls
 from rewardkit.testing.wild import TEXTS
 
 _MOST = 6
-_FILLER = "word " * 400
 
 
 def _needs_good(subject: Subject) -> None:
@@ -209,42 +208,6 @@ def _wrong_paid(subject: Subject, right: Judged, trial: Trial, kind: str) -> Fin
 
 
 @law
-def padding_never_helps(subject: Subject) -> Iterator[Finding]:
-    """Where words cost a right answer something, they must not save a wrong one: a policy would learn to ramble.
-
-    A length factor that multiplies a penalty does that: minus times less is more.
-    """
-    _needs_good(subject)
-    looked = False
-    for right in judged(subject):
-        if not right.judges:
-            continue
-        looked = True
-        longer = subject.see([right.trial(f"{right.anatomy.text} {_FILLER}")])[0]
-        if not longer.scored or longer.value >= right.value - EQUAL:
-            continue
-        for text, before in right.honest:
-            if not before.scored or right.paid(before):
-                continue
-            trial = right.trial(f"{text} {_FILLER}")
-            after = subject.see([trial])[0]
-            if after.scored and after.value > before.value + 1e-6:
-                why = (
-                    f"a wrong answer earns {before.value:.6g}, and {after.value:.6g} with {len(_FILLER.split())} words "
-                    f"more; a right one falls from {right.value:.6g} to {longer.value:.6g}"
-                )
-
-                def better(seen: Seen, least: float = before.value) -> bool:
-                    return seen.scored and seen.value > least + 1e-6
-
-                trial, after = shortest(subject, trial, better, keep=text)
-                yield finding("padding_never_helps", subject, trial, after, why)
-                return
-    if not looked:
-        raise Skip("it was not seen to judge answers")
-
-
-@law
 def separates_good_from_bad(subject: Subject) -> Iterator[Finding]:
     """Within a group the order of the scores is all that a policy learns from."""
     _needs_good(subject)
@@ -402,7 +365,6 @@ def _numeric(subject: Subject, column: str) -> bool:
 ALL = (
     gold_gets_the_maximum,
     gold_above_perturbed_gold,
-    padding_never_helps,
     separates_good_from_bad,
     informative,
     reads_its_columns,
