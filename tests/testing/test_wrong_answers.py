@@ -95,7 +95,7 @@ def test_mistakes_in_good_faith_stand_before_tricks() -> None:
 @pytest.mark.parametrize(
     ("gold", "kind", "text"),
     [
-        ("3.14", "another number of that length", "8.69"),
+        ("3.14", "another number of that length", "9.69"),
         ("Yes", "the opposite", "No"),
         ("TRUE", "the opposite", "FALSE"),
         ("incorrect", "the opposite", "correct"),
