@@ -19,8 +19,9 @@ from rewardkit.testing.findings import LawResult, Report
 from rewardkit.testing.laws import Law
 from rewardkit.testing.running import Told, run_laws
 from rewardkit.testing.selection import selected
-from rewardkit.testing.subject import Promises, Subject, Trial
+from rewardkit.testing.subject import Promises, Subject
 from rewardkit.testing.sweep import anatomies
+from rewardkit.testing.trials import Trial
 from rewardkit.testing.wrong_answers import equal
 
 _TRAINERS_WORDS = frozenset(

@@ -20,7 +20,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from rewardkit.testing.subject import Trial
+from rewardkit.testing.trials import Trial
 
 _NOTED = 1 << 20
 """Bytes that a noted trial may take."""

@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rewardkit.testing.anatomy import Anatomy, anatomy_of
-from rewardkit.testing.subject import EQUAL, Seen, Subject, Trial, text_of, with_text
+from rewardkit.testing.subject import Subject
 from rewardkit.testing.sweep import anatomies, swept
+from rewardkit.testing.trials import EQUAL, Seen, Trial, text_of, with_text
 from rewardkit.testing.wrong_answers import Wrong, plain, wrong_answers
 
 

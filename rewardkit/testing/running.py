@@ -16,7 +16,8 @@ from rewardkit.testing.isolation import Lost, Note, can_isolate, isolated
 from rewardkit.testing.laws import Law, Skip
 from rewardkit.testing.laws.base import finding
 from rewardkit.testing.laws.batches import settle
-from rewardkit.testing.subject import Subject, Trial, text_of, with_text
+from rewardkit.testing.subject import Subject
+from rewardkit.testing.trials import Trial, text_of, with_text
 
 Told = Callable[[str, int, int], None]
 """Called with the name of the law that begins, its number and how many there are."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rewardkit.testing.anatomy import Anatomy, anatomy_of
-from rewardkit.testing.subject import Seen, Subject, Trial, text_of
+from rewardkit.testing.subject import Subject
+from rewardkit.testing.trials import Seen, Trial, text_of
 from rewardkit.testing.wild import SHAPES, TEXTS, broken
 from rewardkit.testing.wrong_answers import wrong_answers
 

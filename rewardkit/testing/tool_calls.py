@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rewardkit.testing.judging import Judged
-from rewardkit.testing.subject import Subject, Trial
+from rewardkit.testing.subject import Subject
+from rewardkit.testing.trials import Trial
 from rewardkit.testing.wrong_answers import other_value
 
 

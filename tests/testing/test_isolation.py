@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from rewardkit.testing.isolation import Lost, Note, can_isolate, isolated
-from rewardkit.testing.subject import Trial
+from rewardkit.testing.trials import Trial
 
 pytestmark = pytest.mark.skipif(not can_isolate(), reason="this system cannot fork")
 

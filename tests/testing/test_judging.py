@@ -8,7 +8,7 @@ import pytest
 
 import rewardkit as rk
 from rewardkit.testing.judging import distinguishes, foreign_trials, is_penalty, judged, required_tags
-from rewardkit.testing.subject import Trial
+from rewardkit.testing.trials import Trial
 from tests.testing.rewards import BAD, GOOD, closeness, form, naive, number, raises_on_empty, subject, tree
 
 

@@ -13,7 +13,8 @@ from hypothesis import given, settings, strategies as st
 import rewardkit as rk
 from rewardkit.core.outcome import Outcome
 from rewardkit.core.progress import Progress
-from rewardkit.testing.subject import Seen, Subject, Trial, text_of, token_ids, with_text
+from rewardkit.testing.subject import Subject
+from rewardkit.testing.trials import Seen, Trial, text_of, token_ids, with_text
 from tests.testing.rewards import BAD, EXAMPLES, GOOD, awaited, naive, raises_on_empty, shortest, subject, tree
 
 CHAT = [{"role": "user", "content": "again?"}, {"role": "assistant", "content": "42"}]
@@ -219,11 +220,6 @@ def test_what_is_affordable_follows_from_the_time_that_is_left() -> None:
     assert 8 <= one.affordable(500) <= 50
     one.deadline = time.monotonic() - 1.0
     assert (one.left, one.affordable(500)) == (0.0, 8)
-
-
-def test_equal_seeds_draw_equally() -> None:
-    assert subject(tree, seed=3).random.random() == subject(tree, seed=3).random.random()
-    assert subject(tree, seed=3).random.random() != subject(tree, seed=4).random.random()
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,8 @@ from typing import Any
 
 from rewardkit.testing.findings import Finding
 from rewardkit.testing.shrinking import shrunk
-from rewardkit.testing.subject import Seen, Subject, Trial, text_of, with_text
+from rewardkit.testing.subject import Subject
+from rewardkit.testing.trials import Seen, Trial, text_of, with_text
 
 Check = Callable[[Subject], Iterator[Finding]]
 

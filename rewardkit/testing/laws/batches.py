@@ -11,8 +11,9 @@ from rewardkit.core.errors import RewardKitError
 from rewardkit.core.outcome import Outcome
 from rewardkit.testing.findings import Finding
 from rewardkit.testing.laws.base import Skip, finding, law
-from rewardkit.testing.subject import EQUAL, Seen, Subject, Trial, seen_in, text_of, with_text
+from rewardkit.testing.subject import Subject
 from rewardkit.testing.sweep import given, swept
+from rewardkit.testing.trials import EQUAL, Seen, Trial, seen_in, text_of, with_text
 
 _ROWS = 24
 
@@ -40,7 +41,7 @@ def whole(subject: Subject, trials: Sequence[Trial]) -> list[Seen] | str:
         table = subject.table(trials)
     except RewardKitError as error:
         return str(error).splitlines()[0]
-    return [seen_in(table, row, subject.reward) for row in range(len(trials))]
+    return [seen_in(table, row) for row in range(len(trials))]
 
 
 def settle(subject: Subject) -> None:

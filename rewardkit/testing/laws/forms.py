@@ -11,8 +11,9 @@ from rewardkit.core.errors import CoercionError, RewardKitError
 from rewardkit.core.leaf import Leaf
 from rewardkit.testing.findings import Finding
 from rewardkit.testing.laws.base import Skip, finding, law
-from rewardkit.testing.subject import Subject, Trial, text_of
+from rewardkit.testing.subject import Subject
 from rewardkit.testing.sweep import given, swept
+from rewardkit.testing.trials import Trial, text_of
 
 
 @law

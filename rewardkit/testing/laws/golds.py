@@ -13,9 +13,10 @@ from rewardkit.testing.findings import Finding
 from rewardkit.testing.judging import Judged, foreign_trials, is_penalty, judged
 from rewardkit.testing.laws.base import Skip, finding, law, shortest
 from rewardkit.testing.matching import matching
-from rewardkit.testing.subject import EQUAL, Seen, Subject, Trial, text_of
+from rewardkit.testing.subject import Subject
 from rewardkit.testing.sweep import given, swept
 from rewardkit.testing.tool_calls import wrong_calls
+from rewardkit.testing.trials import EQUAL, Seen, Trial, text_of
 from rewardkit.testing.wild import TEXTS
 
 _MOST = 6

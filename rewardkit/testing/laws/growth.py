@@ -15,8 +15,9 @@ from collections.abc import Callable, Iterator
 from rewardkit.testing.anatomy import Anatomy
 from rewardkit.testing.findings import Finding
 from rewardkit.testing.laws.base import Skip, finding, law
-from rewardkit.testing.subject import Subject, Trial
+from rewardkit.testing.subject import Subject
 from rewardkit.testing.sweep import anatomies
+from rewardkit.testing.trials import Trial
 from rewardkit.testing.wild import TEXTS
 
 LONGEST = 50_000

@@ -16,8 +16,9 @@ from rewardkit.core.leaf import Leaf
 from rewardkit.core.scorer import Scorer
 from rewardkit.testing.findings import Finding
 from rewardkit.testing.laws.base import Skip, finding, law
-from rewardkit.testing.subject import Seen, Subject, Trial, seen_in
+from rewardkit.testing.subject import Subject
 from rewardkit.testing.sweep import given, swept
+from rewardkit.testing.trials import Seen, Trial, seen_in
 
 _THREADS = 4
 
@@ -153,7 +154,7 @@ def _alone(subject: Subject, trial: Trial) -> Seen:
     beside = subject.beside(trial.example) if subject.scope != "sample" else []
     trials = [*(replace(trial, completion=one) for one in beside), trial]
     table = subject.scorer.score(subject.batch(trials), strict=False)
-    return seen_in(table, len(table) - 1, subject.reward)
+    return seen_in(table, len(table) - 1)
 
 
 ALL = (inputs_not_mutated, picklable, thread_safe)

@@ -15,8 +15,9 @@ from typing import Any
 from rewardkit.testing.findings import Finding
 from rewardkit.testing.laws.base import Skip, finding, law
 from rewardkit.testing.mining import code_of
-from rewardkit.testing.subject import Seen, Subject, Trial
+from rewardkit.testing.subject import Subject
 from rewardkit.testing.sweep import given, swept
+from rewardkit.testing.trials import Seen, Trial
 
 _ROUNDS = 3
 _HASH_SEEDS = ("1", "2", "3")

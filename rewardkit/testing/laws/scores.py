@@ -9,8 +9,9 @@ from rewardkit.core.errors import RewardKitError
 from rewardkit.core.outcome import Outcome
 from rewardkit.testing.findings import Finding
 from rewardkit.testing.laws.base import Skip, finding, law, shortest
-from rewardkit.testing.subject import Seen, Subject, Trial, seen_in
+from rewardkit.testing.subject import Subject
 from rewardkit.testing.sweep import given, swept
+from rewardkit.testing.trials import Seen, Trial, seen_in
 
 _MOST = 4
 
@@ -74,7 +75,7 @@ def _groups_of_equals(subject: Subject) -> Iterator[Finding]:
             except RewardKitError as error:
                 seen, said = None, str(error).splitlines()[0]
             else:
-                seen = seen_in(table, 0, subject.reward)
+                seen = seen_in(table, 0)
                 said = f"{seen.component} {seen.reason}"
             if seen is None or seen.outcome in (Outcome.ERRORED, Outcome.FAILED):
                 yield finding("total", subject, trial, seen, f"in a group of {size} equal completions: {said}")

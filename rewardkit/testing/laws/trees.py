@@ -14,16 +14,21 @@ from rewardkit.aggregators.gated import HardGate
 from rewardkit.core.algebra import Reward
 from rewardkit.core.errors import RewardKitError
 from rewardkit.core.outcome import ABSTAINED, SCORED, Column, Rows
-from rewardkit.core.progress import Progress
+from rewardkit.core.progress import TOLERANCE, Progress
 from rewardkit.core.scorer import Scorer
 from rewardkit.testing.findings import Finding
 from rewardkit.testing.laws.base import Skip, finding, law
-from rewardkit.testing.subject import Subject, Trial, text_of, with_text, within
+from rewardkit.testing.subject import Subject
 from rewardkit.testing.sweep import given, swept
+from rewardkit.testing.trials import Trial, text_of, with_text
 
 Edit = Callable[[str], str]
 
 _STEPS = 20
+
+
+def _within(value: float, bounds: tuple[float, float]) -> bool:
+    return bounds[0] - TOLERANCE <= value <= bounds[1] + TOLERANCE
 
 
 def nodes(reward: Reward) -> Iterator[Reward]:
@@ -89,13 +94,13 @@ def schedule_bounds(subject: Subject) -> Iterator[Finding]:
         progress = Progress(step * 50, _STEPS * 50)
         for schedule in dict.fromkeys(schedule for node in nodes(subject.reward) for schedule in node.schedules):
             weight = schedule(progress)
-            if not math.isfinite(weight) or not within(weight, schedule.bounds):
+            if not math.isfinite(weight) or not _within(weight, schedule.bounds):
                 why = f"the schedule {schedule!r} gives {weight!r} at {progress.fraction:.0%} of training"
                 yield finding("schedule_bounds", subject, trials[0], None, why)
                 return
         table = subject.table(trials, progress)
         for trial, value in zip(trials, table.total.tolist(), strict=True):
-            if not math.isnan(value) and not within(value, subject.bounds):
+            if not math.isnan(value) and not _within(value, subject.bounds):
                 why = f"earns {value:.6g} at {progress.fraction:.0%} of training, outside {subject.bounds}"
                 yield finding("schedule_bounds", subject, trial, None, why)
                 return

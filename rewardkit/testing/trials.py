@@ -1,0 +1,136 @@
+"""Trial and Seen: a completion that is tried, and what the reward says to it.
+
+``Trial("<answer>42</answer>", 0)`` is a completion for the first example. `text_of` and `with_text` read and replace
+the text of a completion in whichever form it is.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import traceback
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from rewardkit.core.errors import RewardFailure
+from rewardkit.core.messages import completion_text
+from rewardkit.core.outcome import Outcome, ScoreTable
+
+EQUAL = 1e-9
+"""Two scores that differ less are one."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One completion for one example, whose columns may be replaced."""
+
+    completion: Any
+    example: int = 0
+    columns: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What the reward said.
+
+    Attributes:
+        value: the total; NaN where there is none.
+        outcome: of the total.
+        reason: why there is none, or what was raised.
+        component: to which that happened.
+        components: raw values by name.
+        terms: shares of the total by name.
+        notes: by component.
+        trace: the traceback, where something was raised.
+    """
+
+    value: float
+    outcome: Outcome
+    reason: str = ""
+    component: str = "total"
+    components: Mapping[str, float] = field(default_factory=dict)
+    terms: Mapping[str, float] = field(default_factory=dict)
+    notes: Mapping[str, str] = field(default_factory=dict)
+    trace: str = ""
+
+    @property
+    def scored(self) -> bool:
+        return self.outcome is Outcome.SCORED
+
+    @property
+    def note(self) -> str:
+        return "; ".join(f"{name}: {note}" for name, note in self.notes.items() if note)
+
+    @property
+    def paying(self) -> str:
+        """The term that adds most to the total; ``"total"`` where there is only one."""
+        return max(self.terms, key=lambda name: self.terms[name]) if len(self.terms) > 1 else "total"
+
+    @property
+    def score(self) -> float | None:
+        return None if math.isnan(self.value) else self.value
+
+    def same(self, other: Seen, tolerance: float = EQUAL) -> bool:
+        """Whether both say the same: outcome and total."""
+        if self.outcome is not other.outcome:
+            return False
+        if math.isnan(self.value) or math.isnan(other.value):
+            return math.isnan(self.value) and math.isnan(other.value)
+        return abs(self.value - other.value) <= tolerance * max(1.0, abs(self.value))
+
+
+def text_of(completion: Any) -> str:
+    """The text of a completion, whatever its form."""
+    return completion_text(completion)
+
+
+def with_text(completion: Any, text: str) -> Any:
+    """The completion with another text in the place of its own."""
+    if isinstance(completion, str):
+        return text
+    messages = [dict(message) for message in completion] if isinstance(completion, list) else []
+    if any(message.get("tool_calls") or message.get("role") == "tool" for message in messages):
+        return [{"role": "assistant", "content": text}]  # a call that stays would be paid for
+    for message in reversed(messages):
+        if message.get("role", "assistant") == "assistant":
+            message["content"] = text
+            return messages
+    return [*messages, {"role": "assistant", "content": text}]
+
+
+def token_ids(completion: Any) -> list[int]:
+    """Stand-ins for token ids: one per word and mark, equal for equal words."""
+    pieces = re.findall(r"\w{1,6}|[^\w\s]|\s{4}", text_of(completion)[:200_000])
+    return [zlib.crc32(piece.encode(errors="surrogatepass")) % 50_000 for piece in pieces]
+
+
+def seen_in(table: ScoreTable, row: int) -> Seen:
+    """One row of a table."""
+    values = {name: float(column.values[row]) for name, column in table.components.items()}
+    notes = {name: column.notes[row] for name, column in table.components.items() if row in column.notes}
+    terms = {name: float(term[row]) for name, term in table.terms.items()}
+    total = float(table.total[row])
+    faults = [fault for fault in table.faults if fault.row == row]
+    errored = next((fault for fault in faults if fault.outcome is Outcome.ERRORED), None)
+    if errored is not None:
+        return Seen(total, Outcome.ERRORED, errored.reason, errored.component, values, terms, notes, errored.traceback)
+    if math.isnan(total):
+        failed = next((fault for fault in faults if fault.outcome is Outcome.FAILED), None)
+        if failed is not None:
+            return Seen(total, Outcome.FAILED, failed.reason, failed.component, values, terms, notes)
+        return Seen(total, Outcome.ABSTAINED, components=values, terms=terms, notes=notes)
+    return Seen(total, Outcome.SCORED, components=values, terms=terms, notes=notes)
+
+
+def seen_of(error: RewardFailure) -> Seen:
+    """What is seen of a reward whose bug has no lowest bound to fall back to."""
+    first = str(error).splitlines()[0]
+    name = re.match(r"reward '([^']*)' ", first)
+    outcome = Outcome.FAILED if "could not be computed" in first else Outcome.ERRORED
+    cause = error.__cause__
+    trace = "".join(traceback.format_exception(cause)) if cause is not None else ""
+    return Seen(
+        math.nan, outcome, first[name.end() :] if name else first, name.group(1) if name else "total", trace=trace
+    )
