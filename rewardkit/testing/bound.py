@@ -57,8 +57,8 @@ class BoundReward:
             again = repeated(found)
             for result in found:
                 if result.law in again:
-                    reason = f"not run: the process went down, which breaks {result.findings[0].law}"
-                    result = LawResult(result.law, "skipped", result.tries, reason=reason, seconds=result.seconds)
+                    reason = f"the process went down, which breaks {result.findings[0].law}"
+                    result = LawResult(result.law, "unfinished", result.tries, reason=reason, seconds=result.seconds)
                 self._results[result.law] = result
         return self._results[law]
 

@@ -16,7 +16,7 @@ from typing import Any, Literal
 from rewardkit.core.errors import shorten
 from rewardkit.core.table_text import visible
 
-LawOutcome = Literal["held", "broken", "skipped"]
+LawOutcome = Literal["held", "broken", "unfinished", "skipped"]
 
 
 @dataclass(frozen=True)
@@ -91,10 +91,11 @@ class LawResult:
 
     Attributes:
         law: its name.
-        outcome: ``"held"``, ``"broken"`` or ``"skipped"``.
+        outcome: ``"held"``, ``"broken"``, ``"unfinished"`` where it may apply but was not looked at to its end, or
+            ``"skipped"`` where it does not apply.
         tries: how many completions were scored for it.
         findings: where it is broken; one per way in which it is.
-        reason: why it was skipped, or what it could not look at.
+        reason: why it was skipped or is unfinished.
         seconds: how long it took.
     """
 
@@ -135,6 +136,11 @@ class Report:
         """Whether no law is broken and no exploit was found."""
         return not self.findings
 
+    @property
+    def complete(self) -> bool:
+        """Whether every law that applies was looked at to its end."""
+        return all(result.outcome != "unfinished" for result in self.results)
+
     def __getitem__(self, law: str) -> LawResult:
         for result in self.results:
             if result.law == law:
@@ -164,6 +170,7 @@ class Report:
             "title": self.title,
             "fingerprint": self.fingerprint,
             "ok": self.ok,
+            "complete": self.complete,
             "seed": self.seed,
             "seconds": round(self.seconds, 3),
             "laws": [

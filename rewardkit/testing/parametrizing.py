@@ -107,9 +107,11 @@ def _bound(item: Any, shared: Mapping[str, Any], chosen: Mapping[str, Any]) -> B
 
 
 def settle(result: LawResult, reward: str) -> None:
-    """Fails or skips the running test if the law is broken or does not apply."""
+    """Fails the running test if the law is broken, skips it if the law does not apply or is unfinished."""
     __tracebackhide__ = True
     if result.outcome == "broken":
         pytest.fail(law_as_text(result, reward), pytrace=False)
+    if result.outcome == "unfinished":
+        pytest.skip(f"not done: {result.reason}")
     if result.outcome == "skipped":
         pytest.skip(result.reason)

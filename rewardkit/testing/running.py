@@ -8,13 +8,13 @@ import time
 import traceback
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
 
 from rewardkit.core.errors import RewardKitError
-from rewardkit.testing.findings import Finding, LawResult
+from rewardkit.testing.findings import Finding, LawOutcome, LawResult
 from rewardkit.testing.isolation import Lost, Note, can_isolate, isolated
-from rewardkit.testing.laws import Law, Skip
-from rewardkit.testing.laws.base import finding
+from rewardkit.testing.laws import Law, Skip, Unfinished
+from rewardkit.testing.laws.base import OVER, finding
 from rewardkit.testing.laws.batches import settle
 from rewardkit.testing.subject import Subject
 from rewardkit.testing.trials import Trial, text_of, with_text
@@ -50,22 +50,25 @@ def run_law(law: Law, subject: Subject) -> LawResult:
     """What comes of one law, in this process."""
     before, started = subject.tries, time.monotonic()
     found: list[Finding] = []
+    otherwise: LawOutcome = "held"
     reason = ""
     try:
         if subject.left <= 0:
-            raise Skip("the time was over: raise budget=")
+            raise Unfinished(OVER)
         for one in law.check(subject):
             found.append(one if one.matters else replace(one, matters=law.why))
     except Skip as skip:
-        reason = str(skip)
+        otherwise, reason = "skipped", str(skip)
+    except Unfinished as unfinished:
+        otherwise, reason = "unfinished", str(unfinished)
     except RewardKitError:
         raise
     except Exception as error:  # the law's own fault, which no reward should be blamed for
         place = traceback.extract_tb(error.__traceback__)[-1]
-        reason = f"not finished: the law failed ({type(error).__name__}: {error}, {place.name}:{place.lineno})"
-    outcome: Literal["held", "broken", "skipped"] = "broken" if found else "skipped" if reason else "held"
+        otherwise = "unfinished"
+        reason = f"the law itself failed ({type(error).__name__}: {error}, {place.name}:{place.lineno})"
     tries, seconds = subject.tries - before, time.monotonic() - started
-    return LawResult(law.name, outcome, tries, tuple(found), reason, seconds)
+    return LawResult(law.name, "broken" if found else otherwise, tries, tuple(found), reason, seconds)
 
 
 def _isolated(subject: Subject, laws: Sequence[Law], patience: float, told: Told) -> Generator[LawResult, None, None]:
@@ -114,7 +117,7 @@ def _lost(subject: Subject, law: Law, lost: Lost, patience: float) -> LawResult:
     """The law's result where its child did not come back."""
     trial, reason = _culprit(subject, lost, patience)
     if trial is None:
-        return LawResult(law.name, "skipped", reason=f"not finished: {reason}")
+        return LawResult(law.name, "unfinished", reason=reason)
     subject.avoid(lost.trials)
     hangs = "took" in reason
     matters = (

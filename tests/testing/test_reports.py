@@ -7,6 +7,7 @@ import hashlib
 import json
 import math
 import re
+from collections.abc import Mapping
 from html.parser import HTMLParser
 from typing import Any
 
@@ -38,11 +39,12 @@ def a_finding(**changes: Any) -> Finding:
     return Finding(**{**fields, **changes})
 
 
-def a_report(*findings: Finding, **results: str) -> Report:
+def a_report(*findings: Finding, unfinished: Mapping[str, str] | None = None, **results: str) -> Report:
     laws = {finding.law: tuple(one for one in findings if one.law == finding.law) for finding in findings}
     broken = [LawResult(law, "broken", 3, found, seconds=0.1) for law, found in laws.items()]
-    skipped = [LawResult(law, "skipped", reason=reason) for law, reason in results.items()]
-    return Report("number('answer')", (LawResult("total", "held", 461), *broken, *skipped), seed=7, seconds=1.25)
+    others = [LawResult(law, "skipped", reason=reason) for law, reason in results.items()]
+    others += [LawResult(law, "unfinished", reason=reason) for law, reason in (unfinished or {}).items()]
+    return Report("number('answer')", (LawResult("total", "held", 461), *broken, *others), seed=7, seconds=1.25)
 
 
 class Structure(HTMLParser):
@@ -119,11 +121,14 @@ def test_why_it_matters_is_said_once_where_it_is_the_same() -> None:
 
 
 def test_laws_for_which_there_was_no_time_are_not_called_sound() -> None:
-    section = Section(a_report(time_linear="the time was over: raise budget=", gate_dominance="it has no gate"))
-    assert section.verdict.startswith("no fault found, but not all was looked at: 1 held, 1 not run")
-    assert "  not run   time_linear" in text_of([section])
+    over = {"time_linear": "the time was over: raise budget=", "bounded": "the law itself failed (KeyError: 'a')"}
+    section = Section(a_report(unfinished=over, gate_dominance="it has no gate"))
+    assert not section.report.complete
+    assert section.verdict.startswith("no fault found, but not all was looked at: 1 held, 2 not done")
+    assert "  not done  time_linear: the time was over: raise budget=" in text_of([section])
+    assert "  not done  bounded: the law itself failed (KeyError: 'a')" in text_of([section])
     assert "  n/a       gate_dominance" in text_of([section])
-    assert "not run" in page_of([section])
+    assert "not done" in page_of([section])
 
 
 def test_what_takes_the_process_down_under_every_law_is_shown_once() -> None:
@@ -131,8 +136,8 @@ def test_what_takes_the_process_down_under_every_law_is_shown_once() -> None:
     results = tuple(LawResult(law, "broken", findings=(ends,)) for law in ("total", "finite", "bounded"))
     section = Section(Report("dies", results))
     assert text_of([section]).count("reproduce ") == 1
-    assert "  not run   finite, bounded" in text_of([section])
-    assert section.verdict.startswith("BROKEN: 1 finding in 1 law, 0 held, 2 not run")
+    assert "  not done  finite, bounded: the process went down again" in text_of([section])
+    assert section.verdict.startswith("BROKEN: 1 finding in 1 law, 0 held, 2 not done")
     assert page_of([section]).count("the process went down again") == 2
 
 

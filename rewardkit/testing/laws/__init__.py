@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from rewardkit.core.errors import near_miss
 from rewardkit.testing.laws import batches, forms, golds, growth, inputs, repetition, scores, trees
-from rewardkit.testing.laws.base import Law as Law, Skip as Skip
+from rewardkit.testing.laws.base import Law as Law, Skip as Skip, Unfinished as Unfinished
 
 ALL: tuple[Law, ...] = (
     *scores.ALL,

@@ -14,9 +14,15 @@ from rewardkit.testing.trials import Seen, Trial, text_of, with_text
 
 Check = Callable[[Subject], Iterator[Finding]]
 
+OVER = "the time was over: raise budget="
+
 
 class Skip(Exception):
     """The law does not apply to this reward; the message says why."""
+
+
+class Unfinished(Exception):
+    """The law may apply, but was not looked at to its end; the message says why. What it found before counts."""
 
 
 @dataclass(frozen=True)

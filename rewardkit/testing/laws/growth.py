@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 
 from rewardkit.testing.anatomy import Anatomy
 from rewardkit.testing.findings import Finding
-from rewardkit.testing.laws.base import Skip, finding, law
+from rewardkit.testing.laws.base import Skip, Unfinished, finding, law
 from rewardkit.testing.subject import Subject
 from rewardkit.testing.sweep import anatomies
 from rewardkit.testing.trials import Trial
@@ -92,9 +92,10 @@ def time_linear(subject: Subject) -> Iterator[Finding]:
     if subject.cost > 0.05:
         raise Skip(f"one completion takes {subject.cost:.2g} s whatever its length")
     stop = time.monotonic() + subject.left * 0.4
-    for name, grown in _families(subject):
+    families = list(_families(subject))
+    for tried, (name, grown) in enumerate(families):
         if time.monotonic() > stop:
-            return
+            raise Unfinished(_told(tried, len(families)))
         if not any(_seconds(subject, grown(size)) > _SUSPECT for size in _GLANCE):
             continue
         times: list[tuple[int, float]] = []
@@ -143,6 +144,10 @@ def _too_steep(times: list[tuple[int, float]]) -> str:
     )
 
 
+def _told(tried: int, count: int) -> str:
+    return f"{tried} of {count} ways to make a completion long were tried: raise budget="
+
+
 def _log(value: float) -> float:
     from math import log
 
@@ -163,9 +168,10 @@ def memory_bounded(subject: Subject) -> Iterator[Finding]:
             why = f"a completion of {len(text)} characters takes {peak / 1e6:,.0f} MB"
             yield finding("memory_bounded", subject, Trial(subject.formed(text)), None, why)
             return
-    for name, grown in list(_families(subject))[:40]:
+    families = list(_families(subject))[:40]
+    for tried, (name, grown) in enumerate(families):
         if time.monotonic() > stop:
-            return
+            raise Unfinished(_told(tried, len(families)))
         peaks = [_peak(subject, grown(size)) for size in (2_000, 8_000)]
         if peaks[1] < 4e6 or peaks[1] < 8 * peaks[0]:
             continue

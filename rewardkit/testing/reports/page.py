@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rewardkit.analysis.readiness import Signal
 
 _LONGEST = 4_000
-_MARKS = {"broken": "broken", "unfinished": "not run", "held": "held", "skipped": "n/a"}
+_MARKS = {"broken": "broken", "unfinished": "not done", "held": "held", "skipped": "n/a"}
 
 
 def page_of(sections: Sequence[Section]) -> str:

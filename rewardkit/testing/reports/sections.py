@@ -16,9 +16,6 @@ if TYPE_CHECKING:
     from rewardkit.analysis.calibration import Calibration
     from rewardkit.analysis.readiness import Signal
 
-_UNFINISHED = ("the time was over", "took more than", "ended the whole process")
-"""How the reasons of laws begin that apply but could not be looked at."""
-
 
 @dataclass(frozen=True)
 class Section:
@@ -58,24 +55,22 @@ class Section:
 
     @property
     def unfinished(self) -> list[LawResult]:
-        """Laws that may apply but could not be looked at: time was over, or the process went down again."""
+        """Laws that may apply but were not looked at to their end, or under which the process went down again."""
         return [
-            result
-            for result in self.report.results
-            if (result.outcome == "skipped" and _is_unfinished(result)) or result.law in self._repeated
+            result for result in self.report.results if result.outcome == "unfinished" or result.law in self._repeated
         ]
 
     @property
     def inapplicable(self) -> list[LawResult]:
         """Laws that say nothing about this reward."""
-        return [result for result in self.report.results if result.outcome == "skipped" and not _is_unfinished(result)]
+        return [result for result in self.report.results if result.outcome == "skipped"]
 
     @property
     def verdict(self) -> str:
         """In one line."""
         counts = [f"{len(self.held)} held"]
         if self.unfinished:
-            counts.append(f"{len(self.unfinished)} not run")
+            counts.append(f"{len(self.unfinished)} not done")
         spent = f"{self.report.seconds:.1f} s, seed {self.report.seed}"
         if not self.broken:
             word = "no fault found, but not all was looked at" if self.unfinished else "sound"
@@ -87,10 +82,6 @@ class Section:
 
 def _counted(number: int, what: str) -> str:
     return f"{number} {what}{'' if number == 1 else 's'}"
-
-
-def _is_unfinished(result: LawResult) -> bool:
-    return result.reason.startswith(_UNFINISHED)
 
 
 def distinct(findings: Sequence[Finding]) -> list[Finding]:

@@ -46,7 +46,7 @@ def _section(section: Section) -> Iterator[str]:
         found = distinct(result.findings)
         yield f"  BROKEN    {result.law:<{width}}  {_summary(found)}".rstrip()
     yield from _named("held", section.held)
-    yield from _named("not run", section.unfinished)
+    yield from _not_done(section.unfinished)
     yield from _named("n/a", section.inapplicable)
     for result in section.broken:
         yield ""
@@ -74,6 +74,15 @@ def _named(label: str, results: Iterable[LawResult]) -> Iterator[str]:
         yield from textwrap.wrap(
             names, _WIDTH, initial_indent=f"  {label:<8}  ", subsequent_indent=" " * 12, break_on_hyphens=False
         )
+
+
+def _not_done(results: Iterable[LawResult]) -> Iterator[str]:
+    """The laws that are unfinished, those with one reason together."""
+    reasons: dict[str, list[str]] = {}
+    for result in results:
+        reasons.setdefault("the process went down again" if result.findings else result.reason, []).append(result.law)
+    for reason, laws in reasons.items():
+        yield from _wrapped(f"{', '.join(laws)}: {reason}", "  not done  ", " " * 12)
 
 
 def _findings(result: LawResult) -> Iterator[str]:

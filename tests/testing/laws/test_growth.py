@@ -50,7 +50,7 @@ def test_linear_rewards_hold(reward: Any) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("reward", [tree, lazy], ids=repr)
 def test_trees_and_single_lazy_groups_hold(reward: Any) -> None:
-    assert_held(reward, "time_linear", "memory_bounded", budget=8.0)
+    assert_held(reward, "time_linear", "memory_bounded", budget=60.0)
 
 
 def test_time_that_explodes() -> None:
