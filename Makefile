@@ -1,5 +1,6 @@
 # Every target creates .venv by itself and reuses it; nothing but Python 3.10 to 3.13 and pip is needed.
 PYTHON ?= python3
+WORKERS ?= 2
 BIN := .venv/bin
 READY := .venv/.ready
 
@@ -19,8 +20,8 @@ $(READY): pyproject.toml constraints.txt
 demo: $(READY) ## train a small language model with GRPO and show what its reward did
 	$(BIN)/rewardkit demo
 
-test: $(READY) ## run all tests
-	$(BIN)/python -m pytest
+test: $(READY) ## run all tests, two at a time; WORKERS=0 runs them one after the other
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile
 
 lint: $(READY) ## ruff, mypy --strict, import-linter
 	$(BIN)/ruff check .

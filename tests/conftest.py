@@ -1,8 +1,33 @@
-"""For all tests: Hypothesis holds no test to a time, because the machine may be busy with others."""
+"""For all tests: what Hypothesis does, and how two processes that share the tests tell each other of failures.
+
+``pytest --hypothesis-profile=exploring`` draws other examples in every run.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from typing import Any
+
+import pytest
 from hypothesis import settings
 
-settings.register_profile("untimed", deadline=None)
-settings.load_profile("untimed")
+# No test is held to a time, because the machine may be busy with others.
+settings.register_profile("exploring", deadline=None)
+settings.register_profile("repeatable", deadline=None, derandomize=True)
+settings.load_profile("repeatable")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_report_to_serializable() -> Generator[None, Any, Any]:
+    """What a failing test says may hold half a character, which cannot be sent to another process."""
+    return _encodable((yield))
+
+
+def _encodable(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode(errors="backslashreplace").decode()
+    if isinstance(value, dict):
+        return {_encodable(key): _encodable(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)(map(_encodable, value))
+    return value

@@ -18,14 +18,16 @@ import numpy as np
 
 from rewardkit.core.algebra import Reward, checked_name
 from rewardkit.core.batch import Batch
-from rewardkit.core.binding import detached
+from rewardkit.core.binding import detached, lacking
 from rewardkit.core.calling import Contract, awaited, call_each, check_results, unpacked
-from rewardkit.core.errors import RewardTypeError, shorten
+from rewardkit.core.errors import RewardTypeError, near_miss, shorten
 from rewardkit.core.outcome import Column, Rows
 from rewardkit.core.progress import Bounds, Schedule
 from rewardkit.core.scoring import Scoring
 
 _UNBOUNDED = (-np.inf, np.inf)
+_TRAINERS_WORDS = ("completions", "prompts", "completion_ids", "trainer_state", "log_extra", "log_metric")
+"""What every function of TRL is given."""
 
 
 @final
@@ -46,6 +48,13 @@ class TrlReward(Reward):
 
     def reach(self, batch: Batch, rows: Rows) -> Rows:
         return np.ones_like(rows)
+
+    def check(self, batch: Batch) -> None:
+        known = {*_TRAINERS_WORDS, *batch.context, *batch.columns}
+        for parameter in self._parameters:
+            starred = parameter.kind in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL)
+            if parameter.default is parameter.empty and not starred and parameter.name not in known:
+                raise lacking(self.label, parameter.name, batch, near_miss(parameter.name, known))
 
     async def evaluate(self, scoring: Scoring, rows: Rows) -> Column:
         batch = scoring.batch
@@ -68,14 +77,18 @@ class TrlReward(Reward):
 
     def _accepted(self, keywords: dict[str, Any]) -> dict[str, Any]:
         """The keywords that the function takes: all of them with ``**kwargs``, as TRL asks."""
-        try:
-            parameters = inspect.signature(self.function).parameters.values()
-        except ValueError:  # compiled code without a readable signature
-            return keywords
+        parameters = self._parameters
         if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
             return keywords
         taken = {parameter.name for parameter in parameters}
         return {name: value for name, value in keywords.items() if name in taken}
+
+    @property
+    def _parameters(self) -> list[inspect.Parameter]:
+        try:
+            return list(inspect.signature(self.function).parameters.values())
+        except ValueError:  # compiled code without a readable signature
+            return [inspect.Parameter("anything", inspect.Parameter.VAR_KEYWORD)]
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, TrlReward) and self._identity == other._identity

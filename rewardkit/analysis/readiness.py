@@ -65,7 +65,10 @@ class GateSignal:
 
 @dataclass(frozen=True)
 class Calls:
-    """What an expensive component costs. An upper limit: identical completions of a batch are asked about once.
+    """What an expensive component costs, by the completions that it scored or failed on.
+
+    Too much where completions of a batch are identical, which are asked about once; too little where it is asked and
+    abstains.
 
     Attributes:
         per_completion: calls for each completion that is sampled.

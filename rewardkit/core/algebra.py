@@ -119,6 +119,10 @@ class Reward(ABC):
         """The rows (n,) that it has to see to score `rows`: their whole groups, say."""
         return rows
 
+    def check(self, batch: Batch) -> None:
+        """Raises a BindingError if the batch lacks what it asks for itself, its children aside."""
+        return
+
     @abstractmethod
     async def evaluate(self, scoring: Scoring, rows: Rows) -> Column:
         """Its column, filled in `rows` (n,)."""

@@ -164,10 +164,15 @@ def check(parameters: Sequence[Parameter], batch: Batch, name: str) -> None:
             known = [*batch.columns, *RESERVED]
             habit = _TRL_HABITS.get(parameter.source)
             hint = f" {habit[0].upper()}{habit[1:]}." if habit else near_miss(parameter.source, known)
-            raise BindingError(
-                f"reward {name!r} asks for the column {parameter.source!r}, which the data does not have. "
-                f"Columns: {', '.join(batch.columns) or 'none'}.{hint}"
-            )
+            raise lacking(name, parameter.source, batch, hint)
+
+
+def lacking(name: str, column: str, batch: Batch, hint: str) -> BindingError:
+    """What is said of the reward `name` that asks for a `column` that is not there."""
+    return BindingError(
+        f"reward {name!r} asks for the column {column!r}, which the data does not have. "
+        f"Columns: {', '.join(batch.columns) or 'none'}.{hint}"
+    )
 
 
 def bound(parameters: Sequence[Parameter], batch: Batch) -> list[Parameter]:

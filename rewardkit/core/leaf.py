@@ -23,7 +23,7 @@ import numpy as np
 from rewardkit.core import worker
 from rewardkit.core.algebra import Reward
 from rewardkit.core.batch import Batch, Numbers
-from rewardkit.core.binding import Arguments, Parameter, Scope, bound, distinct, gather
+from rewardkit.core.binding import Arguments, Parameter, Scope, bound, check, distinct, gather
 from rewardkit.core.calling import (
     Contract,
     Policy,
@@ -101,6 +101,9 @@ class Leaf(Reward):
         if self.scope == "sample" or not rows.any():
             return rows
         return batch.whole_groups(rows) if self.scope == "group" else np.ones_like(rows)
+
+    def check(self, batch: Batch) -> None:
+        check(self.parameters, batch, self.label)
 
     async def evaluate(self, scoring: Scoring, rows: Rows) -> Column:
         batch = scoring.batch

@@ -15,12 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from rewardkit.core import binding
 from rewardkit.core.algebra import Reward, WeightedSum, as_reward
 from rewardkit.core.batch import Batch
 from rewardkit.core.driving import Driver, Finished, Task, Turn, in_background
 from rewardkit.core.errors import RewardDefinitionError, near_miss
-from rewardkit.core.leaf import Leaf
 from rewardkit.core.naming import Names, distinct_nodes
 from rewardkit.core.outcome import ABSTAINED, SKIPPED, Column, Fault, Floats, Rows, ScoreTable
 from rewardkit.core.progress import TOLERANCE, Progress, Schedule
@@ -42,7 +40,6 @@ class Scorer:
         self.reward = as_reward(reward, "what is scored")
         self.names = Names.of(self.reward)
         self._keys = distinct_nodes(self.reward)
-        self._leaves = [node for node in self._keys.nodes if isinstance(node, Leaf)]
         self.followers = list(dict.fromkeys(follower for node in self._keys.nodes for follower in node.followers))
         self._followed = self._nodes_followed()
 
@@ -94,6 +91,11 @@ class Scorer:
             found += node.traps(earning)
         return found
 
+    def check(self, batch: Batch) -> None:
+        """Raises a BindingError if the batch lacks what a reward of the tree asks for."""
+        for node in self._keys.nodes:
+            node.check(batch)
+
     def score(self, batch: Batch, *, strict: bool = True) -> ScoreTable:
         """All components, terms and the total of `batch`.
 
@@ -105,8 +107,7 @@ class Scorer:
             CoercionError: a column's value does not fit its annotation.
             RewardFailure: a reward function's bug while `strict`, a failure under policy "raise", an unknown route.
         """
-        for leaf in self._leaves:
-            binding.check(leaf.parameters, batch, leaf.label)
+        self.check(batch)
         evaluation = _Evaluation(self, batch, strict)
         root = evaluation.driver.run(evaluation.walk(self.reward, self._followed))
         terms, weights, reached = evaluation.terms(root)

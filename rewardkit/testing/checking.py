@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import inspect
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from rewardkit.core import binding
 from rewardkit.core.algebra import Reward, as_reward, weighted_sum_of
-from rewardkit.core.errors import BindingError, RewardDefinitionError, near_miss, shorten
+from rewardkit.core.errors import RewardDefinitionError, shorten
 from rewardkit.core.leaf import Leaf
 from rewardkit.testing.examples import examples_of
 from rewardkit.testing.exploits.regressions import save
@@ -24,9 +22,6 @@ from rewardkit.testing.sweep import anatomies
 from rewardkit.testing.trials import Trial
 from rewardkit.testing.wrong_answers import equal
 
-_TRAINERS_WORDS = frozenset(
-    ("prompts", "completions", "completion_ids", "trainer_state", "log_extra", "log_metric", "environments")
-)
 _INDIFFERENCES = ("whitespace", "unicode", "case")
 
 
@@ -107,7 +102,6 @@ def check_reward(
         margin=margin,
         seed=seed,
     )
-    _check_binding(subject)
     todo = selected(laws, without=without, exploits=exploits, regressions=regressions)
     started = time.monotonic()
     subject.deadline = started + budget
@@ -137,7 +131,7 @@ def subject_of(
         BindingError: the examples lack a column that the reward asks for.
         RewardTypeError: it is no reward.
     """
-    tree, plain = _as_tree(reward)
+    tree, plain = as_tree(reward)
     indifferent = tuple(promised.pop("indifferent", ()))
     unknown = set(indifferent) - set(_INDIFFERENCES)
     if unknown:
@@ -146,18 +140,10 @@ def subject_of(
     distractors = tuple(promised.pop("distractors", ()))
     promises = Promises(indifferent=indifferent, chains=chains, distractors=distractors, **promised)
     subject = Subject(tree, examples_of(examples, good, bad), plain=plain, seed=seed, promises=promises)
+    everything = subject.batch([Trial(subject.formed(""), number) for number in range(len(subject.examples))])
+    subject.scorer.check(everything)
     _check_distractors(subject)
     return subject
-
-
-def _check_binding(subject: Subject) -> None:
-    """Raises a BindingError if the examples lack a column, before that looks like a fault of the reward."""
-    batch = subject.batch([Trial(subject.formed(""), number) for number in range(len(subject.examples))])
-    for leaf in subject.leaves:
-        if isinstance(leaf, Leaf):
-            binding.check(leaf.parameters, batch, leaf.label)
-        elif repr(leaf).startswith("from_trl("):
-            _check_columns(subject, leaf)
 
 
 def _check_distractors(subject: Subject) -> None:
@@ -184,34 +170,14 @@ def _calls_a_trainers_function(node: Reward) -> bool:
     return own or any(map(_calls_a_trainers_function, node.children))
 
 
-def _check_columns(subject: Subject, leaf: Any) -> None:
-    """As `binding.check`, for a trainer's function."""
-    known = {*_TRAINERS_WORDS, *(name for example in subject.examples for name in example.columns)}
-    try:
-        parameters = inspect.signature(leaf.function).parameters.values()
-    except (TypeError, ValueError):
-        return
-    for parameter in parameters:
-        needed = parameter.default is parameter.empty and parameter.kind not in (
-            parameter.VAR_KEYWORD,
-            parameter.VAR_POSITIONAL,
-        )
-        if needed and parameter.name not in known:
-            columns = sorted(known - _TRAINERS_WORDS)
-            raise BindingError(
-                f"reward {leaf.name!r} asks for {parameter.name!r}, which the examples do not have. "
-                f"Columns: {', '.join(columns) or 'none'}.{near_miss(parameter.name, columns)}"
-            )
-
-
-def _as_tree(reward: Any) -> tuple[Reward, bool]:
+def as_tree(reward: Any) -> tuple[Reward, bool]:
     """A reward as it is; a trainer's function, or a list of them, as a tree of its own."""
     if isinstance(reward, Reward):
         return reward, _calls_a_trainers_function(reward)
     import rewardkit
 
     if isinstance(reward, (list, tuple)):
-        parts = [_as_tree(item) for item in reward]
+        parts = [as_tree(item) for item in reward]
         if not parts:
             raise RewardDefinitionError("check_reward needs a reward, got an empty list")
         return weighted_sum_of([(1.0, tree) for tree, _ in parts]), any(plain for _, plain in parts)

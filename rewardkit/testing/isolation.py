@@ -1,7 +1,8 @@
 """Isolation: laws run in a child process, so that a reward that hangs, or takes the process down, is a finding.
 
 The child is a fork of this process: it has the reward as it is, closures and all. What it is about to score stands in
-memory that both share, so that the parent knows what it hung on.
+memory that both share, so that the parent knows what it hung on. It leads a session of its own, which ends as a whole:
+processes that a reward has started do not outlive it. Ctrl-C reaches this process alone, which then ends the child.
 """
 
 from __future__ import annotations
@@ -89,6 +90,7 @@ def isolated(work: Callable[[Callable[[Any], None]], None], note: Note, patience
         limit: seconds for all of it.
     """
     reading, writing = os.pipe()
+    ending, living = os.pipe()  # closed by the kernel where this process has no time for last words
     sys.stdout.flush()
     sys.stderr.flush()
     with warnings.catch_warnings():
@@ -96,18 +98,21 @@ def isolated(work: Callable[[Callable[[Any], None]], None], note: Note, patience
         process = os.fork()
     if process == 0:
         os.close(reading)
-        _be_the_child(work, writing)
-    os.close(writing)
+        os.close(living)
+        _be_the_child(work, writing, ending)
     child = _Child(process)
     try:
+        os.close(writing)
+        os.close(ending)
         yield from _received(reading, child, note, patience, time.monotonic() + limit)
     finally:
-        os.close(reading)
         child.end()
+        os.close(reading)
+        os.close(living)
 
 
 class _Child:
-    """A forked process, until it has been waited for."""
+    """A forked process and what it has started, until it has been waited for."""
 
     def __init__(self, process: int) -> None:
         self._process = process
@@ -117,18 +122,27 @@ class _Child:
         """How it ended; None while it runs."""
         if self._status is None:
             ended, status = os.waitpid(self._process, os.WNOHANG)
-            self._status = status if ended else None
+            if ended:
+                self._status = status
+                self._end_session()
         return self._status
 
     def end(self) -> None:
         if self.status() is None:
-            os.kill(self._process, signal.SIGKILL)
+            self._end_session()
+            os.kill(self._process, signal.SIGKILL)  # it may not have come to lead a session yet
             _, self._status = os.waitpid(self._process, 0)
 
+    def _end_session(self) -> None:
+        with suppress(ProcessLookupError, PermissionError):  # nobody is left; macOS counts those that have ended
+            os.killpg(self._process, signal.SIGKILL)
 
-def _be_the_child(work: Callable[[Callable[[Any], None]], None], writing: int) -> None:
+
+def _be_the_child(work: Callable[[Callable[[Any], None]], None], writing: int, ending: int) -> None:
     """Runs `work` and ends this process, whatever happens."""
     try:
+        os.setsid()
+        _end_with_parent(ending)
         _limit_memory()
 
         def send(thing: Any) -> None:
@@ -145,6 +159,17 @@ def _be_the_child(work: Callable[[Callable[[Any], None]], None], writing: int) -
         traceback.print_exc()
     finally:
         os._exit(0)
+
+
+def _end_with_parent(ending: int) -> None:
+    """Has the kernel kill this session when the pipe is closed; a busy child would never see that."""
+    if sys.platform == "linux":
+        import fcntl
+
+        with suppress(OSError):
+            fcntl.fcntl(ending, fcntl.F_SETOWN, -os.getpid())
+            fcntl.fcntl(ending, fcntl.F_SETSIG, signal.SIGKILL)
+            fcntl.fcntl(ending, fcntl.F_SETFL, os.O_ASYNC)
 
 
 def _limit_memory() -> None:

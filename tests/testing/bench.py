@@ -45,6 +45,3 @@ def _cases(folder: str) -> list[Case]:
     families = sorted(path.stem for path in (Path(__file__).parent / folder).glob("*.py"))
     modules = [importlib.import_module(f"tests.testing.{folder}.{family}") for family in families]
     return [case for module in modules for case in module.CASES]
-
-
-all_faulty, all_sound = faulty, sound

@@ -20,6 +20,7 @@ from tests.testing.rewards import (
     naive,
     number,
     shortest,
+    shown,
     subject,
     tagged_number,
     timeless,
@@ -32,7 +33,7 @@ from tests.testing.rewards import (
 @pytest.mark.parametrize(
     "reward",
     [number, tree, tagged_number, awaited, 0.5 * number + 0.5 * tree, [tagged_number, number]],
-    ids=repr,
+    ids=shown,
 )
 def test_sound_rewards_of_every_kind(reward: Any) -> None:
     report = check(reward)
@@ -105,6 +106,11 @@ def test_without_exploits() -> None:
     ("changed", "error", "says"),
     [
         ({"examples": [{"prompt": "a", "anser": "42"}]}, rk.BindingError, "'answer'.*Did you mean 'anser'"),
+        (
+            {"reward": naive, "examples": [{"prompt": "a", "anser": "42"}]},
+            rk.BindingError,
+            "'naive' asks for the column 'answer'.*Columns: anser. Did you mean 'anser'",
+        ),
         ({"examples": []}, rk.BindingError, "at least one row"),
         ({"examples": [{"answer": ["no number"]}]}, rk.CoercionError, "answer"),
         ({"laws": ["totl"]}, rk.RewardDefinitionError, "Did you mean 'total'"),
@@ -115,13 +121,19 @@ def test_without_exploits() -> None:
         ({"reward": 3}, rk.RewardDefinitionError, "reward"),
         ({"good": "<answer>42</answer>"}, rk.BindingError, "good is a list"),
     ],
-    ids=lambda value: repr(value)[:40],
+    ids=lambda value: shown(value)[:40],
 )
 def test_mistakes_of_the_caller_reach_the_caller(
     changed: dict[str, Any], error: type[Exception], says: str, isolate: bool
 ) -> None:
     with pytest.raises(error, match=says):
         check(**{"reward": number, **changed}, isolate=isolate)
+
+
+def test_a_missing_column_is_named_before_anything_is_scored() -> None:
+    for reward in (number, naive, [naive, tagged_number]):
+        with pytest.raises(rk.BindingError, match="Did you mean 'anser'"):
+            subject(reward, examples=[{"prompt": "a", "anser": "42"}], distractors=["97"])
 
 
 # What comes back

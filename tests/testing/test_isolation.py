@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from rewardkit.testing.checking import check_reward
 from rewardkit.testing.isolation import Lost, Note, can_isolate, isolated
 from rewardkit.testing.trials import Trial
 
@@ -185,6 +186,106 @@ def test_no_child_stays_behind() -> None:
         said(lambda send: time.sleep(60), patience=0.05, limit=0.05)
     assert len(children().splitlines()) == before
     assert len(os.listdir("/proc/self/fd")) == files
+
+
+def beside(started: Path) -> None:
+    """Starts another process, as a sandbox or a pool of workers does, and hangs."""
+    other = subprocess.Popen(["sleep", "60"], stdout=subprocess.DEVNULL)
+    started.with_suffix(".new").write_text(f"{os.getpid()} {other.pid}", encoding="ascii")
+    started.with_suffix(".new").rename(started)
+    while True:
+        pass
+
+
+def processes(started: Path) -> list[int]:
+    """The child and what it has started, once it has."""
+    end = time.monotonic() + 30
+    while not started.exists():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    return [int(number) for number in started.read_text(encoding="ascii").split()]
+
+
+def gone(numbers: list[int]) -> bool:
+    """Whether none of them runs, soon."""
+    end = time.monotonic() + 10
+    while time.monotonic() < end:
+        asked = ["ps", "-o", "stat=", "-p", ",".join(map(str, numbers))]
+        states = subprocess.run(asked, capture_output=True, text=True, check=False).stdout.split()
+        if all(state.startswith("Z") for state in states):  # nobody may have waited for an orphan
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def test_what_a_child_has_started_ends_with_it(tmp_path: Path) -> None:
+    note = Note()
+
+    def hangs(send: Send) -> None:
+        note.write([Trial("slow")])
+        beside(tmp_path / "hangs")
+
+    def dies(send: Send) -> None:
+        other = subprocess.Popen(["sleep", "60"], stdout=subprocess.DEVNULL)
+        (tmp_path / "dies").write_text(f"{other.pid}", encoding="ascii")
+        os._exit(3)
+
+    assert said(hangs, note=note, patience=0.5) == [Lost((Trial("slow"),), "took more than 0.5 s")]
+    assert gone(processes(tmp_path / "hangs"))
+    assert said(dies) == [Lost((), "ended the whole process (an exit)")]
+    assert gone(processes(tmp_path / "dies"))
+
+
+def test_processes_of_a_reward_that_hangs_end_with_the_check(tmp_path: Path) -> None:
+    def hanging(completions: list[str], **kwargs: Any) -> list[float]:
+        if "hang" in completions:
+            beside(tmp_path / str(time.monotonic_ns()))
+        return [0.0 for _ in completions]
+
+    report = check_reward(hanging, examples=[{}], good=["hang"], laws=["total"], patience=0.3)
+    assert "took more than 0.3 s" in report["total"].findings[0].why
+    found = list(tmp_path.iterdir())
+    assert found
+    assert all(gone(processes(one)) for one in found)
+
+
+SCRIPT = """
+import fcntl, sys, termios
+from pathlib import Path
+from rewardkit.testing.isolation import Note, isolated
+from tests.testing.test_isolation import beside
+if sys.stdin.isatty():
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+print(list(isolated(lambda send: beside(Path(sys.argv[1])), Note(), 60.0, 60.0)))
+"""
+
+
+def test_ctrl_c_in_a_terminal_ends_everything(tmp_path: Path) -> None:
+    started = tmp_path / "started"
+    terminal, inside = os.openpty()
+    command = [sys.executable, "-c", SCRIPT, str(started)]
+    process = subprocess.Popen(command, stdin=inside, stderr=subprocess.PIPE, start_new_session=True)
+    try:
+        running = processes(started)
+        os.write(terminal, b"\x03")
+        _, errors = process.communicate(timeout=30)
+    finally:
+        process.kill()
+        os.close(terminal)
+        os.close(inside)
+    assert errors.decode().count("KeyboardInterrupt") == 1
+    assert gone(running)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a busy child")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL, signal.SIGHUP])
+def test_a_parent_that_is_killed_takes_everything_with_it(number: signal.Signals, tmp_path: Path) -> None:
+    started = tmp_path / "started"
+    with subprocess.Popen([sys.executable, "-c", SCRIPT, str(started)], stdin=subprocess.DEVNULL) as process:
+        running = processes(started)
+        process.send_signal(number)
+    assert process.returncode == -number
+    assert gone(running)
 
 
 def test_a_note_says_what_is_scored_and_since_when() -> None:

@@ -15,7 +15,18 @@ import pytest
 import rewardkit as rk
 from rewardkit.testing.isolation import can_isolate
 from rewardkit.testing.laws import Law
-from tests.testing.rewards import EXAMPLES, QUICK, broken_laws, check, form, naive, number, raises_on_empty, timeless
+from tests.testing.rewards import (
+    EXAMPLES,
+    QUICK,
+    broken_laws,
+    check,
+    form,
+    naive,
+    number,
+    raises_on_empty,
+    shown,
+    timeless,
+)
 
 forks = pytest.mark.skipif(not can_isolate(), reason="this system cannot fork")
 
@@ -107,7 +118,7 @@ def test_nothing_that_the_reward_does_stays_here() -> None:
     assert "REWARDKIT_MESSY" not in os.environ
 
 
-@pytest.mark.parametrize("reward", [naive, number, raises_on_empty, [form, naive]], ids=repr)
+@pytest.mark.parametrize("reward", [naive, number, raises_on_empty, [form, naive]], ids=shown)
 def test_isolation_changes_no_finding(reward: Any) -> None:
     laws = [*QUICK, "batch_equals_singles", "permutation", "inputs_not_mutated"]
     assert timeless(check(reward, laws=laws, isolate=True)) == timeless(check(reward, laws=laws, isolate=False))

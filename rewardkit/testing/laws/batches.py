@@ -13,7 +13,7 @@ from rewardkit.testing.findings import Finding
 from rewardkit.testing.laws.base import Skip, finding, law
 from rewardkit.testing.subject import Subject
 from rewardkit.testing.sweep import given, swept
-from rewardkit.testing.trials import EQUAL, Seen, Trial, seen_in, text_of, with_text
+from rewardkit.testing.trials import Seen, Trial, seen_in, text_of, with_text
 
 _ROWS = 24
 
@@ -83,7 +83,12 @@ def _groups(subject: Subject) -> list[list[Trial]]:
 
 
 def _same(one: Sequence[Seen], other: Sequence[Seen]) -> bool:
-    return len(one) == len(other) and all(a.same(b, 1e-6) for a, b in zip(one, other, strict=True))
+    return len(one) == len(other) and _first_difference(one, other) is None
+
+
+def _first_difference(one: Sequence[Seen], other: Sequence[Seen]) -> int | None:
+    """The first row of `one` in which `other`, which may go on behind it, says something else."""
+    return next((row for row, seen in enumerate(one) if not seen.same(other[row], 1e-6)), None)
 
 
 @law
@@ -146,14 +151,14 @@ def neighbours_do_not_leak(subject: Subject) -> Iterator[Finding]:
                     text = f"a batch with the completions of another prompt beside it raises: {both}"
                     yield finding("neighbours_do_not_leak", subject, group[0], alone[0], text)
                     return
-                for trial, one, seen in zip(group, alone, both, strict=False):
-                    if not one.same(seen, 1e-6):
-                        text = (
-                            f"scores {_value(one)} among the completions of its own prompt, and {_value(seen)} with "
-                            f"{len(beside)} of another prompt in the batch"
-                        )
-                        yield finding("neighbours_do_not_leak", subject, trial, seen, text)
-                        return
+                row = _first_difference(alone, both)
+                if row is not None:
+                    text = (
+                        f"scores {_value(alone[row])} among the completions of its own prompt, and {_value(both[row])} "
+                        f"with {len(beside)} of another prompt in the batch"
+                    )
+                    yield finding("neighbours_do_not_leak", subject, group[row], both[row], text)
+                    return
 
 
 def _is_given(subject: Subject, trial: Trial) -> bool:
@@ -189,14 +194,14 @@ def _others_matter(subject: Subject, groups: list[list[Trial]]) -> Iterator[Find
             one, two = whole(subject, [*group, *many[:4]]), whole(subject, [*group, *few[:4]])
             if isinstance(one, str) or isinstance(two, str):
                 continue
-            for trial, before, after in zip(group, one, two, strict=False):
-                if not before.same(after, 1e-6):
-                    why = (
-                        f"scores {_value(before)} where the answers to another prompt in the batch are right, and "
-                        f"{_value(after)} where they are wrong"
-                    )
-                    yield finding("neighbours_do_not_leak", subject, trial, before, why)
-                    return
+            row = _first_difference(one[: len(group)], two)
+            if row is not None:
+                why = (
+                    f"scores {_value(one[row])} where the answers to another prompt in the batch are right, and "
+                    f"{_value(two[row])} where they are wrong"
+                )
+                yield finding("neighbours_do_not_leak", subject, group[row], one[row], why)
+                return
 
 
 def _grown(subject: Subject, trials: Sequence[Trial]) -> list[Trial]:
@@ -230,11 +235,11 @@ def _differing(
         why = f"a batch of {len(small)} completions raises, each of which it scores alone: {whole(subject, small)}"
         yield finding(name, subject, small[-1], expected[list(trials).index(small[-1])], why)
         return
-    for row, (trial, one, seen) in enumerate(zip(trials, expected, found, strict=True)):
-        if not one.same(seen, max(EQUAL, 1e-6)):
-            why = f"scores {_value(one)} {condition}, and {_value(seen)} in row {row} of a batch of {len(trials)}"
-            yield finding(name, subject, trial, seen, why)
-            return
+    row = _first_difference(expected, found)
+    if row is not None:
+        one, seen = expected[row], found[row]
+        why = f"scores {_value(one)} {condition}, and {_value(seen)} in row {row} of a batch of {len(trials)}"
+        yield finding(name, subject, trials[row], seen, why)
 
 
 def _smallest_raising(subject: Subject, trials: Sequence[Trial]) -> Sequence[Trial]:

@@ -18,8 +18,13 @@ from rewardkit.testing.sweep import given, swept
 from rewardkit.testing.tool_calls import wrong_calls
 from rewardkit.testing.trials import EQUAL, Seen, Trial, text_of
 from rewardkit.testing.wild import TEXTS
+from rewardkit.testing.wrong_answers import Wrong
 
 _MOST = 6
+_ENOUGH = 20
+"""Completions that have to be scored before one value for all of them is held against a reward."""
+_FOREIGN = "right for another example"
+_ALONE = "a distractor and nothing else"
 
 
 def _needs_good(subject: Subject) -> None:
@@ -128,7 +133,7 @@ def gold_above_perturbed_gold(subject: Subject) -> Iterator[Finding]:
     """A wrong answer that earns what the right one earns is learned as happily; this is what a reward is for.
 
     The right completion is given answers that are certainly wrong: far numbers, NaN, prefixes, other options,
-    the gold of another example. Only a reward that was seen to judge answers is held to it.
+    the gold of another example, `distractors=`. Only a reward that was seen to judge answers is held to it.
     """
     _needs_good(subject)
     found: dict[str, Finding] = {}
@@ -147,7 +152,7 @@ def gold_above_perturbed_gold(subject: Subject) -> Iterator[Finding]:
         if not right.judges:
             continue
         looked = True
-        for text, kind in _perturbed(right):
+        for text, kind in _perturbed(subject, right):
             trial = right.trial(text)
             seen = subject.see([trial])[0]
             if right.paid(seen) and kind not in found:
@@ -155,7 +160,7 @@ def gold_above_perturbed_gold(subject: Subject) -> Iterator[Finding]:
         for trial in foreign_trials(subject, right.example, right.completion):
             seen = subject.see([trial])[0]
             if right.paid(seen):
-                found.setdefault("other", _wrong_paid(subject, right, trial, "right for another example"))
+                found.setdefault("other", _wrong_paid(subject, right, trial, _FOREIGN))
         if len(found) >= _MOST:
             break
     if not looked:
@@ -179,20 +184,24 @@ def _pays_any_answer(subject: Subject, right: Judged) -> Finding | None:
     return finding("gold_above_perturbed_gold", subject, right.trial(text), seen, why)
 
 
-def _perturbed(right: Judged) -> Iterator[tuple[str, str]]:
+def _perturbed(subject: Subject, right: Judged) -> Iterator[tuple[str, str]]:
     """Texts with an answer that is certainly wrong, each once, and what kind it is."""
-    known: set[str] = set()
-    for text, kind in _all_perturbed(right):
+    known = {right.anatomy.text}
+    for text, kind in _all_perturbed(subject, right):
         if text not in known:
             known.add(text)
             yield text, kind
 
 
-def _all_perturbed(right: Judged) -> Iterator[tuple[str, str]]:
-    for wrong in right.wrong:
+def _all_perturbed(subject: Subject, right: Judged) -> Iterator[tuple[str, str]]:
+    distractors = tuple(Wrong(text, "distractor", "a distractor") for text in subject.promises.distractors)
+    answers = (*distractors, *right.wrong) if right.anatomy.gold else ()
+    for wrong in answers:
         yield right.anatomy.saying(wrong.text), wrong.kind
+    for distractor in distractors:
+        yield distractor.text, _ALONE
     if right.anatomy.marked:
-        for wrong in right.wrong:
+        for wrong in answers:
             yield right.anatomy.answering(wrong.text), f"{wrong.kind}, the gold elsewhere"
             if right.anatomy.region.of(right.anatomy.text).strip() != right.anatomy.gold:
                 yield right.anatomy.with_region(wrong.text), wrong.kind
@@ -202,7 +211,7 @@ def _wrong_paid(subject: Subject, right: Judged, trial: Trial, kind: str) -> Fin
     text = text_of(trial.completion)
     region = right.anatomy.region
     tail = text[region.start :] if right.anatomy.marked else text
-    keep = tail if len(text) > 100 and len(tail) < len(text) and kind != "right for another example" else text
+    keep = tail if len(text) > 100 and len(tail) < len(text) and kind not in (_FOREIGN, _ALONE) else text
     small, seen = (trial, subject.see([trial])[0]) if keep == text else shortest(subject, trial, right.paid, keep=keep)
     why = f"a wrong answer ({kind}) earns {seen.value:.6g}, the right one {right.value:.6g}"
     return finding("gold_above_perturbed_gold", subject, small, seen, why)
@@ -229,11 +238,14 @@ def separates_good_from_bad(subject: Subject) -> Iterator[Finding]:
 
 @law
 def informative(subject: Subject) -> Iterator[Finding]:
-    """Where all completions of a group earn alike, all advantages are zero: the step costs and teaches nothing."""
+    """Where all completions of a group earn alike, all advantages are zero: the step costs and teaches nothing.
+
+    Looked at are all completions, and those of each example for which right and wrong ones were given.
+    """
     if subject.scope == "batch":
         raise Skip('it says scope="batch"')
     seen = [pair for pair in swept(subject) if pair[1].outcome in (Outcome.SCORED, Outcome.ABSTAINED)]
-    if len(seen) < 20:
+    if len(seen) < _ENOUGH:
         raise Skip("there are too few completions that it scores")
     values = {round(one.value, 9) for _, one in seen if one.scored}
     if len(values) <= 1:
@@ -241,8 +253,21 @@ def informative(subject: Subject) -> Iterator[Finding]:
         why = f"all {len(seen)} completions that were tried earn {value:.6g}, right, wrong and wild ones"
         trial = (given(subject) or [seen[0][0]])[0]
         yield finding("informative", subject, trial, subject.see([trial])[0], why)
-    elif subject.scope == "sample":
+        return
+    yield from _idle_groups(subject, seen)
+    if subject.scope == "sample":
         yield from _idle_components(subject)
+
+
+def _idle_groups(subject: Subject, seen: list[tuple[Trial, Seen]]) -> Iterator[Finding]:
+    """The first example whose completions, right, wrong and wild ones, all earn alike."""
+    for number, example in enumerate(subject.examples):
+        values = [one.value for trial, one in seen if trial.example == number and one.scored]
+        if example.good and example.bad and len(values) >= _ENOUGH and max(values) - min(values) <= EQUAL:
+            why = f"all {len(values)} completions that were tried for this example earn {values[0]:.6g}"
+            trial = Trial(example.good[0], number)
+            yield finding("informative", subject, trial, subject.see([trial])[0], why)
+            return
 
 
 def _idle_components(subject: Subject) -> Iterator[Finding]:
@@ -255,7 +280,7 @@ def _idle_components(subject: Subject) -> Iterator[Finding]:
     seen = [*(one for _, one in swept(subject)), *subject.see(more)]
     for name in sorted(own):
         values = {round(value, 9) for one in seen if not math.isnan(value := one.components.get(name, math.nan))}
-        if len(values) == 1 and sum(name in one.components for one in seen) >= 20:
+        if len(values) == 1 and sum(name in one.components for one in seen) >= _ENOUGH:
             why = f"the component {name!r} gives {values.pop():.6g} to all {len(seen)} completions that were tried"
             trial = (given(subject) or [Trial(subject.formed("word"))])[0]
             yield finding("informative", subject, trial, subject.see([trial])[0], why, component=name)
@@ -333,7 +358,6 @@ def improves_along_chains(subject: Subject) -> Iterator[Finding]:
         seen = subject.see(trials)
         for before, after, trial in zip(seen, seen[1:], trials[1:], strict=False):
             if before.scored and after.scored and after.value < before.value - 1e-6:
-                why = f"earns {after.value:.6g}, less than the {before.value:.6g} of one that is {reason} than"
                 why = f"it is {reason} than one that earns {before.value:.6g}, and earns {after.value:.6g}"
                 yield finding("improves_along_chains", subject, trial, after, why)
                 return

@@ -2,8 +2,8 @@
 
 Seconds say little on a machine that others use. Measured is how the time grows while a text is made longer by the
 same piece, and a law is broken where that growth would also cost much for a long completion. One lazy pattern such as
-``<answer>(.*?)</answer>`` is quadratic, too (1.5 s for 50,000 characters of ``<answer>``); it is told, and not held
-against a reward.
+``<answer>(.*?)</answer>`` is quadratic, too, but 50,000 characters of ``<answer>`` take it 1.5 s: such a reward is not
+blamed, and its report does not mention it.
 """
 
 from __future__ import annotations

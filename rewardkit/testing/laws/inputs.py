@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import copy
+import inspect
+import math
 import pickle
 import sys
 import threading
-from collections.abc import Iterator
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from rewardkit.core.algebra import Reward
-from rewardkit.core.errors import RewardKitError
+from rewardkit.core.driving import in_background
+from rewardkit.core.errors import RewardFailure
 from rewardkit.core.leaf import Leaf
+from rewardkit.core.outcome import Outcome
 from rewardkit.core.scorer import Scorer
 from rewardkit.testing.findings import Finding
 from rewardkit.testing.laws.base import Skip, finding, law
 from rewardkit.testing.subject import Subject
 from rewardkit.testing.sweep import given, swept
-from rewardkit.testing.trials import Seen, Trial, seen_in
+from rewardkit.testing.trials import Seen, Trial, seen_in, seen_of
 
 _THREADS = 4
 
@@ -36,7 +41,11 @@ def inputs_not_mutated(subject: Subject) -> Iterator[Finding]:
 
 
 def _changed_by(subject: Subject, leaf: Any, trials: list[Trial]) -> tuple[str, Any, Any] | None:
-    """The first argument that a function changes: its name, before and after."""
+    """The first argument that a function changes: its name, before and after.
+
+    Functions of a trainer and leaves of rewardkit are handed the very objects. What else calls functions (an adapter)
+    scores in its tree as it does in training, copies and all: it may need what stands beside it.
+    """
     batch = subject.batch(trials)
     given_now: dict[str, Any] = {"completions": batch.completions, "prompts": batch.prompts, **batch.columns}
     try:
@@ -44,18 +53,18 @@ def _changed_by(subject: Subject, leaf: Any, trials: list[Trial]) -> tuple[str, 
         mine = copy.deepcopy(given_now)
     except Exception:
         return None
-    if isinstance(leaf, Leaf):
-        if leaf.trusted or leaf.timeout is not None:
-            return None
-        bare: Reward = replace(leaf, trusted=True)  # given the very objects, not copies
+    if isinstance(leaf, Leaf) and (leaf.trusted or leaf.timeout is not None):
+        return None
+    if hasattr(leaf, "_accepted"):
+        keywords = {**mine, "completion_ids": batch.completion_ids, **subject.context}
+        keywords["prompts"] = mine["prompts"] or [""] * len(trials)
+        keywords.update(log_extra=lambda *_: None, log_metric=lambda *_: None)
+        _ignoring(lambda: _finished(leaf.function(**leaf._accepted(keywords)), subject.left))
+    else:
+        scorer = Scorer(replace(leaf, trusted=True)) if isinstance(leaf, Leaf) else subject.scorer
         batch.completions, batch.prompts = mine["completions"], mine["prompts"]
         batch.columns = {name: mine[name] for name in batch.columns}
-        _ignoring(lambda: Scorer(bare).score(batch, strict=False))
-    else:
-        keywords = {**mine, "completion_ids": batch.completion_ids, **subject.context}
-        keywords.update(log_extra=lambda *_: None, log_metric=lambda *_: None)
-        accepted = getattr(leaf, "_accepted", lambda all_of_them: all_of_them)(keywords)
-        _ignoring(lambda: leaf.function(**accepted))
+        _ignoring(lambda: scorer.score(batch, strict=False))
     for name, before in kept.items():
         try:
             if mine[name] != before:
@@ -65,14 +74,18 @@ def _changed_by(subject: Subject, leaf: Any, trials: list[Trial]) -> tuple[str, 
     return None
 
 
-def _ignoring(call: Any) -> None:
+def _finished(returned: Any, seconds: float) -> None:
+    """Runs what a function left to be run: a coroutine, or a generator of its scores."""
+    if inspect.iscoroutine(returned):
+        returned = in_background(returned).result(seconds)
+    if isinstance(returned, Iterator):
+        list(returned)
+
+
+def _ignoring(call: Callable[[], Any]) -> None:
     """What it raises is the business of other laws."""
-    try:
-        result = call()
-        if hasattr(result, "close"):  # a coroutine that nobody awaits
-            result.close()
-    except Exception:
-        return
+    with suppress(Exception):
+        call()
 
 
 @law
@@ -111,37 +124,41 @@ def thread_safe(subject: Subject) -> Iterator[Finding]:
     trials = [trial for trial, _ in pairs]
     if not trials:
         raise Skip("there is no completion that it scores")
-    results: list[list[Seen] | str] = [[] for _ in range(_THREADS)]
-    barrier = threading.Barrier(_THREADS)
+    results: list[list[Seen]] = []
+    raised: list[tuple[Trial, BaseException]] = []
+    all_started = threading.Event()
 
     def work(number: int) -> None:
-        barrier.wait(timeout=30)
+        all_started.wait()
         found = []
         for trial in trials if number % 2 == 0 else reversed(trials):
             try:
-                row = _alone(subject, trial)
-            except RewardKitError as error:
-                results[number] = f"{trial!r}: {str(error).splitlines()[0]}"
+                found.append(_alone(subject, trial))
+            except BaseException as error:  # the thread would end, and nobody would know
+                raised.append((trial, error))
                 return
-            found.append(row)
-        results[number] = found if number % 2 == 0 else list(reversed(found))
+        results.append(found if number % 2 == 0 else found[::-1])
 
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-5)
     try:
         threads = [threading.Thread(target=work, args=(number,)) for number in range(_THREADS)]
-        for thread in threads:
-            thread.start()
+        try:
+            for thread in threads:
+                thread.start()
+        finally:
+            all_started.set()
         for thread in threads:
             thread.join()
     finally:
         sys.setswitchinterval(interval)
+    for trial, error in raised[:1]:
+        seen = _seen_of(error)
+        why = f"in a thread that is not the main one it {seen.reason[:300]}"
+        yield finding("thread_safe", subject, trial, seen, why)
+        return
     for said in results:
-        if isinstance(said, str):
-            why = f"raises in a thread that is not the main one: {said[-300:]}"
-            yield finding("thread_safe", subject, trials[0], None, why)
-            return
-        for (trial, before), after in zip(pairs, said, strict=False):
+        for (trial, before), after in zip(pairs, said, strict=True):
             if subject.deterministic and not before.same(after):
                 got = f"{after.value:.6g}" if after.scored else f"{after.outcome}: {after.reason}"
                 why = f"scores {before.value:.6g} on the main thread, and {got} in threads beside others"
@@ -155,6 +172,13 @@ def _alone(subject: Subject, trial: Trial) -> Seen:
     trials = [*(replace(trial, completion=one) for one in beside), trial]
     table = subject.scorer.score(subject.batch(trials), strict=False)
     return seen_in(table, len(table) - 1)
+
+
+def _seen_of(error: BaseException) -> Seen:
+    if isinstance(error, RewardFailure):
+        return seen_of(error)
+    reason = f"raised {type(error).__name__}: {error}"
+    return Seen(math.nan, Outcome.ERRORED, reason, trace="".join(traceback.format_exception(error)))
 
 
 ALL = (inputs_not_mutated, picklable, thread_safe)

@@ -21,6 +21,8 @@ from rewardkit.testing.trials import Seen, Trial
 
 _ROUNDS = 3
 _HASH_SEEDS = ("1", "2", "3")
+_SECONDS = 30.0
+"""That another process may take."""
 _CHILD = """
 import pickle, sys
 sys.path[:] = pickle.load(sys.stdin.buffer)
@@ -123,10 +125,12 @@ def _in_other_processes(subject: Subject, trials: list[Trial]) -> list[list[tupl
     ]
     found = []
     for child in children:
-        with suppress(subprocess.SubprocessError, OSError, pickle.UnpicklingError, EOFError):
-            said, _ = child.communicate(message, timeout=30)
-            found.append(pickle.loads(said))
-        child.kill()
+        with suppress(subprocess.SubprocessError, OSError, pickle.UnpicklingError, EOFError), child:
+            try:
+                said, _ = child.communicate(message, timeout=_SECONDS)
+                found.append(pickle.loads(said))
+            finally:
+                child.kill()
     return found
 
 

@@ -100,21 +100,29 @@ def bounded(subject: Subject) -> Iterator[Finding]:
         return
     pieces = [*(f"{word} " for word in subject.mined.words[:24]), "word ", "1 ", "a\n"]
     pieces += [f"<{tag}>a</{tag}>" for tag in subject.mined.tags]
-    highest = max((seen.value for _, seen in swept(subject) if seen.scored), default=0.0)
+    highest = max((seen.value for seen in subject.see(given(subject)) if seen.scored), default=0.0)
     for piece in pieces:
         once, some, many = subject.see([Trial(subject.formed(piece * count)) for count in (1, 20, 200)])
-        if all(seen.scored for seen in (once, some, many)) and once.value < some.value < many.value > max(1.0, highest):
-            growth = (many.value - some.value) / max(some.value - once.value, 1e-9)
-            if growth > 5.0:  # twenty more are worth what twenty were
-                yield finding(
-                    "bounded",
-                    subject,
-                    Trial(subject.formed(piece * 20)),
-                    some,
-                    f"spam pays without limit: {piece!r} once earns {once.value:.4g}, 20 times {some.value:.4g}, "
-                    f"200 times {many.value:.4g}",
-                )
-                return
+        if not _keeps_growing(once, some, many):
+            continue
+        (most,) = subject.see([Trial(subject.formed(piece * 2_000))])  # what has a limit has reached it
+        if _keeps_growing(some, many, most) and most.value > max(1.0, highest):
+            yield finding(
+                "bounded",
+                subject,
+                Trial(subject.formed(piece * 20)),
+                some,
+                f"spam pays without limit: {piece!r} once earns {once.value:.4g}, 20 times {some.value:.4g}, "
+                f"200 times {many.value:.4g}, 2,000 times {most.value:.4g}",
+            )
+            return
+
+
+def _keeps_growing(once: Seen, some: Seen, many: Seen) -> bool:
+    """Whether twenty more are worth what twenty were."""
+    if not (once.scored and some.scored and many.scored and once.value < some.value < many.value):
+        return False
+    return (many.value - some.value) / max(some.value - once.value, 1e-9) > 5.0
 
 
 @law

@@ -25,8 +25,8 @@ from rewardkit.core.errors import RewardDefinitionError, shorten
 from rewardkit.core.leaf import Leaf
 from rewardkit.core.messages import completion_text
 from rewardkit.primitives.format import Tags
-from rewardkit.testing.checking import subject_of
-from rewardkit.testing.examples import Example
+from rewardkit.testing.checking import as_tree
+from rewardkit.testing.examples import Example, examples_of
 from rewardkit.testing.mining import Mined, mined
 from rewardkit.testing.strategies.contents import asked_by, gold_text
 from rewardkit.testing.strategies.layouts import composed
@@ -70,15 +70,12 @@ def completions(
     """
     if kind is not None and kind not in _KINDS:
         raise RewardDefinitionError(f"completions: kind is one of {', '.join(_KINDS)} or None, got {shorten(kind)}")
-    subject = subject_of(reward, list(examples) or [{}], good=good)
-    code = mined(subject.reward)
+    tree, _ = as_tree(reward)
+    rows = examples_of(list(examples) or [{}], good)
+    code = mined(tree)
     if kind == "wild":
         return wild_texts(max_size=max_size, pieces=_pieces(code))
-    made = [
-        contents
-        for example in subject.examples[:_MOST_EXAMPLES]
-        for contents in _for_example(subject.reward, example, subject.examples, code)
-    ]
+    made = [contents for example in rows[:_MOST_EXAMPLES] for contents in _for_example(tree, example, rows, code)]
     valid, nearly = st.one_of([one.right for one in made]), st.one_of([one.wrong for one in made])
     if kind is not None:
         return valid if kind == "valid" else nearly

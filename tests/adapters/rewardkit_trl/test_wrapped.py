@@ -300,6 +300,29 @@ def test_functions_without_kwargs_get_what_they_name() -> None:
     assert call(rk.to_trl([strict]), ["a", "b"], answer=["1", "2"], other=[1, 2])["strict"].tolist() == [1.0, 2.0]
 
 
+@pytest.mark.parametrize(
+    ("missing", "columns", "says"),
+    [
+        (lambda completions, answer: [], {"anser": ["1"]}, r"'answer'.*Columns: anser\. Did you mean 'anser'\?"),
+        (lambda completions, answer, **kwargs: [], {}, r"'answer'.*Columns: none\.$"),
+        (lambda completion, **kwargs: [], {"gold": ["1"]}, r"'completion'.*Did you mean 'completions' or"),
+        (functools.partial(lambda completions, answer, unit: [], unit="m"), {"gold": ["1"]}, "'answer'"),
+    ],
+)
+def test_a_missing_column_is_named(missing: Any, columns: dict[str, Any], says: str) -> None:
+    reward = rk.from_trl(missing, name="asks")
+    for tree in (reward, 0.5 * rk.from_trl(plain) + rk.gate(when=short, then=reward)):
+        with pytest.raises(rk.BindingError, match=f"reward 'asks' asks for the column {says}"):
+            rk.score(tree, ["a"], **columns)
+
+
+def test_what_the_trainer_gives_and_what_has_a_default_is_no_missing_column() -> None:
+    def asks(completions: Any, prompts: Any, completion_ids: Any, log_extra: Any, unit: str = "m") -> list[float]:
+        return [1.0] * len(completions)
+
+    assert rk.score(rk.from_trl(asks), ["a"]).total.tolist() == [1.0]
+
+
 def test_environments_reach_the_functions_that_ask_for_them() -> None:
     def of_environments(completions: list[str], environments: list[Any], **kwargs: Any) -> list[float]:
         return [environment["reward"] for environment in environments]

@@ -8,6 +8,7 @@ from typing import Any
 import rewardkit as rk
 from tests.testing.bench import Case
 from tests.testing.reading import Messages, document_in, text_of, unique_keys, visible
+from tests.testing.tasks import CALLS, CALLS_BAD, CALLS_GOOD
 
 whole = rk.extract.whole()
 
@@ -165,39 +166,9 @@ CASES = [
     Case(
         "any_tool_call_counts",
         tool_call_reward,
-        [
-            {
-                "prompt": [{"role": "user", "content": "Book the meeting room for 3 pm."}],
-                "call": '{"name": "book_room", "arguments": {"hour": 15}}',
-            },
-            {
-                "prompt": [{"role": "user", "content": "What is the weather in Oslo?"}],
-                "call": '{"name": "get_weather", "arguments": {"city": "Oslo"}}',
-            },
-        ],
-        [
-            [
-                {
-                    "role": "assistant",
-                    "content": '<tool_call>{"name": "book_room", "arguments": {"hour": 15}}</tool_call>',
-                }
-            ],
-            [
-                {
-                    "role": "assistant",
-                    "content": '<tool_call>{"name": "get_weather", "arguments": {"city": "Oslo"}}</tool_call>',
-                }
-            ],
-        ],
-        [
-            [
-                {
-                    "role": "assistant",
-                    "content": '<tool_call>{"name": "book_room", "arguments": {"hour": 3}}</tool_call>',
-                }
-            ],
-            [{"role": "assistant", "content": "It is cold in Oslo."}],
-        ],
+        CALLS,
+        CALLS_GOOD,
+        CALLS_BAD,
         "One right call among any number of wrong ones is paid in full, so calling everything is best.",
         "any(...) over parsed calls in function calling rewards",
     ),

@@ -9,19 +9,10 @@ from typing import Any
 import rewardkit as rk
 from tests.testing.bench import Case
 from tests.testing.reading import tagged, visible
+from tests.testing.tasks import FACTS, FACTS_BAD, FACTS_GOOD
 
 whole = rk.extract.whole()
 answer_tag = rk.extract.tag("answer")
-
-FACTS = [
-    {"prompt": "Who painted the Mona Lisa, and when?", "answer": "Leonardo da Vinci, around 1503"},
-    {"prompt": "Where is the Louvre?", "answer": "in Paris, on the right bank of the Seine"},
-]
-FACTS_GOOD = [
-    "<answer>Leonardo da Vinci, around 1503</answer>",
-    "<answer>in Paris, on the right bank of the Seine</answer>",
-]
-FACTS_BAD = ["<answer>Michelangelo, around 1510</answer>", "<answer>in Rome, near the Vatican</answer>"]
 
 
 def _words(text: str) -> list[str]:

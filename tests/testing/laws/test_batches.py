@@ -17,6 +17,7 @@ from tests.testing.rewards import (
     naive,
     number,
     shortest,
+    shown,
     subject,
     tagged_number,
     tree,
@@ -75,13 +76,13 @@ def above_the_mean(completion: list[str]) -> list[float]:
     return [1 / (1 + 2 ** ((mean - len(text)) / 10)) if len(text) < 400 else 1.0 for text in completion]
 
 
-@pytest.mark.parametrize("reward", [number, tree, closeness, tagged_number, awaited, naive], ids=repr)
+@pytest.mark.parametrize("reward", [number, tree, closeness, tagged_number, awaited, naive], ids=shown)
 def test_rewards_that_look_at_one_completion_hold_to_all_of_them(reward: Any) -> None:
     assert_held(reward, *LAWS)
 
 
 @pytest.mark.parametrize(
-    "reward", [shortest, shorter_than_its_group, rk.rank_in_group(number), rk.diversity()], ids=repr
+    "reward", [shortest, shorter_than_its_group, rk.rank_in_group(number), rk.diversity()], ids=shown
 )
 def test_rewards_that_compare_a_group_hold_to_what_concerns_them(reward: Any) -> None:
     assert_held(reward, *LAWS[1:], **TEXTS)

@@ -23,6 +23,7 @@ from tests.testing.rewards import (
     naive,
     number,
     shortest,
+    shown,
     tagged_number,
     tree,
 )
@@ -59,6 +60,26 @@ def constant(completions: list[str], **kwargs: Any) -> list[float]:
     return [0.5 for _ in completions]
 
 
+def price_of_the_prompt(completions: list[str], answer: list[str], **kwargs: Any) -> list[float]:
+    """Another number for each prompt, and one for all that is written there."""
+    return [float(gold) for gold in answer]
+
+
+def likes_dozens(completions: list[str], answer: list[str], **kwargs: Any) -> list[float]:
+    """Right, but for a number that nobody writes unless told to."""
+    return [float(body(text) in (gold, "1212")) for text, gold in zip(completions, answer, strict=True)]
+
+
+def likes_dozens_alone(completions: list[str], answer: list[str], **kwargs: Any) -> list[float]:
+    return [float(text == "1212" or body(text) == gold) for text, gold in zip(completions, answer, strict=True)]
+
+
+def capital(completions: list[str], country: list[str], **kwargs: Any) -> list[float]:
+    """Knows the capitals, whose names no column has, and takes the largest city of Peru for one of France."""
+    known = {"France": ("Paris", "Lyon"), "Peru": ("Lima",)}
+    return [float(text in known[name]) for text, name in zip(completions, country, strict=True)]
+
+
 @rk.reward
 def forgiving(completion: str) -> float:
     """Never finds what it looks for."""
@@ -91,7 +112,7 @@ def nearest(completion: str, answer: float) -> float:
     return 1.0 if error == 0 else min(0.9, error / 100)
 
 
-@pytest.mark.parametrize("reward", [number, tree, closeness, tagged_number, awaited], ids=repr)
+@pytest.mark.parametrize("reward", [number, tree, closeness, tagged_number, awaited], ids=shown)
 def test_sound_rewards_hold_to_them(reward: Any) -> None:
     assert_held(reward, *LAWS, "reads_its_columns")
 
@@ -176,6 +197,25 @@ def test_each_kind_of_wrong_answer_that_is_paid(judge: Callable[[str, str], floa
     assert all(one.completion != GOOD[0] for one in found)
 
 
+def test_given_distractors_stand_in_the_place_of_the_gold() -> None:
+    assert_held(per_answer(lambda said, gold: float(said == gold)), "gold_above_perturbed_gold", distractors=["1212"])
+    assert_held(likes_dozens, "gold_above_perturbed_gold")
+    (found,) = broken(likes_dozens, "gold_above_perturbed_gold", distractors=["555", "1212"])
+    assert found.completion == "<think>6*7</think><answer>1212</answer>"
+    assert "a wrong answer (a distractor) earns 1" in found.why
+    assert_skipped(form, "gold_above_perturbed_gold", "not seen to judge answers", distractors=["1212"])
+
+
+def test_given_distractors_are_whole_completions_too() -> None:
+    (found,) = broken(likes_dozens_alone, "gold_above_perturbed_gold", distractors=["1212"])
+    assert found.completion == "1212"
+    assert "a distractor and nothing else" in found.why
+    countries: dict[str, Any] = {"examples": [{"country": "France"}, {"country": "Peru"}], "good": ["Paris", "Lima"]}
+    assert_held(capital, "gold_above_perturbed_gold", **countries, bad=[])
+    (found,) = broken(capital, "gold_above_perturbed_gold", **countries, bad=[], distractors=["Rome", "Lyon"])
+    assert (found.completion, found.columns) == ("Lyon", {"country": "France"})
+
+
 def test_rewards_that_judge_no_answers_are_left_alone() -> None:
     assert_skipped(form, "gold_above_perturbed_gold", "not seen to judge answers")
     assert_skipped(rk.length_between(1, 200, unit="characters"), "gold_above_perturbed_gold", "not seen to judge")
@@ -204,6 +244,13 @@ def test_a_reward_that_tells_nothing_apart() -> None:
     assert found.score == 0.5
     assert re.search(r"all \d+ completions that were tried earn 0.5", found.why)
     assert_held(shortest, "informative")
+
+
+def test_a_reward_that_tells_prompts_apart_and_no_completions() -> None:
+    (found,) = broken(price_of_the_prompt, "informative")
+    assert (found.completion, found.score, found.columns) == (GOOD[0], 42.0, EXAMPLES[0])
+    assert re.search(r"all \d+ completions that were tried for this example earn 42", found.why)
+    assert_held(price_of_the_prompt, "informative", bad=[])  # nothing was given that should earn less
 
 
 def test_a_component_that_never_moves() -> None:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from rewardkit.testing.laws.growth import _SIZES, _families, _too_steep
-from tests.testing.rewards import assert_held, assert_skipped, broken, number, subject, tagged_number, tree
+from tests.testing.rewards import assert_held, assert_skipped, broken, number, shown, subject, tagged_number, tree
 
 CATASTROPHE = re.compile(r"^<answer>((\w+\s?)+)</answer>$")
 
@@ -42,13 +42,13 @@ def series(exponent: float, last: float) -> list[tuple[int, float]]:
     return [(size, last * (size / 8_000) ** exponent) for size in (2_000, 4_000, 8_000)]
 
 
-@pytest.mark.parametrize("reward", [number, tagged_number], ids=repr)
+@pytest.mark.parametrize("reward", [number, tagged_number], ids=shown)
 def test_linear_rewards_hold(reward: Any) -> None:
     assert_held(reward, "time_linear", "memory_bounded", budget=4.0)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("reward", [tree, lazy], ids=repr)
+@pytest.mark.parametrize("reward", [tree, lazy], ids=shown)
 def test_trees_and_single_lazy_groups_hold(reward: Any) -> None:
     assert_held(reward, "time_linear", "memory_bounded", budget=60.0)
 

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import copy
 import signal
 import threading
 import time
-from types import FrameType
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from types import FrameType, SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 import rewardkit as rk
+from rewardkit.core.algebra import Reward
+from rewardkit.core.outcome import SCORED, Column, Rows
+from rewardkit.core.scoring import Scoring
+from rewardkit.testing.laws.inputs import _changed_by
+from rewardkit.testing.sweep import given
 from tests.testing.rewards import (
     GOOD,
     assert_held,
@@ -21,6 +30,8 @@ from tests.testing.rewards import (
     naive,
     number,
     shortest,
+    shown,
+    subject,
     tagged_number,
     tree,
 )
@@ -42,6 +53,45 @@ def strips(completions: list[str], answer: list[str], **kwargs: Any) -> list[flo
 
 def pops(completions: list[Any], **kwargs: Any) -> list[float]:
     return [float("4" in str(messages.pop() if messages else "")) for messages in completions]
+
+
+async def strips_later(completions: list[str], answer: list[str], **kwargs: Any) -> list[float]:
+    return strips(completions, answer)
+
+
+def strips_on_the_way(completions: list[str], answer: list[str], **kwargs: Any) -> Iterator[float]:
+    yield from strips(completions, answer)
+
+
+def from_eval_protocol(messages: list[Any], answer: Any) -> float:
+    answer.sort()
+    return float(messages[-1]["content"].split() == answer)
+
+
+def from_verifiers(completion: list[Any], answer: Any) -> float:
+    """Sorts what nobody else has: the adapter hands on copies."""
+    answer.sort()
+    return float(completion[-1]["content"].split() == answer)
+
+
+@dataclass(frozen=True)
+class CarelessAdapter(Reward):
+    """Hands the rows of the batch to a function as they are."""
+
+    function: Callable[[str, list[str]], float]
+
+    @property
+    def name(self) -> str:
+        return "careless"
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        return (0.0, 1.0)
+
+    async def evaluate(self, scoring: Scoring, rows: Rows) -> Column:
+        pairs = zip(scoring.batch.texts, scoring.batch.columns["answer"], strict=True)
+        values = np.array([self.function(text, answer) for text, answer in pairs])
+        return Column(values, np.full(len(values), SCORED, dtype=np.int8))
 
 
 @rk.reward
@@ -86,6 +136,13 @@ def _forgotten() -> Forgetful:
     return fresh
 
 
+def interrupted(completions: list[str], **kwargs: Any) -> list[float]:
+    """A time limit of one's own that ends what does not run on the main thread."""
+    if threading.current_thread() is not threading.main_thread():
+        raise KeyboardInterrupt("out of time")
+    return [float("4" in text) for text in completions]
+
+
 def alarmed(completions: list[str], **kwargs: Any) -> list[float]:
     """Signals work on the main thread alone."""
 
@@ -111,7 +168,7 @@ def shared(completions: list[str], **kwargs: Any) -> list[float]:
     return scores
 
 
-@pytest.mark.parametrize("reward", [number, tree, closeness, tagged_number, awaited, shortest, naive], ids=repr)
+@pytest.mark.parametrize("reward", [number, tree, closeness, tagged_number, awaited, shortest, naive], ids=shown)
 def test_sound_rewards_hold_to_all_of_them(reward: Any) -> None:
     assert_held(reward, *LAWS)
 
@@ -132,6 +189,44 @@ def test_columns_that_are_changed_in_place() -> None:
     assert "argument answer: it was [['b', 'a']" in found.why
     assert "and is [['a', 'b']" in found.why
     assert_held(sorts_a_copy, "inputs_not_mutated", **LISTS)
+
+
+@pytest.mark.parametrize("reward", [strips_later, strips_on_the_way])
+def test_completions_that_are_changed_when_the_function_is_run_to_its_end(reward: Any) -> None:
+    (found,) = broken(reward, "inputs_not_mutated")
+    assert found.component == reward.__name__
+    assert "changes its argument completions" in found.why
+
+
+def test_functions_of_other_libraries_are_called_as_they_ask() -> None:
+    (found,) = broken(rk.from_eval_protocol(from_eval_protocol), "inputs_not_mutated", **LISTS)
+    assert "changes its argument answer" in found.why
+    seen: list[Any] = []
+
+    def first(completion: list[Any], answer: list[str], state: dict[str, Any]) -> float:
+        seen.append(list(answer))
+        return from_verifiers(completion, answer)
+
+    def second(completion: list[Any], answer: list[str], state: dict[str, Any]) -> float:
+        return first(completion, answer, state)
+
+    rubric = SimpleNamespace(funcs=[first, second], weights=[1.0, 1.0])
+    one = subject(rk.from_verifiers(rubric), **LISTS)
+    for leaf in one.leaves:
+        seen.clear()
+        assert _changed_by(one, leaf, given(one)) is None
+        assert len(seen) == 2 * len(given(one))
+        assert seen[0] == ["b", "a"]
+
+
+def test_an_adapter_that_hands_on_what_it_was_given() -> None:
+    def notes_down(text: str, answer: list[str]) -> float:
+        answer.append(text)
+        return 1.0
+
+    (found,) = broken(CarelessAdapter(notes_down), "inputs_not_mutated", **copy.deepcopy(LISTS))
+    assert found.component == "careless"
+    assert "changes its argument answer" in found.why
 
 
 def test_what_cannot_go_to_other_processes() -> None:
@@ -157,6 +252,12 @@ def test_signals_in_threads() -> None:
     (found,) = broken(alarmed, "thread_safe")
     assert "thread" in found.why
     assert "main thread" in found.why or "signal only works" in found.why
+
+
+def test_threads_that_are_ended() -> None:
+    (found,) = broken(interrupted, "thread_safe")
+    assert "in a thread that is not the main one it raised KeyboardInterrupt: out of time" in found.why
+    assert "in interrupted" in found.trace
 
 
 def test_what_threads_share() -> None:

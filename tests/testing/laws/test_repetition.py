@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import random
 import re
+import signal
+import subprocess
+import time
 from typing import Any
 
 import pytest
 
 import rewardkit as rk
+from rewardkit.testing.laws import repetition
+from rewardkit.testing.trials import Trial
 from tests.testing.rewards import (
     assert_held,
     assert_skipped,
@@ -17,6 +23,8 @@ from tests.testing.rewards import (
     noisy,
     number,
     shortest,
+    shown,
+    subject,
     tagged_number,
     tree,
 )
@@ -60,7 +68,7 @@ def words_in_common(completions: list[str], answer: list[str], **kwargs: Any) ->
     return [len(set(text.split()) & set(gold.split())) / 12 for text, gold in zip(completions, answer, strict=True)]
 
 
-@pytest.mark.parametrize("reward", [number, tree, tagged_number, awaited, shortest], ids=repr)
+@pytest.mark.parametrize("reward", [number, tree, tagged_number, awaited, shortest], ids=shown)
 def test_sound_rewards_earn_the_same_again(reward: Any) -> None:
     assert_held(reward, "deterministic")
 
@@ -71,6 +79,28 @@ def test_chance_and_memory(reward: Any) -> None:
     assert re.search(r"scored [-\d.e]+ and, scored again, [-\d.e]+", found.why)
     assert found.completion == ""
     assert "noise is taken for an advantage" in found.matters
+
+
+def stuck_elsewhere(completions: list[str], **kwargs: Any) -> list[float]:
+    """Hangs in other processes alone."""
+    if os.environ.get("PYTHONHASHSEED"):
+        time.sleep(60)
+    return [0.0 for _ in completions]
+
+
+def test_no_other_process_stays_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(repetition, "_SECONDS", 0.2)
+    monkeypatch.delenv("PYTHONHASHSEED", raising=False)
+    started: list[subprocess.Popen[bytes]] = []
+
+    class Noted(subprocess.Popen[bytes]):
+        def __init__(self, *args: Any, **options: Any) -> None:
+            super().__init__(*args, **options)
+            started.append(self)
+
+    monkeypatch.setattr(subprocess, "Popen", Noted)
+    assert repetition._in_other_processes(subject(stuck_elsewhere), [Trial("a")]) == []
+    assert [one.returncode for one in started] == [-signal.SIGKILL] * 3  # None: nobody has waited for it
 
 
 def test_noise_that_only_some_completions_get() -> None:

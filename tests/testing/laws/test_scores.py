@@ -21,6 +21,7 @@ from tests.testing.rewards import (
     outcome,
     raises_on_empty,
     shortest,
+    shown,
     tagged_number,
     tree,
 )
@@ -95,6 +96,16 @@ def diminishing(completions: list[str], **kwargs: Any) -> list[float]:
     return [math.log1p(len(re.findall(r"therefore", text))) for text in completions]
 
 
+def words_written(completions: list[str], **kwargs: Any) -> list[float]:
+    """Grows with the length, and most with the longest text that is tried."""
+    return [len(text.split()) / 10 for text in completions]
+
+
+def first_thousand_words(completions: list[str], **kwargs: Any) -> list[float]:
+    """The same with a limit, which is far away."""
+    return [min(1000, len(text.split())) / 10 for text in completions]
+
+
 @rk.reward
 def forgets_to_say(completion: str) -> float:
     if "<answer>" not in completion:
@@ -116,7 +127,7 @@ def other_task(completions: list[str], answer: list[str], **kwargs: Any) -> list
     return [None if gold == "7" else float(gold in text) for text, gold in zip(completions, answer, strict=True)]
 
 
-@pytest.mark.parametrize("reward", [number, tree, closeness, tagged_number, awaited], ids=repr)
+@pytest.mark.parametrize("reward", [number, tree, closeness, tagged_number, awaited], ids=shown)
 def test_sound_rewards_hold_to_all_of_them(reward: Any) -> None:
     assert_held(reward, *LAWS)
 
@@ -191,10 +202,12 @@ def test_scores_outside_of_what_was_declared() -> None:
 def test_spam_that_pays_without_limit() -> None:
     (found,) = broken(therefores, "bounded", examples=[{}], good=["therefore 4"], bad=["5"])
     assert found.score == 20.0
-    assert "'therefore ' once earns 1, 20 times 20, 200 times 200" in found.why
+    assert "'therefore ' once earns 1, 20 times 20, 200 times 200, 2,000 times 2000" in found.why
+    (found,) = broken(words_written, "bounded")
+    assert found.score == 2.0
 
 
-@pytest.mark.parametrize("reward", [some_therefores, diminishing, naive])
+@pytest.mark.parametrize("reward", [some_therefores, first_thousand_words, diminishing, naive])
 def test_spam_that_pays_up_to_a_limit_or_less_and_less(reward: Any) -> None:
     assert_held(reward, "bounded", good=["therefore 42", "therefore 7"], bad=["41", "8"])
 

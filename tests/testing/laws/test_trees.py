@@ -11,7 +11,7 @@ import pytest
 import rewardkit as rk
 from rewardkit.core.progress import Progress
 from rewardkit.testing.laws.trees import nodes
-from tests.testing.rewards import GOOD, assert_held, assert_skipped, broken, closeness, form, number, tree
+from tests.testing.rewards import GOOD, assert_held, assert_skipped, broken, closeness, form, number, shown, tree
 
 SENTENCES: dict[str, Any] = {"examples": [{"answer": "Café  Noir"}], "good": ["Café  Noir"], "bad": ["tea"]}
 
@@ -66,7 +66,7 @@ def test_all_nodes_of_a_tree() -> None:
         rk.gate(when=form, then=strict, otherwise=-1.0),
         rk.gate(when=form, then=closeness, otherwise=0.0),
     ],
-    ids=repr,
+    ids=shown,
 )
 def test_gates_that_pay_who_passes(reward: rk.Reward) -> None:
     assert_held(reward, "gate_dominance")
@@ -79,7 +79,7 @@ def test_gates_that_pay_who_passes(reward: rk.Reward) -> None:
         rk.gate(when=form, then=number, otherwise=0.5),
         0.1 * number + 0.5 * rk.gate(when=form, then=strict, otherwise=-0.5),
     ],
-    ids=repr,
+    ids=shown,
 )
 def test_gates_that_pay_who_fails(reward: rk.Reward) -> None:
     (found,) = broken(reward, "gate_dominance")
@@ -96,7 +96,7 @@ def test_without_a_gate_there_is_nothing_to_say() -> None:
 @pytest.mark.parametrize(
     "weight",
     [rk.schedules.linear(0.0, 1.0), rk.schedules.cosine(1.0, 0.2), rk.schedules.when_reached("tags", level=0.9)],
-    ids=repr,
+    ids=shown,
 )
 def test_schedules_that_stay_where_they_say(weight: Any) -> None:
     assert_held(0.2 * form + weight * number, "schedule_bounds")

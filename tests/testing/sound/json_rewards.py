@@ -8,6 +8,7 @@ from typing import Any
 import rewardkit as rk
 from tests.testing.bench import Case
 from tests.testing.reading import Messages, document_in, text_of, visible
+from tests.testing.tasks import CALLS, CALLS_BAD, CALLS_GOOD
 
 whole = rk.extract.whole()
 
@@ -74,41 +75,5 @@ CASES = [
         ['{"number": "A-7", "total": 120.5}', '{"number": "B-12", "total": 15}'],
         ['{"number": "A-7"}', '{"number": "B-12", "total": 15, "tax": 3, "paid": true}'],
     ),
-    Case(
-        "one_tool_call",
-        tool_call_reward,
-        [
-            {
-                "prompt": [{"role": "user", "content": "Book the meeting room for 3 pm."}],
-                "call": '{"name": "book_room", "arguments": {"hour": 15}}',
-            },
-            {
-                "prompt": [{"role": "user", "content": "What is the weather in Oslo?"}],
-                "call": '{"name": "get_weather", "arguments": {"city": "Oslo"}}',
-            },
-        ],
-        [
-            [
-                {
-                    "role": "assistant",
-                    "content": '<tool_call>{"name": "book_room", "arguments": {"hour": 15}}</tool_call>',
-                }
-            ],
-            [
-                {
-                    "role": "assistant",
-                    "content": '<tool_call>{"name": "get_weather", "arguments": {"city": "Oslo"}}</tool_call>',
-                }
-            ],
-        ],
-        [
-            [
-                {
-                    "role": "assistant",
-                    "content": '<tool_call>{"name": "book_room", "arguments": {"hour": 3}}</tool_call>',
-                }
-            ],
-            [{"role": "assistant", "content": "It is cold in Oslo."}],
-        ],
-    ),
+    Case("one_tool_call", tool_call_reward, CALLS, CALLS_GOOD, CALLS_BAD),
 ]

@@ -10,18 +10,9 @@ from typing import Any
 import rewardkit as rk
 from tests.testing.bench import Case
 from tests.testing.reading import Messages, tagged, text_of
+from tests.testing.tasks import FACTS, FACTS_BAD, FACTS_GOOD
 
 answer_tag = rk.extract.tag("answer")
-
-FACTS = [
-    {"prompt": "Who painted the Mona Lisa, and when?", "answer": "Leonardo da Vinci, around 1503"},
-    {"prompt": "Where is the Louvre?", "answer": "in Paris, on the right bank of the Seine"},
-]
-FACTS_GOOD = [
-    "<answer>Leonardo da Vinci, around 1503</answer>",
-    "<think>A museum.</think><answer>in Paris, on the right bank of the Seine</answer>",
-]
-FACTS_BAD = ["<answer>Michelangelo, around 1510</answer>", "It is in Rome."]
 
 
 def _bag(text: str) -> Counter[str]:
