@@ -44,7 +44,7 @@ def series(exponent: float, last: float) -> list[tuple[int, float]]:
 
 @pytest.mark.parametrize("reward", [number, tagged_number], ids=shown)
 def test_linear_rewards_hold(reward: Any) -> None:
-    assert_held(reward, "time_linear", "memory_bounded", budget=4.0)
+    assert_held(reward, "time_linear", "memory_bounded", budget=60.0)
 
 
 @pytest.mark.slow
