@@ -19,6 +19,8 @@ PLACEHOLDERS = ("...", "?", "N/A", "None", "null", "unknown", "answer", "[answer
 _WORDS = ("Banana", "window", "Quartz", "seven oxen", "blue")
 _TWO_WAYS = (("yes", "no"), ("true", "false"), ("correct", "incorrect"), ("positive", "negative"))
 
+_TURNED = "its comparison turned round"
+
 
 @dataclass(frozen=True)
 class Wrong:
@@ -49,7 +51,7 @@ def wrong_answers(gold: str, value: Any = None, others: Iterable[str] = ()) -> l
     if not gold.strip():
         return []
     for wrong in _wrong(gold.strip(), value, tuple(others)):
-        if not equal(wrong.text, gold):
+        if wrong.kind == _TURNED or not equal(wrong.text, gold):
             found.setdefault(wrong.text, wrong)
     return list(found.values())
 
@@ -80,6 +82,9 @@ def _wrong(gold: str, value: Any, others: tuple[str, ...]) -> Iterator[Wrong]:
     moved = moved if moved != gold else re.sub(r"(?<![\w.])(\d+)(\d) (\d+)(?![\w.])", r"\1 \2\3", gold, count=1)
     if moved != gold:
         yield Wrong(moved, "disguise", "a digit moved to its neighbour")
+    turned = re.sub(r"(?<=\s)[<>](?==?\s)", lambda sign: "<" if sign[0] == ">" else ">", gold)
+    if turned != gold:
+        yield Wrong(turned, "disguise", _TURNED)
     lines = gold.splitlines()
     if len(lines) > 1 and "```" not in gold:
         yield from _wrong_lines(lines)
@@ -135,6 +140,8 @@ def _wrong_texts(gold: str) -> Iterator[Wrong]:
     if size >= 4:
         yield Wrong(gold[: size // 2].rstrip(), "prefix", "the first half")
         yield Wrong(gold[0], "prefix", "the first letter")
+    if re.fullmatch(r"[^\W\d_]{4,}", gold):
+        yield Wrong(gold[::-1], "disguise", "its letters in another order")
     words = gold.split()
     if len(words) >= 4:
         yield Wrong(words[0], "prefix", "the first word")

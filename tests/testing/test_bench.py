@@ -26,7 +26,7 @@ LENGTHY = ("time_linear", "memory_bounded", "search")
 
 @pytest.mark.parametrize("case", faulty(), ids=lambda case: case.name)
 def test_a_fault_is_found(case: Case) -> None:
-    report = check_reward(case.reward, examples=case.examples, good=case.good, bad=case.bad, budget=30, fail_fast=True)
+    report = check_reward(case.reward, examples=case.examples, good=case.good, bad=case.bad, budget=90, fail_fast=True)
     assert report.ok == (case.name in UNSEEN), case.defect
     sizes = [len(str(one.completion)) for one in report.findings]
     assert min(sizes, default=0) <= SHORT or case.name in LONG_BY_NATURE, report

@@ -146,13 +146,12 @@ def test_the_budget(isolate: bool) -> None:
         return [float("4" in text) for text in completions]
 
     started = time.monotonic()
-    report = check(slow, laws=None, budget=1.0, isolate=isolate)
-    assert time.monotonic() - started < 4.0
+    report = check(slow, laws=None, budget=4.0, isolate=isolate)
+    assert time.monotonic() - started < 20.0  # all laws together would take minutes
     late = [result for result in report.results if "raise budget=" in result.reason]
     assert len(late) > 5
     assert all(result.outcome == "unfinished" for result in late)
     assert report["total"].outcome == "held"
-    assert report.seconds < 4.0
 
 
 def test_who_watches_is_told_each_law_as_it_begins() -> None:

@@ -13,7 +13,7 @@ from types import CodeType
 from typing import Any
 
 from rewardkit.testing.findings import Finding
-from rewardkit.testing.laws.base import Skip, finding, law
+from rewardkit.testing.laws.base import Skip, Unfinished, finding, law
 from rewardkit.testing.mining import code_of
 from rewardkit.testing.subject import Subject
 from rewardkit.testing.sweep import given, swept
@@ -21,7 +21,9 @@ from rewardkit.testing.trials import Seen, Trial
 
 _ROUNDS = 3
 _HASH_SEEDS = ("1", "2", "3")
-_SECONDS = 30.0
+_SENT = 80
+"""Completions that are sent to other processes."""
+_SECONDS = 60.0
 """That another process may take."""
 _CHILD = """
 import pickle, sys
@@ -56,9 +58,12 @@ def deterministic(subject: Subject) -> Iterator[Finding]:
                     why = f"scored {_said(values[0])} and, scored again, {_said(values[1])}"
                 yield finding("deterministic", subject, small, seen, why)
                 return
-    for said in _in_other_processes(subject, trials[:80]) if _orders_sets(subject) else ():
-        for trial, (value, outcome) in zip(trials, said, strict=False):
-            here = first[id(trial)]
+    if not _orders_sets(subject):
+        return
+    sent = trials[:_SENT]
+    known = subject.see(sent, fresh=True)  # the same batches as there, for rewards that look at their neighbours
+    for said in _in_other_processes(subject, sent):
+        for trial, here, (value, outcome) in zip(sent, known, said, strict=True):
             if not here.same(Seen(value, type(here.outcome)(outcome))):
                 why = (
                     f"scores {_said(here)} here and {value:.6g} in another process: it depends on the order of a set, "
@@ -108,7 +113,11 @@ def _uses_sets(code: CodeType) -> bool:
 
 
 def _in_other_processes(subject: Subject, trials: list[Trial]) -> list[list[tuple[float, str]]]:
-    """What processes with other orders of sets say; nothing where the reward cannot be sent there."""
+    """What processes with other orders of sets say; nothing where the reward cannot be sent there.
+
+    Raises:
+        Unfinished: one does not come back in time.
+    """
     try:
         message = pickle.dumps(sys.path) + pickle.dumps((subject.reward, subject.examples, trials, subject.plain))
     except Exception:
@@ -123,14 +132,18 @@ def _in_other_processes(subject: Subject, trials: list[Trial]) -> list[list[tupl
         )
         for seed in _HASH_SEEDS
     ]
-    found = []
+    found, late = [], False
     for child in children:
-        with suppress(subprocess.SubprocessError, OSError, pickle.UnpicklingError, EOFError), child:
+        with suppress(OSError, pickle.UnpicklingError, EOFError), child:
             try:
                 said, _ = child.communicate(message, timeout=_SECONDS)
                 found.append(pickle.loads(said))
+            except subprocess.TimeoutExpired:
+                late = True
             finally:
                 child.kill()
+    if late:
+        raise Unfinished(f"another process did not score {len(trials)} completions within {_SECONDS:g} s")
     return found
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import rewardkit as rk
-from rewardkit.testing.laws import repetition
+from rewardkit.testing.laws import Unfinished, repetition
 from rewardkit.testing.trials import Trial
 from tests.testing.rewards import (
     assert_held,
@@ -99,7 +99,8 @@ def test_no_other_process_stays_behind(monkeypatch: pytest.MonkeyPatch) -> None:
             started.append(self)
 
     monkeypatch.setattr(subprocess, "Popen", Noted)
-    assert repetition._in_other_processes(subject(stuck_elsewhere), [Trial("a")]) == []
+    with pytest.raises(Unfinished, match=r"did not score 1 completions within 0\.2 s"):
+        repetition._in_other_processes(subject(stuck_elsewhere), [Trial("a")])
     assert [one.returncode for one in started] == [-signal.SIGKILL] * 3  # None: nobody has waited for it
 
 
@@ -118,6 +119,16 @@ def test_the_order_of_a_set_differs_in_another_process() -> None:
     (found,) = broken(place_in_a_set, "deterministic", **GREEK)
     assert "in another process" in found.why
     assert len(found.completion.split()) > 1
+
+
+def against_the_longest(completions: list[str], **kwargs: Any) -> list[float]:
+    """Depends on the rest of the batch, and uses a set."""
+    longest = max({len(text) for text in completions}) or 1
+    return [len(text) / longest for text in completions]
+
+
+def test_the_rest_of_the_batch_is_not_taken_for_the_order_of_a_set() -> None:
+    assert_held(against_the_longest, "deterministic", **GREEK)
 
 
 def test_a_set_whose_order_does_not_matter() -> None:
