@@ -1,0 +1,164 @@
+"""Copies that win: nearly the same completion, whatever the prompt, earns more than the others.
+
+"The answer is correct." answers 40 different prompts and beats the other completions of each.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rewardkit.analysis.presentation import excerpt
+from rewardkit.analysis.suspicious.evidence import Integers, Lead, ramp, weakest
+from rewardkit.analysis.suspicious.texts import Hashes, Sample, among, chained, mixed
+from rewardkit.analysis.suspicious.winning import wins
+from rewardkit.core.outcome import Floats
+
+SHINGLE = 3
+"""Words of a shingle; completions are compared by the sets of theirs."""
+BANDS, PER_BAND = 6, 5
+"""Completions that agree in all hashes of a band are candidates: a Jaccard similarity of 0.9 is found with a chance of
+0.995, one of 0.5 with 0.17."""
+LEAST = 10
+"""Completions that a family of copies has at least."""
+MOST = 3
+
+
+def copy_leads(sample: Sample) -> list[Lead]:
+    """At most three leads.
+
+    Completions are compared in lower case, without spaces, signs and the words of their prompt, all numbers alike, by
+    MinHash over runs of three words (Broder 1997). The strength is the weakest of: how surely the copies earn more
+    than other completions of their groups (z from 4 to 8), in how often they do (from 0.55 to 0.65 of comparisons), in
+    how many prompts they stand (from 3 to 10), how many of their words do not depend on the prompt (from 3 to 6) and
+    which share of all those are (from 0.6 to 0.8): a bare number, or a document that is filled in, is an answer.
+    """
+    words = _Words.of(sample)
+    families, members = _families(_signatures(words))
+    if not len(families):
+        return []
+    count = int(families.max()) + 1
+    won = wins(families, members, count, sample.groups, sample.standing)
+    pairs = np.unique(families * (int(sample.prompt_numbers.max()) + 1) + sample.prompt_numbers[members])
+    prompts = np.bincount(pairs // (int(sample.prompt_numbers.max()) + 1), minlength=count).astype(np.float64)
+    sizes = np.bincount(families, minlength=count)
+    fixed = np.bincount(families, words.fixed[members], minlength=count)
+    share = fixed / np.maximum(np.bincount(families, words.count[members], minlength=count), 1.0)
+    strengths = weakest(
+        ramp(won.z, 4.0, 8.0),
+        ramp(won.chance, 0.55, 0.65),
+        ramp(prompts, 3.0, 10.0),
+        ramp(fixed / sizes, 3.0, 6.0),
+        ramp(share, 0.6, 0.8),
+    )
+    leads: list[Lead] = []
+    taken: set[int] = set()
+    for family in np.lexsort((-won.z, -sizes, -np.round(strengths, 2))).tolist():
+        rows = members[families == family]
+        if strengths[family] <= 0.0 or len(leads) >= MOST:
+            break
+        if taken & set(rows.tolist()):
+            continue
+        taken |= set(rows.tolist())
+        leads.append(
+            _lead(
+                sample,
+                rows,
+                float(strengths[family]),
+                float(won.z[family]),
+                float(won.chance[family]),
+                float(prompts[family]),
+            )
+        )
+    return leads
+
+
+def _lead(sample: Sample, rows: Integers, strength: float, z: float, chance: float, prompts: float) -> Lead:
+    steps = sample.steps[rows]
+    return Lead(
+        kind="copies",
+        title=f"nearly the same completion wins on {prompts:.0f} prompts",
+        text=(
+            f"{len(rows)} completions of {prompts:.0f} prompts are nearly \u201c{excerpt(sample.completions[rows[0]])}"
+            f"\u201d, and earn more than others of their group in {100 * chance:.0f} % of comparisons (z = {z:.1f}). "
+            f"From {sample.said()}."
+        ),
+        strength=strength,
+        steps=(int(steps.min()), int(steps.max())),
+        rows=sample.run.shown(sample.rows[rows]),
+        numbers={"completions": float(len(rows)), "prompts": prompts, "chance": chance, "z": z},
+    )
+
+
+@dataclass(frozen=True)
+class _Words:
+    """The words of r completions, signs left out.
+
+    Attributes:
+        own, owners: (words,) those that are not their prompt's, numbers as -1, and the completions they stand in.
+        count: (r,) all words.
+        fixed: (r,) those that do not depend on the prompt: no numbers, no words of this prompt that most do not have.
+    """
+
+    own: Integers
+    owners: Integers
+    count: Floats
+    fixed: Floats
+
+    @classmethod
+    def of(cls, sample: Sample) -> _Words:
+        tokens, owners = sample.tokens
+        prompt, prompts = sample.distinct_prompts
+        asked, askers = sample.prompt_tokens
+        spelled = sample.vocabulary
+        is_number = np.array([word[:1].isdigit() for word in spelled], dtype=np.bool_)
+        is_word = np.array([word[:1].isalnum() for word in spelled], dtype=np.bool_)
+        tokens, owners = tokens[is_word[tokens]], owners[is_word[tokens]]
+        size = len(spelled) + 1
+        pairs = np.unique(askers * size + asked)
+        usual = 2 * np.bincount(pairs % size, minlength=size) > len(prompts)
+        from_prompt = among(prompt[owners] * size + tokens, pairs)
+        number = is_number[tokens]
+        fixed = ~number & (~from_prompt | usual[tokens])
+        # A number is a number, whether or not the prompt has the same.
+        own = number | ~from_prompt
+        count = len(sample.rows)
+        return cls(
+            np.where(number, -1, tokens)[own],
+            owners[own],
+            np.bincount(owners, minlength=count).astype(np.float64),
+            np.bincount(owners, fixed, minlength=count).astype(np.float64),
+        )
+
+
+def _signatures(words: _Words) -> Hashes:
+    """(r, hashes) MinHash signatures."""
+    count = len(words.count)
+    # Two marks end each text, so that the shortest have a shingle too.
+    own = np.concatenate([words.own, np.full(3 * count, -2)])
+    texts = np.concatenate([words.owners, np.repeat(np.arange(count), 3)])
+    order = np.argsort(texts, kind="stable")
+    shingles, texts, _ = chained(mixed(own[order], 3), texts[order], SHINGLE)
+    firsts = np.searchsorted(texts, np.arange(count))
+    result = np.empty((count, BANDS * PER_BAND), dtype=np.uint64)
+    for number in range(BANDS * PER_BAND):
+        result[:, number] = np.minimum.reduceat(mixed(shingles.view(np.int64), 100 + number), firsts)
+    return result
+
+
+def _families(signatures: Hashes) -> tuple[Integers, Integers]:
+    """(pairs,) numbers of families and (pairs,) their members; a completion may be in one family of each band."""
+    families, members, known = [], [], 0
+    for band in range(BANDS):
+        part = signatures[:, band * PER_BAND : (band + 1) * PER_BAND]
+        key = np.zeros(len(part), dtype=np.uint64)
+        for column in range(PER_BAND):
+            key = mixed((key ^ part[:, column]).view(np.int64), column)
+        _, number, sizes = np.unique(key, return_inverse=True, return_counts=True)
+        large = sizes >= LEAST
+        rows = np.flatnonzero(large[number])
+        families.append(known + (np.cumsum(large) - 1)[number[rows]])
+        members.append(rows)
+        known += int(large.sum())
+    return np.concatenate(families).astype(np.int64), np.concatenate(members).astype(np.int64)

@@ -1,0 +1,159 @@
+"""A proxy that rises while a truth stands: the reward goes up, what it stands for does not (Goodhart's law).
+
+The total climbs from 0.3 to 0.9 between steps 100 and 400; ``rk.monitor(exact)`` stays at 0.31.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from rewardkit.analysis.suspicious.arrangement import Arrangement
+from rewardkit.analysis.suspicious.evidence import Lead, ramp, weakest
+from rewardkit.analysis.suspicious.series import Changes, Series, changes, mean_by_step
+from rewardkit.core.outcome import Floats
+from rewardkit.core.progress import Bounds
+
+KIND = "proxy"
+
+
+@dataclass(frozen=True)
+class Truth:
+    """What ought to rise with the reward and earns nothing: a monitored component, or a score of an evaluation."""
+
+    name: str
+    against: str | None
+    """The one proxy that it is held against (its own in training; ``""`` is the total), or None: all."""
+    values: Floats | None
+    """(m,) in training, or None."""
+    series: Series
+    deviation: float
+    bounds: Bounds
+
+
+def proxy_leads(run: Arrangement) -> list[Lead]:
+    """At most one lead per truth: against the proxy, and between the windows, that speak loudest.
+
+    The strength is the weakest of: how surely the proxy rises (z from 4 to 8), how far (from 0.2 to 0.8 of its
+    deviation over completions), and how surely the truth does not, up to the end of the run (its rise plus two
+    standard errors, from 0.4 of its own deviation down to 0.1). The total counts only where a component that earns
+    rises too: it also moves with the weights. A truth within a tenth of its upper bound has no room and must fall to
+    count.
+    """
+    proxies = {name: run.component(name) for name in run.rewarded}
+    risen = {name: run.changes(values) for name, values in proxies.items()}
+    deviations = {name: _deviation(values) for name, values in proxies.items()}
+    total = run.changes(run.totals)
+    supported = np.any([change.z > 3.0 for change in risen.values()], axis=0) if risen else np.ones_like(total.z) > 0
+    best = []
+    for truth in truths(run):
+        still = changes(truth.series, run.starts)
+        found = [
+            (_strengths(change, deviations[name], still, truth), name, change)
+            for name, change in risen.items()
+            if truth.against in (None, name)
+        ]
+        if truth.against in (None, ""):
+            found.append((_strengths(total, _deviation(run.totals), still, truth) * supported, "", total))
+        strengths, name, change = max(found, key=lambda one: float(one[0].max(initial=0.0)))
+        if strengths.max(initial=0.0) > 0.0:
+            pair = int(np.argmax(strengths))
+            best.append(_lead(run, truth, name, change, still, pair, float(strengths[pair])))
+    return best
+
+
+def truths(run: Arrangement) -> Iterator[Truth]:
+    """Monitored components, in training and in evaluations, are held against all proxies; what earns, in evaluations,
+    against itself in training."""
+    evidence = run.evidence
+    for name in sorted(evidence.monitored & set(evidence.components)):
+        values = run.component(name)
+        if not np.isnan(values).all():
+            yield Truth(name, None, values, run.series(values), _deviation(values), _bounds(run, name))
+    if evidence.training is None or evidence.training.all():
+        return
+    rows = np.flatnonzero(~evidence.training)
+    steps = np.asarray(evidence.steps, dtype=np.int64)[rows]
+    held_out = {"": evidence.totals} | {name: evidence.components[name] for name in sorted(evidence.components)}
+    for name, column in held_out.items():
+        values = np.asarray(column, dtype=np.float64)[rows]
+        series = mean_by_step(steps, values)
+        if len(series.steps) > 1:
+            against = None if name in evidence.monitored else name
+            shown = f"held-out {name or 'total'}"
+            yield Truth(shown, against, None, series, _deviation(values), _bounds(run, name))
+
+
+def _bounds(run: Arrangement, name: str) -> Bounds:
+    return run.evidence.bounds.get(name, (-np.inf, np.inf))
+
+
+def _deviation(values: Floats) -> float:
+    known = values[~np.isnan(values)]
+    return float(known.std()) if known.size else 0.0
+
+
+def _strengths(proxy: Changes, deviation: float, truth: Changes, about: Truth) -> Floats:
+    if deviation <= 1e-9:
+        return np.zeros_like(proxy.z)
+    low, high = about.bounds
+    if about.deviation <= 1e-9:
+        # It never moved at all: only known bounds tell a truth that is never met from one that always is.
+        hopeless = np.isfinite(high) & (truth.before < high - 0.1 * (high - low if np.isfinite(low) else abs(high)))
+        still = np.where(hopeless, 1.0, 0.0)
+    else:
+        rise = (truth.difference + 2.0 * truth.error) / about.deviation
+        still = np.where(np.isnan(rise), 0.0, 1.0 - ramp(rise, 0.1, 0.4))
+        if np.isfinite(low) and np.isfinite(high):
+            no_room = truth.before > high - 0.1 * (high - low)
+            still = np.where(no_room & (truth.z > -4.0), 0.0, still)
+    result: Floats = weakest(ramp(proxy.z, 4.0, 8.0), ramp(proxy.difference / deviation, 0.2, 0.8), _to_the_end(still))
+    return result
+
+
+def _to_the_end(still: Floats) -> Floats:
+    """The least of each pair of windows and those of the same first and a later last one: a truth that rises after
+    all (a format is often learned before what it is for) did not stand."""
+    windows = round((1.0 + float(np.sqrt(1.0 + 8.0 * len(still)))) / 2.0)
+    grid = np.full((windows, windows), np.inf)
+    pairs = np.triu_indices(windows, 1)
+    grid[pairs] = still
+    least: Floats = np.minimum.accumulate(grid[:, ::-1], axis=1)[:, ::-1][pairs]
+    return least
+
+
+def _lead(
+    run: Arrangement, truth: Truth, name: str, proxy: Changes, still: Changes, pair: int, strength: float
+) -> Lead:
+    steps = int(proxy.first[pair]), int(proxy.last[pair])
+    shown = name or "the total"
+    moved = "falls" if still.z[pair] < -4.0 else "stands"
+    late = (run.steps >= proxy.first[pair]) & (run.steps <= proxy.last[pair])
+    gained = run.component(name) if name else run.totals
+    keys = gained
+    if truth.values is not None:
+        keys = np.where(np.isnan(truth.values), -np.inf, gained - truth.values)
+    return Lead(
+        kind=KIND,
+        title=f"{shown} rises while {truth.name} {moved}",
+        text=(
+            f"From steps {steps[0]} to {steps[1]} the mean of {shown} goes from {proxy.before[pair]:.3g} to "
+            f"{proxy.after[pair]:.3g} ({proxy.z[pair]:.1f} standard errors), that of {truth.name} "
+            f"from {still.before[pair]:.3g} to {still.after[pair]:.3g}. Completions that are paid and fail the truth "
+            "come first."
+        ),
+        strength=strength,
+        steps=steps,
+        component=name or None,
+        rows=run.shown(np.flatnonzero(late & ~np.isnan(gained)), keys),
+        numbers={
+            "proxy_before": float(proxy.before[pair]),
+            "proxy_after": float(proxy.after[pair]),
+            "proxy_z": float(proxy.z[pair]),
+            "truth_before": float(still.before[pair]),
+            "truth_after": float(still.after[pair]),
+            "truth_z": float(still.z[pair]),
+        },
+    )

@@ -1,0 +1,43 @@
+"""``suspicious(evidence)``: all leads of all kinds, the strongest first."""
+
+from __future__ import annotations
+
+from rewardkit.analysis.suspicious.arrangement import Arrangement
+from rewardkit.analysis.suspicious.copies import copy_leads
+from rewardkit.analysis.suspicious.diversity import diversity_leads
+from rewardkit.analysis.suspicious.evidence import Evidence, Lead
+from rewardkit.analysis.suspicious.jumps import gate_leads, jump_leads
+from rewardkit.analysis.suspicious.lengths import length_leads
+from rewardkit.analysis.suspicious.outcomes import outcome_leads
+from rewardkit.analysis.suspicious.phrases import phrase_leads
+from rewardkit.analysis.suspicious.proxy import proxy_leads
+from rewardkit.analysis.suspicious.saturation import saturation_leads, variance_leads
+from rewardkit.analysis.suspicious.texts import sampled
+
+OF_SCORES = (
+    proxy_leads,
+    jump_leads,
+    gate_leads,
+    length_leads,
+    saturation_leads,
+    variance_leads,
+    outcome_leads,
+)
+OF_TEXTS = (phrase_leads, copy_leads, diversity_leads)
+
+
+def suspicious(evidence: Evidence) -> list[Lead]:
+    """What is worth a look in a run, sorted by strength: leads, not verdicts.
+
+    Scores are read in full, texts by a sample of whole groups that `evidence.seed` draws: the same evidence gives the
+    same leads, in whatever order its rows come. A lead of 0.8 and more is rare in healthy runs (docs/suspicious.md has
+    the measured rates and what every kind means).
+    """
+    run = Arrangement(evidence)
+    if not len(run.rows):
+        return []
+    leads = [lead for look in OF_SCORES for lead in look(run)]
+    sample = sampled(run)
+    if sample is not None:
+        leads += [lead for look in OF_TEXTS for lead in look(sample)]
+    return sorted(leads, key=lambda lead: (-round(lead.strength, 6), lead.kind, lead.component or "", lead.title))

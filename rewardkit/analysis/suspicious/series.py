@@ -1,0 +1,171 @@
+"""What a number did over the steps of a run: windows, changes between them, and steps at which it jumps.
+
+``changes(Series(steps, means), starts)`` compares every window with every later one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rewardkit.analysis.suspicious.evidence import Integers, ramp, weakest
+from rewardkit.core.outcome import Floats
+
+WINDOWS = 8
+"""How many windows a run is cut into, if it has steps enough."""
+STEPS = 5
+"""The least steps of a window, and the steps on either side of a jump."""
+
+
+@dataclass(frozen=True)
+class Series:
+    """One value (t,) for each of the steps (t,) that have one, ascending."""
+
+    steps: Integers
+    values: Floats
+
+
+def mean_by_step(steps: Integers, values: Floats) -> Series:
+    """The mean of the values (n,) at each step; NaN counts nothing, a step without values is left out."""
+    known = ~np.isnan(values)
+    if not known.any():
+        return Series(np.zeros(0, dtype=np.int64), np.zeros(0))
+    distinct, at = np.unique(steps[known], return_inverse=True)
+    return Series(distinct.astype(np.int64), np.bincount(at, values[known]) / np.bincount(at))
+
+
+def window_starts(steps: Integers) -> Integers:
+    """The first step of each window; windows have equally many of the distinct, ascending steps."""
+    count = max(1, min(WINDOWS, len(steps) // STEPS))
+    return steps[(np.arange(count) * len(steps)) // count] if len(steps) else steps
+
+
+@dataclass(frozen=True)
+class Changes:
+    """Every window against every later one, all arrays (pairs,).
+
+    Attributes:
+        first, last: the first step of the earlier, the last step of the later window.
+        before, after: the means.
+        error: standard error of ``after - before``.
+    """
+
+    first: Integers
+    last: Integers
+    before: Floats
+    after: Floats
+    error: Floats
+
+    @property
+    def difference(self) -> Floats:
+        return self.after - self.before
+
+    @property
+    def z(self) -> Floats:
+        """The difference in standard errors."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            result: Floats = np.nan_to_num(self.difference / self.error, nan=0.0, posinf=1e9, neginf=-1e9)
+        return result
+
+
+def changes(series: Series, starts: Integers) -> Changes:
+    """All pairs of windows, NaN where one has no value.
+
+    The standard error stands on how much the steps of a window differ among themselves (pooled over windows, so a
+    trend makes it larger, never smaller), widened by ``sqrt((1 + r) / (1 - r))`` where neighbouring steps correlate by
+    r. Where no window has two values, on how much each differs from the one before.
+    """
+    count = len(starts)
+    window = np.searchsorted(starts, series.steps, side="right") - 1
+    kept = window >= 0
+    window, values = window[kept], series.values[kept]
+    sizes = np.bincount(window, minlength=count).astype(np.float64)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        means = np.bincount(window, values, minlength=count) / sizes
+    residuals = values - means[window]
+    freedom = len(values) - int((sizes > 0).sum())
+    if freedom > 0:
+        noise = float(np.sqrt((residuals**2).sum() / freedom)) * _widened(residuals)
+    else:
+        noise = float(np.sqrt((np.diff(values) ** 2).mean() / 2.0)) if len(values) > 1 else np.nan
+    # What is summed in another order may differ in its last digits: that is no change.
+    noise = max(noise, 1e-9 * float(np.abs(values).max(initial=0.0)))
+    earlier, later = np.triu_indices(count, 1)
+    lasts = np.append(starts[1:] - 1, series.steps[-1:] if len(series.steps) else starts[-1:])
+    with np.errstate(invalid="ignore", divide="ignore"):
+        error = noise * np.sqrt(1.0 / sizes[earlier] + 1.0 / sizes[later])
+    return Changes(starts[earlier], lasts[later], means[earlier], means[later], error)
+
+
+def _widened(residuals: Floats) -> float:
+    power = float((residuals**2).sum())
+    if power <= 0.0 or len(residuals) < 3:
+        return 1.0
+    correlation = min(0.95, max(0.0, float((residuals[1:] * residuals[:-1]).sum()) / power))
+    return float(np.sqrt((1.0 + correlation) / (1.0 - correlation)))
+
+
+@dataclass(frozen=True)
+class Jump:
+    """The step from which a series stands on another level.
+
+    Attributes:
+        step: the first on the new level.
+        before, after: means of the five steps on either side.
+        z: the difference in standard errors.
+        concentration: what part of all the movement around it happens here: 1 for a step, less for a slope.
+        ratio: the difference over the next largest one elsewhere in the run.
+    """
+
+    step: int
+    before: float
+    after: float
+    z: float
+    concentration: float
+    ratio: float
+
+    @property
+    def difference(self) -> float:
+        return self.after - self.before
+
+    @property
+    def suddenness(self) -> float:
+        """0 to 1: the weakest of z from 5 to 12, concentration from 0.5 to 0.8 and ratio from 1.5 to 3."""
+        return float(
+            weakest(ramp(self.z, 5.0, 12.0), ramp(self.concentration, 0.5, 0.8), ramp(self.ratio, 1.5, 3.0)),
+        )
+
+
+def largest_jump(series: Series) -> Jump | None:
+    """Where the means of five steps before and five after differ most; None in a run of less than 15 steps."""
+    values, size, span = series.values, len(series.values), STEPS
+    if size < 3 * span:
+        return None
+    sums = np.concatenate([[0.0], np.cumsum(values)])
+    level = (sums[span:] - sums[:-span]) / span
+    difference = level[span:] - level[:-span]
+    noise = _typical_noise(values) * np.sqrt(2.0 / span)
+    at = int(np.argmax(np.abs(difference)))
+    height = abs(float(difference[at]))
+    if height <= 1e-9 * float(np.abs(values).max()):
+        return None
+    nearby = level[max(0, at - 5 * span) : at + 6 * span + 1]
+    elsewhere = np.concatenate([difference[: max(0, at - 2 * span)], difference[at + 2 * span + 1 :]])
+    other = max(float(np.abs(elsewhere).max(initial=0.0)), 2.0 * noise)
+    return Jump(
+        step=int(series.steps[at + span]),
+        before=float(level[at]),
+        after=float(level[at + span]),
+        z=height / noise if noise > 0.0 else np.inf,
+        concentration=height / float(nearby.max() - nearby.min()),
+        ratio=height / other if other > 0.0 else np.inf,
+    )
+
+
+def _typical_noise(values: Floats) -> float:
+    """The deviation of single steps, from the differences of neighbours that are not among the largest tenth."""
+    differences = np.sort(np.abs(np.diff(values)))
+    kept = differences[: max(1, int(0.9 * len(differences)))]
+    # The root mean square of the lower nine tenths of |N(0, 1)| is 0.79.
+    return float(np.sqrt((kept**2).mean() / 2.0)) / 0.79

@@ -1,0 +1,241 @@
+"""What is planted is found, what is healthy is left alone, and the laws that hold for all kinds of leads."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from rewardkit.analysis.suspicious import Evidence, EvidenceError, Lead, suspicious
+from rewardkit.core.errors import RewardKitError
+from tests.analysis.suspicious.runs import PLANTS, SHAPES, Shape, simulated
+
+SMALL = Shape(steps=60, prompts=8, generations=4)
+FACTS = ("ceiling", "floor", "dead", "no_variance")
+
+
+def small(shape: Shape) -> Shape:
+    return replace(shape, steps=min(shape.steps, 80))
+
+
+def named(leads: list[Lead]) -> dict[str, Lead]:
+    """The strongest of each kind."""
+    return {lead.kind: lead for lead in reversed(leads)}
+
+
+@pytest.mark.parametrize("name", sorted(PLANTS))
+def test_what_is_planted_is_found_with_its_evidence(name: str) -> None:
+    evidence = simulated(11, small(PLANTS[name]))
+    lead = named(suspicious(evidence))[{"held-out": "proxy"}.get(name, name)]
+    assert lead.strength >= (0.35 if lead.kind in FACTS else 0.5)
+    assert lead.steps[0] <= lead.steps[1]
+    assert lead.text
+    assert len(set(lead.rows)) == len(lead.rows) > 0
+    assert all(np.isfinite(list(lead.numbers.values())))
+    training = evidence.training
+    assert training is not None
+    assert training[list(lead.rows)].all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(SHAPES))
+def test_healthy_runs_raise_no_alarm(name: str) -> None:
+    assert [lead for lead in suspicious(simulated(12, small(SHAPES[name]))) if lead.strength >= 0.8] == []
+
+
+def test_the_strongest_come_first_and_nothing_is_ever_certain_beyond_one() -> None:
+    strengths = [lead.strength for lead in suspicious(simulated(13, PLANTS["no_variance"]))]
+    assert strengths == sorted(strengths, reverse=True)
+    assert all(0.0 < strength <= 1.0 for strength in strengths)
+
+
+def shuffled(evidence: Evidence, order: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Evidence:
+    """The same completions in another order."""
+    completions, prompts = evidence.completions, evidence.prompt_texts
+    assert callable(completions)
+    assert callable(prompts)
+    assert evidence.training is not None
+    assert evidence.lengths is not None
+    return replace(
+        evidence,
+        steps=evidence.steps[order],
+        prompts=evidence.prompts[order],
+        totals=evidence.totals[order],
+        components={name: values[order] for name, values in evidence.components.items()},
+        outcomes={name: values[order] for name, values in evidence.outcomes.items()},
+        training=evidence.training[order],
+        lengths=evidence.lengths[order],
+        completions=lambda rows: completions(order[rows]),
+        prompt_texts=lambda rows: prompts(order[rows]),
+    )
+
+
+@settings(max_examples=5, deadline=None)
+@given(st.integers(0, 2**31), st.sampled_from(["phrase", "copies", "length", "outcomes", "proxy"]), st.booleans())
+def test_the_order_of_rows_changes_nothing(seed: int, plant: str, within: bool) -> None:
+    evidence = simulated(3, replace(PLANTS[plant], steps=40, prompts=8, generations=4))
+    order = np.random.default_rng(seed).permutation(len(evidence.steps))
+    if within:
+        order = order[np.argsort(evidence.steps[order], kind="stable")]
+    first, second = suspicious(evidence), suspicious(shuffled(evidence, order))
+    assert [(lead.kind, lead.title, lead.steps, lead.component) for lead in first] == [
+        (lead.kind, lead.title, lead.steps, lead.component) for lead in second
+    ]
+    for one, other in zip(first, second, strict=True):
+        assert one.strength == pytest.approx(other.strength, abs=1e-6)
+        assert dict(one.numbers) == pytest.approx(dict(other.numbers), rel=1e-6, abs=1e-6)
+        assert sorted(evidence.prompts[list(one.rows)]) == sorted(evidence.prompts[order[list(other.rows)]])
+
+
+def test_the_same_evidence_gives_the_same_leads() -> None:
+    evidence = simulated(4, replace(PLANTS["phrase"], steps=40, prompts=8))
+    assert suspicious(evidence) == suspicious(evidence)
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    st.integers(1, 80),
+    st.integers(1, 6),
+    st.integers(1, 6),
+    st.floats(-10.0, 10.0),
+    st.text(max_size=40),
+    st.booleans(),
+)
+def test_constant_data_gives_no_lead_but_that_nothing_varies(
+    steps: int, prompts: int, generations: int, total: float, text: str, monitored: bool
+) -> None:
+    size = steps * prompts * generations
+    evidence = Evidence(
+        steps=np.repeat(np.arange(steps), prompts * generations),
+        prompts=np.tile(np.repeat(np.arange(prompts), generations), steps),
+        totals=np.full(size, total),
+        components={"right": np.full(size, total), "exact": np.zeros(size)},
+        lengths=np.full(size, 7.0),
+        maximum_length=7.0,
+        outcomes={"right": np.full(size, "scored")},
+        completions=[text] * size,
+        prompt_texts=["?"] * size,
+        bounds={"right": (-10.0, 10.0), "exact": (0.0, 1.0)},
+        monitored=frozenset({"exact"} if monitored else ()),
+        gates={"right": (np.arange(steps), np.full(steps, 0.5))},
+    )
+    assert {lead.kind for lead in suspicious(evidence)} <= {"no_variance"}
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 2**31))
+def test_a_run_without_change_gives_nothing_but_facts(seed: int) -> None:
+    draw = np.random.default_rng(seed)
+    steps = np.repeat(np.arange(80), 32)
+    evidence = Evidence(
+        steps=steps,
+        prompts=np.tile(np.repeat(np.arange(8), 4), 80) + 8 * (steps % 5),
+        totals=draw.normal(0.0, 1.0, len(steps)),
+        components={
+            "noise": draw.normal(0.0, 1.0, len(steps)),
+            "exact": draw.integers(0, 2, len(steps)).astype(np.float64),
+        },
+        lengths=draw.integers(50, 500, len(steps)).astype(np.float64),
+        monitored=frozenset({"exact"}),
+        gates={"noise": (np.arange(80), draw.random(80))},
+    )
+    assert [lead for lead in suspicious(evidence) if lead.strength >= 0.5] == []
+
+
+@pytest.mark.parametrize(
+    ("plant", "kind", "change"),
+    [
+        ("proxy", "proxy", lambda run, more: replace_component(run, "manner", more)),
+        ("outcomes", "outcomes", lambda run, more: fail_more(run, more)),
+    ],
+)
+def test_more_of_it_is_never_a_weaker_lead(plant: str, kind: str, change: object) -> None:
+    evidence = simulated(5, replace(PLANTS[plant], steps=80))
+    assert callable(change)
+    strengths = [
+        max((lead.strength for lead in suspicious(change(evidence, more)) if lead.kind == kind), default=0.0)
+        for more in (0.0, 0.1, 0.3, 0.6, 1.0)
+    ]
+    assert strengths == sorted(strengths)
+    assert strengths[0] == 0.0 < strengths[-1]
+
+
+def replace_component(evidence: Evidence, name: str, share: float) -> Evidence:
+    """`share` of the rise that was planted; the total stands still."""
+    still = np.zeros(len(evidence.totals))
+    values = {**evidence.components, name: evidence.components[name] * share + evidence.components["effort"]}
+    kept = {one: values[one] for one in (name, "exact")}
+    return replace(evidence, totals=still, components=kept, completions=None, monitored=frozenset({"exact"}))
+
+
+def fail_more(evidence: Evidence, share: float) -> Evidence:
+    drawn = np.random.default_rng(0).random(len(evidence.steps)) < 0.1 * share
+    late = evidence.steps > evidence.steps.max() // 2
+    own = np.where(drawn & late, "failed", "scored")
+    return replace(evidence, outcomes={"right": own}, completions=None)
+
+
+def test_arrays_of_different_lengths_are_told_apart_by_name() -> None:
+    with pytest.raises(EvidenceError, match=r"components\['right'\] has 2 rows, steps has 3"):
+        Evidence(np.arange(3), np.arange(3), np.zeros(3), components={"right": np.zeros(2)})
+    with pytest.raises(RewardKitError, match=r"gates\['tags'\] has 2 steps and 1 rates"):
+        Evidence(np.arange(3), np.arange(3), np.zeros(3), gates={"tags": (np.arange(2), np.zeros(1))})
+
+
+@pytest.mark.parametrize("size", [0, 1, 2])
+def test_next_to_nothing_gives_nothing(size: int) -> None:
+    texts = ["a", "b"][:size]
+    everything = {name: np.arange(size, dtype=np.float64) for name in ("a", "b")}
+    evidence = Evidence(
+        np.zeros(size, dtype=np.int64), np.array(texts, dtype="U1"), np.arange(size, dtype=np.float64),
+        components=everything, lengths=everything["a"], completions=texts, prompt_texts=texts,
+        monitored=frozenset({"b"}), bounds={"a": (0.0, 1.0)}, gates={"a": (np.arange(0), np.zeros(0))},
+    )  # fmt: skip
+    assert suspicious(evidence) == []
+
+
+def test_a_run_that_only_evaluated_gives_nothing() -> None:
+    evidence = simulated(6, replace(SMALL, steps=20))
+    assert suspicious(replace(evidence, training=np.zeros(len(evidence.steps), dtype=np.bool_))) == []
+
+
+def test_what_is_unknown_does_no_harm() -> None:
+    evidence = simulated(7, SMALL)
+    assert evidence.lengths is not None
+    draw = np.random.default_rng(0)
+
+    def holes(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+        return np.where(draw.random(len(values)) < 0.3, np.nan, values)
+
+    suspicious(
+        replace(
+            evidence,
+            totals=holes(evidence.totals),
+            lengths=holes(evidence.lengths),
+            components={
+                **{name: holes(values) for name, values in evidence.components.items()},
+                "never": np.full(len(evidence.steps), np.nan),
+            },
+            advantages=holes(evidence.totals),
+            outcomes={},
+            monitored=frozenset({"never", "exact", "unheard of"}),
+            gates={"never": (np.arange(3), np.full(3, np.nan))},
+        )
+    )
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.lists(st.text(max_size=60), min_size=1, max_size=6), st.integers(0, 2**31))
+def test_hostile_texts_do_no_harm(texts: list[str], seed: int) -> None:
+    draw = np.random.default_rng(seed)
+    size = 640
+    own = [texts[at] for at in draw.integers(0, len(texts), size).tolist()]
+    own[0], own[1] = "\ud800 \u202e \x00 <script>", "x " * 200_000
+    evidence = Evidence(
+        np.repeat(np.arange(20), 32), np.tile(np.repeat(np.arange(8), 4), 20), draw.random(size),
+        completions=own, prompt_texts=own[::-1],
+    )  # fmt: skip
+    for lead in suspicious(evidence):
+        assert "\x00" not in lead.title + lead.text
