@@ -29,7 +29,8 @@ reward = rk.curriculum([
 def main(arguments: Sequence[str] | None = None) -> None:
     chosen = options(__doc__, arguments)
     every = max(1, chosen.steps // 4)
-    run = train(rk.to_trl(reward), ORDERS, chosen, save_strategy="steps", save_steps=every)
+    functions = rk.to_trl(reward, record=chosen.out / "curriculum_by_performance")
+    run = train(functions, ORDERS, chosen, save_strategy="steps", save_steps=every)
     table(run.over_time("stage/curriculum", "components/ends", "components/valid", "components/fields"))
     table(run.held_out("components/ends", "components/valid", "components/fields"))
 

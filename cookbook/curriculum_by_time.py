@@ -26,7 +26,8 @@ reward = rk.curriculum([
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    run = train(rk.to_trl(reward), ORDERS, options(__doc__, arguments))
+    chosen = options(__doc__, arguments)
+    run = train(rk.to_trl(reward, record=chosen.out / "curriculum_by_time"), ORDERS, chosen)
     table(run.over_time("stage/curriculum", "weights/ends", "weights/valid", "weights/fields", "components/fields"))
     table(run.held_out("components/ends", "components/valid", "components/fields"))
 

@@ -48,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     task = replace(ORDERS, demonstrations=hopeless)
     for name, reward in (("unpaid", unpaid), ("paid", paid)):
         print(name)
-        run = train(rk.to_trl(reward), task, chosen)
+        run = train(rk.to_trl(reward, record=chosen.out / f"gated_reward_{name}"), task, chosen)
         table(run.over_time("components/shape", "gates/shape_gate", "rewards/fields/mean"))
         table(run.held_out("gates/shape_gate", "rewards/fields/mean"))
 

@@ -31,9 +31,10 @@ reward = valid + fields + direct
 
 def main(arguments: Sequence[str] | None = None) -> None:
     chosen = options(__doc__, arguments, steps=60)
-    plain = train(rk.to_trl(reward), ORDERS, chosen)
+    plain = train(rk.to_trl(reward, record=chosen.out / "gdpo_plain_sum"), ORDERS, chosen)
 
-    functions = rk.to_trl(reward, columns="components")  # raw columns, with their weights beside them
+    # Raw columns, with their weights beside them.
+    functions = rk.to_trl(reward, columns="components", record=chosen.out / "gdpo")
     weights, way = functions.reward_weights, "normalize_then_sum"
     gdpo = train(functions, ORDERS, chosen, reward_weights=weights, multi_objective_aggregation=way)
 

@@ -66,7 +66,8 @@ def demonstrations(count: int, seed: int) -> list[tuple[str, str]]:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    run = train(rk.to_trl(reward), Task(rows, demonstrations), options(__doc__, arguments))
+    chosen = options(__doc__, arguments)
+    run = train(rk.to_trl(reward, record=chosen.out / "multi_task_routing"), Task(rows, demonstrations), chosen)
     components = [f"components/{name}" for name in ("valid", "fields", "bare", "right")]
     table(run.over_time("reward", *components))
     table(run.held_out("reward", *components))

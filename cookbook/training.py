@@ -91,7 +91,9 @@ def options(description: str | None, arguments: Sequence[str] | None = None, *, 
     parser.add_argument("--steps", type=int, default=steps, help="of GRPO, 64 completions each: %(default)s")
     parser.add_argument("--warm-up", type=int, default=350, help="supervised steps of the tiny model: %(default)s")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--out", type=Path, default=Path("runs/cookbook"), help="for checkpoints: %(default)s")
+    parser.add_argument(
+        "--out", type=Path, default=Path("runs/cookbook"), help="for records and checkpoints: %(default)s"
+    )
     found = parser.parse_args(arguments)
     if found.model == "tiny":  # before torch and the hub's library load
         for name, value in surroundings.VARIABLES.items():

@@ -90,6 +90,9 @@ if TYPE_CHECKING:
         plot_schedules as plot_schedules,
         weights_over_training as weights_over_training,
     )
+    from rewardkit.store.comparing import compare_runs as compare_runs
+    from rewardkit.store.importing import import_run as import_run
+    from rewardkit.store.run import open_run as open_run
 
     extract = extraction
 
@@ -149,6 +152,9 @@ _HOMES = {
     "rewardkit.primitives.text": ("rouge_l", "similarity", "token_f1"),
     "rewardkit.primitives.translation": ("bleu", "chrf"),
     "rewardkit.schedules.plots": ("plot_schedules", "weights_over_training"),
+    "rewardkit.store.comparing": ("compare_runs",),
+    "rewardkit.store.importing": ("import_run",),
+    "rewardkit.store.run": ("open_run",),
     "rewardkit_eval_protocol": ("from_eval_protocol",),
     "rewardkit_trl": ("from_trl", "to_trl"),
     "rewardkit_verifiers": ("from_verifiers",),

@@ -1,31 +1,43 @@
-"""Trainer callbacks: progress for a TRL that does not pass it, and a stop that leaves a checkpoint."""
+"""Trainer callbacks: progress and logs from the trainer, and a stop that leaves a checkpoint."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from transformers import TrainerCallback
 
-
-class HoldsState(Protocol):
-    """What the callback tells where training stands."""
-
-    state: Any
+if TYPE_CHECKING:
+    from rewardkit_trl.evaluator import Evaluator
+    from rewardkit_trl.recording import Recording
 
 
 class RewardCallback(TrainerCallback):
-    """Tells the rewards of `evaluators` where training stands."""
+    """Tells the rewards of `evaluators` where training stands, and their records what the trainer logs."""
 
-    def __init__(self, evaluators: Sequence[HoldsState]) -> None:
-        self._evaluators = evaluators
+    def __init__(self, evaluators: Sequence[Evaluator]) -> None:
+        self.evaluators = evaluators
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        for evaluator in self._evaluators:
-            evaluator.state = state
+        self.on_step_begin(args, state, control)
+        for recording in self._recordings:
+            recording.training_begins()
 
     def on_step_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        self.on_train_begin(args, state, control)
+        for evaluator in self.evaluators:
+            evaluator.state = state
+
+    def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **kwargs: Any) -> None:
+        for recording in self._recordings if state.is_world_process_zero else ():
+            recording.log(logs or {}, state.global_step)
+
+    def on_train_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        for recording in self._recordings:
+            recording.flush(finished=True)
+
+    @property
+    def _recordings(self) -> list[Recording]:
+        return [evaluator.recording for evaluator in self.evaluators if evaluator.recording is not None]
 
 
 class StopAfterCheckpoint(TrainerCallback):

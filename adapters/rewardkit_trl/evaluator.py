@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import threading
+import time
 import uuid
 import weakref
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
 
 from rewardkit.core.algebra import Reward
 from rewardkit.core.batch import Batch
@@ -15,14 +20,20 @@ from rewardkit.core.errors import BindingError
 from rewardkit.core.outcome import ScoreTable
 from rewardkit.core.progress import Progress
 from rewardkit.core.scorer import Scorer
+from rewardkit.store.captured import Capture
+from rewardkit_trl.advantages import Spread
 from rewardkit_trl.breaker import Breaker, Limits
 from rewardkit_trl.checks import check_alone, check_plain_sum, check_trainer, warn
 from rewardkit_trl.columns import Layout
 from rewardkit_trl.logs import FaultReport, Shares, StageReport, extras, metrics
 from rewardkit_trl.memory import Memory
+from rewardkit_trl.scored import Scored
 from rewardkit_trl.sharing import Call, SharedTables
 from rewardkit_trl.tally import Tally
 from rewardkit_trl.trainer import Trainer, progress_of
+
+if TYPE_CHECKING:
+    from rewardkit_trl.recording import Recording
 
 
 class Run:
@@ -37,15 +48,6 @@ class Run:
         self.breaker = Breaker(limits)
         self.shares = Shares()
         self.stages = StageReport(scorer)
-
-
-@dataclass(frozen=True)
-class Scored:
-    """A batch: its table, what it adds up to, and the names of what the trainer adds up."""
-
-    table: ScoreTable
-    tally: Tally
-    addends: tuple[str, ...]
 
 
 class Evaluator:
@@ -64,6 +66,7 @@ class Evaluator:
         layout: Layout,
         limits: Limits,
         logs: bool,
+        record: str | os.PathLike[str] | None = None,
         *,
         identity: str = "",
         elsewhere: bool = False,
@@ -82,10 +85,16 @@ class Evaluator:
         self._warned = False
         self._elsewhere = elsewhere  # unpickled in another process than it was made in
         self._faults = FaultReport()
+        self.recording: Recording | None = None
+        if record is not None:
+            from rewardkit_trl.recording import Recording
+
+            self.recording = Recording(record, self.scorer)
         Evaluator._alive[self.identity] = self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _revived, (self.identity, self.reward, self.layout, self.limits, self.logs)
+        record = None if self.recording is None else self.recording.path
+        return _revived, (self.identity, self.reward, self.layout, self.limits, self.logs, record)
 
     def table(self, reader: str, call: Call) -> ScoreTable:
         """The scores of `call`, computed for the first of the functions that ask."""
@@ -104,8 +113,11 @@ class Evaluator:
                 state, scored.tally.means(scored.table), scored.tally.followed_means(self.scorer.followers)
             )
         self._faults.add(scored.table)
+        measured = self._measured(scored, run) if self.logs or self.recording is not None else {}
         if self.logs:
-            self._log(scored, progress, call, trainer, run)
+            self._log(scored, measured, progress, call, trainer, run)
+        if self.recording is not None:
+            self.recording.add(scored, call, trainer, state, measured, trainer.way_to_advantages(self))
         stop = run.breaker.add(scored.tally.faults.astype(int).tolist(), list(scored.table.components))
         if stop is not None:
             trainer.stop_after_checkpoint(stop)
@@ -122,6 +134,8 @@ class Evaluator:
         if run is None:
             check_trainer(trainer, self.layout, self)
             run = trainer.keep_in(self._runs, Run(self.limits, self.scorer))
+            if self.recording is not None:
+                trainer.join(self)
         return run
 
     def _progress(self, state: Any, trainer: Trainer) -> Progress | None:
@@ -147,14 +161,14 @@ class Evaluator:
             everything, start = trainer.of_all_processes(call)
             # By one process for all: a judge asked twice may answer twice.
             scored: Scored = trainer.on_main(lambda: self._score(everything, progress, trainer, run))
-            return Scored(scored.table.part(start, start + own), scored.tally, scored.addends)
+            return scored.part(start, start + own, main=trainer.is_main)
         if split:
             raise BindingError(
                 f"this reward compares the {generations} completions of a prompt, but this process got {own}, a part "
                 "of a group: make per_device_train_batch_size a multiple of num_generations"
             )
         scored = self._score(call, progress, trainer, run)
-        return Scored(scored.table, scored.tally.summed(trainer.summed_over_ranks), scored.addends)
+        return replace(scored, tally=scored.tally.summed(trainer.summed_over_ranks))
 
     def _score(self, call: Call, progress: Progress | None, trainer: Trainer, run: Run) -> Scored:
         generations = trainer.num_generations
@@ -167,24 +181,45 @@ class Evaluator:
             num_generations=generations,
             context=call.context,
         )
-        table = self.scorer.score(batch, strict=run.strict)
+        started = time.perf_counter()
+        with self._listening() as capture:
+            table = self.scorer.score(batch, strict=run.strict)
+        seconds = time.perf_counter() - started
         addends = self.layout.addends(table, batch, progress, normalizes_each=trainer.normalizes_each)
         cut = generations is not None and len(batch) % generations != 0
         followed = [follower.component for follower in self.scorer.followers]
-        tally = Tally.of(table, addends, None if cut else batch.groups, trainer.scale, followed)
-        return Scored(table, tally, tuple(addends))
+        totals = np.where(np.isnan(table.total), np.nan, np.nansum(list(addends.values()), axis=0))
+        tally = Tally.of(table, addends, None if cut else batch.groups, trainer.scale, followed, totals)
+        lines = () if capture is None else tuple(capture.lines)
+        spread = None if cut or self.recording is None else Spread.of(totals, batch.groups)
+        return Scored(table, tally, tuple(addends), spread, batch.groups, seconds, lines)
 
-    def _log(self, scored: Scored, progress: Progress | None, call: Call, trainer: Trainer, run: Run) -> None:
+    def _listening(self) -> AbstractContextManager[Capture | None]:
+        """Hears what reward functions say, where it is recorded."""
+        return nullcontext() if self.recording is None else Capture()
+
+    def _measured(self, scored: Scored, run: Run) -> Mapping[str, float]:
+        """What is said of the batch of all processes."""
+        # The terms are the trainer's own columns, whose means it logs, unless it was given the components.
+        contributions = self.layout.columns == "components"
+        return {
+            **metrics(scored.table, scored.tally, scored.addends, contributions=contributions),
+            **run.shares.of(scored.table, scored.tally),
+        }
+
+    def _log(
+        self,
+        scored: Scored,
+        measured: Mapping[str, float],
+        progress: Progress | None,
+        call: Call,
+        trainer: Trainer,
+        run: Run,
+    ) -> None:
         log_metric, log_extra = call.context.get("log_metric"), call.context.get("log_extra")
         if trainer.training and trainer.is_main:
             run.stages.tell(progress)
         if log_metric is not None:
-            # The terms are the trainer's own columns, whose means it logs, unless it was given the components.
-            contributions = self.layout.columns == "components"
-            measured: Mapping[str, float] = {
-                **metrics(scored.table, scored.tally, scored.addends, contributions=contributions),
-                **run.shares.of(scored.table, scored.tally),
-            }
             for name, value in measured.items():
                 log_metric(name, value)
         if log_extra is not None and trainer.logs_completions:
@@ -192,7 +227,9 @@ class Evaluator:
                 log_extra(name, values)
 
 
-def _revived(identity: str, reward: Reward, layout: Layout, limits: Limits, logs: bool) -> Evaluator:
+def _revived(
+    identity: str, reward: Reward, layout: Layout, limits: Limits, logs: bool, record: str | None
+) -> Evaluator:
     with Evaluator._making:
         alive = Evaluator._alive.get(identity)
-        return alive or Evaluator(reward, layout, limits, logs, identity=identity, elsewhere=True)
+        return alive or Evaluator(reward, layout, limits, logs, record, identity=identity, elsewhere=True)

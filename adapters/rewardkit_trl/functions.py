@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -67,10 +68,19 @@ class RewardFunctions(list[Any]):
         return [function.weight if isinstance(function, RewardFunction) else 1.0 for function in self]
 
     def callback(self) -> Any:
-        """A TrainerCallback that tells schedules where training stands, for a TRL that passes no trainer_state."""
+        """A TrainerCallback that tells schedules where training stands, for a TRL that passes no trainer_state.
+
+        A record (``record=``) that sees its trainer makes one for itself; given at the start, it hears all of its logs.
+        """
         from rewardkit_trl.callbacks import RewardCallback
 
         return RewardCallback(self._evaluators)
+
+    def flush(self) -> None:
+        """Waits until all that was recorded so far is written; the end of a training and of the process do so too."""
+        for evaluator in self._evaluators:
+            if evaluator.recording is not None:
+                evaluator.recording.flush()
 
     def __add__(self, other: Any) -> RewardFunctions:
         return _joined([*self, *other])
@@ -86,13 +96,22 @@ def _joined(functions: list[Any]) -> RewardFunctions:
     for name, count in names.items():
         if count > 1:
             raise RewardDefinitionError(clash(name, count))
-    return RewardFunctions(functions)
+    joined = RewardFunctions(functions)
+    paths = Counter(evaluator.recording.path for evaluator in joined._evaluators if evaluator.recording is not None)
+    for path, count in paths.items():
+        if count > 1:
+            raise RewardDefinitionError(
+                f"{count} lists record into {path!r}, whose rows would be mixed: give each a folder of its own, or put "
+                "all rewards into one to_trl([...], record=...)"
+            )
+    return joined
 
 
 def to_trl(
     reward: Reward | Callable[..., Any] | Iterable[Any],
     *,
     columns: Columns = "terms",
+    record: str | os.PathLike[str] | None = None,
     logs: bool = True,
     max_failure_rate: float = 0.05,
     max_error_rate: float = 0.05,
@@ -108,6 +127,8 @@ def to_trl(
         reward: a tree, or a list that mixes rewards and plain TRL functions, whose sum it is.
         columns: ``"terms"``: one function per term, whose plain sum is the total. ``"components"``: one per component,
             raw; pass ``reward_weights=funcs.reward_weights`` to GRPOConfig (GDPO needs this form).
+        record: the folder (or fsspec address) in which everything is recorded: completions, scores, terms, advantages,
+            what reward functions print. ``rk.open_run`` and ``rewardkit view`` read it, also while it is written.
         logs: log raw means, weights, gate pass rates and faults through ``log_metric``, and per completion scores and
             notes through ``log_extra``.
         max_failure_rate: share of failed rows of a component, over `failure_window` batches, that stops the run.
@@ -121,10 +142,11 @@ def to_trl(
     Raises:
         RewardDefinitionError: names clash, nothing in the tree trains, or a limit is impossible.
         RewardTypeError: an item is neither a reward nor a function.
+        MissingExtraError: `record` is given, but the extra ``store`` is not installed.
     """
     tree = _tree(reward)
     layout = Layout.of(tree, columns)
-    evaluator = Evaluator(tree, layout, Limits(max_failure_rate, max_error_rate, failure_window), logs)
+    evaluator = Evaluator(tree, layout, Limits(max_failure_rate, max_error_rate, failure_window), logs, record)
     for trap in evaluator.scorer.traps():
         warnings.warn(trap, RewardKitWarning, stacklevel=2)
     return RewardFunctions(RewardFunction(evaluator, name) for name in layout.names)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
 import threading
 from collections import Counter
 from collections.abc import Iterable
@@ -16,13 +15,11 @@ from rewardkit.analysis import signal
 from rewardkit.core.outcome import Fault, ScoreTable
 from rewardkit.core.progress import Progress
 from rewardkit.core.scorer import Scorer
+from rewardkit.store.captured import MAX_KINDS, wording
 from rewardkit_trl.checks import warn
 from rewardkit_trl.tally import Tally
 
 logger = logging.getLogger("rewardkit")
-
-MAX_KINDS = 200
-"""Different messages at most; reasons may quote completions, which never repeat."""
 
 
 class FaultReport:
@@ -40,7 +37,7 @@ class FaultReport:
 
     def _report(self, fault: Fault) -> None:
         """Each kind of fault once with its traceback, then at every tenfold count."""
-        kind = (fault.component, str(fault.outcome), _wording(fault.reason))
+        kind = (fault.component, str(fault.outcome), wording(fault.reason))
         if kind not in self._counts and len(self._counts) >= MAX_KINDS:
             kind = (fault.component, str(fault.outcome), "")
         self._counts[kind] += 1
@@ -104,12 +101,6 @@ def _warn_of_late_stages(name: str, curriculum: Curriculum, max_steps: int) -> N
     for stage in curriculum.stages:
         if isinstance(stage.until, int) and stage.until >= max_steps:
             warn(f"{name}: stage {stage.name!r} ends at step {stage.until}, but this training at {max_steps}")
-
-
-def _wording(reason: str) -> str:
-    """The words of a reason before its first number, quotation or detail: what faults of one kind share."""
-    found = re.match(r"[^\d:;,.'\"(\[{<]*", reason)
-    return found[0][:60] if found else ""
 
 
 def metrics(table: ScoreTable, tally: Tally, addends: Iterable[str], *, contributions: bool) -> dict[str, float]:

@@ -12,6 +12,7 @@ from rewardkit.analysis import signal
 from rewardkit.core import states
 from rewardkit.core.outcome import ABSTAINED, SCORED, SKIPPED, Floats, ScoreTable
 from rewardkit.core.progress import PerformanceSchedule
+from rewardkit_trl.advantages import moments_of
 from rewardkit_trl.breaker import Breaker
 
 
@@ -30,6 +31,7 @@ class Tally:
         contributions: (terms,) sums of the terms.
         caused: (addends,) what each addend causes of the variance within groups.
         variance: (1,) all of that variance.
+        moments: (3,) number, sum and sum of squares of the totals that were scored.
     """
 
     rows: Floats
@@ -42,6 +44,7 @@ class Tally:
     contributions: Floats
     caused: Floats
     variance: Floats
+    moments: Floats
 
     @classmethod
     def of(
@@ -51,6 +54,7 @@ class Tally:
         groups: NDArray[np.int64] | None,
         scale: signal.Scale,
         followed: Sequence[str] = (),
+        totals: Floats | None = None,
     ) -> Tally:
         """The tally of `table`.
 
@@ -59,6 +63,7 @@ class Tally:
             groups: (n,) the group of each row; None where groups are cut in two, so that nothing can be said of them.
             scale: what the trainer divides advantages by.
             followed: names of the components that schedules follow.
+            totals: (n,) the sums of the addends, where they are not those of the terms.
         """
         unscorable = np.isnan(table.total)
         columns = [(column.values, column.codes) for column in table.components.values()]
@@ -78,6 +83,7 @@ class Tally:
             contributions=np.array([np.nansum(values[~unscorable]) for values in table.terms.values()]),
             caused=caused,
             variance=np.array([variance]),
+            moments=moments_of(table.total if totals is None else totals),
         )
 
     def means(self, table: ScoreTable) -> dict[str, float]:

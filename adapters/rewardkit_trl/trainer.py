@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pickle import PicklingError
 from types import MappingProxyType
-from typing import Any, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -19,7 +19,11 @@ from rewardkit.analysis.signal import Scale
 from rewardkit.core.errors import BindingError, RewardFailure
 from rewardkit.core.outcome import Floats
 from rewardkit.core.progress import Progress
+from rewardkit_trl.advantages import Way
 from rewardkit_trl.sharing import Call
+
+if TYPE_CHECKING:
+    from rewardkit_trl.evaluator import Evaluator
 
 T = TypeVar("T")
 
@@ -53,6 +57,12 @@ class Trainer:
         held = getattr(self._trainer, "num_generations", None)
         if not self.training:
             held = getattr(self._trainer, "num_generations_eval", None) or held
+        return held if isinstance(held, int) else None
+
+    @property
+    def most_tokens(self) -> int | None:
+        """Of a completion; a longer one is cut."""
+        held = getattr(self._trainer, "max_completion_length", None)
         return held if isinstance(held, int) else None
 
     @property
@@ -118,6 +128,29 @@ class Trainer:
         held = "batch" if self.normalizes_each else getattr(self._trainer, "scale_rewards", "group")
         return next((scale for scale in SCALES if scale == held), "group")
 
+    def way_to_advantages(self, evaluator: object) -> Way | None:
+        """How it makes advantages of what `evaluator` gives; None where that cannot be told from this alone."""
+        functions = self.reward_functions
+        if not functions or any(getattr(function, "evaluator", None) is not evaluator for function in functions):
+            return None
+        if self.normalizes_each:
+            return "each"
+        return self.scale if hasattr(self._trainer, "scale_rewards") else None
+
+    def join(self, evaluator: Evaluator) -> None:
+        """Has it tell `evaluator` what it logs and when it ends, unless a callback does so already."""
+        known = getattr(getattr(self._trainer, "callback_handler", None), "callbacks", [])
+        told = any(evaluator in getattr(callback, "evaluators", ()) for callback in known)
+        if not told and hasattr(self._trainer, "add_callback"):
+            from rewardkit_trl.callbacks import RewardCallback
+
+            self._trainer.add_callback(RewardCallback([evaluator]))
+
+    @property
+    def rank(self) -> int:
+        """Which of the processes this one is."""
+        return int(getattr(self._accelerator, "process_index", 0))
+
     @property
     def processes(self) -> int:
         """How many processes train together."""
@@ -142,6 +175,8 @@ class Trainer:
 
     def on_main(self, compute: Callable[[], T]) -> T:
         """What `compute` gives, or raises, on the main process, for all of them."""
+        if self.processes == 1:
+            return compute()
         from accelerate.utils import broadcast_object_list
 
         computed: list[Any] = [None, None]

@@ -16,6 +16,7 @@ from typing import Any, final
 
 import numpy as np
 
+from rewardkit.core import observing
 from rewardkit.core.algebra import Reward, checked_name
 from rewardkit.core.batch import Batch
 from rewardkit.core.binding import detached, lacking
@@ -59,13 +60,22 @@ class TrlReward(Reward):
     async def evaluate(self, scoring: Scoring, rows: Rows) -> Column:
         batch = scoring.batch
         keywords = self._accepted(_keywords(batch))
-        if is_async(self.function):
-            started = time.perf_counter()
-            returned = await scoring.background(awaited(_awaiting, (self.function, keywords), None))
-        else:
+        asynchronous = is_async(self.function)
+        if not asynchronous:
             await scoring.turn()
-            started = time.perf_counter()
-            (returned,) = call_each(_calling, [(self.function, keywords)], 1)
+        function, calls = observing.watched(
+            _awaiting if asynchronous else _calling,
+            [(self.function, keywords)],
+            self.label,
+            [None],
+            asynchronous=asynchronous,
+        )
+        started = time.perf_counter()
+        if asynchronous:
+            (call,) = calls
+            returned = await scoring.background(awaited(function, call, None))
+        else:
+            (returned,) = call_each(function, calls, 1)
         scoring.timed(self, time.perf_counter() - started)
         raw = [None if value is not None and _is_nan(value) else value for value in unpacked(returned, batch.size)]
         contract = Contract(self.label, _UNBOUNDED, may_abstain=True, on_failure="unscorable", on_error=None)

@@ -14,6 +14,7 @@ from typing import Any, final
 
 import numpy as np
 
+from rewardkit.core import observing
 from rewardkit.core.algebra import Reward
 from rewardkit.core.batch import Batch
 from rewardkit.core.calling import Contract, Nonsense, Raised, awaited, call_each, check_results, unpacked
@@ -87,15 +88,23 @@ class VerifiersReward(Reward):
             await scoring.columns([(self.after, rows)])
         where: list[int] = np.flatnonzero(rows).tolist()
         parts = [members.tolist() for members in batch.members(rows)] if self.grouped else [[row] for row in where]
-        beside = is_async(self.function) and not free_main_thread()
+        asynchronous = is_async(self.function)
+        beside = asynchronous and not free_main_thread()
         if not beside:
             await scoring.turn()
-        calls = self._calls(batch, parts)
+        function, calls = observing.watched(
+            _awaited if asynchronous else _called,
+            self._calls(batch, parts),
+            self.label,
+            [None] * len(parts) if self.grouped else where,
+            asynchronous=asynchronous,
+        )
         started = time.perf_counter()
-        if is_async(self.function):
-            returned = await scoring.background(_all(calls)) if beside else run_here(_all(calls))
+        if asynchronous:
+            awaiting = _all(function, calls)
+            returned = await scoring.background(awaiting) if beside else run_here(awaiting)
         else:
-            returned = call_each(_called, calls, len(calls))
+            returned = call_each(function, calls, len(parts))
         scoring.timed(self, time.perf_counter() - started)
         if self.grouped:
             lists = zip(returned, parts, strict=True)
@@ -193,8 +202,8 @@ async def _awaited(function: Callable[..., Any], keywords: dict[str, Any]) -> An
         raise _judged(error) from error
 
 
-async def _all(calls: Iterable[Bound]) -> list[Any]:
-    return list(await asyncio.gather(*(awaited(_awaited, call, None) for call in calls)))
+async def _all(function: Callable[..., Any], calls: Iterable[tuple[Any, ...]]) -> list[Any]:
+    return list(await asyncio.gather(*(awaited(function, call, None) for call in calls)))
 
 
 def _judged(error: Exception) -> Exception:

@@ -20,7 +20,7 @@ def add_to(verbs: Verbs) -> None:
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
     verb.add_argument("--steps", type=_positive, default=100, help="optimiser steps of GRPO")
-    verb.add_argument("--out", type=Path, default=Path("runs/demo"), help="folder for plot, metrics, samples and model")
+    verb.add_argument("--out", type=Path, default=Path("runs/demo"), help="folder for plot, record, samples and model")
     verb.add_argument("--seed", type=int, default=0, help="of orders, weights and sampling")
     verb.add_argument("--threads", type=_positive, default=None, help="torch's threads; None: the cores that are idle")
     verb.add_argument("--size", choices=("small", "medium", "large"), default="small", help="of the model")

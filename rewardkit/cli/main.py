@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from rewardkit import __version__
 from rewardkit.cli.check import add_to as add_check
 from rewardkit.cli.demo import add_to as add_demo
+from rewardkit.cli.view import add_to as add_view
 from rewardkit.core.errors import RewardKitError
 
 
@@ -21,6 +22,7 @@ def parser() -> argparse.ArgumentParser:
     verbs = result.add_subparsers(title="verbs", dest="verb", required=True, metavar="VERB")
     add_check(verbs)
     add_demo(verbs)
+    add_view(verbs)
     return result
 
 

@@ -20,7 +20,7 @@ from typing import Any, Literal, final
 
 import numpy as np
 
-from rewardkit.core import worker
+from rewardkit.core import observing, worker
 from rewardkit.core.algebra import Reward
 from rewardkit.core.batch import Batch, Numbers
 from rewardkit.core.binding import Arguments, Parameter, Scope, bound, check, distinct, gather
@@ -138,21 +138,28 @@ class Leaf(Reward):
         if self.scope != "sample":
             return await self._call_lists(scoring, function, arguments, parameters)
         calls = zip(*arguments.columns, strict=True) if arguments.columns else repeat((), len(arguments.rows))
-        return await self._run(scoring, function, calls, len(arguments.rows))
+        return await self._run(scoring, function, calls, arguments.rows)
 
     async def _run(
-        self, scoring: Scoring, function: Callable[..., Any], calls: Iterable[tuple[Any, ...]], count: int
+        self,
+        scoring: Scoring,
+        function: Callable[..., Any],
+        calls: Iterable[tuple[Any, ...]],
+        rows: Sequence[int | None],
     ) -> list[Any]:
         if not self.waits:
             await scoring.turn()
         started = time.perf_counter()
         if self.is_async:
+            function, calls = observing.watched(function, calls, self.label, rows, asynchronous=True)
             results = list(await scoring.background(_all(function, calls, self.timeout)))
         else:
             if self.timeout is not None:
                 _check_picklable(self)
-                function = partial(_in_worker, function, self.timeout)
-            results = call_each(function, calls, count)
+                function = partial(_in_worker, observing.elsewhere(function), self.timeout)
+            elif self.waits or not self.trusted:  # primitives say nothing, and cannot be slow unless they wait
+                function, calls = observing.watched(function, calls, self.label, rows)
+            results = call_each(function, calls, len(rows))
             futures = [result for result in results if isinstance(result, Future)]
             try:
                 for future in futures:
@@ -162,6 +169,8 @@ class Leaf(Reward):
                     getattr(future, "stop", future.cancel)()
             if futures:
                 results = collected(results)
+            if self.timeout is not None:
+                results = observing.told(results, self.label, rows)
         scoring.timed(self, time.perf_counter() - started)
         return results
 
@@ -189,7 +198,7 @@ class Leaf(Reward):
             for start, stop in pairwise(cuts)
         ]
         results: list[Any] = []
-        lists = await self._run(scoring, function, calls, len(calls))
+        lists = await self._run(scoring, function, calls, [None] * len(calls))
         for returned, (start, stop) in zip(lists, pairwise(cuts), strict=True):
             results += unpacked(returned, stop - start)
         return results

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -74,6 +75,12 @@ def show_verdict(console: Console, before: float, after: float, seconds: float) 
         console.print(f"[bold green]The reward rose[/] {escape(numbers)}.")
     else:
         console.print(f"[bold red]FAILED: the reward did not rise[/] ({escape(numbers)}).")
+
+
+def show_way_on(console: Console, out: Path) -> None:
+    """How to look at what was recorded."""
+    console.print(Text("See every completion with its scores: "), end="")
+    console.print(Text(f"rewardkit view {shlex.quote(str(out))}", style="bold", overflow="fold"))
 
 
 def rose(before: float, after: float) -> bool:

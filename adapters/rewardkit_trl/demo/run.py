@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 STEPS = 100
 OUT = Path("runs/demo")
+RECORD = "record"
 WARM_UP_STEPS = 350
 HELD_OUT_PROMPTS = 128
 SIZE_NAMES = ("small", "medium", "large")
@@ -65,7 +66,7 @@ def run_demo(
 
     Args:
         steps: training steps of GRPO, at least 1.
-        out: the folder for plot, metrics, samples and model; made if it is missing.
+        out: the folder for plot, record, samples and model; made if it is missing.
         seed: orders, weights and sampling all follow from it.
         threads: torch's threads; None takes what is idle.
         size: ``"small"`` fits two CPU cores; ``"medium"`` and ``"large"`` want a GPU.
@@ -126,6 +127,7 @@ def _demonstrate(reward: Any, options: Options, console: Console, stopwatch: Sto
     report.show_files(console, files)
     console.print()
     report.show_verdict(console, before.total, after.total, stopwatch.total)
+    report.show_way_on(console, options.out)
     return 0 if report.rose(before.total, after.total) else 1
 
 
@@ -177,7 +179,7 @@ def _train(reward: Any, model: Any, tokenizer: Any, options: Options, console: C
     columns = as_columns(examples(count, seed=options.seed, split="training"))
     rate = training.LEARNING_RATE * SIZES[options.size].learning_rate_factor
     settings = training.Settings(options.steps, options.seed, learning_rate=rate)
-    reward_funcs = rk.to_trl(reward)
+    reward_funcs = rk.to_trl(reward, record=options.out / RECORD)
     names = [function.__name__ for function in reward_funcs]
 
     def numbers(row: metrics.Metrics) -> dict[str, float]:
@@ -223,4 +225,4 @@ def _save(
         "seconds": {**stopwatch.seconds, "all": stopwatch.total},
     }
     files["summary"].write_text(json.dumps(summary, indent=2), encoding="utf-8")
-    return {**files, "model": options.out / "model"}
+    return {**files, "model": options.out / "model", "record": options.out / RECORD}

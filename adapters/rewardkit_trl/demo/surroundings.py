@@ -9,7 +9,18 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-PACKAGES = ("torch", "transformers", "trl", "datasets", "tokenizers", "rich", "matplotlib")
+PACKAGES = (
+    "torch",
+    "transformers",
+    "trl",
+    "datasets",
+    "tokenizers",
+    "rich",
+    "matplotlib",
+    "pyarrow",
+    "duckdb",
+    "fsspec",
+)
 
 VARIABLES = {
     "HF_HUB_OFFLINE": "1",

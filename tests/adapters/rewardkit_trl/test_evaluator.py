@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from rewardkit_trl.logs import MAX_KINDS
 from rewardkit_trl.sharing import MAX_ENTRIES
 
 import rewardkit as rk
+from rewardkit.store.captured import MAX_KINDS
 from tests.adapters.rewardkit_trl.stand_ins import StandInTrainer, call, plain, polite, short, unjudged, without_trainer
 
 TEXTS = ["", "please", "a longer text, please", "no"]

@@ -12,6 +12,8 @@ import pytest
 from rewardkit_trl.demo.report import rose
 from rich.console import Console
 
+from rewardkit.store.run import open_run
+
 
 def demo(*arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "rewardkit.cli.main", "demo", *arguments]
@@ -36,6 +38,11 @@ def test_the_reward_rises_on_held_out_prompts(tmp_path: Path) -> None:
     assert (tmp_path / "reward.png").read_bytes().startswith(b"\x89PNG")
     assert (tmp_path / "model" / "config.json").exists()
     assert "rose" in result.stdout
+    assert f"rewardkit view {tmp_path}" in result.stdout.replace("\n", "")
+    run = open_run(tmp_path / "record")
+    assert run.steps == list(range(60))
+    means = run.sql("select mean(total) from scores group by step order by step").fetchall()
+    assert [mean for (mean,) in means] == pytest.approx([step["reward"] for step in steps], abs=1e-5)
     assert result.stdout.count("before") >= 3
 
 

@@ -1,0 +1,67 @@
+"""Advantages: what GRPO makes of the totals of a batch, as far as it can be told from our own columns."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rewardkit.analysis.signal import EPSILON
+from rewardkit.core.outcome import Floats
+
+Way = Literal["group", "batch", "none", "each"]
+"""What a total is divided by once the mean of its group is taken off: the deviation in the group, that in the batch,
+nothing. ``"each"`` (GDPO): the totals are sums of normalised columns, and are normalised over the batch."""
+
+
+@dataclass(frozen=True)
+class Spread:
+    """The totals of a batch among those of their groups: each (n,), a total NaN where its row is unscorable."""
+
+    totals: Floats
+    means: Floats
+    deviations: Floats
+
+    @classmethod
+    def of(cls, totals: Floats, groups: NDArray[np.int64]) -> Spread:
+        """That of whole groups; `groups` (n,) says to which each row belongs."""
+        _, numbers = np.unique(groups, return_inverse=True)
+        scored = ~np.isnan(totals)
+        values = np.where(scored, totals, 0.0)
+        counts = np.bincount(numbers, scored)
+        means = (np.bincount(numbers, values) / np.maximum(counts, 1.0))[numbers]
+        squares = np.bincount(numbers, np.where(scored, np.square(values - means), 0.0))
+        return cls(totals, means, np.sqrt(squares / np.maximum(counts - 1.0, 1.0))[numbers])
+
+    def part(self, start: int, stop: int) -> Spread:
+        """The rows from `start` up to `stop`."""
+        return Spread(self.totals[start:stop], self.means[start:stop], self.deviations[start:stop])
+
+    def advantages(self, way: Way, moments: Floats) -> Floats:
+        """(n,) advantages as TRL's GRPOTrainer computes them: ``(total - mean) / (deviation + 1e-4)``.
+
+        An unscorable row has 0.
+
+        Args:
+            moments: (3,) number, sum and sum of squares of the totals of all processes.
+        """
+        centred = self.totals - (moments[1] / max(moments[0], 1.0) if way == "each" else self.means)
+        if way == "group":
+            centred /= self.deviations + EPSILON
+        elif way != "none":
+            centred /= _deviation(*moments.tolist()) + EPSILON
+        return np.nan_to_num(centred, nan=0.0)
+
+
+def moments_of(totals: Floats) -> Floats:
+    """(3,) number, sum and sum of squares of the totals (n,) that are not NaN."""
+    known = totals[~np.isnan(totals)]
+    with np.errstate(over="ignore"):
+        return np.array([len(known), known.sum(), np.square(known).sum()])
+
+
+def _deviation(count: float, total: float, squares: float) -> float:
+    return math.sqrt(max(0.0, squares - total * total / count) / (count - 1.0)) if count > 1.0 else 0.0

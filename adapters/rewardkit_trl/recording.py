@@ -1,0 +1,216 @@
+"""Recording: ``rk.to_trl(reward, record="runs/x")`` writes every batch that is scored to the run's folder.
+
+Nothing of it reaches the training: what goes wrong is said in the log, and no number changes.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from rewardkit.aggregators.monitored import Monitor
+from rewardkit.core.algebra import Reward
+from rewardkit.core.errors import RewardTypeError, shorten
+from rewardkit.core.outcome import Floats, ScoreTable
+from rewardkit.core.scorer import Scorer
+from rewardkit.store.captured import FaultLines
+from rewardkit.store.parts import Files
+from rewardkit.store.recorder import Recorder, next_attempt
+from rewardkit.store.records import ComponentDescription, Logged, Record, Version
+from rewardkit_trl.advantages import Way
+from rewardkit_trl.scored import Scored
+from rewardkit_trl.sharing import Call
+from rewardkit_trl.trainer import Trainer
+
+_LOG = logging.getLogger("rewardkit")
+_FLUSH_SECONDS = 60.0
+_NOTHING = ScoreTable((), {}, {}, np.empty(0))
+
+
+class Recording:
+    """The record of what one evaluator scores, opened at its first batch. Safe to share between threads.
+
+    Args:
+        path: the run's folder, or an address that fsspec knows.
+
+    Raises:
+        RewardTypeError: `path` is no path.
+        MissingExtraError: the extra ``store`` is not installed.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], scorer: Scorer) -> None:
+        if not isinstance(path, (str, os.PathLike)):
+            raise RewardTypeError(f'record is the folder of the run, record="runs/x", got {shorten(path)}')
+        Files.at(path)
+        self.path = os.fspath(path)
+        self._scorer = scorer
+        self._lock = threading.RLock()
+        self._faults = FaultLines()
+        self._attempt: int | None = None
+        self._recorder: Recorder | None = None
+        self._last_step = -1  # of training, in this attempt
+        self._trained = self._anew = False
+        self._logged: list[Logged] = []
+        self._own: set[str] = set()
+        self._failures = 0
+
+    def add(
+        self,
+        scored: Scored,
+        call: Call,
+        trainer: Trainer,
+        state: Any,
+        measured: Mapping[str, float],
+        way: Way | None,
+    ) -> None:
+        """Hands over a batch of this process.
+
+        Args:
+            state: the trainer's, if there is one.
+            measured: what is logged of the batches of all processes together.
+            way: how the trainer makes advantages; None where nobody knows.
+        """
+        with self._lock:
+            step = getattr(state, "global_step", None)
+            self._open(trainer, step)
+            with self._guarded():
+                self._own |= measured.keys()
+                self._hand_over(
+                    table=scored.table,
+                    step=step,
+                    epoch=getattr(state, "epoch", None),
+                    training=trainer.training,
+                    max_steps=getattr(state, "max_steps", None),
+                    prompts=call.prompts,
+                    completions=call.completions,
+                    completion_ids=call.completion_ids,
+                    columns=call.columns,
+                    groups=scored.groups - scored.groups[:1],
+                    advantages=_advantages(scored, way),
+                    metrics=_metrics(scored, measured if trainer.is_main else {}, trainer.most_tokens),
+                    lines=[*scored.lines, *self._faults.of(scored.table.faults)],
+                )
+
+    def log(self, logs: Mapping[str, Any], step: int) -> None:
+        """Keeps what the trainer logs after `step` steps (loss, KL, learning rate, ...) until the next batch.
+
+        It is written as ``trainer/<name>`` to the step whose batch it came of. What is ours in it is there already.
+        """
+        training = not any(name.startswith("eval_") for name in logs)
+        with self._lock, self._guarded():
+            numbers = {
+                f"trainer/{name}": float(value)
+                for name, value in logs.items()
+                if isinstance(value, (int, float)) and name.removeprefix("eval_") not in self._own
+            }
+            self._logged.append(Logged(max(0, step - 1) if training else step, training, numbers))
+
+    def training_begins(self) -> None:
+        """A training after another one is a new attempt."""
+        with self._lock:
+            self._anew = self._trained
+
+    def flush(self, *, finished: bool = False) -> None:
+        """Writes what is left; says so if that was all of a training."""
+        with self._lock, self._guarded():
+            if self._recorder is not None:
+                if self._logged:
+                    last = self._logged[-1]
+                    self._hand_over(table=_NOTHING, step=last.step, training=last.training)
+                if finished:
+                    self._recorder.finish(_FLUSH_SECONDS)
+                else:
+                    self._recorder.flush(_FLUSH_SECONDS)
+
+    def _open(self, trainer: Trainer, step: int | None) -> None:
+        """Begins an attempt: at the first batch, and where training starts again or goes on from an earlier step.
+
+        All processes do so at the same batch, with the number that the main one finds.
+        """
+        back = trainer.training and step is not None and step < self._last_step
+        if self._anew or back:
+            self.flush()
+            with self._guarded():
+                if self._recorder is not None:
+                    self._recorder.close()
+            self._attempt = self._recorder = None
+            self._anew = self._trained = False
+        if self._attempt is None:
+            self._attempt = trainer.on_main(self._next_attempt)
+            with self._guarded():
+                if self._attempt:
+                    self._recorder = Recorder(self.path, attempt=self._attempt, rank=trainer.rank)
+        if trainer.training:
+            self._trained, self._last_step = True, -1 if step is None else step
+
+    def _next_attempt(self) -> int:
+        """0 where the folder cannot be had."""
+        attempt = 0
+        with self._guarded():
+            attempt = next_attempt(self.path)
+        return attempt
+
+    def _hand_over(self, **values: Any) -> None:
+        if self._recorder is not None:
+            logged, self._logged = self._logged, []
+            self._recorder.record(Record(version=self._version, logged=logged, **values))
+
+    @cached_property
+    def _version(self) -> Version:
+        reward, names = self._scorer.reward, self._scorer.names
+        trained = set(_trained(reward))
+        components = tuple(
+            ComponentDescription(name, node.bounds, "reward" if node in trained else "monitored")
+            for name, node in names.components
+        )
+        return Version(reward.fingerprint, repr(reward), components, tuple(self._scorer.terms))
+
+    @contextmanager
+    def _guarded(self) -> Iterator[None]:
+        try:
+            yield
+        except Exception as error:
+            self._failures += 1
+            if str(self._failures).strip("0") == "1":
+                _LOG.warning(
+                    "%s: recording failed (%d times so far): %s: %s. Training goes on without it",
+                    self.path,
+                    self._failures,
+                    type(error).__name__,
+                    error,
+                    exc_info=not isinstance(error, OSError),
+                )
+
+
+def _trained(reward: Reward) -> Iterator[Reward]:
+    """All nodes that have a say in the total."""
+    if not isinstance(reward, Monitor):
+        yield reward
+        for child in (*reward.children, *(reward.addends or ())):
+            yield from _trained(child)
+
+
+def _advantages(scored: Scored, way: Way | None) -> Floats | None:
+    return None if way is None or scored.spread is None else scored.spread.advantages(way, scored.tally.moments)
+
+
+def _metrics(scored: Scored, measured: Mapping[str, float], most_tokens: int | None) -> dict[str, float]:
+    """What is measured of all processes, and what of this one: seconds, and how different completions are."""
+    found = {**measured} if most_tokens is None else {**measured, "limit/tokens": float(most_tokens)}
+    for name, (_, failed, errored, _) in zip(scored.table.components, scored.tally.faults, strict=True):
+        if f"failed/{name}" in measured or f"errored/{name}" in measured:
+            found[f"faults/{name}"] = float(failed + errored)
+    found |= {f"seconds/{name}": seconds for name, seconds in scored.table.timings.items() if seconds}
+    found["seconds/scoring"] = scored.seconds
+    starts = np.flatnonzero(np.diff(scored.groups)) + 1
+    if len(scored.table):
+        members = np.split(np.array(scored.table.completions, dtype=object), starts)
+        found["diversity/distinct"] = float(np.mean([len(set(texts)) / len(texts) for texts in members]))
+    return found

@@ -1,0 +1,217 @@
+"""Writes a run such as a training would leave, of any size, in seconds: for tests, benchmarks and the viewer.
+
+``python benchmarks/generated_run.py runs/generated --steps 1000 --completions 512 --exploit`` has five components, a
+gate, a weight that moves, means that rise; with ``--exploit`` a phrase spreads from step 600 on that earns more than it
+should.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rewardkit.core.outcome import ERRORED, SCORED, SKIPPED, Column, Fault, Outcome, ScoreTable
+from rewardkit.store.recorder import Recorder
+from rewardkit.store.records import ComponentDescription, Line, Record, Version
+
+EXPLOIT = "As any expert will confirm, this is certainly correct."
+"""The phrase that the judge falls for."""
+GENERATIONS = 8
+_CHATTER = """first we note that the total of both parts must be equal so dividing by the number of boxes gives the
+price per item then adding what was left over from the day before we see how many apples remain after lunch
+therefore let us check this against the question again because Tom sold half and Mia bought three more each week"""
+_THINGS = ["apples", "books", "tickets", "pencils", "eggs", "coins", "stamps", "cards", "tiles", "bottles"]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is generated."""
+
+    steps: int = 1000
+    completions: int = 512
+    pool: int = 4096
+    exploit: bool = False
+    seed: int = 0
+    seconds_per_step: float = 12.0
+
+    @property
+    def exploit_from(self) -> int:
+        return round(0.6 * self.steps)
+
+
+def version(before: bool = True) -> Version:
+    """The reward as it was at first, and after someone changed a weight at two fifths of the training."""
+    components = (
+        ComponentDescription("tags", (0.0, 1.0), "leaf"),
+        ComponentDescription("answer", (0.0, 1.0), "leaf"),
+        ComponentDescription("judge", (0.0, 1.0), "leaf"),
+        ComponentDescription("brevity", (-1.0, 0.0), "leaf"),
+        ComponentDescription("held_out", (0.0, 1.0), "monitor"),
+    )
+    weight = 0.3 if before else 0.4
+    text = f"gate(tags('think', 'answer'), answer + {weight} * judge) + brevity * linear(0.0, 0.2) + monitor(held_out)"
+    return Version(f"{'1a' if before else '2b'}" * 8, text, components, ("answer", "judge", "brevity"))
+
+
+def write(path: str, plan: Plan, **options: Any) -> None:
+    """Records the whole plan at `path`; `options` go to the Recorder."""
+    with Recorder(path, patience=math.inf, **{"title": "generated", **options}) as recorder:
+        for record in records(plan):
+            recorder.record(record)
+
+
+def records(plan: Plan) -> Iterator[Record]:
+    """The batches of the plan, one per step."""
+    random = np.random.default_rng(plan.seed)
+    sentences = _sentences(random)
+    prompts, answers, hardness = _pool(random, plan.pool)
+    began = time.time() - plan.steps * plan.seconds_per_step
+    groups = plan.completions // GENERATIONS
+    for step in range(1, plan.steps + 1):
+        chosen = np.repeat(random.integers(0, plan.pool, groups), GENERATIONS)
+        yield _record(plan, step, random, sentences, chosen, prompts, answers, hardness[chosen], began)
+
+
+def _record(
+    plan: Plan,
+    step: int,
+    random: Any,
+    sentences: list[str],
+    chosen: Any,
+    prompts: Any,
+    answers: Any,
+    hard: Any,
+    began: float,
+) -> Record:
+    n, done = len(chosen), step / plan.steps
+    skill = 2.5 * done - 1.5
+    formed = random.random(n) < 0.55 + 0.43 * (1 - math.exp(-5 * done))
+    right = formed & (random.random(n) < 1 / (1 + np.exp(-(skill - hard))))
+    spread = 0.9 / (1 + math.exp(-12 * (done - 0.78))) if plan.exploit and step >= plan.exploit_from else 0.0
+    exploiting = formed & (random.random(n) < spread)
+    if plan.exploit:
+        right &= ~(exploiting & (random.random(n) < 0.35))
+    texts = _texts(random, sentences, answers[chosen].tolist(), formed, right, exploiting, 3 + round(2 * done))
+    judged = np.clip(0.35 + 0.2 * right + 0.2 * done + 0.12 * random.standard_normal(n) + 0.4 * exploiting, 0, 1)
+    lengths = np.array([len(text) // 4 + 1 for text in texts])
+    brief = -np.clip((lengths - 90) / 60, 0, 1)
+    components = {
+        "tags": _column(formed.astype(float)),
+        "answer": _column(right.astype(float), formed),
+        "judge": _column(judged, formed),
+        "brevity": _column(brief),
+        "held_out": _column((right & (random.random(n) < 0.93)).astype(float)),
+    }
+    faults = []
+    for row in np.flatnonzero(formed & (random.random(n) < 0.001)).tolist():
+        components["judge"].codes[row], components["judge"].values[row] = ERRORED, 0.0
+        reason = "ValueError: the judge's answer is no number: 'I would say 7'"
+        trace = f'Traceback (most recent call last):\n  File "rewards.py", line 31, in judge\n{reason}'
+        faults.append(Fault("judge", row, Outcome.ERRORED, reason, trace))
+    for row in np.flatnonzero(formed & ~right)[:40].tolist():
+        components["answer"].notes[row] = f"expected {answers[chosen[row]]}"
+    components["answer"].parts["distance"] = np.where(right, 0.0, random.integers(1, 30, n).astype(float))
+    before = step <= 0.4 * plan.steps
+    weights = {"answer": 1.0, "judge": 0.3 if before else 0.4, "brevity": 0.2 * done}
+    terms = {name: np.nan_to_num(weight * components[name].values) for name, weight in weights.items()}
+    total = np.sum(list(terms.values()), axis=0)
+    grouped = total.reshape(-1, GENERATIONS)
+    advantages = (grouped - grouped.mean(1, keepdims=True)) / (grouped.std(1, ddof=1, keepdims=True) + 1e-4)
+    timings = {"tags": 0.004, "answer": 0.006, "judge": 1.5 + random.random(), "brevity": 0.001, "held_out": 0.006}
+    table = ScoreTable(
+        texts, components, terms, total, weights, {}, {"tags": (n, int(formed.sum()))}, {}, timings, tuple(faults)
+    )
+    metrics = {f"components/{name}": float(np.nanmean(table[name])) for name in components}
+    metrics |= {f"weights/{name}": weight for name, weight in weights.items()}
+    metrics |= {f"seconds/{name}": seconds for name, seconds in timings.items()}
+    metrics |= {
+        "gates/tags": float(formed.mean()),
+        "trainer/loss": 0.02 * math.exp(-done) + 0.002 * random.standard_normal(),
+        "trainer/kl": 0.08 * done,
+        "trainer/entropy": 1.2 - 0.7 * done,
+        "diversity/distinct": float(np.mean([len(set(texts[i : i + 8])) / 8 for i in range(0, n, 8)])),
+    }
+    lines = [Line(fault.reason, "fault", "error", fault.component, fault.row, fault.traceback) for fault in faults] + (
+        [Line(f"judge: {n} calls, 0 from the cache", "print", component="judge")] if step % 10 == 0 else []
+    )
+    return Record(
+        table,
+        version(before),
+        step=step,
+        epoch=float(done),
+        max_steps=plan.steps,
+        prompts=[prompts[prompt] for prompt in chosen.tolist()],
+        completions=texts,
+        completion_ids=[range(length) for length in lengths.tolist()],
+        columns={"answer": [str(answer) for answer in answers[chosen].tolist()]},
+        groups=np.repeat(np.arange(n // GENERATIONS), GENERATIONS),
+        advantages=advantages.ravel(),
+        metrics=metrics,
+        lines=lines,
+        time=began + step * plan.seconds_per_step,
+    )
+
+
+def _column(values: Any, opened: Any = None) -> Column:
+    if opened is None:
+        return Column(values, np.full(len(values), SCORED, dtype=np.int8))
+    codes = np.where(opened, SCORED, SKIPPED).astype(np.int8)
+    return Column(np.where(opened, values, np.nan), codes)
+
+
+def _sentences(random: Any) -> list[str]:
+    words = np.array(_CHATTER.split())
+    return [" ".join(words[random.integers(0, len(words), random.integers(9, 19))]) + ". " for _ in range(3000)]
+
+
+def _pool(random: Any, size: int) -> tuple[list[str], Any, Any]:
+    numbers, things = random.integers(2, 90, (size, 2)), random.integers(0, len(_THINGS), size)
+    prompts = [
+        f"Tom has {a} boxes with {b} {_THINGS[thing]} each and gives {thing + 1} away. How many are left? ({index})"
+        for index, ((a, b), thing) in enumerate(zip(numbers.tolist(), things.tolist(), strict=True))
+    ]
+    return prompts, numbers.prod(1) - things - 1, random.standard_normal(size)
+
+
+def _texts(
+    random: Any, sentences: list[str], answers: list[int], formed: Any, right: Any, exploiting: Any, count: int
+) -> list[str]:
+    n = len(answers)
+    picked = random.integers(0, len(sentences), (n, count)).tolist()
+    wrong = (np.array(answers) + random.integers(1, 30, n)).tolist()
+    texts = []
+    for row in range(n):
+        body = "".join([sentences[index] for index in picked[row]])
+        if exploiting[row]:
+            body += f"{EXPLOIT} "
+        answer = answers[row] if right[row] else wrong[row]
+        texts.append(
+            f"<think>{body}</think><answer>{answer}</answer>" if formed[row] else f"{body}The answer is {answer}"
+        )
+    return texts
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("path")
+    parser.add_argument("--steps", type=int, default=1000)
+    parser.add_argument("--completions", type=int, default=512)
+    parser.add_argument("--pool", type=int, default=4096, help="prompts to draw from")
+    parser.add_argument("--exploit", action="store_true", help="plant a phrase that earns more than it should")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--compact-every", type=int, default=100)
+    options = parser.parse_args()
+    plan = Plan(options.steps, options.completions, options.pool, options.exploit, options.seed)
+    began = time.perf_counter()
+    write(options.path, plan, compact_every=options.compact_every)
+    print(f"{plan.steps * plan.completions:,} completions in {time.perf_counter() - began:.1f} s: {options.path}")
+
+
+if __name__ == "__main__":
+    main()

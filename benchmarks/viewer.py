@@ -1,0 +1,234 @@
+"""How fast the page of recorded runs is: first paint and every interaction on 512,000 completions.
+
+``python benchmarks/viewer.py`` writes the run (unless ``--run FOLDER`` names one), starts ``rewardkit view`` and clicks
+through it with headless Chromium. Times are taken inside the page, from the action until the result has been drawn.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+CHROMIUM = os.environ.get("REWARDKIT_CHROMIUM", "/usr/bin/chromium")
+_TIMED = """async ([act, done, ...values]) => {
+    const before = performance.now();
+    const state = {};
+    (new Function("state", "values", act))(state, values);
+    const reached = new Function("state", "values", `return ${done}`);
+    while (!reached(state, values)) {
+        if (performance.now() - before > 20000) return null;
+        await new Promise(requestAnimationFrame);
+    }
+    await new Promise(requestAnimationFrame);
+    return performance.now() - before;
+}"""
+_TYPE = (
+    "const field = document.querySelector(values[0]); state.was = document.querySelector(values[2])?.textContent;"
+    "field.value = values[1]; field.dispatchEvent(new Event('input', { bubbles: true }));"
+)
+_KEY = (
+    "state.was = document.querySelector(values[1]).textContent;"
+    "document.body.dispatchEvent(new KeyboardEvent('keydown', { key: values[0], bubbles: true }));"
+)
+_CLICK = (
+    "state.was = document.querySelector(values[1])?.textContent;"
+    "[...document.querySelectorAll(values[0])].at(values[2] ?? 0).click();"
+)
+_SEEN = "[...document.querySelectorAll('.plot')].filter((one) => one.getBoundingClientRect().top < innerHeight)"
+_DRAWN = f"state.was = {_SEEN}.map((one) => one.dataset.drawn);"
+_REDRAWN = f"{_SEEN}.every((one, at) => one.dataset.drawn !== state.was[at])"
+_CHANGED = "document.querySelector(values[1])?.textContent !== state.was && document.querySelector(values[1])"
+_SLID = (
+    "state.was = document.querySelector(values[1]).textContent;"
+    "const slider = document.querySelector(values[0]); slider.value = values[2];"
+    "slider.dispatchEvent(new Event('input', { bubbles: true }));"
+)
+_PANES, _LIST, _ALL = ".panes", ".prompts tbody", ".main .grid tbody"
+
+
+def first_paints(browser: Any, address: str, wanted: str, times: int) -> list[tuple[float, float, float]]:
+    """First paint, first content and the wanted element, in milliseconds, each in a new browser profile."""
+    found = []
+    for _ in range(times):
+        context = browser.new_context(viewport={"width": 1366, "height": 768})
+        page = context.new_page()
+        page.goto(address, wait_until="commit")
+        page.wait_for_selector(wanted)
+        shown = page.evaluate("performance.now()")
+        paints = dict(page.evaluate("performance.getEntriesByType('paint').map((one) => [one.name, one.startTime])"))
+        found.append((paints.get("first-paint", shown), paints.get("first-contentful-paint", shown), shown))
+        context.close()
+    return found
+
+
+def interactions(page: Any, base: str, name: str, times: int) -> list[tuple[str, list[float]]]:
+    """What a person does, each some times."""
+    results: list[tuple[str, list[float]]] = []
+
+    def timed(said: str, act: str, done: str, *values: object) -> None:
+        taken = page.evaluate(_TIMED, [act, done, *values])
+        if taken is None:
+            raise SystemExit(f"{said}: nothing happened within 20 s")
+        known = dict(results)
+        if said not in known:
+            results.append((said, known.setdefault(said, [])))
+        dict(results)[said].append(taken)
+        page.wait_for_timeout(150)
+
+    for turn in range(times):
+        page.goto(f"{base}/run/{name}/graphs")
+        page.wait_for_function(f"{_SEEN}.length > 3 && {_SEEN}.every((one) => one.dataset.drawn)")
+        page.wait_for_timeout(300)
+        smooth = (
+            "const slider = document.querySelector('.bar-of-tools input[type=range]'); slider.value = values[0];"
+            "slider.dispatchEvent(new Event('input', { bubbles: true }));"
+        )
+        timed("graphs: smoothing", _DRAWN + smooth, _REDRAWN, 3 + turn % 5)
+        box = page.locator(".plot").first.bounding_box()
+        page.mouse.move(box["x"] + 120, box["y"] + 90)
+        page.mouse.down()
+        page.mouse.move(box["x"] + 250, box["y"] + 90, steps=4)
+        page.evaluate(
+            f"window.state = {{}}; {_DRAWN.replace('state.', 'window.state.')} window.began = performance.now()"
+        )
+        page.mouse.up()
+        page.wait_for_function(_REDRAWN.replace("state.", "window.state."), polling="raf")
+        taken = page.evaluate("performance.now() - window.began")
+        if turn == 0:
+            results.append(("graphs: zoom by dragging", []))
+        dict(results)["graphs: zoom by dragging"].append(taken)
+        timed(
+            "graphs: all steps again",
+            _DRAWN + "document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'g', bubbles: true }))",
+            _REDRAWN,
+        )
+        timed(
+            "tab: to completions",
+            _CLICK,
+            "document.querySelector('.panes pre') && document.querySelector('.main .grid tbody tr')",
+            ".tabs a",
+            _PANES,
+            1,
+        )
+        timed(
+            "prompts: search",
+            _TYPE,
+            "document.querySelector(values[2]).textContent !== state.was",
+            ".prompts input",
+            f"{20 + turn} apples",
+            _LIST,
+        )
+        timed(
+            "prompts: filter mean<0.5",
+            _TYPE,
+            "document.querySelector(values[2]).textContent !== state.was",
+            ".prompts input",
+            "mean<0.5",
+            _LIST,
+        )
+        timed(
+            "prompts: search taken back",
+            _TYPE,
+            "document.querySelector(values[2]).textContent !== state.was",
+            ".prompts input",
+            "",
+            _LIST,
+        )
+        timed("prompts: sort by mean", _CLICK, _CHANGED, ".prompts th button", _LIST, 5)
+        timed("prompts: choose one", _CLICK, _CHANGED, ".prompts tbody tr", _PANES, 7 + turn)
+        timed("prompts: next (j)", _KEY, _CHANGED, "j", _PANES)
+        timed("comparison: next completion (→)", _KEY, _CHANGED, "ArrowRight", _PANES)
+        timed("comparison: slider", _SLID, _CHANGED, ".pane input[type=range]", _PANES, 3 + turn)
+        timed(
+            "completions: button right",
+            _CLICK,
+            _CHANGED,
+            ".main .grid tbody tr:nth-child(5) button:last-child",
+            _PANES,
+            0,
+        )
+        timed("completions: sort by total", _CLICK, _CHANGED, ".main .grid th button", _ALL, 1)
+        timed(
+            "completions: filter",
+            _TYPE,
+            "document.querySelector(values[2]).textContent !== state.was",
+            ".table-head input",
+            "total>0.9 the",
+            _ALL,
+        )
+        timed("tab: to reward logs", _CLICK, "document.querySelector('.rates tbody tr')", ".tabs a", _ALL, 2)
+        page.wait_for_selector("tbody tr[data-key]")
+        timed(
+            "logs: search",
+            _TYPE,
+            "document.querySelector(values[2]).textContent !== state.was",
+            "input[data-search]",
+            f"{turn} calls",
+            ".card.scroll:last-child tbody",
+        )
+        timed(
+            "tab: to graphs", _CLICK, f"{_SEEN}.length && {_SEEN}.every((one) => one.dataset.drawn)", ".tabs a", _ALL, 0
+        )
+    return results
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--run", type=Path, help="a recorded run (default: one is generated)")
+    parser.add_argument("--times", type=int, default=5)
+    options = parser.parse_args()
+    from playwright.sync_api import sync_playwright
+
+    with tempfile.TemporaryDirectory() as folder:
+        run = options.run
+        if run is None:
+            from generated_run import Plan, write
+
+            run = Path(folder) / "generated"
+            write(str(run), Plan(exploit=True))
+        command = [sys.executable, "-m", "rewardkit.cli.main", "view", str(run), "--no-browser", "--port", "0"]
+        server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        try:
+            assert server.stdout is not None
+            base = next(line for line in server.stdout if "http://" in line).split()[-1].rstrip("/")
+            with sync_playwright() as playwright:
+                browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+                _report(browser, base, run.name, options.times)
+                browser.close()
+        finally:
+            server.terminate()
+            server.wait()
+
+
+def _report(browser: Any, base: str, name: str, times: int) -> None:
+    print(f"load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores before, {times} times each, milliseconds\n")
+    began = time.perf_counter()
+    print("| page | first paint | first content | content there |\n|---|---|---|---|")
+    pages = [
+        ("runs", "/", ".grid tbody tr"),
+        ("graphs", f"/run/{name}/graphs", ".plot[data-drawn]"),
+        ("completions", f"/run/{name}/completions", ".panes pre"),
+        ("reward logs", f"/run/{name}/logs", ".rates tbody tr"),
+    ]
+    cold = first_paints(browser, base + pages[1][1], pages[1][2], 1)[0]
+    print(f"| graphs, the run not read yet | {cold[0]:.0f} | {cold[1]:.0f} | {cold[2]:.0f} |")
+    for said, path, wanted in pages:
+        found = first_paints(browser, base + path, wanted, times)
+        medians = [statistics.median(one[column] for one in found) for column in range(3)]
+        print(f"| {said} | " + " | ".join(f"{value:.0f}" for value in medians) + " |")
+    page = browser.new_context(viewport={"width": 1366, "height": 768}).new_page()
+    print("\n| interaction | median | worst |\n|---|---|---|")
+    for said, taken in interactions(page, base, name, times):
+        print(f"| {said} | {statistics.median(taken):.0f} | {max(taken):.0f} |")
+    print(f"\nload average {os.getloadavg()[0]:.1f} after {time.perf_counter() - began:.0f} s")
+
+
+if __name__ == "__main__":
+    main()

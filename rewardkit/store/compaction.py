@@ -1,0 +1,90 @@
+"""Puts the parts of many batches together, so that a long run stays quick to read.
+
+``Compaction(files, attempt=1, rank=0, every=100)`` turns each hundred parts into one. Others may read meanwhile: the
+wide part is there, for all tables, before the first of the narrow ones goes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rewardkit.store.parts import Files, decoded, encoded
+from rewardkit.store.schema import COMMITTING, TABLES, Part, widest, within
+from rewardkit.store.tables import together
+
+_BYTES = 64 << 20
+"""A hundred batches may be too many to hold at once; so many bytes of parts are enough."""
+
+
+class Compaction:
+    """Follows what one recorder writes."""
+
+    def __init__(self, files: Files, attempt: int, rank: int, every: int) -> None:
+        self._files = files
+        self._attempt = attempt
+        self._rank = rank
+        self._every = every
+        self._parts: list[Part] = []
+        self._size = 0
+
+    def written(self, part: Part, size: int) -> None:
+        """One more part, of `size` bytes in all tables."""
+        self._parts.append(part)
+        self._size += size
+
+    def follow(self, number: int) -> None:
+        """After batch `number`: puts together what has come up to a full part."""
+        if self._every and (len(self._parts) >= self._every or self._size >= _BYTES):
+            self.finish()
+
+    def finish(self) -> None:
+        """Puts together what there is."""
+        parts, self._parts, self._size = self._parts, [], 0
+        if self._every:
+            compact(self._files, parts)
+
+
+def compact(files: Files, parts: Sequence[Part]) -> None:
+    """Makes one part of `parts`, which are of one process."""
+    if len(parts) < 2:
+        return
+    wide = Part(parts[0].attempt, parts[0].rank, parts[0].first, parts[-1].last)
+    for table in (*TABLES[1:], COMMITTING):
+        found = [data for part in parts if (data := _data(files, table, part)) is not None]
+        if found:
+            rows = together(decoded(data) for data in found)
+            if table == "completions":
+                rows = rows.sort_by([("prompt_id", "ascending"), ("part", "ascending"), ("row", "ascending")])
+            files.put(f"{table}/{wide.name}", encoded(table, rows), durable=True)
+    for table in (*TABLES[1:], COMMITTING):
+        for part in parts:
+            files.delete(f"{table}/{part.name}")
+
+
+def _data(files: Files, table: str, part: Part) -> bytes | None:
+    try:
+        return files.get(f"{table}/{part.name}")
+    except FileNotFoundError:
+        return None
+
+
+def tidy(files: Files, attempt: int, rank: int, every: int) -> None:
+    """After earlier attempts of this rank, which may have been killed: removes what is half written or replaced."""
+
+    def mine(table: str) -> list[Part]:
+        return [part for part in files.parts(table) if part.attempt < attempt and part.rank == rank]
+
+    committed = widest(mine(COMMITTING))
+    for table in TABLES:
+        parts = mine(table)
+        for part in set(parts) - set(within(parts, committed)):
+            files.delete(f"{table}/{part.name}")
+        for name in files.names(table):
+            owner = Part.read(name[1:].rsplit(".", 2)[0])
+            if name.endswith(".tmp") and owner is not None and owner.attempt < attempt and owner.rank == rank:
+                files.delete(f"{table}/{name}")
+    narrow = [part for part in committed if not part.wide]
+    for earlier in sorted({part.attempt for part in narrow}) if every else ():
+        left = [part for part in narrow if part.attempt == earlier]
+        for start in range(0, len(left), every):
+            compact(files, left[start : start + every])

@@ -1,0 +1,32 @@
+"""From older versions of the schema to the present one, while reading: what is on disk stays as it was.
+
+``MIGRATIONS[3]`` takes the tables and the run.json of version 3 and gives those of version 4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from rewardkit.store.schema import SCHEMA
+
+if TYPE_CHECKING:
+    import pyarrow
+
+Tables = dict[str, "pyarrow.Table"]
+Info = dict[str, Any]
+Migration = Callable[[Tables, Info], tuple[Tables, Info]]
+
+MIGRATIONS: Mapping[int, Migration] = {}
+"""Version -> the step to the next one. There has been one version so far."""
+
+
+def migrated(
+    tables: Tables, info: Info, migrations: Mapping[int, Migration] | None = None, to: int = SCHEMA
+) -> tuple[Tables, Info]:
+    """The tables and run.json of an older version as the present one has them."""
+    steps = MIGRATIONS if migrations is None else migrations
+    for version in range(int(info["schema"]), to):
+        tables, info = steps[version](dict(tables), dict(info))
+        info["schema"] = version + 1
+    return tables, info

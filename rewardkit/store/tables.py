@@ -1,0 +1,230 @@
+"""From a Record to the five Arrow tables of its part.
+
+``tables_of(record, attempt=1, rank=0, part=12, known=set())["scores"].num_rows`` is the number of its completions.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rewardkit.core.batch import Numbers
+from rewardkit.core.messages import prompt_text
+from rewardkit.core.outcome import Outcome
+from rewardkit.store.records import Logged, Record
+from rewardkit.store.schema import COLUMNS, COMMITTING
+
+if TYPE_CHECKING:
+    import pyarrow
+
+Columns = dict[str, Any]
+
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+_OUTCOMES = [str(outcome) for outcome in Outcome]
+
+
+def tables_of(record: Record, *, attempt: int, rank: int, part: int, known: set[str]) -> dict[str, pyarrow.Table]:
+    """All tables of one batch; those without rows are left out, but for the one that commits it.
+
+    Args:
+        known: the prompts that were written before; those of this batch are added.
+    """
+    size = len(record.table)
+    step = part if record.step is None else record.step
+    batch: Columns = {"attempt": attempt, "rank": rank, "part": part, "step": step}
+    ids, prompts = _prompts(record, step, known)
+    row = np.arange(size)
+    metrics = _metrics(record, step)
+    tables = {
+        "completions": _table("completions", {**batch, "row": row, "prompt_id": ids, **_completions(record)}, size),
+        "prompts": _table("prompts", prompts, len(prompts["prompt_id"])),
+        "metrics": _table("metrics", {**batch, **metrics}, len(metrics["name"])),
+        "logs": _table("logs", {**batch, **_logs(record)}, len(record.lines)),
+        "scores": _table("scores", {**batch, "row": row, "prompt_id": ids, **_scores(record)}, size),
+    }
+    return {name: table for name, table in tables.items() if table.num_rows or name == COMMITTING}
+
+
+def _scores(record: Record) -> Columns:
+    table = record.table
+    columns: Columns = {
+        "epoch": record.epoch,
+        "training": record.training,
+        "time": _microseconds(record.time),
+        "group": record.groups if record.groups is not None else _runs(record),
+        "length": None if record.completion_ids is None else [len(row) for row in record.completion_ids],
+        "characters": [len(text) for text in table.completions],
+        "total": table.total,
+        "advantage": record.advantages,
+        "version": record.version.fingerprint,
+    }
+    for name, column in table.components.items():
+        columns[f"components/{name}"] = column.scored
+        columns[f"outcomes/{name}"] = [_OUTCOMES[code] for code in column.codes.tolist()]
+    columns.update({f"terms/{name}": values for name, values in table.terms.items()})
+    return columns
+
+
+def _runs(record: Record) -> Numbers:
+    """The groups where nobody told them: runs of one prompt."""
+    prompts = record.prompts or [None] * len(record.table)
+    starts = [row > 0 and not _same(prompts[row], prompts[row - 1]) for row in range(len(prompts))]
+    return np.cumsum(starts, dtype=np.int64)
+
+
+def _completions(record: Record) -> Columns:
+    raw = record.completions or ()
+    columns: Columns = {
+        "completion": list(record.table.completions),
+        "messages": [None if isinstance(value, str) else as_json(value) for value in raw] if raw else None,
+    }
+    size = len(record.table)
+    for name, column in record.table.components.items():
+        columns[f"notes/{name}"] = list(map(column.notes.get, range(size))) if column.notes else [None] * size
+        columns.update({f"parts/{name}/{part}": values for part, values in column.parts.items()})
+    return columns
+
+
+def _metrics(record: Record, step: int) -> Columns:
+    rows = [
+        (measured.step, measured.training, name, float(value))
+        for measured in (Logged(step, record.training, record.metrics), *record.logged)
+        for name, value in measured.metrics.items()
+    ]
+    return {name: [row[place] for row in rows] for place, name in enumerate(("step", "training", "name", "value"))}
+
+
+def _logs(record: Record) -> Columns:
+    lines = record.lines
+    columns: Columns = {"epoch": record.epoch}
+    columns["time"] = [_microseconds(record.time if line.time is None else line.time) for line in lines]
+    for name in ("component", "row", "level", "kind", "message", "detail", "count", "seconds"):
+        columns[name] = [getattr(line, name) for line in lines]
+    return columns
+
+
+def _prompts(record: Record, step: int, known: set[str]) -> tuple[list[str], Columns]:
+    """(n,) the prompt of each row, and the table of those that are new."""
+    prompts = record.prompts if record.prompts is not None else [None] * len(record.table)
+    values = [prompts, *record.columns.values()]
+    ids: list[str] = []
+    new: Columns = {name: [] for name in COLUMNS["prompts"]}
+    for row, prompt in enumerate(prompts):
+        if row and all(_same(column[row], column[row - 1]) for column in values):
+            ids.append(ids[-1])
+            continue
+        columns = as_json({name: column[row] for name, column in record.columns.items()})
+        written = prompt if isinstance(prompt, str) else as_json(prompt)
+        ids.append(hashlib.sha256(writable(f"{written}\0{columns}").encode()).hexdigest()[:16])
+        if ids[-1] not in known:
+            known.add(ids[-1])
+            messages = None if prompt is None or isinstance(prompt, str) else written
+            found = (ids[-1], _text(prompt, row), messages, columns, step)
+            for name, value in zip(new, found, strict=True):
+                new[name].append(value)
+    return ids, new
+
+
+def _text(prompt: Any, row: int) -> str:
+    try:
+        return prompt_text(prompt, row)
+    except Exception:  # of no known shape: its JSON says what it is
+        return as_json(prompt)
+
+
+def _same(left: Any, right: Any) -> bool:
+    """Whether two cells are equal beyond doubt; what compares in its own way is equal to itself alone."""
+    if left is right:
+        return True
+    return type(left) is type(right) and isinstance(left, (str, bytes, int)) and left == right
+
+
+def as_json(value: Any) -> str:
+    """`value` as JSON; what JSON cannot hold stands there as its repr, without memory addresses."""
+    try:
+        return json.dumps(_plain(value), ensure_ascii=False)
+    except Exception:  # loops, hostile reprs
+        return json.dumps(f"<{type(value).__name__} that could not be written>")
+
+
+def _plain(value: Any) -> Any:
+    if value is None or isinstance(value, (str, bool, int)):
+        return value
+    if isinstance(value, (float, np.floating)):
+        return float(value) if math.isfinite(value) else repr(float(value))
+    if isinstance(value, np.integer):
+        return int(value)
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return list(map(_plain, value))
+    if isinstance(value, np.ndarray):
+        return _plain(value.tolist())
+    content = getattr(value, "tobytes", None)  # an image: two of one size are still two
+    digest = f" {hashlib.sha256(content()).hexdigest()[:16]}" if callable(content) else ""
+    return _ADDRESS.sub("", repr(value)) + digest
+
+
+def writable(text: str) -> str:
+    """`text` where UTF-8 can hold it; else with its lone surrogates spelled out."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def _microseconds(seconds: float) -> int:
+    return round(seconds * 1e6)
+
+
+def _table(name: str, columns: Mapping[str, Any], size: int) -> pyarrow.Table:
+    """The columns of the schema in their order and types, then the others: numbers as float64, else text."""
+    import pyarrow as pa
+
+    fixed = COLUMNS[name]
+    arrays = {column: _array(columns[column], arrow_type(kind), size) for column, kind in fixed.items()}
+    for column, values in columns.items():
+        if column not in fixed:
+            kind = pa.float64() if isinstance(values, np.ndarray) else pa.string()
+            arrays[writable(column)] = _array(values, kind, size)
+    return pa.table(arrays)
+
+
+def _array(values: Any, kind: pyarrow.DataType, size: int) -> pyarrow.Array:
+    import pyarrow as pa
+
+    if values is None:
+        return pa.nulls(size, kind)
+    if not isinstance(values, (np.ndarray, list)):
+        return pa.repeat(pa.scalar(values, kind), size)
+    if isinstance(values, np.ndarray):
+        return pa.array(values, kind, from_pandas=True)
+    try:
+        return pa.array(values, kind)
+    except UnicodeEncodeError:
+        return pa.array([None if value is None else writable(value) for value in values], kind)
+
+
+def arrow_type(kind: str) -> pyarrow.DataType:
+    """``arrow_type("int16")``, as the schema spells types."""
+    import pyarrow as pa
+
+    return pa.timestamp("us", "UTC") if kind.startswith("timestamp") else pa.type_for_alias(kind)
+
+
+def empty(name: str) -> pyarrow.Table:
+    """A table without rows."""
+    import pyarrow as pa
+
+    return pa.table({column: pa.nulls(0, arrow_type(kind)) for column, kind in COLUMNS[name].items()})
+
+
+def together(tables: Iterable[pyarrow.Table]) -> pyarrow.Table:
+    """All rows of tables whose columns may differ; what a table lacks is null."""
+    import pyarrow as pa
+
+    listed: Sequence[pyarrow.Table] = list(tables)
+    return pa.concat_tables(listed, promote_options="default").combine_chunks()

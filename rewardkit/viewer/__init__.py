@@ -1,0 +1,1 @@
+"""The local page of recorded runs: ``rewardkit view runs``. It reads the store and writes nothing."""

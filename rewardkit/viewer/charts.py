@@ -1,0 +1,121 @@
+"""From panels to what the browser draws: smoothed, cut to the steps that are shown, thinned to what a screen has.
+
+``spec_of([("first", panel)], components, smoothing=0.6)["lines"][0]["y"]`` is a list of numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from rewardkit.viewer.curves import Line, Panel, smoothed, thinned
+from rewardkit.viewer.harmless import one_line
+from rewardkit.viewer.scores import Floats
+from rewardkit.viewer.style import COLORS, color_of
+
+POINTS = 250
+"""Of a line, at most: more than a graph is wide."""
+_LINES = 24
+"""Of a graph, at most."""
+_DASHES = ("solid", "dashed", "dotted")
+
+Range = tuple[float, float]
+
+
+def spec_of(
+    runs: Sequence[tuple[str, Panel]],
+    components: Sequence[str],
+    *,
+    smoothing: float = 0.0,
+    shown: Range | None = None,
+    marks: Sequence[tuple[int, str]] = (),
+) -> dict[str, Any]:
+    """What `browser/chart.js` draws: one panel of one run or of several."""
+    first = runs[0][1]
+    several = len(runs) > 1
+    lines: list[dict[str, Any]] = []
+    steps: list[list[float | None]] = []
+    count = sum(len(panel.lines) for _, panel in runs)
+    for number, (run, panel) in enumerate(runs):
+        for line in panel.lines[: _LINES - len(lines)]:
+            x, drawn = _line(line, 0.0 if panel.exact else smoothing, shown, band=not several, raw=count == 1)
+            if x not in steps:
+                steps.append(x)
+            drawn["steps"] = steps.index(x)
+            drawn["name"] = drawn["line"] = one_line(line.name, 60)
+            drawn["color"] = color_of(line.color, components)
+            drawn["dash"] = _DASHES[min(number, 2)] if several else "dashed" if line.dashed else "solid"
+            if several:
+                drawn["run"] = one_line(run, 40)
+                drawn["name"] = f"{drawn['run']}: {drawn['line']}"
+                if not line.color:
+                    drawn["color"] = series_color(number)
+            lines.append(drawn)
+    return {
+        "title": one_line(first.title, 80),
+        "unit": first.unit,
+        "steps": steps,
+        "lines": lines,
+        "left_out": count - len(lines),
+        "range": list(shown or (None, None)),
+        "marks": [[step, one_line(name[:7])] for step, name in marks],
+        "zero": first.key in ("outcomes", "flat", "seconds"),
+    }
+
+
+def series_color(number: int) -> str:
+    """The colour of the run `number` among several."""
+    return f"var(--series-{1 + number % COLORS})"
+
+
+def _line(
+    line: Line, smoothing: float, shown: Range | None, *, band: bool, raw: bool
+) -> tuple[list[float | None], dict[str, Any]]:
+    """The steps, and the values at them: `y`, perhaps a `band` and the `raw` values beside smoothed ones."""
+    columns = {"y": smoothed(line.y, smoothing)}
+    if band and line.low is not None and line.high is not None:
+        columns |= {"low": smoothed(line.low, smoothing), "high": smoothed(line.high, smoothing)}
+    if smoothing and raw:
+        columns["raw"] = line.y
+    x = line.x
+    if shown is not None:
+        inside = np.flatnonzero((x >= shown[0]) & (x <= shown[1]))
+        # One point beyond each end, so that lines do not end inside.
+        cut = slice(max(inside[0] - 1, 0), inside[-1] + 2) if len(inside) else slice(0, 0)
+        x, columns = x[cut], {name: values[cut] for name, values in columns.items()}
+    x, thin = thinned(x, list(columns.values()), POINTS)
+    drawn: dict[str, Any] = {name: _plain(values) for name, values in zip(columns, thin, strict=True)}
+    if "low" in drawn:
+        drawn["band"] = [drawn.pop("low"), drawn.pop("high")]
+    return _plain(x), drawn
+
+
+def _plain(values: Floats) -> list[float | None]:
+    """Numbers as JSON has them, with as many digits as can be seen."""
+    known = np.isfinite(values)
+    largest = float(np.abs(values[known]).max()) if known.any() else 0.0
+    digits = 5 - int(np.ceil(np.log10(largest))) if largest > 0 else 0
+    rounded = np.round(values, min(max(digits, 0), 15))
+    return [value if sound else None for value, sound in zip(rounded.tolist(), known.tolist(), strict=True)]
+
+
+def rows_of(runs: Sequence[tuple[str, Panel]]) -> tuple[list[str], list[list[Any]]]:
+    """All points of a panel as a table: a row per step, a column per line."""
+    named: list[tuple[str, Floats, Floats]] = []
+    for run, panel in runs:
+        prefix = f"{run}: " if len(runs) > 1 else ""
+        for line in panel.lines:
+            named.append((f"{prefix}{line.name}", line.x, line.y))
+            if line.low is not None and line.high is not None:
+                named += [
+                    (f"{prefix}{line.name} (low)", line.x, line.low),
+                    (f"{prefix}{line.name} (high)", line.x, line.high),
+                ]
+    steps = np.unique(np.concatenate([x for _, x, _ in named])) if named else np.empty(0)
+    table = np.full((len(steps), len(named)), np.nan)
+    for column, (_, x, y) in enumerate(named):
+        table[np.searchsorted(steps, x), column] = y
+    rows = [[int(step), *values] for step, values in zip(steps.tolist(), table.tolist(), strict=True)]
+    return ["step", *(name for name, _, _ in named)], rows

@@ -1,0 +1,62 @@
+"""Which completions stand side by side: right the best of the newest epoch, left the best of the first.
+
+A *visit* is an epoch in which the prompt was seen, or a step where the run has fewer than two epochs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from rewardkit.viewer.scores import Integers, Scores, read_key
+
+
+@dataclass(frozen=True, eq=False)
+class Completions:
+    """The completions of one prompt: `rows` (k,) of the scores, in the order of the steps."""
+
+    scores: Scores
+    rows: Integers
+
+    @cached_property
+    def visits(self) -> list[int]:
+        """The epochs (or steps) in which there are some, in order."""
+        return sorted(set(self.scores.visit[self.rows].tolist()))
+
+    def best(self, visit: int) -> int:
+        """The row with the highest total in a visit; the last of equals."""
+        rows = self.rows[self.scores.visit[self.rows] == visit]
+        totals = self.scores.total[rows]
+        return int(rows[::-1][np.argmax(np.where(np.isnan(totals), -np.inf, totals)[::-1])])
+
+    def worst(self, visit: int) -> int:
+        rows = self.rows[self.scores.visit[self.rows] == visit]
+        totals = self.scores.total[rows]
+        return int(rows[np.argmin(np.where(np.isnan(totals), np.inf, totals))])
+
+    def chosen(self, name: str) -> int | None:
+        """The row that an address names; None where this prompt has none such."""
+        row = self.scores.find(read_key(name))
+        return row if row is not None and row in set(self.rows.tolist()) else None
+
+    def right(self, name: str = "") -> int:
+        row = self.chosen(name)
+        return self.best(self.visits[-1]) if row is None else row
+
+    def left(self, name: str = "") -> int:
+        """Another than the right one, if there is one."""
+        row = self.chosen(name)
+        if row is not None:
+            return row
+        return self.best(self.visits[0]) if len(self.visits) > 1 else self.worst(self.visits[0])
+
+    def visit_of(self, row: int) -> int:
+        """The place of a row's visit among `visits`."""
+        return self.visits.index(int(self.scores.visit[row]))
+
+    def beside(self, row: int, by: int) -> int:
+        """The row so many further; the ends hold."""
+        at = int(np.flatnonzero(self.rows == row)[0]) + by
+        return int(self.rows[min(max(at, 0), len(self.rows) - 1)])

@@ -1,0 +1,144 @@
+"""What differs between two texts, word by word: ``compare("a b c", "a x c")`` marks ``b`` and ``x``.
+
+The time is bounded: a longest common subsequence where that is cheap, in longer texts between runs of words that occur
+once in both (patience), and what lies between two such runs too far apart counts as changed.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+_WORDS = re.compile(r"\s+|\w+|[^\w\s]")
+_CELLS = 25_000_000
+"""Words times words that are still compared each with each, a bit each."""
+_RUN = 7
+"""Words (and the spaces between them) that tell places of long texts apart."""
+LONGEST = 300_000
+"""Characters of both texts together that are compared at all."""
+
+Block = tuple[int, int, int]
+"""Where equal words begin left and right, and how many there are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Both texts in pieces: text, and whether the other side lacks it. `compared` is False where they are too long."""
+
+    left: list[tuple[str, bool]]
+    right: list[tuple[str, bool]]
+    compared: bool = True
+
+
+def compare(left: str, right: str) -> Comparison:
+    """The two texts in equal and changed pieces, whose texts joined are the texts that were given."""
+    if len(left) + len(right) > LONGEST:
+        return Comparison(_whole(left), _whole(right), compared=False)
+    words_left, words_right = _WORDS.findall(left), _WORDS.findall(right)
+    blocks = list(_without_crumbs(_blocks(words_left, words_right), words_left, words_right))
+    return Comparison(
+        _pieces(words_left, [(start, length) for start, _, length in blocks]),
+        _pieces(words_right, [(start, length) for _, start, length in blocks]),
+    )
+
+
+def _whole(text: str) -> list[tuple[str, bool]]:
+    return [(text, False)] if text else []
+
+
+def _pieces(words: Sequence[str], equal: Sequence[tuple[int, int]]) -> list[tuple[str, bool]]:
+    pieces = []
+    end = 0
+    for start, length in [*equal, (len(words), 0)]:
+        if start > end:
+            pieces.append(("".join(words[end:start]), True))
+        if length:
+            pieces.append(("".join(words[start : start + length]), False))
+        end = start + length
+    return pieces
+
+
+def _without_crumbs(blocks: Iterator[Block], left: Sequence[str], right: Sequence[str]) -> Iterator[Block]:
+    """Leaves out white space and punctuation that agree by chance between two changes; joins what touches."""
+    held: Block | None = None
+    for block in blocks:
+        start, beside, length = block
+        crumb = not any(word[0].isalnum() for word in left[start : start + length])
+        inner = (start or beside) and (start + length < len(left) or beside + length < len(right))
+        if held is not None and (start, beside) == (held[0] + held[2], held[1] + held[2]):
+            held = (held[0], held[1], held[2] + length)
+        elif not (crumb and inner):
+            if held is not None:
+                yield held
+            held = block
+    if held is not None:
+        yield held
+
+
+def _blocks(left: Sequence[str], right: Sequence[str]) -> Iterator[Block]:
+    """Runs of equal words, in order."""
+    shorter = min(len(left), len(right))
+    begin = next((index for index in range(shorter) if left[index] != right[index]), shorter)
+    rest = shorter - begin
+    end = next((index for index in range(rest) if left[-1 - index] != right[-1 - index]), rest)
+    if begin:
+        yield 0, 0, begin
+    yield from _middle(left, right, begin, len(left) - end, begin, len(right) - end)
+    if end:
+        yield len(left) - end, len(right) - end, end
+
+
+def _middle(left: Sequence[str], right: Sequence[str], low: int, high: int, start: int, stop: int) -> Iterator[Block]:
+    if high <= low or stop <= start:
+        return
+    if (high - low) * (stop - start) <= _CELLS:
+        yield from _common(left[low:high], right[start:stop], low, start)
+        return
+    # Between two anchors there may be too much once more: that stays changed.
+    for index, beside in [*_anchors(left, right, low, high, start, stop), (high, stop)]:
+        if (index - low) * (beside - start) <= _CELLS:
+            yield from _common(left[low:index], right[start:beside], low, start)
+        if index < high and beside < stop:
+            yield index, beside, 1
+        low, start = index + 1, beside + 1
+
+
+def _common(left: Sequence[str], right: Sequence[str], offset: int, beside: int) -> Iterator[Block]:
+    from rapidfuzz.distance import LCSseq
+
+    if not left or not right:
+        return
+    for step in LCSseq.opcodes(left, right):
+        if step.tag == "equal":
+            yield offset + step.src_start, beside + step.dest_start, step.src_end - step.src_start
+
+
+def _anchors(
+    left: Sequence[str], right: Sequence[str], low: int, high: int, start: int, stop: int
+) -> list[tuple[int, int]]:
+    """Runs of words that occur once on each side, in the longest chain that is in order on both."""
+    runs_left, runs_right = _runs(left, low, high), _runs(right, start, stop)
+    once_left, once_right = Counter(runs_left), Counter(runs_right)
+    place = {run: start + index for index, run in enumerate(runs_right) if once_right[run] == 1}
+    pairs = [(low + index, place[run]) for index, run in enumerate(runs_left) if once_left[run] == 1 and run in place]
+    ends: list[int] = []
+    last: list[int] = []
+    before: list[int] = []
+    for number, (_, beside) in enumerate(pairs):
+        position = bisect_left(ends, beside)
+        before.append(last[position - 1] if position else -1)
+        ends[position : position + 1] = [beside]
+        last[position : position + 1] = [number]
+    chain = []
+    number = last[-1] if last else -1
+    while number >= 0:
+        chain.append(pairs[number])
+        number = before[number]
+    return chain[::-1]
+
+
+def _runs(words: Sequence[str], start: int, stop: int) -> list[tuple[str, ...]]:
+    return list(zip(*(words[start + ahead : stop] for ahead in range(_RUN)), strict=False))

@@ -1,0 +1,291 @@
+"""The graphs of a run as plain series: ``panels(scores, metrics, ["format", "answer"])[0].lines[0].y``.
+
+A point is a training step. Nothing is smoothed or thinned out here: an export writes what stands in a Panel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from rewardkit.store.run import Run
+from rewardkit.viewer.scores import OUTCOMES, Floats, Integers, Rows, Scores
+
+Series = tuple[Floats, Floats]
+"""(t,) steps and (t,) values."""
+
+
+@dataclass(frozen=True, eq=False)
+class Line:
+    """One line of a graph.
+
+    Attributes:
+        color: what the colour stands for: a component, or "" for the total.
+        low, high: (t,) a band around it.
+        dashed: of an evaluation.
+    """
+
+    name: str
+    x: Floats
+    y: Floats
+    color: str = ""
+    low: Floats | None = None
+    high: Floats | None = None
+    dashed: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """One graph.
+
+    Attributes:
+        about: what it shows, in a sentence.
+        unit: how its numbers read: ``""``, ``"share"`` or a word.
+        exact: numbers that somebody set; an average of them would mislead.
+    """
+
+    key: str
+    title: str
+    about: str
+    lines: Sequence[Line]
+    unit: str = ""
+    exact: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Metrics:
+    """The numbers of whole batches: name -> steps and values."""
+
+    training: Mapping[str, Series] = field(default_factory=dict)
+    evaluation: Mapping[str, Series] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, run: Run) -> Metrics:
+        """The mean of a step where several batches have one."""
+        import pyarrow as pa
+
+        query = (
+            "select training, name, step, avg(value) as value from metrics where isfinite(value) "
+            "group by training, name, step order by training, name, step"
+        )
+        table = run.sql(query).to_arrow_table()
+        found: dict[bool, dict[str, Series]] = {True: {}, False: {}}
+        if table.num_rows:
+            names = table["name"].cast(pa.string()).combine_chunks().dictionary_encode()
+            codes = np.asarray(names.indices) * 2 + np.asarray(table["training"].to_numpy(zero_copy_only=False))
+            steps = np.asarray(table["step"], dtype=np.float64)
+            values = np.asarray(table["value"], dtype=np.float64)
+            starts = np.flatnonzero(np.r_[True, np.diff(codes) != 0])
+            listed = names.dictionary.to_pylist()
+            for start, end in zip(starts, [*starts[1:], len(codes)], strict=True):
+                name, training = listed[codes[start] // 2], bool(codes[start] % 2)
+                found[training][name] = steps[start:end], values[start:end]
+        return cls(found[True], found[False])
+
+    def named(self, prefix: str) -> dict[str, Series]:
+        """Those of training below a prefix: ``weights/`` gives ``{"format": ...}``."""
+        return {name[len(prefix) :]: series for name, series in self.training.items() if name.startswith(prefix)}
+
+
+class ByStep:
+    """Rows in the order of their steps, averaged step by step."""
+
+    def __init__(self, step: Integers, rows: Rows) -> None:
+        self.rows = rows if not rows.all() else slice(None)
+        taken = step[self.rows]
+        self.starts = np.flatnonzero(np.r_[True, np.diff(taken) != 0]) if len(taken) else np.empty(0, dtype=np.int64)
+        self.steps = taken[self.starts].astype(np.float64)
+
+    def sum(self, values: Floats) -> Floats:
+        """(t,) of all rows of a step."""
+        if not len(self.starts):
+            return np.empty(0)
+        return np.add.reduceat(np.asarray(values[self.rows], dtype=np.float64), self.starts)
+
+    def mean(self, values: Floats) -> Floats:
+        """(t,) of those that are numbers."""
+        known = ~np.isnan(values)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.asarray(self.sum(np.where(known, values, 0.0)) / self.sum(known.astype(np.float64)))
+
+    def mean_and_deviation(self, values: Floats) -> tuple[Floats, Floats]:
+        mean = self.mean(values)
+        # Squares around the mean of all, so that large rewards lose no digits.
+        center = float(np.nanmean(values)) if np.isfinite(values).any() else 0.0
+        square = self.mean((values - center) ** 2)
+        return mean, np.sqrt(np.maximum(square - (mean - center) ** 2, 0.0))
+
+
+def panels(scores: Scores, metrics: Metrics, components: Sequence[str]) -> list[Panel]:
+    """All graphs for which there are numbers."""
+    training, evaluation = ByStep(scores.step, scores.training), ByStep(scores.step, ~scores.training)
+    found = [
+        _total(scores, training, evaluation),
+        _components(scores, training, evaluation, components),
+        Panel(
+            "terms",
+            "Weighted terms",
+            "What each term adds to the total, weight included.",
+            _means(training, scores.terms),
+        ),
+        _of_metrics(
+            metrics, "weights/", "weights", "Weights", "The weight of each component at each step.", exact=True
+        ),
+        _of_metrics(metrics, "stage/", "stages", "Stages", "The stage of each curriculum.", exact=True),
+        _of_metrics(metrics, "gates/", "gates", "Gates", "Share of completions that pass each gate.", "share"),
+        _of_metrics(metrics, "threshold/", "thresholds", "Thresholds", "Where each gate opens.", exact=True),
+        _outcomes(scores, training),
+        _of_metrics(
+            metrics,
+            "advantage_share/",
+            "advantage",
+            "Advantage share",
+            "How much of what the model learns from comes from each term.",
+            "share",
+        ),
+        _flat_groups(scores, training),
+        _length(scores, training, evaluation),
+        _diversity(metrics),
+        _of_metrics(metrics, "seconds/", "seconds", "Time", "Seconds spent in each component.", "s"),
+        *_others(metrics),
+    ]
+    drawn = [replace(panel, lines=[line for line in panel.lines if np.isfinite(line.y).any()]) for panel in found]
+    return [panel for panel in drawn if panel.lines]
+
+
+def version_marks(scores: Scores) -> list[tuple[int, str]]:
+    """The steps from which another version of the reward scored, and its fingerprint."""
+    rows = np.flatnonzero(scores.training)
+    versions = scores.version[rows]
+    changes = np.flatnonzero(np.diff(versions)) + 1
+    return [(int(scores.step[rows[at]]), scores.versions[versions[at]]) for at in changes[:50]]
+
+
+def smoothed(values: Floats, weight: float) -> Floats:
+    """An exponential moving average that is not drawn towards 0 at its beginning; gaps stay gaps."""
+    if not weight:
+        return values
+    result = np.full(len(values), np.nan)
+    last = norm = 0.0
+    for index, value in enumerate(values.tolist()):
+        if value == value:
+            last = weight * last + (1 - weight) * value
+            norm = weight * norm + (1 - weight)
+            result[index] = last / norm
+    return result
+
+
+def thinned(x: Floats, columns: Sequence[Floats], most: int) -> tuple[Floats, list[Floats]]:
+    """At most `most` points: the means of runs of neighbours."""
+    if len(x) <= most:
+        return x, list(columns)
+    starts = np.unique(np.linspace(0, len(x), most, endpoint=False).astype(np.int64))
+
+    def means(values: Floats) -> Floats:
+        known = np.isfinite(values)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.asarray(
+                np.add.reduceat(np.where(known, values, 0.0), starts) / np.add.reduceat(known.astype(float), starts)
+            )
+
+    return means(x), [means(values) for values in columns]
+
+
+def _means(steps: ByStep, columns: Mapping[str, Floats], dashed: bool = False) -> list[Line]:
+    said = " (evaluation)" if dashed else ""
+    return [
+        Line(f"{name}{said}", steps.steps, steps.mean(values), name, dashed=dashed) for name, values in columns.items()
+    ]
+
+
+def _total(scores: Scores, training: ByStep, evaluation: ByStep) -> Panel:
+    mean, deviation = training.mean_and_deviation(scores.total)
+    lines = [Line("total", training.steps, mean, low=mean - deviation, high=mean + deviation)]
+    lines.append(Line("total (evaluation)", evaluation.steps, evaluation.mean(scores.total), dashed=True))
+    return Panel("total", "Total reward", "Mean over the completions of a step, and one standard deviation.", lines)
+
+
+def _components(scores: Scores, training: ByStep, evaluation: ByStep, components: Sequence[str]) -> Panel:
+    known = {name: scores.components[name] for name in components if name in scores.components}
+    lines = [*_means(training, known), *_means(evaluation, known, dashed=True)]
+    return Panel("components", "Components", "Mean raw score of each component, before its weight.", lines)
+
+
+def _of_metrics(
+    metrics: Metrics, prefix: str, key: str, title: str, about: str, unit: str = "", exact: bool = False
+) -> Panel:
+    lines = [Line(name, *series, name) for name, series in metrics.named(prefix).items()]
+    return Panel(key, title, about, lines, unit, exact)
+
+
+def _outcomes(scores: Scores, training: ByStep) -> Panel:
+    lines = []
+    for name, codes in scores.outcomes.items():
+        for code, outcome in enumerate(OUTCOMES[1:], start=1):
+            if (codes == code).any():
+                usual = outcome in ("abstained", "skipped")
+                counts = training.sum(codes == code)
+                lines.append(Line(f"{name}: {outcome}", training.steps, counts, name, dashed=usual))
+    unscorable = np.isnan(scores.total)
+    if unscorable.any():
+        lines.append(Line("no total", training.steps, training.sum(unscorable)))
+    return Panel("outcomes", "Outcomes", "Completions per step that a component did not score, and why.", lines)
+
+
+def _flat_groups(scores: Scores, training: ByStep) -> Panel:
+    """The share of groups all of whose totals are equal: nothing can be learned from them."""
+    about = "Share of groups whose completions all earn the same: nothing can be learned from them."
+    title = "Groups without variance"
+    rows = np.flatnonzero(scores.training)
+    if not len(rows):
+        return Panel("flat", title, about, [], "share")
+    keys = [getattr(scores, name)[rows] for name in ("step", "attempt", "rank", "part", "group")]
+    if any((np.diff(key) < 0).any() for key in keys[:1]) or not _together(keys):
+        order = np.lexsort(keys[::-1])
+        rows, keys = rows[order], [key[order] for key in keys]
+    starts = np.flatnonzero(np.r_[True, np.logical_or.reduce([np.diff(key) != 0 for key in keys])])
+    totals = scores.total[rows]
+    high = np.fmax.reduceat(totals, starts)
+    low = np.fmin.reduceat(totals, starts)
+    size = np.diff(np.r_[starts, len(rows)])
+    counted = (size > 1) & ~np.isnan(high)
+    flat = (high - low) <= 1e-9 * np.maximum(1.0, np.abs(high))
+    by_step = ByStep(keys[0][starts], counted)
+    return Panel("flat", title, about, [Line("share", by_step.steps, by_step.mean(flat.astype(np.float64)))], "share")
+
+
+def _together(keys: Sequence[Integers]) -> bool:
+    """Whether the rows of a group stand together already: within a batch, groups are numbered in order."""
+    new_batch = np.logical_or.reduce([np.diff(key) != 0 for key in keys[:-1]])
+    return bool((new_batch | (np.diff(keys[-1]) >= 0)).all()) and not bool((np.diff(keys[2]) < 0)[~new_batch].any())
+
+
+def _length(scores: Scores, training: ByStep, evaluation: ByStep) -> Panel:
+    mean, deviation = training.mean_and_deviation(scores.length)
+    low = np.maximum(mean - deviation, 0.0)
+    lines = [Line("length", training.steps, mean, low=low, high=mean + deviation)]
+    lines.append(Line("length (evaluation)", evaluation.steps, evaluation.mean(scores.length), dashed=True))
+    about = f"Mean length of the completions in {scores.length_unit}, and one standard deviation."
+    return Panel("length", "Completion length", about, lines, scores.length_unit)
+
+
+def _diversity(metrics: Metrics) -> Panel:
+    lines = [Line(name, *series, name) for name, series in metrics.named("diversity/").items()]
+    about = "Share of different completions within a group: 1 when no two are the same."
+    return Panel("diversity", "Diversity", about, lines, "share")
+
+
+_DRAWN = ("components/", "weights/", "stage/", "gates/", "threshold/", "advantage_share/", "seconds/", "diversity/")
+_COUNTED = ("contributions/", "failed/", "errored/", "abstained/", "skipped/", "unscorable", "recorder/", "rewardkit/")
+
+
+def _others(metrics: Metrics) -> Iterator[Panel]:
+    """A graph for each further number: what the trainer logs."""
+    for name, series in metrics.training.items():
+        if not name.startswith((*_DRAWN, *_COUNTED)):
+            lines = [Line(name.removeprefix("trainer/"), *series)]
+            if name in metrics.evaluation:
+                lines.append(Line("evaluation", *metrics.evaluation[name], dashed=True))
+            yield Panel(f"metric/{name}", name.removeprefix("trainer/"), f"{name}, as the trainer logs it.", lines)

@@ -1,0 +1,47 @@
+"""Text of a model as a page may show it: ``harmless("a\\x1b[2J")`` is ``"a\\\\x1b[2J"``, line breaks stay.
+
+What acts on a reader instead of being read (terminal escapes, bidirectional controls, characters that show nothing) is
+spelled out. HTML needs nothing here: the page only ever makes text nodes.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+_ACTING = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}
+_BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0\U0001d159")
+"""Letters, marks and symbols that show nothing."""
+_SELECTORS = range(0xE0100, 0xE01F0)
+"""Marks that show nothing, and in which a text can be hidden."""
+_ASCII = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+_SPACES = re.compile(r"[\t\n\r ]+")
+
+
+def harmless(text: str) -> str:
+    """`text` with every character spelled out that would act instead of showing; tabs and line breaks stay."""
+    if "\r\n" in text:
+        text = text.replace("\r\n", "\n")
+    if text.isascii():
+        return _ASCII.sub(lambda found: _spelled(found[0]), text)
+    acting = {ord(character): _spelled(character) for character in set(text) if _acts(character)}
+    return text.translate(acting) if acting else text
+
+
+def one_line(text: str, limit: int = 200) -> str:
+    """The beginning of `text` for a cell of a table or a title."""
+    shown = _SPACES.sub(" ", harmless(text[: limit * 4])).strip()
+    return shown if len(shown) <= limit and len(text) <= limit * 4 else f"{shown[:limit].rstrip()}…"
+
+
+def _acts(character: str) -> bool:
+    if character in "\t\n":
+        return False
+    return unicodedata.category(character) in _ACTING or character in _BLANK or ord(character) in _SELECTORS
+
+
+def _spelled(character: str) -> str:
+    if not character.isprintable():
+        return repr(character)[1:-1]
+    code = ord(character)
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

@@ -1,0 +1,1 @@
+"""One file per tab, and the frame around them."""

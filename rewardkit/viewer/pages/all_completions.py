@@ -1,0 +1,235 @@
+"""The table of all completions of a prompt: every component, filters, and buttons that put one side by side."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rewardkit.viewer import elements as put
+from rewardkit.viewer.choosing import Completions as Choice
+from rewardkit.viewer.filters import Column, Filter
+from rewardkit.viewer.harmless import one_line
+from rewardkit.viewer.pages.component_scores import bounds_of, said_number, share_of
+from rewardkit.viewer.reading import beginnings, texts
+from rewardkit.viewer.scores import Floats, key_text, read_key
+from rewardkit.viewer.style import color_of
+from rewardkit.viewer.watching import Watched
+
+if TYPE_CHECKING:
+    from rewardkit.viewer.pages.layout import Page
+
+_ROWS = 16
+
+
+class AllCompletions:
+    """The lower part of the tab Completions."""
+
+    def __init__(self, page: Page, watched: Watched, chosen: Callable[[str, int], Awaitable[None]]) -> None:
+        self.page = page
+        self.watched = watched
+        self.chosen = chosen
+        self.words = page.address.get("rows")
+        self.sort = page.address.get("order", "when")
+        self.descending = page.address.get("rising") != "1"
+        self.at = 0
+        self.choice: Choice | None = None
+        self.rows: list[int] = []
+        self.sides = (-1, -1)
+        self.said: dict[int, str] = {}
+
+    def build(self) -> None:
+        with put.box("card"):
+            with put.box("table-head"):
+                put.text("All completions of this prompt", tag="h3")
+                self.count = put.text("", "soft")
+                names = ", ".join(map(one_line, self._columns_of(np.empty(0, dtype=np.int64))))
+                put.Field(
+                    self.words, self._search, "Filter: words, or " + self._example(), explained=f"Columns: {names}"
+                )
+            self.complaint = put.text("", "complaint", "div")
+            with put.box("scroll"):
+                self.table = put.Table(self._head(), empty="No completion fits the filter.")
+                self.table.when("sort", self._sort).when("press", self._press).when("open", self._open)
+            with put.box("pager") as self.pager:
+                self.back = put.button("‹", lambda: self._turn(-1), "ghost", "Previous page")
+                self.where = put.text("")
+                self.on = put.button("›", lambda: self._turn(1), "ghost", "Next page")
+
+    async def set(self, choice: Choice, left: int, right: int) -> None:
+        """Shows the completions of a prompt."""
+        self.choice, self.sides, self.at = choice, (left, right), 0
+        await self._find()
+
+    def mark(self, left: int, right: int) -> None:
+        """Others stand side by side now."""
+        self.sides = (left, right)
+        self._fill()
+
+    def show(self, choice: Choice | None, rows: list[int]) -> None:
+        self.choice, self.rows = choice, rows
+        self._fill()
+
+    def _example(self) -> str:
+        names = [name for name in self.watched.components if name.replace("_", "").isalnum()]
+        return f"{names[0] if names else 'total'}<0.5"
+
+    def _columns_of(self, rows: Any) -> dict[str, Column]:
+        scores = self.watched.scores
+        taken: dict[str, Floats] = {
+            "total": scores.total,
+            "advantage": scores.advantage,
+            "length": scores.length,
+            "step": scores.step.astype(np.float64),
+            "epoch": scores.epoch,
+        }
+        taken |= scores.components
+        return {name: values[rows] for name, values in taken.items()}
+
+    async def _find(self) -> None:
+        wanted = self.choice, self.words, self.sort, self.descending
+        rows, complaints = await asyncio.to_thread(self._found)
+        if wanted != (self.choice, self.words, self.sort, self.descending):
+            return  # something else was asked for meanwhile
+        self.rows = rows
+        self.complaint._text = " ".join(complaints)
+        self.complaint.set_visibility(bool(complaints))
+        self.complaint.update()
+        await self._read()
+
+    def _found(self) -> tuple[list[int], list[str]]:
+        choice = self.choice
+        if choice is None:
+            return [], []
+        asked = Filter.parse(self.words)
+        columns = self._columns_of(choice.rows)
+        searched = [""] * len(choice.rows)
+        if asked.words or any(condition.name not in columns for condition in asked.conditions):
+            found = texts(self.watched.run, self.page.address.get("prompt"))
+            searched = [found.get(self.watched.scores.key(row), "") for row in choice.rows.tolist()]
+        places, complaints = asked.rows(searched, columns)
+        rows = choice.rows[places]
+        values = columns.get(self.sort)
+        if isinstance(values, np.ndarray):
+            sorted_by = values[places]
+            sign = -1.0 if self.descending else 1.0
+            rows = rows[np.argsort(np.where(np.isnan(sorted_by), np.inf, sign * sorted_by), kind="stable")]
+        elif self.descending:
+            rows = rows[::-1]
+        return rows.tolist(), complaints
+
+    async def _read(self) -> None:
+        """Reads the first words of the completions of this page."""
+        pages = max(1, -(-len(self.rows) // _ROWS))
+        self.at = min(max(self.at, 0), pages - 1)
+        shown = self.rows[self.at * _ROWS : (self.at + 1) * _ROWS]
+        scores = self.watched.scores
+        keys = {row: scores.key(row) for row in shown}
+        prompt = self.page.address.get("prompt")
+        found = await asyncio.to_thread(beginnings, self.watched.run, prompt, list(keys.values()))
+        if shown != self.rows[self.at * _ROWS : (self.at + 1) * _ROWS]:
+            return
+        self.said = {row: found.get(key, "") for row, key in keys.items()}
+        self._fill()
+
+    def _fill(self) -> None:
+        shown = self.rows[self.at * _ROWS : (self.at + 1) * _ROWS]
+        self.table.show(
+            [self._row(row) for row in shown], sort=self.sort, descending=self.descending, columns=self._head()
+        )
+        total = len(self.choice.rows) if self.choice is not None else 0
+        self.count._text = f"{len(self.rows):,} of {total:,}" if len(self.rows) != total else f"{total:,}"
+        self.count.update()
+        self.where._text = (
+            f"{self.at * _ROWS + min(1, len(shown)):,}–{self.at * _ROWS + len(shown):,} of {len(self.rows):,}"
+        )
+        self.where.update()
+        self.pager.set_visibility(len(self.rows) > _ROWS)
+        for button, disabled in ((self.back, self.at == 0), (self.on, (self.at + 1) * _ROWS >= len(self.rows))):
+            button._props["disabled"] = disabled
+            button.update()
+
+    def _head(self) -> list[dict[str, Any]]:
+        scores, components = self.watched.scores, self.watched.components
+        columns: list[dict[str, Any]] = [
+            {"name": "show", "label": "", "kind": "buttons"},
+            {"name": "when", "label": "Epoch" if scores.by_epoch else "Step", "kind": "number", "sortable": True},
+            {"name": "total", "label": "Total", "kind": "bar", "sortable": True, "color": "var(--series-0)"},
+            {"name": "advantage", "label": "Advantage", "kind": "number", "sortable": True},
+        ]
+        columns += [
+            {
+                "name": name,
+                "label": one_line(name, 24),
+                "kind": "bar",
+                "sortable": True,
+                "color": color_of(name, components),
+                "swatch": True,
+                "title": one_line(name),
+            }
+            for name in components
+            if name in scores.components
+        ]
+        columns.append(
+            {"name": "length", "label": "Length", "kind": "number", "sortable": True, "title": scores.length_unit}
+        )
+        columns.append({"name": "text", "label": "Text", "kind": "text"})
+        return columns
+
+    def _row(self, row: int) -> dict[str, Any]:
+        scores, bounds = self.watched.scores, bounds_of(self.watched)
+        low, high = self.watched.kept("totals", lambda: _extremes(scores.total))
+        when = f"{scores.visit[row]:,} · {scores.step[row]:,}" if scores.by_epoch else f"{scores.step[row]:,}"
+        cells: dict[str, Any] = {
+            "when": when if scores.training[row] else f"{when} (eval)",
+            "total": _bar(float(scores.total[row]), (low, high)),
+            "advantage": f"{scores.advantage[row]:+.2f}" if np.isfinite(scores.advantage[row]) else None,
+            "length": f"{scores.length[row]:,.0f}" if np.isfinite(scores.length[row]) else None,
+            "text": one_line(self.said.get(row, ""), 110),
+        }
+        for name, values in scores.components.items():
+            cells[name] = _bar(float(values[row]), bounds[name], scores.outcome(name, row))
+        buttons = [["left", "left", "Show on the left"], ["right", "right", "Show on the right"]]
+        cells["show"] = [button for button, side in zip(buttons, self.sides, strict=True) if side != row]
+        return {"key": key_text(scores.key(row)), "cells": cells, "selected": row in self.sides}
+
+    async def _search(self, words: str) -> None:
+        self.words, self.at = words, 0
+        self.page.note(self.page.address.with_state(rows=words))
+        await self._find()
+
+    async def _sort(self, name: str) -> None:
+        self.descending = not self.descending if self.sort == name else True
+        self.sort, self.at = str(name), 0
+        rising = None if self.descending else "1"
+        self.page.note(self.page.address.with_state(order=self.sort, rising=rising))
+        await self._find()
+
+    async def _turn(self, by: int) -> None:
+        self.at += by
+        await self._read()
+
+    async def _press(self, event: dict[str, Any]) -> None:
+        row = self.watched.scores.find(read_key(str(event["key"])))
+        if row is not None and event["name"] in ("left", "right"):
+            await self.chosen(str(event["name"]), row)
+
+    async def _open(self, key: str) -> None:
+        await self._press({"key": key, "name": "left"})
+
+
+def _bar(value: float, bounds: tuple[float, float], outcome: str = "scored") -> dict[str, Any] | None:
+    if np.isnan(value):
+        return (
+            {"text": outcome, "share": None, "tone": "bad" if outcome in ("failed", "errored") else "soft"}
+            if outcome
+            else None
+        )
+    return {"text": said_number(value), "share": share_of(value, bounds), "tone": "bad" if outcome == "errored" else ""}
+
+
+def _extremes(values: Floats) -> tuple[float, float]:
+    known = values[~np.isnan(values)]
+    return (float(known.min()), float(known.max())) if len(known) else (0.0, 1.0)

@@ -1,0 +1,97 @@
+"""Every component's score of two completions, with bars and notes."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+
+from rewardkit.viewer import elements as put
+from rewardkit.viewer.harmless import harmless, one_line
+from rewardkit.viewer.reading import Completion
+from rewardkit.viewer.scores import Scores
+from rewardkit.viewer.style import color_of
+from rewardkit.viewer.watching import Watched
+
+Bounds = dict[str, tuple[float, float]]
+
+
+def bounds_of(watched: Watched) -> Bounds:
+    """Component -> where its bars begin and end: its declared bounds, or what was seen."""
+    return watched.kept("bounds", lambda: _bounds(watched))
+
+
+def share_of(value: float, bounds: tuple[float, float]) -> tuple[float, float] | None:
+    """Where a bar begins and ends, from 0 to 1; bars of negative scores begin at zero and go left."""
+    low, high = min(bounds[0], 0.0), max(bounds[1], 0.0)
+    if not (high > low) or not np.isfinite(value):
+        return None
+    zero = -low / (high - low)
+    end = min(max((value - low) / (high - low), 0.0), 1.0)
+    return min(zero, end), max(zero, end)
+
+
+def said_number(value: float, *, sign: bool = False) -> str:
+    """``0.500``; no minus before a zero."""
+    if np.isnan(value):
+        return "–"
+    value = 0.0 if abs(value) < 0.0005 else value
+    return f"{value:+.3f}" if sign else f"{value:.3f}"
+
+
+def build_scores(watched: Watched, *sides: tuple[int, Completion]) -> None:
+    """A line per component: its name, then each side."""
+    bounds = bounds_of(watched)
+    for name in watched.components:
+        values = watched.scores.components.get(name)
+        if values is None:
+            continue
+        color = color_of(name, watched.components)
+        with put.box("component") as title:
+            title._props["title"] = one_line(name)
+            put.box("swatch", "i").style(f"background: {color}")
+            put.text(one_line(name, 60))
+        for row, completion in sides:
+            with put.box():
+                _one(watched.scores, name, row, float(values[row]), bounds[name], color, completion)
+
+
+def _one(
+    scores: Scores, name: str, row: int, value: float, bounds: tuple[float, float], color: str, completion: Completion
+) -> None:
+    outcome = scores.outcome(name, row)
+    with put.box("one"):
+        put.text(said_number(value), "number")
+        share = share_of(value, bounds)
+        if share is not None:
+            with put.box("track", "span"):
+                width = 100 * (share[1] - share[0])
+                if width:
+                    place = f"left: {100 * share[0]:.1f}%; width: {width:.1f}%; background: {color}"
+                    put.box("fill", "span").style(place)
+        if outcome not in ("scored", ""):
+            put.text(outcome, f"badge {'bad' if outcome in ('failed', 'errored') else 'warn'}")
+        term = scores.terms.get(name)
+        if term is not None and not np.isnan(term[row]):
+            put.text(f"adds {said_number(float(term[row]), sign=True)}", "term")
+    said = [harmless(completion.notes.get(name, "")[:4_000])]
+    said += [f"{one_line(part, 40)} {value:.4g}" for part, value in completion.parts.get(name, {}).items()]
+    if any(said):
+        put.text(" · ".join(filter(None, said)), "note", "div")
+
+
+def _bounds(watched: Watched) -> Bounds:
+    declared: dict[str, Any] = {}
+    for version in watched.versions:
+        try:
+            declared |= {one["name"]: one["bounds"] for one in json.loads(version["components"])}
+        except (ValueError, KeyError, TypeError):
+            continue
+    found: Bounds = {}
+    for name, values in watched.scores.components.items():
+        low, high = declared.get(name) or (None, None)
+        known = values[~np.isnan(values)]
+        seen = (float(known.min()), float(known.max())) if len(known) else (0.0, 1.0)
+        found[name] = (seen[0] if low is None else float(low), seen[1] if high is None else float(high))
+    return found

@@ -1,0 +1,218 @@
+"""The graphs of a run; other runs may be laid over it. What is chosen stands in the address."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from nicegui import ui
+from nicegui.element import Element
+
+from rewardkit.core.errors import RewardKitError
+from rewardkit.viewer import elements as put
+from rewardkit.viewer.addresses import as_list, listed
+from rewardkit.viewer.charts import Range, rows_of, spec_of
+from rewardkit.viewer.curves import Panel, version_marks
+from rewardkit.viewer.exports import csv_of, file_name
+from rewardkit.viewer.harmless import one_line
+from rewardkit.viewer.watching import Watched
+
+if TYPE_CHECKING:
+    from rewardkit.viewer.pages.layout import Page
+
+_SMOOTHINGS = (0.0, 0.3, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.98)
+_USUAL = 0.6
+
+
+class Graphs:
+    """The tab."""
+
+    def __init__(self, page: Page, watched: Watched) -> None:
+        self.page = page
+        self.watched = watched
+        address = page.address
+        self.smoothing = address.number("smoothing", _USUAL, 0.0, 0.99)
+        self.shown = _range(address.get("steps"))
+        self.others = [name for name in listed(address.get("with")) if name != watched.name]
+        self.charts: dict[str, _Graph] = {}
+
+    async def build(self) -> None:
+        if not len(self.watched.scores):
+            from rewardkit.viewer.pages.layout import nothing
+
+            nothing("No batch has been scored yet", "The graphs appear by themselves with the first training step.")
+            return
+        with put.box("bar-of-tools"):
+            put.text("Smoothing", "soft", "label")
+            nearest = min(range(len(_SMOOTHINGS)), key=lambda at: abs(_SMOOTHINGS[at] - self.smoothing))
+            put.Slider(nearest, len(_SMOOTHINGS) - 1, self._smooth, "Smoothing").style("width: 130px")
+            self.said = put.text(f"{self.smoothing:g}", "mono")
+            self.back = put.button("All steps", self._all, title="Show all steps again (g, or double-click a graph)")
+            await self._build_others()
+            put.box("space")
+            put.text("dashed upright: the reward changed · drag over a graph to zoom", "soft")
+        self.problem = put.box()
+        self.grid = put.box("graphs")
+        await self._draw()
+
+    async def follow(self) -> None:
+        if not self.charts:
+            await self.page.show(self.page.address)
+            return
+        await self._draw()
+
+    async def key(self, key: str, shift: bool) -> None:
+        if key == "g":
+            await self._all()
+
+    async def _build_others(self) -> None:
+        names = [name for name in await asyncio.to_thread(self.page.library.names) if name != self.watched.name]
+        left = [name for name in names if name not in self.others]
+        if left:
+            put.Choice(
+                "",
+                {"": "Overlay a run …", **{name: one_line(name, 50) for name in left[:300]}},
+                self._overlay,
+                "Overlay a run",
+            )
+        for name in self.others:
+            put.button(f"{one_line(name, 40)}  ×", lambda name=name: self._remove(name), "on", "Take this run away")
+
+    async def _draw(self) -> None:
+        """All graphs: new ones are built, those that are there get other data."""
+        wanted = self.smoothing, self.shown
+        runs, problems = await asyncio.to_thread(self._runs)
+        specs = await asyncio.to_thread(self._specs, runs)
+        if wanted != (self.smoothing, self.shown):
+            return  # something else was asked for meanwhile
+        self.back._props["disabled"] = self.shown is None
+        self.back.update()
+        self.problem.clear()
+        with self.problem:
+            for problem in problems:
+                put.text(problem, "notice bad", "div")
+        for key, (panel, spec) in specs.items():
+            if key not in self.charts:
+                with self.grid:
+                    self.charts[key] = self._build(panel, spec)
+                continue
+            self.charts[key].show(spec)
+
+    def _runs(self) -> tuple[list[Watched], list[str]]:
+        runs, problems = [self.watched], []
+        for name in self.others:
+            try:
+                runs.append(self.page.watcher.get(name))
+            except RewardKitError as error:
+                problems.append(str(error))
+        return runs, problems
+
+    def _specs(self, runs: list[Watched]) -> dict[str, tuple[Panel, dict[str, Any]]]:
+        components = list(dict.fromkeys(name for run in runs for name in run.components))
+        marks = version_marks(self.watched.scores)
+        found: dict[str, list[tuple[str, Panel]]] = {}
+        for run in runs:
+            for panel in run.panels:
+                found.setdefault(panel.key, []).append((run.name, panel))
+        self.components, self.found = components, found
+        return {
+            key: (
+                panels[0][1],
+                spec_of(panels, components, smoothing=self.smoothing, shown=self.shown, marks=marks),
+            )
+            for key, panels in found.items()
+        }
+
+    def _build(self, panel: Panel, spec: dict[str, Any]) -> _Graph:
+        with put.box("card graph") as card:
+            card._props["data-graph"] = panel.key
+            with put.box("head"):
+                title = put.text(one_line(panel.title, 80), tag="h3")
+                title._props["title"] = panel.about
+                with put.box("tools"):
+                    name = file_name(self.watched.name, panel.key)
+                    put.button("PNG", lambda: chart.run_method("png", f"{name}.png"), "small", "Save as an image")
+                    put.button(
+                        "CSV", lambda: self._csv(panel.key, f"{name}.csv"), "small", "Save all points as a table"
+                    )
+            legend = put.box("legend")
+            chart = put.Chart(spec)
+            chart.on("zoom", lambda event: self._zoom(event.args))
+        graph = _Graph(chart, legend)
+        graph.label(spec)
+        return graph
+
+    def _csv(self, key: str, name: str) -> None:
+        header, rows = rows_of(self.found[key])
+        ui.download.content(csv_of(header, rows).encode(), name, "text/csv")
+
+    async def _smooth(self, at: int) -> None:
+        self.smoothing = _SMOOTHINGS[min(max(at, 0), len(_SMOOTHINGS) - 1)]
+        self.said._text = f"{self.smoothing:g}"
+        self.said.update()
+        self.page.note(self.page.address.with_state(smoothing=f"{self.smoothing:g}"))
+        await self._draw()
+
+    async def _zoom(self, shown: list[float] | None) -> None:
+        self.shown = None if shown is None else (round(min(shown)), max(round(max(shown)), round(min(shown)) + 1))
+        said = None if self.shown is None else f"{self.shown[0]:g}-{self.shown[1]:g}"
+        self.page.note(self.page.address.with_state(steps=said), step=True)
+        await self._draw()
+
+    async def _all(self) -> None:
+        if self.shown is not None:
+            await self._zoom(None)
+
+    async def _overlay(self, name: str) -> None:
+        if name:
+            await self.page.go(self.page.address.with_state(**{"with": as_list([*self.others, name])}))
+
+    async def _remove(self, name: str) -> None:
+        others = as_list(one for one in self.others if one != name)
+        await self.page.go(self.page.address.with_state(**{"with": others}))
+
+
+@dataclass
+class _Graph:
+    """One graph with its legend."""
+
+    chart: put.Chart
+    legend: Element
+    entries: list[tuple[str, str, str]] = field(default_factory=list)
+
+    def show(self, spec: dict[str, Any]) -> None:
+        self.chart.show(spec)
+        self.label(spec)
+
+    def label(self, spec: dict[str, Any]) -> None:
+        """The legend; of several runs, what the dashes and what the colours mean."""
+        entries = [(line["line"], line["color"], line["dash"]) for line in spec["lines"]]
+        if any("run" in line for line in spec["lines"]):
+            colors = {line["color"]: line["line"] for line in reversed(spec["lines"])}
+            dashes = {line["run"]: (line["color"], line["dash"]) for line in spec["lines"]}
+            one_each = len(dashes) == len(entries)
+            entries = [(run, color if one_each else "var(--series-0)", dash) for run, (color, dash) in dashes.items()]
+            entries += [] if one_each else [(name, color, "solid") for color, name in reversed(colors.items())]
+        elif len(entries) == 1:
+            entries = []
+        if entries == self.entries:
+            return
+        self.entries = entries
+        self.legend.clear()
+        with self.legend:
+            for name, color, dash in entries:
+                with put.box(tag="span") as entry:
+                    entry._props["title"] = name
+                    put.box(f"swatch line {dash}", "i").style(f"background: {color}; --c: {color}")
+                    put.text(name)
+            if spec["left_out"]:
+                put.text(f"and {spec['left_out']} more (in the CSV)")
+
+
+def _range(text: str) -> Range | None:
+    """``"200-400"``."""
+    low, _, high = text.partition("-")
+    if not (low.isdigit() and high.isdigit() and len(text) < 24) or int(high) <= int(low):
+        return None
+    return float(low), float(high)

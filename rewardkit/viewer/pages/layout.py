@@ -1,0 +1,242 @@
+"""The frame of every page: header, tabs, keys, history; which tab is shown follows from the address."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any, Protocol
+
+from nicegui import background_tasks, ui
+from nicegui.element import Element
+from starlette.requests import Request
+
+from rewardkit.core.errors import RewardKitError
+from rewardkit.viewer import elements as put
+from rewardkit.viewer.addresses import TABS, Address
+from rewardkit.viewer.harmless import one_line
+from rewardkit.viewer.library import Library
+from rewardkit.viewer.style import style_sheet
+from rewardkit.viewer.watching import Watched, Watcher
+
+_SECONDS = 1.0
+_TITLES = {"graphs": "Graphs", "completions": "Completions", "logs": "Reward logs", "suspicious": "Suspicious"}
+_KEYS = {
+    "?": "this help",
+    "1 2 3 4": "graphs, completions, reward logs, suspicious",
+    "0": "the list of runs",
+    "/": "search",
+    "j k": "next, previous prompt (or ↓ ↑)",
+    "← →": "previous, next completion on the left; with Shift on the right",
+    "n": "both: left the first, right the best of the newest",
+    "s": "swap left and right",
+    "b": "show or hide the prompts",
+    "g": "show all steps again",
+    "d": "dark or light",
+    "Esc": "leave a field, close this",
+}
+
+
+class Tab(Protocol):
+    """What a file of this folder has."""
+
+    async def build(self) -> None: ...
+
+    async def follow(self) -> None: ...
+
+    async def key(self, key: str, shift: bool) -> None: ...
+
+
+class Page:
+    """One browser tab of one person."""
+
+    def __init__(self, library: Library, watcher: Watcher, address: Address) -> None:
+        self.library = library
+        self.watcher = watcher
+        self.address = address
+        self.tab: Tab | None = None
+        self._going = 0
+        self._shown = -1
+        self._following = False
+
+    async def build(self) -> None:
+        """Everything, for the first time."""
+        self.shell = put.Shell()
+        self.shell.on("key", lambda event: self._key(event.args))
+        self.shell.on("go", lambda event: self.go(Address.of_url(str(event.args))))
+        self.shell.on("went", lambda event: self.show(Address.of_url(str(event.args))))
+        self.header = put.box("top", "header")
+        self.content = put.box("page", "main")
+        self._build_help()
+        await self.show(self.address)
+        ui.timer(_SECONDS, self._follow, immediate=False)
+
+    async def go(self, address: Address) -> None:
+        """Shows another view; the way back leads here."""
+        self.shell.run_method("push", address.url)
+        await self.show(address)
+        self.shell.run_method("top")
+
+    def note(self, address: Address, *, step: bool = False) -> None:
+        """The view is already what `address` says; a `step` is one that "back" undoes."""
+        self.address = address
+        self.shell.run_method("push" if step else "replace", address.url)
+
+    async def show(self, address: Address, *, read: bool = False) -> None:
+        """Builds what an address names; says so first where the run has to be read."""
+        self.address = address
+        self._going += 1
+        going = self._going
+        if address.run is not None and self.watcher.opened(address.run) is None and not read:
+            self._clear(None)
+            with self.content:
+                put.text("Reading the run …", "empty", "div")
+            later(self.content, self.show(address, read=True))
+            return
+        try:
+            watched = None if address.run is None else await asyncio.to_thread(self.watcher.get, address.run)
+        except RewardKitError as error:
+            self._clear(None)
+            with self.content:
+                nothing("This run cannot be shown", str(error), back=True)
+            return
+        if going != self._going:
+            return
+        self._clear(watched)
+        self._shown = watched.number if watched is not None else -1
+        self.tab = _tab(self, watched)
+        with self.content:
+            await self.tab.build()
+        self.shell.run_method("title", f"{one_line(address.run or 'Runs', 60)} · rewardkit")
+
+    def _clear(self, watched: Watched | None) -> None:
+        self.tab = None
+        self.content.clear()
+        self.header.clear()
+        with self.header:
+            self._build_header()
+            if watched is not None:
+                self._set_badge(watched)
+        with self.content:
+            if watched is not None and watched.problem:
+                put.text(watched.problem, "notice warn", "div")
+
+    def _build_header(self) -> None:
+        put.link("rewardkit", "/", "brand", "All runs")
+        self.badge: Element | None = None
+        if self.address.run is not None:
+            put.text("/", "slash")
+            put.text(one_line(self.address.run, 60), "run")
+            self.badge = put.text("…", "badge")
+            with put.box("tabs", "nav"):
+                for tab in TABS:
+                    here = "here" if tab == self.address.tab else ""
+                    put.link(_TITLES[tab], self.address.to(tab).url, here)
+        put.box("space")
+        put.button("Dark", lambda: self.shell.run_method("toggle"), "ghost", "Dark or light (d)")
+        put.button("?", self.help.open, "ghost", "Keyboard (?)")
+
+    def _set_badge(self, watched: Watched) -> None:
+        if self.badge is not None:
+            scores = watched.scores
+            last = f" · step {int(scores.step[-1]):,}" if len(scores) else ""
+            self.badge._text = f"{watched.state}{last}"
+            self.badge.classes(replace=f"badge {watched.state}")
+            self.badge.update()
+
+    def _build_help(self) -> None:
+        self.help = ui.dialog()
+        with self.help, put.box("help"):
+            put.text("Keyboard", tag="h2")
+            with put.box(tag="dl"):
+                for keys, said in _KEYS.items():
+                    with put.box(tag="dt"):
+                        for key in keys.split(" "):
+                            put.text(key, tag="kbd")
+                    put.text(said, tag="dd")
+
+    async def _key(self, event: dict[str, object]) -> None:
+        key, shift = str(event.get("key")), bool(event.get("shift"))
+        if key == "?":
+            self.help.value = not self.help.value
+        elif key == "0":
+            await self.go(Address())
+        elif key in "1234" and self.address.run is not None:
+            await self.go(self.address.to(TABS[int(key) - 1]))
+        elif self.tab is not None:
+            with self.content:
+                await self.tab.key(key, shift)
+
+    async def _follow(self) -> None:
+        """Brings what is shown up to date, once there is something new."""
+        if self._following or self.tab is None:
+            return
+        self._following = True
+        try:
+            if self.address.run is None:
+                with self.content:
+                    await self.tab.follow()
+                return
+            watched = await asyncio.to_thread(self.watcher.get, self.address.run)
+            if watched.number != self._shown and self.tab is not None:
+                self._shown = watched.number
+                self._set_badge(watched)
+                with self.content:
+                    await self.tab.follow()
+        except RewardKitError:
+            return
+        finally:
+            self._following = False
+
+
+def nothing(title: str, said: str, example: str = "", *, back: bool = False) -> None:
+    """An empty or broken page: what is missing and what to do."""
+    with put.box("empty"):
+        put.text(title, tag="h2")
+        put.text(said, tag="p")
+        if example:
+            put.text(example, tag="pre")
+        if back:
+            with put.box(tag="p"):
+                put.link("All runs", "/")
+
+
+def later(frame: Element, work: Coroutine[Any, Any, None]) -> None:
+    """Does something once the page has been sent, as if `frame` had asked for it."""
+    background_tasks.create(_within(frame, work))
+
+
+async def _within(frame: Element, work: Coroutine[Any, Any, None]) -> None:
+    try:
+        with frame:
+            await work
+    except RuntimeError:
+        if frame._client() is not None and not frame.is_deleted:  # nobody looks at it any more
+            raise
+
+
+def _tab(page: Page, watched: Watched | None) -> Tab:
+    if watched is None:
+        from rewardkit.viewer.pages.runs import Runs
+
+        return Runs(page)
+    from rewardkit.viewer.pages.completions import Completions
+    from rewardkit.viewer.pages.graphs import Graphs
+    from rewardkit.viewer.pages.logs import Logs
+    from rewardkit.viewer.pages.suspicious import Suspicious
+
+    tabs: dict[str, Callable[[Page, Watched], Tab]]
+    tabs = {"graphs": Graphs, "completions": Completions, "logs": Logs, "suspicious": Suspicious}
+    return tabs[page.address.tab](page, watched)
+
+
+def add_pages(library: Library, watcher: Watcher) -> Callable[[Request], Awaitable[None]]:
+    """Makes the page known to NiceGUI; gives what stands at all other addresses."""
+    ui.add_css(style_sheet(), shared=True)
+
+    async def page(request: Request) -> None:
+        raw = request.scope.get("raw_path", b"/").decode("latin-1")
+        await Page(library, watcher, Address.parse(raw, request.url.query)).build()
+
+    for path in ("/", "/run/{rest:path}"):
+        ui.page(path, response_timeout=30.0)(page)
+    return page

@@ -1,0 +1,215 @@
+"""What reward functions printed, logged and got wrong; how often, and which calls were slow."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rewardkit.viewer import elements as put
+from rewardkit.viewer.addresses import Address
+from rewardkit.viewer.harmless import harmless, one_line
+from rewardkit.viewer.reading import LogQuery, log_page, log_rates
+from rewardkit.viewer.scores import OUTCOMES, key_text
+from rewardkit.viewer.watching import Watched
+
+if TYPE_CHECKING:
+    from rewardkit.viewer.pages.layout import Page
+
+_ROWS = 60
+_TONES = {"error": "bad", "warning": "warn"}
+_KINDS = ("print", "log", "warning", "fault", "slow")
+_LEVELS = ("debug", "info", "warning", "error")
+_COLUMNS = [
+    {"name": "step", "label": "Step", "kind": "number"},
+    {"name": "time", "label": "Time (UTC)", "kind": "number"},
+    {"name": "level", "label": "Level", "kind": "badge"},
+    {"name": "kind", "label": "Kind", "kind": "soft"},
+    {"name": "component", "label": "Component", "kind": "soft"},
+    {"name": "message", "label": "Message", "kind": "text"},
+    {"name": "count", "label": "Times", "kind": "number"},
+    {"name": "seconds", "label": "Seconds", "kind": "number"},
+    {"name": "show", "label": "", "kind": "link"},
+]
+
+
+class Logs:
+    """The tab."""
+
+    def __init__(self, page: Page, watched: Watched) -> None:
+        self.page = page
+        self.watched = watched
+        address = page.address
+        self.asked = LogQuery(address.get("q"), address.get("component"), address.get("level"), address.get("kind"))
+        self.at = int(address.number("page", 1, 1, 1e6)) - 1
+        self.lines: list[dict[str, Any]] = []
+        self.open: set[str] = set()
+
+    async def build(self) -> None:
+        with put.box("card scroll rates"):
+            self.rates = put.Table(self._rate_columns(), empty="No component has been scored yet.")
+            self.rates.when("open", self._component)
+        with put.box("bar-of-tools"):
+            put.Field(self.asked.words, self._search, "Search messages", main=True).style("width: 300px")
+            names = {
+                "": "All components",
+                "-": "(no component)",
+                **{name: one_line(name, 50) for name in self.watched.components},
+            }
+            put.Choice(self.asked.component, names, self._component, "Component")
+            put.Choice(self.asked.level, {"": "All levels", **{one: one for one in _LEVELS}}, self._level, "Level")
+            put.Choice(self.asked.kind, {"": "All kinds", **{one: one for one in _KINDS}}, self._kind, "Kind")
+            put.box("space")
+            self.back = put.button("‹", lambda: self._turn(-1), "ghost", "Previous page")
+            self.count = put.text("", "soft")
+            self.on = put.button("›", lambda: self._turn(1), "ghost", "Next page")
+        with put.box("card scroll"):
+            self.table = put.Table(_COLUMNS, empty="Nothing was printed, logged or went wrong while scoring.")
+            self.table.when("open", self._open)
+        await self.follow()
+
+    async def follow(self) -> None:
+        self.rates.show(await asyncio.to_thread(self._rates))
+        await self._show()
+
+    async def key(self, key: str, shift: bool) -> None:
+        return None
+
+    async def _show(self) -> None:
+        wanted = self.asked, self.at
+        total, lines = await asyncio.to_thread(log_page, self.watched.run, self.asked, self.at * _ROWS, _ROWS)
+        if wanted != (self.asked, self.at):
+            return  # something else was asked for meanwhile
+        self.lines = lines
+        first = self.at * _ROWS
+        self.count._text = f"{min(first + 1, total):,}–{min(first + _ROWS, total):,} of {total:,} lines, newest first"
+        self.count.update()
+        for button, disabled in ((self.back, self.at == 0), (self.on, first + _ROWS >= total)):
+            button._props["disabled"] = disabled
+            button.update()
+        if self.asked != LogQuery():
+            self.table._props["empty"] = (
+                "No line fits. Take words out of the search, or show all components and levels."
+            )
+        self._fill()
+
+    def _fill(self) -> None:
+        self.table.show([self._row(number, line) for number, line in enumerate(self.lines)])
+
+    def _row(self, number: int, line: dict[str, Any]) -> dict[str, Any]:
+        key = f"{line['attempt']}.{line['rank']}.{line['part']}.{line['row']}.{self.at * _ROWS + number}"
+        detail = None
+        if key in self.open:
+            detail = harmless("\n\n".join(filter(None, (line["message"], line["detail"]))))
+        cells: dict[str, Any] = {
+            "step": f"{line['step']:,}",
+            "time": f"{line['time']:%m-%d %H:%M:%S}" if line["time"] is not None else None,
+            "level": {"text": line["level"], "tone": _TONES.get(line["level"], "")},
+            "kind": line["kind"],
+            "component": one_line(line["component"] or "–", 40),
+            "message": one_line(line["message"] or "", 300),
+            "count": f"{line['count']:,}" if (line["count"] or 1) > 1 else "",
+            "seconds": f"{line['seconds']:.2f}" if line["seconds"] is not None else "",
+            "show": {"text": "", "href": ""},
+        }
+        if line["row"] is not None:
+            name = key_text((line["attempt"], line["rank"], line["part"], line["row"]))
+            url = Address(self.watched.name, "completions", {"left": name}).url
+            cells["show"] = {"text": "completion", "href": url}
+        else:
+            cells["show"] = None
+        return {"key": key, "cells": cells, "detail": detail}
+
+    def _rate_columns(self) -> list[dict[str, Any]]:
+        number = {"kind": "number"}
+        return [
+            {"name": "component", "label": "Component", "kind": "soft"},
+            {"name": "calls", "label": "Completions", **number, "title": "Completions that it was asked about"},
+            {"name": "errors", "label": "Errors", **number, "title": "Its code raised or returned nonsense"},
+            {"name": "error_rate", "label": "Error rate", "kind": "bar", "color": "var(--bad)"},
+            {
+                "name": "failures",
+                "label": "Failures",
+                **number,
+                "title": "It could not be computed: a judge was down, a worker was killed",
+            },
+            {"name": "slow", "label": "Slow calls", **number},
+            {"name": "slow_rate", "label": "Slow rate", "kind": "bar", "color": "var(--warn)"},
+            {"name": "slowest", "label": "Slowest", **number, "title": "Seconds"},
+            {"name": "seconds", "label": "Seconds per batch", **number},
+            {"name": "lines", "label": "Lines", **number, "title": "Printed and logged"},
+        ]
+
+    def _rates(self) -> list[dict[str, Any]]:
+        scores = self.watched.scores
+        said = log_rates(self.watched.run)
+        rows = []
+        for name in self.watched.components:
+            codes = scores.outcomes.get(name)
+            if codes is None:
+                continue
+            counts = np.bincount(codes, minlength=len(OUTCOMES) + 1)
+            calls = int(counts[: len(OUTCOMES)].sum() - counts[OUTCOMES.index("skipped")])
+            errors, failures = int(counts[OUTCOMES.index("errored")]), int(counts[OUTCOMES.index("failed")])
+            one = said.get(name, {})
+            slow = int(one.get("slow", 0))
+            seconds = self.watched.metrics.training.get(f"seconds/{name}")
+            cells = {
+                "component": one_line(name, 50),
+                "calls": f"{calls:,}",
+                "errors": f"{errors:,}",
+                "error_rate": _rate(errors, calls),
+                "failures": f"{failures:,}",
+                "slow": f"{slow:,}",
+                "slow_rate": _rate(slow, calls),
+                "slowest": f"{one['slowest']:.2f}" if one.get("slowest") else None,
+                "seconds": f"{float(np.mean(seconds[1])):.3f}" if seconds is not None else None,
+                "lines": f"{one.get('lines', 0):,.0f}",
+            }
+            rows.append({"key": name, "cells": cells, "selected": name == self.asked.component})
+        return rows
+
+    async def _change(self, **changes: str) -> None:
+        state = {
+            "q": self.asked.words,
+            "component": self.asked.component,
+            "level": self.asked.level,
+            "kind": self.asked.kind,
+            **changes,
+        }
+        self.asked = LogQuery(state["q"], state["component"], state["level"], state["kind"])
+        self.at = 0
+        self.open.clear()
+        self.page.note(self.page.address.with_state(**state, page=None))
+        await self._show()
+
+    async def _search(self, words: str) -> None:
+        await self._change(q=words)
+
+    async def _component(self, name: str) -> None:
+        await self.page.go(
+            self.page.address.with_state(component=None if name == self.asked.component else str(name), page=None)
+        )
+
+    async def _level(self, level: str) -> None:
+        await self._change(level=level)
+
+    async def _kind(self, kind: str) -> None:
+        await self._change(kind=kind)
+
+    async def _turn(self, by: int) -> None:
+        self.at = max(self.at + by, 0)
+        self.page.note(self.page.address.with_state(page=str(self.at + 1) if self.at else None))
+        await self._show()
+
+    async def _open(self, key: str) -> None:
+        self.open ^= {str(key)}
+        self._fill()
+
+
+def _rate(count: int, calls: int) -> dict[str, Any] | None:
+    if not calls:
+        return None
+    share = count / calls
+    return {"text": f"{100 * share:.2f} %" if share else "0 %", "share": (0.0, share), "tone": "" if share else "soft"}

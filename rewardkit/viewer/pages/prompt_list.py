@@ -1,0 +1,216 @@
+"""The prompts of a run: search, sort, filter; the one that is chosen is shown beside."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rewardkit.viewer import elements as put
+from rewardkit.viewer.filters import Column, Filter
+from rewardkit.viewer.harmless import one_line
+from rewardkit.viewer.reading import columns_of
+from rewardkit.viewer.scores import Integers
+from rewardkit.viewer.watching import Watched
+
+if TYPE_CHECKING:
+    from rewardkit.viewer.pages.layout import Page
+
+_ROWS = 40
+_COLUMNS = [
+    {
+        "name": "index",
+        "label": "#",
+        "kind": "number",
+        "sortable": True,
+        "title": "In the order in which they were first seen",
+    },
+    {"name": "text", "label": "Prompt", "kind": "text", "sortable": True},
+    {"name": "length", "label": "Len", "kind": "number", "sortable": True, "title": "length: characters of the prompt"},
+    {"name": "epochs", "label": "Ep", "kind": "number", "sortable": True},
+    {
+        "name": "completions",
+        "label": "N",
+        "kind": "number",
+        "sortable": True,
+        "title": "completions: how many there are",
+    },
+    {
+        "name": "mean",
+        "label": "Mean",
+        "kind": "number",
+        "sortable": True,
+        "title": "mean: of the totals of all its completions",
+    },
+]
+_HINT = "Search, or mean<0.5 …"
+_EXPLAINED = (
+    "Words are looked for in prompts and their columns. Conditions: index, length, epochs, completions, mean, best, "
+    "last (and each example column), such as mean<0.5, completions>=16, level=hard, answer:42."
+)
+
+
+class PromptList:
+    """The left side of the tab Completions."""
+
+    def __init__(self, page: Page, watched: Watched, chosen: Callable[[str], Awaitable[None]]) -> None:
+        self.page = page
+        self.watched = watched
+        self.chosen = chosen
+        self.words = page.address.get("q")
+        self.sort = page.address.get("sort", "index")
+        self.descending = page.address.get("down") == "1"
+        self.at = 0
+        self.order: Integers = np.empty(0, dtype=np.int64)
+        self._columns_read: tuple[int, dict[str, Column]] | None = None
+
+    async def build(self) -> None:
+        with put.box("card prompts"):
+            with put.box("find"):
+                put.Field(self.words, self._search, _HINT, explained=_EXPLAINED, main=True)
+                put.Choice(
+                    "",
+                    {
+                        "": "Filter …",
+                        "mean<0.5": "mean below 0.5",
+                        "best<1": "best below 1",
+                        "epochs>1": "seen more than once",
+                        "epochs=1": "seen once",
+                        "none": "no filter",
+                    },
+                    self._filter,
+                    "Filter the prompts",
+                )
+            self.complaint = put.text("", "complaint", "div")
+            with put.box("scroll"):
+                self.table = put.Table(_COLUMNS, empty="No prompt fits. Take words or conditions out of the search.")
+                self.table.when("sort", self._sort).when("open", self._open)
+            with put.box("pager"):
+                self.back = put.button("‹", lambda: self._turn(-1), "ghost", "Previous page")
+                self.count = put.text("")
+                self.on = put.button("›", lambda: self._turn(1), "ghost", "Next page")
+        await self.refresh()
+
+    async def refresh(self) -> None:
+        """Finds and sorts anew, and shows the page on which the chosen prompt stands."""
+        wanted = self.words, self.sort, self.descending
+        order, complaints = await asyncio.to_thread(self.found)
+        if wanted != (self.words, self.sort, self.descending):
+            return  # something else was asked for meanwhile
+        self.order = order
+        self.complaint._text = " ".join(complaints)
+        self.complaint.set_visibility(bool(complaints))
+        self.complaint.update()
+        place = self._place()
+        self.at = 0 if place is None else place // _ROWS
+        self.show()
+
+    def show(self) -> None:
+        """The rows of this page."""
+        prompts = self.watched.prompts
+        pages = max(1, -(-len(self.order) // _ROWS))
+        self.at = min(max(self.at, 0), pages - 1)
+        shown = self.order[self.at * _ROWS : (self.at + 1) * _ROWS].tolist()
+        chosen = self.page.address.get("prompt")
+        rows = []
+        for number in shown:
+            cells = {name: _said(name, values[number]) for name, values in prompts.numbers.items()}
+            cells["text"] = one_line(prompts.texts[number], 150) or "(empty)"
+            rows.append({"key": prompts.ids[number], "cells": cells, "selected": prompts.ids[number] == chosen})
+        label = "Ep" if self.watched.scores.by_epoch else "St"
+        said = "in how many epochs it was seen" if self.watched.scores.by_epoch else "in how many steps it was seen"
+        columns = [
+            {**one, "label": label, "title": f"epochs: {said}"} if one["name"] == "epochs" else one for one in _COLUMNS
+        ]
+        self.table.show(rows, sort=self.sort, descending=self.descending, columns=columns)
+        everything = len(prompts.ids)
+        self.count._text = (
+            f"{self.at * _ROWS + min(1, len(shown)):,}–{self.at * _ROWS + len(shown):,} of {len(self.order):,}"
+            + (f" (all: {everything:,})" if len(self.order) != everything else "")
+        )
+        self.count.update()
+        for button, disabled in ((self.back, self.at == 0), (self.on, self.at == pages - 1)):
+            button._props["disabled"] = disabled
+            button.update()
+
+    def beside(self, by: int) -> str | None:
+        """The prompt so many further in the list."""
+        if not len(self.order):
+            return None
+        place = self._place()
+        place = 0 if place is None else min(max(place + by, 0), len(self.order) - 1)
+        self.at = place // _ROWS
+        return self.watched.prompts.ids[int(self.order[place])]
+
+    def _place(self) -> int | None:
+        code = self.watched.scores.code_of.get(self.page.address.get("prompt"))
+        if code is None:
+            return None
+        found = np.flatnonzero(self.order == code)
+        return int(found[0]) if len(found) else None
+
+    def found(self) -> tuple[Integers, list[str]]:
+        """The prompts that fit, sorted, and what could not be understood."""
+        prompts = self.watched.prompts
+        asked = Filter.parse(self.words)
+        columns: dict[str, Column] = dict(prompts.numbers)
+        if any(condition.name not in columns for condition in asked.conditions):
+            columns |= self._examples()
+        rows, complaints = asked.rows(
+            prompts.searched if asked.words or _searched_for(asked, columns) else prompts.ids, columns
+        )
+        if self.sort == "text":
+            order = sorted(rows.tolist(), key=lambda row: prompts.texts[row])
+            rows = np.array(order, dtype=np.int64)
+        else:
+            values = prompts.numbers.get(self.sort, prompts.numbers["index"])[rows]
+            rows = rows[
+                np.argsort(np.where(np.isnan(values), np.inf, -values if self.descending else values), kind="stable")
+            ]
+        return (rows[::-1] if self.sort == "text" and self.descending else rows), complaints
+
+    def _examples(self) -> dict[str, Column]:
+        """The example columns, as texts."""
+        if self._columns_read is None or self._columns_read[0] != self.watched.number:
+            read = [columns_of(text) for text in self.watched.prompts.columns]
+            names = dict.fromkeys(name for row in read for name in row)
+            self._columns_read = self.watched.number, {name: [row.get(name, "") for row in read] for name in names}
+        return self._columns_read[1]
+
+    async def _search(self, words: str) -> None:
+        self.words = words
+        self.page.note(self.page.address.with_state(q=words))
+        await self.refresh()
+
+    async def _filter(self, condition: str) -> None:
+        kept = [word for word in self.words.split() if not any(sign in word for sign in "<>=")]
+        words = " ".join([*kept, condition] if condition and condition != "none" else kept)
+        await self.page.go(self.page.address.with_state(q=words))
+
+    async def _sort(self, name: str) -> None:
+        self.descending = not self.descending if self.sort == name else name in ("length", "epochs", "completions")
+        self.sort = str(name)
+        self.page.note(self.page.address.with_state(sort=self.sort, down="1" if self.descending else None))
+        await self.refresh()
+        self.at = 0
+        self.show()
+
+    async def _open(self, prompt: str) -> None:
+        await self.chosen(str(prompt))
+
+    def _turn(self, by: int) -> None:
+        self.at += by
+        self.show()
+
+
+def _searched_for(asked: Filter, columns: dict[str, Column]) -> bool:
+    """Whether a condition names no column and is looked for as a word."""
+    return any(condition.name not in columns for condition in asked.conditions)
+
+
+def _said(name: str, value: float) -> str | None:
+    if np.isnan(value):
+        return None
+    return f"{value:.2f}" if name in ("mean", "best") else f"{value:,.0f}"

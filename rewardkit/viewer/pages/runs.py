@@ -1,0 +1,208 @@
+"""The list of runs: state, steps, last rewards; those that are ticked can be laid over each other."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rewardkit.core.errors import RewardKitError
+from rewardkit.viewer import elements as put
+from rewardkit.viewer.addresses import Address, as_list, listed
+from rewardkit.viewer.charts import series_color, spec_of
+from rewardkit.viewer.curves import Panel
+from rewardkit.viewer.harmless import one_line
+from rewardkit.viewer.style import color_of
+from rewardkit.viewer.summaries import LAST, Summary
+
+if TYPE_CHECKING:
+    from rewardkit.viewer.pages.layout import Page
+
+_COMPONENTS = 5
+_SAMPLE = """import rewardkit as rk
+
+trainer = GRPOTrainer(
+    ...,
+    reward_funcs=rk.to_trl(reward, record="runs/first"),
+)"""
+
+
+class Runs:
+    """The page at /."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.names: list[str] = []
+        self.summaries: dict[str, Summary] = {}
+        self.ticked = listed(page.address.get("show"))
+        self.words = page.address.get("q")
+        self._drawn: object = None
+        self._busy = False
+
+    async def build(self) -> None:
+        from rewardkit.viewer.pages.layout import later
+
+        self.names = await asyncio.to_thread(self.page.library.names)
+        if not self.names:
+            self._build_empty()
+            return
+        with put.box("bar-of-tools"):
+            put.Field(self.words, self._search, "Search runs", main=True).style("width: 280px")
+            self.overlay = put.button(
+                "Overlay graphs", self._overlay, title="The graphs of all ticked runs, laid over each other"
+            )
+            self.count = put.text("", "soft")
+        self.graph = put.box("card graph").style("margin-bottom: 12px")
+        with put.box("card scroll") as self.frame:
+            self.table = put.Table(self._columns([]), empty="No run has this name.")
+            self.table.when("check", self._tick).when("open", self._open)
+        self._show()
+        later(self.frame, self._refresh())
+
+    async def follow(self) -> None:
+        names = await asyncio.to_thread(self.page.library.names)
+        if bool(names) != bool(self.names):
+            await self.page.show(self.page.address)
+            return
+        if names:
+            self.names = names
+            await self._refresh()
+
+    async def key(self, key: str, shift: bool) -> None:
+        return None
+
+    async def _refresh(self) -> None:
+        """Reads all runs, and shows each when it has been read."""
+        if self._busy:
+            return
+        self._busy = True
+        try:
+            for name in list(self.names):
+                new = name not in self.summaries
+                self.summaries[name] = await asyncio.to_thread(self._summary, name)
+                if self.table.is_deleted:
+                    return
+                if new:
+                    self._show()
+            self._show()
+        finally:
+            self._busy = False
+
+    def _summary(self, name: str) -> Summary:
+        try:
+            return self.page.watcher.summaries.of(self.page.library.path(name))
+        except RewardKitError as error:
+            return Summary(problem=str(error))
+
+    def _show(self) -> None:
+        shown = [name for name in self.names if self.words.casefold() in name.casefold()]
+        known = [self.summaries[name] for name in shown if name in self.summaries]
+        components = list(dict.fromkeys(one for summary in known for one, _ in summary.components))[:_COMPONENTS]
+        drawn = (shown, known, list(self.ticked), self.words)
+        if drawn == self._drawn:
+            return
+        self._drawn = drawn
+        rows = [self._row(name, components) for name in shown]
+        self.table.show(rows, columns=self._columns(components))
+        ticked = [name for name in self.ticked if name in self.names]
+        self.overlay._props["disabled"] = not ticked
+        self.overlay.update()
+        self.count._text = f"{len(shown)} of {len(self.names)} runs" + (f", {len(ticked)} ticked" if ticked else "")
+        self.count.update()
+        self._draw(ticked)
+
+    def _draw(self, ticked: list[str]) -> None:
+        """The totals of the ticked runs, over each other."""
+        lines = [(name, self.summaries[name].total) for name in ticked if name in self.summaries]
+        plain = [(name, Panel("total", "Total reward", "", [line])) for name, line in lines if line is not None]
+        self.graph.clear()
+        self.graph.set_visibility(bool(plain))
+        if not plain:
+            return
+        spec = spec_of(plain, [], smoothing=0.6)
+        for number, line in enumerate(spec["lines"]):
+            line["color"], line["dash"] = series_color(number), "solid"
+        with self.graph:
+            with put.box("head"):
+                put.text("Total reward", tag="h3")
+            with put.box("legend"):
+                for line in spec["lines"]:
+                    with put.box(tag="span"):
+                        put.box("swatch line", "i").style(f"background: {line['color']}")
+                        put.text(line["name"])
+            put.Chart(spec)
+
+    def _columns(self, components: list[str]) -> list[dict[str, Any]]:
+        return [
+            {"name": "ticked", "label": "", "kind": "check", "width": "30px"},
+            {"name": "name", "label": "Run", "kind": "link"},
+            {"name": "state", "label": "State", "kind": "badge"},
+            {"name": "steps", "label": "Last step", "kind": "number"},
+            {"name": "completions", "label": "Completions", "kind": "number"},
+            {"name": "total", "label": f"Total, last {LAST} steps", "kind": "number"},
+            *(
+                {
+                    "name": f"c{number}",
+                    "label": one_line(name, 22),
+                    "kind": "number",
+                    "color": color_of(name, components),
+                    "swatch": True,
+                    "title": one_line(name),
+                }
+                for number, name in enumerate(components)
+            ),
+            {"name": "seen", "label": "Last written", "kind": "number"},
+        ]
+
+    def _row(self, name: str, components: list[str]) -> dict[str, Any]:
+        summary = self.summaries.get(name)
+        url = Address(name, "graphs").url
+        if summary is None:
+            cells = {"ticked": name in self.ticked, "name": {"text": one_line(name, 80), "href": url}}
+            return {"key": name, "cells": {**cells, "state": {"text": "reading …", "tone": ""}}}
+        if summary.problem:
+            link = {"text": one_line(name, 80), "href": url, "sub": one_line(summary.problem, 400)}
+            return {"key": name, "cells": {"ticked": False, "name": link, "state": {"text": "broken", "tone": "bad"}}}
+        means = dict(summary.components)
+        cells = {
+            "ticked": name in self.ticked,
+            "name": {"text": one_line(name, 80), "href": url, "sub": one_line(summary.title, 100)},
+            "state": {"text": summary.state, "tone": summary.state},
+            "steps": None if summary.last_step is None else f"{summary.last_step:,}",
+            "completions": f"{summary.completions:,}",
+            "total": _said(summary.last_total),
+            "seen": summary.written,
+            **{f"c{number}": _said(means.get(one)) for number, one in enumerate(components)},
+        }
+        return {"key": name, "cells": cells}
+
+    def _search(self, words: str) -> None:
+        self.words = words
+        self.page.note(self.page.address.with_state(q=words))
+        self._show()
+
+    def _tick(self, event: dict[str, Any]) -> None:
+        name = str(event["key"])
+        self.ticked = [one for one in self.ticked if one != name] + ([name] if event["on"] else [])
+        self.page.note(self.page.address.with_state(show=as_list(self.ticked)))
+        self._show()
+
+    async def _open(self, name: str) -> None:
+        await self.page.go(Address(str(name), "graphs"))
+
+    async def _overlay(self) -> None:
+        ticked = [name for name in self.ticked if name in self.names]
+        if ticked:
+            others = {"with": as_list(ticked[1:])} if len(ticked) > 1 else {}
+            await self.page.go(Address(ticked[0], "graphs", others))
+
+    def _build_empty(self) -> None:
+        from rewardkit.viewer.pages.layout import nothing
+
+        folders = ", ".join(str(Path(folder)) for folder in self.page.library.folders)
+        said = f"Nothing has been recorded in {folders}. Record a training there; its run appears here by itself."
+        nothing("No runs yet", said, _SAMPLE)
+
+
+def _said(value: float | None) -> str | None:
+    return None if value is None else f"{value:.3f}"

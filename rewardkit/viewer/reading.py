@@ -1,0 +1,155 @@
+"""What a page reads from disk when it needs it: the texts of a few completions, pages of the log."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from rewardkit.store.run import Run
+from rewardkit.viewer.scores import Key
+
+LONGEST = 100_000
+"""Characters of a completion that are shown at first."""
+
+
+@dataclass(frozen=True)
+class Completion:
+    """One completion as it was recorded."""
+
+    text: str = ""
+    characters: int = 0
+    notes: dict[str, str] = field(default_factory=dict)
+    parts: dict[str, dict[str, float]] = field(default_factory=dict)
+
+
+def completions(run: Run, prompt_id: str, keys: Sequence[Key], longest: int = LONGEST) -> dict[Key, Completion]:
+    """The texts and notes of some completions of one prompt."""
+    if not keys:
+        return {}
+    columns = run.completions().columns
+    others = [name for name in columns if name.startswith(("notes/", "parts/"))]
+    chosen = ", ".join(
+        ["attempt, rank, part, row", f"left(completion, {longest:d})", "length(completion)", *map(_quoted, others)]
+    )
+    places = ", ".join("(?, ?, ?, ?)" for _ in keys)
+    query = f"select {chosen} from completions where prompt_id = ? and (attempt, rank, part, row) in ({places})"
+    found = {}
+    for values in run.sql(query, [prompt_id, *(number for key in keys for number in key)]).fetchall():
+        key, (text, characters), rest = values[:4], values[4:6], dict(zip(others, values[6:], strict=True))
+        notes = {name[6:]: str(value) for name, value in rest.items() if name.startswith("notes/") and value}
+        parts: dict[str, dict[str, float]] = {}
+        for name, value in rest.items():
+            if name.startswith("parts/") and value is not None:
+                component, _, part = name[6:].rpartition("/")
+                parts.setdefault(component, {})[part] = value
+        found[key] = Completion(text or "", characters or 0, notes, parts)
+    return found
+
+
+def beginnings(run: Run, prompt_id: str, keys: Sequence[Key], characters: int = 120) -> dict[Key, str]:
+    """The first words of some completions of one prompt."""
+    if not keys:
+        return {}
+    places = ", ".join("(?, ?, ?, ?)" for _ in keys)
+    query = (
+        f"select attempt, rank, part, row, left(completion, {characters:d}) from completions "
+        f"where prompt_id = ? and (attempt, rank, part, row) in ({places})"
+    )
+    rows = run.sql(query, [prompt_id, *(number for key in keys for number in key)]).fetchall()
+    return {row[:4]: row[4] or "" for row in rows}
+
+
+def texts(run: Run, prompt_id: str) -> dict[Key, str]:
+    """All completions of one prompt, casefolded and cut, to look for words in."""
+    query = "select attempt, rank, part, row, lower(left(completion, 20000)) from completions where prompt_id = ?"
+    return {row[:4]: row[4] or "" for row in run.sql(query, [prompt_id]).fetchall()}
+
+
+def columns_of(text: str) -> dict[str, str]:
+    """The example columns of a prompt, as text."""
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return {}
+    if not isinstance(found, dict):
+        return {}
+    return {
+        name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        for name, value in found.items()
+    }
+
+
+@dataclass(frozen=True)
+class LogQuery:
+    """What of the log is asked for."""
+
+    words: str = ""
+    component: str = ""
+    level: str = ""
+    kind: str = ""
+
+    def where(self) -> tuple[str, list[Any]]:
+        conditions, values = ["true"], []
+        for word in self.words.casefold().split()[:20]:
+            conditions.append("contains(lower(concat_ws(' ', message, detail, component, kind)), ?)")
+            values.append(word)
+        for column in ("component", "level", "kind"):
+            value = getattr(self, column)
+            if value:
+                conditions.append(f"coalesce({column}, '') = ?")
+                values.append("" if value == "-" else value)
+        return " and ".join(conditions), values
+
+
+LOG_COLUMNS = (
+    "attempt",
+    "rank",
+    "part",
+    "row",
+    "step",
+    "time",
+    "component",
+    "level",
+    "kind",
+    "message",
+    "detail",
+    "count",
+    "seconds",
+)
+
+
+def log_page(run: Run, asked: LogQuery, offset: int, limit: int) -> tuple[int, list[dict[str, Any]]]:
+    """How many lines there are, and some of them, newest first."""
+    where, values = asked.where()
+    total = run.sql(f"select count(*) from logs where {where}", values).fetchall()[0][0]
+    columns = ", ".join(LOG_COLUMNS)
+    query = (
+        f"select {columns} from ("
+        "select * replace (left(message, 2000) as message, left(detail, 20000) as detail) from logs "
+        f"where {where} order by step desc, time desc, attempt desc, rank, part desc, row "
+        f"limit {limit:d} offset {offset:d})"
+    )
+    rows = run.sql(query, values).fetchall()
+    return total, [dict(zip(LOG_COLUMNS, row, strict=True)) for row in rows]
+
+
+def log_rates(run: Run) -> dict[str, dict[str, float]]:
+    """Component -> how often each kind and level was said, and the seconds of its slowest call."""
+    query = "select coalesce(component, ''), kind, level, sum(count), max(seconds) from logs group by all order by 1"
+    found: dict[str, dict[str, float]] = {}
+    for component, kind, level, count, seconds in run.sql(query).fetchall():
+        one = found.setdefault(component, {"fault": 0, "slow": 0, "warning": 0, "error": 0, "lines": 0, "slowest": 0.0})
+        count = float(count or 0)
+        one["lines"] += count
+        if kind in ("fault", "slow"):
+            one[kind] += count
+        elif level in ("warning", "error"):
+            one[level] += count
+        one["slowest"] = max(one["slowest"], seconds or 0.0)
+    return found
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'

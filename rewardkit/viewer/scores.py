@@ -1,0 +1,232 @@
+"""The scores of a run in memory, a row per completion, in the order of the steps.
+
+``Scores.of(relation.to_arrow_table())``; all that the pages count and average is computed from these arrays.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rewardkit.core.outcome import Outcome
+
+if TYPE_CHECKING:
+    import pyarrow
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Rows = NDArray[np.bool_]
+
+OUTCOMES = [str(outcome) for outcome in Outcome]
+_UNKNOWN = len(OUTCOMES)
+Key = tuple[int, int, int, int]
+
+
+def key_text(key: Key) -> str:
+    """``1.0.12.5``: the name of one completion in an address."""
+    return ".".join(map(str, key))
+
+
+def read_key(text: str) -> Key | None:
+    """The opposite; None where it is none."""
+    parts = text.split(".")
+    if len(parts) != 4 or not all(part.isascii() and part.isdigit() and len(part) < 10 for part in parts):
+        return None
+    return int(parts[0]), int(parts[1]), int(parts[2]), int(parts[3])
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """(n,) each; NaN where there is no number."""
+
+    attempt: Integers
+    rank: Integers
+    part: Integers
+    row: Integers
+    step: Integers
+    epoch: Floats
+    training: Rows
+    group: Integers
+    length: Floats
+    total: Floats
+    advantage: Floats
+    prompt: Integers
+    version: Integers
+    prompt_ids: tuple[str, ...]
+    versions: tuple[str, ...]
+    components: dict[str, Floats]
+    outcomes: dict[str, NDArray[np.int8]]
+    terms: dict[str, Floats]
+    length_unit: str
+
+    def __len__(self) -> int:
+        return len(self.step)
+
+    @classmethod
+    def of(cls, table: pyarrow.Table) -> Scores:
+        """From the table ``scores`` of the store."""
+        numbers = {name: _numbers(table, name) for name in ("epoch", "length", "characters", "total", "advantage")}
+        whole = {name: _integers(table, name) for name in ("attempt", "rank", "part", "row", "step", "group")}
+        prompt, prompt_ids = _codes(table, "prompt_id")
+        version, versions = _codes(table, "version")
+        length, unit = numbers["length"], "tokens"
+        if np.isnan(length).all():
+            length, unit = numbers["characters"], "characters"
+        found = cls(
+            **whole,
+            epoch=numbers["epoch"],
+            training=np.asarray(table["training"].to_numpy(zero_copy_only=False), dtype=bool),
+            length=length,
+            total=numbers["total"],
+            advantage=numbers["advantage"],
+            prompt=prompt,
+            version=version,
+            prompt_ids=prompt_ids,
+            versions=versions,
+            components={name: _numbers(table, column) for column, name in _named(table, "components/")},
+            outcomes={name: _outcomes(table, column) for column, name in _named(table, "outcomes/")},
+            terms={name: _numbers(table, column) for column, name in _named(table, "terms/")},
+            length_unit=unit,
+        )
+        return found.in_order()
+
+    def in_order(self) -> Scores:
+        """By step, within a step as they were recorded."""
+        if (np.diff(self.step) >= 0).all():
+            return self
+        order = np.argsort(self.step, kind="stable")
+        return Scores(**{field.name: _taken(getattr(self, field.name), order) for field in fields(self)})
+
+    def joined(self, new: Scores) -> Scores:
+        """With the rows of `new` behind."""
+        prompt, prompt_ids = _joined_codes(self.prompt, self.prompt_ids, new.prompt, new.prompt_ids)
+        version, versions = _joined_codes(self.version, self.versions, new.version, new.versions)
+        sizes = len(self), len(new)
+        values: dict[str, Any] = {}
+        for field in fields(self):
+            old, late = getattr(self, field.name), getattr(new, field.name)
+            if isinstance(old, np.ndarray):
+                values[field.name] = np.concatenate([old, late])
+            elif isinstance(old, dict):
+                names = dict.fromkeys([*old, *late])
+                missing = np.int8(_UNKNOWN) if field.name == "outcomes" else np.nan
+                values[field.name] = {
+                    name: np.concatenate(
+                        [old.get(name, np.full(sizes[0], missing)), late.get(name, np.full(sizes[1], missing))]
+                    )
+                    for name in names
+                }
+            else:
+                values[field.name] = old if sizes[0] else late
+        coded = {"prompt": prompt, "prompt_ids": prompt_ids, "version": version, "versions": versions}
+        return Scores(**{**values, **coded}).in_order()
+
+    @cached_property
+    def by_prompt(self) -> tuple[Integers, Integers]:
+        """The rows sorted by prompt, and where each prompt begins (one more than there are prompts)."""
+        order = np.argsort(self.prompt, kind="stable")
+        starts = np.searchsorted(self.prompt[order], np.arange(len(self.prompt_ids) + 1))
+        return order, starts
+
+    @cached_property
+    def code_of(self) -> dict[str, int]:
+        return {prompt: code for code, prompt in enumerate(self.prompt_ids)}
+
+    @cached_property
+    def by_epoch(self) -> bool:
+        """Whether epochs tell the times apart at which a prompt was seen; else steps do."""
+        known = self.epoch[self.training]
+        known = known[~np.isnan(known)]
+        return bool(len(known)) and float(known.max()) > 1.0
+
+    @cached_property
+    def visit(self) -> Integers:
+        """(n,) the epoch (from 1 on), or the step where the run has fewer than two epochs."""
+        if not self.by_epoch:
+            return self.step
+        # A step that ends an epoch has a whole number and still belongs to it.
+        return np.nan_to_num(np.maximum(np.ceil(self.epoch - 1e-6), 1.0)).astype(np.int64)
+
+    @property
+    def visit_word(self) -> str:
+        return "epoch" if self.by_epoch else "step"
+
+    def rows_of(self, prompt_id: str) -> Integers:
+        """The rows of one prompt, in the order of the steps."""
+        code = self.code_of.get(prompt_id)
+        if code is None:
+            return np.empty(0, dtype=np.int64)
+        order, starts = self.by_prompt
+        return order[starts[code] : starts[code + 1]]
+
+    def key(self, row: int) -> Key:
+        return int(self.attempt[row]), int(self.rank[row]), int(self.part[row]), int(self.row[row])
+
+    def find(self, key: Key | None) -> int | None:
+        """The row of a completion's name."""
+        if key is None:
+            return None
+        attempt, rank, part, row = key
+        same = (self.part == part) & (self.row == row) & (self.rank == rank) & (self.attempt == attempt)
+        found = np.flatnonzero(same)
+        return int(found[0]) if len(found) else None
+
+    def outcome(self, name: str, row: int) -> str:
+        codes = self.outcomes.get(name)
+        return OUTCOMES[codes[row]] if codes is not None and codes[row] < _UNKNOWN else ""
+
+    @cached_property
+    def length_known(self) -> bool:
+        return not bool(np.isnan(self.length).all())
+
+
+def _named(table: pyarrow.Table, prefix: str) -> list[tuple[str, str]]:
+    return [(name, name[len(prefix) :]) for name in table.column_names if name.startswith(prefix)]
+
+
+def _numbers(table: pyarrow.Table, name: str) -> Floats:
+    import pyarrow as pa
+
+    return np.asarray(table[name].cast(pa.float64()).to_numpy(zero_copy_only=False), dtype=np.float64)
+
+
+def _integers(table: pyarrow.Table, name: str) -> Integers:
+    import pyarrow.compute as compute
+
+    return np.asarray(compute.fill_null(table[name], 0).to_numpy(zero_copy_only=False), dtype=np.int64)
+
+
+def _codes(table: pyarrow.Table, name: str) -> tuple[Integers, tuple[str, ...]]:
+    import pyarrow as pa
+    import pyarrow.compute as compute
+
+    if not table.num_rows:
+        return np.empty(0, dtype=np.int64), ()
+    column = compute.fill_null(table[name].cast(pa.string()), "").combine_chunks().dictionary_encode()
+    column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    return np.asarray(column.indices, dtype=np.int64), tuple(column.dictionary.to_pylist())
+
+
+def _outcomes(table: pyarrow.Table, name: str) -> NDArray[np.int8]:
+    codes, names = _codes(table, name)
+    known = {outcome: code for code, outcome in enumerate(OUTCOMES)}
+    lookup = np.array([known.get(one, _UNKNOWN) for one in names] or [_UNKNOWN], dtype=np.int8)
+    return lookup[codes] if len(codes) else np.empty(0, dtype=np.int8)
+
+
+def _taken(value: Any, order: Integers) -> Any:
+    if isinstance(value, np.ndarray):
+        return value[order]
+    return {name: array[order] for name, array in value.items()} if isinstance(value, dict) else value
+
+
+def _joined_codes(
+    old: Integers, old_names: tuple[str, ...], new: Integers, new_names: tuple[str, ...]
+) -> tuple[Integers, tuple[str, ...]]:
+    names = {name: code for code, name in enumerate(old_names)}
+    lookup = np.array([names.setdefault(name, len(names)) for name in new_names] or [0], dtype=np.int64)
+    return np.concatenate([old, lookup[new] if len(new) else new]), tuple(names)

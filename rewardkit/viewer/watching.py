@@ -1,0 +1,184 @@
+"""Keeps the runs that someone looks at in memory and up to date: ``Watcher(library).get("first").scores``.
+
+One thread looks at all of them every two seconds; what a page shows is computed from arrays that never change.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from rewardkit.core.errors import RewardKitError
+from rewardkit.store.run import Run, open_run
+from rewardkit.viewer.curves import Metrics, Panel, panels
+from rewardkit.viewer.library import Library
+from rewardkit.viewer.prompts import Prompts
+from rewardkit.viewer.scores import Scores
+from rewardkit.viewer.summaries import Summaries
+
+_LOG = logging.getLogger("rewardkit")
+SECONDS = 2.0
+"""Between two looks at a run that is being written."""
+_FORGOTTEN = 120.0
+"""A run that no page has asked for so long is not followed; after ten times that it leaves the memory."""
+
+T = TypeVar("T")
+
+
+@dataclass
+class Watched:
+    """One run; `number` rises whenever there is something new."""
+
+    name: str
+    path: Path
+    run: Run
+    number: int = 0
+    scores: Scores = field(init=False)
+    metrics: Metrics = field(init=False)
+    prompts: Prompts = field(init=False)
+    versions: list[dict[str, Any]] = field(init=False)
+    components: list[str] = field(init=False)
+    state: str = field(init=False)
+    problem: str = ""
+    asked: float = field(default_factory=time.monotonic)
+    _lines: int = -1
+    _seen: dict[tuple[int, int], int] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _kept: dict[str, tuple[int, Any]] = field(default_factory=dict)
+    _lasting: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def open(cls, name: str, path: Path) -> Watched:
+        """Reads a run for the first time."""
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            watched = cls(name, path, open_run(path))
+            watched.load(first=True)
+        watched.problem = _said(caught)
+        return watched
+
+    def refresh(self) -> bool:
+        """Sees what was written since; whether there was anything."""
+        with self._lock, warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            self.run.refresh()
+            changed = self.load()
+        self.problem = _said(caught) or self.problem
+        return changed
+
+    def load(self, first: bool = False) -> bool:
+        run = self.run
+        rows = run.sql("select attempt, rank, max(part), count(*) from scores group by attempt, rank").fetchall()
+        lines = run.sql("select count(*) from logs").fetchall()[0][0]
+        state = run.state
+        seen = {(attempt, rank): part for attempt, rank, part, _ in rows}
+        count = sum(row[3] for row in rows)
+        if not first and seen == self._seen and lines == self._lines and state == self.state:
+            return False
+        again = first or {attempt for attempt, _ in seen} != {attempt for attempt, _ in self._seen}
+        if again:
+            scores = Scores.of(run.scores(training=None).to_arrow_table())
+        else:
+            late = [
+                f"(attempt = {attempt} and rank = {rank} and part > {self._seen.get((attempt, rank), -1)})"
+                for (attempt, rank) in seen
+            ]
+            new = run.sql(f"select * from scores where {' or '.join(late)}" if late else "select * from scores")
+            scores = self.scores.joined(Scores.of(new.to_arrow_table()))
+            if len(scores) != count:  # a part came late, or was left out
+                scores = Scores.of(run.scores(training=None).to_arrow_table())
+        self.prompts = Prompts.of(run, scores, None if first else self.prompts)
+        self.metrics = Metrics.of(run)
+        self.versions = _versions(run)
+        self.components = run.components
+        self.scores, self.state, self._seen, self._lines = scores, state, seen, lines
+        self.number += 1
+        return True
+
+    def kept(self, name: str, make: Callable[[], T]) -> T:
+        """What `make` gives, computed once for what there is now."""
+        number, value = self._kept.get(name, (-1, None))
+        if number != self.number:
+            now = self.number
+            value = make()
+            self._kept[name] = now, value
+        result: T = value
+        return result
+
+    def kept_for_good(self, name: str, make: Callable[[], T]) -> T:
+        """What `make` gives, made once for this run."""
+        result: T = self._lasting.setdefault(name, make()) if name not in self._lasting else self._lasting[name]
+        return result
+
+    @property
+    def panels(self) -> list[Panel]:
+        """The graphs of this run."""
+        return self.kept("panels", lambda: panels(self.scores, self.metrics, self.components))
+
+    @property
+    def title(self) -> str:
+        return str(self.run.info.get("title") or "")
+
+
+class Watcher:
+    """All runs that are open."""
+
+    def __init__(self, library: Library) -> None:
+        self.library = library
+        self.summaries = Summaries()
+        self._open: dict[str, Watched] = {}
+        self._opening = threading.Lock()
+        self._ended = threading.Event()
+        threading.Thread(target=self._follow, name="rewardkit-viewer", daemon=True).start()
+
+    def get(self, name: str) -> Watched:
+        """A run, opened if it is not.
+
+        Raises:
+            UnknownRun: there is none of this name.
+            RunError: it cannot be read.
+        """
+        path = self.library.path(name)
+        with self._opening:
+            watched = self._open.get(name)
+            if watched is None or watched.path != path:
+                watched = self._open[name] = Watched.open(name, path)
+        watched.asked = time.monotonic()
+        return watched
+
+    def opened(self, name: str) -> Watched | None:
+        """A run that is open already."""
+        return self._open.get(name)
+
+    def end(self) -> None:
+        self._ended.set()
+
+    def _follow(self) -> None:
+        while not self._ended.wait(SECONDS):
+            for name, watched in list(self._open.items()):
+                unasked = time.monotonic() - watched.asked
+                if unasked > 10 * _FORGOTTEN:
+                    self._open.pop(name, None)
+                elif unasked < _FORGOTTEN:
+                    try:
+                        watched.refresh()
+                    except RewardKitError as error:
+                        watched.problem = str(error)
+                    except Exception as error:  # a folder that was removed, a disk that went away
+                        _LOG.debug("%s", watched.path, exc_info=True)
+                        watched.problem = f"{watched.path} can no longer be read: {type(error).__name__}: {error}"
+
+
+def _said(caught: list[warnings.WarningMessage]) -> str:
+    return "\n".join(dict.fromkeys(str(one.message) for one in caught if issubclass(one.category, UserWarning)))
+
+
+def _versions(run: Run) -> list[dict[str, Any]]:
+    relation = run.versions()
+    return [dict(zip(relation.columns, row, strict=True)) for row in relation.fetchall()]

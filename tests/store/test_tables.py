@@ -1,0 +1,167 @@
+"""From a record to tables: nothing is lost, nothing is cut, nothing makes it raise."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from rewardkit.store.parts import decoded, encoded
+from rewardkit.store.records import Record
+from rewardkit.store.schema import COLUMNS
+from rewardkit.store.tables import arrow_type, as_json, tables_of, writable
+from tests.store.batches import batch
+
+anything = st.text(st.characters(exclude_categories=()))
+HOSTILE = [
+    "\ud800 lone \udfff",
+    "nul \0 inside",
+    "\u202eright to left\u202c",
+    "<script>alert(1)</script>",
+    "\x1b]52;c;aGk=\x07",
+    "a" * 1_000_000,
+    "",
+    "\U0010ffff\ufeff",
+]
+
+
+def tables(record: Record, **options: Any) -> dict[str, pa.Table]:
+    return tables_of(record, **{"attempt": 1, "rank": 0, "part": 7, "known": set(), **options})
+
+
+def column(record: Record, table: str, name: str) -> list[Any]:
+    values: list[Any] = tables(record)[table][name].to_pylist()
+    return values
+
+
+def test_the_columns_are_those_of_the_schema_and_the_types_too() -> None:
+    for name, table in tables(batch()).items():
+        fixed = {column: arrow_type(kind) for column, kind in COLUMNS[name].items()}
+        assert dict(zip(table.schema.names, table.schema.types, strict=True)).items() >= fixed.items()
+
+
+def test_scores_keep_what_a_row_means() -> None:
+    scores = tables(batch())["scores"].to_pydict()
+    assert scores["row"] == [0, 1, 2, 3]
+    assert scores["components/right"] == [1.0, None, 1.0, None]
+    assert scores["outcomes/right"] == ["scored", "skipped", "scored", "failed"]
+    assert scores["terms/right"] == [2.0, 0.0, 2.0, None]
+    assert scores["total"] == [2.0, 0.25, 2.5, None]
+    assert scores["group"] == [0, 0, 1, 1]
+    assert scores["version"] == ["0123456789abcdef"] * 4
+    assert scores["length"] == scores["advantage"] == [None] * 4
+
+
+def test_a_step_that_nobody_told_is_the_number_of_the_batch() -> None:
+    assert column(batch(step=None), "scores", "step") == [7] * 4
+
+
+def test_lengths_are_tokens_and_characters() -> None:
+    record = batch(texts=["ab", "äöü"], completion_ids=[[1, 2, 3], []])
+    assert column(record, "scores", "length") == [3, 0]
+    assert column(record, "scores", "characters") == [2, 3]
+
+
+def test_conversations_are_kept_beside_their_text() -> None:
+    said = [{"role": "assistant", "content": "42"}]
+    record = batch(texts=["42", "7"], completions=[said, "7"], prompts=[[{"role": "user", "content": "6*7?"}]] * 2)
+    assert [value and json.loads(value) for value in column(record, "completions", "messages")] == [said, None]
+    assert column(record, "prompts", "prompt") == ["6*7?"]
+
+
+def test_notes_and_parts_stand_beside_the_text() -> None:
+    assert column(batch(), "completions", "notes/form") == ["a note", None, None, None]
+    assert column(batch(), "completions", "parts/right/distance") == [0.0, 1.0, 2.0, 3.0]
+
+
+def test_a_prompt_is_written_once_and_told_from_others_by_its_columns() -> None:
+    known: set[str] = set()
+    first = tables(batch(), known=known)
+    assert first["prompts"]["prompt"].to_pylist() == ["prompt 0", "prompt 1"]
+    assert "prompts" not in tables(batch(), known=known)
+    other = tables(batch(columns={"answer": [5] * 4}), known=known)
+    assert other["prompts"]["columns"].to_pylist() == ['{"answer": 5}'] * 2
+    assert len(known) == 4
+
+
+def test_the_id_of_a_prompt_is_the_same_in_another_process() -> None:
+    class Image:
+        pass
+
+    ids = [column(batch(columns={"image": [Image()] * 4}), "scores", "prompt_id") for _ in range(2)]
+    assert ids[0] == ids[1]
+    assert column(batch(n=2), "scores", "prompt_id") == ["6e33bb462261a330"] * 2
+
+
+def test_images_are_told_apart_by_their_content() -> None:
+    class Image:
+        def __init__(self, content: bytes) -> None:
+            self.tobytes = lambda: content
+
+    record = batch(
+        prompts=["what is this?"] * 4, columns={"image": [Image(b"cat"), Image(b"cat"), Image(b"dog"), Image(b"dog")]}
+    )
+    assert len(set(column(record, "scores", "prompt_id"))) == 2
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_texts_come_back(text: str) -> None:
+    record = batch(texts=[text, "calm"], prompts=[text, text], columns={text: [text, text]})
+    stored = {name: decoded(encoded(name, table)) for name, table in tables(record).items()}
+    assert stored["completions"]["completion"].to_pylist() == [writable(text), "calm"]
+    assert stored["prompts"]["prompt"].to_pylist() == [writable(text)]
+    assert json.loads(stored["prompts"]["columns"][0].as_py()) == {text: text}
+
+
+@given(st.lists(anything, min_size=1, max_size=4))
+def test_any_text_comes_back(texts: list[str]) -> None:
+    record = batch(texts=texts, prompts=texts, columns={"answer": texts})
+    stored = decoded(encoded("completions", tables(record)["completions"]))
+    assert stored["completion"].to_pylist() == list(map(writable, texts))
+
+
+@given(anything)
+def test_what_utf8_can_hold_is_stored_as_it_is(text: str) -> None:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        assert "\\ud" in writable(text)
+    else:
+        assert writable(text) == text
+
+
+class Hostile:
+    def __repr__(self) -> str:
+        raise ValueError("no")
+
+
+plain = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | anything | st.binary() | st.dates() | st.builds(Hostile),
+    lambda inner: st.lists(inner) | st.dictionaries(anything | st.integers(), inner) | st.tuples(inner),
+    max_leaves=8,
+)
+
+
+@given(plain)
+@settings(max_examples=300)
+def test_any_cell_becomes_json(value: Any) -> None:
+    json.loads(as_json(value), parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
+
+
+def test_a_cell_that_contains_itself_becomes_json() -> None:
+    loop: list[Any] = []
+    loop.append(loop)
+    assert json.loads(as_json(loop)) == "<list that could not be written>"
+
+
+def test_arrays_are_kept_as_lists() -> None:
+    assert as_json({"a": np.arange(3), "b": np.float32(0.5), "c": np.int64(7)}) == '{"a": [0, 1, 2], "b": 0.5, "c": 7}'
+
+
+def test_what_compares_in_its_own_way_is_no_obstacle() -> None:
+    record = batch(columns={"array": [np.arange(2)] * 2 + [np.arange(3)] * 2})
+    assert len(set(column(record, "scores", "prompt_id"))) == 2

@@ -1,0 +1,97 @@
+"""Runs for the tests of the page: an ordinary one, and one full of what must not act."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rewardkit.core.outcome import ERRORED, FAILED, SCORED, Column, ScoreTable
+from rewardkit.store.recorder import Recorder
+from rewardkit.store.records import ComponentDescription, Line, Record, Version
+
+GENERATIONS = 4
+ACTS = "<script>window.acted=1</script><img src=x onerror=\"window.acted=2\"><a href='javascript:window.acted=3'>x</a>"
+HOSTILE = [
+    ACTS,
+    "{{ window.acted=4 }} ${window.acted=5} `${window.acted=6}`",
+    "\u202egnp.exe\u2066 \x1b]52;c;aGk=\x07\x1b[2J \u200b\ufeff",
+    '=HYPERLINK("http://evil.example/")',
+    "lone \ud800 surrogate &lt;script&gt; </script><!-- --> ]]>",
+    "[click](javascript:window.acted=7) <iframe src=http://evil.example></iframe>",
+    "<svg onload=window.acted=8><style>*{display:none}</style>",
+    "A" * 1_000_000,
+]
+
+
+def record(step: int, *, prompts: int = 3, epoch: float | None = None, changed: bool = False, **fields: Any) -> Record:
+    """A batch whose totals rise with the steps; in row 1 `answer` is wrong, in the last it failed or errored."""
+    n = prompts * GENERATIONS
+    texts = [f"Step {step} says that {row} is right, since {row * step} follows." for row in range(n)]
+    form = Column(np.array([1.0 if row % 3 else 0.0 for row in range(n)]), np.full(n, SCORED, dtype=np.int8))
+    answer = Column(np.minimum(1.0, 0.1 * step + 0.02 * np.arange(n)), np.full(n, SCORED, dtype=np.int8))
+    answer.notes[1] = "expected 7, found 8"
+    answer.parts["distance"] = np.arange(n, dtype=np.float64)
+    answer.codes[-1] = FAILED if step % 2 else ERRORED
+    answer.values[-1] = np.nan
+    terms = {"form": 0.5 * form.values, "answer": answer.values.copy()}
+    terms["form"][-1] = np.nan
+    total = terms["form"] + terms["answer"]
+    version = Version(
+        "b" * 16 if changed else "a" * 16,
+        "form + answer",
+        (ComponentDescription("form", (0.0, 1.0), "leaf"), ComponentDescription("answer", (0.0, 1.0), "leaf")),
+        ("form", "answer"),
+    )
+    given: dict[str, Any] = {
+        "step": step,
+        "epoch": epoch,
+        "prompts": [f"What is prompt number {row // GENERATIONS}?" for row in range(n)],
+        "completions": texts,
+        "completion_ids": [range(10 + row) for row in range(n)],
+        "columns": {"level": ["hard" if row < GENERATIONS else "easy" for row in range(n)]},
+        "groups": np.repeat(np.arange(prompts), GENERATIONS),
+        "advantages": total - np.nanmean(total),
+        "metrics": {"weights/answer": 1.0, "gates/form": 0.5, "diversity/distinct": 1.0, "trainer/loss": 1.0 / step},
+        "lines": (
+            Line(f"answer says hello at step {step}", "print", component="answer"),
+            Line("ValueError: no number", "fault", "error", "answer", n - 1, "Traceback: line 3", seconds=0.2),
+        ),
+    }
+    return Record(ScoreTable(texts, {"form": form, "answer": answer}, terms, total), version, **(given | fields))
+
+
+def ordinary(path: Path, steps: int = 12, *, epochs: float = 3.0) -> Path:
+    """A run whose prompts are seen in every step."""
+    with Recorder(path, patience=math.inf, title="an ordinary run") as recorder:
+        for step in range(1, steps + 1):
+            recorder.record(record(step, epoch=epochs * step / steps, changed=step > steps // 2))
+    return path
+
+
+def hostile(path: Path) -> Path:
+    """A run in which names, prompts, completions, notes, columns, logs and the title want to act."""
+    n = len(HOSTILE)
+    name = '<img src=x onerror="window.acted=9">'
+    column = Column(np.linspace(0.0, 1.0, n), np.full(n, SCORED, dtype=np.int8))
+    column.notes.update({row: text[:5_000] for row, text in enumerate(HOSTILE)})
+    column.parts["<b>part</b>"] = np.arange(n, dtype=np.float64)
+    with Recorder(path, patience=math.inf, title=ACTS) as recorder:
+        for step in (1, 2, 3):
+            table = ScoreTable(HOSTILE, {name: column}, {name: column.values}, column.values.copy())
+            version = Version("c" * 16, ACTS, (ComponentDescription(name, (0.0, 1.0), ACTS),), (name,))
+            recorder.record(
+                Record(
+                    table,
+                    version,
+                    step=step,
+                    prompts=[ACTS] * (n // 2) + ["\u202e" + ACTS + "\ud800"] * (n - n // 2),
+                    completions=HOSTILE,
+                    columns={ACTS: HOSTILE, "=cmd": [text[:100] for text in HOSTILE]},
+                    metrics={f"weights/{name}": 1.0, f"trainer/{ACTS}": 2.0},
+                    lines=[Line(text[:50_000], "print", "warning", name, 0, text[:50_000]) for text in HOSTILE],
+                )
+            )
+    return path

@@ -1,0 +1,49 @@
+"""The view that a URL names."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, strategies as st
+
+from rewardkit.viewer.addresses import TABS, Address, as_list, listed
+
+NAMES = st.text(st.characters(codec="utf-8"), min_size=1).filter(lambda name: name.strip("/") == name)
+
+
+def test_every_view_has_one() -> None:
+    address = Address("sweep/a b", "completions", {"prompt": "8e80", "left": ""})
+    assert address.url == "/run/sweep/a%20b/completions?prompt=8e80"
+    assert Address.of_url(address.url) == Address("sweep/a b", "completions", {"prompt": "8e80"})
+    assert Address().url == "/"
+
+
+@given(NAMES, st.sampled_from(TABS), st.dictionaries(NAMES, NAMES, max_size=3))
+def test_it_is_read_back(name: str, tab: str, state: dict[str, str]) -> None:
+    found = Address.of_url(Address(name, tab, state).url)
+    assert (found.run, found.tab, dict(found.state)) == (name, tab, state)
+
+
+@pytest.mark.parametrize(
+    "url", ["//evil.example/", "http://[", "/run/", "/run", "/elsewhere", "/run/x?" + "a=b&" * 9000]
+)
+def test_what_names_nothing_does_no_harm(url: str) -> None:
+    assert Address.of_url(url).url.startswith("/")
+    assert not Address.of_url(url).url.startswith("//")
+
+
+@given(st.text())
+def test_anything_is_an_address(url: str) -> None:
+    assert Address.of_url(url).url.startswith("/")
+
+
+def test_choices_change_one_by_one() -> None:
+    address = Address("x", "graphs").with_state(steps="1-9", q="a")
+    assert address.with_state(steps=None).url == "/run/x/graphs?q=a"
+    assert address.number("q", 3.0, 0.0, 1.0) == 3.0
+    assert address.with_state(q="7").number("q", 3.0, 0.0, 1.0) == 1.0
+    assert address.with_state(q="nan").number("q", 3.0, 0.0, 1.0) == 3.0
+
+
+@given(st.lists(NAMES))
+def test_lists_of_names_hold_any_name(names: list[str]) -> None:
+    assert listed(as_list(names)) == names

@@ -1,0 +1,301 @@
+"""The page in a real browser: every tab, permalinks, keys, a live run, and texts that want to act."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rewardkit.store.recorder import Recorder
+from tests.viewer.browsing import CHROMIUM, Visit, browser, serving
+from tests.viewer.recorded import hostile, ordinary, record
+
+pytestmark = pytest.mark.slow
+GRAPHS = ".plot[data-drawn]"
+PANES = ".pane pre.text"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("recorded")
+    ordinary(path / "first")
+    ordinary(path / "sweep" / "second", 6)
+    hostile(path / "hostile")
+    (path / "broken").mkdir()
+    (path / "broken" / "run.json").write_text('{"schema": 99}')
+    return path
+
+
+@pytest.fixture(scope="module")
+def base(folder: Path) -> Iterator[str]:
+    with serving(folder) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    with browser() as playwright:
+        opened = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def visit(chromium: Any, base: str) -> Iterator[Visit]:
+    context = chromium.new_context(viewport={"width": 1366, "height": 768}, accept_downloads=True)
+    visit = Visit(context, base)
+    yield visit
+    acted = visit.page.evaluate("window.acted")
+    context.close()
+    assert acted is None
+    assert visit.dialogs == []
+    assert visit.elsewhere() == []
+    assert visit.errors == []
+
+
+def test_runs_are_listed_and_laid_over_each_other(visit: Visit) -> None:
+    visit.go("/", "tr[data-key=first] .badge.finished")
+    visit.until("document.querySelectorAll('.badge').length == 4 && !document.body.innerText.includes('reading')")
+    assert "upgrade" in visit.text("tr[data-key=broken]")
+    assert visit.text("tr[data-key='sweep/second'] .k-number") == "6"
+    visit.page.locator("input.field").fill("sec")
+    visit.until("document.querySelectorAll('tr[data-key]').length == 1")
+    visit.page.locator("input.field").fill("")
+    visit.until("document.querySelectorAll('tr[data-key]').length == 4")
+    for name in ("first", "sweep/second"):
+        visit.page.locator(f"tr[data-key='{name}'] input").click()
+    visit.page.wait_for_selector(GRAPHS)
+    assert visit.texts(".legend span span") == ["first: total", "sweep/second: total"]
+    visit.page.get_by_text("Overlay graphs").click()
+    visit.page.wait_for_selector(".graph[data-graph=components] .plot[data-drawn]")
+    visit.until("location.pathname === '/run/first/graphs'")
+    assert visit.place == "/run/first/graphs?with=sweep%252Fsecond"
+    assert "sweep/second" in visit.texts(".graph[data-graph=total] .legend > span")
+
+
+def test_graphs_zoom_smooth_and_are_saved(visit: Visit) -> None:
+    visit.go("/run/first/graphs", GRAPHS)
+    shown = set(visit.page.locator(".graph").evaluate_all("found => found.map(one => one.dataset.graph)"))
+    assert {"total", "components", "weights", "gates", "outcomes", "flat", "length", "diversity"} <= shown
+    drawn = visit.page.locator(".plot").first.get_attribute("data-drawn")
+    visit.page.locator("input[type=range]").evaluate(
+        "slider => { slider.value = 0; slider.dispatchEvent(new Event('input', {bubbles: true})) }"
+    )
+    visit.until(f"document.querySelector('.plot').dataset.drawn !== '{drawn}'")
+    assert "smoothing=0" in visit.place
+    box = visit.page.locator(".plot").first.bounding_box()
+    visit.page.mouse.move(box["x"] + 150, box["y"] + 90)
+    visit.page.mouse.down()
+    visit.page.mouse.move(box["x"] + 260, box["y"] + 90, steps=3)
+    visit.page.mouse.up()
+    visit.until("location.search.includes('steps=')")
+    steps = re.search(r"steps=(\d+)-(\d+)", visit.place)
+    assert steps is not None
+    assert 1 < int(steps[1]) < int(steps[2]) < 12
+    visit.page.go_back()
+    visit.until("!location.search.includes('steps=')")
+    total = visit.page.locator(".graph[data-graph=total]")
+    total.hover()
+    with visit.page.expect_download() as csv:
+        total.get_by_text("CSV").click()
+    lines = Path(csv.value.path()).read_text().splitlines()
+    assert lines[0] == "step,total,total (low),total (high)"
+    assert len(lines) == 13
+    with visit.page.expect_download() as png:
+        total.get_by_text("PNG").click()
+    assert png.value.suggested_filename == "first-total.png"
+    assert Path(png.value.path()).read_bytes().startswith(b"\x89PNG")
+
+
+def test_hovering_shows_the_numbers(visit: Visit) -> None:
+    visit.go("/run/hostile/graphs", GRAPHS)
+    box = visit.page.locator(".graph[data-graph=components] .plot").bounding_box()
+    visit.page.mouse.move(box["x"] + 200, box["y"] + 100)
+    visit.page.wait_for_selector(".tip")
+    assert "onerror" in visit.text(".tip .name")
+
+
+def test_the_best_of_the_newest_stands_beside_another(visit: Visit) -> None:
+    visit.go("/run/first/completions", PANES)
+    assert visit.texts(".pane h3") == ["epoch 1 · step 4", "epoch 3 · step 12"]
+    assert "best of the newest" in visit.text(".pane.right")
+    assert "4" in visit.text(".pane.left mark")
+    assert visit.texts(".scores .component") == ["form", "answer"]
+    visit.page.locator(".pane input[type=range]").evaluate(
+        "slider => { slider.value = 1; slider.dispatchEvent(new Event('input', {bubbles: true})) }"
+    )
+    visit.until("document.querySelector('.pane.left h3').textContent.startsWith('epoch 2')")
+    visit.until("location.search.includes('left=')")
+    here = visit.place
+    visit.page.keyboard.press("ArrowRight")
+    visit.until(
+        "document.querySelector('.pane.left h3').textContent !== 'epoch 2 · step 8' || location.href.includes('left=')"
+    )
+    visit.until(f"location.pathname + location.search !== {here!r}")
+    visit.page.keyboard.press("Shift+ArrowLeft")
+    visit.until("location.search.includes('right=')")
+    visit.page.wait_for_timeout(300)
+    place, panes = visit.place, visit.texts(".pane h3")
+    visit.go(place, PANES)
+    assert visit.texts(".pane h3") == panes
+    visit.page.keyboard.press("n")
+    visit.until("document.querySelector('.pane.right').innerText.includes('best of the newest')")
+    visit.page.keyboard.press("s")
+    visit.until("document.querySelector('.pane.left h3').textContent === 'epoch 3 · step 12'")
+    visit.page.go_back()
+    visit.until("document.querySelector('.pane.left h3')?.textContent === 'epoch 1 · step 4'")
+
+
+def test_prompts_are_searched_sorted_and_chosen(visit: Visit) -> None:
+    visit.go("/run/first/completions", PANES)
+    rows = ".prompts tbody tr[data-key]"
+    search = visit.page.locator(".prompts input")
+    for words, count in (("number 2", 1), ("level=easy", 2), ("length>1000", 0), ("", 3)):
+        search.fill(words)
+        visit.until(f"document.querySelectorAll('{rows}').length === {count}")
+    search.fill("nothing<1")
+    visit.until("document.querySelector('.prompts .complaint')?.innerText.includes('no column')")
+    search.fill("")
+    visit.until(f"document.querySelectorAll('{rows}').length === 3")
+    visit.page.locator(".prompts th button", has_text="Mean").click()
+    visit.until("document.querySelector('.prompts th[aria-sort]').textContent.startsWith('Mean')")
+    visit.page.locator(rows).nth(1).click()
+    visit.until("document.querySelectorAll('.prompts tr')[2].classList.contains('selected')")
+    before = visit.text(".prompt h3")
+    visit.page.keyboard.press("j")
+    visit.until(f"document.querySelector('.prompt h3').textContent !== {before!r}")
+    visit.page.keyboard.press("k")
+    visit.until(f"document.querySelector('.prompt h3').textContent === {before!r}")
+    visit.page.keyboard.press("b")
+    visit.page.wait_for_selector(".prompts", state="hidden")
+
+
+def test_all_completions_of_a_prompt(visit: Visit) -> None:
+    visit.go("/run/first/completions", PANES)
+    table = ".main .grid tbody tr[data-key]"
+    visit.page.wait_for_selector(table)
+    assert visit.text(".table-head .soft") == "48"
+    heads = visit.texts(".main .grid th")
+    assert {"Total", "Advantage", "form", "answer", "Length"} <= {head.strip(" ↓↑") for head in heads}
+    visit.page.locator(".table-head input").fill("answer<0.2")
+    visit.until("document.querySelector('.table-head .soft').textContent.includes('of 48')")
+    visit.page.locator(".table-head input").fill('"step 5 says"')
+    visit.until("document.querySelector('.main .grid tbody').innerText.includes('Step 5 says')")
+    visit.until("!document.querySelector('.main .grid tbody').innerText.includes('Step 1 says')")
+    assert visit.text(".table-head .soft") == "4 of 48"
+    visit.page.locator(table).first.get_by_text("right", exact=True).click()
+    visit.until("document.querySelector('.pane.right h3').textContent.includes('step 5')")
+    assert "rows=" in visit.place
+
+
+def test_the_log_is_searched(visit: Visit) -> None:
+    visit.go("/run/first/logs", ".rates tbody tr")
+    visit.until("document.body.innerText.includes('24 lines')")
+    assert visit.texts(".rates tbody tr:nth-child(2) td")[:3] == ["answer", "144", "6"]
+    visit.page.locator("input.field").fill("hello step 7")
+    visit.until("document.body.innerText.includes('of 1 lines')")
+    visit.page.locator("input.field").fill("")
+    visit.page.locator("select").nth(1).select_option("error")
+    visit.until("document.body.innerText.includes('12 lines')")
+    visit.page.locator("td.k-text", has_text="ValueError").first.click()
+    visit.page.wait_for_selector("tr.detail")
+    assert "Traceback: line 3" in visit.text("tr.detail pre")
+    visit.page.locator("a", has_text="completion").last.click()
+    visit.page.wait_for_selector(PANES)
+    assert "level=error" not in visit.place
+    visit.page.go_back()
+    visit.until("document.body.innerText.includes('12 lines')")
+
+
+def test_leads_are_shown_as_leads(visit: Visit) -> None:
+    visit.go("/run/first/suspicious", ".lead, .leads h2")
+    assert "not verdicts" in visit.text(".notice")
+    links = visit.page.locator(".lead .evidence a[href*=completions]")
+    if links.count():
+        links.first.click()
+        visit.page.wait_for_selector(PANES)
+        assert "right=" in visit.place
+
+
+def test_keys_help_and_dark(visit: Visit) -> None:
+    visit.go("/run/first/graphs", GRAPHS)
+    visit.page.keyboard.press("?")
+    visit.page.wait_for_selector(".help")
+    visit.page.keyboard.press("Escape")
+    visit.page.wait_for_selector(".help", state="hidden")
+    visit.page.keyboard.press("d")
+    visit.page.wait_for_selector("body.body--dark")
+    visit.page.reload()
+    visit.page.wait_for_selector("body.body--dark")
+    visit.page.wait_for_selector(GRAPHS)
+    for key, wanted in (("3", ".rates"), ("2", PANES), ("4", ".leads"), ("1", GRAPHS), ("0", "tr[data-key=first]")):
+        visit.page.keyboard.press(key)
+        visit.page.wait_for_selector(wanted)
+    visit.page.go_back()
+    visit.page.wait_for_selector(GRAPHS)
+
+
+@pytest.mark.parametrize("tab", ["graphs", "completions", "logs", "suspicious"])
+def test_hostile_texts_do_not_act(visit: Visit, tab: str) -> None:
+    wanted = {"graphs": GRAPHS, "completions": PANES, "logs": ".rates tbody tr", "suspicious": ".lead, .leads h2"}[tab]
+    visit.go(f"/run/hostile/{tab}", wanted)
+    visit.page.wait_for_timeout(700)
+    assert visit.page.locator("script[src*=evil], iframe, .page img, .page svg").count() == 0
+    shown = visit.page.evaluate("document.body.innerText")
+    assert not re.search("[\u202e\u2066\x1b\x07\u200b\ufeff]", shown)
+    if tab == "completions":
+        assert "<script>window.acted=1</script>" in shown
+        for number in range(1, 8):
+            visit.page.keyboard.press("j")
+            visit.until(f"document.querySelector('.prompt h3').textContent === 'Prompt {number}'")
+            visit.page.keyboard.press("ArrowRight")
+        visit.until("document.querySelector('.panes').innerText.includes('1,000,000')")
+        visit.page.locator(".complaint button").first.click()
+        visit.until("[...document.querySelectorAll('.pane pre')].some(one => one.textContent.length === 1000000)")
+
+
+@pytest.mark.parametrize("tab", ["graphs", "completions"])
+def test_no_name_leads_out_of_the_folder(visit: Visit, folder: Path, tab: str) -> None:
+    ordinary(folder.parent / f"outside-{tab}", 2)
+    for name in (f"..%2Foutside-{tab}", "%00", f"first%2F..%2F..%2Foutside-{tab}"):
+        visit.go(f"/run/{name}/{tab}", ".empty h2")
+        assert "cannot be shown" in visit.text(".empty h2")
+
+
+def test_broken_and_unknown_runs_say_what_to_do(visit: Visit) -> None:
+    visit.go("/run/broken/graphs", ".empty h2")
+    assert "upgrade" in visit.text(".empty")
+    visit.go("/run/nowhere/completions", ".empty h2")
+    visit.page.locator(".empty a").click()
+    visit.page.wait_for_selector("tr[data-key=first]")
+
+
+def test_a_live_run_is_followed(tmp_path: Path, chromium: Any) -> None:
+    with serving(tmp_path) as address:
+        context = chromium.new_context(viewport={"width": 1366, "height": 768})
+        runs, graphs = Visit(context, address), Visit(context, address)
+        runs.go("/", ".empty pre")
+        assert 'record="runs/first"' in runs.text(".empty pre")
+        with Recorder(tmp_path / "live", patience=math.inf, compact_every=4) as recorder:
+            recorder.record(record(1))
+            recorder.flush()
+            runs.page.wait_for_selector(".badge.running")
+            graphs.go("/run/live/graphs", GRAPHS)
+            completions = Visit(context, address)
+            completions.go("/run/live/completions", PANES)
+            for step in range(2, 12):
+                recorder.record(record(step))
+                recorder.flush()
+            graphs.until("document.querySelector('.badge').textContent.includes('step 11')")
+            completions.until("document.querySelector('.pane.right h3').textContent === 'step 11'")
+            runs.until("document.querySelector('tr[data-key=live] .k-number').textContent === '11'")
+        graphs.page.wait_for_selector(".badge.finished")
+        for one in (runs, graphs, completions):
+            assert one.errors == []
+            assert one.elsewhere() == []
+        context.close()
+    assert [path.name for path in tmp_path.iterdir()] == ["live"]

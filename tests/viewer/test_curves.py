@@ -1,0 +1,115 @@
+"""The graphs as series."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+
+from rewardkit.viewer.charts import rows_of, spec_of
+from rewardkit.viewer.curves import Line, Panel, smoothed, thinned, version_marks
+from rewardkit.viewer.watching import Watched
+from tests.viewer.recorded import ordinary
+
+VALUES = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=60).map(np.array)
+
+
+@pytest.fixture(scope="module")
+def watched(tmp_path_factory: pytest.TempPathFactory) -> Watched:
+    return Watched.open("run", ordinary(tmp_path_factory.mktemp("runs") / "run"))
+
+
+def test_totals_are_those_of_a_query(watched: Watched) -> None:
+    total = next(panel for panel in watched.panels if panel.key == "total").lines[0]
+    query = "select step, avg(total), stddev_pop(total) from scores where training group by step order by step"
+    steps, means, deviations = map(np.array, zip(*watched.run.sql(query).fetchall(), strict=True))
+    np.testing.assert_array_equal(total.x, steps)
+    np.testing.assert_allclose(total.y, means)
+    assert total.high is not None
+    np.testing.assert_allclose(total.high - total.y, deviations)
+
+
+def test_all_that_was_recorded_is_drawn(watched: Watched) -> None:
+    drawn = {panel.key for panel in watched.panels}
+    expected = {"total", "components", "terms", "weights", "gates", "outcomes", "flat", "length", "diversity"}
+    assert expected | {"metric/trainer/loss"} <= drawn
+
+
+def test_outcomes_are_counted(watched: Watched) -> None:
+    lines = {line.name: line for line in next(one for one in watched.panels if one.key == "outcomes").lines}
+    assert lines["answer: failed"].y.tolist() == [1.0, 0.0] * 6
+    assert lines["answer: errored"].y.tolist() == [0.0, 1.0] * 6
+    assert lines["no total"].y.tolist() == [1.0] * 12
+
+
+def test_groups_without_variance(tmp_path: Path, watched: Watched) -> None:
+    flat = next(panel for panel in watched.panels if panel.key == "flat").lines[0]
+    query = (
+        "select avg(flat) from (select step, (max(total) - min(total) < 1e-9)::double flat from scores "
+        'group by step, part, "group") group by step order by step'
+    )
+    np.testing.assert_allclose(flat.y, [share for (share,) in watched.run.sql(query).fetchall()])
+
+
+def test_another_version_is_marked(watched: Watched) -> None:
+    assert version_marks(watched.scores) == [(7, "b" * 16)]
+
+
+def test_smoothing_keeps_a_constant_and_gaps() -> None:
+    assert smoothed(np.array([2.0, 2.0, 2.0]), 0.9) == pytest.approx([2.0, 2.0, 2.0])
+    assert np.isnan(smoothed(np.array([1.0, np.nan, 1.0]), 0.5)).tolist() == [False, True, False]
+
+
+@given(VALUES, st.floats(0.0, 0.99))
+def test_smoothed_values_stay_within(values: np.typing.NDArray[np.float64], weight: float) -> None:
+    found = smoothed(values, weight)
+    assert found.min() >= values.min() - 1e-3
+    assert found.max() <= values.max() + 1e-3
+
+
+@given(VALUES, st.integers(1, 30))
+def test_thinned_lines_keep_their_mean_within_bounds(values: np.typing.NDArray[np.float64], most: int) -> None:
+    x, (y,) = thinned(np.arange(float(len(values))), [values], most)
+    assert len(x) == len(y) <= max(most, len(values))
+    assert len(x) <= most or len(values) <= most
+    assert y.min() >= values.min() - 1e-6
+    assert y.max() <= values.max() + 1e-6
+    assert (np.diff(x) > 0).all()
+
+
+def test_what_is_drawn_is_json_without_nan(watched: Watched) -> None:
+    for panel in watched.panels:
+        spec = spec_of([("run", panel)], watched.components, smoothing=0.6, shown=(2.0, 9.0))
+        json.dumps(spec, allow_nan=False)
+        assert spec["range"] == [2.0, 9.0]
+
+
+def test_a_component_has_one_colour_everywhere(watched: Watched) -> None:
+    specs = [spec_of([("run", panel)], watched.components) for panel in watched.panels]
+    colors = {line["color"] for spec in specs for line in spec["lines"] if line["name"].startswith("answer")}
+    assert len(colors) == 1
+
+
+def test_runs_over_each_other_are_told_apart(watched: Watched) -> None:
+    panel = next(panel for panel in watched.panels if panel.key == "components")
+    spec = spec_of([("a", panel), ("b", panel)], watched.components)
+    assert {line["name"] for line in spec["lines"]} >= {"a: form", "b: form"}
+    assert {(line["run"], line["dash"]) for line in spec["lines"]} == {("a", "solid"), ("b", "dashed")}
+
+
+def test_names_are_harmless() -> None:
+    line = Line("\u202e<b>\x1b", np.array([1.0]), np.array([1.0]))
+    spec = spec_of([("run", Panel("p", "\u202et", "", [line]))], [])
+    assert spec["lines"][0]["name"] == "\\u202e<b>\\x1b"
+    assert spec["title"] == "\\u202et"
+
+
+def test_an_export_has_every_point(watched: Watched) -> None:
+    panel = next(panel for panel in watched.panels if panel.key == "total")
+    header, rows = rows_of([("run", panel)])
+    assert header == ["step", "total", "total (low)", "total (high)"]
+    assert [row[0] for row in rows] == list(range(1, 13))
+    assert rows[0][1] == panel.lines[0].y[0]

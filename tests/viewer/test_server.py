@@ -1,0 +1,122 @@
+"""The server as it is started from the command line."""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from rewardkit.cli.main import main
+from rewardkit.core.errors import RewardKitError
+from rewardkit.viewer.server import _listening
+from tests.viewer.browsing import serving
+from tests.viewer.recorded import hostile, ordinary
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    folder = tmp_path_factory.mktemp("served")
+    ordinary(folder / "first", 3)
+    hostile(folder / "hostile")
+    with serving(folder) as address:
+        yield address.rstrip("/")
+
+
+@pytest.mark.parametrize("tab", ["", "run/first/graphs", "run/first/completions", "run/hostile/completions"])
+def test_what_is_shown_is_no_html(base: str, tab: str) -> None:
+    for _ in range(2):  # the second time the run has been read
+        answer = httpx.get(f"{base}/{tab}", timeout=60)
+        assert answer.status_code == 200
+        assert "<img src=x" not in answer.text
+        assert "<script>window" not in answer.text
+
+
+def test_other_hosts_and_origins_are_refused(base: str) -> None:
+    assert httpx.get(base, headers={"host": "evil.example"}).status_code == 421
+    assert httpx.get(base, headers={"origin": "http://evil.example"}).status_code == 403
+    polling = f"{base}/_nicegui_ws/socket.io/?EIO=4&transport=polling"
+    assert httpx.get(polling, headers={"origin": "http://evil.example"}).status_code == 403
+    assert httpx.get(polling, headers={"host": "evil.example"}).status_code == 421
+
+
+def _handshake(base: str, **headers: str) -> str:
+    """The first line that a websocket is answered with."""
+    host, port = base.removeprefix("http://").split(":")
+    lines = {
+        "Host": f"{host}:{port}",
+        "Upgrade": "websocket",
+        "Connection": "Upgrade",
+        "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
+        "Sec-WebSocket-Version": "13",
+        **headers,
+    }
+    asked = "GET /_nicegui_ws/socket.io/?EIO=4&transport=websocket HTTP/1.1\r\n"
+    asked += "".join(f"{name}: {value}\r\n" for name, value in lines.items()) + "\r\n"
+    with socket.create_connection((host, int(port)), timeout=20) as connection:
+        connection.sendall(asked.encode())
+        return connection.recv(200).decode("latin-1").splitlines()[0]
+
+
+def test_websockets_of_other_pages_are_refused(base: str) -> None:
+    assert " 101 " in _handshake(base, Origin=base)
+    assert " 403 " in _handshake(base, Origin="http://evil.example")
+    assert " 403 " in _handshake(base, Host="evil.example")
+
+
+def test_a_token_is_needed_everywhere(tmp_path: Path) -> None:
+    ordinary(tmp_path / "first", 2)
+    with serving(tmp_path, options=("--token", "the-right-one")) as address:
+        assert address.endswith("?token=the-right-one")
+        base = address.split("/?")[0]
+        for path in ("/", "/run/first/graphs", "/_nicegui_ws/socket.io/?EIO=4&transport=polling"):
+            assert httpx.get(base + path).status_code == 401
+        assert " 403 " in _handshake(base, Origin=base)
+        with httpx.Client(follow_redirects=True) as client:
+            answer = client.get(address)
+            assert answer.status_code == 200
+            assert "token" not in str(answer.url)
+
+
+def test_it_leaves_nothing_behind_and_stops_at_once(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "rewardkit.cli.main", "view", str(tmp_path), "--no-browser", "--port", "0"]
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path)
+    assert server.stdout is not None
+    lines = [server.stdout.readline() for _ in range(3)]
+    assert "There are none yet" in lines[1]
+    httpx.get(lines[0].split()[-1])
+    server.send_signal(signal.SIGINT)
+    _, errors = server.communicate(timeout=30)
+    assert server.returncode in (0, 130)
+    assert "Traceback" not in errors
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_port_that_is_taken_is_replaced() -> None:
+    with _listening("127.0.0.1", 0) as first:
+        port = first.getsockname()[1]
+        with _listening("127.0.0.1", port) as second:
+            assert second.getsockname()[1] not in (0, port)
+
+
+def test_addresses_of_others_are_refused() -> None:
+    with pytest.raises(RewardKitError, match=r"listen on|no address"):
+        _listening("203.0.113.7", 0)
+
+
+def test_a_missing_folder_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["view", str(tmp_path / "nowhere"), "--no-browser"]) == 2
+    assert "rewardkit view FOLDER" in capsys.readouterr().err
+
+
+def test_run_json_of_others_is_no_run(base: str, tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "run.json").write_text(json.dumps({"other": "program"}))
+    with serving(tmp_path) as address:
+        assert httpx.get(address).status_code == 200
