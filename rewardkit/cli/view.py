@@ -44,6 +44,8 @@ def run(options: argparse.Namespace) -> int:
     from rewardkit.core.errors import RewardKitError
     from rewardkit.viewer.server import serve
 
+    if options.token is not None and not options.token.strip():
+        raise RewardKitError("--token is empty: leave it out, or give the text that visitors must know")
     folders = options.runs or [Path("runs")]
     for folder in folders:
         if not folder.is_dir():

@@ -1,6 +1,6 @@
 """Puts the parts of many batches together, so that a long run stays quick to read.
 
-``Compaction(files, attempt=1, rank=0, every=100)`` turns each hundred parts into one. Others may read meanwhile: the
+``Compaction(files, every=100)`` turns each hundred parts into one. Others may read meanwhile: the
 wide part is there, for all tables, before the first of the narrow ones goes.
 """
 
@@ -12,28 +12,26 @@ from rewardkit.store.parts import Files, decoded, encoded
 from rewardkit.store.schema import COMMITTING, TABLES, Part, widest, within
 from rewardkit.store.tables import together
 
-_BYTES = 64 << 20
-"""A hundred batches may be too many to hold at once; so many bytes of parts are enough."""
+_BYTES = 128 << 20
+"""A hundred batches may be too many to hold at once; so many bytes of them in memory are enough."""
 
 
 class Compaction:
     """Follows what one recorder writes."""
 
-    def __init__(self, files: Files, attempt: int, rank: int, every: int) -> None:
+    def __init__(self, files: Files, every: int) -> None:
         self._files = files
-        self._attempt = attempt
-        self._rank = rank
         self._every = every
         self._parts: list[Part] = []
         self._size = 0
 
     def written(self, part: Part, size: int) -> None:
-        """One more part, of `size` bytes in all tables."""
+        """One more part, whose tables take `size` bytes in memory."""
         self._parts.append(part)
         self._size += size
 
-    def follow(self, number: int) -> None:
-        """After batch `number`: puts together what has come up to a full part."""
+    def follow(self) -> None:
+        """Puts together what has come up to a full part."""
         if self._every and (len(self._parts) >= self._every or self._size >= _BYTES):
             self.finish()
 
@@ -85,6 +83,9 @@ def tidy(files: Files, attempt: int, rank: int, every: int) -> None:
                 files.delete(f"{table}/{name}")
     narrow = [part for part in committed if not part.wide]
     for earlier in sorted({part.attempt for part in narrow}) if every else ():
-        left = [part for part in narrow if part.attempt == earlier]
-        for start in range(0, len(left), every):
-            compact(files, left[start : start + every])
+        compaction = Compaction(files, every)
+        for part in (part for part in narrow if part.attempt == earlier):
+            found = [data for table in TABLES if (data := _data(files, table, part)) is not None]
+            compaction.written(part, sum(decoded(data).nbytes for data in found))
+            compaction.follow()
+        compaction.finish()

@@ -10,9 +10,9 @@ import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rewardkit.core.errors import MissingExtraError
+from rewardkit.core.errors import MissingExtraError, RewardKitError, shorten
 from rewardkit.store.schema import Part
 
 if TYPE_CHECKING:
@@ -23,6 +23,16 @@ _ROWS = {"scores": 1 << 14, "completions": 1 << 11}
 """Rows of one row group: what is sorted by step or prompt is found without reading the rest."""
 _TEXTS = ("completion", "messages", "prompt", "columns", "detail")
 """Columns in which hardly anything comes twice: no dictionary."""
+
+_CHANGED = ("mtime", "LastModified", "last_modified", "updated", "created", "ETag", "etag")
+"""Where file systems of fsspec say when, or to what, a file was changed."""
+
+
+class Stamp(NamedTuple):
+    """Tells a file from another one that took its place."""
+
+    size: int
+    changed: object
 
 
 @dataclass(frozen=True)
@@ -35,9 +45,10 @@ class Files:
 
     @classmethod
     def at(cls, path: str | os.PathLike[str]) -> Files:
-        """From a path or an address such as ``s3://bucket/runs/x``.
+        """From a path, or an address such as ``s3://bucket/runs/x``: whatever has no ``://`` is a path.
 
         Raises:
+            RewardKitError: it is no text that UTF-8 can hold.
             MissingExtraError: fsspec, pyarrow or duckdb is not installed.
         """
         try:
@@ -46,9 +57,22 @@ class Files:
             import pyarrow.parquet  # noqa: F401
         except ImportError as error:
             raise MissingExtraError.of("recording and reading runs", "store") from error
-        system, root = fsspec.core.url_to_fs(os.fspath(path))
+        address = os.fspath(path)
+        try:
+            address.encode()
+        except UnicodeEncodeError:
+            raise RewardKitError(f"a run's folder needs a name that is UTF-8, got {shorten(address)}") from None
+        if "://" not in address:
+            # An absolute one: where a run is does not change with the working directory. fsspec would cut it at "::".
+            return cls(fsspec.filesystem("file"), os.path.abspath(address), True)
+        system, root = fsspec.core.url_to_fs(address)
         local = "file" in ([system.protocol] if isinstance(system.protocol, str) else system.protocol)
         return cls(system, root.rstrip("/") or root, local)
+
+    @property
+    def location(self) -> str:
+        """From which `at` finds it again, whatever the working directory is by then."""
+        return self.root if self.local else str(self.system.unstrip_protocol(self.root))
 
     def path(self, name: str) -> str:
         return f"{self.root}/{name}"
@@ -108,12 +132,12 @@ class Files:
         with contextlib.suppress(FileNotFoundError):
             self.system.rm_file(self.path(name))
 
-    def names(self, folder: str) -> dict[str, int]:
-        """The files in a folder and their sizes; nothing where there is no such folder."""
+    def names(self, folder: str) -> dict[str, Stamp]:
+        """The files in a folder and their stamps; nothing where there is no such folder."""
         if self.local:
             try:
                 with os.scandir(self.path(folder)) as entries:
-                    return {entry.name: _size(entry) for entry in entries if entry.is_file()}
+                    return {entry.name: _stamp(entry) for entry in entries if entry.is_file()}
             except (FileNotFoundError, NotADirectoryError):
                 return {}
         self.system.invalidate_cache(self.path(folder))
@@ -121,25 +145,38 @@ class Files:
             found = self.system.ls(self.path(folder), detail=True)
         except FileNotFoundError:
             return {}
-        return {os.path.basename(entry["name"]): entry["size"] for entry in found if entry["type"] == "file"}
+        return {
+            os.path.basename(entry["name"]): Stamp(entry["size"], [str(entry.get(name)) for name in _CHANGED])
+            for entry in found
+            if entry["type"] == "file"
+        }
 
-    def parts(self, table: str) -> dict[Part, int]:
-        """The parts of a table and their sizes in bytes."""
-        found = {Part.read(name): size for name, size in self.names(table).items()}
-        return {part: size for part, size in found.items() if part is not None}
+    def parts(self, table: str) -> dict[Part, Stamp]:
+        """The parts of a table and their stamps."""
+        found = {Part.read(name): stamp for name, stamp in self.names(table).items()}
+        return {part: stamp for part, stamp in found.items() if part is not None}
 
     def put_json(self, name: str, value: Mapping[str, Any]) -> None:
         self.put(name, (json.dumps(value, indent=1) + "\n").encode(), durable=True)
 
     def get_json(self, name: str) -> Any:
-        return json.loads(self.get(name))
+        """What a file says in JSON.
+
+        Raises:
+            ValueError: it is none, or nested too deeply.
+        """
+        try:
+            return json.loads(self.get(name))
+        except RecursionError:
+            raise ValueError(f"{self.path(name)} is nested too deeply") from None
 
 
-def _size(entry: os.DirEntry[str]) -> int:
+def _stamp(entry: os.DirEntry[str]) -> Stamp:
     try:
-        return entry.stat().st_size
+        found = entry.stat()
     except FileNotFoundError:
-        return 0
+        return Stamp(0, None)
+    return Stamp(found.st_size, (found.st_mtime_ns, found.st_ino))
 
 
 def encoded(name: str, table: pyarrow.Table) -> bytes:

@@ -17,6 +17,7 @@ import queue
 import socket
 import threading
 import time
+import traceback
 import uuid
 from dataclasses import replace
 from typing import Any
@@ -70,7 +71,7 @@ class Recorder:
             _begin(self.files, title)
         self._patience = patience
         self._every = compact_every
-        self._compaction = Compaction(self.files, self.attempt, rank, compact_every)
+        self._compaction = Compaction(self.files, compact_every)
         self._known_prompts: set[str] = set()
         self._known_versions: set[str] = set()
         self._failures = 0
@@ -158,7 +159,7 @@ class Recorder:
         while (item := self._queue.get()) is not None:
             try:
                 self._guarded(self._write_batch, *item)
-                self._guarded(self._compaction.follow, item[0])
+                self._guarded(self._compaction.follow)
             finally:
                 self._queue.task_done()
                 del item
@@ -170,16 +171,17 @@ class Recorder:
     def _guarded(self, step: Any, *arguments: Any) -> None:
         try:
             step(*arguments)
-        except Exception as error:
+        except BaseException as error:  # not an Exception: a panic in what a column holds, or someone who ends training
+            if not isinstance(error, Exception) and threading.current_thread() is not self._thread:
+                raise
             self._failures += 1
             if _loud(self._failures):
                 _LOG.warning(
-                    "%s: recording failed (%s, %d times so far): %s: %s. Training goes on%s",
+                    "%s: recording failed (%s, %d times so far): %s. Training goes on%s",
                     self.files.root,
                     getattr(step, "__name__", "writing").strip("_").replace("_", " "),
                     self._failures,
-                    type(error).__name__,
-                    error,
+                    "".join(traceback.format_exception_only(error)).strip(),
                     _advice(error),
                     exc_info=not isinstance(error, OSError),
                 )
@@ -191,19 +193,16 @@ class Recorder:
         record = replace(record, metrics=metrics if self.rank == 0 or self.dropped else record.metrics)
         tables = tables_of(record, attempt=self.attempt, rank=self.rank, part=number, known=known)
         self._write_version(record.version, number if record.step is None else record.step)
-        size = 0
         try:
             for name in (*(name for name in TABLES[1:] if name in tables), COMMITTING):
-                data = encoded(name, tables[name])
-                self.files.put(f"{name}/{part.name}", data)
-                size += len(data)
+                self.files.put(f"{name}/{part.name}", encoded(name, tables[name]))
         except BaseException:
             for name in TABLES:
                 with contextlib.suppress(Exception):
                     self.files.delete(f"{name}/{part.name}")
             raise
         self._known_prompts = known
-        self._compaction.written(part, size)
+        self._compaction.written(part, sum(table.nbytes for table in tables.values()))
 
     def _write_version(self, version: Version, step: int) -> None:
         if version.fingerprint in self._known_versions:
@@ -246,7 +245,7 @@ def _begin(files: Files, title: str) -> None:
         info = files.get_json("run.json")
     except (FileNotFoundError, ValueError):
         info = {"schema": SCHEMA, "id": str(uuid.uuid4()), "created": _now(), "title": title}
-    if info.get("schema") != SCHEMA:
+    if not isinstance(info, dict) or info.get("schema") != SCHEMA:
         return
     info["by"] = f"rewardkit {importlib.import_module('rewardkit').__version__}"
     info["title"] = title or info.get("title", "")
@@ -258,7 +257,7 @@ def _begin(files: Files, title: str) -> None:
 def _mark(files: Files, ending: str) -> None:
     """Notes the time at which the run has ``finished`` or ``stopped``."""
     info = files.get_json("run.json")
-    if "finished" not in info:
+    if isinstance(info, dict) and "finished" not in info:
         files.put_json("run.json", {**info, ending: _now()})
 
 

@@ -19,10 +19,12 @@ from typing import TYPE_CHECKING, Any
 
 from rewardkit.core.errors import RewardKitError, shorten
 from rewardkit.store.migrations import MIGRATIONS, migrated
+from rewardkit.store.names import distinct, known_names, selection
 from rewardkit.store.parts import Files, decoded
+from rewardkit.store.resuming import superseded
 from rewardkit.store.schema import COLUMNS, COMMITTING, SCHEMA, TABLES
 from rewardkit.store.snapshot import Snapshot
-from rewardkit.store.tables import empty, together
+from rewardkit.store.tables import empty, together, writable
 
 if TYPE_CHECKING:
     import duckdb
@@ -68,6 +70,7 @@ class Run:
         self.files = files
         self._migrations = MIGRATIONS
         self._snapshot = Snapshot(files)
+        self.info: dict[str, Any] = {"id": ""}
         self._lock = threading.RLock()
         self._threads = threading.local()
         self._connection = duckdb.connect()
@@ -92,8 +95,12 @@ class Run:
         import duckdb
 
         with self._lock:
-            self.info: dict[str, Any] = _info(self.files)
+            info = _info(self.files, self._migrations)
+            if info["id"] != self.info["id"]:  # another run stands where this one was
+                self._snapshot = Snapshot(self.files)
+            self.info = info
             self._versions = _versions(self.files)
+            self._known = [name for kind in ("components", "terms") for name in known_names(self._versions, kind)]
             self._snapshot.look()
             try:
                 self._build()
@@ -180,7 +187,7 @@ class Run:
                 return ending
         written = [at for (at,) in self.sql("select distinct epoch_us(time) from scores order by 1").fetchall()]
         if not written:
-            written = [1e6 * datetime.datetime.fromisoformat(self.info["created"]).timestamp()]
+            written = [1e6 * _seconds(self.info["created"])]
         recent = written[-100:]
         pauses = [(after - before) / 1e6 for before, after in itertools.pairwise(recent)]
         patience = max(_STILL, _USUAL * statistics.median(pauses) if pauses else 0.0)
@@ -210,10 +217,10 @@ class Run:
         return self._cursor.sql(f"select * from {source}" + (f" where {' and '.join(where)}" if where else ""))
 
     def _names(self, prefix: str) -> list[str]:
-        known = [name for version in self._versions for name in version[prefix.strip("/")]]
-        known = [name["name"] if isinstance(name, dict) else name for name in known]
-        columns = self._cursor.sql("select * from scores").columns
-        return list(dict.fromkeys([*known, *(name[len(prefix) :] for name in columns if name.startswith(prefix))]))
+        known = [prefix + name for name in known_names(self._versions, prefix.strip("/"))]
+        there = [name for name in self._cursor.sql("select * from scores").columns if name.startswith(prefix)]
+        spelling = distinct([*known, *there], self._known)
+        return list(dict.fromkeys(column[len(prefix) :] for column in spelling.values()))
 
     def _build(self) -> None:
         """Makes the tables of the snapshot, all at once."""
@@ -230,23 +237,25 @@ class Run:
             self._migrate(cursor)
         else:
             for name in TABLES:
-                self._define(cursor, name, [empty(name), *self._snapshot.tables(name)], self._snapshot.wide[name])
+                self._define(cursor, name, [empty(name), *self._snapshot.tables(name)], self._snapshot.columns(name))
         versions = _versions_table(self._versions)
         cursor.register("incoming", versions)
         cursor.execute("create or replace table versions as select * from incoming")
-        hidden = _superseded(cursor)
+        hidden = superseded(cursor)
         for name in TABLES:
-            where = f" where not ({hidden})" if hidden and name != "prompts" else ""
+            where = f" where not ({hidden[name]})" if name in hidden else ""
             cursor.execute(f"create or replace view {name} as select * from everything.{name}{where}")
 
     def _define(self, cursor: duckdb.DuckDBPyConnection, name: str, narrow: Any, wide: Any) -> None:
-        cursor.register("incoming", together(narrow))
+        there = [*itertools.chain(*(table.column_names for table in narrow), *wide.values())]
+        spelling = distinct(there, self._known)
+        cursor.register("incoming", together(narrow, spelling))
         cursor.execute(f"create or replace table parts.{name} as select * from incoming")
         cursor.unregister("incoming")
         source = f"select * from parts.{name}"
         if wide:
-            paths = ", ".join(_literal(self._address(f"{name}/{part.name}")) for part in wide)
-            source = f"select * from read_parquet([{paths}], union_by_name = true) union all by name {source}"
+            files = {self._address(f"{name}/{part.name}"): columns for part, columns in wide.items()}
+            source = f"{selection(files, spelling)} union all by name {source}"
         if "time" in COLUMNS[name]:
             source = f"select * replace (make_timestamp(epoch_us(time)) as time) from ({source})"
         if name == "prompts":
@@ -270,31 +279,37 @@ class Run:
                 tables[name] = together([*wide, *self._snapshot.tables(name)])
         tables, self.info = migrated(tables, self.info, self._migrations)
         for name in TABLES:
-            self._define(cursor, name, [empty(name), *([tables[name]] if name in tables else [])], [])
+            self._define(cursor, name, [empty(name), *([tables[name]] if name in tables else [])], {})
 
 
-def _info(files: Files) -> dict[str, Any]:
+def _info(files: Files, migrations: Mapping[int, object]) -> dict[str, Any]:
     """What run.json says; of a run that lost it to a power cut, the least that it would say."""
     try:
         info = files.get_json("run.json")
-    except (FileNotFoundError, ValueError):
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError, ValueError):
         if not files.parts(COMMITTING):
             there = sorted(os.path.basename(name) for name in _children(files))
             shown = ", ".join(there[:8]) + (", ..." if len(there) > 8 else "")
             said = f"it holds {shown}" if there else "nothing is there"
+            said = "it is a file, and a run is a folder" if files.system.isfile(files.root) else said
             raise NotARun(
                 f"{files.root} is no recorded run: it has no run.json that can be read; {said}. "
                 "rk.to_trl(reward, record=...) records one."
             ) from None
-        return {"schema": SCHEMA, "id": "", "created": "", "title": ""}
-    if not isinstance(info, dict) or not isinstance(info.get("schema"), int):
+        info = {"schema": SCHEMA}
+    if not isinstance(info, dict) or type(info.get("schema")) is not int:
         raise NotARun(f"{files.path('run.json')} does not belong to a recorded run: {shorten(info)}")
     if info["schema"] > SCHEMA:
         raise RunError(
             f"{files.root} was recorded by {info.get('by', 'a newer rewardkit')} in version {info['schema']} of the "
             f"format; this rewardkit reads up to version {SCHEMA}: pip install --upgrade rewardkit-sdk"
         )
-    return info
+    if info["schema"] < SCHEMA and info["schema"] not in migrations:
+        raise RunError(
+            f"{files.path('run.json')} says version {info['schema']} of the format, which never was: "
+            f"was it changed by hand? This rewardkit reads up to version {SCHEMA}"
+        )
+    return {"id": "", "created": "", "title": "", **info}
 
 
 def _children(files: Files) -> list[str]:
@@ -307,11 +322,21 @@ def _children(files: Files) -> list[str]:
 def _versions(files: Files) -> list[dict[str, Any]]:
     found = []
     for name in sorted(files.names("versions")):
-        try:
-            found.append(files.get_json(f"versions/{name}"))
-        except (FileNotFoundError, ValueError):  # half written: its fingerprint stands on the rows all the same
-            continue
-    return sorted(found, key=lambda version: (version["first_step"], version["seen"]))
+        if name.endswith(".json") and not name.startswith("."):
+            with contextlib.suppress(FileNotFoundError, ValueError):  # its fingerprint stands on the rows all the same
+                found.append(files.get_json(f"versions/{name}"))
+    return sorted(filter(_is_version, found), key=lambda version: (version["first_step"], version["seen"]))
+
+
+def _is_version(found: Any) -> bool:
+    """Whether a file among the versions says what it should."""
+    try:
+        names = [component["name"] for component in found["components"]]
+        texts = [found["fingerprint"], found["reward"], found["seen"], *names, *found["terms"]]
+        step = found["first_step"]
+    except (TypeError, KeyError):
+        return False
+    return all(isinstance(text, str) for text in texts) and type(step) is int and abs(step) < 1 << 63
 
 
 def _versions_table(versions: Iterable[Mapping[str, Any]]) -> pyarrow.Table:
@@ -319,24 +344,23 @@ def _versions_table(versions: Iterable[Mapping[str, Any]]) -> pyarrow.Table:
 
     texts = ("fingerprint", "reward", "components", "terms", "seen")
     rows = [
-        {**version, "components": json.dumps(version["components"]), "terms": json.dumps(version["terms"])}
+        {
+            **{name: writable(version[name]) for name in ("fingerprint", "reward", "seen")},
+            **{name: json.dumps(version[name]) for name in ("components", "terms")},
+            "first_step": version["first_step"],
+        }
         for version in versions
     ]
-    schema = pa.schema([*((name, pa.string()) for name in texts), ("first_step", pa.int32())])
+    schema = pa.schema([*((name, pa.string()) for name in texts), ("first_step", pa.int64())])
     return pa.Table.from_pylist(rows, schema=schema)
 
 
-def _superseded(cursor: duckdb.DuckDBPyConnection) -> str:
-    """The condition for rows that a later attempt, which resumed from an earlier step, has trained anew."""
-    found = cursor.execute(
-        "select attempt, min(step) from everything.scores where training group by attempt order by attempt desc"
-    ).fetchall()
-    conditions, limit = [], None
-    for attempt, first in found:
-        if limit is not None:
-            conditions.append(f"attempt = {attempt} and step >= {limit}")
-        limit = first if limit is None else min(limit, first)
-    return " or ".join(conditions)
+def _seconds(moment: object) -> float:
+    """Since 1970; 0 where it is no time."""
+    try:
+        return datetime.datetime.fromisoformat(str(moment)).timestamp()
+    except (ValueError, OverflowError):
+        return 0.0
 
 
 def _is_old_duckdb() -> bool:

@@ -22,7 +22,7 @@ _BATCH = {name: _KEY[name] for name in ("attempt", "rank", "part")}
 COLUMNS: Mapping[str, Mapping[str, str]] = {
     "scores": {
         **_KEY,
-        "step": "int32",
+        "step": "int64",
         "epoch": "float32",
         "training": "bool",
         "time": "timestamp[us, UTC]",
@@ -34,18 +34,18 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
         "advantage": "float64",
         "version": "string",
     },
-    "completions": {**_KEY, "step": "int32", "prompt_id": "string", "completion": "string", "messages": "string"},
+    "completions": {**_KEY, "step": "int64", "prompt_id": "string", "completion": "string", "messages": "string"},
     "prompts": {
         "prompt_id": "string",
         "prompt": "string",
         "messages": "string",
         "columns": "string",
-        "first_step": "int32",
+        "first_step": "int64",
     },
-    "metrics": {**_BATCH, "step": "int32", "training": "bool", "name": "string", "value": "float64"},
+    "metrics": {**_BATCH, "step": "int64", "training": "bool", "name": "string", "value": "float64"},
     "logs": {
         **_BATCH,
-        "step": "int32",
+        "step": "int64",
         "epoch": "float32",
         "time": "timestamp[us, UTC]",
         "component": "string",

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from rewardkit.core.errors import RewardKitWarning
-from rewardkit.store.parts import Files, decoded
+from rewardkit.store.parts import Files, Stamp, decoded
 from rewardkit.store.schema import COMMITTING, TABLES, Part, widest, within
 
 if TYPE_CHECKING:
@@ -30,15 +30,16 @@ class Snapshot:
     wide: dict[str, list[Part]] = field(default_factory=dict)
     narrow: dict[str, list[Part]] = field(default_factory=dict)
     _held: dict[_File, pyarrow.Table] = field(default_factory=dict)
-    _sound: set[_File] = field(default_factory=set)
-    _broken: dict[_File, int] = field(default_factory=dict)
+    _columns: dict[_File, list[str]] = field(default_factory=dict)
+    _known: dict[_File, Stamp] = field(default_factory=dict)
+    _broken: dict[_File, Stamp] = field(default_factory=dict)
 
     def look(self) -> None:
         """Lists the parts and reads the new ones that may be replaced later."""
         for _ in range(_TRIES):
-            sizes = self._listed()
+            found = self._listed()
             try:
-                while not self._checked(sizes):
+                while not self._checked(found):
                     pass
             except FileNotFoundError:  # put together meanwhile
                 continue
@@ -48,7 +49,7 @@ class Snapshot:
     def doubt(self) -> bool:
         """Reads every wide part whole, where one of them cannot be read; whether there was such a one."""
         before = len(self._broken)
-        sizes = self._listed()
+        found = self._listed()
         for table, parts in self.wide.items():
             for part in parts:
                 try:
@@ -56,45 +57,53 @@ class Snapshot:
                 except FileNotFoundError:
                     continue
                 except Exception as error:
-                    self._sound.discard((table, part))
-                    self._skip((table, part), sizes[table].get(part, 0), error)
+                    self._known.pop((table, part), None)
+                    self._skip((table, part), found[table].get(part, Stamp(0, None)), error)
         return len(self._broken) > before
+
+    def columns(self, table: str) -> dict[Part, list[str]]:
+        """The wide parts of a table and their columns."""
+        return {part: self._columns[table, part] for part in self.wide[table]}
 
     def tables(self, table: str) -> list[pyarrow.Table]:
         """The narrow parts of a table."""
         return [self._held[table, part] for part in self.narrow[table]]
 
-    def _listed(self) -> dict[str, dict[Part, int]]:
+    def _listed(self) -> dict[str, dict[Part, Stamp]]:
         """The parts of all tables at one time: none was put together while they were listed."""
         for _ in range(_TRIES):
             scores = self.files.parts(COMMITTING)
-            sizes = {COMMITTING: scores, **{table: self.files.parts(table) for table in TABLES[1:]}}
+            found = {COMMITTING: scores, **{table: self.files.parts(table) for table in TABLES[1:]}}
             again = self.files.parts(COMMITTING)
             if all(not part.wide for part in again.keys() - scores.keys()):
                 break
-        return sizes
+        return found
 
-    def _checked(self, sizes: Mapping[str, Mapping[Part, int]]) -> bool:
+    def _checked(self, found: Mapping[str, Mapping[Part, Stamp]]) -> bool:
         """Chooses the parts and reads what is new; False where one was broken, so that others may stand in."""
         usable = {
-            table: [part for part, size in found.items() if self._broken.get((table, part)) != size]
-            for table, found in sizes.items()
+            table: [part for part, stamp in parts.items() if self._broken.get((table, part)) != stamp]
+            for table, parts in found.items()
         }
         committed = widest(usable[COMMITTING])
         chosen = {table: within(parts, committed) for table, parts in usable.items()}
-        new = {(table, part) for table, parts in chosen.items() for part in parts}
+        new = {(table, part): found[table][part] for table, parts in chosen.items() for part in parts}
         whole = True
-        for file in sorted(new - self._held.keys() - self._sound):
+        for file, stamp in sorted(new.items(), key=lambda item: item[0]):
+            if self._known.get(file) == stamp:
+                continue
             try:
                 self._read(file)
+                self._known[file] = stamp
             except FileNotFoundError:
                 raise
             except Exception as error:
-                table, part = file
-                self._skip(file, sizes[table][part], error)
+                self._skip(file, stamp, error)
                 whole = False
         if whole:
             self._held = {file: rows for file, rows in self._held.items() if file in new}
+            self._columns = {file: columns for file, columns in self._columns.items() if file in new}
+            self._known = new
             self.wide = {table: [part for part in parts if part.wide] for table, parts in chosen.items()}
             self.narrow = {table: [part for part in parts if not part.wide] for table, parts in chosen.items()}
         return whole
@@ -106,17 +115,17 @@ class Snapshot:
             import pyarrow.parquet as parquet
 
             with self.files.system.open(self.files.path(name)) as opened:
-                parquet.read_metadata(opened)
-            self._sound.add(file)
+                self._columns[file] = parquet.read_metadata(opened).schema.names
         else:
             self._held[file] = decoded(self.files.get(name))
 
-    def _skip(self, file: _File, size: int, error: Exception) -> None:
+    def _skip(self, file: _File, stamp: Stamp, error: Exception) -> None:
         table, part = file
-        self._broken[file] = size
+        self._broken[file] = stamp
+        said = f"{type(error).__name__}: {error}"
         warnings.warn(
-            f"{self.files.path(f'{table}/{part.name}')} cannot be read ({size} bytes; {type(error).__name__}: {error}) "
-            "and is left out. Files are cut off when a machine loses power; delete it to be rid of this warning.",
+            f"{self.files.path(f'{table}/{part.name}')} cannot be read ({stamp.size} bytes; {said}) and is left out. "
+            "Files are cut off when a machine loses power; delete it to be rid of this warning.",
             RewardKitWarning,
             stacklevel=2,
         )

@@ -6,10 +6,7 @@
 from __future__ import annotations
 
 import hashlib
-import json
-import math
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +14,8 @@ import numpy as np
 from rewardkit.core.batch import Numbers
 from rewardkit.core.messages import prompt_text
 from rewardkit.core.outcome import Outcome
+from rewardkit.store.cells import Cells, as_json, identity
+from rewardkit.store.names import distinct, part_column
 from rewardkit.store.records import Logged, Record
 from rewardkit.store.schema import COLUMNS, COMMITTING
 
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
 
 Columns = dict[str, Any]
 
-_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 _OUTCOMES = [str(outcome) for outcome in Outcome]
 
 
@@ -73,8 +71,8 @@ def _scores(record: Record) -> Columns:
 
 def _runs(record: Record) -> Numbers:
     """The groups where nobody told them: runs of one prompt."""
-    prompts = record.prompts or [None] * len(record.table)
-    starts = [row > 0 and not _same(prompts[row], prompts[row - 1]) for row in range(len(prompts))]
+    prompts = list(map(identity, record.prompts or [None] * len(record.table)))
+    starts = [row > 0 and prompts[row] != prompts[row - 1] for row in range(len(prompts))]
     return np.cumsum(starts, dtype=np.int64)
 
 
@@ -87,7 +85,7 @@ def _completions(record: Record) -> Columns:
     size = len(record.table)
     for name, column in record.table.components.items():
         columns[f"notes/{name}"] = list(map(column.notes.get, range(size))) if column.notes else [None] * size
-        columns.update({f"parts/{name}/{part}": values for part, values in column.parts.items()})
+        columns.update({part_column(name, part): values for part, values in column.parts.items()})
     return columns
 
 
@@ -111,23 +109,25 @@ def _logs(record: Record) -> Columns:
 
 def _prompts(record: Record, step: int, known: set[str]) -> tuple[list[str], Columns]:
     """(n,) the prompt of each row, and the table of those that are new."""
-    prompts = record.prompts if record.prompts is not None else [None] * len(record.table)
-    values = [prompts, *record.columns.values()]
+    prompts = list(record.prompts if record.prompts is not None else [None] * len(record.table))
+    values = {name: list(column) for name, column in record.columns.items()}
+    cells = Cells()
+    written: dict[Hashable, str] = {}
     ids: list[str] = []
     new: Columns = {name: [] for name in COLUMNS["prompts"]}
-    for row, prompt in enumerate(prompts):
-        if row and all(_same(column[row], column[row - 1]) for column in values):
-            ids.append(ids[-1])
-            continue
-        columns = as_json({name: column[row] for name, column in record.columns.items()})
-        written = prompt if isinstance(prompt, str) else as_json(prompt)
-        ids.append(hashlib.sha256(writable(f"{written}\0{columns}").encode()).hexdigest()[:16])
-        if ids[-1] not in known:
-            known.add(ids[-1])
-            messages = None if prompt is None or isinstance(prompt, str) else written
-            found = (ids[-1], _text(prompt, row), messages, columns, step)
-            for name, value in zip(new, found, strict=True):
-                new[name].append(value)
+    for row, (prompt, *others) in enumerate(zip(prompts, *values.values(), strict=True)):
+        key = tuple(map(identity, (prompt, *others)))
+        if key not in written:
+            columns = cells.row(dict(zip(values, others, strict=True)))
+            said = prompt if isinstance(prompt, str) else cells.json(prompt)
+            written[key] = hashlib.sha256(writable(f"{said}\0{columns}").encode()).hexdigest()[:16]
+            if written[key] not in known:
+                known.add(written[key])
+                messages = None if prompt is None or isinstance(prompt, str) else said
+                found = (written[key], _text(prompt, row), messages, columns, step)
+                for name, value in zip(new, found, strict=True):
+                    new[name].append(value)
+        ids.append(written[key])
     return ids, new
 
 
@@ -136,39 +136,6 @@ def _text(prompt: Any, row: int) -> str:
         return prompt_text(prompt, row)
     except Exception:  # of no known shape: its JSON says what it is
         return as_json(prompt)
-
-
-def _same(left: Any, right: Any) -> bool:
-    """Whether two cells are equal beyond doubt; what compares in its own way is equal to itself alone."""
-    if left is right:
-        return True
-    return type(left) is type(right) and isinstance(left, (str, bytes, int)) and left == right
-
-
-def as_json(value: Any) -> str:
-    """`value` as JSON; what JSON cannot hold stands there as its repr, without memory addresses."""
-    try:
-        return json.dumps(_plain(value), ensure_ascii=False)
-    except Exception:  # loops, hostile reprs
-        return json.dumps(f"<{type(value).__name__} that could not be written>")
-
-
-def _plain(value: Any) -> Any:
-    if value is None or isinstance(value, (str, bool, int)):
-        return value
-    if isinstance(value, (float, np.floating)):
-        return float(value) if math.isfinite(value) else repr(float(value))
-    if isinstance(value, np.integer):
-        return int(value)
-    if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return list(map(_plain, value))
-    if isinstance(value, np.ndarray):
-        return _plain(value.tolist())
-    content = getattr(value, "tobytes", None)  # an image: two of one size are still two
-    digest = f" {hashlib.sha256(content()).hexdigest()[:16]}" if callable(content) else ""
-    return _ADDRESS.sub("", repr(value)) + digest
 
 
 def writable(text: str) -> str:
@@ -190,7 +157,7 @@ def _table(name: str, columns: Mapping[str, Any], size: int) -> pyarrow.Table:
         if column not in fixed:
             kind = pa.float64() if isinstance(values, np.ndarray) else pa.string()
             arrays[writable(column)] = _array(values, kind, size)
-    return pa.table(arrays)
+    return _renamed(pa.table(arrays), distinct(arrays))
 
 
 def _array(values: Any, kind: pyarrow.DataType, size: int) -> pyarrow.Array:
@@ -222,9 +189,20 @@ def empty(name: str) -> pyarrow.Table:
     return pa.table({column: pa.nulls(0, arrow_type(kind)) for column, kind in COLUMNS[name].items()})
 
 
-def together(tables: Iterable[pyarrow.Table]) -> pyarrow.Table:
-    """All rows of tables whose columns may differ; what a table lacks is null."""
+def together(tables: Iterable[pyarrow.Table], spelling: Mapping[str, str] | None = None) -> pyarrow.Table:
+    """All rows of tables whose columns may differ; what a table lacks is null.
+
+    Args:
+        spelling: column -> its name; without it, `distinct` names them.
+    """
     import pyarrow as pa
 
     listed: Sequence[pyarrow.Table] = list(tables)
-    return pa.concat_tables(listed, promote_options="default").combine_chunks()
+    if spelling is None:
+        spelling = distinct(column for table in listed for column in table.column_names)
+    renamed = [_renamed(table, spelling) for table in listed]
+    return pa.concat_tables(renamed, promote_options="permissive").combine_chunks()
+
+
+def _renamed(table: pyarrow.Table, spelling: Mapping[str, str]) -> pyarrow.Table:
+    return table.rename_columns([spelling[column] for column in table.column_names])

@@ -117,7 +117,7 @@ class Guard:
     def _knows(self, scope: Scope, headers: dict[str, str]) -> bool:
         given = dict(parse_qsl(scope["query_string"].decode("latin-1"))).get("token", "")
         given = headers.get("authorization", "").removeprefix("Bearer ") or given
-        return hmac.compare_digest(given.encode(), str(self._token).encode())
+        return bool(given) and hmac.compare_digest(given.encode(), str(self._token).encode())
 
     async def _welcome(self, scope: Scope, send: Send) -> None:
         """Takes the token out of the address, where histories and logs would keep it."""

@@ -10,8 +10,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from rewardkit.core.errors import RewardKitError
+from rewardkit.store.schema import TABLES
 
 _DEPTH = 6
+_OF_A_RUN = {*TABLES, "versions", "attempts"}
+"""Folders in which there is no other run."""
 _MOST = 2_000
 """Runs that are listed; folders that are looked into are ten times as many."""
 
@@ -72,6 +75,7 @@ def _runs(folder: Path) -> Iterator[Path]:
         if any(entry.name == "run.json" and entry.is_file(follow_symlinks=False) for entry in listed):
             found += 1
             yield path
-        elif depth < _DEPTH:
+            listed = [entry for entry in listed if entry.name not in _OF_A_RUN]
+        if depth < _DEPTH:
             folders = [entry for entry in listed if entry.is_dir(follow_symlinks=False) and entry.name[0] != "."]
             waiting.extend((Path(entry.path), depth + 1) for entry in folders)

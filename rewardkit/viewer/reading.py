@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from rewardkit.store.names import component_and_part
 from rewardkit.store.run import Run
 from rewardkit.viewer.scores import Key
 
@@ -42,7 +43,7 @@ def completions(run: Run, prompt_id: str, keys: Sequence[Key], longest: int = LO
         parts: dict[str, dict[str, float]] = {}
         for name, value in rest.items():
             if name.startswith("parts/") and value is not None:
-                component, _, part = name[6:].rpartition("/")
+                component, part = component_and_part(name)
                 parts.setdefault(component, {})[part] = value
         found[key] = Completion(text or "", characters or 0, notes, parts)
     return found

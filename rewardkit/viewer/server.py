@@ -51,6 +51,7 @@ def serve(
     except ImportError as error:
         raise MissingExtraError.of("the page of recorded runs", "view") from error
 
+    token = token or None  # one that is empty would keep nobody out
     if token is None and not is_loopback(host):
         token = secrets.token_urlsafe(24)
     listening = _listening(host, port)

@@ -47,6 +47,7 @@ class Watched:
     state: str = field(init=False)
     problem: str = ""
     asked: float = field(default_factory=time.monotonic)
+    _id: str = ""
     _lines: int = -1
     _seen: dict[tuple[int, int], int] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -68,11 +69,13 @@ class Watched:
         with self._lock, warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             self.run.refresh()
-            changed = self.load()
-        self.problem = _said(caught) or self.problem
+            anew = self.run.info["id"] != self._id
+            changed = self.load(first=anew)
+        self.problem = _said(caught) or ("" if anew else self.problem)
         return changed
 
     def load(self, first: bool = False) -> bool:
+        """Computes what has changed, or all of it for a run that was not seen before; whether there was anything."""
         run = self.run
         rows = run.sql("select attempt, rank, max(part), count(*) from scores group by attempt, rank").fetchall()
         lines = run.sql("select count(*) from logs").fetchall()[0][0]
@@ -93,11 +96,14 @@ class Watched:
             scores = self.scores.joined(Scores.of(new.to_arrow_table()))
             if len(scores) != count:  # a part came late, or was left out
                 scores = Scores.of(run.scores(training=None).to_arrow_table())
+        if first:
+            self._lasting.clear()
         self.prompts = Prompts.of(run, scores, None if first else self.prompts)
         self.metrics = Metrics.of(run)
         self.versions = _versions(run)
         self.components = run.components
         self.scores, self.state, self._seen, self._lines = scores, state, seen, lines
+        self._id = run.info["id"]
         self.number += 1
         return True
 

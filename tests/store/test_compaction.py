@@ -53,9 +53,19 @@ def test_completions_of_one_prompt_stand_together(tmp_path: Path) -> None:
 
 
 def test_big_batches_are_put_together_earlier(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rewardkit.store.compaction._BYTES", 60_000)
-    written(tmp_path, *(batch(step, texts=["x"] * 4) for step in range(20)), compact_every=100)
-    assert 1 < len(files(tmp_path)) < 10
+    monkeypatch.setattr("rewardkit.store.compaction._BYTES", 600_000)
+    records = [batch(step, texts=["x" * 50_000] * 4) for step in range(20)]  # of which little is left on disk
+    written(tmp_path, *records, compact_every=100)
+    assert len(files(tmp_path)) == 7
+
+
+def test_what_a_killed_process_left_is_put_together_within_the_same_bounds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rewardkit.store.compaction._BYTES", 600_000)
+    written(tmp_path, *(batch(step, texts=["x" * 50_000] * 4) for step in range(20)), compact_every=0)
+    written(tmp_path, attempt=2)
+    assert len(files(tmp_path)) == 7
 
 
 @pytest.mark.parametrize("doing", ["put", "delete"])

@@ -288,6 +288,44 @@ def test_a_fault_of_our_own_is_reported_and_the_thread_goes_on(
     assert "please report" in caplog.text
 
 
+class Panic(BaseException):
+    """As a library in Rust raises it."""
+
+    def __str__(self) -> str:
+        raise Panic
+
+
+def test_a_panic_costs_its_batch_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def panicking(record: Any, **options: Any) -> Any:
+        if record.step == 1:
+            raise Panic
+        return tables_of(record, **options)
+
+    monkeypatch.setattr("rewardkit.store.recorder.tables_of", panicking)
+    assert written(tmp_path, *map(batch, range(3))).steps == [0, 2]
+    assert "Panic" in caplog.text
+
+
+def test_who_ends_the_training_is_obeyed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with Recorder(tmp_path) as recorder:
+        monkeypatch.setattr("rewardkit.store.recorder._mark", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            recorder.finish()
+
+
+@pytest.mark.parametrize("said", ["[]", "5", "null"])
+def test_the_run_json_of_someone_else_is_left_alone(tmp_path: Path, said: str) -> None:
+    (tmp_path / "run.json").write_text(said)
+    with Recorder(tmp_path) as recorder:
+        recorder.record(batch())
+    assert (tmp_path / "run.json").read_text() == said
+
+
 def test_a_missing_extra_is_named(tmp_path: Path) -> None:
     code = """
         import sys

@@ -6,6 +6,7 @@ import json
 import threading
 import time
 import uuid
+from dataclasses import replace
 from pathlib import Path
 
 import duckdb
@@ -16,7 +17,7 @@ import rewardkit as rk
 from rewardkit.core.errors import RewardKitWarning
 from rewardkit.core.outcome import ScoreTable
 from rewardkit.store.recorder import Recorder
-from rewardkit.store.records import Record
+from rewardkit.store.records import Record, Version
 from rewardkit.store.run import NotARun, RunError, open_run
 from tests.store.batches import VERSION, batch, files, rows, written
 
@@ -150,6 +151,8 @@ def test_a_slow_run_has_more_time(tmp_path: Path) -> None:
         ({"model.safetensors": "x", "config.json": "{}"}, "it holds config.json, model.safetensors"),
         ({"run.json": "[1]"}, "does not belong to a recorded run"),
         ({"run.json": "{"}, "it holds run.json"),
+        ({"run.json": "[" * 100_000}, "it holds run.json"),
+        ({"run.json": '{"schema": true}'}, "does not belong to a recorded run"),
     ],
 )
 def test_what_is_no_run_says_what_it_is(tmp_path: Path, content: dict[str, str], said: str) -> None:
@@ -159,6 +162,56 @@ def test_what_is_no_run_says_what_it_is(tmp_path: Path, content: dict[str, str],
         open_run(tmp_path)
     with pytest.raises(NotARun, match="nothing is there"):
         open_run(tmp_path / "absent")
+
+
+def test_a_file_is_no_run(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("mine")
+    (tmp_path / "folder" / "run.json").mkdir(parents=True)
+    with pytest.raises(NotARun, match="it is a file"):
+        open_run(tmp_path / "file")
+    with pytest.raises(NotARun, match="nothing is there"):
+        open_run(tmp_path / "file" / "below")
+    with pytest.raises(NotARun, match=r"it holds run\.json"):
+        open_run(tmp_path / "folder")
+
+
+@pytest.mark.parametrize("schema", [0, -1, -(10**30)])
+def test_a_version_that_never_was_is_said(tmp_path: Path, schema: int) -> None:
+    (tmp_path / "run.json").write_text(json.dumps({"schema": schema}))
+    with pytest.raises(RunError, match=f"version {schema} of the format, which never was"):
+        open_run(tmp_path)
+
+
+@pytest.mark.parametrize("said", [{}, {"created": ""}, {"created": 5}, {"created": "yesterday"}])
+def test_a_description_may_say_little(tmp_path: Path, said: dict[str, object]) -> None:
+    (tmp_path / "run.json").write_text(json.dumps({"schema": 1, **said}))
+    run = open_run(tmp_path)
+    assert (run.state, run.steps) == ("stopped", [])
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        *(("y.json", text) for text in ("", "[]", "5", "{}", "null", '{"first_step": 1, "seen": "a"}', "[" * 100_000)),
+        ("y.json", '{"fingerprint": "y", "reward": "", "components": [], "terms": [], "first_step": 0.5, "seen": ""}'),
+        ("y.json", '{"fingerprint": "y", "reward": "", "components": [1], "terms": [], "first_step": 0, "seen": ""}'),
+        (".y.json.12.tmp", None),
+        (".y.json", None),
+        ("y.txt", None),
+    ],
+)
+def test_what_is_no_version_is_left_out(tmp_path: Path, name: str, text: str | None) -> None:
+    written(tmp_path, batch())
+    sound = (tmp_path / "versions" / f"{VERSION.fingerprint}.json").read_text()
+    (tmp_path / "versions" / name).write_text(sound if text is None else text)
+    run = open_run(tmp_path)
+    assert run.components == ["form", "right"]
+    assert run.versions().select("fingerprint").fetchall() == [(VERSION.fingerprint,)]
+
+
+def test_a_version_may_hold_what_utf_8_cannot(tmp_path: Path) -> None:
+    run = written(tmp_path, replace(batch(), version=Version("y", "\ud800")))
+    assert run.versions().select("reward").fetchall() == [("\\ud800",)]
 
 
 def test_a_newer_run_asks_for_an_upgrade(tmp_path: Path) -> None:

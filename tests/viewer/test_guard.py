@@ -124,6 +124,13 @@ def test_a_token_is_asked_for_once() -> None:
     assert socket({"host": "localhost", "cookie": cookie}, token=TOKEN) == "websocket.accept"
 
 
+def test_an_empty_token_opens_nothing() -> None:
+    options: dict[str, Any] = {"hosts": LOOPBACK, "token": ""}
+    assert asked(**options).status_code == 401
+    assert asked("/page?token=", **options).status_code == 401
+    assert asked(headers={"authorization": "Bearer "}, **options).status_code == 401
+
+
 def test_the_welcome_leads_nowhere_else() -> None:
     assert (
         asked(f"http://localhost:8765//evil.example/?token={TOKEN}", token=TOKEN).headers["location"]

@@ -27,6 +27,13 @@ def test_runs_are_folders_with_a_run_json(tmp_path: Path) -> None:
     assert library.path("later") == tmp_path / "later"
 
 
+def test_a_run_may_lie_in_the_folder_of_another(tmp_path: Path) -> None:
+    run_at(tmp_path / "outer")
+    run_at(tmp_path / "outer" / "again" / "inner")
+    run_at(tmp_path / "outer" / "scores" / "no run")
+    assert Library([tmp_path]).names() == ["outer", "outer/again/inner"]
+
+
 def test_a_run_itself_may_be_named(tmp_path: Path) -> None:
     assert Library([run_at(tmp_path / "first")]).names() == ["first"]
 

@@ -120,3 +120,8 @@ def test_run_json_of_others_is_no_run(base: str, tmp_path: Path) -> None:
     (tmp_path / "other" / "run.json").write_text(json.dumps({"other": "program"}))
     with serving(tmp_path) as address:
         assert httpx.get(address).status_code == 200
+
+
+def test_an_empty_token_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["view", str(tmp_path), "--token", "", "--no-browser"]) == 2
+    assert "--token is empty" in capsys.readouterr().err

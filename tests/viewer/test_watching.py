@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import shutil
 from pathlib import Path
 
 import pytest
 
 from rewardkit.store.recorder import Recorder
+from rewardkit.store.run import open_run
 from rewardkit.viewer.reading import LogQuery, beginnings, completions, log_page, log_rates
 from rewardkit.viewer.summaries import Summaries
 from rewardkit.viewer.watching import Watched
@@ -41,6 +43,35 @@ def test_a_second_attempt_replaces_what_it_trained_anew(tmp_path: Path) -> None:
     assert watched.refresh()
     assert len(watched.scores) == 3 * 3 * GENERATIONS
     assert set(watched.scores.attempt[watched.scores.step == 3].tolist()) == {2}
+
+
+def test_another_run_at_the_same_place_takes_its_place(tmp_path: Path) -> None:
+    path = ordinary(tmp_path / "run", 3)
+    watched, summaries = Watched.open("run", path), Summaries()
+    total, summary = watched.scores.total, summaries.of(path)
+    leads = watched.kept_for_good("leads", object)
+    shutil.rmtree(path)
+    with Recorder(path, patience=math.inf) as recorder:
+        for step in (1, 2, 3):
+            recorder.record(record(step + 3))
+    assert watched.refresh()
+    assert watched.scores.step.min() == 4
+    assert len(watched.scores) == len(total)
+    assert watched.kept_for_good("leads", object) is not leads
+    assert summaries.of(path).last_total != summary.last_total
+
+
+def test_a_live_run_that_was_begun_anew_is_seen(tmp_path: Path) -> None:
+    path, summaries = tmp_path / "run", Summaries()
+    for first in (1, 4):
+        shutil.rmtree(path, ignore_errors=True)
+        with Recorder(path, patience=math.inf) as recorder:
+            for step in range(first, first + 3):
+                recorder.record(record(step))
+            recorder.flush()
+            assert summaries.of(path).last_step == first + 2
+            found = open_run(path).sql("select avg(total) from scores where step >= ?", [first]).fetchall()[0][0]
+            assert summaries.of(path).last_total == pytest.approx(found)
 
 
 def test_what_is_kept_is_made_anew_when_there_is_something_new(tmp_path: Path) -> None:

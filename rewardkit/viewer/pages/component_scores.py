@@ -33,10 +33,12 @@ def share_of(value: float, bounds: tuple[float, float]) -> tuple[float, float] |
 
 
 def said_number(value: float, *, sign: bool = False) -> str:
-    """``0.500``; no minus before a zero."""
+    """``0.500``; no minus before a zero, and no row of digits: ``1e+300``."""
     if np.isnan(value):
         return "–"
     value = 0.0 if abs(value) < 0.0005 else value
+    if abs(value) >= 1e6:
+        return f"{value:+.3g}" if sign else f"{value:.3g}"
     return f"{value:+.3f}" if sign else f"{value:.3f}"
 
 

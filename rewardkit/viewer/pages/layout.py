@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, Protocol
 
@@ -18,6 +19,7 @@ from rewardkit.viewer.library import Library
 from rewardkit.viewer.style import style_sheet
 from rewardkit.viewer.watching import Watched, Watcher
 
+_LOG = logging.getLogger("rewardkit")
 _SECONDS = 1.0
 _TITLES = {"graphs": "Graphs", "completions": "Completions", "logs": "Reward logs", "suspicious": "Suspicious"}
 _KEYS = {
@@ -94,10 +96,14 @@ class Page:
             return
         try:
             watched = None if address.run is None else await asyncio.to_thread(self.watcher.get, address.run)
-        except RewardKitError as error:
+        except Exception as error:  # nobody would come back from "Reading the run …" otherwise
+            said = str(error)
+            if not isinstance(error, RewardKitError):
+                _LOG.exception("%s cannot be shown", address.run)
+                said = f"{type(error).__name__}: {error}"
             self._clear(None)
             with self.content:
-                nothing("This run cannot be shown", str(error), back=True)
+                nothing("This run cannot be shown", said, back=True)
             return
         if going != self._going:
             return

@@ -213,4 +213,6 @@ def _searched_for(asked: Filter, columns: dict[str, Column]) -> bool:
 def _said(name: str, value: float) -> str | None:
     if np.isnan(value):
         return None
-    return f"{value:.2f}" if name in ("mean", "best") else f"{value:,.0f}"
+    if name not in ("mean", "best"):
+        return f"{value:,.0f}"
+    return f"{value:.2f}" if abs(value) < 1e6 else f"{value:.3g}"

@@ -12,6 +12,7 @@ from rewardkit.viewer.addresses import Address, as_list, listed
 from rewardkit.viewer.charts import series_color, spec_of
 from rewardkit.viewer.curves import Panel
 from rewardkit.viewer.harmless import one_line
+from rewardkit.viewer.pages.component_scores import said_number
 from rewardkit.viewer.style import color_of
 from rewardkit.viewer.summaries import LAST, Summary
 
@@ -205,4 +206,4 @@ class Runs:
 
 
 def _said(value: float | None) -> str | None:
-    return None if value is None else f"{value:.3f}"
+    return None if value is None else said_number(value)

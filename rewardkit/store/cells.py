@@ -1,0 +1,126 @@
+"""Cells of example columns as JSON, whatever is in them: what cannot be written stands for itself alone.
+
+``as_json({"answer": 4, "image": np.zeros((336, 336, 3))})`` names shape, dtype and SHA-256 of the array.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import re
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+import numpy as np
+
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+_LARGE = 1000
+"""Arrays with more elements are written as their digest."""
+_DEEPEST = 100
+"""JSON that is nested deeper could not be read everywhere."""
+_VALUES = (str, bytes, int, bool, type(None))
+
+
+class Cells:
+    """Writes each object once. For one batch, which holds them: they are known by their id()."""
+
+    def __init__(self) -> None:
+        self._written: dict[Hashable, str] = {}
+
+    def json(self, value: Any) -> str:
+        key = identity(value)
+        if key not in self._written:
+            self._written[key] = as_json(value)
+        return self._written[key]
+
+    def row(self, cells: Mapping[str, Any]) -> str:
+        """The JSON object of one row."""
+        return "{" + ", ".join(f"{as_json(name)}: {self.json(value)}" for name, value in cells.items()) + "}"
+
+
+def identity(value: Any) -> Hashable:
+    """The same for two cells only if they are equal beyond doubt; what compares in its own way equals itself alone."""
+    return (type(value), value) if type(value) in _VALUES else id(value)
+
+
+def as_json(value: Any) -> str:
+    """`value` as JSON; what JSON cannot hold stands there as its repr, without memory addresses."""
+    return json.dumps(_plain(value, ()), ensure_ascii=False)
+
+
+def _plain(value: Any, above: tuple[int, ...]) -> Any:
+    """`value` as what JSON has; `above` are the ids of what it lies in."""
+    try:
+        if id(value) in above:
+            return f"<{type(value).__name__} that contains itself>"
+        if len(above) > _DEEPEST:
+            return f"<{type(value).__name__} below {_DEEPEST} others>"
+        return _content(value, (*above, id(value)))
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # a hostile repr may raise anything
+        return f"<{type(value).__name__} that could not be written>"
+
+
+def _content(value: Any, above: tuple[int, ...]) -> Any:
+    if value is None or isinstance(value, (str, bool)):
+        return value
+    if isinstance(value, (int, np.integer)):
+        return _integer(int(value))
+    if isinstance(value, np.bool_):
+        return bool(value)
+    if isinstance(value, (float, np.floating)):
+        return float(value) if math.isfinite(value) else repr(float(value))
+    if isinstance(value, Mapping):
+        items = dict(value.items())
+        return {key: _plain(item, above) for key, item in zip(_keys(items), items.values(), strict=True)}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item, above) for item in value]
+    if isinstance(value, np.ndarray):
+        return _array(value, str(value.dtype), above)
+    if callable(getattr(value, "detach", None)):  # a tensor
+        held = value.detach().cpu()
+        if "bfloat16" in str(value.dtype):  # which numpy lacks
+            held = held.float()
+        return _array(held.numpy(), str(value.dtype), above)
+    content = getattr(value, "tobytes", None)  # an image: two of one size are still two
+    digest = f" {hashlib.sha256(content()).hexdigest()[:16]}" if callable(content) else ""
+    return _ADDRESS.sub("", repr(value)) + digest
+
+
+def _integer(value: int) -> int | str:
+    """In hexadecimal where it has more digits than Python writes."""
+    try:
+        str(value)
+    except ValueError:
+        return hex(value)
+    return value
+
+
+def _array(values: Any, dtype: str, above: tuple[int, ...]) -> Any:
+    if values.size <= _LARGE or values.dtype.hasobject:
+        return _plain(values.tolist(), above)
+    return {"array": list(values.shape), "dtype": dtype, "sha256": hashlib.sha256(values.tobytes()).hexdigest()}
+
+
+def _keys(items: Mapping[Any, Any]) -> list[str]:
+    """Texts for the keys, as many as there are keys: ``{"1": a, 1: b}`` has "1" and "1 (int)"."""
+    taken = {str(key) for key in items if isinstance(key, str)}
+    keys = []
+    for key in items:
+        text = key if isinstance(key, str) else _key(key)
+        if not isinstance(key, str) and text in taken:
+            named = f"{text} ({type(key).__name__})"
+            text, number = named, 1
+            while text in taken:
+                number += 1
+                text = f"{named} {number}"
+        taken.add(text)
+        keys.append(text)
+    return keys
+
+
+def _key(key: Any) -> str:
+    content = _plain(key, ())
+    return content if isinstance(content, str) else _ADDRESS.sub("", str(key))

@@ -1,0 +1,114 @@
+"""Columns that follow the names of components: ``parts/<component>/<part>``, ``components/Judge``.
+
+No two of them differ in case alone, because DuckDB takes such columns for one:
+``distinct(["terms/Judge", "terms/judge"])`` calls the second one ``terms/judge~10e86c65``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+_KINDS = ("components", "outcomes", "terms", "notes", "parts")
+
+
+def part_column(component: str, part: str) -> str:
+    """The column of a part; a ``/`` within either name is written ``%2F``, and ``%`` as ``%25``."""
+    return f"parts/{_escaped(component)}/{_escaped(part)}"
+
+
+def component_and_part(column: str) -> tuple[str, str]:
+    """What `part_column` was told."""
+    component, _, part = column.removeprefix("parts/").rpartition("/")
+    return _unescaped(component), _unescaped(part)
+
+
+def distinct(columns: Iterable[str], names: Iterable[str] = ()) -> dict[str, str]:
+    """Column -> how it is called so that no two differ in case alone.
+
+    Of names that do, the first in order stays plain, and the others end in ``~`` and a digest of the exact name. So one
+    that was renamed among others is known again.
+
+    Args:
+        names: of components and terms that the columns stand among, here or elsewhere.
+    """
+    found = {column: _exact(column) for column in columns}
+    named: defaultdict[str | None, set[str]] = defaultdict(set)
+    named[None].update(names)
+    for _, name, part in filter(None, found.values()):
+        named[None].add(name)
+        if part is not None:
+            named[name].add(part)
+    plain = {(owner, name.casefold()): name for owner, known in named.items() for name in sorted(known, reverse=True)}
+
+    def spelled(owner: str | None, name: str) -> str:
+        return name if plain[owner, name.casefold()] == name else f"{name}~{_digest(name)}"
+
+    spelling = {}
+    for column, exact in found.items():
+        if exact is None:
+            spelling[column] = column
+            continue
+        kind, name, part = exact
+        shown = spelled(None, name)
+        spelling[column] = f"{kind}/{shown}" if part is None else part_column(shown, spelled(name, part))
+    return spelling
+
+
+def known_names(versions: Iterable[Mapping[str, Any]], kind: str) -> list[str]:
+    """The ``components`` or ``terms`` of some versions of a reward, as their files have them."""
+    found = (name["name"] if isinstance(name, dict) else name for version in versions for name in version[kind])
+    return [name.encode("utf-8", "backslashreplace").decode() for name in found]
+
+
+def selection(files: Mapping[str, Iterable[str]], spelling: Mapping[str, str]) -> str:
+    """The query for all rows of Parquet files, whose columns are renamed.
+
+    Args:
+        files: address in DuckDB -> columns.
+    """
+    if all(spelling[column] == column for columns in files.values() for column in columns):
+        return f"select * from read_parquet([{', '.join(map(_literal, files))}], union_by_name = true)"
+    return " union all by name ".join(
+        f"select {', '.join(f'{_quoted(column)} as {_quoted(spelling[column])}' for column in columns)} "
+        f"from read_parquet({_literal(address)})"
+        for address, columns in files.items()
+    )
+
+
+def _literal(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _quoted(column: str) -> str:
+    return '"' + column.replace('"', '""') + '"'
+
+
+def _exact(column: str) -> tuple[str, str, str | None] | None:
+    """Kind, name and part as the reward has them; None of a column that every table has."""
+    kind, slash, name = column.partition("/")
+    if not slash or kind not in _KINDS:
+        return None
+    if kind != "parts":
+        return kind, _unmarked(name), None
+    component, part = component_and_part(column)
+    return kind, _unmarked(component), _unmarked(part)
+
+
+def _unmarked(name: str) -> str:
+    exact, _, mark = name.rpartition("~")
+    return exact if mark and mark == _digest(exact) else name
+
+
+def _digest(name: str) -> str:
+    return hashlib.sha256(name.encode("utf-8", "backslashreplace")).hexdigest()[:8]
+
+
+def _escaped(name: str) -> str:
+    return name.replace("%", "%25").replace("/", "%2F")
+
+
+def _unescaped(name: str) -> str:
+    return name.replace("%2F", "/").replace("%25", "%")
