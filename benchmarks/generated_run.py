@@ -125,7 +125,14 @@ def _record(
     advantages = (grouped - grouped.mean(1, keepdims=True)) / (grouped.std(1, ddof=1, keepdims=True) + 1e-4)
     timings = {"tags": 0.004, "answer": 0.006, "judge": 1.5 + random.random(), "brevity": 0.001, "held_out": 0.006}
     table = ScoreTable(
-        texts, components, terms, total, weights, {}, {"tags": (n, int(formed.sum()))}, {}, timings, tuple(faults)
+        texts,
+        components,
+        terms,
+        total,
+        weights,
+        passed={"tags": (n, int(formed.sum()))},
+        timings=timings,
+        faults=tuple(faults),
     )
     metrics = {f"components/{name}": float(np.nanmean(table[name])) for name in components}
     metrics |= {f"weights/{name}": weight for name, weight in weights.items()}

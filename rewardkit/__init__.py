@@ -55,6 +55,13 @@ if TYPE_CHECKING:
     from rewardkit.core.progress import Progress as Progress, Schedule as Schedule
     from rewardkit.core.reward import reward as reward
     from rewardkit.core.scorer import Scorer as Scorer, score as score
+    from rewardkit.judges.budget import Budget as Budget
+    from rewardkit.judges.cache import Cache as Cache
+    from rewardkit.judges.canaries import Canaries as Canaries, Canary as Canary
+    from rewardkit.judges.criteria import Criterion as Criterion
+    from rewardkit.judges.judge import judge as judge
+    from rewardkit.judges.panels import judge_panel as judge_panel
+    from rewardkit.judges.reward_models import reward_model as reward_model
     from rewardkit.primitives.arithmetic import arithmetic as arithmetic
     from rewardkit.primitives.choice import choice as choice
     from rewardkit.primitives.code import code_runs as code_runs, code_tests as code_tests
@@ -125,6 +132,13 @@ _HOMES = {
     "rewardkit.core.progress": ("Progress", "Schedule"),
     "rewardkit.core.reward": ("reward",),
     "rewardkit.core.scorer": ("Scorer", "score"),
+    "rewardkit.judges.budget": ("Budget",),
+    "rewardkit.judges.cache": ("Cache",),
+    "rewardkit.judges.canaries": ("Canaries", "Canary"),
+    "rewardkit.judges.criteria": ("Criterion",),
+    "rewardkit.judges.judge": ("judge",),
+    "rewardkit.judges.panels": ("judge_panel",),
+    "rewardkit.judges.reward_models": ("reward_model",),
     "rewardkit.primitives.arithmetic": ("arithmetic",),
     "rewardkit.primitives.choice": ("choice",),
     "rewardkit.primitives.code": ("code_runs", "code_tests"),

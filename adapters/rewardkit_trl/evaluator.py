@@ -7,9 +7,10 @@ import threading
 import time
 import uuid
 import weakref
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -17,7 +18,7 @@ import numpy as np
 from rewardkit.core.algebra import Reward
 from rewardkit.core.batch import Batch
 from rewardkit.core.errors import BindingError
-from rewardkit.core.outcome import ScoreTable
+from rewardkit.core.outcome import Measured, ScoreTable
 from rewardkit.core.progress import Progress
 from rewardkit.core.scorer import Scorer
 from rewardkit.store.captured import Capture
@@ -168,7 +169,10 @@ class Evaluator:
                 "of a group: make per_device_train_batch_size a multiple of num_generations"
             )
         scored = self._score(call, progress, trainer, run)
-        return replace(scored, tally=scored.tally.summed(trainer.summed_over_ranks))
+        table = scored.table
+        if self.scorer.measures:
+            table = replace(table, measures=_joined(trainer.of_each_process(table.measures)))
+        return replace(scored, table=table, tally=scored.tally.summed(trainer.summed_over_ranks))
 
     def _score(self, call: Call, progress: Progress | None, trainer: Trainer, run: Run) -> Scored:
         generations = trainer.num_generations
@@ -225,6 +229,14 @@ class Evaluator:
         if log_extra is not None and trainer.logs_completions:
             for name, values in extras(scored.table).items():
                 log_extra(name, values)
+
+
+def _joined(measures: Sequence[Mapping[str, Measured]]) -> dict[str, Measured]:
+    """What the processes measured, as one."""
+    joined: dict[str, Measured] = {}
+    for name, found in chain.from_iterable(own.items() for own in measures):
+        joined[name] = joined[name] + found if name in joined else found
+    return joined
 
 
 def _revived(

@@ -107,8 +107,9 @@ def metrics(table: ScoreTable, tally: Tally, addends: Iterable[str], *, contribu
     """What is logged of a batch of all processes.
 
     ``components/``: raw means; ``weights/``: of the terms now; ``gates/``: pass rates; ``threshold/`` and ``stage/``:
-    where they stand; ``advantage_share/``: what causes the variance within groups; ``unscorable``: the share of
-    completions without a learning signal; with `contributions` the means of the terms: together the mean total.
+    where they stand; ``judge_calls/`` and the like: what was measured; ``advantage_share/``: what causes the variance
+    within groups; ``unscorable``: the share of completions without a learning signal; with `contributions` the means
+    of the terms: together the mean total.
     """
     logged: dict[str, float] = {}
     logged |= {f"components/{name}": mean for name, mean in tally.means(table).items()}
@@ -123,6 +124,7 @@ def metrics(table: ScoreTable, tally: Tally, addends: Iterable[str], *, contribu
         if reached:
             logged[f"gates/{name}"] = float(passed / reached)
     logged |= table.gauges
+    logged |= table.measured
     shares = signal.shares(tally.caused, float(tally.variance[0]))
     if shares is not None:
         logged |= {f"advantage_share/{name}": float(share) for name, share in zip(addends, shares, strict=True)}

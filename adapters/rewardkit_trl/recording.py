@@ -48,8 +48,7 @@ class Recording:
     def __init__(self, path: str | os.PathLike[str], scorer: Scorer) -> None:
         if not isinstance(path, (str, os.PathLike)):
             raise RewardTypeError(f'record is the folder of the run, record="runs/x", got {shorten(path)}')
-        Files.at(path)
-        self.path = os.fspath(path)
+        self.path = Files.at(path).location
         self._scorer = scorer
         self._lock = threading.RLock()
         self._faults = FaultLines()
@@ -94,7 +93,7 @@ class Recording:
                     columns=call.columns,
                     groups=scored.groups - scored.groups[:1],
                     advantages=_advantages(scored, way),
-                    metrics=_metrics(scored, measured if trainer.is_main else {}, trainer.most_tokens),
+                    metrics=_metrics(scored, {**measured, **trainer.limits} if trainer.is_main else {}),
                     lines=[*scored.lines, *self._faults.of(scored.table.faults)],
                 )
 
@@ -142,16 +141,16 @@ class Recording:
                     self._recorder.close()
             self._attempt = self._recorder = None
             self._anew = self._trained = False
-        if self._attempt is None:
+        if not self._attempt:
             self._attempt = trainer.on_main(self._next_attempt)
+        if self._attempt and self._recorder is None:
             with self._guarded():
-                if self._attempt:
-                    self._recorder = Recorder(self.path, attempt=self._attempt, rank=trainer.rank)
+                self._recorder = Recorder(self.path, attempt=self._attempt, rank=trainer.rank)
         if trainer.training:
             self._trained, self._last_step = True, -1 if step is None else step
 
     def _next_attempt(self) -> int:
-        """0 where the folder cannot be had."""
+        """0 where the folder cannot be had: it is tried again at the next batch."""
         attempt = 0
         with self._guarded():
             attempt = next_attempt(self.path)
@@ -201,9 +200,9 @@ def _advantages(scored: Scored, way: Way | None) -> Floats | None:
     return None if way is None or scored.spread is None else scored.spread.advantages(way, scored.tally.moments)
 
 
-def _metrics(scored: Scored, measured: Mapping[str, float], most_tokens: int | None) -> dict[str, float]:
+def _metrics(scored: Scored, measured: Mapping[str, float]) -> dict[str, float]:
     """What is measured of all processes, and what of this one: seconds, and how different completions are."""
-    found = {**measured} if most_tokens is None else {**measured, "limit/tokens": float(most_tokens)}
+    found = {**measured}
     for name, (_, failed, errored, _) in zip(scored.table.components, scored.tally.faults, strict=True):
         if f"failed/{name}" in measured or f"errored/{name}" in measured:
             found[f"faults/{name}"] = float(failed + errored)

@@ -60,10 +60,10 @@ class Trainer:
         return held if isinstance(held, int) else None
 
     @property
-    def most_tokens(self) -> int | None:
-        """Of a completion; a longer one is cut."""
+    def limits(self) -> dict[str, float]:
+        """``limit/tokens``: at which length it cuts a completion."""
         held = getattr(self._trainer, "max_completion_length", None)
-        return held if isinstance(held, int) else None
+        return {"limit/tokens": float(held)} if isinstance(held, int) else {}
 
     @property
     def logs_completions(self) -> bool:
@@ -172,6 +172,14 @@ class Trainer:
 
         given = torch.tensor(values, dtype=torch.float64, device=self._accelerator.device)
         return np.asarray(self._accelerator.reduce(given, reduction="sum").tolist())
+
+    def of_each_process(self, value: T) -> list[T]:
+        """`value` of every process, in one collective."""
+        if self.processes == 1:
+            return [value]
+        from accelerate.utils import gather_object
+
+        return list(gather_object([value]))
 
     def on_main(self, compute: Callable[[], T]) -> T:
         """What `compute` gives, or raises, on the main process, for all of them."""

@@ -66,10 +66,17 @@ def run(peer: Peer, rounds: int, empty_rounds: int) -> dict[str, Any]:
     Raises:
         RuntimeError: the script failed; the message holds what it said.
     """
-    command = [str(peer.python), str(BENCHMARKS / "peers" / peer.script)]
-    command += ["--rounds", str(rounds), "--empty-rounds", str(empty_rounds)]
+    return run_json(peer, ["--rounds", str(rounds), "--empty-rounds", str(empty_rounds)])
+
+
+def run_json(peer: Peer, arguments: Sequence[str]) -> dict[str, Any]:
+    """What the peer's script reports, given `arguments`.
+
+    Raises:
+        RuntimeError: the script failed; the message holds what it said.
+    """
     done = subprocess.run(
-        command,
+        [str(peer.python), str(BENCHMARKS / "peers" / peer.script), *arguments],
         env={**os.environ, "PYTHONPATH": str(BENCHMARKS)},
         capture_output=True,
         text=True,

@@ -103,6 +103,11 @@ class Reward(ABC):
         return {}
 
     @property
+    def measures(self) -> bool:
+        """Whether it notes more than scores while it is evaluated: calls, money."""
+        return False
+
+    @property
     def summands(self) -> tuple[tuple[Weight, Reward], ...] | None:
         """The rewards whose weighted sum it is, with weights that are the same for all rows; None if it is no such."""
         return None

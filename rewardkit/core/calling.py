@@ -21,7 +21,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from rewardkit.core.errors import SHOWN_CHARACTERS, RewardFailure, shorten
+from rewardkit.core.errors import SHOWN_CHARACTERS, RewardFailure, RunStopped, shorten
 from rewardkit.core.interrupts import from_operator
 from rewardkit.core.outcome import ABSTAINED, ERRORED, FAILED, SCORED, Fault, Floats, Outcome, Score
 from rewardkit.core.progress import TOLERANCE, Bounds
@@ -116,6 +116,7 @@ def check_results(raw: Sequence[Any], contract: Contract, strict: bool, context:
 
     Raises:
         RewardFailure: a bug while `strict`, or without a bound to fall back to; a failure under policy "raise".
+        RunStopped: a failure that every later sample would meet too.
     """
     ordinary = _ordinary(raw, contract.bounds)
     if ordinary is not None:
@@ -206,6 +207,8 @@ def _fail(
     error: BaseException, position: int, contract: Contract, results: Results, context: Callable[[int], str]
 ) -> None:
     reason = str(error) or type(error).__name__
+    if isinstance(error, RunStopped):
+        raise RunStopped(f"reward {contract.name!r} stops the run: {reason}") from error
     if contract.on_failure == "raise":
         raise RewardFailure(f"reward {contract.name!r} could not be computed: {reason}\n{context(position)}") from error
     results.values[position] = math.nan if contract.on_failure == "unscorable" else float(contract.on_failure)

@@ -37,6 +37,13 @@ class RewardFailure(RewardKitError):
     """Scoring had to stop: policy ``"raise"``, a reward's own bug, an unknown route, or too many faults."""
 
 
+class RunStopped(RewardFailure):
+    """A failure that no later sample would be spared (a wrong key, an exhausted quota): it stops the run.
+
+    It passes whatever ``on_failure`` says.
+    """
+
+
 class MissingExtraError(RewardKitError, ImportError):
     """An optional dependency is not installed; the message holds the install command."""
 
@@ -72,7 +79,8 @@ def hashable(value: object) -> bool:
 def is_factory(value: object) -> bool:
     """Whether `value` is one of our own functions that make rewards, not a reward function."""
     room = str(getattr(value, "__module__", "")).split(".")[:2]
-    return inspect.isfunction(value) and room[0] == "rewardkit" and room[1:] in (["primitives"], ["aggregators"])
+    rooms = (["primitives"], ["judges"], ["aggregators"])
+    return inspect.isfunction(value) and room[0] == "rewardkit" and room[1:] in rooms
 
 
 def near_miss(name: object, known: Iterable[str]) -> str:

@@ -11,7 +11,7 @@ import inspect
 import math
 import pickle
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -49,6 +49,7 @@ class Leaf(Reward):
     Attributes:
         function: called with one value per parameter (``scope="sample"``), or with lists of them. It may return a
             ``concurrent.futures.Future`` for what takes long (``waits`` on it says so): others then run beside it.
+            Of an async function, ``measured`` runs all calls of a batch and says beside their results what they took.
         label: the component's name.
         parameters: what the function is given.
         trusted: the function changes none of its arguments (primitives), so they need no copies.
@@ -152,7 +153,7 @@ class Leaf(Reward):
         started = time.perf_counter()
         if self.is_async:
             function, calls = observing.watched(function, calls, self.label, rows, asynchronous=True)
-            results = list(await scoring.background(_all(function, calls, self.timeout)))
+            results = await self._measured(scoring, _all(function, calls, self.timeout))
         else:
             if self.timeout is not None:
                 _check_picklable(self)
@@ -173,6 +174,21 @@ class Leaf(Reward):
                 results = observing.told(results, self.label, rows)
         scoring.timed(self, time.perf_counter() - started)
         return results
+
+    async def _measured(self, scoring: Scoring, work: Coroutine[Any, Any, list[Any]]) -> list[Any]:
+        """The results of `work`, which runs in the background, with what the function says that they took."""
+        results: list[Any]
+        measured = getattr(self.function, "measured", None)
+        if measured is None:
+            results = await scoring.background(work)
+            return results
+        results, found = await scoring.background(measured(work))
+        scoring.measured(self, found)
+        return results
+
+    @property
+    def measures(self) -> bool:
+        return hasattr(self.function, "measured")
 
     @property
     def waits(self) -> bool:

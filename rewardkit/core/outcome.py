@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -163,6 +163,16 @@ class Fault:
     traceback: str = ""
 
 
+class Measured(Protocol):
+    """What was measured of a reward while it was evaluated on some rows."""
+
+    def __add__(self, other: Any, /) -> Measured:
+        """Both as one: of all their rows."""
+
+    def numbers(self) -> Mapping[str, float]:
+        """Name -> number, for logs: ``{"judge_calls": 12.0}``."""
+
+
 class _Named(Mapping[str, Any]):
     """A read-only mapping by component that computes its entries when asked and names near misses."""
 
@@ -220,6 +230,7 @@ class ScoreTable:
         reached: name of a term -> how many rows it counts in: behind open gates, in its own routes.
         passed: name of a gate -> how many rows reached it, and how many of them it let through.
         gauges: ``threshold/<gate>``, ``stage/<curriculum>`` -> what it is now, where it moves with training.
+        measures: name of a component -> what else was measured of it in this batch.
         timings: name of a component -> seconds spent in it.
         faults: the rows that failed or errored.
     """
@@ -232,6 +243,7 @@ class ScoreTable:
     reached: Mapping[str, int] = field(default_factory=dict)
     passed: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     gauges: Mapping[str, float] = field(default_factory=dict)
+    measures: Mapping[str, Measured] = field(default_factory=dict)
     timings: Mapping[str, float] = field(default_factory=dict)
     faults: tuple[Fault, ...] = ()
 
@@ -249,6 +261,15 @@ class ScoreTable:
     def gates(self) -> Mapping[str, float]:
         """Gate -> share of the rows reaching it that it let through (0 to 1); without those that no row reached."""
         return {name: passed / reached for name, (reached, passed) in self.passed.items() if reached}
+
+    @property
+    def measured(self) -> Mapping[str, float]:
+        """``judge_calls/<judge>`` and the like: what was measured of components in this batch."""
+        return {
+            f"{what}/{name}": number
+            for name, found in self.measures.items()
+            for what, number in found.numbers().items()
+        }
 
     def part(self, start: int, stop: int) -> ScoreTable:
         """The rows from `start` up to `stop`; weights, pass rates and timings stay those of all rows."""

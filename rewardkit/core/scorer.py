@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from rewardkit.core.algebra import Reward, WeightedSum, as_reward
+from rewardkit.core.algebra import Named, Reward, WeightedSum, as_reward
 from rewardkit.core.batch import Batch
 from rewardkit.core.driving import Driver, Finished, Task, Turn, in_background
 from rewardkit.core.errors import RewardDefinitionError, near_miss
 from rewardkit.core.naming import Names, distinct_nodes
-from rewardkit.core.outcome import ABSTAINED, SKIPPED, Column, Fault, Floats, Rows, ScoreTable
+from rewardkit.core.outcome import ABSTAINED, SKIPPED, Column, Fault, Floats, Measured, Rows, ScoreTable
 from rewardkit.core.progress import TOLERANCE, Progress, Schedule
 from rewardkit.core.scoring import Share, leaves
 
@@ -65,6 +65,11 @@ class Scorer:
                     f"{nodes[follower.component]!r}: give the one that is followed another name with .named(...)"
                 )
         return [nodes[name] for name in dict.fromkeys(follower.component for follower in self.followers)]
+
+    @property
+    def measures(self) -> bool:
+        """Whether its tables may hold what was measured."""
+        return any(node.measures for node in self._keys.nodes)
 
     @property
     def components(self) -> list[str]:
@@ -126,6 +131,7 @@ class Scorer:
                 for name, node in self.names.gauged
                 for gauge, value in node.gauges(batch.progress).items()
             },
+            measures=evaluation.named_measures(),
             timings=timings,
             faults=tuple(evaluation.faults),
         )
@@ -152,6 +158,7 @@ class _Evaluation:
         self.driver = Driver()
         self.memos: dict[int, _Memo] = {}
         self.seconds: dict[int, float] = {}
+        self.measures: dict[Reward, Measured] = {}
         self.gates: dict[int, tuple[int, int]] = {}
         self.faults: list[Fault] = []
 
@@ -234,6 +241,15 @@ class _Evaluation:
     def timed(self, reward: Reward, seconds: float) -> None:
         key = self.scorer._keys.key(reward)
         self.seconds[key] = self.seconds.get(key, 0.0) + seconds
+
+    def measured(self, reward: Reward, found: Measured) -> None:
+        self.measures[reward] = self.measures[reward] + found if reward in self.measures else found
+
+    def named_measures(self) -> dict[str, Measured]:
+        """What was measured, by component; that of a renamed reward under its new name."""
+        names = {node.reward: name for name, node in self.scorer.names.components if isinstance(node, Named)}
+        names |= {node: name for name, node in self.scorer.names.components}
+        return {names.get(reward, reward.name): found for reward, found in self.measures.items()}
 
     def faulted(self, faults: Iterable[Fault]) -> None:
         self.faults += faults

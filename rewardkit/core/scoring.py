@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 import numpy as np
 
 from rewardkit.core.errors import RewardDefinitionError
-from rewardkit.core.outcome import Column, Fault, Floats, Rows
+from rewardkit.core.outcome import Column, Fault, Floats, Measured, Rows
 from rewardkit.core.progress import Schedule, Weight, weight_now
 
 if TYPE_CHECKING:
@@ -73,6 +73,9 @@ class Scoring(Protocol):
 
     def timed(self, reward: Reward, seconds: float) -> None:
         """Notes the time that the function of a leaf took."""
+
+    def measured(self, reward: Reward, found: Measured) -> None:
+        """Notes what else was measured of `reward` in this batch: calls, tokens, money."""
 
 
 def scheduled(weight: Weight, progress: Any, reward: Reward) -> float:

@@ -21,6 +21,7 @@ import pytest
 
 import rewardkit as rk
 from rewardkit.core.calling import Contract, Nonsense, Raised, as_number, call_each, check_results, unpacked
+from rewardkit.core.errors import RunStopped
 from rewardkit.core.scorer import Scorer
 
 
@@ -353,3 +354,12 @@ def test_a_group_function_that_raises_leaves_other_groups_alone() -> None:
 def test_a_two_dimensional_array_is_no_list_of_scores() -> None:
     reward = rk.reward(name="r", scope="batch", on_error=0.0)(lambda completion: np.zeros((2, 1)))
     assert rk.score(reward, ["a", "b"]).outcomes["r"].tolist() == ["errored", "errored"]
+
+
+def test_what_no_sample_would_be_spared_passes_every_policy() -> None:
+    @rk.reward(on_failure=0.5)
+    def unpaid(completion: str) -> float:
+        raise RunStopped("the quota is exhausted")
+
+    with pytest.raises(rk.RewardFailure, match="reward 'unpaid' stops the run: the quota is exhausted"):
+        rk.score(unpaid, ["a"])

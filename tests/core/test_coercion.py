@@ -526,10 +526,10 @@ def test_column_of_right_values_is_not_copied(annotation: Any, values: list[obje
 
 def test_column_of_right_values_is_fast() -> None:
     coercer, values, rows = Coercer.of(float), [float(number) for number in range(512)], range(512)
-    started = clock.perf_counter()
+    started = clock.process_time()
     for _ in range(200):
         coerce_column(coercer, values, "answer", rows)
-    assert (clock.perf_counter() - started) / (200 * 512) < 1e-6  # ten times the aim: machines are busy
+    assert (clock.process_time() - started) / (200 * 512) < 1e-6  # ten times the aim: machines are busy
 
 
 # --- Laws
@@ -685,10 +685,10 @@ def test_hostile_text_is_cheap(text: str) -> None:
         Hashed,
         int | float | None,
     ):
-        started = clock.perf_counter()
+        started = clock.process_time()
         with suppress(CoercionError):
             coerce(text, annotation)
-        assert clock.perf_counter() - started < 3
+        assert clock.process_time() - started < 5  # of CPU: others may use the machine
 
 
 def test_a_float32_means_the_number_it_prints() -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pytest
@@ -282,3 +284,40 @@ def test_the_weight_of_what_stands_in_several_places_is_that_of_where_it_counts(
     stages = rk.curriculum([rk.Stage("all", part, until=0.5), rk.Stage("gated", rk.gate(shut, part) + 0.1 * shut)])
     for step, weight in ((0, 1.0), (9, 1.0)):
         assert rk.score(stages, ["o", "x", "x"], progress=rk.Progress(step, 10)).weights["part"] == weight
+
+
+@dataclass(frozen=True)
+class Calls:
+    """What was counted."""
+
+    count: int
+
+    def __add__(self, other: Calls) -> Calls:
+        return Calls(self.count + other.count)
+
+    def numbers(self) -> dict[str, float]:
+        return {"calls": float(self.count)}
+
+
+@dataclass(frozen=True)
+class Counting:
+    """A reward that says how often it was called."""
+
+    async def __call__(self, completion: str) -> float:
+        return 0.5
+
+    async def measured(self, calls: Awaitable[list[Any]]) -> tuple[list[Any], Calls]:
+        results = await calls
+        return results, Calls(len(results))
+
+
+def test_what_rewards_measure_is_in_the_table_by_component() -> None:
+    counting = rk.reward(name="counting")(Counting())
+    opens = rk.contains_all(["a"]).named("opens")
+    tree = rk.gate(opens, counting) + rk.gate(rk.contains_all(["b"]).named("other"), counting) + opens
+    table = rk.score(tree, ["a", "b", "ab", "c"])
+    assert table.measured == {"calls/counting": 3.0}
+    assert rk.score(tree, ["c"]).measured == {}
+    assert rk.score(counting.named("renamed") + opens, ["a"]).measured == {"calls/renamed": 1.0}
+    assert Scorer(tree).measures
+    assert not Scorer(opens).measures

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from rewardkit.core.errors import near_miss
-from rewardkit.testing.laws import batches, forms, golds, growth, inputs, repetition, scores, trees
+from rewardkit.testing.laws import batches, forms, golds, growth, inputs, judges, repetition, scores, trees
 from rewardkit.testing.laws.base import Law as Law, Skip as Skip, Unfinished as Unfinished
 
 ALL: tuple[Law, ...] = (
@@ -18,6 +18,7 @@ ALL: tuple[Law, ...] = (
     *forms.ALL,
     *inputs.ALL,
     *trees.ALL,
+    *judges.ALL,
     *growth.ALL,
 )
 """All laws, in the order in which they run."""

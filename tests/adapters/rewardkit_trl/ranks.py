@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Awaitable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +36,39 @@ def moody(completion: str) -> float:
     return answer % 5 / 4
 
 
+@rk.reward
+def open_on_rank_0(completion: str) -> float:
+    return float(os.environ["RANK"] == "0")
+
+
+@dataclass(frozen=True)
+class Calls:
+    """What a judge counted."""
+
+    count: int
+
+    def __add__(self, other: Calls) -> Calls:
+        return Calls(self.count + other.count)
+
+    def numbers(self) -> dict[str, float]:
+        return {"judge_calls": float(self.count)}
+
+
+@dataclass(frozen=True)
+class Counting:
+    """A judge that says how often it was asked."""
+
+    async def __call__(self, completion: str) -> float:
+        return 0.5
+
+    async def measured(self, calls: Awaitable[list[Any]]) -> tuple[list[Any], Calls]:
+        results = await calls
+        return results, Calls(len(results))
+
+
+counting = rk.reward(name="counting", deterministic=False)(Counting())
+often = rk.reward(name="often", deterministic=False)(Counting())
+
 ADAPTIVE = rk.curriculum(
     [
         rk.Stage("early", early, until=rk.schedules.when_reached("early", level=0.4, window=2, over=2)),
@@ -53,6 +88,7 @@ CASES: dict[str, dict[str, Any]] = {
         "options": {"per_device_train_batch_size": 2},
         "limits": {"failure_window": 4, "max_failure_rate": 0.0},
     },
+    "measured": {"reward": often + rk.gate(open_on_rank_0, counting) + early, "options": {"max_steps": 3}},
     "batch": {"reward": OVER_THE_BATCH, "options": {"max_steps": 3}},
 }
 

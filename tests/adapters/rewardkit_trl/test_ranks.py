@@ -86,6 +86,15 @@ def test_both_log_what_both_scored(tmp_path: Path) -> None:
             assert entry["failed/judged"] == pytest.approx(entry["unscorable"])
 
 
+def test_what_rewards_measure_is_added_up_over_both(tmp_path: Path) -> None:
+    first, second = run_on_two_ranks(tmp_path, "measured")
+    assert first["history"] == second["history"]
+    for step, entry in enumerate(first["history"]):
+        own = len(first["batches"][step]["completions"])
+        assert entry["judge_calls/counting"] == own  # behind a gate that stands open on one of them
+        assert entry["judge_calls/often"] == 2 * own
+
+
 def test_both_stop_together_when_the_judge_of_one_is_down(tmp_path: Path) -> None:
     first, second = run_on_two_ranks(tmp_path, "breaker")
     assert first["error"] == second["error"]

@@ -318,6 +318,26 @@ def test_a_folder_that_cannot_be_written_stops_nothing(tmp_path: Path, caplog: p
     assert "Training goes on" in caplog.text
 
 
+def test_a_folder_that_comes_back_is_recorded_to(tmp_path: Path) -> None:
+    (tmp_path / "record").write_text("in the way")
+    functions = rk.to_trl(short, record=tmp_path / "record")
+    call(functions, ["a"])
+    (tmp_path / "record").unlink()
+    call(functions, ["b"])
+    functions.flush()
+    assert open_run(tmp_path / "record").sql("select completion from completions").fetchall() == [("b",)]
+
+
+def test_the_folder_does_not_follow_the_working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    functions = rk.to_trl(short, record="record")
+    (tmp_path / "sub").mkdir()
+    monkeypatch.chdir(tmp_path / "sub")
+    call(functions, ["a"])
+    functions.flush()
+    assert open_run(tmp_path / "record").steps == [0]
+
+
 def test_what_is_no_folder_is_refused_at_once(tmp_path: Path) -> None:
     with pytest.raises(rk.RewardKitError, match="folder of the run"):
         rk.to_trl(short, record=3)  # type: ignore[arg-type]

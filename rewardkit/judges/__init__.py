@@ -1,0 +1,1 @@
+"""Judges: rewards that ask a language model, and reward models."""

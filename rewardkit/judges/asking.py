@@ -1,0 +1,169 @@
+"""Asking: from a conversation to a verdict: ``await ask(service, conversation)``.
+
+What was asked before comes from the cache, equal conversations under way at one time are one, and what is no verdict is
+sent back once with what is wrong with it. A second one that is none fails.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from rewardkit.core.errors import RewardFailure, shorten
+from rewardkit.judges.budget import Budget, spending_of
+from rewardkit.judges.cache import Cache, key_of
+from rewardkit.judges.client import Access, Endpoint, Reply, endpoint_of
+from rewardkit.judges.metering import tally
+from rewardkit.judges.shielding import NONCE, escaped, nonce_of
+from rewardkit.judges.verdicts import Form, Malformed, Verdict
+
+_QUOTED = 2_000
+"""Characters of a malformed verdict that are shown to the judge that wrote it."""
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True)
+class Service:
+    """Who is asked, and on what terms.
+
+    Attributes:
+        sampling: what goes along with the messages, as JSON: temperature, longest answer and the like.
+        deadline: seconds for one call with all its retries.
+        structured: whether to ask for the verdict by JSON schema, where the endpoint can.
+    """
+
+    model: str
+    access: Access
+    sampling: str = "{}"
+    deadline: float = 30.0
+    structured: bool = True
+    cache: Cache | None = None
+    budget: Budget | None = None
+
+    def describe(self) -> str:
+        """What changes a verdict, for fingerprints: neither where nor how fast it is asked."""
+        return f"Service({self.model!r}, {self.sampling!r})"
+
+
+@dataclass(frozen=True)
+class Conversation:
+    """What a judge is told, (role, text) each, with `NONCE` where the nonce will stand, and how it has to answer."""
+
+    messages: tuple[tuple[str, str], ...]
+    form: Form
+
+    def key(self, service: Service) -> str:
+        """The same for everything that gets the same verdict."""
+        return key_of(
+            model=service.model,
+            sampling=service.sampling,
+            messages=self.messages,
+            form=repr(self.form),
+            structured=service.structured,
+        )
+
+    def sent(self, nonce: str) -> list[dict[str, str]]:
+        return [{"role": role, "content": text.replace(NONCE, nonce)} for role, text in self.messages]
+
+
+async def ask(service: Service, conversation: Conversation, *, shared: bool = True, fresh: bool = False) -> Verdict:
+    """The verdict on one conversation.
+
+    Args:
+        shared: equal conversations get one verdict while it is under way.
+        fresh: the judge is asked, whatever the cache holds.
+
+    Raises:
+        RewardFailure: there is none.
+        RunStopped: there will be none for any other either.
+    """
+    key = conversation.key(service)
+    if not fresh and (kept := await _kept(service, conversation, key)) is not None:
+        return kept
+    endpoint = endpoint_of(service.access)
+    if fresh or not shared:
+        return await _asked(service, conversation, key, endpoint, fresh=fresh)
+    return await endpoint.flights.joined(key, lambda: _asked(service, conversation, key, endpoint, fresh=False))
+
+
+async def _kept(service: Service, conversation: Conversation, key: str) -> Verdict | None:
+    """The verdict in the cache, if there is one."""
+    if service.cache is None:
+        return None
+    text = await asyncio.to_thread(service.cache.get, key)
+    try:
+        kept = None if text is None else conversation.form.read(text)
+    except Malformed:
+        kept = None
+    if kept is not None:
+        tally().cache_hits += 1
+        return kept
+    tally().cache_misses += 1
+    if service.cache.replay:
+        tally().failures["not_in_cache"] += 1
+        raise RewardFailure(service.cache.missed(key))
+    return None
+
+
+async def _asked(service: Service, conversation: Conversation, key: str, endpoint: Endpoint, *, fresh: bool) -> Verdict:
+    messages = conversation.sent(nonce_of(key))
+    reply = await _reply(service, conversation.form, messages, endpoint)
+    try:
+        verdict = _read(conversation.form, reply)
+    except Malformed as problem:
+        tally().repairs += 1
+        messages += [
+            {"role": "assistant", "content": escaped(reply.text[:_QUOTED]) or "(nothing)"},
+            {"role": "user", "content": f"That is no valid verdict: {problem}. {conversation.form.instructions()}"},
+        ]
+        reply = await _reply(service, conversation.form, messages, endpoint)
+        try:
+            verdict = _read(conversation.form, reply)
+        except Malformed as again:
+            tally().failures["malformed"] += 1
+            raise RewardFailure(
+                f"judge {service.model!r} gave no valid verdict: {problem}; asked again: {again}. "
+                f"It wrote {shorten(escaped(reply.text))}"
+            ) from None
+    if service.cache is not None and not fresh:
+        await asyncio.to_thread(service.cache.put, key, reply.text)
+    return verdict
+
+
+async def _reply(service: Service, form: Form, messages: list[dict[str, str]], endpoint: Endpoint) -> Reply:
+    """One paid answer."""
+    body: dict[str, Any] = {"model": service.model, "messages": messages, **json.loads(service.sampling)}
+    if service.structured:
+        schema = {"name": "verdict", "strict": True, "schema": form.schema()}
+        body["response_format"] = {"type": "json_schema", "json_schema": schema}
+    if service.budget is None:
+        reply = await endpoint.complete(body, service.deadline)
+    else:
+        try:
+            spending = spending_of(service.budget)
+            await _in_its_place(service.budget, spending.allow)
+        except RewardFailure:
+            tally().failures["budget"] += 1
+            raise
+        reply = await endpoint.complete(body, service.deadline)
+        paid = (service.model, reply.tokens_in, reply.tokens_out)
+        tally().cost += await _in_its_place(service.budget, lambda: spending.charge(*paid))
+    tally().tokens += reply.tokens_in + reply.tokens_out
+    return reply
+
+
+async def _in_its_place(budget: Budget, work: Callable[[], _T]) -> _T:
+    """What may wait for a file runs beside the event loop."""
+    return work() if budget.ledger is None else await asyncio.to_thread(work)
+
+
+def _read(form: Form, reply: Reply) -> Verdict:
+    try:
+        return form.read(reply.text)
+    except Malformed as problem:
+        cut = "it is cut off at the longest answer allowed (max_tokens); " if reply.finish == "length" else ""
+        raise Malformed(f"{cut}{problem}") from None

@@ -1,0 +1,118 @@
+"""Circuit breaker: while an endpoint is down, calls fail at once instead of waiting for it one by one.
+
+::
+
+    breaker = CircuitBreaker(failures=8, patience=10.0, pause=5.0)
+    async with breaker.attempt():       # raises EndpointDown while it is open
+        ...                             # an Outage that leaves the block counts against the endpoint
+
+It opens after `failures` outages in a row that span `patience` seconds. After a pause, which doubles up to a limit, one
+attempt goes out as a probe; the others wait for what becomes of it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+LONGEST_PAUSE = 60.0
+
+
+class Passing(Exception):
+    """What another attempt may be spared; ``retry_after`` are the seconds that the endpoint asked to wait."""
+
+    def __init__(self, message: str, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class Outage(Passing):
+    """An endpoint did not answer, or not as an endpoint does."""
+
+
+class Limited(Passing):
+    """An endpoint is up, and asks for fewer requests."""
+
+
+class EndpointDown(Exception):
+    """Nothing was sent: the endpoint is known to be down."""
+
+
+class CircuitBreaker:
+    """The state of one endpoint, in one event loop."""
+
+    def __init__(
+        self, *, failures: int, patience: float, pause: float, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._failures = failures
+        self._patience = patience
+        self._first_pause = self._pause = pause
+        self._clock = clock
+        self._count = 0
+        self._since = 0.0
+        self._reason = ""
+        self._probe_at: float | None = None
+        self._probing: asyncio.Event | None = None
+
+    @property
+    def is_open(self) -> bool:
+        return self._probe_at is not None
+
+    @asynccontextmanager
+    async def attempt(self) -> AsyncIterator[None]:
+        """One request. What it raises decides: an Outage counts, anything else that the endpoint said does not.
+
+        Raises:
+            EndpointDown: the breaker is open, and it is not yet time for a probe.
+        """
+        probe = await self._admitted()
+        try:
+            yield
+        except Outage as outage:
+            self._failed(str(outage), probe=probe is not None)
+            raise
+        except asyncio.CancelledError:
+            raise
+        except BaseException:
+            self._answered()
+            raise
+        else:
+            self._answered()
+        finally:
+            if probe is not None:
+                self._probing = None
+                probe.set()
+
+    async def _admitted(self) -> asyncio.Event | None:
+        """Returns at once while closed; the event to set afterwards for who is the probe."""
+        while self._probe_at is not None:
+            if self._probing is not None:
+                await self._probing.wait()
+            elif self._clock() < self._probe_at:
+                wait = self._probe_at - self._clock()
+                raise EndpointDown(
+                    f"down for {self._clock() - self._since:.0f} s ({self._reason}); next try in {wait:.0f} s"
+                )
+            else:
+                self._probing = asyncio.Event()
+                return self._probing
+        return None
+
+    def _answered(self) -> None:
+        self._count = 0
+        self._probe_at = None
+        self._pause = self._first_pause
+
+    def _failed(self, reason: str, *, probe: bool) -> None:
+        now = self._clock()
+        if self._count == 0:
+            self._since = now
+        self._count += 1
+        self._reason = reason
+        if probe:
+            self._pause = min(2 * self._pause, LONGEST_PAUSE)
+            self._probe_at = now + self._pause
+        elif self._probe_at is None and self._count >= self._failures and now - self._since >= self._patience:
+            self._probe_at = now + self._pause

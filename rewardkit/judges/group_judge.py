@@ -1,0 +1,80 @@
+"""What a judge of whole groups does, once per prompt: has all completions ranked in one request.
+
+They stand in an order, and under identifiers, that are drawn from their own texts: no completion can know its place,
+and the verdict names identifiers, never positions.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Awaitable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import count
+from typing import Any
+
+from rewardkit.core.outcome import Score
+from rewardkit.judges.metering import Tally, metered
+from rewardkit.judges.sample_judge import Brief, note, reported
+from rewardkit.judges.shielding import shielded
+from rewardkit.judges.verdicts import Ranking
+
+LEAST_CHARACTERS = 200
+"""That are shown of each completion, however large the group."""
+
+
+@dataclass(frozen=True)
+class GroupJudge:
+    """Ranks the completions of one prompt: 1.0 for the best one down to 0.0 for the worst.
+
+    Attributes:
+        shuffle: another number is another order.
+    """
+
+    brief: Brief
+    shuffle: int = 0
+
+    async def __call__(self, completion: Sequence[str], *values: Any) -> list[Score]:
+        distinct = list(dict.fromkeys(completion))
+        if len(distinct) == 1:
+            return [Score(0.5, "all completions of the group are alike")] * len(completion)
+        identified = identifiers(distinct, self.shuffle)
+        most = max(LEAST_CHARACTERS, self.brief.max_characters // len(distinct))
+        shown = {text: shielded(text, most) for text in distinct}
+        blocks = "\n\n".join(f"{identifier}:\n{shown[text].text}" for identifier, text in identified.items())
+        form = Ranking(tuple(identified))
+        # All rows of a group are of one sample; its prompt comes as one text already.
+        sample = {
+            name: value if name == "prompt" else value[0] for name, value in zip(self.brief.names, values, strict=True)
+        }
+        verdict = await self.brief.verdict(self.brief.conversation(form, f"To rank:\n\n{blocks}", sample))
+        scores = form.scores(verdict.answers)
+        found = {}
+        for place, identifier in enumerate(verdict.answers["ranking"], 1):
+            text = identified[identifier]
+            reason = f"{place} of {len(distinct)} ({identifier}): {verdict.reason}"
+            found[text] = Score(scores[identifier], note(reason, reported(shown[text], text)))
+        return [found[text] for text in completion]
+
+    async def measured(self, calls: Awaitable[list[Any]]) -> tuple[list[Any], Tally]:
+        """All calls of one batch, and what they took."""
+        return await metered(calls)
+
+    def describe(self) -> str:
+        """What changes a verdict, for fingerprints."""
+        return f"GroupJudge({self.brief.describe()}, {self.shuffle})"
+
+
+def identifiers(texts: Iterable[str], shuffle: int) -> dict[str, str]:
+    """Identifier -> text, in an order that the texts decide together, in whatever order they come."""
+    ordered = sorted(texts)
+    seed = _digest(str(shuffle), *ordered)
+    for length in count(6):
+        found = {_digest(seed, text)[:length]: text for text in ordered}
+        if len(found) == len(ordered):
+            break
+    return dict(sorted(found.items(), key=lambda item: _digest("order", seed, item[1])))
+
+
+def _digest(*parts: str) -> str:
+    joined = "\x00".join(f"{len(part)}:{part}" for part in parts)
+    return hashlib.sha256(joined.encode(errors="surrogatepass")).hexdigest()

@@ -1,0 +1,241 @@
+"""``rk.judge("Is it polite?", model="gpt-5-mini")``: a reward that asks a language model."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from importlib.util import find_spec
+from typing import Any, Literal
+
+from rewardkit.core.algebra import Reward, checked_name, weighted_sum_of
+from rewardkit.core.binding import Parameter
+from rewardkit.core.calling import Policy
+from rewardkit.core.errors import MissingExtraError, RewardDefinitionError, shorten
+from rewardkit.core.leaf import Leaf
+from rewardkit.core.visibility import spoken_text, visible_text
+from rewardkit.judges.asking import Service
+from rewardkit.judges.budget import Budget
+from rewardkit.judges.cache import Cache
+from rewardkit.judges.canaries import Canaries
+from rewardkit.judges.client import Access
+from rewardkit.judges.conversations import Example
+from rewardkit.judges.criteria import Criterion, CriterionScore, checked_criteria, checked_scale
+from rewardkit.judges.group_judge import GroupJudge
+from rewardkit.judges.rubrics import Rubric
+from rewardkit.judges.sample_judge import Brief, SampleJudge
+from rewardkit.judges.verdicts import Checklist, Form, Malformed, Scale, Scales
+
+_NEEDED = ("openai", "httpx2", "aiohttp", "tenacity", "aiolimiter", "jiter")
+
+
+def judge(
+    rubric: str,
+    *,
+    model: str,
+    base_url: str | None = None,
+    scale: tuple[float, float] = (0, 10),
+    criteria: Mapping[str, str] | Sequence[Criterion] | None = None,
+    checklist: Sequence[str] | None = None,
+    compare: Literal["group"] | None = None,
+    reference: str | None = None,
+    examples: Iterable[tuple[str, Any, str]] = (),
+    show_thinking: bool = False,
+    max_characters: int = 20_000,
+    name: str = "judge",
+    deadline: float = 30.0,
+    batch_deadline: float = 600.0,
+    concurrency: int = 64,
+    requests_per_minute: float | None = None,
+    tokens_per_minute: float | None = None,
+    cache: Cache | str | None = None,
+    budget: Budget | None = None,
+    canaries: Canaries | None = None,
+    key: str = "OPENAI_API_KEY",
+    temperature: float | None = 0.0,
+    max_tokens: int | None = 1024,
+    options: Mapping[str, Any] | None = None,
+    structured: bool = True,
+    deterministic: bool = True,
+    on_failure: Policy = "unscorable",
+) -> Reward:
+    """Scores completions with a language model behind any OpenAI-compatible endpoint, from 0 (worst) to 1 (best).
+
+    ::
+
+        rk.judge("Does it answer {question} in a friendly way?", model="gpt-5-mini")
+
+    ``Sure, it is 4.`` might get 7 on the scale from 0 to 10, which is 0.7; the judge's reason is the note. What the
+    judge cannot be brought to say in due form, and what it could not be asked, is a failure of that sample, never a 0.
+
+    Args:
+        rubric: what is good; ``{column}`` shows a column, ``{prompt}`` the prompt, ``{completion}`` what is judged.
+        model: as the endpoint calls it.
+        base_url: of the endpoint (``http://localhost:8000/v1``); None: OpenAI, or what ``OPENAI_BASE_URL`` says.
+        scale: worst and best score that the judge can give.
+        criteria: several questions in one request, name -> text or a list of ``rk.Criterion``: a weighted sum with
+            one component for each, beside the component `name`, which is their plain mean.
+        checklist: questions for yes or no, in one request: the score is the share of yes, the parts are the items.
+        compare: ``"group"``: all completions of a prompt are ranked in one request, from 1 (best) down to 0.
+        reference: a column with an answer to compare with.
+        examples: (completion, score, reason) for the judge to go by; with `criteria` or a `checklist` the score is
+            a mapping from their names.
+        show_thinking: whether the judge sees what the model thought before its answer.
+        max_characters: that are shown of a completion, or of all completions of a group together; of longer ones
+            head and tail.
+        name: of the component.
+        deadline: seconds for one call with all its retries, two thirds of it at most for one of them.
+        batch_deadline: seconds for all calls of one batch.
+        concurrency: calls at one time.
+        requests_per_minute: at most.
+        tokens_per_minute: at most, each call counted by its length and `max_tokens`.
+        cache: ``rk.Cache`` or the path of its file: what was asked before is not asked again.
+        budget: ``rk.Budget``: the most that may be spent, and what happens then.
+        canaries: ``rk.Canaries``: completions with known scores that tell when the judge changes.
+        key: the environment variable with the key.
+        temperature: None: what the endpoint does by default.
+        max_tokens: of a verdict; None: what the endpoint allows.
+        options: what else to send along, such as ``{"reasoning_effort": "low"}``.
+        structured: ask for the verdict by JSON schema where the endpoint can; what it wrote is checked either way.
+        deterministic: equal samples are judged once.
+        on_failure: what a sample gets that could not be judged, as in ``rk.reward``.
+
+    Raises:
+        RewardDefinitionError: an option cannot be used.
+        MissingExtraError: the extra ``judge`` is not installed.
+    """
+    if any(find_spec(module) is None for module in _NEEDED):
+        raise MissingExtraError.of("rk.judge", "judge")
+    asked = Rubric.of(rubric)
+    scale = checked_scale(scale)
+    form, listed = _form(scale, criteria, checklist, compare)
+    if reference is not None and (not isinstance(reference, str) or reference in ("completion", "prompt")):
+        raise RewardDefinitionError(f"judge: reference is the name of a column, got {shorten(reference)}")
+    names = tuple(
+        dict.fromkeys([*(name for name in asked.names if name != "completion"), *([reference] if reference else [])])
+    )
+    service = Service(
+        _text("model", model),
+        Access(
+            None if base_url is None else _text("base_url", base_url),
+            _text("key", key),
+            _count("concurrency", concurrency),
+            None if requests_per_minute is None else _number("requests_per_minute", requests_per_minute),
+            None if tokens_per_minute is None else _number("tokens_per_minute", tokens_per_minute),
+        ),
+        _sampling({"temperature": temperature, "max_tokens": max_tokens} | dict(options or {})),
+        _number("deadline", deadline),
+        bool(structured),
+        Cache(cache) if isinstance(cache, str) else cache,
+        budget,
+    )
+    if budget is not None:
+        budget.check(model)
+    brief = Brief(service, asked, names, reference, _count("max_characters", max_characters), bool(deterministic))
+    for canary in () if canaries is None else canaries.known:
+        lacking = {*names} - {"prompt", *dict(canary.columns)}
+        if lacking:
+            raise RewardDefinitionError(
+                f"judge: a canary lacks the columns {', '.join(sorted(lacking))}: {shorten(canary)}"
+            )
+    if canaries is not None and not isinstance(form, Scale):
+        raise RewardDefinitionError(
+            "judge: canaries have one score each, so they need a judge with one: no criteria, checklist or compare"
+        )
+    examples = tuple(examples)
+    if form is None and examples:
+        raise RewardDefinitionError("judge: examples show how to score one completion; compare= has no use for them")
+    leaf = Leaf(
+        GroupJudge(brief) if form is None else _of_samples(brief, form, examples, canaries),
+        checked_name(name),
+        (
+            Parameter("completion", "completion", spoken_text if show_thinking else visible_text),
+            *(Parameter(name, name) for name in names),
+        ),
+        scope="group" if form is None else "sample",
+        on_failure=_policy(on_failure),
+        deterministic=bool(deterministic),
+        expensive=True,
+        timeout=_number("batch_deadline", batch_deadline),
+        trusted=True,
+        expression=f"judge({rubric if len(rubric) <= 60 else rubric[:57] + '...'!r}, model={model!r})",
+    )
+    if not listed:
+        return leaf
+    return weighted_sum_of([(item.weight or 0.0, CriterionScore(leaf, item.name)) for item in listed])
+
+
+def _of_samples(brief: Brief, form: Form, examples: Iterable[Any], canaries: Canaries | None) -> SampleJudge:
+    return SampleJudge(brief, form, tuple(_example(example, form) for example in examples), canaries)
+
+
+def _form(
+    scale: tuple[float, float], criteria: Any, checklist: Any, compare: Any
+) -> tuple[Form | None, tuple[Criterion, ...]]:
+    """What a verdict looks like (None: a ranking), and its criteria."""
+    if sum(option is not None for option in (criteria, checklist, compare)) > 1:
+        raise RewardDefinitionError("judge: criteria=, checklist= and compare= are three kinds of judge: choose one")
+    if criteria is not None:
+        listed = checked_criteria(criteria, scale)
+        return Scales(tuple((item.name, item.text, item.scale or scale) for item in listed)), listed
+    if checklist is not None:
+        items = () if isinstance(checklist, str) else tuple(checklist)
+        if not items or not all(isinstance(item, str) and item.strip() for item in items) or len({*items}) < len(items):
+            raise RewardDefinitionError(f"judge: checklist is a list of different questions, got {shorten(checklist)}")
+        return Checklist(items), ()
+    if compare not in (None, "group"):
+        raise RewardDefinitionError(f"judge: compare is 'group' or None, got {shorten(compare)}")
+    return (Scale(*scale) if compare is None else None), ()
+
+
+def _example(example: Any, form: Form) -> Example:
+    """One example, whose verdict is checked like those of the judge."""
+    try:
+        completion, score, reason = example
+    except (TypeError, ValueError):
+        raise RewardDefinitionError(
+            f"judge: an example is (completion, score, reason), got {shorten(example)}"
+        ) from None
+    try:
+        answers = form.answers_of(score)
+        form.read(form.written(dict(answers), str(reason)))
+    except (Malformed, TypeError, ValueError) as error:
+        raise RewardDefinitionError(f"judge: the example {shorten(example)} has no valid score: {error}") from None
+    return str(completion), answers, str(reason)
+
+
+def _sampling(options: Mapping[str, Any]) -> str:
+    """What goes along with the messages, as JSON."""
+    try:
+        given = {str(name): value for name, value in options.items() if value is not None}
+        return json.dumps(given, sort_keys=True, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise RewardDefinitionError(
+            f"judge: options are sent as JSON, which cannot hold {shorten(options)}: {error}"
+        ) from None
+
+
+def _text(option: str, value: Any) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise RewardDefinitionError(f"judge: {option} is a text, got {shorten(value)}")
+    return value
+
+
+def _number(option: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < math.inf:
+        raise RewardDefinitionError(f"judge: {option} is a number above 0, got {shorten(value)}")
+    return float(value)
+
+
+def _count(option: str, value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise RewardDefinitionError(f"judge: {option} is a whole number from 1, got {shorten(value)}")
+    return value
+
+
+def _policy(value: Any) -> Policy:
+    if value in ("unscorable", "raise"):
+        return value  # type: ignore[no-any-return]
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        raise RewardDefinitionError(f'judge: on_failure is "unscorable", "raise" or a number, got {shorten(value)}')
+    return float(value)

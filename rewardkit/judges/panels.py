@@ -1,0 +1,113 @@
+"""Panels: ``rk.judge_panel([strict, lenient], combine="median")``: one score of several judges, and their distance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, final
+
+import numpy as np
+
+from rewardkit.core.algebra import Reward, as_reward, checked_name
+from rewardkit.core.errors import RewardDefinitionError, shorten
+from rewardkit.core.outcome import Column, Floats, Rows
+from rewardkit.core.progress import Bounds
+from rewardkit.core.scoring import Scoring
+
+Combine = Literal["mean", "median"]
+
+_COMBINED: dict[str, Callable[..., Any]] = {"mean": np.nanmean, "median": np.nanmedian}
+
+
+@dataclass(frozen=True, slots=True)
+class _Disagreement:
+    """The distances between the highest and the lowest judge, row by row."""
+
+    distances: tuple[float, ...]
+
+    def __add__(self, other: _Disagreement) -> _Disagreement:
+        return _Disagreement(self.distances + other.distances)
+
+    def numbers(self) -> dict[str, float]:
+        if not self.distances:
+            return {}
+        return {"judge_disagreement": float(np.mean(self.distances)), "judge_disagreement_max": max(self.distances)}
+
+
+@final
+@dataclass(frozen=True)
+class Panel(Reward):
+    """The mean or the median of several judges."""
+
+    judges: tuple[Reward, ...]
+    combine: Combine
+    label: str
+
+    @property
+    def name(self) -> str:
+        return self.label
+
+    @property
+    def children(self) -> tuple[Reward, ...]:
+        return self.judges
+
+    @property
+    def bounds(self) -> Bounds:
+        return min(judge.bounds[0] for judge in self.judges), max(judge.bounds[1] for judge in self.judges)
+
+    @property
+    def measures(self) -> bool:
+        return True
+
+    async def evaluate(self, scoring: Scoring, rows: Rows) -> Column:
+        columns = await scoring.columns([(judge, rows) for judge in self.judges])
+        given = np.stack([column.values for column in columns])
+        voted = rows & ~np.isnan(given).all(axis=0)
+        values: Floats = np.full(len(rows), np.nan)
+        values[voted] = _COMBINED[self.combine](given[:, voted], axis=0)
+        result = Column.combined([(column, True) for column in columns], values, rows)
+        scored = np.flatnonzero(result.contributing)
+        distances = np.full(len(rows), np.nan)
+        if len(scored):
+            distances[scored] = np.nanmax(given[:, scored], axis=0) - np.nanmin(given[:, scored], axis=0)
+        result.parts["disagreement"] = distances
+        result.notes.update((row, self._note(columns, row, distances[row])) for row in np.flatnonzero(rows).tolist())
+        scoring.measured(self, _Disagreement(tuple(distances[scored].tolist())))
+        return result
+
+    def _note(self, columns: Sequence[Column], row: int, distance: float) -> str:
+        votes = []
+        for number, (judge, column) in enumerate(zip(self.judges, columns, strict=True), 1):
+            value = column.values[row]
+            said = "no score" if np.isnan(value) else f"{value:.2g}"
+            votes.append(f"{judge.name or f'judge {number}'}: {said}")
+        apart = "" if np.isnan(distance) else f" (disagreement {distance:.2g})"
+        return ", ".join(votes) + apart
+
+    def __repr__(self) -> str:
+        return f"judge_panel([{', '.join(map(repr, self.judges))}], combine={self.combine!r})"
+
+
+def judge_panel(judges: Sequence[Reward], *, combine: Combine = "mean", name: str = "panel") -> Reward:
+    """The mean or the median of several judges; where one of them failed, the panel fails.
+
+    ::
+
+        rk.judge_panel([rk.judge(rubric, model="a", name="a"), rk.judge(rubric, model="b", name="b")])
+
+    How far the judges are apart (the highest minus the lowest) is the part ``disagreement`` of each score, and its
+    mean is logged as ``judge_disagreement/<name>``: where it grows, the policy has found what only one of them likes.
+
+    Args:
+        judges: two or more rewards with names of their own.
+        combine: ``"mean"``, or ``"median"``, which one judge out of three cannot move.
+
+    Raises:
+        RewardDefinitionError: fewer than two judges, or another word for `combine`.
+    """
+    if combine not in _COMBINED:
+        raise RewardDefinitionError(f"judge_panel: combine is 'mean' or 'median', got {shorten(combine)}")
+    listed = tuple(as_reward(judge, "judge_panel: a judge") for judge in judges)
+    if len(listed) < 2:
+        raise RewardDefinitionError(f"judge_panel: two judges or more are needed, got {len(listed)}")
+    return Panel(listed, combine, checked_name(name))

@@ -1,0 +1,86 @@
+"""Transport: how requests of the ``openai`` client reach a server: ``httpx2.AsyncClient(transport=Guarded(10**6))``.
+
+aiohttp carries them, since the default transport's search for a free connection grows with their number. Whatever a
+server sends, no more than `most_bytes` of it are held: packed bodies are unpacked up to there. No redirect is followed
+and no proxy taken from the environment.
+"""
+
+from __future__ import annotations
+
+import zlib
+from typing import Any
+
+import aiohttp
+import httpx2
+
+_PIECE = 1 << 16
+_OF_THE_CONNECTION = (b"host", b"content-length", b"connection", b"accept-encoding")
+_ANY_ZLIB = 47
+"""Window bits with which zlib finds out for itself whether it is given gzip or zlib."""
+
+
+class TooLarge(Exception):
+    """A server sent more than an answer can be."""
+
+
+class Guarded(httpx2.AsyncBaseTransport):
+    """Sends requests with aiohttp and reads whole answers of at most `most_bytes`."""
+
+    def __init__(self, most_bytes: int, connections: int) -> None:
+        self._most = most_bytes
+        self._connections = connections
+        self._session: aiohttp.ClientSession | None = None
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        content = await request.aread()
+        # Not items(): those look for an encoding that all names and values share, each time.
+        headers = {
+            name.decode("latin-1"): value.decode("latin-1")
+            for name, value in request.headers.raw
+            if name.lower() not in _OF_THE_CONNECTION
+        }
+        headers["Accept-Encoding"] = "gzip, deflate"
+        try:
+            async with self._opened().request(
+                request.method, str(request.url), headers=headers, data=content, allow_redirects=False
+            ) as response:
+                body = await self._read(response)
+                given = [
+                    (name, value)
+                    for name, value in response.headers.items()
+                    if name.lower() not in ("content-encoding", "content-length", "transfer-encoding")
+                ]
+                return httpx2.Response(response.status, headers=given, content=body, request=request)
+        except (aiohttp.ClientError, zlib.error, OSError) as error:
+            raise httpx2.NetworkError(
+                f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+            ) from error
+
+    async def aclose(self) -> None:
+        if self._session is not None:
+            await self._session.close()
+
+    def _opened(self) -> aiohttp.ClientSession:
+        if self._session is None:
+            self._session = aiohttp.ClientSession(
+                connector=aiohttp.TCPConnector(limit=self._connections),
+                timeout=aiohttp.ClientTimeout(total=None),  # who calls has a deadline
+                auto_decompress=False,
+                trust_env=False,
+                cookie_jar=aiohttp.DummyCookieJar(),
+            )
+        return self._session
+
+    async def _read(self, response: aiohttp.ClientResponse) -> bytes:
+        packing = response.headers.get("content-encoding", "identity").strip().lower()
+        if packing not in ("", "identity", "gzip", "x-gzip", "deflate"):
+            raise httpx2.DecodingError(f"the answer is packed with {packing[:40]!r}, which was not asked for")
+        unpack: Any = None if packing in ("", "identity") else zlib.decompressobj(_ANY_ZLIB)
+        body = bytearray()
+        async for piece in response.content.iter_chunked(_PIECE):
+            body += piece if unpack is None else unpack.decompress(piece, self._most + 1 - len(body))
+            if len(body) > self._most:
+                raise TooLarge(f"the answer is larger than {self._most:,} bytes")
+        if unpack is not None and not unpack.eof:
+            raise httpx2.DecodingError("the packed answer is cut short")
+        return bytes(body)

@@ -1,0 +1,260 @@
+"""Verdicts: from what a judge wrote to a checked answer: ``Scale(0, 10).read('{"reason": "short", "score": 7}')``.
+
+A form says what a verdict has to look like, as a JSON schema and in words, and reads it. Nothing is repaired, guessed
+or clamped: what is not exactly such a verdict is `Malformed`, and says why in words that go back to the judge.
+"""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Annotated, Any, final
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+
+from rewardkit.core.errors import shorten
+from rewardkit.core.json_text import Parsed, parse_json
+from rewardkit.core.marks import fenced_blocks
+from rewardkit.core.visibility import visible_text
+
+Interval = tuple[float, float]
+
+
+class Malformed(Exception):
+    """What a judge wrote is no verdict; the message is for the judge, and for the note of the sample."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a judge found: by name what it gave to each question, and why."""
+
+    answers: Mapping[str, Any]
+    reason: str
+
+
+class Form(ABC):
+    """What a verdict looks like."""
+
+    @property
+    @abstractmethod
+    def questions(self) -> Mapping[str, Question]:
+        """Name in the JSON -> what is asked."""
+
+    @abstractmethod
+    def scores(self, answers: Mapping[str, Any]) -> dict[str, float]:
+        """What was given to each question, from 0 (worst) to 1 (best), under its name."""
+
+    def answers_of(self, scores: Any) -> tuple[tuple[str, Any], ...]:
+        """The answers of an example with these `scores`: one number, or a mapping from what was asked."""
+        return tuple(dict(scores).items())
+
+    def checked(self, verdict: Verdict) -> Verdict:
+        """`verdict`, whose fields are of the right types; raises Malformed where it makes no sense as a whole."""
+        return verdict
+
+    @final
+    def schema(self) -> dict[str, Any]:
+        """The JSON schema; without limits of numbers, which not every server can enforce."""
+        return _schema(self)
+
+    @final
+    def instructions(self) -> str:
+        """How to answer, in words."""
+        return _instructions(self)
+
+    @final
+    def read(self, text: str) -> Verdict:
+        """The verdict in `text`.
+
+        Raises:
+            Malformed: there is none, several, or one that does not fit.
+        """
+        parsed = _only_json(text)
+        if parsed.error:
+            raise Malformed(parsed.error)
+        try:
+            model, names = _model(self)
+            found = model.model_validate(parsed.value)
+        except ValidationError as error:
+            raise Malformed("; ".join(map(_problem, error.errors()[:3]))) from None
+        answers = {name: getattr(found, field) for field, name in names.items()}
+        return self.checked(Verdict(answers, vars(found)["reason"]))
+
+    @final
+    def written(self, answers: Mapping[str, Any], reason: str) -> str:
+        """A verdict as a judge would write it: for examples."""
+        return f"```json\n{json.dumps({'reason': reason, **answers}, ensure_ascii=False)}\n```"
+
+
+@final
+@dataclass(frozen=True)
+class Question:
+    """One field of a verdict: its type for pydantic and for JSON schema, an example, and what it is in words."""
+
+    type: Any
+    schema: Mapping[str, Any]
+    example: str
+    words: str
+
+    @classmethod
+    def number(cls, scale: Interval, words: str) -> Question:
+        low, high = scale
+        numeric = Annotated[float, Field(ge=low, le=high, allow_inf_nan=False)]
+        text = f"{words}: a number from {low:g} (worst) to {high:g} (best)"
+        return cls(numeric, {"type": "number"}, f"<number from {low:g} to {high:g}>", text)
+
+    @classmethod
+    def yes_or_no(cls, words: str) -> Question:
+        return cls(bool, {"type": "boolean"}, "<true or false>", f"{words}: true if so, else false")
+
+
+@final
+@dataclass(frozen=True)
+class Scale(Form):
+    """One score: ``{"reason": "short", "score": 7}``."""
+
+    low: float
+    high: float
+
+    @property
+    def questions(self) -> Mapping[str, Question]:
+        return {"score": Question.number((self.low, self.high), "the score")}
+
+    def scores(self, answers: Mapping[str, Any]) -> dict[str, float]:
+        return {"score": _share(answers["score"], (self.low, self.high))}
+
+    def answers_of(self, scores: Any) -> tuple[tuple[str, Any], ...]:
+        return (("score", scores),)
+
+
+@final
+@dataclass(frozen=True)
+class Scales(Form):
+    """A score for each criterion: (name, what it means, scale)."""
+
+    criteria: tuple[tuple[str, str, Interval], ...]
+
+    @property
+    def questions(self) -> Mapping[str, Question]:
+        return {name: Question.number(scale, text) for name, text, scale in self.criteria}
+
+    def scores(self, answers: Mapping[str, Any]) -> dict[str, float]:
+        return {name: _share(answers[name], scale) for name, _, scale in self.criteria}
+
+
+@final
+@dataclass(frozen=True)
+class Checklist(Form):
+    """Yes or no to each item; in the JSON they are numbered."""
+
+    items: tuple[str, ...]
+
+    @property
+    def questions(self) -> Mapping[str, Question]:
+        return {f"item_{number}": Question.yes_or_no(item) for number, item in enumerate(self.items, 1)}
+
+    def scores(self, answers: Mapping[str, Any]) -> dict[str, float]:
+        return dict(zip(self.items, map(float, answers.values()), strict=True))
+
+    def answers_of(self, scores: Any) -> tuple[tuple[str, Any], ...]:
+        given = dict(scores)
+        numbered = {item: name for name, item in zip(self.questions, self.items, strict=True)}
+        return tuple((numbered.get(item, str(item)), answer) for item, answer in given.items())
+
+
+@final
+@dataclass(frozen=True)
+class Ranking(Form):
+    """All identifiers, best first."""
+
+    identifiers: tuple[str, ...]
+
+    @property
+    def questions(self) -> Mapping[str, Question]:
+        schema = {"type": "array", "items": {"type": "string", "enum": sorted(self.identifiers)}}
+        words = f"all {len(self.identifiers)} identifiers, each exactly once, the best one first"
+        return {"ranking": Question(list[str], schema, json.dumps(sorted(self.identifiers)), words)}
+
+    def scores(self, answers: Mapping[str, Any]) -> dict[str, float]:
+        ranking = answers["ranking"]
+        return {identifier: 1.0 - place / (len(ranking) - 1) for place, identifier in enumerate(ranking)}
+
+    def checked(self, verdict: Verdict) -> Verdict:
+        ranking: list[str] = verdict.answers["ranking"]
+        unknown = [given for given in ranking if given not in self.identifiers]
+        missing = [identifier for identifier in self.identifiers if identifier not in ranking]
+        if unknown or missing or len(ranking) != len(self.identifiers):
+            repeated = sorted({given for given in ranking if ranking.count(given) > 1})
+            wrong = [
+                f"{what}: {shorten(', '.join(names), 80)}"
+                for what, names in (("missing", missing), ("unknown", unknown), ("repeated", repeated))
+                if names
+            ]
+            raise Malformed(f"ranking must hold every identifier exactly once; {'; '.join(wrong)}")
+        return verdict
+
+
+def _share(score: float, scale: Interval) -> float:
+    low, high = scale
+    return (score - low) / (high - low)
+
+
+@lru_cache(maxsize=64)
+def _schema(form: Form) -> dict[str, Any]:
+    properties: dict[str, Any] = {"reason": {"type": "string"}}
+    properties |= {name: question.schema for name, question in form.questions.items()}
+    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+
+
+@lru_cache(maxsize=64)
+def _instructions(form: Form) -> str:
+    named = {json.dumps(name, ensure_ascii=False): question for name, question in form.questions.items()}
+    shape = ",\n".join(f"  {name}: {question.example}" for name, question in named.items())
+    meanings = "\n".join(f"- {name}: {question.words}" for name, question in named.items())
+    return (
+        "Answer with one JSON object in one fenced block and nothing else:\n"
+        f'```json\n{{\n  "reason": "<why, in one or two sentences>",\n{shape}\n}}\n```\n{meanings}'
+    )
+
+
+@lru_cache(maxsize=64)
+def _model(form: Form) -> tuple[type[BaseModel], dict[str, str]]:
+    """The verdict as a pydantic model, strict: no text for a number, nothing that was not asked for.
+
+    Its fields are numbered, since a question may have any name; beside it stands which is whose.
+    """
+    named = {f"field_{number}": name for number, name in enumerate(form.questions)}
+    definitions: dict[str, Any] = {
+        field: (form.questions[name].type, Field(alias=name)) for field, name in named.items()
+    }
+    config = ConfigDict(strict=True, extra="forbid")
+    return create_model("Verdict", __config__=config, reason=(str, ...), **definitions), named
+
+
+def _only_json(text: str) -> Parsed:
+    """The one JSON object in `text`: bare, or in the one fenced block that holds JSON."""
+    whole = parse_json(text.strip())
+    if not whole.error:
+        return whole
+    answer = visible_text(text).strip()  # of a model whose thinking was not taken off by its server
+    blocks = fenced_blocks(answer)
+    bodies = [body for language, body in blocks if language == "json"] or [body for _, body in blocks]
+    if len(bodies) == 1:
+        return parse_json(bodies[0].strip())
+    if bodies:
+        return Parsed(error=f"{len(bodies)} fenced blocks of JSON where exactly one verdict is asked for")
+    bare = parse_json(answer)
+    return bare if not bare.error or answer.startswith("{") else Parsed(error="no JSON verdict in a fenced block")
+
+
+def _problem(error: Mapping[str, Any]) -> str:
+    where = ".".join(map(str, error["loc"]))
+    if error["type"] == "missing":
+        return f"{where} is missing"
+    if error["type"] == "extra_forbidden":
+        return f"{where} was not asked for"
+    said = str(error["msg"])
+    return f"{where or 'the verdict'}: {said[:1].lower()}{said[1:]}, got {shorten(error['input'], 60)}"

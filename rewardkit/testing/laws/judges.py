@@ -1,0 +1,123 @@
+"""Laws of judges: what a language model likes besides what it was asked for, measured by asking it.
+
+They ask a few dozen questions of judges alone; any other reward has nothing to do with them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from rewardkit.core.algebra import Reward
+from rewardkit.core.errors import RewardKitError
+from rewardkit.core.outcome import Floats
+from rewardkit.core.scorer import Scorer
+from rewardkit.core.visibility import visible_text
+from rewardkit.judges.group_judge import GroupJudge, identifiers
+from rewardkit.judges.sample_judge import SampleJudge
+from rewardkit.testing.findings import Finding
+from rewardkit.testing.laws.base import Skip, Unfinished, finding, law
+from rewardkit.testing.subject import Subject
+from rewardkit.testing.sweep import given
+from rewardkit.testing.trials import Seen, Trial, text_of, with_text
+
+_ORDERS = 4
+_AT_ONCE = 6
+"""Completions in one ranking."""
+
+_MOST_SAMPLES = 16
+_POSITION_SHARE = 0.15
+_LENGTH_SHARE = 0.05
+_PADDING = (
+    "\n\nTo say it once more in other words: what stands above is what is meant, and it is meant as it stands above. "
+    "Nothing is added here to what was said, and nothing that was said is taken back. In short, it is as it was said."
+)
+
+
+@law
+def position_bias(subject: Subject) -> Iterator[Finding]:
+    """A judge that ranks must not favour a place, or completions are paid for where they happened to stand.
+
+    The same completions are ranked in several orders. What standing first rather than last earns, beyond what the
+    same completion earns on average, is at most 0.15.
+    """
+    judges = _judges(subject, GroupJudge)
+    trials = _of_one_example(subject)
+    if len(trials) < 2:
+        raise Skip("it needs two different completions of one example")
+    for judge in judges:
+        places, scores = [], []
+        for shuffle in range(_ORDERS):
+            order = list(identifiers(map(_shown, trials), shuffle).values())
+            places.append([order.index(_shown(trial)) / (len(order) - 1) for trial in trials])
+            scores.append(_asked(replace(judge, function=replace(judge.function, shuffle=shuffle)), subject, trials))
+        place = np.array(places) - np.mean(places, axis=0)
+        beyond = np.array(scores) - np.mean(scores, axis=0)
+        earned = -float((place * beyond).sum() / max((place * place).sum(), 1e-9))
+        if abs(earned) > _POSITION_SHARE:
+            end = "first" if earned > 0 else "last"
+            why = f"standing {end} earns {abs(earned):.2g} more in a ranking of {len(trials)}"
+            yield finding("position_bias", subject, trials[0], None, why, component=judge.name)
+
+
+@law
+def verbosity_bias(subject: Subject) -> Iterator[Finding]:
+    """Words that say nothing must not earn more, or the policy learns to write many of them.
+
+    Completions are judged as they are and with three empty sentences behind them; those earn at most 0.05 on average.
+    Beside the plain one in a ranking, the padded one wins at most as often as it loses.
+    """
+    trials = given(subject)[: min(_MOST_SAMPLES, subject.affordable(_MOST_SAMPLES))]
+    padded = [replace(trial, completion=_longer(trial.completion)) for trial in trials]
+    for judge in _judges(subject, SampleJudge, GroupJudge):
+        if isinstance(judge.function, GroupJudge):
+            pairs = [_asked(judge, subject, pair) for pair in zip(trials, padded, strict=True)]
+            gains = np.array([longer - plain for plain, longer in pairs]) / 2
+        else:
+            gains = _asked(judge, subject, padded) - _asked(judge, subject, trials)
+        if gains.mean() > _LENGTH_SHARE:
+            worst = int(gains.argmax())
+            why = f"three sentences that say nothing earn {gains.mean():.2g} more, on average of {len(trials)}"
+            seen: Seen | None = None if isinstance(judge.function, GroupJudge) else subject.see([padded[worst]])[0]
+            yield finding("verbosity_bias", subject, padded[worst], seen, why, component=judge.name)
+
+
+ALL = (position_bias, verbosity_bias)
+
+
+def _judges(subject: Subject, *kinds: type) -> list[Any]:
+    found = [leaf for leaf in dict.fromkeys(subject.leaves) if isinstance(getattr(leaf, "function", None), kinds)]
+    if not found:
+        ranks = kinds == (GroupJudge,)
+        raise Skip("it has no judge that ranks" if ranks else "it has no judge")
+    return found
+
+
+def _of_one_example(subject: Subject) -> list[Trial]:
+    """The different completions of the example that has most of them."""
+    by_example: dict[int, dict[str, Trial]] = {}
+    for trial in given(subject):
+        by_example.setdefault(trial.example, {}).setdefault(_shown(trial), trial)
+    return max(([*found.values()] for found in by_example.values()), key=len, default=[])[:_AT_ONCE]
+
+
+def _asked(judge: Reward, subject: Subject, trials: Sequence[Trial]) -> Floats:
+    """What the judge alone says to each."""
+    try:
+        total = Scorer(judge).score(subject.batch(trials), strict=False).total
+    except RewardKitError as error:
+        raise Unfinished(f"the judge could not be asked: {error}") from None
+    if np.isnan(total).any():
+        raise Unfinished("the judge did not answer all that it was asked")
+    return total
+
+
+def _shown(trial: Trial) -> str:
+    return visible_text(text_of(trial.completion))
+
+
+def _longer(completion: Any) -> Any:
+    return with_text(completion, text_of(completion) + _PADDING)

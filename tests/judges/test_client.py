@@ -1,0 +1,79 @@
+"""One endpoint per event loop and access, with its limits; what it does under trouble is in test_hazards.py."""
+
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+
+import pytest
+
+import rewardkit as rk
+from rewardkit.judges import client
+from rewardkit.judges.client import Access, Endpoint, endpoint_of
+from tests.judges.server import JudgeServer, verdict
+
+
+def body(text: str = "hi") -> dict[str, object]:
+    return {"model": "m", "messages": [{"role": "user", "content": text}]}
+
+
+def test_what_has_the_same_access_shares_an_endpoint() -> None:
+    async def run() -> None:
+        one, same, other = (endpoint_of(Access("http://127.0.0.1:9/v1", concurrency=n)) for n in (2, 2, 3))
+        assert one is same is not other
+        await one.close()
+        await other.close()
+
+    asyncio.run(run())
+
+
+def test_another_key_is_another_endpoint(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def run() -> None:
+        endpoints: list[Endpoint] = []
+        for key in ("one", "two"):
+            monkeypatch.setenv("OPENAI_API_KEY", key)
+            endpoints.append(endpoint_of(Access("http://127.0.0.1:9/v1")))
+        assert endpoints[0] is not endpoints[1]
+
+    asyncio.run(run())
+
+
+def test_a_reply_says_what_it_took() -> None:
+    async def run(address: str) -> None:
+        endpoint = endpoint_of(Access(address))
+        reply = await endpoint.complete(body(), deadline=5.0)
+        assert '"score": 7' in reply.text
+        assert reply.finish == "stop"
+        assert reply.tokens_in > 0 < reply.tokens_out
+        await endpoint.close()
+
+    with JudgeServer(verdict(7)) as server:
+        asyncio.run(run(server.base_url))
+
+
+@pytest.mark.parametrize(("per_minute", "at_once"), [(600.0, 60.0), (10.0, 1.0), (1.0, 1.0), (0.5, 1.0)])
+def test_a_tenth_of_what_a_minute_allows_goes_at_once(per_minute: float, at_once: float) -> None:
+    limiter = client._limiter(per_minute)
+    assert limiter.max_rate == pytest.approx(at_once)
+    assert limiter.max_rate / limiter.time_period == pytest.approx(per_minute / 60)
+
+
+def test_limits_let_through_what_they_allow() -> None:
+    with JudgeServer(verdict(7)) as server:
+        limited = {"requests_per_minute": 6000.0, "tokens_per_minute": 100.0}
+        reward = rk.judge("Good?", model="m", base_url=server.base_url, max_tokens=None, **limited)  # type: ignore[arg-type]
+        assert rk.score(reward, ["a"]).total.tolist() == [0.7]  # larger than all that may go at once: it waits its turn
+
+
+def _scored(address: str) -> list[float]:
+    totals: list[float] = rk.score(rk.judge("Good?", model="m", base_url=address), ["a", "b"]).total.tolist()
+    return totals
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_forked_child_asks_for_itself() -> None:
+    with JudgeServer(verdict(7)) as server:
+        assert _scored(server.base_url) == [0.7, 0.7]
+        with multiprocessing.get_context("fork").Pool(1) as pool:
+            assert pool.apply(_scored, (server.base_url,)) == [0.7, 0.7]
+        assert _scored(server.base_url) == [0.7, 0.7]
