@@ -279,13 +279,14 @@ def _diversity(metrics: Metrics) -> Panel:
 
 _DRAWN = ("components/", "weights/", "stage/", "gates/", "threshold/", "advantage_share/", "seconds/", "diversity/")
 _COUNTED = ("contributions/", "failed/", "errored/", "abstained/", "skipped/", "unscorable", "recorder/", "rewardkit/")
+_SETTINGS = ("limit/",)
 
 
 def _others(metrics: Metrics) -> Iterator[Panel]:
-    """A graph for each further number: what the trainer logs."""
+    """A graph for each further number: what the trainer logs, what judges took and cost."""
     for name, series in metrics.training.items():
-        if not name.startswith((*_DRAWN, *_COUNTED)):
+        if not name.startswith((*_DRAWN, *_COUNTED, *_SETTINGS)):
             lines = [Line(name.removeprefix("trainer/"), *series)]
             if name in metrics.evaluation:
                 lines.append(Line("evaluation", *metrics.evaluation[name], dashed=True))
-            yield Panel(f"metric/{name}", name.removeprefix("trainer/"), f"{name}, as the trainer logs it.", lines)
+            yield Panel(f"metric/{name}", name.removeprefix("trainer/"), f"{name}, as it was logged.", lines)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from rewardkit.viewer.charts import rows_of, spec_of
-from rewardkit.viewer.curves import Line, Panel, smoothed, thinned, version_marks
+from rewardkit.viewer.curves import Line, Metrics, Panel, _others, smoothed, thinned, version_marks
 from rewardkit.viewer.watching import Watched
 from tests.viewer.recorded import ordinary
 
@@ -36,6 +36,12 @@ def test_all_that_was_recorded_is_drawn(watched: Watched) -> None:
     drawn = {panel.key for panel in watched.panels}
     expected = {"total", "components", "terms", "weights", "gates", "outcomes", "flat", "length", "diversity"}
     assert expected | {"metric/trainer/loss"} <= drawn
+
+
+def test_what_a_judge_took_is_drawn_and_a_limit_is_not() -> None:
+    series = np.array([0.0, 1.0]), np.array([0.2, 0.3])
+    metrics = Metrics(training={"judge_seconds_median/judge": series, "limit/tokens": series})
+    assert [panel.key for panel in _others(metrics)] == ["metric/judge_seconds_median/judge"]
 
 
 def test_outcomes_are_counted(watched: Watched) -> None:
