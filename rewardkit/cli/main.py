@@ -11,6 +11,7 @@ from rewardkit.cli.check import add_to as add_check
 from rewardkit.cli.demo import add_to as add_demo
 from rewardkit.cli.view import add_to as add_view
 from rewardkit.core.errors import RewardKitError
+from rewardkit.core.table_text import visible
 
 
 def parser() -> argparse.ArgumentParser:
@@ -32,7 +33,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return int(options.run(options))
     except RewardKitError as error:
-        print(f"rewardkit {options.verb}: {error}", file=sys.stderr)
+        # It may quote names and completions, which could act on the terminal.
+        said = "\n".join(map(visible, str(error).split("\n")))
+        print(f"rewardkit {options.verb}: {said}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         return 130

@@ -6,6 +6,8 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rewardkit.core.table_text import visible
+
 if TYPE_CHECKING:
     Verbs = argparse._SubParsersAction[argparse.ArgumentParser]
 
@@ -60,4 +62,4 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _told(line: str) -> None:
-    print(line, flush=True)
+    print(visible(line), flush=True)

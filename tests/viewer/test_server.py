@@ -7,7 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import httpx
@@ -125,3 +125,22 @@ def test_run_json_of_others_is_no_run(base: str, tmp_path: Path) -> None:
 def test_an_empty_token_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["view", str(tmp_path), "--token", "", "--no-browser"]) == 2
     assert "--token is empty" in capsys.readouterr().err
+
+
+def test_names_do_not_act_on_the_terminal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "a\x1b]52;c;aGk=\x07\u202e"
+    folder.mkdir()
+
+    def refused(folders: list[Path], *, told: Callable[[str], None], **options: object) -> None:
+        told(f"Recorded runs of {folders[0]}")
+        raise RewardKitError(f"first line\n{folders[0]}")
+
+    monkeypatch.setattr("rewardkit.viewer.server.serve", refused)
+    assert main(["view", str(folder)]) == 2
+    said = capsys.readouterr()
+    for text in (said.out, said.err):
+        assert "\\x1b]52" in text
+        assert not {"\x1b", "\x07", "\u202e"} & set(text)
+    assert "first line\n" in said.err
