@@ -1,26 +1,21 @@
 """TRL with five plain reward functions, driven through the very loop of its trainer.
 
 ``GRPOTrainer._calculate_rewards`` is TRL's own; the trainer around it is one that was never initialised and
-holds just what that method reads. The functions come in three kinds: on fast libraries, on ``jsonschema`` the
-way most scripts use it (``jsonschema.validate``), and on ``jsonschema`` with validators built once.
+holds just what that method reads. The functions come in three kinds: on fast libraries, and those of `rubric_slow`.
 """
 
 from __future__ import annotations
 
-import json
-import re
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 from typing import Any
 
-import jsonschema
 import rubric_components as fast
 import torch
 from accelerate import PartialState
-from rubric_components import MISSING, REQUIRED
 from rubric_measurement import Columns, Contestant
-from rubric_workload import COMPONENTS, GENERATIONS, SCHEMA, WEIGHTS, Workload
+from rubric_workload import COMPONENTS, GENERATIONS, WEIGHTS, Workload
 from transformers import TrainerState
 from trl import GRPOTrainer
 
@@ -102,71 +97,10 @@ def fast_functions(lengths: tuple[int, int]) -> list[RewardFunction]:
     return [tags, json_valid, schema, closeness, length]
 
 
-_LAYOUT = re.compile(r"\s*<think>(.*?)</think>\s*<answer>(.*?)</answer>\s*", re.DOTALL)
-_PREPARED = jsonschema.Draft202012Validator(SCHEMA)
-_PREPARED_BY_PROPERTY = {name: jsonschema.Draft202012Validator(SCHEMA["properties"][name]) for name in REQUIRED}
-
-
-def slow_functions(lengths: tuple[int, int], *, prepared: bool) -> list[RewardFunction]:
-    """On json and jsonschema: ``jsonschema.validate`` as most scripts have it, or `prepared` validators."""
-
-    def valid(value: Any, name: str | None) -> bool:
-        if prepared:
-            return bool((_PREPARED_BY_PROPERTY[name] if name else _PREPARED).is_valid(value))
-        try:
-            jsonschema.validate(value, SCHEMA["properties"][name] if name else SCHEMA)
-        except jsonschema.ValidationError:
-            return False
-        return True
-
-    def answer_value(completion: str) -> Any:
-        text = fast.answer_text(completion)
-        if text is None:
-            return MISSING
-        try:
-            return json.loads(text)
-        except json.JSONDecodeError:
-            return MISSING
-
-    def schema_credit(value: Any) -> float:
-        if value is MISSING:
-            return 0.0
-        if valid(value, None):
-            return 1.0
-        if not isinstance(value, dict):
-            return 0.0
-        return sum(name in value and valid(value[name], name) for name in REQUIRED) / len(REQUIRED)
-
-    def total_credit(value: Any, gold: str) -> float:
-        return fast.relative_closeness(value.get("total"), float(gold)) if isinstance(value, dict) else 0.0
-
-    def tags(completions: list[str], **kwargs: Any) -> list[float]:
-        scores = []
-        for completion in completions:
-            layout = _LAYOUT.fullmatch(completion)
-            once = all(completion.count(tag) == 1 for tag in fast.TAGS_IN_ORDER)
-            scores.append(float(once and layout is not None and all(body.strip() for body in layout.groups())))
-        return scores
-
-    def json_valid(completions: list[str], **kwargs: Any) -> list[float]:
-        return [float(answer_value(completion) is not MISSING) for completion in completions]
-
-    def schema(completions: list[str], **kwargs: Any) -> list[float]:
-        return [schema_credit(answer_value(completion)) for completion in completions]
-
-    def closeness(completions: list[str], total: list[str], **kwargs: Any) -> list[float]:
-        return [
-            total_credit(answer_value(completion), gold) for completion, gold in zip(completions, total, strict=True)
-        ]
-
-    def length(completions: list[str], **kwargs: Any) -> list[float]:
-        return [float(lengths[0] <= len(completion) <= lengths[1]) for completion in completions]
-
-    return [tags, json_valid, schema, closeness, length]
-
-
 def contestants() -> list[Contestant]:
     """TRL on fast libraries and twice on jsonschema."""
+    from rubric_slow import slow_functions  # needs jsonschema, which the rest does without
+
     return [
         trl_contestant(FAST, fast_functions),
         trl_contestant(VALIDATE, lambda lengths: slow_functions(lengths, prepared=False)),

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from rewardkit_trl.demo import demonstrations, surroundings
-from rewardkit_trl.demo.metrics import Metrics
 from rewardkit_trl.demo.task import Split, examples
+from rewardkit_trl.showing.metrics import Metrics
 
 Row = dict[str, Any]
 HELD_OUT_PROMPTS = 64

@@ -22,7 +22,12 @@ if os.path.isdir(os.path.join(os.path.dirname(__file__), "criteria")):
 
 if TYPE_CHECKING:
     from rewardkit_eval_protocol import from_eval_protocol as from_eval_protocol
-    from rewardkit_trl import from_trl as from_trl, to_trl as to_trl
+    from rewardkit_trl import (
+        from_trl as from_trl,
+        get_config as get_config,
+        to_trl as to_trl,
+        update_config as update_config,
+    )
     from rewardkit_verifiers import from_verifiers as from_verifiers
 
     from rewardkit import schedules as schedules
@@ -170,7 +175,7 @@ _HOMES = {
     "rewardkit.store.importing": ("import_run",),
     "rewardkit.store.run": ("open_run",),
     "rewardkit_eval_protocol": ("from_eval_protocol",),
-    "rewardkit_trl": ("from_trl", "to_trl"),
+    "rewardkit_trl": ("from_trl", "get_config", "to_trl", "update_config"),
     "rewardkit_verifiers": ("from_verifiers",),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from transformers import TrainerCallback
 
+from rewardkit_trl.trainer import Trainer
+
 if TYPE_CHECKING:
     from rewardkit_trl.evaluator import Evaluator
     from rewardkit_trl.recording import Recording
@@ -19,13 +21,18 @@ class RewardCallback(TrainerCallback):
         self.evaluators = evaluators
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        self.on_step_begin(args, state, control)
+        for evaluator in self.evaluators:
+            evaluator.state = state
+            if evaluator.updates is not None:
+                evaluator.updates.begin(evaluator, Trainer.calling(self), state)
         for recording in self._recordings:
             recording.training_begins()
 
     def on_step_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         for evaluator in self.evaluators:
             evaluator.state = state
+            if evaluator.updates is not None:
+                evaluator.updates.take(evaluator, state)
 
     def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **kwargs: Any) -> None:
         for recording in self._recordings if state.is_world_process_zero else ():
@@ -33,7 +40,7 @@ class RewardCallback(TrainerCallback):
 
     def on_train_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         for recording in self._recordings:
-            recording.flush(finished=True)
+            recording.flush(finished=state.global_step >= state.max_steps)  # else somebody stopped it
 
     @property
     def _recordings(self) -> list[Recording]:

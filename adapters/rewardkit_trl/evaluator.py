@@ -35,6 +35,7 @@ from rewardkit_trl.trainer import Trainer, progress_of
 
 if TYPE_CHECKING:
     from rewardkit_trl.recording import Recording
+    from rewardkit_trl.updates.taking import Updates
 
 
 class Run:
@@ -48,6 +49,11 @@ class Run:
         self.strict = True
         self.breaker = Breaker(limits)
         self.shares = Shares()
+        self.stages = StageReport(scorer)
+
+    def take(self, limits: Limits, scorer: Scorer) -> None:
+        """Another version of the reward scores from now on: what its components did is not known yet."""
+        self.breaker = Breaker(limits)
         self.stages = StageReport(scorer)
 
 
@@ -69,6 +75,7 @@ class Evaluator:
         logs: bool,
         record: str | os.PathLike[str] | None = None,
         *,
+        updates: bool = False,
         identity: str = "",
         elsewhere: bool = False,
     ) -> None:
@@ -91,11 +98,28 @@ class Evaluator:
             from rewardkit_trl.recording import Recording
 
             self.recording = Recording(record, self.scorer)
+        self.updates: Updates | None = None
+        if updates and self.recording is not None and self.recording.folder is not None:
+            from rewardkit_trl.updates.taking import Updates
+
+            self.updates = Updates(self.recording.folder, reward)
         Evaluator._alive[self.identity] = self
 
     def __reduce__(self) -> tuple[Any, ...]:
         record = None if self.recording is None else self.recording.path
-        return _revived, (self.identity, self.reward, self.layout, self.limits, self.logs, record)
+        updates = self.updates is not None
+        return _revived, (self.identity, self.reward, self.layout, self.limits, self.logs, record, updates)
+
+    def take(self, reward: Reward, layout: Layout, trainer: Trainer, state: Any) -> None:
+        """Scores with another reward from the next batch on."""
+        self.reward, self.layout, self.scorer = reward, layout, Scorer(reward)
+        self.memory.follow(self.scorer.followers, state)
+        self._tables = SharedTables(readers=len(layout.names))
+        run = trainer.kept_in(self._runs) if trainer.known else self._alone
+        if run is not None:
+            run.take(self.limits, self.scorer)
+        if self.recording is not None:
+            self.recording.take(self.scorer)
 
     def table(self, reader: str, call: Call) -> ScoreTable:
         """The scores of `call`, computed for the first of the functions that ask."""
@@ -103,8 +127,8 @@ class Evaluator:
 
     def _evaluate(self, call: Call) -> ScoreTable:
         trainer = Trainer.behind(call.context.get("log_metric"))
-        run = self._run_of(trainer)
         state = call.context.get("trainer_state") or self.state
+        run = self._run_of(trainer, state)
         progress = self._progress(state, trainer)
         scored = self._scored(call, progress, trainer, run)
         trainer.set_weights(self, self.layout.weights_at(progress))
@@ -124,13 +148,17 @@ class Evaluator:
             trainer.stop_after_checkpoint(stop)
         return scored.table
 
-    def _run_of(self, trainer: Trainer) -> Run:
+    def _run_of(self, trainer: Trainer, state: Any) -> Run:
         """What is known of the trainer; at its first call it is checked, one that is refused at the next again."""
         if not trainer.known:
             check_alone(self.layout)
             if self._elsewhere:
                 check_plain_sum(self.layout)
+                if self.updates is not None:
+                    self.updates.refuse_elsewhere()
             return self._alone
+        if self.updates is not None and trainer.training:
+            self.updates.begin(self, trainer, state, scoring=True)
         run = trainer.kept_in(self._runs)
         if run is None:
             check_trainer(trainer, self.layout, self)
@@ -196,6 +224,9 @@ class Evaluator:
         tally = Tally.of(table, addends, None if cut else batch.groups, trainer.scale, followed, totals)
         lines = () if capture is None else tuple(capture.lines)
         spread = None if cut or self.recording is None else Spread.of(totals, batch.groups)
+        if self.updates is not None and trainer.training:
+            groups = None if cut else batch.groups
+            self.updates.remember(batch, groups, table, totals, self.memory.states, trainer.way_to_advantages(self))
         return Scored(table, tally, tuple(addends), spread, batch.groups, seconds, lines)
 
     def _listening(self) -> AbstractContextManager[Capture | None]:
@@ -209,6 +240,7 @@ class Evaluator:
         return {
             **metrics(scored.table, scored.tally, scored.addends, contributions=contributions),
             **run.shares.of(scored.table, scored.tally),
+            **({} if self.updates is None else {"reward_version": float(self.updates.version)}),
         }
 
     def _log(
@@ -240,8 +272,10 @@ def _joined(measures: Sequence[Mapping[str, Measured]]) -> dict[str, Measured]:
 
 
 def _revived(
-    identity: str, reward: Reward, layout: Layout, limits: Limits, logs: bool, record: str | None
+    identity: str, reward: Reward, layout: Layout, limits: Limits, logs: bool, record: str | None, updates: bool
 ) -> Evaluator:
     with Evaluator._making:
         alive = Evaluator._alive.get(identity)
-        return alive or Evaluator(reward, layout, limits, logs, record, identity=identity, elsewhere=True)
+        return alive or Evaluator(
+            reward, layout, limits, logs, record, updates=updates, identity=identity, elsewhere=True
+        )

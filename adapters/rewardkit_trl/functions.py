@@ -116,6 +116,7 @@ def to_trl(
     max_failure_rate: float = 0.05,
     max_error_rate: float = 0.05,
     failure_window: int = 20,
+    updates: bool = True,
 ) -> RewardFunctions:
     """A reward as the list of functions that TRL's GRPOTrainer takes.
 
@@ -134,6 +135,8 @@ def to_trl(
         max_failure_rate: share of failed rows of a component, over `failure_window` batches, that stops the run.
         max_error_rate: the same for errored rows.
         failure_window: number of batches.
+        updates: where `record` is a local folder, take what ``rewardkit update`` and ``rk.update_config`` ask for while
+            it trains.
 
     Returns:
         A list of uniquely named, picklable functions with ``.reward_weights`` and ``.callback()``. One evaluation per
@@ -144,15 +147,18 @@ def to_trl(
         RewardTypeError: an item is neither a reward nor a function.
         MissingExtraError: `record` is given, but the extra ``store`` is not installed.
     """
-    tree = _tree(reward)
+    tree = tree_of(reward)
     layout = Layout.of(tree, columns)
-    evaluator = Evaluator(tree, layout, Limits(max_failure_rate, max_error_rate, failure_window), logs, record)
+    evaluator = Evaluator(
+        tree, layout, Limits(max_failure_rate, max_error_rate, failure_window), logs, record, updates=updates
+    )
     for trap in evaluator.scorer.traps():
         warnings.warn(trap, RewardKitWarning, stacklevel=2)
     return RewardFunctions(RewardFunction(evaluator, name) for name in layout.names)
 
 
-def _tree(reward: Any) -> Reward:
+def tree_of(reward: Any) -> Reward:
+    """The tree that `to_trl` makes of what it is given: a reward, a plain function, or a list of them."""
     if isinstance(reward, Reward):
         return reward
     if isinstance(reward, RewardFunctions):

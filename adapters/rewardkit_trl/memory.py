@@ -51,7 +51,25 @@ class Memory:
         self.means = means
         if self._followers:
             self.states = states.advanced(self.states, followed)
-            _saved(trainer_state).setdefault(KEY, {}).update(states.saved(self.states))
+            saved_in(trainer_state).update(states.saved(self.states))
+
+    def follow(self, followers: Sequence[PerformanceSchedule], trainer_state: Any) -> None:
+        """From now on the states of `followers`: those that are known go on, the others begin."""
+        before = states.saved(self.states)
+        self._followers = followers
+        self.states = states.restored(states.initial(followers), before)
+        if self._owner is trainer_state is not None:  # otherwise `recall` reads what that one holds
+            kept = saved_in(trainer_state)
+            for gone in before.keys() - states.saved(self.states).keys():
+                kept.pop(gone, None)
+            if followers:
+                kept.update(states.saved(self.states))
+
+
+def saved_in(trainer_state: Any) -> dict[str, Any]:
+    """What of ours the next checkpoint saves; a mapping that nobody saves where the trainer has no such place."""
+    kept: dict[str, Any] = _saved(trainer_state).setdefault(KEY, {})
+    return kept
 
 
 def _saved(trainer_state: Any) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import os
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
@@ -23,7 +24,7 @@ from rewardkit.core.scorer import Scorer
 from rewardkit.store.captured import FaultLines
 from rewardkit.store.parts import Files
 from rewardkit.store.recorder import Recorder, next_attempt
-from rewardkit.store.records import ComponentDescription, Logged, Record, Version
+from rewardkit.store.records import ComponentDescription, Line, Logged, Record, Version
 from rewardkit_trl.advantages import Way
 from rewardkit_trl.scored import Scored
 from rewardkit_trl.sharing import Call
@@ -58,7 +59,24 @@ class Recording:
         self._trained = self._anew = False
         self._logged: list[Logged] = []
         self._own: set[str] = set()
+        self._lines: list[Line] = []
         self._failures = 0
+
+    @property
+    def folder(self) -> str | None:
+        """The local folder that it writes to."""
+        return self.path if Files.at(self.path).local else None
+
+    def take(self, scorer: Scorer) -> None:
+        """Another version of the reward scores from now on."""
+        with self._lock:
+            self._scorer = scorer
+            self.__dict__.pop("_version", None)
+
+    def say(self, message: str, level: str = "info") -> None:
+        """Keeps a line of the log until the next batch."""
+        with self._lock:
+            self._lines.append(Line(message, "log", level, time=time.time()))
 
     def add(
         self,
@@ -94,7 +112,7 @@ class Recording:
                     groups=scored.groups - scored.groups[:1],
                     advantages=_advantages(scored, way),
                     metrics=_metrics(scored, {**measured, **trainer.limits} if trainer.is_main else {}),
-                    lines=[*scored.lines, *self._faults.of(scored.table.faults)],
+                    lines=[*self._said(), *scored.lines, *self._faults.of(scored.table.faults)],
                 )
 
     def log(self, logs: Mapping[str, Any], step: int) -> None:
@@ -127,6 +145,10 @@ class Recording:
                     self._recorder.finish(_FLUSH_SECONDS)
                 else:
                     self._recorder.flush(_FLUSH_SECONDS)
+
+    def _said(self) -> list[Line]:
+        said, self._lines = self._lines, []
+        return said
 
     def _open(self, trainer: Trainer, step: int | None) -> None:
         """Begins an attempt: at the first batch, and where training starts again or goes on from an earlier step.

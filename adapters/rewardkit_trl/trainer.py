@@ -6,7 +6,10 @@ guarded, because a patched or older TRL may lack any part.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import inspect
+import math
+import weakref
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pickle import PicklingError
 from types import MappingProxyType
@@ -29,6 +32,8 @@ T = TypeVar("T")
 
 SCALES: tuple[Scale, ...] = get_args(Scale)
 NOTHING: Mapping[Any, Any] = MappingProxyType({})
+_PER_FUNCTION = ("reward_funcs", "reward_func_names", "reward_processing_classes")
+"""The trainer's lists that have an item for each reward function."""
 
 
 class Trainer:
@@ -41,6 +46,25 @@ class Trainer:
     def behind(cls, log_metric: Any) -> Trainer:
         owner = getattr(log_metric, "__self__", None)
         return cls(owner if hasattr(owner, "reward_funcs") else None)
+
+    @classmethod
+    def calling(cls, callback: object) -> Trainer:
+        """The trainer that is calling `callback`: nobody hands it over, but it is a few frames up."""
+        frame = inspect.currentframe()
+        while frame is not None:
+            owner = frame.f_locals.get("self")
+            handler = getattr(owner, "callback_handler", None)
+            if hasattr(owner, "reward_funcs") and any(one is callback for one in getattr(handler, "callbacks", ())):
+                return cls(owner)
+            frame = frame.f_back
+        return cls(None)
+
+    def weak(self) -> Callable[[], Trainer]:
+        """Gives it as long as it lives, without keeping it alive."""
+        if self._trainer is None:
+            return lambda: Trainer(None)
+        held = weakref.ref(self._trainer)
+        return lambda: Trainer(held())
 
     @property
     def known(self) -> bool:
@@ -113,6 +137,50 @@ class Trainer:
         if held is not None and weights:
             for place, name in places:
                 held[place] = weights[name]
+
+    def refusal(self, evaluator: object, names: Sequence[str]) -> str | None:
+        """Why the functions of `evaluator` cannot become others called `names`; None where they can."""
+        if not self.known:
+            return "no trainer is in sight whose reward functions could be changed"
+        lists = [getattr(self._trainer, name, None) for name in _PER_FUNCTION]
+        weights = getattr(self._trainer, "reward_weights", None)
+        own = [place for place, _ in self._places(evaluator)]
+        known = own and all(isinstance(held, list) for held in lists) and hasattr(weights, "new_tensor")
+        if not known or len({len(held) for held in (*lists, weights)}) > 1:  # type: ignore[arg-type]
+            return "this trainer keeps its reward functions in a way that is not known here"
+        others = [name for place, name in enumerate(self.reward_names) if place not in own]
+        taken = [name for name in names if name in others]
+        return f"another reward function of this trainer is called {taken[0]!r} already" if taken else None
+
+    def replace_functions(self, evaluator: object, functions: Sequence[Any], weights: Sequence[float]) -> None:
+        """Puts `functions` of `evaluator` where its first one stands; the others keep their order and their weights.
+
+        Ours are synchronous, so whether there are asynchronous ones does not change.
+        """
+        own = [place for place, _ in self._places(evaluator)]
+        held = [getattr(self._trainer, name) for name in _PER_FUNCTION]
+        names = [function.__name__ for function in functions]
+        rows: list[tuple[Any, ...]] = []
+        for place, row in enumerate(zip(*held, self._trainer.reward_weights.tolist(), strict=True)):
+            if place == own[0]:
+                rows += zip(functions, names, [None] * len(names), weights, strict=True)
+            if place not in own:
+                rows.append(row)
+        gone = {self.reward_names[place] for place in own} - set(names)
+        for place, values in enumerate(held):
+            values[:] = [row[place] for row in rows]  # the very lists: the one that to_trl returned is among them
+        self._trainer.reward_weights = self._trainer.reward_weights.new_tensor([row[-1] for row in rows])
+        self.even_out("rewards", gone, names, math.nan)
+
+    def even_out(self, part: str, gone: Iterable[str], there: Iterable[str], absent: Any) -> None:
+        """Makes the columns of a part of the completions table as long as its prompts, or there would be no table."""
+        logs = getattr(self._trainer, "_logs", {})
+        columns, length = logs.get(part, {}), len(logs.get("prompt", ()))
+        for name in gone:
+            columns.pop(name, None)
+        for name in there:
+            if length and name not in columns:
+                columns[name].extend([absent] * length)
 
     def _places(self, evaluator: object) -> list[tuple[int, str]]:
         # Found by their evaluator, which survives pickling and copying, and not by their own identity.

@@ -129,6 +129,20 @@ class HardGate(_Gate):
     otherwise: float
     label: str = ""
 
+    def __post_init__(self) -> None:
+        lowest, highest = weight_bounds(self.threshold)
+        low, high = self.when.bounds
+        if lowest < min(0.0, low):
+            raise RewardDefinitionError(
+                f"gate: the threshold {self.threshold!r} lies below all that {self.when!r} can give, every completion "
+                "would pass"
+            )
+        if highest > high + TOLERANCE and math.isfinite(high):
+            goes = "" if lowest > high else f"goes up to {highest:g}, which "
+            raise RewardDefinitionError(
+                f"gate: the threshold {self.threshold!r} {goes}is never reached: {self.when!r} gives at most {high:g}"
+            )
+
     @property
     def schedules(self) -> tuple[Schedule, ...]:
         return schedules_of([self.threshold])
@@ -263,16 +277,6 @@ def gate(
             )
         return SoftGate(condition, inside, paid)
     limit = as_weight(1.0 if threshold is None else threshold, "gate: threshold")
-    lowest, highest = weight_bounds(limit)
-    if lowest < min(0.0, condition.bounds[0]):
-        raise RewardDefinitionError(
-            f"gate: the threshold {limit!r} lies below all that {condition!r} can give, every completion would pass"
-        )
-    if highest > condition.bounds[1] + TOLERANCE and math.isfinite(condition.bounds[1]):
-        goes = "" if lowest > condition.bounds[1] else f"goes up to {highest:g}, which "
-        raise RewardDefinitionError(
-            f"gate: the threshold {limit!r} {goes}is never reached: {condition!r} gives at most {condition.bounds[1]:g}"
-        )
     return HardGate(condition, inside, limit, paid)
 
 

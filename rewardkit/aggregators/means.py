@@ -26,6 +26,11 @@ class WeightedMean(Reward):
 
     items: tuple[tuple[Weight, Reward], ...]
 
+    def __post_init__(self) -> None:
+        for weight, reward in self.items:
+            if weight_bounds(weight)[0] < 0.0:
+                raise RewardDefinitionError(f"weighted_mean: the weight {weight!r} of {reward!r} gets negative")
+
     @property
     def name(self) -> str:
         return "weighted_mean"
@@ -118,8 +123,4 @@ def weighted_mean(*items: Any) -> Reward:
     Raises:
         RewardDefinitionError: a weight that is negative, at any time.
     """
-    weighted = tuple(weighted_items(items, "weighted_mean"))
-    for weight, reward in weighted:
-        if weight_bounds(weight)[0] < 0.0:
-            raise RewardDefinitionError(f"weighted_mean: the weight {weight!r} of {reward!r} gets negative")
-    return WeightedMean(weighted)
+    return WeightedMean(tuple(weighted_items(items, "weighted_mean")))

@@ -32,6 +32,16 @@ class PowerMean(Reward):
     kind: Kind
     items: tuple[tuple[Weight, Reward], ...]
 
+    def __post_init__(self) -> None:
+        for weight, reward in self.items:
+            if weight_bounds(weight)[0] < 0.0:
+                raise RewardDefinitionError(f"{self.kind}: the weight {weight!r} of {reward!r} gets negative")
+            if not reward.bounds[0] >= 0.0:
+                raise RewardDefinitionError(
+                    f"{self.kind}: {reward!r} can go down to {reward.bounds[0]:g}, and a "
+                    f"{self.kind.replace('_', ' ')} is of numbers from 0 on: use .clip(0, 1), or rk.weighted_mean"
+                )
+
     @property
     def name(self) -> str:
         return self.kind
@@ -107,13 +117,4 @@ def harmonic_mean(*items: Any) -> Reward:
 
 
 def _power_mean(kind: Kind, items: tuple[Any, ...]) -> Reward:
-    weighted = tuple(weighted_items(items, kind))
-    for weight, reward in weighted:
-        if weight_bounds(weight)[0] < 0.0:
-            raise RewardDefinitionError(f"{kind}: the weight {weight!r} of {reward!r} gets negative")
-        if not reward.bounds[0] >= 0.0:
-            raise RewardDefinitionError(
-                f"{kind}: {reward!r} can go down to {reward.bounds[0]:g}, and a {kind.replace('_', ' ')} is of "
-                "numbers from 0 on: use .clip(0, 1), or rk.weighted_mean"
-            )
-    return PowerMean(kind, weighted)
+    return PowerMean(kind, tuple(weighted_items(items, kind)))

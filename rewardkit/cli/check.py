@@ -36,8 +36,8 @@ def add_to(verbs: Verbs) -> None:
         "--data",
         type=Path,
         metavar="FILE",
-        help=".jsonl, .json or .csv: prompt, columns, completion and label (true: right). Labels give a calibration, "
-        "several completions per prompt an estimate of the learning signal",
+        help=".jsonl, .json, .csv or .parquet: prompt, columns, completion and label (true: right). Labels give a "
+        "calibration, several completions per prompt an estimate of the learning signal",
     )
     verb.add_argument(
         "--examples",

@@ -9,6 +9,11 @@ from collections.abc import Sequence
 from rewardkit import __version__
 from rewardkit.cli.check import add_to as add_check
 from rewardkit.cli.demo import add_to as add_demo
+from rewardkit.cli.evaluate import add_to as add_evaluate
+from rewardkit.cli.init import add_to as add_init
+from rewardkit.cli.score import add_to as add_score
+from rewardkit.cli.train import add_to as add_train
+from rewardkit.cli.update import add_to as add_update
 from rewardkit.cli.view import add_to as add_view
 from rewardkit.core.errors import RewardKitError
 from rewardkit.core.table_text import visible
@@ -23,6 +28,11 @@ def parser() -> argparse.ArgumentParser:
     verbs = result.add_subparsers(title="verbs", dest="verb", required=True, metavar="VERB")
     add_check(verbs)
     add_demo(verbs)
+    add_evaluate(verbs)
+    add_init(verbs)
+    add_score(verbs)
+    add_train(verbs)
+    add_update(verbs)
     add_view(verbs)
     return result
 

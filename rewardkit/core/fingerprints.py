@@ -11,6 +11,7 @@ import inspect
 from collections.abc import Callable, Mapping, Set
 from dataclasses import fields, is_dataclass
 from typing import Any
+from weakref import WeakKeyDictionary
 
 _PLAIN = (str, bytes, int, float, complex, tuple, frozenset, type(None))
 
@@ -48,8 +49,21 @@ def described(value: object) -> str:
     return repr(value)
 
 
+_SOURCES: WeakKeyDictionary[Callable[..., Any], str] = WeakKeyDictionary()
+
+
 def source(function: Callable[..., Any]) -> str:
-    """The source of `function`, or its code where there is none."""
+    """The source of `function`, or its code where there is none; as it was first read, whatever its file becomes."""
+    try:
+        known = _SOURCES.get(function)
+        if known is None:
+            known = _SOURCES[function] = _read(function)
+        return known
+    except TypeError:  # unhashable, or nothing that can be referred to weakly
+        return _read(function)
+
+
+def _read(function: Callable[..., Any]) -> str:
     try:
         written = inspect.getsource(function)
     except (OSError, TypeError):

@@ -19,7 +19,7 @@ import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
-from functools import cache, partial
+from functools import partial
 from multiprocessing import current_process
 from multiprocessing.spawn import get_preparation_data
 from queue import SimpleQueue
@@ -243,20 +243,25 @@ def _main_module() -> dict[str, Any]:
     return {key: prepared[key] for key in ("init_main_from_name", "init_main_from_path") if key in prepared}
 
 
-_pools = threading.Lock()
+def renew() -> None:
+    """Ends all worker processes; the next call starts others, which import modules as they are then."""
+    with _lock:
+        own = [_pools.pop(key) for key in list(_pools) if key[0] == os.getpid()]
+    for pool in own:
+        pool.stop()
+
+
+_lock = threading.Lock()
+_pools: dict[tuple[int, int | None], _Pool] = {}
+"""By process and memory limit: after a fork the parent's are of no use."""
 
 
 def _pool(process: int, memory: int | None) -> _Pool:
-    with _pools:
-        return _started_pool(process, memory)
-
-
-@cache
-def _started_pool(process: int, memory: int | None) -> _Pool:
-    """One pool per process: after a fork the parent's is of no use."""
-    pool = _Pool(memory)
-    atexit.register(_stop_own, pool, process)
-    return pool
+    with _lock:
+        if (process, memory) not in _pools:
+            _pools[process, memory] = _Pool(memory)
+            atexit.register(_stop_own, _pools[process, memory], process)
+        return _pools[process, memory]
 
 
 def _stop_own(pool: _Pool, process: int) -> None:

@@ -30,6 +30,11 @@ if TYPE_CHECKING:
     import duckdb
     import pyarrow
 
+VERSIONS = (
+    "(select attempt, rank, part, any_value(version) as version from everything.scores "
+    "where version is not null group by all) as batches"
+)
+"""The version of the reward that scored each batch."""
 _STILL = 60.0
 """A run that has not written for so many seconds (or five times its usual pause) has stopped."""
 _USUAL = 5.0
@@ -146,12 +151,22 @@ class Run:
         return self._table("prompts", {}, True)
 
     def metrics(self, *, training: bool | None = True, superseded: bool = False) -> duckdb.DuckDBPyRelation:
-        """Numbers of whole batches: name and value."""
-        return self._table("metrics", {"training": training}, superseded)
+        """Numbers of whole batches: name, value, and the version of the reward that was in force."""
+        # What a step that generated nothing logs belongs to the last one that did.
+        return self._cursor.sql(
+            "select metrics.*, batches.version from "
+            f"({_selected('metrics', {'training': training}, superseded)}) as metrics asof left join "
+            "(select attempt, training, step, any_value(version) as version from everything.scores group by all) "
+            "as batches on metrics.attempt = batches.attempt and metrics.training = batches.training "
+            "and metrics.step >= batches.step"
+        )
 
     def logs(self, *, superseded: bool = False) -> duckdb.DuckDBPyRelation:
-        """What was printed, logged, went wrong or was slow while scoring."""
-        return self._table("logs", {}, superseded)
+        """What was printed, logged, went wrong or was slow while scoring, and the version of the reward that scored."""
+        return self._cursor.sql(
+            f"select logs.*, batches.version from ({_selected('logs', {}, superseded)}) as logs left join {VERSIONS} "
+            "using (attempt, rank, part)"
+        )
 
     def versions(self) -> duckdb.DuckDBPyRelation:
         """A row per version of the reward."""
@@ -212,9 +227,7 @@ class Run:
         return cursor.from_arrow(found if hasattr(found, "num_rows") else found.read_all())
 
     def _table(self, name: str, equal: Mapping[str, object], superseded: bool) -> duckdb.DuckDBPyRelation:
-        where = [f"{column} = {_literal(value)}" for column, value in equal.items() if value is not None]
-        source = f"everything.{name}" if superseded else name
-        return self._cursor.sql(f"select * from {source}" + (f" where {' and '.join(where)}" if where else ""))
+        return self._cursor.sql(_selected(name, equal, superseded))
 
     def _names(self, prefix: str) -> list[str]:
         known = [prefix + name for name in known_names(self._versions, prefix.strip("/"))]
@@ -368,6 +381,12 @@ def _is_old_duckdb() -> bool:
     import duckdb
 
     return int(duckdb.__version__.split(".")[0]) < 2
+
+
+def _selected(name: str, equal: Mapping[str, object], superseded: bool) -> str:
+    where = [f"{column} = {_literal(value)}" for column, value in equal.items() if value is not None]
+    source = f"everything.{name}" if superseded else name
+    return f"select * from {source}" + (f" where {' and '.join(where)}" if where else "")
 
 
 def _literal(value: object) -> str:

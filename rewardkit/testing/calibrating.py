@@ -41,8 +41,8 @@ def calibrate(
 
     Args:
         reward: a tree. A TRL function goes through ``rk.from_trl(function)``.
-        data: the path of a .jsonl, .json or .csv file, or records: mappings with a completion, a label, usually a
-            prompt, and the columns that `reward` asks for.
+        data: the path of a .jsonl, .json, .csv or .parquet file, or records: mappings with a completion, a label,
+            usually a prompt, and the columns that `reward` asks for.
         label: the column of the labels: true or false in any spelling (``"False"`` is False), or grades, of which a
             higher one is better.
         threshold: also show what this threshold makes of the total.

@@ -6,10 +6,7 @@ Each record is a mapping with a ``completion``, usually a ``prompt``, and the co
 
 from __future__ import annotations
 
-import csv
-import io
-import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,19 +19,16 @@ from rewardkit.aggregators.routed import Route
 from rewardkit.core.algebra import Reward
 from rewardkit.core.batch import RESERVED, Batch, equality
 from rewardkit.core.coercion import coerce
-from rewardkit.core.errors import CoercionError, RewardKitError, near_miss, shorten
+from rewardkit.core.errors import CoercionError, near_miss, shorten
 from rewardkit.core.leaf import Leaf
 from rewardkit.core.naming import walk
 from rewardkit.core.progress import Progress
+from rewardkit.testing.files import DataError as DataError, checked_row, rows_of
 
 Data = str | Path | Iterable[Mapping[str, Any]]
-"""The path of a .jsonl, .json or .csv file, or the records themselves."""
+"""The path of a .jsonl, .json, .csv or .parquet file, or the records themselves."""
 
 Record = Mapping[str, Any]
-
-
-class DataError(RewardKitError):
-    """A file or a record of the data is not what it should be; the message says which line."""
 
 
 @dataclass(frozen=True)
@@ -100,81 +94,14 @@ def read(data: Data) -> Records:
         OSError: there is no such file.
     """
     if isinstance(data, (str, Path)):
-        path = Path(data)
-        readers = {".jsonl": _lines, ".json": _array, ".csv": _cells}
-        if path.suffix.lower() not in readers:
-            raise DataError(f"{path}: the data is a .jsonl, .json or .csv file, or a list of mappings")
-        found = list(readers[path.suffix.lower()](path))
+        found = list(rows_of(Path(data)))
     elif isinstance(data, Mapping) or not isinstance(data, Iterable):
         raise DataError(f"the data is a path or a list of mappings with a completion each, got {shorten(data)}")
     else:
-        found = [(f"row {row}", record) for row, record in enumerate(data)]
-    for place, record in found:
-        if not isinstance(record, Mapping):
-            hint = " (of a pandas table: table.to_dict('records'))" if isinstance(record, str) else ""
-            raise DataError(f"{place}: a mapping with a completion is needed, got {shorten(record)}{hint}")
+        found = [(f"row {row}", checked_row(f"row {row}", record)) for row, record in enumerate(data)]
     if not found:
         raise DataError(f"there are no completions in {data if isinstance(data, (str, Path)) else 'the data'}")
     return Records([record for _, record in found], [place for place, _ in found])
-
-
-def _lines(path: Path) -> Iterator[tuple[str, Any]]:
-    # Not splitlines(): U+2028 may stand inside a JSON string.
-    for number, line in enumerate(_text(path).split("\n"), start=1):
-        if line.strip():
-            try:
-                yield f"{path}, line {number}", json.loads(line)
-            except (ValueError, RecursionError) as error:
-                raise DataError(f"{path}, line {number}: no JSON ({error}): {shorten(line)}") from None
-
-
-def _array(path: Path) -> Iterator[tuple[str, Any]]:
-    try:
-        value = json.loads(_text(path))
-    except json.JSONDecodeError as error:
-        hint = "; one object per line is a .jsonl file" if error.msg == "Extra data" else ""
-        raise DataError(f"{path}, line {error.lineno}: no JSON ({error.msg}){hint}") from None
-    except RecursionError:
-        raise DataError(f"{path}: nested too deeply") from None
-    if not isinstance(value, list):
-        raise DataError(f"{path}: a list of objects is needed, got {shorten(value)}")
-    yield from ((f"{path}, row {row}", record) for row, record in enumerate(value))
-
-
-def _cells(path: Path) -> Iterator[tuple[str, Any]]:
-    header: list[str] = []
-    for number, cells in _csv_rows(path):
-        place = f"{path}, line {number}"
-        if not header:
-            header = cells
-            twice = next((name for name in header if header.count(name) > 1), None)
-            if twice is not None:
-                raise DataError(f"{place}: the column {twice!r} stands there twice")
-        elif len(cells) != len(header):
-            raise DataError(f"{place}: {len(cells)} cells under {len(header)} columns")
-        else:
-            yield place, dict(zip(header, cells, strict=True))
-
-
-def _csv_rows(path: Path) -> list[tuple[int, list[str]]]:
-    """The rows that hold something, each with the number of its last line."""
-    text = _text(path)
-    rows = csv.reader(io.StringIO(text, newline=""), strict=True)
-    limit = csv.field_size_limit(max(csv.field_size_limit(), len(text)))  # 131,072 characters, less than a completion
-    try:
-        return [(rows.line_num, cells) for cells in rows if cells]
-    except csv.Error as error:
-        raise DataError(f"{path}, line {rows.line_num}: no CSV ({error})") from None
-    finally:
-        csv.field_size_limit(limit)
-
-
-def _text(path: Path) -> str:
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            return file.read()
-    except UnicodeDecodeError as error:
-        raise DataError(f"{path}: no UTF-8 text ({error.reason} at byte {error.start})") from None
 
 
 @dataclass(frozen=True)

@@ -65,7 +65,8 @@ def labelled(reward: Any, path: str | Path, label: str = "label") -> Labelled:
 
     Args:
         reward: its columns tell examples apart; others, such as the name of a model, do not.
-        path: of a .jsonl, .json or .csv file: a ``completion`` per row, usually a ``prompt``, columns, and a label.
+        path: of a .jsonl, .json, .csv or .parquet file: a ``completion`` per row, usually a ``prompt``, columns, and
+            a label.
         label: the column of the labels. Without it the rows are examples for which nothing is known to be right.
 
     Raises:

@@ -29,7 +29,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--rewardkit-data",
         metavar="FILE",
-        help="completions for them: .jsonl, .json or .csv with prompt, columns, completion and label (true: right)",
+        help="completions for them: .jsonl, .json, .csv or .parquet with prompt, columns, completion and label "
+        "(true: right)",
     )
     group.addoption(
         "--rewardkit-examples",

@@ -50,8 +50,8 @@ def estimate_signal(
 
     Args:
         reward: a tree. A TRL function goes through ``rk.from_trl(function)``.
-        data: the path of a .jsonl, .json or .csv file, or records: mappings with a completion, a prompt, and the
-            columns that `reward` asks for. Several samples per prompt, in any order.
+        data: the path of a .jsonl, .json, .csv or .parquet file, or records: mappings with a completion, a prompt, and
+            the columns that `reward` asks for. Several samples per prompt, in any order.
         num_generations: completions per prompt in the run; by default as many as were sampled.
         steps: optimiser steps of the run, for its calls and costs; `completions_per_step` goes with it: how many are
             sampled and scored for each step, over all processes.

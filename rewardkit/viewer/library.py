@@ -13,7 +13,7 @@ from rewardkit.core.errors import RewardKitError
 from rewardkit.store.schema import TABLES
 
 _DEPTH = 6
-_OF_A_RUN = {*TABLES, "versions", "attempts"}
+_OF_A_RUN = {*TABLES, "versions", "attempts", "updates"}
 """Folders in which there is no other run."""
 _MOST = 2_000
 """Runs that are listed; folders that are looked into are ten times as many."""

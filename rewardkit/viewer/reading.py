@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rewardkit.store.names import component_and_part
-from rewardkit.store.run import Run
+from rewardkit.store.run import VERSIONS, Run
 from rewardkit.viewer.scores import Key
 
 LONGEST = 100_000
@@ -127,13 +127,14 @@ def log_page(run: Run, asked: LogQuery, offset: int, limit: int) -> tuple[int, l
     total = run.sql(f"select count(*) from logs where {where}", values).fetchall()[0][0]
     columns = ", ".join(LOG_COLUMNS)
     query = (
-        f"select {columns} from ("
+        f"select {columns}, batches.version from ("
         "select * replace (left(message, 2000) as message, left(detail, 20000) as detail) from logs "
         f"where {where} order by step desc, time desc, attempt desc, rank, part desc, row "
-        f"limit {limit:d} offset {offset:d})"
+        f"limit {limit:d} offset {offset:d}) as page left join {VERSIONS} using (attempt, rank, part) "
+        "order by step desc, time desc, attempt desc, rank, part desc, row"
     )
     rows = run.sql(query, values).fetchall()
-    return total, [dict(zip(LOG_COLUMNS, row, strict=True)) for row in rows]
+    return total, [dict(zip((*LOG_COLUMNS, "version"), row, strict=True)) for row in rows]
 
 
 def log_rates(run: Run) -> dict[str, dict[str, float]]:

@@ -320,3 +320,10 @@ def test_a_stop_while_the_process_starts_is_not_lost() -> None:
         time.sleep(0.002)
         call.stop()
         assert call.cancelled() or isinstance(call.exception(timeout=30), worker.WorkerDied)
+
+
+def test_renewed_workers_are_other_processes() -> None:
+    before = worker.submit(os.getpid, (), 20.0).result()
+    worker.renew()
+    worker.renew()
+    assert worker.submit(os.getpid, (), 20.0).result() != before

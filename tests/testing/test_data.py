@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas
 import pytest
 
 import rewardkit as rk
@@ -27,12 +28,15 @@ def written(path: Path, text: str) -> Path:
 def test_all_forms_give_the_same(tmp_path: Path) -> None:
     lines = "\n".join(map(json.dumps, RECORDS))
     cells = "prompt,completion,answer,model\n" + "\n".join(",".join(record.values()) for record in RECORDS)
+    table = tmp_path / "d.parquet"
+    pandas.DataFrame(RECORDS).to_parquet(table)
     for data in (
         RECORDS,
         iter(RECORDS),
         written(tmp_path / "a.jsonl", lines + "\n\n"),
         str(written(tmp_path / "b.json", json.dumps(RECORDS))),
         written(tmp_path / "c.csv", "\ufeff" + cells),
+        table,
     ):
         assert list(read(data).records) == RECORDS
 
@@ -58,7 +62,7 @@ def test_cells_may_hold_lines_and_separators(tmp_path: Path) -> None:
         ("a.csv", "completion,label\na,true\nb\n", r"a\.csv, line 3: 1 cells under 2 columns"),
         ("a.csv", 'completion,label\n"a,true\n', "no CSV"),
         ("a.csv", "completion,completion\na,b\n", "line 1: the column 'completion' stands there twice"),
-        ("a.txt", "a", r"\.jsonl, \.json or \.csv"),
+        ("a.txt", "a", r"\.jsonl, \.json, \.csv or \.parquet"),
     ],
 )
 def test_what_cannot_be_read_is_named_with_its_line(tmp_path: Path, name: str, text: str, message: str) -> None:

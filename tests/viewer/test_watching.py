@@ -109,6 +109,8 @@ def test_the_log_is_searched(tmp_path: Path) -> None:
     run = Watched.open("run", ordinary(tmp_path / "run", 5)).run
     assert log_page(run, LogQuery(), 0, 3)[0] == 10
     assert [line["step"] for line in log_page(run, LogQuery(), 0, 3)[1]] == [5, 5, 4]
+    versions = dict(run.sql("select distinct step, version from scores where rank = 0").fetchall())
+    assert all(line["version"] == versions[line["step"]] for line in log_page(run, LogQuery(), 0, 9)[1])
     assert log_page(run, LogQuery(words="HELLO step 3"), 0, 9)[0] == 1
     assert log_page(run, LogQuery(level="error"), 0, 9)[0] == 5
     assert log_page(run, LogQuery(component="form"), 0, 9)[0] == 0

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rewardkit_trl.demo import surroundings
 from rewardkit_trl.demo.task import as_columns, examples
+from rewardkit_trl.showing.stopwatch import Stopwatch
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -33,24 +31,6 @@ class Options:
     seed: int
     threads: int
     size: str
-
-
-@dataclass
-class Stopwatch:
-    """Seconds by phase, and since the start."""
-
-    seconds: dict[str, float] = field(default_factory=dict)
-    started: float = field(default_factory=time.perf_counter)
-
-    @contextmanager
-    def phase(self, name: str) -> Iterator[None]:
-        start = time.perf_counter()
-        yield
-        self.seconds[name] = time.perf_counter() - start
-
-    @property
-    def total(self) -> float:
-        return time.perf_counter() - self.started
 
 
 def run_demo(
@@ -101,12 +81,13 @@ def run_demo(
 
 
 def _demonstrate(reward: Any, options: Options, console: Console, stopwatch: Stopwatch) -> int:
-    from rewardkit_trl.demo import report
+    from rewardkit_trl.demo.closing import show_verdict
     from rewardkit_trl.demo.evaluation import evaluate
     from rewardkit_trl.demo.training import LONGEST_COMPLETION
+    from rewardkit_trl.showing import report
 
     model, tokenizer, pairs = _make_model(options)
-    report.show_opening(console, _facts(model, options))
+    report.show_opening(console, "rewardkit demo", _facts(model, options))
     with stopwatch.phase("warm start"):
         _warm_up(model, tokenizer, pairs, options, console)
     held_out = as_columns(examples(HELD_OUT_PROMPTS, seed=options.seed, split="held-out"))
@@ -120,13 +101,14 @@ def _demonstrate(reward: Any, options: Options, console: Console, stopwatch: Sto
     console.print()
     report.show_comparison(console, before, after)
     console.print()
-    report.show_samples(console, held_out, before, after)
+    evaluations = {"before": before, "after": after}
+    report.show_samples(console, held_out["prompt"], {"gold": held_out["order"]}, evaluations)
     files = _save(history, held_out, before, after, options, stopwatch)
     model.save_pretrained(files["model"])
     tokenizer.save_pretrained(files["model"])
     report.show_files(console, files)
     console.print()
-    report.show_verdict(console, before.total, after.total, stopwatch.total)
+    show_verdict(console, before.total, after.total, stopwatch.total)
     report.show_way_on(console, options.out)
     return 0 if report.rose(before.total, after.total) else 1
 
@@ -160,8 +142,8 @@ def _facts(model: Any, options: Options) -> dict[str, str]:
 
 def _warm_up(model: Any, tokenizer: Any, pairs: list[tuple[str, str]], options: Options, console: Console) -> None:
     from rewardkit_trl.demo.model import SIZES
-    from rewardkit_trl.demo.progress import shown_progress
     from rewardkit_trl.demo.warmup import LEARNING_RATE, warm_up
+    from rewardkit_trl.showing.progress import shown_progress
 
     rate = LEARNING_RATE * SIZES[options.size].learning_rate_factor
     with shown_progress(console, "warm start", WARM_UP_STEPS) as on_step:
@@ -170,9 +152,10 @@ def _warm_up(model: Any, tokenizer: Any, pairs: list[tuple[str, str]], options: 
 
 def _train(reward: Any, model: Any, tokenizer: Any, options: Options, console: Console) -> list[dict[str, float]]:
     import rewardkit as rk
-    from rewardkit_trl.demo import metrics, training
+    from rewardkit_trl.demo import training
     from rewardkit_trl.demo.model import SIZES
-    from rewardkit_trl.demo.progress import shown_progress
+    from rewardkit_trl.showing import metrics
+    from rewardkit_trl.showing.progress import shown_progress
 
     # One generation more than the steps need: the trainer drops a last one that is not full.
     count = (options.steps + 1) * training.PROMPTS_PER_STEP
@@ -207,13 +190,14 @@ def _save(
     stopwatch: Stopwatch,
 ) -> dict[str, Path]:
     """Write what was measured; what lies where."""
-    from rewardkit_trl.demo import plot, report
+    from rewardkit_trl.demo.closing import save_metrics, save_samples
+    from rewardkit_trl.showing import plot
 
     names = {"plot": "reward.png", "metrics": "metrics.jsonl", "samples": "samples.json", "summary": "summary.json"}
     files = {what: options.out / name for what, name in names.items()}
     plot.draw(history, before.total, after.total, files["plot"])
-    report.save_metrics(history, files["metrics"])
-    report.save_samples(held_out, before, after, files["samples"])
+    save_metrics(history, files["metrics"])
+    save_samples(held_out, before, after, files["samples"])
     summary = {
         "steps": options.steps,
         "seed": options.seed,

@@ -12,7 +12,7 @@ from datasets import Dataset
 from transformers import PreTrainedTokenizerFast, PrinterCallback, ProgressCallback, TrainerCallback
 from trl import GRPOConfig, GRPOTrainer
 
-from rewardkit_trl.demo.metrics import Metrics
+from rewardkit_trl.showing.metrics import Metrics, numbers
 
 COMPLETIONS_PER_STEP = 64
 GENERATIONS_PER_PROMPT = 8
@@ -41,8 +41,7 @@ class LogReader(TrainerCallback):
         # The trainer's closing summary comes through here as well; only steps have a reward.
         if not logs or "reward" not in logs:
             return
-        metrics = {name: float(value) for name, value in logs.items() if isinstance(value, (int, float))}
-        self.history.append({"step": float(state.global_step), **metrics})
+        self.history.append({"step": float(state.global_step), **numbers(logs)})
         self._on_step(self.history[-1])
 
 

@@ -30,6 +30,7 @@ _COLUMNS = [
     {"name": "message", "label": "Message", "kind": "text"},
     {"name": "count", "label": "Times", "kind": "number"},
     {"name": "seconds", "label": "Seconds", "kind": "number"},
+    {"name": "version", "label": "Version", "kind": "soft", "title": "Of the reward that scored the batch"},
     {"name": "show", "label": "", "kind": "link"},
 ]
 
@@ -111,6 +112,7 @@ class Logs:
             "message": one_line(line["message"] or "", 300),
             "count": f"{line['count']:,}" if (line["count"] or 1) > 1 else "",
             "seconds": f"{line['seconds']:.2f}" if line["seconds"] is not None else "",
+            "version": (line["version"] or "")[:8],
             "show": {"text": "", "href": ""},
         }
         if line["row"] is not None:

@@ -123,6 +123,7 @@ def test_recording_changes_no_number(tmp_path: Path) -> None:
         logged.append(
             [{name: value for name, value in entry.items() if "time" not in name} for entry in generations(trainer)]
         )
+    assert [entry.pop("reward_version") for entry in logged[0]] == [0.0] * 4  # the one that is there besides
     assert logged[0] == logged[1]
 
 

@@ -1,0 +1,1 @@
+"""What the model makes of held-out prompts, before, during and after a training."""

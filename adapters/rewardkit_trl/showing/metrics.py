@@ -1,0 +1,65 @@
+"""What is read out of a trainer's log, by the prefixes under which `rk.to_trl` writes it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+Metrics = dict[str, float]
+
+
+def history(log: Sequence[Mapping[str, Any]]) -> list[Metrics]:
+    """The steps of a trainer's whole log (``trainer.state.log_history``) that have a reward, in order."""
+    return [row for row in map(numbers, log) if "reward" in row and "step" in row]
+
+
+def numbers(entry: Mapping[str, Any]) -> Metrics:
+    """What is a finite number in an entry of the log."""
+    found = {name: float(value) for name, value in entry.items() if isinstance(value, (int, float))}
+    return {name: value for name, value in found.items() if math.isfinite(value)}
+
+
+def components(metrics: Metrics) -> dict[str, float]:
+    """Raw means of the components; a component that no completion reached in a step is not among them."""
+    return _under("components/", metrics)
+
+
+def terms(metrics: Metrics) -> dict[str, float]:
+    """What each term adds to the total, on average.
+
+    They stand under ``contributions/`` where the trainer was given the components instead of the terms.
+    """
+    prefix, suffix = "rewards/", "/mean"
+    return _under("contributions/", metrics) or {
+        key[len(prefix) : -len(suffix)]: value
+        for key, value in metrics.items()
+        if key.startswith(prefix) and key.endswith(suffix)
+    }
+
+
+def weights(metrics: Metrics) -> dict[str, float]:
+    """The weights of the components right now."""
+    return _under("weights/", metrics)
+
+
+def gates(metrics: Metrics) -> dict[str, float]:
+    """The share of completions that each gate lets through."""
+    return _under("gates/", metrics)
+
+
+def series(
+    history: Sequence[Metrics], read: Callable[[Metrics], dict[str, float]]
+) -> dict[str, tuple[list[float], list[float]]]:
+    """Name to the steps at which it has a value, and the values. `history` is one mapping per step, in order."""
+    lines: dict[str, tuple[list[float], list[float]]] = {}
+    for row in history:
+        for name, value in read(row).items():
+            steps, line = lines.setdefault(name, ([], []))
+            steps.append(row["step"])
+            line.append(value)
+    return lines
+
+
+def _under(prefix: str, metrics: Metrics) -> dict[str, float]:
+    return {key[len(prefix) :]: value for key, value in metrics.items() if key.startswith(prefix)}

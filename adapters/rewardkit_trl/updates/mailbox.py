@@ -1,0 +1,207 @@
+"""The mailbox of a run: requests and answers as files in ``<run>/updates/``.
+
+``0001.json`` is a request, ``0001/`` the code that came with it, ``0001.answer.json`` what became of it, and
+``current.json`` the reward in force. Every file is written whole or not at all, and a number is given once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from rewardkit.core.errors import RewardKitError
+from rewardkit_trl.updates.sources import Code, placed
+
+Status = Literal["applied", "refused", "cancelled", "pending"]
+FOLDER = "updates"
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is asked for.
+
+    Attributes:
+        update: its number, from 1 on.
+        kind: another ``reward``, other ``numbers``, or a ``rollback``.
+        target: how the reward was named, ``reward.py:reward``.
+        code: of the reward.
+        numbers: kind -> name -> number or text of a schedule.
+        to: the version to go back to; None for the one before.
+        time: seconds since 1970.
+    """
+
+    update: int
+    kind: Literal["reward", "numbers", "rollback"]
+    target: str = ""
+    code: Code | None = None
+    numbers: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    to: int | None = None
+    time: float = 0.0
+
+    def __str__(self) -> str:
+        """What it asks for, in a few words."""
+        if self.kind == "reward":
+            return self.target
+        if self.kind == "rollback":
+            return "rollback" if self.to is None else f"rollback to {self.to}"
+        pairs = [f"{kind}.{name}={value}" for kind, given in self.numbers.items() for name, value in given.items()]
+        return ", ".join(pairs)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What became of a request.
+
+    Attributes:
+        step: of training at which it was taken; None before that.
+        before: the version in force until then.
+        to: the version that a rollback went back to.
+        fingerprints: of the reward before and after.
+        trial: old and new on the last batch, see `trial.Comparison`.
+        warnings: what will probably not do what its author wants.
+    """
+
+    update: int
+    status: Status
+    reason: str = ""
+    step: int | None = None
+    before: int = 0
+    to: int | None = None
+    fingerprints: tuple[str, str] = ("", "")
+    trial: Mapping[str, Any] | None = None
+    warnings: tuple[str, ...] = ()
+    time: float = 0.0
+
+
+class Mailbox:
+    """The requests and answers of one run.
+
+    Args:
+        run: its folder.
+    """
+
+    def __init__(self, run: str | os.PathLike[str]) -> None:
+        self.folder = Path(run) / FOLDER
+
+    def send(self, kind: Any, **values: Any) -> Request:
+        """Puts in a request under the next number.
+
+        Raises:
+            RewardKitError: the folder cannot be written.
+        """
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            number = self._claimed()
+            request = Request(number, kind, **values, time=time.time())
+            if request.code is not None:
+                placed(request.code.files, self.code_folder(number))
+            self._put(f"{number:04d}.json", asdict(request))
+        except OSError as error:
+            raise RewardKitError(f"{self.folder} cannot be written: {error.strerror or error}") from None
+        return request
+
+    def _claimed(self) -> int:
+        """The next number; an empty file, which is no request yet, takes it."""
+        number = max([0, *self._numbers()])
+        while True:
+            number += 1
+            with contextlib.suppress(FileExistsError), open(self.folder / f"{number:04d}.json", "x"):
+                return number
+
+    def _numbers(self) -> list[int]:
+        try:
+            names = os.listdir(self.folder)
+        except OSError:  # none was sent yet, or nobody can see it now
+            return []
+        stems = [name.removesuffix(".json") for name in names if name.endswith(".json")]
+        return sorted(int(stem) for stem in stems if stem.isdecimal())
+
+    def code_folder(self, update: int) -> Path:
+        """Where the code of a request stands."""
+        return self.folder / f"{update:04d}"
+
+    def requests(self) -> list[Request]:
+        """All requests that are there whole, in order."""
+        return [request for number in self._numbers() if (request := self.request(number)) is not None]
+
+    def request(self, update: int) -> Request | None:
+        found = self._get(f"{update:04d}.json")
+        try:
+            code = None if found["code"] is None else Code(**found["code"])
+            return Request(**{**found, "code": code})
+        except (TypeError, KeyError):  # not written yet, or by hand
+            return None
+
+    def pending(self, known: set[int]) -> list[Request]:
+        """Requests without an answer, in order; `known` are answered ones, which are not looked at again."""
+        waiting = []
+        for number in self._numbers():
+            if number in known:
+                continue
+            if self.answer(number) is not None:
+                known.add(number)
+            elif (request := self.request(number)) is not None:
+                waiting.append(request)
+        return waiting
+
+    def answer(self, update: int) -> Answer | None:
+        found = self._get(f"{update:04d}.answer.json")
+        try:
+            return Answer(
+                **{**found, "fingerprints": tuple(found["fingerprints"]), "warnings": tuple(found["warnings"])}
+            )
+        except (TypeError, KeyError):
+            return None
+
+    def put_answer(self, answer: Answer) -> Answer:
+        stamped = Answer(**{**asdict(answer), "time": time.time()})
+        self._put(f"{answer.update:04d}.answer.json", asdict(stamped))
+        return stamped
+
+    def cancel(self) -> list[Request]:
+        """Takes back all requests that nobody has answered."""
+        waiting = self.pending(set())
+        for request in waiting:
+            self.put_answer(Answer(request.update, "cancelled", "taken back before it was taken"))
+        return waiting
+
+    def wait(self, update: int, seconds: float) -> Answer | None:
+        """The answer to a request; None where there is none within `seconds`."""
+        until = time.monotonic() + seconds
+        while True:
+            answer = self.answer(update)
+            if answer is not None or time.monotonic() >= until:
+                return answer
+            time.sleep(min(0.2, max(0.0, until - time.monotonic())))
+
+    def current(self) -> dict[str, Any] | None:
+        """The reward in force, as `publish` wrote it."""
+        found = self._get("current.json")
+        return found if isinstance(found, dict) else None
+
+    def publish(self, current: Mapping[str, Any]) -> None:
+        """Says which reward is in force."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self._put("current.json", current)
+
+    def _get(self, name: str) -> Any:
+        try:
+            return json.loads((self.folder / name).read_text(encoding="utf-8"))
+        except (OSError, ValueError, RecursionError):
+            return None
+
+    def _put(self, name: str, value: Mapping[str, Any]) -> None:
+        temporary = self.folder / f".{name}.{os.getpid()}.tmp"
+        try:
+            temporary.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
+            os.replace(temporary, self.folder / name)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                temporary.unlink()
+            raise

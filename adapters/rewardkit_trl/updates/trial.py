@@ -1,0 +1,232 @@
+"""A reward on the last batch that was trained on, beside the one in force: what would it have changed?
+
+Another reward is tried in a process of its own, with a time limit: it may raise, hang, draw random numbers or fill the
+memory, and the training has seen nothing of it. Other numbers in the same tree run no new code, and are tried here.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rewardkit.core import states
+from rewardkit.core.algebra import Reward
+from rewardkit.core.batch import Batch, Numbers
+from rewardkit.core.errors import RewardFailure, RewardKitError, shorten
+from rewardkit.core.outcome import ERRORED, FAILED, SKIPPED, Floats, ScoreTable
+from rewardkit.core.progress import Progress
+from rewardkit.core.scorer import Scorer
+from rewardkit_trl.advantages import Spread, Way, moments_of
+from rewardkit_trl.columns import Layout
+from rewardkit_trl.updates.sources import Code
+
+SECONDS = 60.0
+"""How long a trial may take, its imports included."""
+
+_CHILD = """
+import json, sys
+sys.path[:] = json.loads(sys.argv[1])
+from rewardkit_trl.updates.trying import main
+main(sys.argv[2])
+"""
+_LAUNCHER = ("RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "GROUP_RANK", "MASTER_ADDR", "MASTER_PORT")
+"""What tells a process that it is one of several that train."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A batch of n completions to try rewards on.
+
+    Attributes:
+        states: what the schedules in force remember, as JSON holds it.
+        groups: (n,) the group of each row; None where groups are cut in two.
+        way: how the trainer makes advantages of totals; None where nobody knows.
+    """
+
+    completions: Any
+    prompts: Any
+    completion_ids: Any
+    columns: Mapping[str, Any]
+    progress: Progress | None = None
+    states: Mapping[str, Any] = field(default_factory=dict)
+    num_generations: int | None = None
+    groups: Numbers | None = None
+    way: Way | None = None
+
+    def batch(self, reward: Reward) -> Batch:
+        """With what the schedules of `reward` know, as far as those in force knew it too."""
+        progress = self.progress
+        if progress is not None:
+            known = states.restored(states.initial(Scorer(reward).followers), self.states)
+            progress = replace(progress, states=known)
+        return Batch(
+            self.completions,
+            prompts=self.prompts,
+            completion_ids=self.completion_ids,
+            columns=self.columns,
+            progress=progress,
+            num_generations=self.num_generations,
+        )
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What a reward gives on a sample.
+
+    Attributes:
+        names: of the trainer's columns.
+        means: component -> its mean; None where it scored nothing.
+        totals: (n,) what the trainer adds up, NaN where a row is unscorable.
+        warnings: traps in its tree.
+    """
+
+    names: tuple[str, ...]
+    means: Mapping[str, float | None]
+    totals: Floats
+    warnings: tuple[str, ...] = ()
+
+
+def tried(reward: Reward, layout: Layout, sample: Sample, *, strict: bool = True) -> Tried:
+    """What `reward` gives on `sample`, in this process.
+
+    Args:
+        strict: a bug raises, and so does a component that failed on more than half of the rows that it scored.
+
+    Raises:
+        RewardKitError: it cannot score the sample, or gives what a trainer cannot take.
+    """
+    scorer = Scorer(reward)
+    batch = sample.batch(reward)
+    with undisturbed():
+        table = scorer.score(batch, strict=strict)
+    if strict:
+        _check_failures(table)
+    for name in layout.names:
+        layout.values(table, name)
+    each = sample.way == "each"
+    addends = layout.addends(table, batch, batch.progress, normalizes_each=each and sample.groups is not None)
+    totals = np.where(np.isnan(table.total), np.nan, np.nansum(list(addends.values()), axis=0))
+    return Tried(layout.names, means_of(table), totals, tuple(scorer.traps()))
+
+
+def _check_failures(table: ScoreTable) -> None:
+    for name, column in table.components.items():
+        evaluated = int((column.codes != SKIPPED).sum())
+        lost = int(((column.codes == FAILED) | (column.codes == ERRORED)).sum())
+        if 2 * lost > evaluated:
+            reasons = [fault.reason for fault in table.faults if fault.component == name]
+            raise RewardFailure(f"reward {name!r} failed on {lost} of {evaluated} completions: {shorten(reasons[:1])}")
+
+
+def means_of(table: ScoreTable) -> dict[str, float | None]:
+    """The mean of each component."""
+    return {
+        name: None if np.isnan(column.values).all() else float(np.nanmean(column.values))
+        for name, column in table.components.items()
+    }
+
+
+def tried_elsewhere(code: Code, folder: Path, columns: str, sample: Sample, seconds: float) -> Tried:
+    """What the reward in `folder` gives on `sample`, in a process of its own that is killed after `seconds`.
+
+    Raises:
+        RewardKitError: it cannot be imported, raises, hangs, or gives what a trainer cannot take.
+    """
+    progress = None if sample.progress is None else replace(sample.progress, states={})
+    try:
+        job = pickle.dumps((code, folder, columns, replace(sample, progress=progress)))
+    except Exception as error:
+        raise RewardKitError(f"the last batch cannot be handed to another process: {error}") from None
+    environment = {name: value for name, value in os.environ.items() if name not in _LAUNCHER}
+    with tempfile.TemporaryDirectory() as place:
+        answer, said = Path(place) / "answer", Path(place) / "said"
+        with open(said, "wb") as output:
+            child = subprocess.Popen(
+                [sys.executable, "-c", _CHILD, json.dumps(sys.path), str(answer)],
+                stdin=subprocess.PIPE,
+                stdout=output,
+                stderr=output,
+                env=environment,
+                start_new_session=True,  # it ends with all that it starts
+            )
+            try:
+                child.communicate(job, timeout=seconds)
+            except subprocess.TimeoutExpired:
+                raise RewardKitError(
+                    f"it was not done with the last batch within {seconds:g} s, and was killed"
+                ) from None
+            finally:
+                with suppress(ProcessLookupError, PermissionError):
+                    os.killpg(child.pid, signal.SIGKILL)
+                child.wait()
+        if not answer.is_file():
+            last = said.read_text(errors="replace").strip().splitlines()[-1:]
+            raise RewardKitError(f"its process ended with code {child.returncode}: {shorten(' '.join(last))}")
+        found: Tried | str = pickle.loads(answer.read_bytes())
+    if isinstance(found, str):
+        raise RewardKitError(found)
+    return found
+
+
+def compared(before: Tried, after: Tried, sample: Sample) -> dict[str, Any]:
+    """Old and new side by side, as JSON holds it.
+
+    ``rows``; ``components``: name -> mean before and after; ``total``; ``advantages``: how many changed their sign, and
+    the largest change, None where groups are not whole.
+    """
+    names = [*before.means, *(name for name in after.means if name not in before.means)]
+    return {
+        "rows": len(before.totals),
+        "components": {name: [before.means.get(name), after.means.get(name)] for name in names},
+        "total": [_mean(before.totals), _mean(after.totals)],
+        "advantages": _changes(before.totals, after.totals, sample),
+    }
+
+
+def _mean(values: Floats) -> float | None:
+    return None if np.isnan(values).all() else float(np.nanmean(values))
+
+
+def _changes(before: Floats, after: Floats, sample: Sample) -> dict[str, Any] | None:
+    if sample.groups is None:
+        return None
+    way = sample.way or "group"
+    old, new = (
+        Spread.of(totals, sample.groups).advantages(way, moments_of(totals)) for totals in (before, after)
+    )  # each from its own copy: they are made in place
+    return {
+        "changed_sign": int((np.sign(np.round(old, 6)) != np.sign(np.round(new, 6))).sum()),
+        "largest_change": float(np.abs(new - old).max(initial=0.0)),
+    }
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Whatever is drawn inside, the random numbers of the training stay what they would have been."""
+    torch = sys.modules.get("torch")
+    python, array = random.getstate(), np.random.get_state()
+    cpu = torch.get_rng_state() if torch is not None else None
+    on_gpu = torch is not None and torch.cuda.is_available() and torch.cuda.is_initialized()
+    gpus = torch.cuda.get_rng_state_all() if torch is not None and on_gpu else []
+    try:
+        yield
+    finally:
+        random.setstate(python)
+        np.random.set_state(array)
+        if torch is not None:
+            torch.set_rng_state(cpu)
+            if gpus:
+                torch.cuda.set_rng_state_all(gpus)

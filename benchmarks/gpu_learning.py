@@ -1,0 +1,63 @@
+"""Does it learn? The demo's task, a model of 20 million parameters, to a held-out exact match above 0.9."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import rewardkit as rk
+
+GOAL = 0.9
+LOOK_SECONDS = 5.0
+_LAST_FIVE = """
+    select max(step), avg(coalesce("components/exact_order", 0.0)) from scores
+    where training and step > (select max(step) from scores) - 5
+"""
+
+
+def measure(out: Path, save: Callable[[dict[str, Any]], None], *, small: bool) -> None:
+    """`rewardkit demo`, whose numbers and curve are kept; until it is done, what its record says."""
+    from rewardkit_trl.demo.run import run_demo
+
+    size, steps = ("small", 40) if small else ("medium", 200)
+    ended = threading.Event()
+    looking = threading.Thread(target=_look, args=(out / "demo/record", {"size": size, "steps": steps}, save, ended))
+    looking.start()
+    try:
+        run_demo(steps=steps, out=out / "demo", seed=0, size=size)
+    finally:
+        ended.set()
+        looking.join()
+    summary = json.loads((out / "demo/summary.json").read_text(encoding="utf-8"))
+    shutil.copy(out / "demo/reward.png", out / "keep-learning.png")
+    shutil.copy(out / "demo/metrics.jsonl", out / "keep-learning.jsonl")
+    weights = (out / "demo/model/model.safetensors").stat().st_size / 4
+    save(
+        {
+            "size": size,
+            "parameters": round(weights),
+            "steps": steps,
+            "held_out_prompts": summary["held_out_prompts"],
+            "exact_before": summary["before"]["components"]["exact_order"],
+            "exact_after": summary["after"]["components"]["exact_order"],
+            "total_before": summary["before"]["total"],
+            "total_after": summary["after"]["total"],
+            "goal": GOAL,
+            "phases": {name: round(seconds, 1) for name, seconds in summary["seconds"].items()},
+        }
+    )
+
+
+def _look(record: Path, facts: dict[str, Any], save: Callable[[dict[str, Any]], None], ended: threading.Event) -> None:
+    """Now and then, what is known should the time run out: how many samples of the last five steps were right."""
+    while not ended.wait(LOOK_SECONDS):
+        try:
+            step, exact = rk.open_run(record).sql(_LAST_FIVE).fetchall()[0]
+        except rk.RewardKitError:  # it has not scored anything yet
+            continue
+        if step is not None:
+            save({**facts, "step": step, "sampled_exact": exact})

@@ -1,0 +1,92 @@
+"""`gpu.md`: what `gpu.py` found, as tables that can be kept in RESULTS.md."""
+
+from __future__ import annotations
+
+from typing import Any
+
+GOAL = 0.01
+"""Of a step, what rewardkit may add."""
+SMALL = 100_000_000
+"""Parameters up to which a step is too short for that goal to mean anything."""
+ARMS = ("plain functions", "rewardkit", "rewardkit, recorded")
+
+
+def report(found: dict[str, Any]) -> str:
+    """All parts that there are."""
+    machine = found["machine"]
+    where = f"{machine['gpu']}, {machine['gpu_memory_gib']} GiB" if machine["gpu"] else "no GPU, everything small"
+    versions = ", ".join(f"{name} {machine[name]}" for name in ("torch", "transformers", "trl", "accelerate", "peft"))
+    lines = [f"{where}; {machine['cores']} cores, load {machine['load']}; Python {machine['python']}, {versions}.", ""]
+    for name, write in (("learning", _learning), ("overhead", _overhead), ("resume", _resume)):
+        if name in found:
+            part = found[name]
+            lines += [f"### {name}: {part['ended']}, {part['seconds']} s", "", *write(part), ""]
+    return "\n".join(lines)
+
+
+def _learning(part: dict[str, Any]) -> list[str]:
+    if "sampled_exact" in part:
+        done = f"{part['step'] + 1} of {part['steps']} steps"
+        return [f"After {done}, {part['sampled_exact']:.3f} of the samples of the last five were right, not held out."]
+    if "exact_after" not in part:
+        return ["not measured"]
+    met = "met" if part["exact_after"] > part["goal"] else "missed"
+    return [
+        f"{part['parameters'] / 1e6:.2f} million parameters, {part['steps']} steps of GRPO, "
+        f"{part['held_out_prompts']} held-out prompts, greedy; the curve is in learning.png and learning.jsonl.",
+        "",
+        "| held out | before | after |",
+        "|---|---|---|",
+        f"| exact match (above {part['goal']}: {met}) | {part['exact_before']:.3f} | {part['exact_after']:.3f} |",
+        f"| total reward | {part['total_before']:.3f} | {part['total_after']:.3f} |",
+        "",
+        "Seconds: " + ", ".join(f"{name} {seconds}" for name, seconds in part["phases"].items()) + ".",
+    ]
+
+
+def _overhead(part: dict[str, Any]) -> list[str]:
+    if not part.get("settings"):
+        return ["not measured"]
+    lines = [
+        f"{part['parameters'] / 1e6:.2f} million parameters, weights in {part['dtype']}, "
+        f"{part['completions']} completions of {part['tokens']} tokens a step.",
+        "",
+        "| | step, s | scoring, ms | step, times plain | scoring added, % of the step | peak memory, GiB | rounds |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for setting, numbers in part["settings"].items():
+        for name in ARMS:
+            one = numbers.get(name)
+            if one:
+                times = f"{one['step_s']:.3f} | {one['scoring_ms']:.2f} | {one['step_over_plain']:.4f}"
+                added = f"{100 * one['scoring_added_share']:.3f} | {numbers.get('peak_gib', '-')}"
+                lines.append(f"| {setting}: {name} | {times} | {added} | {numbers['rounds']} |")
+    same = [numbers.get("same_scores") for numbers in part["settings"].values()]
+    lines += ["", f"All three gave every completion the same reward: {'yes' if all(same) else 'no'}."]
+    measured = [numbers[name] for numbers in part["settings"].values() for name in ARMS if name in numbers]
+    worst = max((one["scoring_added_share"] for one in measured), default=0.0)
+    lines.append(f"Scoring adds at most {100 * worst:.3f} % of a step.")
+    if part["parameters"] > SMALL:
+        lines.append(f"The goal of {GOAL:.0%} is {'met' if worst <= GOAL else 'missed'}.")
+    return lines
+
+
+def _resume(part: dict[str, Any]) -> list[str]:
+    if "continued" not in part:
+        return ["not measured"]
+    killed = "killed" if part["killed"] else "not killed in time"
+    lines = [
+        f"{part['steps']} steps; {killed} after the checkpoint of step {part['checkpoint']}, continued with --resume.",
+        "",
+        "| largest difference | two uninterrupted runs | killed and continued |",
+        "|---|---|---|",
+    ]
+    for measure in ("reward", "loss", "grad_norm", "weights"):
+        lines.append(f"| {measure} | {_shown(part['again'], measure)} | {_shown(part['continued'], measure)} |")
+    steps = part["continued"].get("recorded_steps")
+    return [*lines, "", f"Steps in the record of the continued run: {steps}."]
+
+
+def _shown(differences: dict[str, Any], measure: str) -> str:
+    value = differences.get(measure)
+    return "-" if value is None else f"{value:.3g}"

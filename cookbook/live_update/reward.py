@@ -1,0 +1,10 @@
+"""The reward that the run starts with: orders as JSON, and being JSON at all counts most."""
+
+from __future__ import annotations
+
+import rewardkit as rk
+
+valid = rk.json_valid(kind="object").named("valid")
+fields = rk.json_match("order").named("fields")
+
+reward = 0.8 * valid + rk.gate(when=valid, then=0.2 * fields)

@@ -1,0 +1,22 @@
+"""Other components: the whole order, right in every field, gets a share of its own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import rewardkit as rk
+
+valid = rk.json_valid(kind="object").named("valid")
+fields = rk.json_match("order").named("fields")
+
+
+@rk.reward
+def exact(completion: str, order: dict[str, Any]) -> float:
+    """1 for the order and nothing else."""
+    try:
+        return float(rk.coerce(completion, dict[str, Any]) == order)
+    except rk.CoercionError:
+        return 0.0
+
+
+reward = 0.2 * valid + rk.gate(when=valid, then=0.4 * fields + 0.4 * exact)

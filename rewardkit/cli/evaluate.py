@@ -1,0 +1,65 @@
+"""``rewardkit evaluate run.yaml --checkpoint last``: what a model makes of held-out prompts."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    Verbs = argparse._SubParsersAction[argparse.ArgumentParser]
+
+
+def add_to(verbs: Verbs) -> None:
+    """Adds the verb with its options."""
+    verb = verbs.add_parser(
+        "evaluate",
+        help="generate on held-out prompts and score, before and after a training",
+        description="Generates on the held-out prompts of a run and scores what comes out, with the reward of its "
+        "configuration. Several checkpoints stand side by side; two of them are compared.",
+        epilog="Exit code 0: all was scored; 1: some completions could not be; 2: it could not run.",
+    )
+    verb.add_argument("config", type=Path, metavar="RUN.YAML", help="the configuration of the run")
+    verb.add_argument(
+        "--checkpoint",
+        nargs="+",
+        default=["last"],
+        metavar="WHICH",
+        help="last, start (the model before training), a step such as 50, or a folder (default: last)",
+    )
+    verb.add_argument("--split", metavar="NAME", help="of the dataset, instead of what eval says")
+    verb.add_argument("--prompts", type=_positive, metavar="N", help="how many (default: as eval says, else 64)")
+    verb.add_argument(
+        "--generations",
+        type=_positive,
+        default=1,
+        metavar="N",
+        help="of each prompt: more than one are sampled as in training, and give pass@k (default: 1)",
+    )
+    verb.add_argument("--out", type=Path, metavar="FILE", help="write every completion with its total as JSON")
+    verb.add_argument(
+        "--set", dest="sets", action="append", default=[], metavar="NAME=VALUE", help="over what the file says"
+    )
+    verb.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """0 where all completions were scored."""
+    from rewardkit_trl.runner.configuration.reading import read
+    from rewardkit_trl.runner.evaluation.evaluating import evaluate
+
+    return evaluate(
+        read(options.config, options.sets),
+        checkpoint=options.checkpoint,
+        split=options.split,
+        prompts=options.prompts,
+        generations=options.generations,
+        out=options.out,
+    )
+
+
+def _positive(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"must be at least 1, got {value}")
+    return value

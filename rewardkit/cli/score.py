@@ -1,0 +1,151 @@
+"""``rewardkit score data.parquet --reward reward.py:reward``: scores completions that are there already."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    Verbs = argparse._SubParsersAction[argparse.ArgumentParser]
+
+_TENTHS = 10
+
+
+def add_to(verbs: Verbs) -> None:
+    """Adds the verb with its options."""
+    verb = verbs.add_parser(
+        "score",
+        help="score saved completions",
+        description="Scores saved completions: of a .jsonl, .json, .csv or .parquet file, of the tables that TRL "
+        "writes with log_completions=True, or of a recorded run. A few batches are in memory at a time. Schedules "
+        "stand at their end, as in evaluation.",
+        epilog="Exit code 0: all rows were scored; 1: some were not, and `error` says why; 2: it could not run.",
+    )
+    verb.add_argument("data", metavar="DATA", help="a file, a trainer's output folder, or the folder of a recorded run")
+    verb.add_argument("--reward", required=True, metavar="TARGET", help="module:reward or path/to/file.py:reward")
+    verb.add_argument(
+        "--out",
+        type=Path,
+        metavar="FILE",
+        help="all rows with total and components/<name>, as .jsonl, .csv or .parquet; without it a table is printed",
+    )
+    verb.add_argument(
+        "--columns",
+        type=_pairs,
+        action="append",
+        default=[],
+        metavar="OURS=THEIRS,...",
+        help="columns that are called otherwise in the data: answer=reference,prompt=question",
+    )
+    verb.add_argument("--completion", metavar="COLUMN", help="the column of the completions (default: completion)")
+    verb.add_argument(
+        "--processes",
+        type=_count,
+        metavar="N",
+        help="that score (default: all cores where there is work for seconds; one for rewards that wait for judges)",
+    )
+    verb.add_argument("--batch", type=_count, default=512, metavar="N", help="completions at once (default: 512)")
+    verb.add_argument("--limit", type=_count, metavar="N", help="only the first N completions")
+    verb.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """0 where all rows were scored, 1 where some were not."""
+    from rewardkit.core.scorer import Scorer
+    from rewardkit.core.table_text import visible
+    from rewardkit.testing.replay.replaying import Replayed, replay
+    from rewardkit.testing.replay.report import ReplayReport
+    from rewardkit.testing.replay.saved import saved
+    from rewardkit.testing.replay.writing import kind_of, written
+
+    if options.out is not None:
+        kind_of(options.out)  # before anything is read
+        _refuse_to_overwrite(options.data, options.out)
+    sources = {ours: theirs for pairs in options.columns for ours, theirs in pairs.items()}
+    if options.completion is not None:
+        sources["completion"] = options.completion
+    replayed = Replayed.of(options.reward, saved(options.data, limit=options.limit), sources)
+    components = Scorer(replayed.reward).components
+    keep = nullcontext(None) if options.out is None else written(options.out, replayed.saved, components)
+    report, started, used = ReplayReport(), time.perf_counter(), [1]
+    with keep as add, _progress(replayed.saved.name, replayed.saved.size) as moved:
+        batches = replay(replayed, processes=options.processes, batch=options.batch, told=used.append)
+        for chunk, scores in batches:
+            if add is not None:
+                add(chunk, scores)
+            report.add(scores)
+            moved(report.rows)
+    seconds = time.perf_counter() - started
+    processes = f"{used[-1]} process{'es' if used[-1] > 1 else ''}"
+    print(
+        visible(
+            f"{report.rows:,} completions of {replayed.saved.name} scored by {options.reward} in {seconds:.1f} s "
+            f"({report.rows / max(seconds, 1e-9):,.0f} a second, {processes})"
+        )
+    )
+    print(f"\n{report.text()}")
+    if replayed.sees_batches:
+        print(f"\nThe reward looks at whole batches: here of {options.batch:,} completions.")
+    if options.out is not None:
+        print(f"\nwritten: {visible(str(options.out))}")
+    return 1 if report.faulty else 0
+
+
+def _refuse_to_overwrite(data: str, out: Path) -> None:
+    from rewardkit.core.errors import RewardKitError
+
+    if "://" not in data and Path(data).resolve() == out.resolve():
+        raise RewardKitError(f"--out {out} is the data itself: name another file")
+
+
+@contextmanager
+def _progress(name: str, size: int) -> Iterator[Callable[[int], None]]:
+    """Shows how far it is: a bar on a terminal, elsewhere a line per tenth."""
+    if sys.stderr.isatty() and find_spec("rich") is not None:
+        with _bar(name, size) as moved:
+            yield moved
+        return
+    said = [0]
+
+    def line(done: int) -> None:
+        tenth = _TENTHS * done // size
+        if tenth > said[0] and done < size:
+            print(f"scoring {name}: {done:,} of {size:,}", file=sys.stderr, flush=True)
+        said[0] = tenth
+
+    yield line
+
+
+@contextmanager
+def _bar(name: str, size: int) -> Iterator[Callable[[int], None]]:
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(24), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(escape(name), total=size)
+        yield lambda done: bar.update(task, completed=done)
+
+
+def _pairs(text: str) -> dict[str, str]:
+    pairs = {}
+    for pair in filter(None, (part.strip() for part in text.split(","))):
+        ours, equals, theirs = pair.partition("=")
+        if not (ours.strip() and equals and theirs.strip()):
+            raise argparse.ArgumentTypeError(f"is OURS=THEIRS, as in answer=reference, got {pair!r}")
+        pairs[ours.strip()] = theirs.strip()
+    return pairs
+
+
+def _count(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"must be at least 1, got {text}")
+    return value

@@ -1,0 +1,146 @@
+"""Rows of files, one after the other: ``for place, row in rows_of(Path("solutions.jsonl"))`` holds one at a time.
+
+A row comes with where it stands, ``"solutions.jsonl, line 3"``, for the errors that are about it.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import IO, Any
+
+from rewardkit.core.errors import MissingExtraError, RewardKitError, shorten
+
+Row = Mapping[str, Any]
+
+_PARQUET_ROWS = 512
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+class DataError(RewardKitError):
+    """A file or a record of the data is not what it should be; the message says which line."""
+
+
+def rows_of(path: Path) -> Iterator[tuple[str, Row]]:
+    """The rows of a .jsonl, .json, .csv or .parquet file, each with its place.
+
+    The cells of a .csv file are texts. A .json file is read as a whole, the others as they are asked for.
+
+    Raises:
+        DataError: the file is of another kind, or a row of it cannot be read.
+        MissingExtraError: pyarrow, which reads .parquet, is not installed.
+        OSError: there is no such file.
+    """
+    readers = {".jsonl": _lines, ".json": _array, ".csv": _cells, ".parquet": _table}
+    if path.suffix.lower() not in readers:
+        raise DataError(f"{path}: the data is a .jsonl, .json, .csv or .parquet file, or a list of mappings")
+    for place, row in readers[path.suffix.lower()](path):
+        yield place, checked_row(place, row)
+
+
+def checked_row(place: str, row: Any) -> Row:
+    """`row`, if it is a mapping."""
+    if not isinstance(row, Mapping):
+        hint = " (of a pandas table: table.to_dict('records'))" if isinstance(row, str) else ""
+        raise DataError(f"{place}: a mapping with a completion is needed, got {shorten(row)}{hint}")
+    return row
+
+
+def parquet_file(path: Path) -> Any:
+    """The open ``pyarrow.parquet.ParquetFile``.
+
+    Raises:
+        DataError: it is none.
+        MissingExtraError: pyarrow is not installed.
+        OSError: there is no such file.
+    """
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as parquet
+    except ImportError as error:
+        raise MissingExtraError.of("reading .parquet files", "store") from error
+    with path.open("rb"):
+        pass
+    try:
+        return parquet.ParquetFile(path)
+    except (OSError, pa.ArrowException) as error:
+        raise DataError(f"{path}: no Parquet ({shorten(str(error))})") from None
+
+
+def _table(path: Path) -> Iterator[tuple[str, Any]]:
+    number = 0
+    with parquet_file(path) as file:
+        for batch in file.iter_batches(batch_size=_PARQUET_ROWS):
+            for row in batch.to_pylist():
+                yield f"{path}, row {number}", row
+                number += 1
+
+
+def _lines(path: Path) -> Iterator[tuple[str, Any]]:
+    # By bytes: U+2028 and a lone carriage return may stand inside a JSON string.
+    with path.open("rb") as file:
+        for number, line in enumerate(file, start=1):
+            text = _decoded(line, f"{path}, line {number}", first=number == 1)
+            if text.strip():
+                try:
+                    yield f"{path}, line {number}", json.loads(text)
+                except (ValueError, RecursionError) as error:
+                    raise DataError(f"{path}, line {number}: no JSON ({error}): {shorten(text)}") from None
+
+
+def _array(path: Path) -> Iterator[tuple[str, Any]]:
+    try:
+        value = json.loads(_decoded(path.read_bytes(), str(path), first=True))
+    except json.JSONDecodeError as error:
+        hint = "; one object per line is a .jsonl file" if error.msg == "Extra data" else ""
+        raise DataError(f"{path}, line {error.lineno}: no JSON ({error.msg}){hint}") from None
+    except RecursionError:
+        raise DataError(f"{path}: nested too deeply") from None
+    if not isinstance(value, list):
+        raise DataError(f"{path}: a list of objects is needed, got {shorten(value)}")
+    yield from ((f"{path}, row {row}", record) for row, record in enumerate(value))
+
+
+def _decoded(data: bytes, place: str, *, first: bool) -> str:
+    try:
+        return (data.removeprefix(_BYTE_ORDER_MARK) if first else data).decode()
+    except UnicodeDecodeError as error:
+        raise DataError(f"{place}: no UTF-8 text ({error.reason} at byte {error.start})") from None
+
+
+def _cells(path: Path) -> Iterator[tuple[str, Any]]:
+    header: list[str] = []
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        for number, cells in _csv_rows(path, file):
+            place = f"{path}, line {number}"
+            if not header:
+                header = cells
+                twice = next((name for name in header if header.count(name) > 1), None)
+                if twice is not None:
+                    raise DataError(f"{place}: the column {twice!r} stands there twice")
+            elif len(cells) != len(header):
+                raise DataError(f"{place}: {len(cells)} cells under {len(header)} columns")
+            else:
+                yield place, dict(zip(header, cells, strict=True))
+
+
+def _csv_rows(path: Path, file: IO[str]) -> Iterator[tuple[int, list[str]]]:
+    """The rows that hold something, each with the number of its last line."""
+    rows = csv.reader(file, strict=True)
+    longest = max(csv.field_size_limit(), path.stat().st_size)  # 131,072 characters are less than a completion
+    while True:
+        limit = csv.field_size_limit(longest)  # of the whole process, so only while we read
+        try:
+            cells = next(rows, None)
+        except csv.Error as error:
+            raise DataError(f"{path}, line {rows.line_num}: no CSV ({error})") from None
+        except UnicodeDecodeError as error:
+            raise DataError(f"{path}: no UTF-8 text ({error.reason}, after line {rows.line_num})") from None
+        finally:
+            csv.field_size_limit(limit)
+        if cells is None:
+            return
+        if cells:
+            yield rows.line_num, cells

@@ -1,0 +1,208 @@
+"""Guard rails: what they see, when they act, and that they act in a real training."""
+
+from __future__ import annotations
+
+import json
+import logging
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, strategies as st
+from pydantic import ValidationError
+from rewardkit_trl.guards import GuardConfig
+from rewardkit_trl.guards.watching import Watch
+
+import rewardkit as rk
+
+
+def watched(guard: GuardConfig, values: list[float], name: str) -> list[bool]:
+    """Whether the line is crossed after each step."""
+    watch = Watch(guard)
+    crossed = []
+    for step, value in enumerate(values, 1):
+        watch.look({name: value, "reward": 0.0}, step, 0)
+        crossed.append(watch.crossed)
+    return crossed
+
+
+numbers = st.lists(st.floats(-2.0, 2.0), max_size=12)
+guards = st.builds(
+    GuardConfig,
+    watch=st.sampled_from(["kl", "length"]),
+    above=st.floats(-1.0, 2.0),
+    window=st.integers(1, 4),
+    after=st.integers(0, 3),
+)
+
+
+@given(guards, numbers)
+def test_the_mean_of_a_full_window_is_held_against_the_line(guard: GuardConfig, values: list[float]) -> None:
+    name = {"length": "completions/mean_length"}.get(guard.watch, guard.watch)
+    first: float | None = None
+    expected = []
+    for step in range(1, len(values) + 1):
+        seen = values[guard.after : step][-guard.window :]
+        crossed = False
+        if len(seen) == guard.window:
+            mean = sum(seen) / guard.window
+            if guard.watch == "length":
+                first = mean if first is None else first
+                mean = mean / first if first else 1.0
+            assert guard.above is not None
+            crossed = mean > guard.above
+        expected.append(crossed)
+    assert watched(guard, values, name) == expected
+
+
+@given(guards, numbers, st.integers(0, 12))
+def test_a_guard_that_is_saved_and_restored_decides_alike(guard: GuardConfig, values: list[float], cut: int) -> None:
+    name = {"length": "completions/mean_length"}.get(guard.watch, guard.watch)
+    watch, begun, crossed = Watch(guard), 0, []
+    for step, value in enumerate(values, 1):
+        if step == cut + 1:
+            saved = json.loads(json.dumps(watch.saved()))
+            watch, begun = Watch(guard), cut
+            watch.restore(saved)
+        watch.look({name: value}, step, begun)
+        crossed.append(watch.crossed)
+    if cut >= guard.after + 1:  # before that nothing was watched, and its window begins where the process did
+        assert crossed == watched(guard, values, name)
+
+
+def test_failures_and_errors_add_up_and_the_worst_counts() -> None:
+    logs = {"reward": 1.0, "failed/judge": 0.1, "errored/judge": 0.2, "failed/tests": 0.25}
+    for component, crossed in ((None, True), ("judge", True), ("tests", False), ("other", False)):
+        watch = Watch(GuardConfig(watch="failure_rate", above=0.28, window=1, component=component))
+        watch.look(logs, 1, 0)
+        assert watch.crossed is crossed, component
+
+
+def test_a_monitor_is_watched_by_its_name() -> None:
+    assert watched(GuardConfig(watch="truth", below=0.5, window=2), [0.9, 0.3, 0.1, 0.9], "components/truth") == [
+        False, False, True, False,
+    ]  # fmt: skip
+
+
+def test_logs_of_several_steps_count_as_many() -> None:
+    watch = Watch(GuardConfig(watch="kl", above=0.5, window=20))
+    watch.look({"kl": 1.0}, 10, 0)
+    assert not watch.crossed
+    watch.look({"kl": 1.0}, 20, 0)
+    assert watch.crossed
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"watch": "kl"},
+        {"watch": "kl", "above": 1.0, "below": 0.0},
+        {"watch": "kl", "above": 1.0, "window": 0},
+        {"watch": "kl", "above": 1.0, "action": "explode"},
+        {"watch": "kl", "above": float("nan")},
+        {"watch": "kl", "abvoe": 1.0},
+        {"watch": "kl", "above": 1.0, "component": "judge"},
+    ],
+)
+def test_a_guard_that_says_too_little_or_too_much_is_refused(given: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError):
+        GuardConfig(**given)
+
+
+def run(out: Path, guard: GuardConfig, *, plan: Any = None, resume: str | None = None, **options: Any) -> Any:
+    """A real training with a guard; its trainer, which also has an error that ended it."""
+    pytest.importorskip("trl")
+    from rewardkit_trl.guards import GuardCallback
+
+    from tests.adapters.rewardkit_trl import tiny
+    from tests.adapters.rewardkit_trl.test_training import early, echo
+
+    functions = rk.to_trl(early + 0.5 * echo, record=out / "run")
+    told: list[str] = []
+    callbacks = [GuardCallback([guard], functions, tell=told.append), functions.callback(), *([plan] if plan else [])]
+    trainer = tiny.trainer(out, functions, callbacks=callbacks, **options)
+    trainer.told, trainer.error = told, None
+    try:
+        trainer.train(resume_from_checkpoint=resume)
+    except rk.RewardFailure as error:
+        trainer.error = str(error)
+    functions.flush()
+    return trainer
+
+
+def snapshots(out: Path) -> Any:
+    """A callback that keeps the weights and the optimizer's momentum after every step."""
+    from transformers import TrainerCallback
+
+    class Snapshots(TrainerCallback):  # type: ignore[misc]
+        def __init__(self) -> None:
+            self.weights: dict[int, list[Any]] = {}
+            self.momentum: dict[int, list[Any]] = {}
+            self.at: dict[int, Any] = {}
+
+        def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+            step = state.global_step
+            self.weights[step] = [one.detach().clone() for one in kwargs["model"].parameters()]
+            held = kwargs["optimizer"].state.values()
+            self.momentum[step] = [one["exp_avg"].clone() for one in held if "exp_avg" in one]
+            if step in self.at:
+                self.at[step]()
+
+    return Snapshots()
+
+
+def same(first: list[Any], second: list[Any]) -> bool:
+    return len(first) == len(second) and all(
+        bool((one == other).all()) for one, other in zip(first, second, strict=True)
+    )
+
+
+@pytest.mark.slow
+def test_a_frozen_policy_does_not_move_until_another_version_arrives(tmp_path: Path) -> None:
+    plan = snapshots(tmp_path)
+    plan.at[5] = lambda: rk.update_config(tmp_path / "run", weights={"echo": 0.25})
+    guard = GuardConfig(watch="early", above=-1.0, window=2, action="freeze")
+    trainer = run(tmp_path, guard, plan=plan, max_steps=9, weight_decay=0.1)
+    moved = [not same(plan.weights[step], plan.weights[step - 1]) for step in range(2, 10)]
+    #        2     3      4      5      6 (new)  7     8      9
+    assert moved == [True, False, False, False, True, True, False, False]
+    assert same(plan.momentum[2], plan.momentum[5])
+    assert not same(plan.momentum[5], plan.momentum[6])
+    run_ = rk.open_run(tmp_path / "run")
+    assert run_.steps == list(range(9))  # it generated and scored all the while
+    assert [text for (text,) in run_.sql("select message from logs where level = 'warning'").fetchall()] == [
+        text for text in trainer.told if "early above -1" in text
+    ]
+    assert len(trainer.told) == 2
+
+
+@pytest.mark.slow
+def test_a_stop_leaves_a_checkpoint_and_the_reason(tmp_path: Path, caplog: Any) -> None:
+    guard = GuardConfig(watch="reward", above=-1.0, window=3, action="stop")
+    trainer = run(tmp_path, guard, max_steps=9)
+    assert trainer.state.global_step == 3
+    assert "a guard stopped this run after step 3: reward above -1" in trainer.error
+    assert (tmp_path / "checkpoint-3").is_dir()
+    # Resumed, it has a window of grace, and then stops again.
+    again = run(tmp_path, guard, max_steps=9, resume=str(tmp_path / "checkpoint-3"))
+    assert again.state.global_step == 6
+
+
+@pytest.mark.slow
+def test_a_warning_is_said_once_and_so_is_the_way_back(tmp_path: Path, caplog: Any) -> None:
+    with caplog.at_level(logging.INFO, logger="rewardkit"):
+        run(tmp_path, GuardConfig(watch="learning_rate", below=0.0006, window=1), max_steps=9)
+    said = [record.getMessage() for record in caplog.records if "guard" in record.getMessage()]
+    assert len(said) == 1
+    assert "learning_rate below 0.0006" in said[0]
+
+
+@pytest.mark.slow
+def test_a_guard_that_could_never_act_is_said(tmp_path: Path, caplog: Any) -> None:
+    with pytest.raises(rk.RewardDefinitionError, match=r"beta=0\.0"):
+        run(tmp_path / "kl", GuardConfig(watch="kl", above=0.1))
+    with pytest.raises(rk.RewardDefinitionError, match="Did you mean 'echo'"):
+        run(tmp_path / "who", GuardConfig(watch="failure_rate", component="ehco", above=0.1))
+    run(tmp_path / "name", GuardConfig(watch="entrpoy", above=0.1, window=2))
+    said = [record.getMessage() for record in caplog.records]
+    assert sum("logs no 'entrpoy'" in one and "entropy" in one for one in said) == 1

@@ -1,0 +1,157 @@
+"""The code that is copied, and importing it beside what the training has imported already."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rewardkit_trl.updates.sources import Code, Modules, collected, placed
+
+import rewardkit as rk
+from rewardkit.testing.loading import load
+
+
+@pytest.fixture(autouse=True)
+def _imports_of_its_own() -> Iterator[None]:
+    modules, path = dict(sys.modules), list(sys.path)
+    yield
+    for name in set(sys.modules) - set(modules):
+        del sys.modules[name]
+    sys.modules.update(modules)
+    sys.path[:] = path
+
+
+def write(folder: Path, **files: str) -> None:
+    for name, text in files.items():
+        path = folder / f"{name.replace('__', '/')}.py"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(textwrap.dedent(text))
+
+
+REWARD = """
+import math
+import rewardkit as rk
+from u_graders import level
+
+@rk.reward
+def reward(completion: str) -> float:
+    return level()
+"""
+
+
+def level(value: float) -> str:
+    return f"def level():\n    return {value}\n"
+
+
+def total(reward: Any) -> float:
+    return float(rk.score(reward, ["x"]).total[0])
+
+
+def test_what_a_reward_imports_of_its_own_folder_comes_along(tmp_path: Path) -> None:
+    write(
+        tmp_path, u_reward=REWARD, u_graders="from u_more import *\n" + level(0.5), u_more="x = 1\n", u_other="y = 2\n"
+    )
+    code = collected(f"{tmp_path}/u_reward.py:reward")
+    assert (code.module, code.name) == ("u_reward", "reward")
+    assert set(code.files) == {"u_reward.py", "u_graders.py", "u_more.py"}
+
+
+def test_of_a_package_come_the_parts_that_are_imported(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        u_pack__rewards="from .graders import level\nfrom . import more\nreward = 1\n",
+        u_pack__graders=level(0.5),
+        u_pack__more="import u_pack.deep.far\n",
+        u_pack__unused="",
+        u_pack__deep__far="",
+    )
+    for folder in ("u_pack", "u_pack/deep"):
+        (tmp_path / folder / "__init__.py").write_text("")
+    code = collected(f"{tmp_path}/u_pack/rewards.py:reward")
+    assert code.module == "u_pack.rewards"
+    assert set(code.files) == {
+        f"u_pack/{name}.py" for name in ("__init__", "rewards", "graders", "more", "deep/__init__", "deep/far")
+    }
+
+
+def test_an_installed_module_is_imported_as_it_is() -> None:
+    assert collected("rewardkit.primitives.format:tags").files == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"), [("def broken(:\n", "line 1"), ("x = '\\ud8'\n", "SyntaxError"), ("\0", "ValueError|SyntaxError")]
+)
+def test_code_that_cannot_be_parsed_is_not_sent(tmp_path: Path, text: str, said: str) -> None:
+    write(tmp_path, u_reward=text)
+    with pytest.raises(rk.RewardDefinitionError, match=said):
+        collected(f"{tmp_path}/u_reward.py:reward")
+
+
+def test_a_version_keeps_its_code_whatever_becomes_of_the_files(tmp_path: Path) -> None:
+    modules, own = Modules(), tmp_path / "own"
+    write(own, u_reward=REWARD, u_graders=level(0.1))
+    (first,) = load(f"{own}/u_reward.py:reward")
+    print_of_first = first.reward.fingerprint
+    versions = []
+    for number, value in enumerate((0.2, 0.3), 1):
+        write(own, u_graders=level(value))
+        code = collected(f"{own}/u_reward.py:reward")
+        placed(code.files, tmp_path / f"{number}")
+        write(own, u_graders=level(0.9), u_reward="raise ValueError\n")  # edited further meanwhile
+        versions.append(modules.imported(code, tmp_path / f"{number}"))
+        write(own, u_reward=REWARD)
+    assert [total(one.reward) for one in versions] == [0.2, 0.3]
+    assert total(first.reward) == 0.1
+    assert first.reward.fingerprint == print_of_first
+    assert sys.modules["u_graders"].level() == 0.3
+    modules.activate(versions[0])
+    assert sys.modules["u_graders"].level() == 0.2
+    assert str(tmp_path / "1") in sys.path
+    assert str(tmp_path / "2") not in sys.path
+    modules.activate(None)
+    assert sys.modules["u_graders"].level() == 0.1
+    assert not {str(tmp_path / "1"), str(tmp_path / "2")} & set(sys.path)
+
+
+def test_where_importing_fails_everything_stays(tmp_path: Path) -> None:
+    modules = Modules()
+    write(tmp_path / "own", u_reward=REWARD, u_graders=level(0.1))
+    load(f"{tmp_path / 'own'}/u_reward.py:reward")
+    known, path = sys.modules["u_graders"], list(sys.path)
+    code = Code("u_reward", "reward", {"u_reward.py": "import u_graders\n1 / 0\n", "u_graders.py": level(0.5)})
+    placed(code.files, tmp_path / "new")
+    with pytest.raises(rk.RewardDefinitionError, match="ZeroDivisionError"):
+        modules.imported(code, tmp_path / "new")
+    assert sys.modules["u_graders"] is known
+    assert sys.path == path
+
+
+def test_worker_processes_find_the_code_of_the_version_in_force(tmp_path: Path) -> None:
+    text = "import rewardkit as rk\n@rk.reward(timeout=20.0)\ndef reward(completion: str) -> float:\n    return {}\n"
+    modules = Modules()
+    write(tmp_path / "own", u_reward=text.format(0.1))
+    (first,) = load(f"{tmp_path / 'own'}/u_reward.py:reward")
+    assert total(first.reward) == 0.1
+    code = Code("u_reward", "reward", {"u_reward.py": text.format(0.7)})
+    placed(code.files, tmp_path / "new")
+    second = modules.imported(code, tmp_path / "new")
+    assert total(second.reward) == 0.7
+    modules.activate(None)
+    assert total(first.reward) == 0.1
+
+
+def test_a_file_cannot_lead_out_of_its_folder(tmp_path: Path) -> None:
+    with pytest.raises(rk.RewardDefinitionError, match="leads out"):
+        placed({"../escaped.py": "x = 1"}, tmp_path / "updates")
+
+
+def test_the_module_needs_neither_torch_nor_a_trainer() -> None:
+    code = "import rewardkit as rk, sys; rk.update_config; print({'torch', 'trl', 'transformers'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=os.environ, check=True)
+    assert done.stdout.strip() == "set()"

@@ -1,0 +1,33 @@
+"""``rewardkit evaluate`` from the command line."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from rewardkit.cli.main import main
+
+
+@pytest.mark.parametrize("arguments", [(), ("run.yaml", "--prompts", "0"), ("run.yaml", "--generations", "many")])
+def test_impossible_options_are_refused(arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["evaluate", *arguments])
+    assert ended.value.code == 2
+    assert "usage: rewardkit evaluate" in capsys.readouterr().err
+
+
+def test_a_missing_file_is_said_in_a_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("yaml")
+    assert main(["evaluate", str(tmp_path / "none.yaml")]) == 2
+    assert "there is no file" in capsys.readouterr().err
+
+
+def test_help_loads_nothing_heavy() -> None:
+    code = (
+        "import sys; from rewardkit.cli.main import parser; parser().format_help(); "
+        "sys.exit(any(name in sys.modules for name in ('torch', 'trl', 'yaml', 'rewardkit_trl')))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

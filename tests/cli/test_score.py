@@ -1,0 +1,112 @@
+"""``rewardkit score``: what it prints and writes, and its exit codes; the real solutions of GSM8K."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from rewardkit.cli.main import main
+from rewardkit.testing.files import rows_of
+from tests.testing.replay import replayed
+
+DATA = Path(os.environ.get("REWARDKIT_DATA", Path(__file__).parents[3] / "shared" / "data")) / "gsm8k"
+
+Captured = pytest.CaptureFixture[str]
+
+ROWS = [
+    {"prompt": "6*7?", "completion": "<answer>42</answer>", "answer": "42"},
+    {"prompt": "6*7?", "completion": "<answer>41</answer>", "answer": "42"},
+]
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> str:
+    path = tmp_path / "data.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in ROWS))
+    return str(path)
+
+
+def test_scores_are_written_and_summed_up(data: str, tmp_path: Path, capsys: Captured) -> None:
+    out = tmp_path / "scored.parquet"
+    assert main(["score", data, "--reward", f"{replayed.TARGET}both", "--out", str(out)]) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert said[0].startswith(f"2 completions of {data} scored by")
+    assert [line.split() for line in said[2:6]] == [
+        ["component", "mean", "lowest", "highest", "scored"],
+        ["number", "0.5", "0", "1", "2"],
+        ["short", "1", "1", "1", "2"],
+        ["total", "0.75", "0.5", "1"],
+    ]
+    assert said[-1] == f"written: {out}"
+    assert [row["total"] for _, row in rows_of(out)] == [1.0, 0.5]
+    assert [row["components/number"] for _, row in rows_of(out)] == [1.0, 0.0]
+
+
+def test_rows_that_cannot_be_scored_are_named_and_exit_with_1(data: str, capsys: Captured) -> None:
+    path = Path(data)
+    path.write_text(path.read_text() + json.dumps({"prompt": "p", "completion": "1", "answer": "\x1b[2Jx"}) + "\n")
+    assert main(["score", data, "--reward", f"{replayed.TARGET}number"]) == 1
+    out = capsys.readouterr().out
+    assert "1 of 3 rows have no total" in out
+    assert "  row 2: reward 'number': column 'answer'" in out
+    assert "\x1b" not in out
+
+
+def test_columns_completions_and_rows_may_be_chosen(data: str, tmp_path: Path, capsys: Captured) -> None:
+    path = tmp_path / "other.jsonl"
+    path.write_text("".join(json.dumps({"text": row["completion"], "gold": row["answer"]}) + "\n" for row in ROWS))
+    chosen = ["--columns", "answer=gold", "--completion", "text", "--limit", "1", "--batch", "1"]
+    assert main(["score", str(path), "--reward", f"{replayed.TARGET}number", *chosen]) == 0
+    assert capsys.readouterr().out.startswith("1 completions of")
+
+
+def test_tenths_are_told_where_nobody_watches(data: str, capsys: Captured) -> None:
+    assert main(["score", data, "--reward", f"{replayed.TARGET}number", "--batch", "1"]) == 0
+    assert capsys.readouterr().err == f"scoring {data}: 1 of 2\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nowhere.jsonl"], "nowhere.jsonl cannot be read: No such file"),
+        (["{data}", "--out", "{data}"], "is the data itself: name another file"),
+        (["{data}", "--out", "scored.txt"], "a .jsonl, .csv or .parquet file"),
+        (["{data}", "--columns", "answer=gold"], "no column 'gold': which is to be 'answer'"),
+    ],
+)
+def test_misuse_exits_with_2_and_says_what_to_do(
+    data: str, capsys: Captured, arguments: list[str], message: str
+) -> None:
+    given = [argument.format(data=data) for argument in arguments]
+    assert main(["score", *given, "--reward", f"{replayed.TARGET}number"]) == 2
+    assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [(["--columns", "gold"], "OURS=THEIRS"), (["--limit", "0"], "at least 1"), (["--batch", "x"], "invalid")],
+)
+def test_options_that_are_none_are_explained(data: str, capsys: Captured, options: list[str], message: str) -> None:
+    with pytest.raises(SystemExit):
+        main(["score", data, "--reward", "a:b", *options])
+    assert message in capsys.readouterr().err
+
+
+@pytest.mark.skipif(not DATA.is_dir(), reason=f"no GSM8K data in {DATA}; set REWARDKIT_DATA")
+def test_real_solutions_agree_with_every_published_label(tmp_path: Path, capsys: Captured) -> None:
+    reward = tmp_path / "gsm8k_solutions.py"
+    reward.write_text(
+        "import rewardkit as rk\n"
+        "last = rk.extract.after('A:')\n"
+        "reward = rk.number('reference', thousands=True, extract=last, gold=last)\n"
+    )
+    out = tmp_path / "scored.jsonl"
+    source = DATA / "model_solutions.jsonl"
+    assert main(["score", str(source), "--reward", f"{reward}:reward", "--processes", "2", "--out", str(out)]) == 0
+    scored = [row for _, row in rows_of(out)]
+    assert len(scored) == 2638
+    assert [row["total"] == 1.0 for row in scored] == [row["is_correct"] for row in scored]
+    assert capsys.readouterr().out.startswith("2,638 completions")

@@ -1,0 +1,81 @@
+"""``rewardkit train`` and ``rewardkit init``: what the command line itself says and prints."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from rewardkit.cli.main import main
+
+Captured = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    assert main(["init", str(tmp_path / "orders")]) == 0
+    return tmp_path / "orders"
+
+
+def test_init_says_what_to_do_next(tmp_path: Path, capsys: Captured) -> None:
+    assert main(["init", str(tmp_path / "my orders")]) == 0
+    said = capsys.readouterr().out
+    assert f"cd '{tmp_path}/my orders'" in said
+    assert "rewardkit train run.yaml" in said
+    assert main(["init", str(tmp_path / "my orders")]) == 2
+    assert "is not empty (README.md, data.jsonl, reward.py, run.yaml, test_reward.py)" in capsys.readouterr().err
+
+
+def test_the_whole_configuration_is_printed(project: Path, capsys: Captured) -> None:
+    capsys.readouterr()
+    assert main(["train", str(project / "run.yaml"), "--set", "grpo.max_steps=7", "--print-config"]) == 0
+    printed = yaml.safe_load(capsys.readouterr().out)
+    assert printed["grpo"]["max_steps"] == 7
+    assert printed["grpo"]["learning_rate"] == 3e-4
+    assert printed["model"]["name"] == "tiny"
+    assert printed["preflight"] == {"laws": True, "rows": "all", "budget": 30.0}
+
+
+def test_options_win_over_settings(project: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    capsys.readouterr()
+    monkeypatch.chdir(project.parent)
+    options = ["--output", "no: [way", "--processes", "2", "--no-preflight", "--set", "processes=4"]
+    assert main(["train", "orders/run.yaml", *options, "--print-config"]) == 0
+    printed = yaml.safe_load(capsys.readouterr().out)
+    assert printed["output"] == str(project.parent / "no: [way")
+    assert printed["processes"] == 2
+    assert printed["preflight"] is None
+
+
+def test_the_schema_is_printed_without_a_file(capsys: Captured) -> None:
+    assert main(["train", "--schema"]) == 0
+    assert json.loads(capsys.readouterr().out)["title"] == "rewardkit train"
+
+
+def test_what_is_wrong_is_said_before_anything_runs(project: Path, capsys: Captured) -> None:
+    capsys.readouterr()
+    assert main(["train"]) == 2
+    assert "name a configuration: rewardkit train run.yaml" in capsys.readouterr().err
+    assert main(["train", str(project / "run.yaml"), "--set", "grpo.max_stepz=7"]) == 2
+    said = capsys.readouterr().err
+    assert "--set grpo.max_stepz=7: grpo.max_stepz: GRPOConfig has no such field. Did you mean 'max_steps'" in said
+    assert "Traceback" not in said
+
+
+@pytest.mark.slow  # torch loads
+def test_the_preflight_alone(project: Path, capsys: Captured) -> None:
+    capsys.readouterr()
+    arguments = ["train", str(project / "run.yaml"), "--preflight-only", "--set", "preflight.laws=false"]
+    assert main(arguments) == 0
+    assert "64 completions at once" in capsys.readouterr().out
+    assert main([*arguments, "--set", "grpo.num_generations=7"]) == 2
+    assert "num_generations" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("arguments", [["train", "a.yaml", "--processes", "0"], ["train", "a.yaml", "--sed"], ["init"]])
+def test_the_command_line_itself_is_checked(arguments: list[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(arguments)
+    assert stopped.value.code == 2

@@ -1,0 +1,167 @@
+"""``rewardkit update``: what it sends, prints and returns."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("pyarrow")
+from rewardkit_trl.updates.mailbox import Answer, Mailbox
+
+from rewardkit.cli.main import main
+
+TRIAL = {
+    "rows": 8,
+    "components": {"exact": [0.25, 0.25], "late": [None, 0.5]},
+    "total": [0.25, 0.5],
+    "advantages": {"changed_sign": 3, "largest_change": 0.75},
+}
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    """A run whose training says what is in force."""
+    Mailbox(tmp_path).publish(
+        {
+            "version": 0,
+            "fingerprint": "abc",
+            "reward": "exact + gate(tags, style)",
+            "said": "the script's own",
+            "since": 0,
+            "weights": {"exact": 1.0, "tags_gate": "linear(0.0, 1.0)"},
+            "thresholds": {"tags_gate": 1.0},
+            "schedules": {},
+        }
+    )
+    return tmp_path
+
+
+def training(run: Path, answer: Callable[[int], Answer]) -> threading.Thread:
+    """Answers the first request, as a training does."""
+
+    def take() -> None:
+        mailbox = Mailbox(run)
+        for _ in range(200):
+            for request in mailbox.pending(set()):
+                mailbox.put_answer(answer(request.update))
+                return
+            threading.Event().wait(0.05)
+
+    thread = threading.Thread(target=take)
+    thread.start()
+    return thread
+
+
+def update(capsys: Any, *arguments: str) -> tuple[int, str, str]:
+    code = main(["update", *arguments])
+    said = capsys.readouterr()
+    return code, said.out, said.err
+
+
+def test_an_answer_is_printed_as_a_table(run: Path, capsys: Any) -> None:
+    thread = training(run, lambda number: Answer(number, "applied", step=7, trial=TRIAL, warnings=("a \x1b[2J trap",)))
+    code, out, err = update(
+        capsys, str(run), "--set", "weights.exact=0.5", "--set", "thresholds.tags_gate=linear(0.5, 1)"
+    )
+    thread.join()
+    assert code == 0
+    assert "update 1: weights.exact=0.5, thresholds.tags_gate=linear(0.5, 1)" in err
+    assert "applied: version 1 from step 7 on" in out
+    assert [line.split() for line in out.splitlines() if line.strip().startswith(("late", "total"))] == [
+        ["late", "-", "0.5"],
+        ["total", "0.25", "0.5"],
+    ]
+    assert "3 of 8 change their sign, the largest change is 0.75" in out
+    assert "\x1b" not in out
+    assert "trap" in out
+    request = Mailbox(run).request(1)
+    assert request is not None
+    assert request.numbers == {"weights": {"exact": 0.5}, "thresholds": {"tags_gate": "linear(0.5, 1)"}}
+
+
+def test_a_refusal_says_why(run: Path, capsys: Any) -> None:
+    (run / "new.py").write_text("reward = 1\n")
+    thread = training(run, lambda number: Answer(number, "refused", "it hangs"))
+    code, out, _ = update(capsys, str(run), f"{run}/new.py:reward")
+    thread.join()
+    assert (code, out) == (1, "refused: it hangs\n")
+
+
+def test_without_an_answer_the_request_stays(run: Path, capsys: Any) -> None:
+    code, out, _ = update(capsys, str(run), "--rollback", "--wait", "0")
+    assert code == 3
+    assert "no answer within 0 s" in out
+    assert update(capsys, str(run), "--rollback", "0", "--wait", "0")[0] == 3
+    code, out, _ = update(capsys, str(run), "--history")
+    assert code == 0
+    assert [line.split()[3] for line in out.splitlines()[1:] if line.split()[:1] in (["1"], ["2"])] == ["pending"] * 2
+    code, out, _ = update(capsys, str(run), "--cancel")
+    assert code == 0
+    assert out == "update 1 is taken back: rollback\nupdate 2 is taken back: rollback to 0\n"
+    assert update(capsys, str(run), "--cancel")[1] == "none waits\n"
+
+
+def test_what_is_in_force_is_shown_so_that_it_can_be_set_again(run: Path, capsys: Any) -> None:
+    code, out, _ = update(capsys, str(run), "--show")
+    assert code == 0
+    assert out.splitlines() == [
+        "version 0 (abc), since step 0: the script's own",
+        "exact + gate(tags, style)",
+        "weights.exact=1.0",
+        "weights.tags_gate=linear(0.0, 1.0)",
+        "thresholds.tags_gate=1.0",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "one thing"),
+        (["a.py:b", "--rollback"], "one thing"),
+        (["--show", "--rollback"], "ask for nothing else"),
+        (["--set", "weights.exact"], "KIND.NAME=VALUE"),
+        (["--set", "wieghts.exact=1"], "Did you mean 'weights'"),
+        (["--set", "weights.exatc=1"], "Did you mean 'exact'"),
+        (["--set", "weights.exact=lots"], "has no place in a schedule"),
+        (["--set", "weights.exact=nan"], "finite"),
+        (["nothing.py:reward"], "there is no file nothing.py"),
+        (["--dry-run", "--set", "weights.exact=1"], "tries a reward from its code"),
+    ],
+)
+def test_what_cannot_be_meant_is_said_and_not_sent(run: Path, capsys: Any, arguments: list[str], said: str) -> None:
+    code, out, err = update(capsys, str(run), *arguments)
+    assert (code, out) == (2, "")
+    assert said in err
+    assert Mailbox(run).requests() == []
+
+
+def test_a_folder_without_a_training_is_said(tmp_path: Path, capsys: Any) -> None:
+    code, _, err = update(capsys, str(tmp_path / "no"), "--rollback")
+    assert code == 2
+    assert "takes updates" in err
+    assert not (tmp_path / "no").exists()
+
+
+def test_a_dry_run_tries_on_the_record_and_sends_nothing(tmp_path: Path, capsys: Any) -> None:
+    import rewardkit as rk
+    from tests.adapters.rewardkit_trl.stand_ins import call, close, short
+
+    functions = rk.to_trl(short + 0.5 * close, record=tmp_path / "run")
+    call(functions, ["", "a", "bb", "ccc"], answer=["0", "1", "1", "3"], prompts=["p", "p", "q", "q"])
+    functions.flush()
+    (tmp_path / "dry_new.py").write_text(
+        "import rewardkit as rk\n@rk.reward\ndef close(completion: str, answer: float) -> float:\n"
+        "    return float(len(completion) == answer)\nreward = 2 * close\n"
+    )
+    code, out, _ = update(capsys, str(tmp_path / "run"), f"{tmp_path}/dry_new.py:reward", "--dry-run")
+    assert code == 0
+    cells = {line.split()[0]: line.split()[1:] for line in out.splitlines() if len(line.split()) == 3}
+    assert cells["close"] == ["0.875", "0.75"]
+    assert cells["short"][1] == "-"
+    assert cells["total"][1] == "1.5"
+    assert "of 4 change their sign" in out
+    assert not (tmp_path / "run/updates").exists()
