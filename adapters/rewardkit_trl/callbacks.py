@@ -48,14 +48,21 @@ class RewardCallback(TrainerCallback):
 
 
 class StopAfterCheckpoint(TrainerCallback):
-    """Saves at the end of the step under way, then raises `error`."""
+    """Saves at the end of the step or the evaluation under way, then raises `error`."""
 
     def __init__(self, error: Exception) -> None:
         self._error: Exception | None = error
 
+    @property
+    def waits(self) -> bool:
+        """Whether it is still to raise."""
+        return self._error is not None
+
     def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> Any:
-        control.should_save = control.should_save or self._error is not None
+        control.should_save = control.should_save or self.waits
         return control
+
+    on_evaluate = on_step_end
 
     def on_save(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         # Once only: the trainer keeps its callbacks, and the run may be resumed with it.

@@ -17,7 +17,7 @@ import numpy as np
 
 from rewardkit.core.algebra import Reward
 from rewardkit.core.batch import Batch
-from rewardkit.core.errors import BindingError
+from rewardkit.core.errors import BindingError, RunStopped
 from rewardkit.core.outcome import Measured, ScoreTable
 from rewardkit.core.progress import Progress
 from rewardkit.core.scorer import Scorer
@@ -144,6 +144,8 @@ class Evaluator:
         if self.recording is not None:
             self.recording.add(scored, call, trainer, state, measured, trainer.way_to_advantages(self))
         stop = run.breaker.add(scored.tally.faults.astype(int).tolist(), list(scored.table.components))
+        if scored.tally.stops.any():  # on all processes alike, whichever of them met it
+            stop = RunStopped(next(filter(None, trainer.of_each_process(scored.table.stop))))
         if stop is not None:
             trainer.stop_after_checkpoint(stop)
         return scored.table
@@ -215,7 +217,8 @@ class Evaluator:
         )
         started = time.perf_counter()
         with self._listening() as capture:
-            table = self.scorer.score(batch, strict=run.strict)
+            # A process that raised by itself would leave the others waiting for it.
+            table = self.scorer.score(batch, strict=run.strict, stops=not trainer.known)
         seconds = time.perf_counter() - started
         addends = self.layout.addends(table, batch, progress, normalizes_each=trainer.normalizes_each)
         cut = generations is not None and len(batch) % generations != 0

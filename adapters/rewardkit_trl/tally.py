@@ -23,6 +23,7 @@ class Tally:
     Attributes:
         rows: (2,) all of them, and the unscorable ones.
         faults: (components, 4) as `Breaker.counts` gives them.
+        stops: (1,) processes in which the run has to stop.
         absent: (components, 2) abstained and skipped rows.
         sums: (components, 2) scored rows, and the sum of their scores.
         followed: (followed, 3) of what schedules follow, as `states.sums` gives them.
@@ -36,6 +37,7 @@ class Tally:
 
     rows: Floats
     faults: Floats
+    stops: Floats
     absent: Floats
     sums: Floats
     followed: Floats
@@ -73,6 +75,7 @@ class Tally:
         return cls(
             rows=np.array([len(table), unscorable.sum()], dtype=np.float64),
             faults=np.array(Breaker.counts(table), dtype=np.float64),
+            stops=np.array([float(table.stop is not None)]),
             absent=np.array(
                 [[(own == code).sum() for code in (ABSTAINED, SKIPPED)] for _, own in columns], dtype=np.float64
             ),

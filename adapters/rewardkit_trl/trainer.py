@@ -207,12 +207,15 @@ class Trainer:
 
     def join(self, evaluator: Evaluator) -> None:
         """Has it tell `evaluator` what it logs and when it ends, unless a callback does so already."""
-        known = getattr(getattr(self._trainer, "callback_handler", None), "callbacks", [])
-        told = any(evaluator in getattr(callback, "evaluators", ()) for callback in known)
+        told = any(evaluator in getattr(callback, "evaluators", ()) for callback in self._callbacks)
         if not told and hasattr(self._trainer, "add_callback"):
             from rewardkit_trl.callbacks import RewardCallback
 
             self._trainer.add_callback(RewardCallback([evaluator]))
+
+    @property
+    def _callbacks(self) -> list[Any]:
+        return list(getattr(getattr(self._trainer, "callback_handler", None), "callbacks", []))
 
     @property
     def rank(self) -> int:
@@ -298,11 +301,13 @@ class Trainer:
 
     def stop_after_checkpoint(self, error: Exception) -> None:
         """Lets the step end, saves a checkpoint, then raises `error`; raises it now where that is impossible."""
-        if not hasattr(self._trainer, "add_callback"):
+        if not hasattr(self._trainer, "add_callback") or not getattr(self._trainer, "is_in_train", True):
             raise error
         from rewardkit_trl.callbacks import StopAfterCheckpoint
 
-        self._trainer.add_callback(StopAfterCheckpoint(error))
+        # One is enough for a step of several batches: another would wait for the run that resumes.
+        if not any(isinstance(callback, StopAfterCheckpoint) and callback.waits for callback in self._callbacks):
+            self._trainer.add_callback(StopAfterCheckpoint(error))
 
 
 def _logged_part(log_extra: Any, rows: slice, column: str, values: Any) -> None:

@@ -116,11 +116,15 @@ def check_results(raw: Sequence[Any], contract: Contract, strict: bool, context:
 
     Raises:
         RewardFailure: a bug while `strict`, or without a bound to fall back to; a failure under policy "raise".
-        RunStopped: a failure that every later sample would meet too.
     """
     ordinary = _ordinary(raw, contract.bounds)
     if ordinary is not None:
         return ordinary
+    stop = next(
+        (result.error for result in raw if isinstance(result, Raised) and isinstance(result.error, RunStopped)), None
+    )
+    if stop is not None:  # the others too: no row is worth more than another while the run stops
+        raw = [result if isinstance(result, Abstention) else Raised(stop) for result in raw]
     results = Results(np.full(len(raw), np.nan), np.full(len(raw), SCORED, dtype=np.int8))
     for position, result in enumerate(raw):
         try:
@@ -206,15 +210,16 @@ def as_number(value: Any) -> float:
 def _fail(
     error: BaseException, position: int, contract: Contract, results: Results, context: Callable[[int], str]
 ) -> None:
-    reason = str(error) or type(error).__name__
-    if isinstance(error, RunStopped):
-        raise RunStopped(f"reward {contract.name!r} stops the run: {reason}") from error
-    if contract.on_failure == "raise":
+    reason, policy = str(error) or type(error).__name__, contract.on_failure
+    stops = isinstance(error, RunStopped)
+    if stops:
+        reason, policy = f"reward {contract.name!r} stops the run: {reason}", "unscorable"
+    if policy == "raise":
         raise RewardFailure(f"reward {contract.name!r} could not be computed: {reason}\n{context(position)}") from error
-    results.values[position] = math.nan if contract.on_failure == "unscorable" else float(contract.on_failure)
+    results.values[position] = math.nan if policy == "unscorable" else float(policy)
     results.codes[position] = FAILED
     results.notes[position] = reason
-    results.faults[position] = Fault(contract.name, position, Outcome.FAILED, reason)
+    results.faults[position] = Fault(contract.name, position, Outcome.FAILED, reason, stops=stops)
 
 
 def _err(

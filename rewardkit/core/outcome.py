@@ -154,13 +154,18 @@ def weighted_total(columns: Sequence[tuple[float, Column]]) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One row that failed or errored, with what is needed to find out why."""
+    """One row that failed or errored, with what is needed to find out why.
+
+    Attributes:
+        stops: whether every later row would meet it too, so that the run has to stop.
+    """
 
     component: str
     row: int
     outcome: Outcome
     reason: str
     traceback: str = ""
+    stops: bool = False
 
 
 class Measured(Protocol):
@@ -249,6 +254,11 @@ class ScoreTable:
 
     def __len__(self) -> int:
         return len(self.total)
+
+    @property
+    def stop(self) -> str | None:
+        """Why the run has to stop, if it has to."""
+        return next((fault.reason for fault in self.faults if fault.stops), None)
 
     def __getitem__(self, name: str) -> Floats:
         """(n,) raw values of one component, NaN where it was not scored."""

@@ -18,7 +18,7 @@ import numpy as np
 from rewardkit.core.algebra import Named, Reward, WeightedSum, as_reward
 from rewardkit.core.batch import Batch
 from rewardkit.core.driving import Driver, Finished, Task, Turn, in_background
-from rewardkit.core.errors import RewardDefinitionError, near_miss
+from rewardkit.core.errors import RewardDefinitionError, RunStopped, near_miss
 from rewardkit.core.naming import Names, distinct_nodes
 from rewardkit.core.outcome import ABSTAINED, SKIPPED, Column, Fault, Floats, Measured, Rows, ScoreTable
 from rewardkit.core.progress import TOLERANCE, Progress, Schedule
@@ -101,19 +101,22 @@ class Scorer:
         for node in self._keys.nodes:
             node.check(batch)
 
-    def score(self, batch: Batch, *, strict: bool = True) -> ScoreTable:
+    def score(self, batch: Batch, *, strict: bool = True, stops: bool = True) -> ScoreTable:
         """All components, terms and the total of `batch`.
 
         Args:
             strict: a bug of a reward function raises; otherwise it scores the lowest bound and is reported.
+            stops: what must stop the run raises; otherwise it fails all samples of its component, and ``table.stop``
+                says why.
 
         Raises:
             BindingError: a column or argument is missing.
             CoercionError: a column's value does not fit its annotation.
             RewardFailure: a reward function's bug while `strict`, a failure under policy "raise", an unknown route.
+            RunStopped: no later sample would be scored either.
         """
         self.check(batch)
-        evaluation = _Evaluation(self, batch, strict)
+        evaluation = _Evaluation(self, batch, strict, stops)
         root = evaluation.driver.run(evaluation.walk(self.reward, self._followed))
         terms, weights, reached = evaluation.terms(root)
         names = dict(self.names.components)
@@ -151,10 +154,11 @@ class _Memo:
 class _Evaluation:
     """One tree over one batch; the `Scoring` that nodes see."""
 
-    def __init__(self, scorer: Scorer, batch: Batch, strict: bool) -> None:
+    def __init__(self, scorer: Scorer, batch: Batch, strict: bool, stops: bool) -> None:
         self.scorer = scorer
         self._batch = batch
         self._strict = strict
+        self._stops = stops
         self.driver = Driver()
         self.memos: dict[int, _Memo] = {}
         self.seconds: dict[int, float] = {}
@@ -251,7 +255,10 @@ class _Evaluation:
         names |= {node: name for name, node in self.scorer.names.components}
         return {names.get(reward, reward.name): found for reward, found in self.measures.items()}
 
-    def faulted(self, faults: Iterable[Fault]) -> None:
+    def faulted(self, faults: Sequence[Fault]) -> None:
+        for fault in faults:
+            if fault.stops and self._stops:
+                raise RunStopped(fault.reason)
         self.faults += faults
 
     def gate_passed(self, gate: Reward, reached: Rows, passed: Rows) -> None:

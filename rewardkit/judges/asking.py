@@ -8,22 +8,21 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 from rewardkit.core.errors import RewardFailure, shorten
-from rewardkit.judges.budget import Budget, spending_of
+from rewardkit.judges.access import Access
+from rewardkit.judges.budget import Account, Budget
 from rewardkit.judges.cache import Cache, key_of
-from rewardkit.judges.client import Access, Endpoint, Reply, endpoint_of
+from rewardkit.judges.client import Endpoint, endpoint_of
 from rewardkit.judges.metering import tally
+from rewardkit.judges.replies import Reply
 from rewardkit.judges.shielding import NONCE, escaped, nonce_of
 from rewardkit.judges.verdicts import Form, Malformed, Verdict
 
 _QUOTED = 2_000
 """Characters of a malformed verdict that are shown to the judge that wrote it."""
-
-_T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
@@ -84,10 +83,12 @@ async def ask(service: Service, conversation: Conversation, *, shared: bool = Tr
     key = conversation.key(service)
     if not fresh and (kept := await _kept(service, conversation, key)) is not None:
         return kept
-    endpoint = endpoint_of(service.access)
+    endpoint = await endpoint_of(service.access)
     if fresh or not shared:
         return await _asked(service, conversation, key, endpoint, fresh=fresh)
-    return await endpoint.flights.joined(key, lambda: _asked(service, conversation, key, endpoint, fresh=False))
+    return await endpoint.flights.joined(
+        (key, service), lambda: _asked(service, conversation, key, endpoint, fresh=False)
+    )
 
 
 async def _kept(service: Service, conversation: Conversation, key: str) -> Verdict | None:
@@ -135,30 +136,12 @@ async def _asked(service: Service, conversation: Conversation, key: str, endpoin
 
 
 async def _reply(service: Service, form: Form, messages: list[dict[str, str]], endpoint: Endpoint) -> Reply:
-    """One paid answer."""
     body: dict[str, Any] = {"model": service.model, "messages": messages, **json.loads(service.sampling)}
     if service.structured:
         schema = {"name": "verdict", "strict": True, "schema": form.schema()}
         body["response_format"] = {"type": "json_schema", "json_schema": schema}
-    if service.budget is None:
-        reply = await endpoint.complete(body, service.deadline)
-    else:
-        try:
-            spending = spending_of(service.budget)
-            await _in_its_place(service.budget, spending.allow)
-        except RewardFailure:
-            tally().failures["budget"] += 1
-            raise
-        reply = await endpoint.complete(body, service.deadline)
-        paid = (service.model, reply.tokens_in, reply.tokens_out)
-        tally().cost += await _in_its_place(service.budget, lambda: spending.charge(*paid))
-    tally().tokens += reply.tokens_in + reply.tokens_out
-    return reply
-
-
-async def _in_its_place(budget: Budget, work: Callable[[], _T]) -> _T:
-    """What may wait for a file runs beside the event loop."""
-    return work() if budget.ledger is None else await asyncio.to_thread(work)
+    account = None if service.budget is None else Account(service.budget)
+    return await endpoint.complete(body, service.deadline, account)
 
 
 def _read(form: Form, reply: Reply) -> Verdict:

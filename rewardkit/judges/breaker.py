@@ -4,7 +4,7 @@
 
     breaker = CircuitBreaker(failures=8, patience=10.0, pause=5.0)
     async with breaker.attempt():       # raises EndpointDown while it is open
-        ...                             # an Outage that leaves the block counts against the endpoint
+        ...                             # an Outage that leaves the block counts against the endpoint, an answer for it
 
 It opens after `failures` outages in a row that span `patience` seconds. After a pause, which doubles up to a limit, one
 attempt goes out as a probe; the others wait for what becomes of it.
@@ -16,6 +16,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from typing import Any
 
 LONGEST_PAUSE = 60.0
 
@@ -34,6 +35,18 @@ class Outage(Passing):
 
 class Limited(Passing):
     """An endpoint is up, and asks for fewer requests."""
+
+
+class Refused(Exception):
+    """An endpoint is up, and will not answer this request: ``answer`` is what it says instead."""
+
+    def __init__(self, answer: Any) -> None:
+        super().__init__(str(answer))
+        self.answer = answer
+
+
+class NoTime(Passing):
+    """Nothing was sent: the deadline would have passed first."""
 
 
 class EndpointDown(Exception):
@@ -62,7 +75,7 @@ class CircuitBreaker:
 
     @asynccontextmanager
     async def attempt(self) -> AsyncIterator[None]:
-        """One request. What it raises decides: an Outage counts, anything else that the endpoint said does not.
+        """One request. An Outage counts against the endpoint, an answer of any kind for it, anything else not at all.
 
         Raises:
             EndpointDown: the breaker is open, and it is not yet time for a probe.
@@ -73,9 +86,7 @@ class CircuitBreaker:
         except Outage as outage:
             self._failed(str(outage), probe=probe is not None)
             raise
-        except asyncio.CancelledError:
-            raise
-        except BaseException:
+        except (Limited, Refused):
             self._answered()
             raise
         else:

@@ -5,20 +5,24 @@ A warning at 80 %; when it is spent the run stops, the samples are skipped, or `
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import math
 import os
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, Literal, final
+from typing import Any, Literal, TypeVar, final
 from uuid import uuid4
 
 from rewardkit.core.errors import RewardDefinitionError, RewardFailure, RunStopped, near_miss, shorten
+from rewardkit.judges.metering import tally
 from rewardkit.judges.shared_file import IN_MEMORY, SharedFile, checked_path, require_apsw, shared
 
 Then = Literal["stop", "skip", "fall_back"]
+_T = TypeVar("_T")
 
 _MILLION = 1_000_000
 _TABLE = "spent (one INTEGER PRIMARY KEY, calls INTEGER, tokens INTEGER, money REAL)"
@@ -117,6 +121,7 @@ class Spending:
         self._file = file
         self._warned: set[str] = set()
         self._warning = threading.Lock()
+        self._owed: list[tuple[int, float]] = []
 
     def allow(self) -> None:
         """Counts one call that is about to be made.
@@ -136,11 +141,23 @@ class Spending:
             raise RunStopped(f"{said}. Raise it in rk.Budget, or go on without: then='skip', then='fall_back'")
         raise RewardFailure(said)
 
+    def give_back(self) -> None:
+        """Counts one call less: it was not made."""
+        with suppress(RewardFailure):
+            self._rows(_ADD, (-1, 0, 0.0))
+
     def charge(self, model: str, prompt_tokens: int, completion_tokens: int) -> float:
-        """Counts what a call took, and returns its price."""
+        """Counts what a call took, and returns its price; what a locked ledger does not take is added to the next."""
         money = self.budget.price(model, prompt_tokens, completion_tokens)
-        self._rows(_ADD, (0, prompt_tokens + completion_tokens, money))
-        self._warn()
+        with self._warning:
+            owed, self._owed = [*self._owed, (prompt_tokens + completion_tokens, money)], []
+        try:
+            self._rows(_ADD, (0, sum(tokens for tokens, _ in owed), sum(price for _, price in owed)))
+            self._warn()
+        except RewardFailure as error:
+            _log.warning("%s", error)
+            with self._warning:
+                self._owed += owed
         return money
 
     def figures(self) -> dict[str, float]:
@@ -155,9 +172,7 @@ class Spending:
             return self._file.rows(statement, values)
         except apsw.Error as error:
             where = self.budget.ledger or "memory"
-            raise RewardFailure(
-                f"the judge's budget in {where} cannot be counted, so no call is made: {error}"
-            ) from error
+            raise RewardFailure(f"the judge's budget in {where} cannot be counted now: {error}") from error
 
     @property
     def _limits(self) -> dict[str, float | None]:
@@ -183,6 +198,34 @@ def spending_of(budget: Budget) -> Spending:
     """
     with _opening:
         return _opened(budget, os.getpid())
+
+
+@final
+@dataclass(frozen=True)
+class Account:
+    """What each request is counted and charged to, beside the event loop where it may wait for a file."""
+
+    budget: Budget
+
+    async def admit(self) -> None:
+        """Counts a request that is about to go out, if there is anything left to pay it with."""
+        try:
+            await self._in_its_place(lambda: spending_of(self.budget).allow())
+        except RewardFailure:
+            tally().failures["budget"] += 1
+            raise
+
+    async def give_back(self) -> None:
+        """Takes back what was counted of a request that could not go out."""
+        await self._in_its_place(lambda: spending_of(self.budget).give_back())
+
+    async def charge(self, model: str, prompt_tokens: int, completion_tokens: int) -> None:
+        """Counts what the request took."""
+        paid = (model, prompt_tokens, completion_tokens)
+        tally().cost += await self._in_its_place(lambda: spending_of(self.budget).charge(*paid))
+
+    async def _in_its_place(self, work: Callable[[], _T]) -> _T:
+        return work() if self.budget.ledger is None else await asyncio.to_thread(work)
 
 
 _opening = threading.Lock()

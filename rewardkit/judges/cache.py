@@ -10,6 +10,7 @@ import hashlib
 import json
 import logging
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -64,7 +65,9 @@ class Cache:
         for start in range(0, len(keys), _AT_ONCE):
             some = keys[start : start + _AT_ONCE]
             query = f"SELECT key, text FROM {_NAME} WHERE key IN ({','.join('?' * len(some))})"
-            found |= {key: text.decode(errors="surrogatepass") for key, text in self._tried(query, some)}
+            for key, kept in self._tried(query, some):
+                with suppress(AttributeError, UnicodeDecodeError):  # another program wrote it
+                    found[key] = kept.decode(errors="surrogatepass")
         return found
 
     def put(self, key: str, text: str) -> None:

@@ -6,6 +6,7 @@ import inspect
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from itertools import groupby
@@ -75,7 +76,7 @@ class Classifier:
     """A model in memory with its tokenizer."""
 
     def __init__(self, model: Any, tokenizer: Any) -> None:
-        self.model = model.eval()
+        self.model = model
         self.tokenizer = tokenizer
         self.config = getattr(model, "config", None)
         parameter = next(iter(model.parameters()), None)
@@ -86,7 +87,8 @@ class Classifier:
             self._padding = self.config.pad_token_id = tokenizer.pad_token_id  # it looks there for a text's last token
         added = getattr(tokenizer, "added_tokens_decoder", {}).values()
         special = {*map(str, tokenizer.all_special_tokens), *(str(token) for token in added if token.special)}
-        long = sorted((token for token in special if len(token) > 1), key=len, reverse=True)
+        # With a blank put behind the first character, a token that begins with a blank or has one there stays itself.
+        long = sorted((token for token in special if len(token[:2].strip()) == 2), key=len, reverse=True)
         self._special = re.compile("|".join(map(re.escape, long)) or r"(?!)")
 
     def read(self, texts: Sequence[tuple[str, str]], reading: Reading) -> Iterator[dict[int, Verdict]]:
@@ -148,7 +150,7 @@ class Classifier:
             )
             for name in batch[0].ids
         }
-        with torch.inference_mode():
+        with torch.inference_mode(), _evaluating(self.model):
             logits = self.model(**given).logits.float().cpu()
         if logits.ndim != 2 or len(logits) != rows:
             raise ValueError(f"its logits have the shape {tuple(logits.shape)}, not (texts, labels)")
@@ -168,7 +170,7 @@ class Classifier:
         length = len(ids["input_ids"])
         if length > limit:
             notes.append(f"cut from {length:,} to {limit:,} tokens")
-            ids = self._ids(completion, prompt, limit)
+            ids = self._ids(completion, self._end_of(prompt, completion, limit), limit)
         return _Encoded(number, ids, "; ".join(notes))
 
     def _ids(self, completion: str, prompt: str, limit: int | None = None) -> Ids:
@@ -186,6 +188,12 @@ class Classifier:
         if "token_type_ids" in found and "token_type_ids" in self._taken:
             ids["token_type_ids"] = (list(found["token_type_ids"]) or [0])[: len(tokens)]
         return ids
+
+    def _end_of(self, prompt: str, completion: str, limit: int) -> str:
+        """As much of the prompt as leaves room for the whole completion."""
+        while prompt and len(self._ids(completion, prompt)["input_ids"]) > limit:
+            prompt = prompt[len(prompt) // 4 + 1 :]
+        return prompt
 
     def _limit(self) -> int:
         limits = [self.tokenizer.model_max_length, getattr(self.config, "max_position_embeddings", None)]
@@ -231,6 +239,18 @@ def loaded(weights: Weights, process: int) -> Classifier:
             "which would be random"
         )
     return Classifier(model.to(weights.device or _own_device()), tokenizer)
+
+
+@contextmanager
+def _evaluating(model: Any) -> Iterator[None]:
+    """Without dropout, which whoever else trains the module may have put back on and finds as it was."""
+    training = [part for part in model.modules() if part.training]
+    model.eval()
+    try:
+        yield
+    finally:
+        for part in training:
+            part.training = True
 
 
 def _own_device() -> str:

@@ -55,7 +55,7 @@ def checked_scale(scale: Any) -> Interval:
         low, high = (float(end) for end in scale)
     except (TypeError, ValueError):
         low, high = 0.0, 0.0
-    if not (low < high and np.isfinite([low, high]).all()):
+    if not (low < high and np.isfinite(high - low)):
         raise RewardDefinitionError(
             f"a scale is (worst, best), two numbers that ascend such as (0, 10), got {shorten(scale)}"
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Hashable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -20,9 +20,9 @@ class Flights(Generic[_T]):
     """Equal work is done once for all who wait for it, and ends when nobody does any more."""
 
     def __init__(self) -> None:
-        self._under_way: dict[str, _Flight[_T]] = {}
+        self._under_way: dict[Hashable, _Flight[_T]] = {}
 
-    async def joined(self, key: str, work: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
+    async def joined(self, key: Hashable, work: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
         flight = self._under_way.get(key)
         if flight is None:
             flight = self._under_way[key] = _Flight(asyncio.ensure_future(work()))

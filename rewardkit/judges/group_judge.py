@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
+from rewardkit.core.calling import Abstention
 from rewardkit.core.outcome import Score
 from rewardkit.judges.metering import Tally, metered
 from rewardkit.judges.sample_judge import Brief, note, reported
@@ -33,7 +34,13 @@ class GroupJudge:
     brief: Brief
     shuffle: int = 0
 
-    async def __call__(self, completion: Sequence[str], *values: Any) -> list[Score]:
+    async def __call__(self, completion: Sequence[str], *values: Any) -> list[Score] | list[Abstention]:
+        # All rows of a group are of one sample; its prompt comes as one text already.
+        sample = {
+            name: value if name == "prompt" else value[0] for name, value in zip(self.brief.names, values, strict=True)
+        }
+        if lacking := self.brief.lacking(sample):
+            return [lacking] * len(completion)
         distinct = list(dict.fromkeys(completion))
         if len(distinct) == 1:
             return [Score(0.5, "all completions of the group are alike")] * len(completion)
@@ -42,10 +49,6 @@ class GroupJudge:
         shown = {text: shielded(text, most) for text in distinct}
         blocks = "\n\n".join(f"{identifier}:\n{shown[text].text}" for identifier, text in identified.items())
         form = Ranking(tuple(identified))
-        # All rows of a group are of one sample; its prompt comes as one text already.
-        sample = {
-            name: value if name == "prompt" else value[0] for name, value in zip(self.brief.names, values, strict=True)
-        }
         verdict = await self.brief.verdict(self.brief.conversation(form, f"To rank:\n\n{blocks}", sample))
         scores = form.scores(verdict.answers)
         found = {}

@@ -14,11 +14,11 @@ from rewardkit.core.calling import Policy
 from rewardkit.core.errors import MissingExtraError, RewardDefinitionError, shorten
 from rewardkit.core.leaf import Leaf
 from rewardkit.core.visibility import spoken_text, visible_text
+from rewardkit.judges.access import Access, problem_of
 from rewardkit.judges.asking import Service
 from rewardkit.judges.budget import Budget
 from rewardkit.judges.cache import Cache
 from rewardkit.judges.canaries import Canaries
-from rewardkit.judges.client import Access
 from rewardkit.judges.conversations import Example
 from rewardkit.judges.criteria import Criterion, CriterionScore, checked_criteria, checked_scale
 from rewardkit.judges.group_judge import GroupJudge
@@ -117,7 +117,7 @@ def judge(
     service = Service(
         _text("model", model),
         Access(
-            None if base_url is None else _text("base_url", base_url),
+            None if base_url is None else _address(base_url),
             _text("key", key),
             _count("concurrency", concurrency),
             None if requests_per_minute is None else _number("requests_per_minute", requests_per_minute),
@@ -131,6 +131,11 @@ def judge(
     )
     if budget is not None:
         budget.check(model)
+    if cache is not None and not deterministic:
+        raise RewardDefinitionError(
+            "judge: with deterministic=False equal samples get verdicts of their own, and a cache gives them all the "
+            "first one: leave one of them out"
+        )
     brief = Brief(service, asked, names, reference, _count("max_characters", max_characters), bool(deterministic))
     for canary in () if canaries is None else canaries.known:
         lacking = {*names} - {"prompt", *dict(canary.columns)}
@@ -146,7 +151,9 @@ def judge(
     if form is None and examples:
         raise RewardDefinitionError("judge: examples show how to score one completion; compare= has no use for them")
     leaf = Leaf(
-        GroupJudge(brief) if form is None else _of_samples(brief, form, examples, canaries),
+        GroupJudge(brief)
+        if form is None
+        else SampleJudge(brief, form, tuple(_example(one, form) for one in examples), canaries, batch_deadline),
         checked_name(name),
         (
             Parameter("completion", "completion", spoken_text if show_thinking else visible_text),
@@ -163,10 +170,6 @@ def judge(
     if not listed:
         return leaf
     return weighted_sum_of([(item.weight or 0.0, CriterionScore(leaf, item.name)) for item in listed])
-
-
-def _of_samples(brief: Brief, form: Form, examples: Iterable[Any], canaries: Canaries | None) -> SampleJudge:
-    return SampleJudge(brief, form, tuple(_example(example, form) for example in examples), canaries)
 
 
 def _form(
@@ -219,6 +222,13 @@ def _text(option: str, value: Any) -> str:
     if not isinstance(value, str) or not value.strip():
         raise RewardDefinitionError(f"judge: {option} is a text, got {shorten(value)}")
     return value
+
+
+def _address(value: Any) -> str:
+    problem = problem_of(_text("base_url", value))
+    if problem:
+        raise RewardDefinitionError(f"judge: {problem}")
+    return str(value).strip()
 
 
 def _number(option: str, value: Any) -> float:

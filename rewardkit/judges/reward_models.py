@@ -61,8 +61,8 @@ def reward_model(
         bounds: of the values; (0, 1) for a probability, otherwise unbounded unless said here.
         batch_size: completions read at once; halved while the memory does not suffice. A smaller batch is filled up to
             it, and texts are padded in steps of 64 tokens, so that no score depends on what else is read.
-        max_length: tokens of prompt and completion; what is longer is cut at its end, and the note says so. By default
-            the limit of the model or its tokenizer.
+        max_length: tokens of prompt and completion; of what is longer the prompt loses its beginning, then the
+            completion its end, and the note says so. By default the limit of the model or its tokenizer.
         device: such as "cuda:1"; by default the GPU of this rank (``LOCAL_RANK``) if there is one, else the CPU. A
             module stays where it is.
         dtype: of the weights of a model that is loaded, such as "bfloat16"; "auto" is that of its file.

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections import Counter
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from rewardkit.core.calling import Abstention
 from rewardkit.core.errors import RewardFailure, shorten
 from rewardkit.core.outcome import Score
 from rewardkit.judges.asking import Conversation, Service, ask
@@ -16,7 +18,7 @@ from rewardkit.judges.conversations import Example, conversation
 from rewardkit.judges.metering import Tally, metered, tally
 from rewardkit.judges.rubrics import Rubric
 from rewardkit.judges.shielding import Shielded, escaped, shielded
-from rewardkit.judges.verdicts import Form, Verdict
+from rewardkit.judges.verdicts import Form, Scale, Verdict
 
 NOTE_CHARACTERS = 500
 
@@ -45,7 +47,17 @@ class Brief:
         return conversation(self.rubric, form, block, values, reference=self.reference, **options)
 
     async def verdict(self, asked: Conversation, *, fresh: bool = False) -> Verdict:
-        return await ask(self.service, asked, shared=self.shared, fresh=fresh)
+        try:
+            return await ask(self.service, asked, shared=self.shared, fresh=fresh)
+        except RewardFailure:
+            raise
+        except Exception as error:  # an error scores the lowest bound, and a completion is not to blame for this one
+            raise RewardFailure(f"judge {self.service.model!r} broke: {type(error).__name__}: {error}") from error
+
+    def lacking(self, sample: Mapping[str, Any]) -> Abstention | None:
+        """The abstention on a sample that has no value where there is something to show: it is of another task."""
+        name = next((name for name, value in sample.items() if value is None), None)
+        return None if name is None else Abstention(f"the column {name!r} is None here")
 
     def describe(self) -> str:
         """What changes a verdict, for fingerprints."""
@@ -54,18 +66,22 @@ class Brief:
 
 @dataclass(frozen=True)
 class SampleJudge:
-    """Judges one completion at a time."""
+    """Judges one completion at a time; canaries have `patience` seconds."""
 
     brief: Brief
     form: Form
     examples: tuple[Example, ...]
     canaries: Canaries | None
+    patience: float = 600.0
 
-    async def __call__(self, completion: str, *values: Any) -> Score:
+    async def __call__(self, completion: str, *values: Any) -> Score | Abstention:
+        sample = dict(zip(self.brief.names, values, strict=True))
+        if lacking := self.brief.lacking(sample):
+            return lacking
         shown = shielded(completion, self.brief.max_characters)
-        verdict = await self.brief.verdict(self._asked(shown, dict(zip(self.brief.names, values, strict=True))))
+        verdict = await self.brief.verdict(self._asked(shown, sample))
         found = self.form.scores(verdict.answers)
-        parts = found if len(found) > 1 else {}
+        parts = {} if isinstance(self.form, Scale) else found
         return Score(sum(found.values()) / len(found), note(verdict.reason, reported(shown, completion)), parts)
 
     async def measured(self, calls: Awaitable[list[Any]]) -> tuple[list[Any], Tally]:
@@ -84,8 +100,6 @@ class SampleJudge:
         return self.brief.conversation(self.form, shown.text, values, examples=examples)
 
     async def _with_canaries(self, calls: Awaitable[list[Any]]) -> list[Any]:
-        import asyncio
-
         if self.canaries is None:
             return await calls
         due = self.canaries.due(_batches[self])
@@ -103,8 +117,9 @@ class SampleJudge:
         values = {"prompt": canary.prompt, **dict(canary.columns)}
         asked = self._asked(shielded(canary.completion, self.brief.max_characters), values)
         try:
-            return float((await self.brief.verdict(asked, fresh=True)).answers["score"])
-        except RewardFailure:
+            verdict = await asyncio.wait_for(self.brief.verdict(asked, fresh=True), self.patience)
+            return float(verdict.answers["score"])
+        except (RewardFailure, asyncio.TimeoutError):
             return None
 
 

@@ -22,6 +22,7 @@ class SharedFile:
 
     def __init__(self, path: str, table: str) -> None:
         import apsw
+        from tenacity import Retrying, retry_if_exception_type, stop_after_delay, wait_random
 
         self.warned = False
         self._lock = threading.Lock()
@@ -31,14 +32,24 @@ class SharedFile:
                 os.makedirs(os.path.dirname(path), exist_ok=True)
             self._connection: Any = apsw.Connection(path)
             self._connection.set_busy_timeout(PATIENCE)
-            self._connection.execute("PRAGMA journal_mode = WAL")  # readers do not wait for a writer
-            self._connection.execute("PRAGMA synchronous = NORMAL")  # survives a kill, if not a power cut
-            self._connection.execute(f"CREATE TABLE IF NOT EXISTS {table}")
+            # SQLite itself does not wait where several processes turn a new file to WAL at one time.
+            persistently = Retrying(
+                retry=retry_if_exception_type(apsw.BusyError),
+                stop=stop_after_delay(PATIENCE / 1000),
+                wait=wait_random(0.0, 0.05),
+                reraise=True,
+            )
+            persistently(self._prepare, table)
         except (apsw.Error, OSError) as error:
             raise RunStopped(
                 f"{path} cannot be opened: {error}. Name another file, or remove this one if it was not made by "
                 "rewardkit"
             ) from error
+
+    def _prepare(self, table: str) -> None:
+        self._connection.execute("PRAGMA journal_mode = WAL")  # readers do not wait for a writer
+        self._connection.execute("PRAGMA synchronous = NORMAL")  # survives a kill, if not a power cut
+        self._connection.execute(f"CREATE TABLE IF NOT EXISTS {table}")
 
     def rows(self, statement: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         """What one statement gives; it is written before this returns.
@@ -54,7 +65,8 @@ class SharedFile:
             except apsw.BusyError:
                 self._wait(0)
                 raise
-            self._wait(PATIENCE)
+            if not statement.startswith("SELECT"):  # readers never wait, so they do not know
+                self._wait(PATIENCE)
             return found
 
     def _wait(self, milliseconds: int) -> None:

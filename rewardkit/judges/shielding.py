@@ -25,10 +25,15 @@ _JOINERS = "\u200c\u200d"
 """Characters without a shape that Persian, Hindi and emoji need."""
 
 _CHAT_TOKEN = re.compile(
-    r"<(?=(?:\|[^|<>\s]{1,40}\||\uff5c[^<>]{1,40}\uff5c|/?s|bos|eos|pad|unk|start_of_turn|end_of_turn)>)"
-    r"|\[(?=/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS)\])|<(?=</?SYS>>)"
+    r"<(?=(?:\|[^|<>\s]{1,40}\||\uff5c[^<>]{1,40}\uff5c|/?s|bos|eos|pad|unk|sop|eop|role|start_of_turn|end_of_turn"
+    r"|/?tool_(?:call|response)|(?:unused|extra_id_|SPECIAL_)\d{1,6}|seed:[\w:]{1,40}|[A-Z_]{1,40}_TOKEN)>)"
+    r"|\[(?=(?:/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT|THINK|[gs]MASK)"
+    r"|\|[^|\[\]\s]{1,40}\|)\])|\](?=[~!]b[\[\]])|\](?=~!b\[)|<(?=</?SYS>>)"
 )
 """Where a token begins that chat templates are made of: a server may read it as the end of a turn."""
+
+_THINKING = re.compile(r"<(?=/?think(?:ing)?>)", re.IGNORECASE)
+"""Where thinking begins and ends: a judge that quotes it must not seem to have done so itself."""
 
 _TURN = re.compile(r"^[ \t]{0,9}(?:Human|Assistant|System)[ \t]{0,9}:", re.MULTILINE)
 
@@ -76,14 +81,18 @@ class Shielded:
 
 def shielded(completion: str, max_characters: int, name: str = "completion") -> Shielded:
     """`completion` escaped, cut to `max_characters` and delimited."""
-    head, tail = completion, ""
     shown = escaped(completion)
-    if len(completion) > max_characters:
-        behind = max_characters // 4
-        head, tail = completion[: max_characters - behind], completion[len(completion) - behind :]
-        missing = f"[{NONCE}: {len(completion) - max_characters:,} characters are left out here]"
-        shown = f"{escaped(head)}\n{missing}\n{escaped(tail)}"
-    return Shielded(delimited(shown, name), suspicious(f"{head}\n{tail}"))
+    missing = len(shown) - max_characters  # of what is sent: a character that is spelt out takes six and more
+    if missing > 0:
+        said = f"\n[{NONCE}: {missing:,} characters are left out here]\n"
+        shown = _ends(shown, max_characters, said)
+    return Shielded(delimited(shown, name), suspicious(_ends(completion, max_characters, "\n")))
+
+
+def _ends(text: str, most: int, between: str) -> str:
+    """Head and tail of `text`, `most` characters of it, with something between them where it is longer."""
+    behind = most // 4
+    return text if len(text) <= most else f"{text[: most - behind]}{between}{text[len(text) - behind :]}"
 
 
 def delimited(text: str, name: str) -> str:
@@ -113,7 +122,8 @@ def escaped(text: str) -> str:
     """
     text = text.replace("\r\n", "\n")
     hidden = {ord(character): _spelt(character) for character in set(text) if _is_hidden(character)}
-    return _CHAT_TOKEN.sub(lambda found: _spelt(found[0]), text.translate(hidden) if hidden else text)
+    text = text.translate(hidden) if hidden else text
+    return _THINKING.sub("\\\\u003c", _CHAT_TOKEN.sub(lambda found: _spelt(found[0]), text))
 
 
 def _is_hidden(character: str) -> bool:

@@ -47,10 +47,12 @@ class Guarded(httpx2.AsyncBaseTransport):
                 body = await self._read(response)
                 given = [
                     (name, value)
-                    for name, value in response.headers.items()
-                    if name.lower() not in ("content-encoding", "content-length", "transfer-encoding")
+                    for name, value in response.raw_headers
+                    if name.lower() not in (b"content-encoding", b"content-length", b"transfer-encoding")
                 ]
                 return httpx2.Response(response.status, headers=given, content=body, request=request)
+        except aiohttp.ClientConnectorError as error:
+            raise httpx2.ConnectError(f"{type(error).__name__}: {error}") from error
         except (aiohttp.ClientError, zlib.error, OSError) as error:
             raise httpx2.NetworkError(
                 f"{type(error).__name__}: {error}" if str(error) else type(error).__name__

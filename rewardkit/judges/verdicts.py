@@ -17,10 +17,11 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from rewardkit.core.errors import shorten
 from rewardkit.core.json_text import Parsed, parse_json
-from rewardkit.core.marks import fenced_blocks
 from rewardkit.core.visibility import visible_text
 
 Interval = tuple[float, float]
+
+_FENCE = "```"
 
 
 class Malformed(Exception):
@@ -235,19 +236,29 @@ def _model(form: Form) -> tuple[type[BaseModel], dict[str, str]]:
 
 
 def _only_json(text: str) -> Parsed:
-    """The one JSON object in `text`: bare, or in the one fenced block that holds JSON."""
-    whole = parse_json(text.strip())
-    if not whole.error:
-        return whole
-    answer = visible_text(text).strip()  # of a model whose thinking was not taken off by its server
-    blocks = fenced_blocks(answer)
-    bodies = [body for language, body in blocks if language == "json"] or [body for _, body in blocks]
-    if len(bodies) == 1:
-        return parse_json(bodies[0].strip())
-    if bodies:
-        return Parsed(error=f"{len(bodies)} fenced blocks of JSON where exactly one verdict is asked for")
-    bare = parse_json(answer)
-    return bare if not bare.error or answer.startswith("{") else Parsed(error="no JSON verdict in a fenced block")
+    """The one JSON object in `text`: bare, or in the one fenced block, which ends it.
+
+    A judge may quote what it judges, and a completion may hold a verdict in a fenced block: wherever there is more than
+    one place to read a verdict from, there is none.
+    """
+    as_it_is = _found(text.strip())
+    if not as_it_is.error:
+        return as_it_is
+    return _found(visible_text(text).strip())  # of a model whose thinking was not taken off by its server
+
+
+def _found(answer: str) -> Parsed:
+    before, fence, block = answer.partition(_FENCE)
+    if not fence or answer.startswith("{"):
+        bare = parse_json(answer)
+        return bare if not bare.error or answer.startswith("{") else Parsed(error="no JSON verdict in a fenced block")
+    if not block.endswith(_FENCE) or "{" in before:
+        return Parsed(error="the one fenced block with the verdict has to end the answer, with no JSON before it")
+    language, _, body = block.removesuffix(_FENCE).partition("\n")
+    found = parse_json(body.strip())
+    if found.error and (language.strip() not in ("", "json") or _FENCE in body):
+        return Parsed(error="the verdict has to stand in the only fenced block")
+    return found
 
 
 def _problem(error: Mapping[str, Any]) -> str:

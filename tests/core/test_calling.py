@@ -363,3 +363,20 @@ def test_what_no_sample_would_be_spared_passes_every_policy() -> None:
 
     with pytest.raises(rk.RewardFailure, match="reward 'unpaid' stops the run: the quota is exhausted"):
         rk.score(unpaid, ["a"])
+
+
+def test_what_stops_the_run_may_wait_for_its_end() -> None:
+    asked = []
+
+    @rk.reward(on_failure=0.5, deterministic=False)
+    def unpaid(completion: str, wanted: str) -> float:
+        asked.append(completion)
+        if len(asked) > 1:
+            raise RunStopped("the quota is exhausted")
+        return 1.0
+
+    batch = rk.Batch(["a", "b", "c"], columns={"wanted": ["x", None, "y"]})
+    table = Scorer(unpaid).score(batch, stops=False)
+    assert table.stop == "reward 'unpaid' stops the run: the quota is exhausted"
+    assert table.outcomes["unpaid"].tolist() == ["failed", "abstained", "failed"]
+    assert np.isnan(table["unpaid"]).all()

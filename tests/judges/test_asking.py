@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import rewardkit as rk
+from rewardkit.judges.access import Access
 from rewardkit.judges.asking import Conversation, Service
-from rewardkit.judges.client import Access
 from rewardkit.judges.shielding import NONCE
 from rewardkit.judges.verdicts import Scale
 from tests.judges.server import JudgeServer, says, unauthorised, verdict

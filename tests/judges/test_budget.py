@@ -183,3 +183,19 @@ def test_what_cannot_be_counted_is_not_spent(tmp_path: Path, monkeypatch: pytest
     other.execute("ROLLBACK")
     other.close()
     spending.allow()
+
+
+def test_what_a_locked_ledger_does_not_take_is_charged_with_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("rewardkit.judges.shared_file.PATIENCE", 20)
+    budget = Budget(tokens=1000, ledger=str(tmp_path / "spent.sqlite"))
+    spending = spending_of(budget)
+    spending.allow()
+    other = apsw.Connection(budget.ledger)
+    other.execute("BEGIN EXCLUSIVE")
+    spending.charge("m", 100, 10)
+    assert "cannot be counted now" in caplog.text
+    other.close()
+    spending.charge("m", 5, 0)
+    assert spending.figures()["tokens"] == 115

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import multiprocessing
+import subprocess
+import sys
 
 import pytest
 
 import rewardkit as rk
 from rewardkit.judges import client
-from rewardkit.judges.client import Access, Endpoint, endpoint_of
-from tests.judges.server import JudgeServer, verdict
+from rewardkit.judges.access import Access
+from rewardkit.judges.client import Endpoint, endpoint_of
+from tests.judges.server import JudgeServer, Reply, Request, verdict
 
 
 def body(text: str = "hi") -> dict[str, object]:
@@ -19,10 +22,8 @@ def body(text: str = "hi") -> dict[str, object]:
 
 def test_what_has_the_same_access_shares_an_endpoint() -> None:
     async def run() -> None:
-        one, same, other = (endpoint_of(Access("http://127.0.0.1:9/v1", concurrency=n)) for n in (2, 2, 3))
+        one, same, other = [await endpoint_of(Access("http://127.0.0.1:9/v1", concurrency=n)) for n in (2, 2, 3)]
         assert one is same is not other
-        await one.close()
-        await other.close()
 
     asyncio.run(run())
 
@@ -32,7 +33,7 @@ def test_another_key_is_another_endpoint(monkeypatch: pytest.MonkeyPatch) -> Non
         endpoints: list[Endpoint] = []
         for key in ("one", "two"):
             monkeypatch.setenv("OPENAI_API_KEY", key)
-            endpoints.append(endpoint_of(Access("http://127.0.0.1:9/v1")))
+            endpoints.append(await endpoint_of(Access("http://127.0.0.1:9/v1")))
         assert endpoints[0] is not endpoints[1]
 
     asyncio.run(run())
@@ -40,12 +41,11 @@ def test_another_key_is_another_endpoint(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_a_reply_says_what_it_took() -> None:
     async def run(address: str) -> None:
-        endpoint = endpoint_of(Access(address))
+        endpoint = await endpoint_of(Access(address))
         reply = await endpoint.complete(body(), deadline=5.0)
         assert '"score": 7' in reply.text
         assert reply.finish == "stop"
         assert reply.tokens_in > 0 < reply.tokens_out
-        await endpoint.close()
 
     with JudgeServer(verdict(7)) as server:
         asyncio.run(run(server.base_url))
@@ -60,9 +60,46 @@ def test_a_tenth_of_what_a_minute_allows_goes_at_once(per_minute: float, at_once
 
 def test_limits_let_through_what_they_allow() -> None:
     with JudgeServer(verdict(7)) as server:
-        limited = {"requests_per_minute": 6000.0, "tokens_per_minute": 100.0}
+        limited = {"requests_per_minute": 6000.0, "tokens_per_minute": 4000.0}
         reward = rk.judge("Good?", model="m", base_url=server.base_url, max_tokens=None, **limited)  # type: ignore[arg-type]
         assert rk.score(reward, ["a"]).total.tolist() == [0.7]  # larger than all that may go at once: it waits its turn
+
+
+SCRIPTS = {
+    "in a loop of its own": """
+async def main():
+    assert (await judge.function("a")).value == 0.7
+asyncio.run(main())
+""",
+    "in the background": "assert rk.score(judge, ['a', 'b']).total.tolist() == [0.7, 0.7]",
+    "after an exception": """
+rk.score(judge, ['a'])
+try:
+    raise ValueError
+except ValueError:
+    sys.exit(0)
+""",
+    "after Ctrl-C in a batch": """
+threading.Timer(0.3, signal.pthread_kill, [threading.main_thread().ident, signal.SIGINT]).start()
+try:
+    rk.score(rk.judge("Good?", model="slow", base_url=sys.argv[1]), ['a', 'b'])
+except KeyboardInterrupt:
+    sys.exit(0)
+""",
+}
+
+
+@pytest.mark.parametrize("script", SCRIPTS.values(), ids=SCRIPTS)
+def test_it_leaves_nothing_open(script: str) -> None:
+    def answered(request: Request) -> Reply:
+        return Reply(delay=60) if request.body["model"] == "slow" else verdict(7)(request)
+
+    imports = "import asyncio, signal, sys, threading\nimport rewardkit as rk\n"
+    made = "judge = rk.judge('Good?', model='m', base_url=sys.argv[1])\n"
+    with JudgeServer(answered) as server:
+        command = [sys.executable, "-W", "error", "-c", imports + made + script, server.base_url]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=30)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
 def _scored(address: str) -> list[float]:

@@ -91,3 +91,8 @@ def test_examples_of_several_answers(server: JudgeServer) -> None:
 def test_criteria_that_are_none(server: JudgeServer, criteria: Any) -> None:
     with pytest.raises(rk.RewardDefinitionError):
         judge(server, criteria=criteria)
+
+
+def test_one_criterion_is_enough(server: JudgeServer) -> None:
+    server.answer = verdict({"reason": "so", "clarity": 5})
+    assert rk.score(judge(server, criteria={"clarity": "Is it clear?"}), ["a"]).total.tolist() == [0.5]

@@ -11,6 +11,7 @@ import pytest
 
 import rewardkit as rk
 from rewardkit.judges import client
+from rewardkit.judges.replies import retry_after
 from tests.judges.server import (
     Answer,
     JudgeServer,
@@ -51,6 +52,10 @@ PASSING = {
     "empty": content_type("application/json", ""),
     "a list": content_type("application/json", "[]"),
     "too large": huge(8),
+    "nested without end": content_type("application/json", "[" * 100_000),
+    "no charset": content_type("text/plain; charset=hex", "{}"),
+    "304": lambda request: Reply(b"", 304),
+    "no content": content_type("application/json", '{"choices": [{"message": {"refusal": "no"}}]}'),
     "off scale": verdict(11),
     "prose": says("seven of ten"),
     "cut at max_tokens": says('{"reason": "because', finish="length"),
@@ -67,6 +72,7 @@ LASTING = {
 FINAL = {
     "401": unauthorised(),
     "no quota": no_quota(),
+    "402": failure(402, "Insufficient Balance"),
     "400": failure(400, "unknown parameter 'temperature'"),
     "403": failure(403),
     "404": failure(404, "the model `m` does not exist"),
@@ -124,6 +130,50 @@ def test_what_is_refused_for_itself_fails_alone() -> None:
         assert "maximum context length" in table.notes["judge"][0]
 
 
+@pytest.mark.parametrize("status", [429, 503])
+def test_what_is_refused_while_the_endpoint_is_busy_does_not_stop_the_run(status: int) -> None:
+    with JudgeServer(verdict(7)) as server:
+        server.plan(failure(400, "filtered"), failure(400, "filtered"), failure(status))
+        assert rk.score(judge(server, concurrency=1), ["a"]).total.tolist() == [0.7]
+
+
+def test_an_endpoint_that_refuses_everything_from_now_on_stops_the_run() -> None:
+    with JudgeServer(verdict(7)) as server:
+        reward = judge(server, concurrency=1)
+        assert rk.score(reward, ["a"]).total.tolist() == [0.7]
+        server.answer = failure(404, "the model was withdrawn")
+        with pytest.raises(rk.RewardFailure, match="withdrawn"):
+            rk.score(reward, [str(number) for number in range(20)])
+
+
+def test_a_limit_per_minute_costs_time_and_no_sample() -> None:
+    with JudgeServer(verdict(7)) as server:
+        table = rk.score(judge(server, requests_per_minute=600, deadline=0.5), [str(number) for number in range(70)])
+        assert table.total.tolist() == [0.7] * 70  # 60 at once, the others wait for longer than their deadline
+
+
+def test_odd_headers_and_parts_are_read() -> None:
+    body = (
+        '{"choices": [{"message": {"content": [{"type": "text", "text": "{\\"reason\\": \\"\\", \\"score\\": 7}"}]}}]}'
+    )
+    odd = Reply(body.encode(), headers={"content-type": "application/json", "x-region": "Zürich"})
+    with JudgeServer(lambda request: odd) as server:
+        assert rk.score(judge(server), ["a"]).total.tolist() == [0.7]
+
+
+def test_a_key_or_an_address_of_no_use_is_said_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    with JudgeServer(verdict(7)) as server:
+        monkeypatch.setenv("OPENAI_API_KEY", "secret\n")  # as files end
+        assert rk.score(judge(server), ["a"]).total.tolist() == [0.7]
+        monkeypatch.setenv("OPENAI_API_KEY", "schlüssel")
+        with pytest.raises(rk.RewardFailure, match="OPENAI_API_KEY holds characters"):
+            rk.score(judge(server), ["a"])
+    for address in ("localhost:1/v1", "ftp://x/v1", "http://", "http://127.0.0.1:99999/v1", "http://me:hidden@x/v1"):
+        with pytest.raises(rk.RewardDefinitionError, match="base_url") as raised:
+            rk.judge("Good?", model="m", base_url=address)
+        assert "hidden" not in str(raised.value)
+
+
 def test_a_tenth_of_429_and_500_costs_no_sample() -> None:
     troubled = sometimes(0.1, sometimes(0.5, limited(), failure(500), seed=1), verdict(7), seed=2)
     with JudgeServer(troubled) as server:
@@ -149,7 +199,7 @@ def test_an_endpoint_that_is_down_fails_its_batch_and_is_found_again(monkeypatch
     monkeypatch.setattr(client, "_SECONDS_TO_OPEN", 0.0)
     monkeypatch.setattr(client, "_PAUSE", 0.1)
     with JudgeServer(verdict(7)) as server:
-        reward = judge(server, deadline=0.5)
+        reward = judge(server, deadline=2.0)
         texts = [str(number) for number in range(100)]
         assert rk.score(reward, texts).total.tolist() == [0.7] * 100
         server.down()
@@ -195,7 +245,11 @@ def test_the_key_is_in_no_message(monkeypatch: pytest.MonkeyPatch, caplog: pytes
         with pytest.raises(rk.RewardFailure) as raised:
             rk.score(judge(server), ["a"])
         assert server.requests[0].headers["authorization"] == "Bearer open sesame"
-    for said in (str(raised.value), caplog.text):
+        server.answer = content_type(
+            "application/json", '{"error": "the key open sesame or sk-abcdef0123456789 is bad"}'
+        )
+        [note] = rk.score(judge(server, deadline=0.2), ["a"]).notes["judge"]
+    for said in (str(raised.value), caplog.text, note):
         assert "sesame" not in said
         assert "abcdef0123456789" not in said
 
@@ -229,4 +283,4 @@ def test_ctrl_c_ends_a_batch_and_leaves_the_next_one_whole() -> None:
     ],
 )
 def test_what_a_server_asks_to_wait(headers: dict[str, str], seconds: float | None) -> None:
-    assert client.retry_after(headers) == seconds
+    assert retry_after(headers) == seconds

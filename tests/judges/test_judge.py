@@ -12,7 +12,8 @@ import pytest
 
 import rewardkit as rk
 from rewardkit.judges import judge as judging
-from tests.judges.server import JudgeServer, Request, no_schema, says, verdict
+from rewardkit.judges.budget import spending_of
+from tests.judges.server import JudgeServer, Request, failure, no_schema, says, verdict
 
 
 @pytest.fixture
@@ -73,7 +74,7 @@ def test_the_thinking_is_shown_on_request_alone(server: JudgeServer) -> None:
     first, second = (request.messages[-1]["content"] for request in server.requests)
     assert "secret" not in first
     assert "\nParis\n" in first
-    assert "<think>secret</think>Paris\n" in second
+    assert r"\u003cthink>secret\u003c/think>Paris" in second
 
 
 def test_conversations_and_empty_completions_are_judged_too(server: JudgeServer) -> None:
@@ -245,3 +246,45 @@ def test_canaries_tell_when_the_judge_changes(server: JudgeServer, caplog: pytes
     measured = rk.score(reward, ["a"]).measured
     assert (measured["judge_drift/watched"], measured["judge_drift_most/watched"]) == (1.5, 3.0)
     assert "the judge has drifted: 1 of 2 canaries" in caplog.text
+
+
+def test_a_sample_without_what_is_to_be_shown_abstains(server: JudgeServer) -> None:
+    table = rk.score(
+        judge(server, "{hint}", reference="answer"), ["4"] * 3, answer=["four", None, "4"], hint=["a", "b", None]
+    )
+    assert table.outcomes["judge"].tolist() == ["scored", "abstained", "abstained"]
+    server.answer = verdict(lambda request: pytest.fail("asked"))
+    ranking = judge(server, compare="group", reference="answer")
+    table = rk.score(ranking, ["a", "b"], prompts=["p", "p"], answer=[None, None])
+    assert table.outcomes["judge"].tolist() == ["abstained", "abstained"]
+
+
+def test_what_has_no_answer_of_its_own_cannot_be_kept(server: JudgeServer) -> None:
+    with pytest.raises(rk.RewardDefinitionError, match="leave one of them out"):
+        judge(server, deterministic=False, cache="judged.sqlite")
+
+
+def test_judges_share_no_request_on_other_terms(server: JudgeServer) -> None:
+    poor = judge(server, budget=rk.Budget(calls=1, then="skip"), name="poor", batch_deadline=5.0)
+    rk.score(poor, ["a"])
+    table = rk.score(poor + judge(server, name="rich"), ["b"])
+    assert (table.outcomes["poor"][0], table.outcomes["rich"][0]) == ("failed", "scored")
+
+
+def test_what_could_not_be_sent_spends_nothing(server: JudgeServer) -> None:
+    budget = rk.Budget(calls=3)
+    reward = judge(server, budget=budget, deadline=0.2, concurrency=1)
+    server.down()
+    table = rk.score(reward, [str(number) for number in range(6)])
+    assert set(table.outcomes["judge"]) == {"failed"}
+    assert table.measured["judge_calls/judge"] == 0.0
+    server.up()
+    assert rk.score(reward, ["a", "b", "c"]).total.tolist() == [0.7] * 3
+
+
+def test_every_request_is_counted_and_charged(server: JudgeServer) -> None:
+    server.plan(says("seven"), failure(500))
+    budget = rk.Budget(calls=10)
+    table = rk.score(judge(server, budget=budget), ["a"])
+    assert table.total.tolist() == [0.7]
+    assert spending_of(budget).figures()["calls"] == len(server.requests) == table.measured["judge_calls/judge"] == 3

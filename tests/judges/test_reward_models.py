@@ -14,6 +14,7 @@ from hypothesis import given, settings, strategies as st
 import rewardkit as rk
 from rewardkit.core.errors import RunStopped
 from rewardkit.core.fingerprints import fingerprint
+from rewardkit.judges.classifiers import Classifier
 from rewardkit.judges.reward_models import reward_model
 from tests.hostile.texts import TEXTS as TEXTS_OF_ADVERSARIES
 
@@ -220,3 +221,29 @@ def test_hostile_texts_can_be_read() -> None:
 def test_what_is_no_reward_model(options: dict[str, Any], said: str) -> None:
     with pytest.raises(rk.RewardDefinitionError, match=said):
         reward_model(**options)
+
+
+def test_a_long_prompt_leaves_room_for_the_completion() -> None:
+    model = tiny.Counter()
+    table = rk.score(counting(model), ["aaa", "b"], prompts=["x" * 100 + "a"] * 2)
+    assert table.total.tolist() == [4, 1]
+    assert all(
+        text.endswith(end) and len(text) <= 64 for text, end in zip(sorted(model.texts), ("aaa", "b"), strict=True)
+    )
+
+
+def test_blanks_that_are_special_hold_nothing_up() -> None:
+    tokenizer = tiny.tokenizer()
+    tokenizer.add_special_tokens({"additional_special_tokens": ["  ", " x"]})
+    assert Classifier(tiny.Counter(), tokenizer)._encoded(0, "a  a x", "", 64).note == ""
+
+
+def test_a_module_in_training_is_read_without_dropout_and_stays_in_training() -> None:
+    model = tiny.Counter()
+    reward = counting(model)
+    rk.score(reward, ["a"])
+    model.train()
+    seen: list[bool] = []
+    model.register_forward_pre_hook(lambda module, given: seen.append(module.training))
+    rk.score(reward, ["aa"])
+    assert (seen, model.training) == ([False], True)

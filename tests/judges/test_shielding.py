@@ -29,7 +29,8 @@ def test_only_we_write_the_nonce(text: str, most: int) -> None:
     shown = shielded(text, most).text
     inside = shown.removeprefix(f"<completion-{NONCE}>\n").removesuffix(f"\n</completion-{NONCE}>")
     assert shown == f"<completion-{NONCE}>\n{inside}\n</completion-{NONCE}>"
-    assert inside.count(NONCE) == (len(text) > most)
+    assert inside.count(NONCE) == (len(escaped(text)) > most)
+    assert len(inside) <= most + 60
 
 
 @given(HOSTILE)

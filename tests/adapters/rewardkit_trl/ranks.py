@@ -15,6 +15,7 @@ from rewardkit_trl.sharing import Call
 
 import rewardkit as rk
 from rewardkit.core import states
+from rewardkit.core.errors import RunStopped
 from rewardkit.core.outcome import ScoreTable
 from tests.adapters.rewardkit_trl import tiny
 from tests.adapters.rewardkit_trl.test_training import Recorder, early, echo, generations, judged
@@ -24,6 +25,13 @@ from tests.adapters.rewardkit_trl.test_training import Recorder, early, echo, ge
 def down_on_rank_1(completion: str) -> float:
     if os.environ["RANK"] == "1":
         raise rk.RewardFailure("the judge is down")
+    return 0.5
+
+
+@rk.reward
+def unpaid_on_rank_1(completion: str, progress: rk.Progress) -> float:
+    if os.environ["RANK"] == "1" and progress.step == 1:
+        raise RunStopped("the quota is exhausted")
     return 0.5
 
 
@@ -81,6 +89,7 @@ OVER_THE_BATCH = rk.normalise(early, by="batch") + echo
 CASES: dict[str, dict[str, Any]] = {
     "logs": {"reward": judged + 0.5 * early, "limits": {"max_failure_rate": 1.0}},
     "breaker": {"reward": down_on_rank_1 + early, "limits": {"failure_window": 3}},
+    "unpaid": {"reward": unpaid_on_rank_1 + early},
     "adaptive": {"reward": ADAPTIVE, "options": {"learning_rate": 1e-2, "max_steps": 9}},
     "split": {"reward": RELATIVE, "options": {"per_device_train_batch_size": 2}},
     "moody": {

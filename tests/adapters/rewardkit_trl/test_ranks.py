@@ -103,6 +103,14 @@ def test_both_stop_together_when_the_judge_of_one_is_down(tmp_path: Path) -> Non
     assert [path.name for path in tmp_path.glob("checkpoint-*")] == ["checkpoint-3"]
 
 
+def test_both_stop_together_where_one_finds_the_quota_exhausted(tmp_path: Path) -> None:
+    first, second = run_on_two_ranks(tmp_path, "unpaid")
+    assert first["error"] == second["error"] == "reward 'unpaid_on_rank_1' stops the run: the quota is exhausted"
+    assert first["step"] == second["step"] == 2
+    assert [path.name for path in tmp_path.glob("checkpoint-*")] == ["checkpoint-2"]
+    assert [entry["unscorable"] for entry in first["history"]] == [0.0, 0.5]
+
+
 def test_a_curriculum_moves_alike_on_both_and_as_in_one_process(tmp_path: Path) -> None:
     ranks = run_on_two_ranks(tmp_path, "adaptive")
     first, second = (rank["batches"] for rank in ranks)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 import rewardkit as rk
+from rewardkit.core.errors import RunStopped
 from rewardkit.core.outcome import Floats, ScoreTable
 
 pytest.importorskip("trl")
@@ -317,6 +319,46 @@ def test_a_run_that_the_breaker_stopped_can_be_resumed(tmp_path: Path) -> None:
     down[0] = False
     trainer.train(resume_from_checkpoint=str(tmp_path / "checkpoint-2"))
     assert trainer.state.global_step == 6
+
+
+def test_what_stops_the_run_leaves_a_checkpoint_and_can_be_resumed(tmp_path: Path) -> None:
+    asked, exhausted = Counter[int](), [True]
+
+    @rk.reward(deterministic=False, on_failure=0.5)
+    def unpaid(completion: str, progress: rk.Progress) -> float:
+        asked[progress.step] += 1
+        if exhausted[0] and progress.step == 1 and asked[1] > 3:  # in the middle of a batch
+            raise RunStopped("the quota is exhausted")
+        return 0.5
+
+    several: dict[str, Any] = {"gradient_accumulation_steps": 2, "steps_per_generation": 1}
+    trainer = tiny.trainer(tmp_path, rk.to_trl(unpaid + early), max_steps=4, **several)
+    with pytest.raises(rk.RewardFailure, match="'unpaid' stops the run: the quota is exhausted"):
+        trainer.train()
+    assert trainer.state.global_step == 2
+    assert [path.name for path in tmp_path.glob("checkpoint-*")] == ["checkpoint-2"]
+    exhausted[0] = False
+    trainer.train(resume_from_checkpoint=str(tmp_path / "checkpoint-2"))
+    entries = generations(trainer)
+    assert [entry.get("failed/unpaid") for entry in entries] == [None, 1.0, 0.0, 0.0]
+    assert [entry["unscorable"] for entry in entries] == [0.0, 1.0, 0.0, 0.0]
+
+
+def test_what_stops_the_run_in_an_evaluation_leaves_a_checkpoint_too(tmp_path: Path) -> None:
+    @rk.reward
+    def unpaid(completion: str, progress: rk.Progress) -> float:
+        if not progress.training:
+            raise RunStopped("the quota is exhausted")
+        return 0.5
+
+    options: dict[str, Any] = {"eval_rows": 4, "eval_strategy": "steps", "eval_steps": 2, "max_steps": 4}
+    trainer = tiny.trainer(tmp_path, rk.to_trl(unpaid + early), **options)
+    with pytest.raises(rk.RewardFailure, match="the quota is exhausted"):
+        trainer.evaluate()  # by itself it has nothing to lose
+    assert not list(tmp_path.glob("checkpoint-*"))
+    with pytest.raises(rk.RewardFailure, match="the quota is exhausted"):
+        trainer.train()
+    assert [path.name for path in tmp_path.glob("checkpoint-*")] == ["checkpoint-2"]
 
 
 def test_a_short_burst_of_failures_does_not_stop_the_run(tmp_path: Path) -> None:
