@@ -20,8 +20,12 @@ $(READY): pyproject.toml constraints.txt
 demo: $(READY) ## train a small language model with GRPO and show what its reward did
 	$(BIN)/rewardkit demo
 
+# The many processes that the tests start should find the sources compiled.
+unexport PYTHONDONTWRITEBYTECODE
+
+# In the order of tests/conftest.py.
 test: $(READY) ## run all tests, two at a time; WORKERS=0 runs them one after the other
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 lint: $(READY) ## ruff, mypy --strict, import-linter
 	$(BIN)/ruff check .

@@ -1,10 +1,11 @@
-"""For all tests: what Hypothesis does, and how two processes that share the tests tell each other of failures.
+"""For all tests: what Hypothesis does, and how two processes share the tests and tell each other of failures.
 
 ``pytest --hypothesis-profile=exploring`` draws other examples in every run.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Generator
 from typing import Any
 
@@ -15,6 +16,15 @@ from hypothesis import settings
 settings.register_profile("exploring", deadline=None)
 settings.register_profile("repeatable", deadline=None, derandomize=True)
 settings.load_profile("repeatable")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Files with slow tests go first, then those with many: a long one at the end would leave a process without work."""
+    if not hasattr(config, "workerinput"):
+        return  # alone, a process takes them as they come
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    count = Counter(item.path for item in items)
+    items.sort(key=lambda item: (item.path not in slow, -count[item.path]))
 
 
 @pytest.hookimpl(wrapper=True)

@@ -33,6 +33,8 @@ def test_names_are_offered_for_completion() -> None:
 def test_an_unknown_name_gets_its_near_miss() -> None:
     with pytest.raises(AttributeError, match="weighted_sum"):
         rk.weigthed_sum  # noqa: B018
+    with pytest.raises(AttributeError, match="Did you mean 'exact'"):
+        rk.exact_match  # noqa: B018
 
 
 def test_no_public_name_is_a_top_level_module() -> None:

@@ -39,6 +39,9 @@ class RewardCallback(TrainerCallback):
             recording.log(logs or {}, state.global_step)
 
     def on_train_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        for evaluator in self.evaluators:
+            if evaluator.updates is not None:
+                evaluator.updates.end(state)
         for recording in self._recordings:
             recording.flush(finished=state.global_step >= state.max_steps)  # else somebody stopped it
 

@@ -134,6 +134,8 @@ class Evaluator:
         trainer.set_weights(self, self.layout.weights_at(progress))
         if trainer.training:
             run.strict = False
+            if self.updates is not None:
+                self.updates.scored = self.updates.version
             self.memory.learn(
                 state, scored.tally.means(scored.table), scored.tally.followed_means(self.scorer.followers)
             )
@@ -191,7 +193,7 @@ class Evaluator:
         if trainer.processes > 1 and (split or self.layout.together == "batch"):
             everything, start = trainer.of_all_processes(call)
             # By one process for all: a judge asked twice may answer twice.
-            scored: Scored = trainer.on_main(lambda: self._score(everything, progress, trainer, run))
+            scored: Scored = trainer.on_main(lambda: self._score(everything, progress, trainer, run, whole=True))
             return scored.part(start, start + own, main=trainer.is_main)
         if split:
             raise BindingError(
@@ -204,7 +206,10 @@ class Evaluator:
             table = replace(table, measures=_joined(trainer.of_each_process(table.measures)))
         return replace(scored, table=table, tally=scored.tally.summed(trainer.summed_over_ranks))
 
-    def _score(self, call: Call, progress: Progress | None, trainer: Trainer, run: Run) -> Scored:
+    def _score(
+        self, call: Call, progress: Progress | None, trainer: Trainer, run: Run, *, whole: bool = False
+    ) -> Scored:
+        """The rows of `call`: this process's, or the `whole` batch's."""
         generations = trainer.num_generations
         batch = Batch(
             call.completions,
@@ -228,8 +233,9 @@ class Evaluator:
         lines = () if capture is None else tuple(capture.lines)
         spread = None if cut or self.recording is None else Spread.of(totals, batch.groups)
         if self.updates is not None and trainer.training:
-            groups = None if cut else batch.groups
-            self.updates.remember(batch, groups, table, totals, self.memory.states, trainer.way_to_advantages(self))
+            groups, way = None if cut else batch.groups, trainer.way_to_advantages(self)
+            processes = 1 if whole else trainer.processes
+            self.updates.remember(batch, groups, table, totals, self.memory.states, way, processes)
         return Scored(table, tally, tuple(addends), spread, batch.groups, seconds, lines)
 
     def _listening(self) -> AbstractContextManager[Capture | None]:

@@ -77,7 +77,10 @@ class RewardFunctions(list[Any]):
         return RewardCallback(self._evaluators)
 
     def flush(self) -> None:
-        """Waits until all that was recorded so far is written; the end of a training and of the process do so too."""
+        """Waits until all that was recorded so far is written; the end of a training and of the process do so too.
+
+        Where the functions are called by hand, without a trainer, it also marks the run as finished.
+        """
         for evaluator in self._evaluators:
             if evaluator.recording is not None:
                 evaluator.recording.flush()

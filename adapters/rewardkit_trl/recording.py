@@ -6,6 +6,7 @@ Nothing of it reaches the training: what goes wrong is said in the log, and no n
 from __future__ import annotations
 
 import logging
+import math
 import os
 import threading
 import time
@@ -23,8 +24,9 @@ from rewardkit.core.outcome import Floats, ScoreTable
 from rewardkit.core.scorer import Scorer
 from rewardkit.store.captured import FaultLines
 from rewardkit.store.parts import Files
-from rewardkit.store.recorder import Recorder, next_attempt
+from rewardkit.store.recorder import PATIENCE, Recorder, next_attempt
 from rewardkit.store.records import ComponentDescription, Line, Logged, Record, Version
+from rewardkit.store.schema import COMMITTING
 from rewardkit_trl.advantages import Way
 from rewardkit_trl.scored import Scored
 from rewardkit_trl.sharing import Call
@@ -57,6 +59,7 @@ class Recording:
         self._recorder: Recorder | None = None
         self._last_step = -1  # of training, in this attempt
         self._trained = self._anew = False
+        self._alone = True  # until a trainer is in sight
         self._logged: list[Logged] = []
         self._own: set[str] = set()
         self._lines: list[Line] = []
@@ -96,6 +99,7 @@ class Recording:
         """
         with self._lock:
             step = getattr(state, "global_step", None)
+            self._alone = not trainer.known and state is None
             self._open(trainer, step)
             with self._guarded():
                 self._own |= measured.keys()
@@ -135,13 +139,16 @@ class Recording:
             self._anew = self._trained
 
     def flush(self, *, finished: bool = False) -> None:
-        """Writes what is left; says so if that was all of a training."""
+        """Writes what is left; says so if that was all of a training.
+
+        Where no trainer is in sight, who calls the functions by hand ends the run by this.
+        """
         with self._lock, self._guarded():
             if self._recorder is not None:
                 if self._logged:
                     last = self._logged[-1]
-                    self._hand_over(table=_NOTHING, step=last.step, training=last.training)
-                if finished:
+                    self._hand_over(table=_NOTHING, step=last.step, training=last.training, lines=self._said())
+                if finished or self._alone:
                     self._recorder.finish(_FLUSH_SECONDS)
                 else:
                     self._recorder.flush(_FLUSH_SECONDS)
@@ -168,8 +175,26 @@ class Recording:
         if self._attempt and self._recorder is None:
             with self._guarded():
                 self._recorder = Recorder(self.path, attempt=self._attempt, rank=trainer.rank)
+        if self._recorder is not None:  # by hand, nothing waits for the disk but the one who asked for a record
+            self._recorder.patience = math.inf if self._alone else PATIENCE
         if trainer.training:
+            if not self._trained and not step and trainer.is_main:
+                self._tell_of_earlier()
             self._trained, self._last_step = True, -1 if step is None else step
+
+    def _tell_of_earlier(self) -> None:
+        """Warns where a training that begins at its first step hides another one."""
+        with self._guarded():
+            if not any(part.attempt < (self._attempt or 0) for part in Files.at(self.path).parts(COMMITTING)):
+                return
+            said = (
+                f"{self.path}: another training was recorded here before, and this one starts from its beginning. What "
+                "the earlier one did is still on disk, but rk.open_run(...).scores() and `rewardkit view` leave it out "
+                "from now on; .scores(superseded=True) has it. Record each training to a folder of its own, or go on "
+                "from a checkpoint of the earlier one"
+            )
+            _LOG.warning("%s", said)
+            self.say(said, "warning")
 
     def _next_attempt(self) -> int:
         """0 where the folder cannot be had: it is tried again at the next batch."""

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from importlib.util import find_spec
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -74,7 +77,7 @@ def run(options: argparse.Namespace) -> int:
     components = Scorer(replayed.reward).components
     keep = nullcontext(None) if options.out is None else written(options.out, replayed.saved, components)
     report, started, used = ReplayReport(), time.perf_counter(), [1]
-    with keep as add, _progress(replayed.saved.name, replayed.saved.size) as moved:
+    with _terminable(), keep as add, _progress(replayed.saved.name, replayed.saved.size) as moved:
         batches = replay(replayed, processes=options.processes, batch=options.batch, told=used.append)
         for chunk, scores in batches:
             if add is not None:
@@ -95,6 +98,23 @@ def run(options: argparse.Namespace) -> int:
     if options.out is not None:
         print(f"\nwritten: {visible(str(options.out))}")
     return 1 if report.faulty else 0
+
+
+@contextmanager
+def _terminable() -> Iterator[None]:
+    """SIGTERM ends it as Ctrl-C does: with its processes, and without half a file."""
+
+    def end(number: int, frame: FrameType | None) -> None:
+        sys.exit(128 + number)
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _refuse_to_overwrite(data: str, out: Path) -> None:

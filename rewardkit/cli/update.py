@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _WAIT = 120.0
 _KINDS = ("weights", "thresholds", "schedules")
+_UNITS = ((86_400.0, "days"), (3_600.0, "hours"), (60.0, "minutes"), (1.0, "seconds"))
 
 
 def add_to(verbs: Verbs) -> None:
@@ -96,7 +97,7 @@ def run(options: argparse.Namespace) -> int:
         return 0
     request = sent(mailbox, options.reward, numbers, options.rollback)
     print(f"update {request.update}: {visible(str(request))}", file=sys.stderr, flush=True)
-    return _told(answered(mailbox, request, options.wait), options.wait)
+    return _told(answered(mailbox, request, options.wait), options.wait, mailbox)
 
 
 def _numbers(given: list[str]) -> dict[str, dict[str, Any]]:
@@ -123,12 +124,12 @@ def _value(text: str) -> Any:
     return text
 
 
-def _told(answer: Mapping[str, Any], waited: float) -> int:
+def _told(answer: Mapping[str, Any], waited: float, mailbox: Mailbox) -> int:
     """Prints an answer; the exit code."""
     if answer["status"] == "pending":
         print(
             f"no answer within {waited:g} s: the request stays, and is taken when the training comes to its next step. "
-            "--history shows what became of it, --cancel takes it back"
+            f"{_alive(mailbox)}--history shows what became of it, --cancel takes it back"
         )
         return 3
     if answer.get("trial"):
@@ -142,11 +143,24 @@ def _told(answer: Mapping[str, Any], waited: float) -> int:
     return 0
 
 
+def _alive(mailbox: Mailbox) -> str:
+    """Whether there seems to be a training at all."""
+    from rewardkit_trl.updates.face import state_of
+
+    last = mailbox.last_written()
+    if last is None or state_of(mailbox) == "running":
+        return ""
+    seconds = max(0.0, time.time() - last)
+    ago = next((f"{seconds / unit:.0f} {name}" for unit, name in _UNITS if seconds >= 2 * unit), "a moment")
+    return f"That training does not seem to run: it wrote its last {ago} ago. "
+
+
 def _trial(trial: Mapping[str, Any]) -> str:
     """Old and new on the batch that it was tried on."""
     pairs = [*trial["components"].items(), ("total", trial["total"])]
     rows = [[visible(name), _number(before), _number(after)] for name, (before, after) in pairs]
-    lines = [f"on the last batch ({trial['rows']} completions):"]
+    part = f", the main process's part of {trial['processes']}" if trial.get("processes", 1) > 1 else ""
+    lines = [f"on the last batch ({trial['rows']} completions{part}):"]
     lines.append(_aligned([["", "before", "after"], *rows]))
     changes = trial["advantages"]
     if changes is not None:

@@ -48,8 +48,14 @@ def run(options: argparse.Namespace) -> int:
 
     if options.token is not None and not options.token.strip():
         raise RewardKitError("--token is empty: leave it out, or give the text that visitors must know")
+    if not 0 <= options.port <= 65535:
+        raise RewardKitError(f"--port is a number from 0 (any that is free) to 65535, got {options.port}")
     folders = options.runs or [Path("runs")]
     for folder in folders:
+        if folder.is_file():
+            raise RewardKitError(
+                f"{str(folder)!r} is a file: name the folder that it lies in, rewardkit view {folder.parent}"
+            )
         if not folder.is_dir():
             raise RewardKitError(
                 f"there is no folder {str(folder)!r}. Name the one that runs are recorded to: rewardkit view FOLDER. "

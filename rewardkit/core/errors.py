@@ -84,6 +84,8 @@ def is_factory(value: object) -> bool:
 
 
 def near_miss(name: object, known: Iterable[str]) -> str:
-    """`` Did you mean 'answer'?`` where one of `known` is close to `name`, else the empty string."""
-    close = difflib.get_close_matches(str(name), list(known), n=2, cutoff=0.6)
+    """`` Did you mean 'answer'?`` where one of `known` is close to `name` or begins it, else the empty string."""
+    there = list(known)
+    begins = [one for one in there if str(name).startswith(f"{one}_")]  # exact_match: exact
+    close = list(dict.fromkeys([*begins, *difflib.get_close_matches(str(name), there, n=2, cutoff=0.6)]))[:2]
     return f" Did you mean {' or '.join(map(repr, close))}?" if close else ""

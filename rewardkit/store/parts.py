@@ -27,6 +27,10 @@ _TEXTS = ("completion", "messages", "prompt", "columns", "detail")
 _CHANGED = ("mtime", "LastModified", "last_modified", "updated", "created", "ETag", "etag")
 """Where file systems of fsspec say when, or to what, a file was changed."""
 
+_EXTRAS = {name: name for name in ("s3", "gs", "gcs", "abfs", "http", "ssh", "sftp", "smb")}
+_EXTRAS |= {"s3a": "s3", "az": "abfs", "https": "http"}
+"""Protocol -> the extra of fsspec that brings it."""
+
 
 class Stamp(NamedTuple):
     """Tells a file from another one that took its place."""
@@ -48,8 +52,8 @@ class Files:
         """From a path, or an address such as ``s3://bucket/runs/x``: whatever has no ``://`` is a path.
 
         Raises:
-            RewardKitError: it is no text that UTF-8 can hold.
-            MissingExtraError: fsspec, pyarrow or duckdb is not installed.
+            RewardKitError: it is no text that UTF-8 can hold, or an address of an unknown kind.
+            MissingExtraError: fsspec, pyarrow or duckdb is not installed, or what fsspec needs for this address.
         """
         try:
             import duckdb  # noqa: F401
@@ -65,7 +69,12 @@ class Files:
         if "://" not in address:
             # An absolute one: where a run is does not change with the working directory. fsspec would cut it at "::".
             return cls(fsspec.filesystem("file"), os.path.abspath(address), True)
-        system, root = fsspec.core.url_to_fs(address)
+        try:
+            system, root = fsspec.core.url_to_fs(address)
+        except ImportError as error:
+            raise MissingExtraError(_advice(address.split("://")[0], error)) from error
+        except ValueError as error:
+            raise RewardKitError(f"{shorten(address)} is no address that fsspec can open: {error}") from error
         local = "file" in ([system.protocol] if isinstance(system.protocol, str) else system.protocol)
         return cls(system, root.rstrip("/") or root, local)
 
@@ -169,6 +178,12 @@ class Files:
             return json.loads(self.get(name))
         except RecursionError:
             raise ValueError(f"{self.path(name)} is nested too deeply") from None
+
+
+def _advice(protocol: str, error: ImportError) -> str:
+    extra = _EXTRAS.get(protocol)
+    command = f": pip install 'fsspec[{extra}]'" if extra else ""
+    return f"reading and writing {protocol}:// needs another package{command} ({error})"
 
 
 def _stamp(entry: os.DirEntry[str]) -> Stamp:

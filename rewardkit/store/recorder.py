@@ -22,6 +22,7 @@ import uuid
 from dataclasses import replace
 from typing import Any
 
+from rewardkit.core.errors import RewardKitError, RewardTypeError, shorten
 from rewardkit.store.compaction import Compaction, tidy
 from rewardkit.store.parts import Files, encoded
 from rewardkit.store.records import Record, Version
@@ -29,12 +30,18 @@ from rewardkit.store.schema import COMMITTING, SCHEMA, TABLES, Part
 from rewardkit.store.tables import tables_of
 
 _LOG = logging.getLogger("rewardkit")
+PATIENCE = 0.01
+"""The share of the time between two batches that a training waits for the disk."""
 _WAITING = 8
 """Batches that may wait for the thread."""
 _EXIT_SECONDS = 60.0
 """How long the end of the process waits for what is not written yet."""
 
 _Item = tuple[int, Record]
+
+
+class NotAFolder(RewardKitError, NotADirectoryError):
+    """A file stands where a run should be recorded."""
 
 
 class Recorder:
@@ -46,11 +53,12 @@ class Recorder:
         rank: of this process.
         title: what a person calls the run.
         compact_every: batches that are put together to one part; 0 leaves all as they are.
-        patience: the share of the time between two batches that `record` may wait before it drops one.
+        patience: the share of the time between two batches that `record` may wait before it drops one; ``math.inf``:
+            it waits as long as it takes.
 
     Raises:
         MissingExtraError: the extra ``store`` is not installed.
-        OSError: the folder cannot be written.
+        OSError: the folder cannot be written; `NotAFolder` where it is a file.
     """
 
     def __init__(
@@ -61,15 +69,15 @@ class Recorder:
         rank: int = 0,
         title: str = "",
         compact_every: int = 100,
-        patience: float = 0.01,
+        patience: float = PATIENCE,
     ) -> None:
-        self.files = Files.at(path)
+        self.files = _folder(path)
         self.rank = rank
         self.attempt = next_attempt(path) if attempt is None else attempt
         self.dropped = 0
         if rank == 0:
             _begin(self.files, title)
-        self._patience = patience
+        self.patience = patience
         self._every = compact_every
         self._compaction = Compaction(self.files, compact_every)
         self._known_prompts: set[str] = set()
@@ -87,7 +95,16 @@ class Recorder:
         atexit.register(self.close, finished=False)
 
     def record(self, record: Record) -> None:
-        """Hands over one batch; drops it, with a warning, where the disk cannot keep up."""
+        """Hands over one batch; drops it, with a warning, where the disk cannot keep up.
+
+        Raises:
+            RewardTypeError: it is no `Record`.
+        """
+        if not isinstance(record, Record):
+            raise RewardTypeError(
+                "a batch is recorded as a Record(table, version, ...) of rewardkit.store.records, whose table is what "
+                f"rk.score gives, got {shorten(record)}"
+            )
         if os.getpid() != self._process or not (len(record.table) or record.logged):
             return
         with self._lock:
@@ -95,7 +112,7 @@ class Recorder:
                 return
             item = (self._next, record.kept())
             self._next += 1
-            allowed = self._patience * (time.monotonic() - self._last)
+            allowed = self.patience * (time.monotonic() - self._last)
             try:
                 self._queue.put(item, timeout=None if math.isinf(allowed) else allowed)
             except queue.Full:
@@ -103,10 +120,10 @@ class Recorder:
                 if _loud(self.dropped):
                     _LOG.warning(
                         "%s: the disk is slower than the training: %d batches were not recorded so far. Record to a "
-                        "faster disk, or let the recorder wait longer (patience=%g is a share of the step).",
+                        "faster disk (record=...): a training waits for it at most %g of the time between two batches.",
                         self.files.root,
                         self.dropped,
-                        self._patience,
+                        self.patience,
                     )
             self._last = time.monotonic()
 
@@ -229,7 +246,7 @@ class Recorder:
 
 def next_attempt(path: str | os.PathLike[str]) -> int:
     """Begins another attempt on a run's folder and gives its number: 1 where there was none. For the main rank."""
-    files = Files.at(path)
+    files = _folder(path)
     claimed = [int(name[1:4]) for name in files.names("attempts") if name[:1] == "a" and name[1:4].isdigit()]
     written = [part.attempt for part in files.parts(COMMITTING)]
     attempt = 1 + max([0, *claimed, *written])
@@ -237,6 +254,13 @@ def next_attempt(path: str | os.PathLike[str]) -> int:
     while not files.claim(f"attempts/a{attempt:03d}.json", said.encode()):
         attempt += 1
     return attempt
+
+
+def _folder(path: str | os.PathLike[str]) -> Files:
+    files = Files.at(path)
+    if files.local and os.path.isfile(files.root):
+        raise NotAFolder(f"{files.root} is a file, and a run is recorded to a folder: give it another name")
+    return files
 
 
 def _begin(files: Files, title: str) -> None:

@@ -9,7 +9,7 @@ import contextlib
 import datetime
 import glob
 import itertools
-import json
+import operator
 import os
 import statistics
 import threading
@@ -17,14 +17,21 @@ import time
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from rewardkit.core.errors import RewardKitError, shorten
+from rewardkit.core.errors import near_miss, shorten
+from rewardkit.store.descriptions import (
+    NotARun as NotARun,
+    RunError as RunError,
+    described,
+    versions_of,
+    versions_table,
+)
 from rewardkit.store.migrations import MIGRATIONS, migrated
 from rewardkit.store.names import distinct, known_names, selection
 from rewardkit.store.parts import Files, decoded
 from rewardkit.store.resuming import superseded
-from rewardkit.store.schema import COLUMNS, COMMITTING, SCHEMA, TABLES
+from rewardkit.store.schema import COLUMNS, SCHEMA, TABLES
 from rewardkit.store.snapshot import Snapshot
-from rewardkit.store.tables import empty, together, writable
+from rewardkit.store.tables import empty, together
 
 if TYPE_CHECKING:
     import duckdb
@@ -40,14 +47,6 @@ _STILL = 60.0
 _USUAL = 5.0
 _KEPT: list[object] = []
 """DuckDB before 2.0 closes a connection under its relations, once nobody else holds it."""
-
-
-class RunError(RewardKitError):
-    """A run cannot be read."""
-
-
-class NotARun(RunError):
-    """There is no recorded run where one was looked for."""
 
 
 def open_run(path: str | os.PathLike[str]) -> Run:
@@ -100,11 +99,11 @@ class Run:
         import duckdb
 
         with self._lock:
-            info = _info(self.files, self._migrations)
+            info = described(self.files, self._migrations)
             if info["id"] != self.info["id"]:  # another run stands where this one was
                 self._snapshot = Snapshot(self.files)
             self.info = info
-            self._versions = _versions(self.files)
+            self._versions = versions_of(self.files)
             self._known = [name for kind in ("components", "terms") for name in known_names(self._versions, kind)]
             self._snapshot.look()
             try:
@@ -118,7 +117,8 @@ class Run:
     def sql(self, query: str, parameters: Iterable[Any] | None = None) -> duckdb.DuckDBPyRelation:
         """The result of a query over ``scores``, ``completions``, ``prompts``, ``metrics``, ``logs``, ``versions``.
 
-        They have no superseded rows; ``everything.scores`` and so on have them too.
+        They have no superseded rows; ``everything.scores`` and so on have them too. Columns with a sign in their name
+        stand in double quotes: ``run.sql('select step, avg("components/number") from scores group by step')``.
         """
         import duckdb
 
@@ -143,8 +143,42 @@ class Run:
     def completions(
         self, prompt: str | None = None, step: int | None = None, *, superseded: bool = False
     ) -> duckdb.DuckDBPyRelation:
-        """The texts of all completions, or of those of one prompt (its id) or one step."""
-        return self._table("completions", {"prompt_id": prompt, "step": step}, superseded)
+        """The texts of all completions, or of those of one prompt, or of one step.
+
+        ``run.completions(run.prompts().fetchall()[0][0]).df()`` are those of one prompt.
+
+        Args:
+            prompt: its id, which stands as ``prompt_id`` in `scores` and in `prompts`.
+            superseded: also those that an attempt resumed from an earlier step has trained anew.
+
+        Raises:
+            RunError: this run has no such prompt, or `step` is no number.
+        """
+        try:
+            number = None if step is None else operator.index(step)
+        except TypeError:
+            raise RunError(
+                f"step is the number of one step, got {shorten(step)}; for several, "
+                'run.completions().filter("step in (1, 2)") narrows the table'
+            ) from None
+        if prompt is not None:
+            self._check_prompt(prompt)
+        return self._table("completions", {"prompt_id": prompt, "step": number}, superseded)
+
+    def _check_prompt(self, prompt: str) -> None:
+        known = "select prompt_id from prompts where prompt_id = ? or prompt = ? limit 1"
+        found = self.sql(known, [str(prompt), str(prompt)]).fetchall()
+        if (prompt,) in found:
+            return
+        if found:
+            raise RunError(
+                f"{shorten(prompt)} is the text of a prompt; completions(prompt=...) takes its id: {found[0][0]!r}"
+            )
+        there = [one for (one,) in self.sql("select prompt_id from prompts limit 100000").fetchall()]
+        raise RunError(
+            f"no prompt of {self.files.root} has the id {shorten(prompt)}.{near_miss(prompt, there)} "
+            "run.prompts() has the ids of all of them"
+        )
 
     def prompts(self) -> duckdb.DuckDBPyRelation:
         """A row per prompt: its id, text and example columns."""
@@ -251,7 +285,7 @@ class Run:
         else:
             for name in TABLES:
                 self._define(cursor, name, [empty(name), *self._snapshot.tables(name)], self._snapshot.columns(name))
-        versions = _versions_table(self._versions)
+        versions = versions_table(self._versions)
         cursor.register("incoming", versions)
         cursor.execute("create or replace table versions as select * from incoming")
         hidden = superseded(cursor)
@@ -293,79 +327,6 @@ class Run:
         tables, self.info = migrated(tables, self.info, self._migrations)
         for name in TABLES:
             self._define(cursor, name, [empty(name), *([tables[name]] if name in tables else [])], {})
-
-
-def _info(files: Files, migrations: Mapping[int, object]) -> dict[str, Any]:
-    """What run.json says; of a run that lost it to a power cut, the least that it would say."""
-    try:
-        info = files.get_json("run.json")
-    except (FileNotFoundError, NotADirectoryError, IsADirectoryError, ValueError):
-        if not files.parts(COMMITTING):
-            there = sorted(os.path.basename(name) for name in _children(files))
-            shown = ", ".join(there[:8]) + (", ..." if len(there) > 8 else "")
-            said = f"it holds {shown}" if there else "nothing is there"
-            said = "it is a file, and a run is a folder" if files.system.isfile(files.root) else said
-            raise NotARun(
-                f"{files.root} is no recorded run: it has no run.json that can be read; {said}. "
-                "rk.to_trl(reward, record=...) records one."
-            ) from None
-        info = {"schema": SCHEMA}
-    if not isinstance(info, dict) or type(info.get("schema")) is not int:
-        raise NotARun(f"{files.path('run.json')} does not belong to a recorded run: {shorten(info)}")
-    if info["schema"] > SCHEMA:
-        raise RunError(
-            f"{files.root} was recorded by {info.get('by', 'a newer rewardkit')} in version {info['schema']} of the "
-            f"format; this rewardkit reads up to version {SCHEMA}: pip install --upgrade rewardkit-sdk"
-        )
-    if info["schema"] < SCHEMA and info["schema"] not in migrations:
-        raise RunError(
-            f"{files.path('run.json')} says version {info['schema']} of the format, which never was: "
-            f"was it changed by hand? This rewardkit reads up to version {SCHEMA}"
-        )
-    return {"id": "", "created": "", "title": "", **info}
-
-
-def _children(files: Files) -> list[str]:
-    try:
-        return list(files.system.ls(files.root, detail=False))
-    except (FileNotFoundError, NotADirectoryError):
-        return []
-
-
-def _versions(files: Files) -> list[dict[str, Any]]:
-    found = []
-    for name in sorted(files.names("versions")):
-        if name.endswith(".json") and not name.startswith("."):
-            with contextlib.suppress(FileNotFoundError, ValueError):  # its fingerprint stands on the rows all the same
-                found.append(files.get_json(f"versions/{name}"))
-    return sorted(filter(_is_version, found), key=lambda version: (version["first_step"], version["seen"]))
-
-
-def _is_version(found: Any) -> bool:
-    """Whether a file among the versions says what it should."""
-    try:
-        names = [component["name"] for component in found["components"]]
-        texts = [found["fingerprint"], found["reward"], found["seen"], *names, *found["terms"]]
-        step = found["first_step"]
-    except (TypeError, KeyError):
-        return False
-    return all(isinstance(text, str) for text in texts) and type(step) is int and abs(step) < 1 << 63
-
-
-def _versions_table(versions: Iterable[Mapping[str, Any]]) -> pyarrow.Table:
-    import pyarrow as pa
-
-    texts = ("fingerprint", "reward", "components", "terms", "seen")
-    rows = [
-        {
-            **{name: writable(version[name]) for name in ("fingerprint", "reward", "seen")},
-            **{name: json.dumps(version[name]) for name in ("components", "terms")},
-            "first_step": version["first_step"],
-        }
-        for version in versions
-    ]
-    schema = pa.schema([*((name, pa.string()) for name in texts), ("first_step", pa.int64())])
-    return pa.Table.from_pylist(rows, schema=schema)
 
 
 def _seconds(moment: object) -> float:

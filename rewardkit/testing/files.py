@@ -44,7 +44,7 @@ def checked_row(place: str, row: Any) -> Row:
     """`row`, if it is a mapping."""
     if not isinstance(row, Mapping):
         hint = " (of a pandas table: table.to_dict('records'))" if isinstance(row, str) else ""
-        raise DataError(f"{place}: a mapping with a completion is needed, got {shorten(row)}{hint}")
+        raise DataError(f"{place}: a mapping is needed, got {shorten(row)}{hint}")
     return row
 
 

@@ -33,6 +33,12 @@ class Address:
             return cls("/".join(parts[1:-1]), parts[-1], state)
         return cls("/".join(parts[1:]), TABS[0], state)
 
+    @staticmethod
+    def is_known(path: str) -> bool:
+        """Whether a path names the list of runs or a run."""
+        parts = path.split("?")[0].strip("/").split("/")
+        return parts == [""] or (parts[0] == "run" and len(parts) > 1)
+
     @classmethod
     def of_url(cls, url: str) -> Address:
         """From what stands behind the host."""

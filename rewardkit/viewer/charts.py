@@ -44,6 +44,7 @@ def spec_of(
             if x not in steps:
                 steps.append(x)
             drawn["steps"] = steps.index(x)
+            drawn["named"] = bool(line.color)
             drawn["name"] = drawn["line"] = one_line(line.name, 60)
             drawn["color"] = color_of(line.color, components)
             drawn["dash"] = _DASHES[min(number, 2)] if several else "dashed" if line.dashed else "solid"

@@ -44,6 +44,7 @@ class Panel:
         about: what it shows, in a sentence.
         unit: how its numbers read: ``""``, ``"share"`` or a word.
         exact: numbers that somebody set; an average of them would mislead.
+        section: what it stands among.
     """
 
     key: str
@@ -52,6 +53,15 @@ class Panel:
     lines: Sequence[Line]
     unit: str = ""
     exact: bool = False
+    section: str = "Reward"
+
+    @property
+    def still(self) -> bool:
+        """Whether nothing ever changes in it, or it has a single point."""
+        return all(len(set(line.y[np.isfinite(line.y)].tolist())) < 2 for line in self.lines)
+
+
+SECTIONS = ("Reward", "Completions", "Trainer")
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,7 +158,7 @@ def panels(scores: Scores, metrics: Metrics, components: Sequence[str]) -> list[
         _flat_groups(scores, training),
         _length(scores, training, evaluation),
         _diversity(metrics),
-        _of_metrics(metrics, "seconds/", "seconds", "Time", "Seconds spent in each component.", "s"),
+        _of_metrics(metrics, "seconds/", "seconds", "Time", "Seconds spent in each component.", "seconds"),
         *_others(metrics),
     ]
     drawn = [replace(panel, lines=[line for line in panel.lines if np.isfinite(line.y).any()]) for panel in found]
@@ -202,9 +212,13 @@ def _means(steps: ByStep, columns: Mapping[str, Floats], dashed: bool = False) -
 
 def _total(scores: Scores, training: ByStep, evaluation: ByStep) -> Panel:
     mean, deviation = training.mean_and_deviation(scores.total)
-    lines = [Line("total", training.steps, mean, low=mean - deviation, high=mean + deviation)]
+    seen = scores.total[~np.isnan(scores.total)]
+    ends = (float(seen.min()), float(seen.max())) if len(seen) else (0.0, 0.0)
+    low, high = (np.clip(mean + sign * deviation, *ends) for sign in (-1, 1))
+    lines = [Line("total", training.steps, mean, low=low, high=high)]
     lines.append(Line("total (evaluation)", evaluation.steps, evaluation.mean(scores.total), dashed=True))
-    return Panel("total", "Total reward", "Mean over the completions of a step, and one standard deviation.", lines)
+    about = "Mean over the completions of a step, and one standard deviation, within all that was earned."
+    return Panel("total", "Total reward", about, lines)
 
 
 def _components(scores: Scores, training: ByStep, evaluation: ByStep, components: Sequence[str]) -> Panel:
@@ -231,7 +245,8 @@ def _outcomes(scores: Scores, training: ByStep) -> Panel:
     unscorable = np.isnan(scores.total)
     if unscorable.any():
         lines.append(Line("no total", training.steps, training.sum(unscorable)))
-    return Panel("outcomes", "Outcomes", "Completions per step that a component did not score, and why.", lines)
+    about = "Completions per step that a component did not score, and why."
+    return Panel("outcomes", "Outcomes", about, lines, "completions")
 
 
 def _flat_groups(scores: Scores, training: ByStep) -> Panel:
@@ -268,13 +283,13 @@ def _length(scores: Scores, training: ByStep, evaluation: ByStep) -> Panel:
     lines = [Line("length", training.steps, mean, low=low, high=mean + deviation)]
     lines.append(Line("length (evaluation)", evaluation.steps, evaluation.mean(scores.length), dashed=True))
     about = f"Mean length of the completions in {scores.length_unit}, and one standard deviation."
-    return Panel("length", "Completion length", about, lines, scores.length_unit)
+    return Panel("length", "Completion length", about, lines, scores.length_unit, section="Completions")
 
 
 def _diversity(metrics: Metrics) -> Panel:
     lines = [Line(name, *series, name) for name, series in metrics.named("diversity/").items()]
     about = "Share of different completions within a group: 1 when no two are the same."
-    return Panel("diversity", "Diversity", about, lines, "share")
+    return Panel("diversity", "Diversity", about, lines, "share", section="Completions")
 
 
 _DRAWN = ("components/", "weights/", "stage/", "gates/", "threshold/", "advantage_share/", "seconds/", "diversity/")
@@ -289,4 +304,5 @@ def _others(metrics: Metrics) -> Iterator[Panel]:
             lines = [Line(name.removeprefix("trainer/"), *series)]
             if name in metrics.evaluation:
                 lines.append(Line("evaluation", *metrics.evaluation[name], dashed=True))
-            yield Panel(f"metric/{name}", name.removeprefix("trainer/"), f"{name}, as it was logged.", lines)
+            about = f"{name}, as it was logged."
+            yield Panel(f"metric/{name}", name.removeprefix("trainer/"), about, lines, section="Trainer")

@@ -1,19 +1,57 @@
-"""From a run in memory to what `rewardkit.analysis.suspicious` looks at, and the leads that it finds."""
+"""From a recorded run to what `rewardkit.analysis.suspicious` looks at, and the leads that it finds.
+
+``leads_of("runs/x")[0].title`` is what the page shows first.
+"""
 
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import numpy as np
 
 from rewardkit.analysis.suspicious import Evidence, Lead, suspicious
+from rewardkit.store.run import open_run
 from rewardkit.viewer.scores import OUTCOMES, Integers, Scores
 from rewardkit.viewer.watching import Watched
 
 AGAIN = 60.0
 """Seconds after which the leads of a run that goes on are looked for anew."""
+
+
+def leads_of(path: str | os.PathLike[str]) -> list[Lead]:
+    """The leads of a recorded run, strongest first: what the page's tab *Suspicious* shows.
+
+    ``[lead.title for lead in leads_of("runs/x") if lead.strength >= 0.5]``. The ``rows`` of a lead are those of
+    `read_evidence`, which has the texts.
+
+    Args:
+        path: the run's folder, or an address that fsspec knows.
+
+    Raises:
+        NotARun: there is no recorded run.
+    """
+    return suspicious(read_evidence(path))
+
+
+def read_evidence(path: str | os.PathLike[str]) -> Evidence:
+    """All that is known of a recorded run, as `suspicious` takes it.
+
+    ``evidence.completions(np.array(lead.rows))`` are the texts that a lead speaks of; `dataclasses.replace` changes
+    what it says (another ``seed``, a component that is ``monitored``).
+
+    Args:
+        path: the run's folder, or an address that fsspec knows.
+
+    Raises:
+        NotARun: there is no recorded run.
+    """
+    watched = Watched(os.fspath(path), Path(path), open_run(path))
+    watched.load(first=True)
+    return evidence_of(watched)
 
 
 class Search:
@@ -99,6 +137,8 @@ def _declared(watched: Watched) -> tuple[dict[str, tuple[float, float]], set[str
 
 
 def _limit(watched: Watched) -> float | None:
-    """The tokens at which the trainer cuts a completion, where it told."""
+    """The tokens at which the trainer cuts a completion, where it told and lengths are in tokens."""
+    if watched.scores.length_unit != "tokens":
+        return None
     told = watched.metrics.training.get("limit/tokens")
     return None if told is None else float(told[1][-1])

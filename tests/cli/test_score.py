@@ -110,3 +110,24 @@ def test_real_solutions_agree_with_every_published_label(tmp_path: Path, capsys:
     assert len(scored) == 2638
     assert [row["total"] == 1.0 for row in scored] == [row["is_correct"] for row in scored]
     assert capsys.readouterr().out.startswith("2,638 completions")
+
+
+def test_a_terminated_command_leaves_no_half_file(tmp_path: Path) -> None:
+    reward = "import os, signal\nimport rewardkit as rk\n\n@rk.reward\ndef ends(completion: str) -> float:\n"
+    reward += "    os.kill(os.getpid(), signal.SIGTERM)\n    return 1.0\n"
+    (tmp_path / "ends.py").write_text(reward)
+    (tmp_path / "data.jsonl").write_text('{"completion": "a"}\n')
+    with pytest.raises(SystemExit) as ended:
+        main(
+            [
+                "score",
+                str(tmp_path / "data.jsonl"),
+                "--reward",
+                f"{tmp_path / 'ends.py'}:ends",
+                "--out",
+                str(tmp_path / "out.jsonl"),
+            ]
+        )
+    assert ended.value.code == 143
+    assert sorted(path.name for path in tmp_path.glob("*.jsonl*")) == ["data.jsonl"]
+    assert not list(tmp_path.glob(".*"))

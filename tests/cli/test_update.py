@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import os
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +15,7 @@ import pytest
 pytest.importorskip("pyarrow")
 from rewardkit_trl.updates.mailbox import Answer, Mailbox
 
+from rewardkit.cli import update as cli
 from rewardkit.cli.main import main
 
 TRIAL = {
@@ -103,6 +107,29 @@ def test_without_an_answer_the_request_stays(run: Path, capsys: Any) -> None:
     assert code == 0
     assert out == "update 1 is taken back: rollback\nupdate 2 is taken back: rollback to 0\n"
     assert update(capsys, str(run), "--cancel")[1] == "none waits\n"
+
+
+def test_a_run_that_nobody_trains_is_said(run: Path, capsys: Any) -> None:
+    """Killed an hour ago: the request may stay for the run that is resumed. Or at its end: it would stay for ever."""
+    import rewardkit as rk
+    from tests.adapters.rewardkit_trl.stand_ins import call, short
+
+    functions = rk.to_trl(short, record=run)
+    call(functions, ["", "a"], prompts=["p", "p"], answer=["0", "1"])
+    functions.flush()
+    info = json.loads((run / "run.json").read_text())
+    for ending in ("finished", "stopped"):
+        info.pop(ending, None)
+    (run / "run.json").write_text(json.dumps(info | {"stopped": "2026-01-01T00:00:00+00:00"}))
+    for folder in ("updates", "scores", "metrics", "attempts"):
+        if (run / folder).is_dir():
+            os.utime(run / folder, (time.time() - 7300, time.time() - 7300))
+    assert cli._alive(Mailbox(run)) == "That training does not seem to run: it wrote its last 2 hours ago. "
+    (run / "run.json").write_text(json.dumps(info | {"finished": "2026-01-01T00:00:00+00:00"}))
+    code, out, err = update(capsys, str(run), "--rollback")
+    assert (code, out) == (2, "")
+    assert "has come to its end" in err
+    assert Mailbox(run).requests() == []
 
 
 def test_what_is_in_force_is_shown_so_that_it_can_be_set_again(run: Path, capsys: Any) -> None:

@@ -82,18 +82,18 @@ REWARDS: dict[str, Case] = {
         lambda: rk.math_equal("answer", evaluated=False), "\\boxed{x^{2}-1}", "\\boxed{x}", gold("(x-1)(x+1)")
     ),
     "code_tests": Case(
-        lambda: rk.code_tests("answer"),
+        lambda: rk.code_tests("answer", timeout=PATIENCE),
         "```python\nprint(int(input()) * 2)\n```",
         "```python\nprint(5)\n```",
         gold([{"input": "2", "output": "4"}]),
     ),
     "code_tests, assertions": Case(
-        lambda: rk.code_tests("answer"),
+        lambda: rk.code_tests("answer", timeout=PATIENCE),
         "```python\ndef double(n):\n    return 2 * n\n```",
         "```python\ndef double(n):\n    return n\n```",
         gold(["assert double(2) == 4"]),
     ),
-    "code_runs": Case(lambda: rk.code_runs(), "```python\nprint(1)\n```", "```python\nraise OSError\n```", most=None),
+    "code_runs": Case(lambda: rk.code_runs(timeout=PATIENCE), "```python\nprint(1)\n```", "```python\nraise OSError\n```", most=None),
     "length_between": Case(lambda: rk.length_between(2, 3, unit="words"), "two words", "one", most=None),
     "overlong_penalty": Case(lambda: rk.overlong_penalty(50, 10), "short", "long" * 50, most=None),
     "overlong_penalty, characters": Case(

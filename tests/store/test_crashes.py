@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import random
 import time
 from collections.abc import Callable
@@ -17,7 +18,8 @@ from rewardkit.store.run import open_run
 from tests.store.batches import rows
 from tests.store.writing import read, write
 
-KILLS = 50
+KILLS = int(os.environ.get("REWARDKIT_KILLS", "12"))
+"""How often a training is killed; REWARDKIT_KILLS=50 looks longer."""
 PATIENCE = 60
 
 

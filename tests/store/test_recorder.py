@@ -19,9 +19,9 @@ from typing import Any
 
 import pytest
 
-from rewardkit.core.errors import RewardKitError
+from rewardkit.core.errors import RewardKitError, RewardTypeError
 from rewardkit.store.parts import Files
-from rewardkit.store.recorder import Recorder, next_attempt
+from rewardkit.store.recorder import NotAFolder, Recorder, next_attempt
 from rewardkit.store.records import Version
 from rewardkit.store.run import open_run
 from rewardkit.store.tables import tables_of
@@ -100,6 +100,15 @@ def test_a_mistake_of_the_caller_is_told(tmp_path: Path) -> None:
         batch(prompts=["a"] * 3)
     with pytest.raises(RewardKitError, match="a fingerprint names a file"):
         Version("../../etc")
+    with Recorder(tmp_path / "run") as recorder, pytest.raises(RewardTypeError, match="recorded as a Record"):
+        recorder.record({"total": 1.0})  # type: ignore[arg-type]
+
+
+def test_a_file_is_no_folder_to_record_to(tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text("x = 1")
+    for attempt in (None, 1):
+        with pytest.raises(NotAFolder, match=r"own\.py is a file"):
+            Recorder(tmp_path / "own.py", attempt=attempt)
 
 
 def test_closing_twice_and_recording_afterwards_does_nothing(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import threading
 import time
 import uuid
@@ -10,11 +11,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import duckdb
+import numpy as np
 import pyarrow.parquet as parquet
 import pytest
 
 import rewardkit as rk
-from rewardkit.core.errors import RewardKitWarning
+from rewardkit.core.errors import MissingExtraError, RewardKitError, RewardKitWarning
 from rewardkit.core.outcome import ScoreTable
 from rewardkit.store.recorder import Recorder
 from rewardkit.store.records import Record, Version
@@ -43,7 +45,15 @@ def test_completions_of_a_prompt_and_of_a_step(tmp_path: Path) -> None:
         f"step {step} row {row}" for step in (1, 2) for row in (0, 1)
     ]
     assert rows(run.completions(prompt, step=2), "completion") == ["step 2 row 0", "step 2 row 1"]
-    assert run.completions("it's not there").fetchall() == []
+    with pytest.raises(RunError, match=r"no prompt of .* has the id .it"):
+        run.completions("it's not there")
+    with pytest.raises(RunError, match=f"Did you mean '{prompt}'"):
+        run.completions(prompt[:-1])
+    with pytest.raises(RunError, match=f"the text of a prompt; .* its id: '{prompt}'"):
+        run.completions("prompt 0")
+    with pytest.raises(RunError, match=r"one step, got \[1, 2\]"):
+        run.completions(step=[1, 2])  # type: ignore[arg-type]
+    assert len(run.completions(step=np.int64(2)).fetchall()) == 4  # type: ignore[arg-type]
 
 
 def test_what_a_resumed_run_trains_anew_is_hidden(tmp_path: Path) -> None:
@@ -162,6 +172,25 @@ def test_what_is_no_run_says_what_it_is(tmp_path: Path, content: dict[str, str],
         open_run(tmp_path)
     with pytest.raises(NotARun, match="nothing is there"):
         open_run(tmp_path / "absent")
+
+
+def test_runs_below_a_folder_are_named(tmp_path: Path) -> None:
+    written(tmp_path / "demo" / "record", batch())
+    with pytest.raises(NotARun, match=r"Did you mean \S+/demo/record\?"):
+        open_run(tmp_path / "demo")
+    with pytest.raises(NotARun, match=r"Did you mean \S+/record\?"):
+        open_run(tmp_path / "demo" / "record" / "run.json")
+    written(tmp_path / "other", batch())
+    with pytest.raises(NotARun, match=r"2 runs lie below it: \S+/demo/record, \S+/other$"):
+        open_run(tmp_path)
+
+
+def test_what_an_address_needs_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "s3fs", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'fsspec\[s3\]'"):
+        open_run("s3://bucket/run")
+    with pytest.raises(RewardKitError, match="no address that fsspec can open"):
+        open_run("nowhere://bucket/run")
 
 
 def test_a_file_is_no_run(tmp_path: Path) -> None:

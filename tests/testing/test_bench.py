@@ -19,6 +19,8 @@ LONG_BY_NATURE = {
     "padding_is_detail",  # pays length
     "penalty_subtracted",  # pays repetition
 }
+HANGS = {"answer_evaluated", "catastrophic_sentences"}
+"""They are waited for twice, and hang for 2 s as they hang for 8."""
 UNSEEN: set[str] = set()
 """Faults that no law sees yet."""
 LENGTHY = ("time_linear", "memory_bounded", "search")
@@ -26,7 +28,15 @@ LENGTHY = ("time_linear", "memory_bounded", "search")
 
 @pytest.mark.parametrize("case", faulty(), ids=lambda case: case.name)
 def test_a_fault_is_found(case: Case) -> None:
-    report = check_reward(case.reward, examples=case.examples, good=case.good, bad=case.bad, budget=90, fail_fast=True)
+    report = check_reward(
+        case.reward,
+        examples=case.examples,
+        good=case.good,
+        bad=case.bad,
+        budget=90,
+        patience=2.0 if case.name in HANGS else 8.0,
+        fail_fast=True,
+    )
     assert report.ok == (case.name in UNSEEN), case.defect
     sizes = [len(str(one.completion)) for one in report.findings]
     assert min(sizes, default=0) <= SHORT or case.name in LONG_BY_NATURE, report

@@ -23,6 +23,13 @@ def test_it_is_read_back(name: str, tab: str, state: dict[str, str]) -> None:
     assert (found.run, found.tab, dict(found.state)) == (name, tab, state)
 
 
+@pytest.mark.parametrize("path", ["/", "", "/run/x", "/run/a/b/logs"])
+def test_what_it_knows(path: str) -> None:
+    assert Address.is_known(path)
+    assert not Address.is_known("/elsewhere" + path)
+    assert not Address.is_known("/run")
+
+
 @pytest.mark.parametrize(
     "url", ["//evil.example/", "http://[", "/run/", "/run", "/elsewhere", "/run/x?" + "a=b&" * 9000]
 )

@@ -25,6 +25,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ordinary(path / "first")
     ordinary(path / "sweep" / "second", 6)
     hostile(path / "hostile")
+    with Recorder(path / "still", patience=math.inf) as recorder:
+        for step in (1, 2, 3):
+            recorder.record(record(step, metrics={"trainer/loss": 1.0 / step, "trainer/rate": 0.1, "diversity/x": 1.0}))
     (path / "broken").mkdir()
     (path / "broken" / "run.json").write_text('{"schema": 99}')
     return path
@@ -59,13 +62,13 @@ def visit(chromium: Any, base: str) -> Iterator[Visit]:
 
 def test_runs_are_listed_and_laid_over_each_other(visit: Visit) -> None:
     visit.go("/", "tr[data-key=first] .badge.finished")
-    visit.until("document.querySelectorAll('.badge').length == 4 && !document.body.innerText.includes('reading')")
+    visit.until("document.querySelectorAll('.badge').length == 5 && !document.body.innerText.includes('reading')")
     assert "upgrade" in visit.text("tr[data-key=broken]")
     assert visit.text("tr[data-key='sweep/second'] .k-number") == "6"
     visit.page.locator("input.field").fill("sec")
     visit.until("document.querySelectorAll('tr[data-key]').length == 1")
     visit.page.locator("input.field").fill("")
-    visit.until("document.querySelectorAll('tr[data-key]').length == 4")
+    visit.until("document.querySelectorAll('tr[data-key]').length == 5")
     for name in ("first", "sweep/second"):
         visit.page.locator(f"tr[data-key='{name}'] input").click()
     visit.page.wait_for_selector(GRAPHS)
@@ -75,6 +78,26 @@ def test_runs_are_listed_and_laid_over_each_other(visit: Visit) -> None:
     visit.until("location.pathname === '/run/first/graphs'")
     assert visit.place == "/run/first/graphs?with=sweep%252Fsecond"
     assert "sweep/second" in visit.texts(".graph[data-graph=total] .legend > span")
+
+
+def test_graphs_are_found_by_name_and_still_ones_wait(visit: Visit) -> None:
+    visit.go("/run/still/graphs", GRAPHS)
+    assert visit.texts("h2.section") == ["Reward", "Completions", "Trainer"]
+    assert visit.page.locator(".graph[data-graph='metric/trainer/rate']").count() == 0
+    visit.page.get_by_text("Show 1 more that never change").click()
+    visit.page.wait_for_selector(".graph[data-graph='metric/trainer/rate'] .plot")
+    visit.page.locator("input[data-search]").fill("loss")
+    visit.until("[...document.querySelectorAll('.graph')].filter(one => one.offsetParent).length === 1")
+    assert "q=loss" in visit.place
+    visit.page.locator("input[data-search]").fill("nothing like it")
+    visit.page.get_by_text("No graph has this name.").wait_for()
+
+
+def test_prompts_are_found_by_what_was_written_for_them(visit: Visit) -> None:
+    visit.go("/run/first/completions?q=completion%3A%22that+11+is%22", ".prompts tbody tr")
+    assert visit.texts(".prompts tbody tr .k-text") == ["What is prompt number 2?"]
+    visit.page.locator("input[data-search]").fill("completion:sorry")
+    visit.page.get_by_text("completion:word finds prompts").wait_for()
 
 
 def test_graphs_zoom_smooth_and_are_saved(visit: Visit) -> None:

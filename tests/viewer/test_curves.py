@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from rewardkit.viewer.charts import rows_of, spec_of
-from rewardkit.viewer.curves import Line, Metrics, Panel, _others, smoothed, thinned, version_marks
+from rewardkit.viewer.curves import SECTIONS, Line, Metrics, Panel, _others, smoothed, thinned, version_marks
 from rewardkit.viewer.watching import Watched
 from tests.viewer.recorded import ordinary
 
@@ -29,13 +29,27 @@ def test_totals_are_those_of_a_query(watched: Watched) -> None:
     np.testing.assert_array_equal(total.x, steps)
     np.testing.assert_allclose(total.y, means)
     assert total.high is not None
-    np.testing.assert_allclose(total.high - total.y, deviations)
+    assert total.low is not None
+    lowest, highest = watched.run.sql("select min(total), max(total) from scores").fetchall()[0]
+    np.testing.assert_allclose(total.high, np.minimum(means + deviations, highest))
+    np.testing.assert_allclose(total.low, np.maximum(means - deviations, lowest))
+    assert (means + deviations > highest).any()
+
+
+def test_a_number_that_never_changes_is_still() -> None:
+    steps = np.arange(3.0)
+    constant, rising = Line("a", steps, np.array([1.0, 1.0, np.nan])), Line("b", steps, steps)
+    assert Panel("x", "x", "", [constant, Line("c", steps[:1], steps[:1])]).still
+    assert not Panel("x", "x", "", [constant, rising]).still
 
 
 def test_all_that_was_recorded_is_drawn(watched: Watched) -> None:
     drawn = {panel.key for panel in watched.panels}
     expected = {"total", "components", "terms", "weights", "gates", "outcomes", "flat", "length", "diversity"}
     assert expected | {"metric/trainer/loss"} <= drawn
+    assert {panel.section for panel in watched.panels} == set(SECTIONS)
+    gates = next(panel for panel in watched.panels if panel.key == "gates")
+    assert spec_of([("run", gates)], watched.components)["lines"][0]["named"]  # the legend says which gate
 
 
 def test_what_a_judge_took_is_drawn_and_a_limit_is_not() -> None:

@@ -38,6 +38,13 @@ def test_what_is_shown_is_no_html(base: str, tab: str) -> None:
         assert "<script>window" not in answer.text
 
 
+@pytest.mark.parametrize("path", ["elsewhere", "runs/first", "run/"])
+def test_there_is_no_other_page(base: str, path: str) -> None:
+    answer = httpx.get(f"{base}/{path}", timeout=60)
+    assert answer.status_code == 404
+    assert "There is no such page" in answer.text
+
+
 def test_other_hosts_and_origins_are_refused(base: str) -> None:
     assert httpx.get(base, headers={"host": "evil.example"}).status_code == 421
     assert httpx.get(base, headers={"origin": "http://evil.example"}).status_code == 403
@@ -113,6 +120,14 @@ def test_addresses_of_others_are_refused() -> None:
 def test_a_missing_folder_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["view", str(tmp_path / "nowhere"), "--no-browser"]) == 2
     assert "rewardkit view FOLDER" in capsys.readouterr().err
+
+
+def test_a_file_and_an_impossible_port_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "run.json").write_text("{}")
+    assert main(["view", str(tmp_path / "run.json"), "--no-browser"]) == 2
+    assert f"is a file: name the folder that it lies in, rewardkit view {tmp_path}" in capsys.readouterr().err
+    assert main(["view", str(tmp_path), "--port", "99999", "--no-browser"]) == 2
+    assert "from 0 (any that is free) to 65535, got 99999" in capsys.readouterr().err
 
 
 def test_run_json_of_others_is_no_run(base: str, tmp_path: Path) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from transformers import TrainerCallback
 
 from rewardkit.core.errors import RewardDefinitionError, RewardFailure, near_miss
 from rewardkit_trl.guards.config import GuardConfig
-from rewardkit_trl.guards.watching import Watch
+from rewardkit_trl.guards.watching import METRICS, RATES, Watch
 from rewardkit_trl.memory import saved_in
 
 if TYPE_CHECKING:
@@ -42,9 +43,9 @@ class GuardCallback(TrainerCallback):
         self._evaluators: Sequence[Evaluator] = getattr(funcs, "_evaluators", [])
         self._tell = tell
         self._begun = 0
-        self._versions: list[int] = []
+        self._versions: list[int] | None = None
         self._error: RewardFailure | None = None
-        self._unseen = {watch.key for watch in self._watches}
+        self._checked = False
 
     @property
     def frozen(self) -> bool:
@@ -52,38 +53,41 @@ class GuardCallback(TrainerCallback):
         return any(watch.crossed and watch.config.action == "freeze" for watch in self._watches)
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        self._check(args)
-        self._begun, self._error = state.global_step, None
-        self._versions = self._current_versions()
+        self._check(args, state)
+        self._begun, self._error, self._versions, self._checked = state.global_step, None, None, False
         saved = saved_in(state).get(_SAVED, {})
         self._watches = [Watch(watch.config) for watch in self._watches]
         for watch in self._watches:
             if watch.key in saved:
                 watch.restore(saved[watch.key])
+                self._versions = saved[watch.key].get("versions")
 
     def on_pre_optimizer_step(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        now = self._current_versions()
-        if now != self._versions:
-            self._versions = now
+        now, before = self._scored_versions(), self._versions
+        self._versions = now
+        if before is not None and now != before:
             for watch in self._watches:
                 watch.begin_anew(state.global_step)
             self._keep(state)
         optimizer = kwargs.get("optimizer")
         if self.frozen and optimizer is not None:
-            # Without gradients an optimiser passes over its parameters: no momentum, no decay, no step.
-            optimizer.zero_grad()
+            drop_gradients(optimizer)
 
     def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **kwargs: Any) -> Any:
         if not logs or "train_runtime" in logs or any(name.startswith("eval_") for name in logs):
             return control
         logged = _of_main(dict(logs))
+        if not self._checked and "reward" in logged:  # a log without it is of a step that generated nothing
+            self._checked = True
+            self._check_names(logged)
         for watch in self._watches:
             before = watch.crossed
             watch.look(logged, state.global_step, self._begun)
             if watch.crossed != before:
                 self._act(watch, state, control)
-            if not watch.seen and state.global_step - self._begun >= watch.config.window + watch.config.after:
-                self._say_unseen(watch, logged, state)
+            if watch.missed == watch.config.window:
+                said = f"guard: the trainer has logged no number for {watch.config} of late, so nothing guards it"
+                self._say(said, state, logging.WARNING)
         self._keep(state)
         return control
 
@@ -95,7 +99,8 @@ class GuardCallback(TrainerCallback):
     def _keep(self, state: Any) -> None:
         """Leaves what the guards have seen where the next checkpoint saves it."""
         if self._watches:
-            saved_in(state)[_SAVED] = {watch.key: watch.saved() for watch in self._watches}
+            known = {watch.key: {**watch.saved(), "versions": self._versions} for watch in self._watches}
+            saved_in(state).setdefault(_SAVED, {}).update(known)
 
     def _act(self, watch: Watch, state: Any, control: Any) -> None:
         if not watch.crossed:
@@ -103,6 +108,7 @@ class GuardCallback(TrainerCallback):
         elif watch.config.action == "stop":
             self._error = RewardFailure(f"a guard stopped this run after step {state.global_step}: {watch}")
             control.should_save = True
+            self._record(str(self._error), state, logging.ERROR)
             watch.begin_anew(state.global_step)  # a run that is resumed has a window of grace
         else:
             frozen = ". The policy is not updated until it is back, or the reward is another one"
@@ -111,26 +117,46 @@ class GuardCallback(TrainerCallback):
     def _say(self, message: str, state: Any, level: int) -> None:
         if state.is_world_process_zero:
             _LOG.log(level, "step %d: %s", state.global_step, message)
-            for evaluator in self._evaluators:
-                if evaluator.recording is not None:
-                    evaluator.recording.say(message, logging.getLevelName(level).lower())
+            self._record(message, state, level)
             if self._tell is not None:
                 self._tell(message)
 
-    def _say_unseen(self, watch: Watch, logs: Mapping[str, Any], state: Any) -> None:
-        if watch.key in self._unseen:
-            self._unseen.discard(watch.key)
-            names = [name.removeprefix("components/") for name in logs]
-            name = watch.config.watch
-            self._say(
-                f"guard: the trainer logs no {name!r}, so nothing guards {watch.config}.{near_miss(name, names)}",
-                state,
-                logging.WARNING,
-            )
+    def _record(self, message: str, state: Any, level: int) -> None:
+        for evaluator in self._evaluators if state.is_world_process_zero else ():
+            if evaluator.recording is not None:
+                evaluator.recording.say(message, logging.getLevelName(level).lower())
 
-    def _check(self, args: Any) -> None:
+    def _check_names(self, logs: Mapping[str, Any]) -> None:
+        """Raises RewardDefinitionError where a guard watches what is neither logged nor a component.
+
+        A component that another version of the reward has taken away is no mistake of whoever wrote the guard.
+        """
+        if any(self._scored_versions()):
+            return
+        components = self._components()
+        for watch in self._watches:
+            name = watch.config.watch
+            # Shares of failures and the like, of a component or a gate, are logged from when there are any.
+            later = "/" in name and any(f"/{one}" in name for one in (*components, *self._gates()))
+            if name in RATES or later or name.removeprefix("components/") in components:
+                continue
+            if not any(key in logs for key in watch.keys):
+                known = [*RATES, *METRICS, *components, *logs]
+                raise RewardDefinitionError(
+                    f"a guard watches {watch.config}, but the trainer logs no {name!r} and no component is called "
+                    f"so.{near_miss(name, known)} There are: {', '.join(sorted(set(known)))}"
+                )
+
+    def _components(self) -> list[str]:
+        return [name for evaluator in self._evaluators for name in evaluator.scorer.components]
+
+    def _gates(self) -> list[str]:
+        return [name for evaluator in self._evaluators for name, _ in evaluator.scorer.names.gates]
+
+    def _check(self, args: Any, state: Any) -> None:
         """Raises RewardDefinitionError where a guard could never do what it is for."""
-        components = [name for evaluator in self._evaluators for name in evaluator.scorer.components]
+        # A training that is resumed may have another version of the reward, with other components.
+        components = [] if any(saved_in(state).get("updates", {}).values()) else self._components()
         for watch in self._watches:
             guard = watch.config
             if guard.watch == "kl" and getattr(args, "beta", None) == 0.0:
@@ -149,8 +175,18 @@ class GuardCallback(TrainerCallback):
                     "action stop or warn"
                 )
 
-    def _current_versions(self) -> list[int]:
-        return [evaluator.updates.version for evaluator in self._evaluators if evaluator.updates is not None]
+    def _scored_versions(self) -> list[int]:
+        """Those that the batch in use was scored by: a step that generates nothing trains on one of before."""
+        return [evaluator.updates.scored for evaluator in self._evaluators if evaluator.updates is not None]
+
+
+def drop_gradients(optimizer: Any) -> None:
+    """Makes the next step of `optimizer` change nothing: no momentum, no decay, no weight."""
+    scaler = getattr(optimizer, "scaler", None)
+    if scaler is not None:  # of half precision: it wants to have seen gradients before it steps
+        with suppress(RuntimeError):  # seen they are already where they are clipped
+            scaler.unscale_(optimizer.optimizer)
+    optimizer.zero_grad()  # to None: an optimiser passes over such parameters
 
 
 def _of_main(logs: dict[str, Any]) -> dict[str, Any]:

@@ -21,9 +21,9 @@ class GuardConfig(BaseModel):
         str,
         Field(
             min_length=1,
-            description="failure_rate (failed and errored rows), zero_variance (groups without a difference), kl, "
-            "length (relative to the mean of the first window), a metric of the trainer's log, or the name of a "
-            "component or monitor, whose mean it is",
+            description="failure_rate (failed and errored rows), zero_variance (groups without a difference), total "
+            "(the reward), kl, length (relative to the mean of the first window), a metric of the trainer's log, or "
+            "the name of a component or monitor, whose mean it is (components/<name> where another is called so)",
         ),
     ]
     above: Annotated[FiniteFloat | None, Field(description="the line is crossed by what is higher")] = None

@@ -5,13 +5,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
 from rewardkit_trl.guards.config import GuardConfig
 
-_METRICS = {"zero_variance": "frac_reward_zero_std", "length": "completions/mean_length"}
+METRICS = {"zero_variance": "frac_reward_zero_std", "length": "completions/mean_length", "total": "reward"}
 """What TRL calls them in its log."""
+RATES = ("failure_rate",)
+"""What is made of several numbers of the log."""
 
 
 class Watch:
@@ -20,13 +23,14 @@ class Watch:
     Attributes:
         crossed: whether the line was crossed when it was last looked at.
         value: what was held against the line then.
+        missed: how many generations in a row were logged without such a number.
     """
 
     def __init__(self, config: GuardConfig) -> None:
         self.config = config
         self.crossed = False
         self.value: float | None = None
-        self.seen = False
+        self.missed = 0
         self._start: int | None = None
         self._entries: list[tuple[int, float]] = []
         self._first: float | None = None
@@ -40,8 +44,9 @@ class Watch:
         """Takes in what was logged after `step` steps of a training that this process has begun at step `begun`."""
         number = self._number(logs)
         if number is None:
+            self.missed += "reward" in logs
             return
-        self.seen = True
+        self.missed = 0
         if step <= self.config.after:
             return
         if self._start is None:
@@ -60,14 +65,19 @@ class Watch:
         self._start, self._entries, self.crossed, self.value = step, [], False, None
 
     def _number(self, logs: Mapping[str, Any]) -> float | None:
-        name = self.config.watch
-        if name == "failure_rate":
+        if self.config.watch == "failure_rate":
             return _failure_rate(logs, self.config.component)
-        for key in (_METRICS.get(name, name), f"components/{name}"):
+        for key in self.keys:
             found = logs.get(key)
-            if isinstance(found, (int, float)) and found == found:
-                return float(found)
+            if isinstance(found, (int, float)):
+                return float(found) if math.isfinite(found) else None
         return None
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Under which of these names the trainer may log it; the first that is there counts."""
+        name = self.config.watch
+        return METRICS.get(name, name), f"components/{name}"
 
     def saved(self) -> dict[str, Any]:
         """As JSON holds it."""

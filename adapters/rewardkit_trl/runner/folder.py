@@ -6,7 +6,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+
+from rewardkit_trl.runner.configuration.faults import ConfigError
 
 WRITTEN = "run.yaml"
 CHECKPOINTS = "checkpoints"
@@ -15,7 +19,9 @@ MODEL = "model"
 EVALUATION = "evaluation.json"
 SUMMARY = "summary.json"
 PLOT = "plot.png"
+PROMPTS = "prompts.json"
 _RECORD = "run.json"
+_LOCK = ".lock"
 
 
 def holds_a_run(output: Path) -> bool:
@@ -30,3 +36,30 @@ def is_finished(output: Path) -> bool:
         return bool(json.loads((output / SUMMARY).read_text(encoding="utf-8"))["finished"])
     except (OSError, ValueError, KeyError, TypeError):
         return False
+
+
+@contextmanager
+def taken(output: Path) -> Iterator[None]:
+    """While it lasts the folder is this process's alone; it is made if need be. A killed process leaves it free.
+
+    Raises:
+        ConfigError: another process trains there, or it cannot be written to.
+    """
+    from filelock import FileLock, Timeout
+
+    lock = FileLock(output / _LOCK)
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+        lock.acquire(timeout=0)
+    except Timeout:
+        raise ConfigError(
+            f"another process trains in {output}: wait for its end, or choose another folder with --output DIR"
+        ) from None
+    except NotImplementedError:  # a file system without locks
+        pass
+    except OSError as error:
+        raise ConfigError(f"output: {output} cannot be written: {error.strerror or error}") from None
+    try:
+        yield
+    finally:
+        lock.release()

@@ -1,16 +1,22 @@
-"""Follows a training for the person who watches: the bar, how fast it goes, the means of the components."""
+"""Follows a training for the person who watches: the bar, how fast it goes, the means of the components.
+
+What rewardkit has to say meanwhile (an update that is taken, a guard whose line is crossed) stands above the bar.
+"""
 
 from __future__ import annotations
 
+import logging
 import time
 from collections import deque
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from rich.console import Console
+from rich.text import Text
 from transformers import TrainerCallback
 
+from rewardkit.core.table_text import visible
 from rewardkit_trl.showing import metrics
 from rewardkit_trl.showing.progress import OnStep, shown_progress
 
@@ -33,6 +39,7 @@ class ShowProgress(TrainerCallback):
         self._done, self._tokens = state.global_step, int(state.num_input_tokens_seen)
         self._marks.clear()
         self._mark(args, state)
+        self._shown.enter_context(said_on(self._console))
         progress = shown_progress(self._console, "GRPO", state.max_steps, done=state.global_step)
         self._on_step = self._shown.enter_context(progress)
 
@@ -64,6 +71,32 @@ class ShowProgress(TrainerCallback):
         per_step = args.per_device_train_batch_size * args.gradient_accumulation_steps * args.world_size
         completions = state.global_step * per_step // args.num_iterations
         self._marks.append((time.perf_counter(), completions, self._tokens))
+
+
+@contextmanager
+def said_on(console: Console) -> Iterator[None]:
+    """Prints on `console` what is logged under ``rewardkit``, from its news on, while it lasts."""
+    logger, printing = logging.getLogger("rewardkit"), _Printing(console)
+    level = logger.level
+    logger.addHandler(printing)
+    logger.setLevel(min(logger.getEffectiveLevel(), logging.INFO))
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
+        logger.removeHandler(printing)
+
+
+class _Printing(logging.Handler):
+    def __init__(self, console: Console) -> None:
+        super().__init__(logging.INFO)
+        self._console = console
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Prints it, with nothing in it that acts on the terminal."""
+        style = "yellow" if record.levelno >= logging.WARNING else "cyan"
+        lines = "\n".join(visible(line) for line in record.getMessage().split("\n"))
+        self._console.print(Text(lines, style=style), soft_wrap=True)
 
 
 def shown_numbers(logs: Mapping[str, Any]) -> dict[str, float]:

@@ -1,6 +1,7 @@
 """Ctrl-C and SIGTERM during a training: the step under way ends, a checkpoint is saved, the run can be resumed.
 
-A second Ctrl-C ends at once. Of several processes all stop after the same step, whichever of them was told.
+Ctrl-C waits for the last step of a generation, after which a run goes on exactly; who sends SIGTERM may not have the
+time. A second Ctrl-C ends at once. Of several processes all stop after the same step, whichever of them was told.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from typing import Any
 
 import torch
 from transformers import TrainerCallback
+
+from rewardkit_trl.runner.settings import steps_of_generation
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
@@ -69,7 +72,8 @@ class Interrupts(TrainerCallback):
 
     def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> Any:
         self.received = _highest_of_all(self.received, args)
-        if self.received:
+        is_between = state.global_step % steps_of_generation(args) == 0
+        if self.received == signal.SIGTERM or (self.received and is_between):
             control.should_save = True
             control.should_training_stop = True
         return control

@@ -73,7 +73,7 @@ def launcher(config: RunConfig) -> list[str]:
 
 def _environment(config: RunConfig) -> dict[str, str]:
     """Modules beside the configuration are found, and the processes share the cores."""
-    known = [str(config.base.absolute()), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
+    known = [str(config.modules_path()), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
     threads = max(1, (os.cpu_count() or 1) // config.processes)
     return {"OMP_NUM_THREADS": str(threads), **os.environ, "PYTHONPATH": os.pathsep.join(known)}
 

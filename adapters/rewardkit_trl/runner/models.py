@@ -18,7 +18,7 @@ from transformers import AutoConfig, AutoModelForCausalLM, AutoProcessor, AutoTo
 from rewardkit.core.errors import MissingExtraError
 from rewardkit_trl.runner.configuration.config import TINY, RunConfig
 from rewardkit_trl.runner.configuration.faults import ConfigError
-from rewardkit_trl.runner.configuration.places import is_local, located
+from rewardkit_trl.runner.configuration.places import anchored, is_local, located
 from rewardkit_trl.runner.folder import START
 from rewardkit_trl.runner.surroundings import has_gpu
 from rewardkit_trl.showing.progress import shown_progress
@@ -70,7 +70,7 @@ def model_of(
     name = str(_tiny(config, console)) if config.model.name == TINY else config.model_name()
     arguments = _arguments(config)
     quantization = _quantization(config)
-    tokenizer = _tokenizer(config, name)
+    tokenizer = _tokenizer(config, name, checkpoint)
     if checkpoint is not None or to_generate:
         model = _to_generate(name, checkpoint, arguments, quantization)
         return Loaded(model, tokenizer, None, arguments, quantization, model.num_parameters())
@@ -157,14 +157,13 @@ def _adapter(config: RunConfig) -> Any:
         raise ConfigError(f"peft refuses the settings under lora: {error}") from error
 
 
-def _tokenizer(config: RunConfig, name: str) -> Any:
+def _tokenizer(config: RunConfig, name: str, checkpoint: Path | None) -> Any:
     own = config.model.tokenizer
-    source = name if own is None else str(located(own, config.base)) if is_local(own, config.base) else own
-    common = {
-        "revision": config.model.revision if own is None else None,
-        "trust_remote_code": config.model.trust_remote_code,
-        "padding_side": "left",
-    }
+    source, revision = (name, config.model.revision) if own is None else (anchored(own, config.base), None)
+    if checkpoint is not None and (checkpoint / "tokenizer_config.json").is_file():
+        # What was trained is asked in the tokens that it was trained with.
+        source, revision = str(checkpoint), None
+    common = {"revision": revision, "trust_remote_code": config.model.trust_remote_code, "padding_side": "left"}
     with _explained("tokenizer", source):
         # As TRL does: of a model that sees images this is a processor.
         loader = AutoProcessor if own is None and config.model.name != TINY else AutoTokenizer

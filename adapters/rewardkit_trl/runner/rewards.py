@@ -16,15 +16,15 @@ def reward_of(config: RunConfig) -> Any:
     Raises:
         RewardDefinitionError: there is no such module, file or name, or it cannot be imported.
     """
-    return named(config.reward_target(), config.base)
+    return named(config.reward_target(), config.modules_path())
 
 
-def named(target: str, base: Path) -> Any:
-    """What ``path.py:name`` or ``module:name`` names; modules are looked for in `base` as well.
+def named(target: str, modules: Path) -> Any:
+    """What ``path.py:name`` or ``module:name`` names; modules are looked for in the folder `modules` as well.
 
     Raises:
         RewardDefinitionError: there is no such module, file or name, or it cannot be imported.
     """
-    if str(base.absolute()) not in sys.path:
-        sys.path.insert(0, str(base.absolute()))
+    if str(modules.absolute()) not in sys.path:
+        sys.path.insert(0, str(modules.absolute()))
     return load(target)[0].reward

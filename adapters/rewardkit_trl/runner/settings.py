@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import torch
 from trl import GRPOConfig
 
-from rewardkit_trl.runner.configuration.arguments import vllm_arguments
+from rewardkit_trl.runner.configuration.arguments import LARGE, vllm_arguments
 from rewardkit_trl.runner.configuration.config import RunConfig
 from rewardkit_trl.runner.configuration.faults import ConfigError
 from rewardkit_trl.runner.folder import CHECKPOINTS
 from rewardkit_trl.runner.surroundings import has_gpu
-
-LARGE = 100_000_000
-"""Parameters from which on activations are recomputed instead of kept, on a GPU."""
 
 
 def grpo_config(
@@ -39,6 +37,8 @@ def grpo_config(
         # A batch of evaluation must hold whole groups.
         "per_device_eval_batch_size": config.grpo.get("num_generations_eval") or config.grpo.get("num_generations", 8),
         "disable_tqdm": True,
+        # As transformers has it for models whose activations are recomputed; to look for them costs time and a warning.
+        "ddp_find_unused_parameters": False if config.processes > 1 else None,
     }
     if config.grpo.get("fp16"):
         del by_device["bf16"]
@@ -54,6 +54,16 @@ def grpo_config(
     if config.eval is not None and config.eval.every is not None:
         own |= {"eval_strategy": "steps", "eval_steps": config.eval.every}
     try:
-        return GRPOConfig(**by_device | config.grpo | own)
+        made = GRPOConfig(**by_device | config.grpo | own)
     except (ValueError, TypeError) as error:
         raise ConfigError(f"TRL refuses the settings under grpo: {error}") from error
+    if made.save_steps >= 1:
+        # What is resumed in the middle of a generation does not go on as it would have.
+        made.save_steps = math.ceil(made.save_steps / steps_of_generation(made)) * steps_of_generation(made)
+    return made
+
+
+def steps_of_generation(args: GRPOConfig) -> int:
+    """Every so many optimiser steps a generation has just been used up."""
+    passes: int = args.gradient_accumulation_steps
+    return math.lcm(args.steps_per_generation * args.num_iterations, passes) // passes

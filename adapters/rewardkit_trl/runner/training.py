@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import logging
 import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,11 +20,12 @@ from rewardkit.core.errors import (
     RewardTypeError,
 )
 from rewardkit.core.table_text import visible
-from rewardkit_trl.runner import checkpoints, folder, surroundings
+from rewardkit_trl.runner import changes, checkpoints, folder, surroundings
 from rewardkit_trl.runner.checkpoints import Checkpoint
 from rewardkit_trl.runner.configuration.config import RunConfig
 from rewardkit_trl.runner.configuration.faults import ConfigError
 from rewardkit_trl.runner.plan import Plan
+from rewardkit_trl.runner.quiet import quiet
 from rewardkit_trl.showing.stopwatch import Stopwatch
 
 if TYPE_CHECKING:
@@ -66,15 +66,21 @@ def train(config: RunConfig, *, resume: bool | str | Path = False, console: Cons
     if checkpoint is not None and _is_end(config, checkpoint):
         return _end(config, checkpoint, console)
     plan = Plan.of(config, None if checkpoint is None else checkpoint.path)
-    if main:
-        if not _is_fit(plan, console):
-            return 2
-        _prepare(config, checkpoint)
-    if not surroundings.is_launched() and (config.processes > 1 or config.accelerate is not None):
-        from rewardkit_trl.runner.launching import launch
+    if not main:
+        return run(plan, console, Console(stderr=True))
+    for line in changes.since(plan) if checkpoint is not None else ():
+        console.print(line, soft_wrap=True, markup=False, highlight=False)
+    if not _is_fit(plan, console):
+        return 2
+    with folder.taken(plan.output):
+        if resume is False:
+            _refuse_a_run(plan.output)  # another one may have begun during the preflight
+        _prepare(plan, checkpoint)
+        if not surroundings.is_launched() and (config.processes > 1 or config.accelerate is not None):
+            from rewardkit_trl.runner.launching import launch
 
-        return launch(config, plan.output / folder.WRITTEN, plan.checkpoint, console)
-    return run(plan, console, None if main else Console(stderr=True))
+            return launch(config, plan.output / folder.WRITTEN, plan.checkpoint, console)
+        return run(plan, console)
 
 
 def run(plan: Plan, console: Console, failures: Console | None = None) -> int:
@@ -86,10 +92,13 @@ def run(plan: Plan, console: Console, failures: Console | None = None) -> int:
     with console.status("Loading torch and TRL"):
         from trl import GRPOTrainer  # noqa: F401 -- takes seconds: here a status line explains the wait
 
+        from rewardkit_trl.runner.disk import is_out_of_space
         from rewardkit_trl.runner.interrupts import Interrupts
         from rewardkit_trl.runner.memory_advice import advice, is_out_of_memory
 
-    interrupts = Interrupts(lambda: console.print("Ending this step, then saving a checkpoint. Ctrl-C again: at once."))
+    interrupts = Interrupts(
+        lambda: console.print("Ending this generation, then saving a checkpoint. Ctrl-C again: at once.")
+    )
     attempt = Attempt(plan, console, interrupts)
     failures = failures or console
     try:
@@ -104,6 +113,10 @@ def run(plan: Plan, console: Console, failures: Console | None = None) -> int:
         say_how_to_resume(plan.output, failures)
         return 1
     except Exception as error:
+        if is_out_of_space(error, plan.output):
+            _say_failure(failures, f"No room is left on the disk of {plan.output}: {_readable(error)[:300]}")
+            say_how_to_resume(plan.output, failures)
+            return 1
         if not is_out_of_memory(error):
             raise
         _say_failure(failures, f"Out of memory: {_readable(error)[:300]}")
@@ -241,33 +254,6 @@ class Attempt:
             following.close()
 
 
-@contextmanager
-def quiet() -> Iterator[None]:
-    """Keeps from the screen what the libraries underneath say of their own future, and their bars beside ours."""
-    import warnings
-
-    from transformers.utils import logging as bars
-
-    logger = logging.getLogger("transformers.trainer")
-    had_bars = bars.is_progress_bar_enabled()
-    bars.disable_progress_bar()
-    logger.addFilter(_is_news)
-    try:
-        with warnings.catch_warnings():
-            for category in (FutureWarning, DeprecationWarning):
-                warnings.simplefilter("ignore", category)
-            yield
-    finally:
-        logger.removeFilter(_is_news)
-        if had_bars:
-            bars.enable_progress_bar()
-
-
-def _is_news(record: logging.LogRecord) -> bool:
-    """Not that weights are missing in a checkpoint which are another name of the embeddings: they always are."""
-    return "missing keys in the checkpoint model loaded: ['lm_head.weight']" not in record.getMessage()
-
-
 def _checkpoint(config: RunConfig, resume: bool | str | Path, console: Console) -> Checkpoint | None:
     """Where the training goes on.
 
@@ -279,11 +265,7 @@ def _checkpoint(config: RunConfig, resume: bool | str | Path, console: Console) 
     output = config.output_path()
     found = checkpoints.all_in(output)
     if resume is False:
-        if folder.holds_a_run(output):
-            raise ConfigError(
-                f"{short(output)} holds a run already. Go on with it: --resume. Begin another one: --output DIR, or "
-                "another `output` in the configuration"
-            )
+        _refuse_a_run(output)
         return None
     if resume is not True:
         return checkpoints.named(output, resume)
@@ -294,6 +276,16 @@ def _checkpoint(config: RunConfig, resume: bool | str | Path, console: Console) 
         console.print(f"{checkpoint.path.name} is not complete ({fault}): the one before it is taken.", soft_wrap=True)
     console.print(f"There is no complete checkpoint in {short(output)}: the training begins anew.", soft_wrap=True)
     return None
+
+
+def _refuse_a_run(output: Path) -> None:
+    from rewardkit_trl.showing.report import short
+
+    if folder.holds_a_run(output):
+        raise ConfigError(
+            f"{short(output)} holds a run already. Go on with it: --resume. Begin another one: --output DIR, or "
+            "another `output` in the configuration"
+        )
 
 
 def _is_end(config: RunConfig, checkpoint: Checkpoint) -> bool:
@@ -316,7 +308,7 @@ def _end(config: RunConfig, checkpoint: Checkpoint, console: Console) -> int:
         )
         return 0
     console.print(f"All {checkpoint.step} steps are trained; what comes after them is left to do.", soft_wrap=True)
-    with quiet():
+    with quiet(), folder.taken(config.output_path()):
         close_from_checkpoint(config, checkpoint, console)
     return 0
 
@@ -329,20 +321,24 @@ def _is_fit(plan: Plan, console: Console) -> bool:
         return True
     from rewardkit_trl.runner.preflight import preflight
 
-    with console.status("Preflight"):
-        found = preflight(plan.config, reward=plan.reward, training=plan.training, held_out=plan.held_out)
+    if console.is_terminal:
+        # No status line: it is drawn by a thread, and the laws are tried in forked processes.
+        console.print("Preflight: the data, the reward and the settings are looked at", style="dim")
+    found = preflight(plan.config, reward=plan.reward, training=plan.training, held_out=plan.held_out)
     console.print(Text(found.text()), soft_wrap=True)
     return bool(found.ok)
 
 
-def _prepare(config: RunConfig, checkpoint: Checkpoint | None) -> None:
+def _prepare(plan: Plan, checkpoint: Checkpoint | None) -> None:
     """Writes the configuration as it runs, and puts aside checkpoints that this training will make anew."""
     from rewardkit_trl.runner.configuration.reading import printed
 
-    output = config.output_path()
+    output = plan.output
+    unfinished = output / f"{folder.WRITTEN}.unfinished"
     try:
-        output.mkdir(parents=True, exist_ok=True)
-        (output / folder.WRITTEN).write_text(printed(config.anchored()), encoding="utf-8")
+        unfinished.write_text(printed(plan.config.anchored()), encoding="utf-8")
+        unfinished.replace(output / folder.WRITTEN)
+        changes.keep(plan)
     except OSError as error:
         raise ConfigError(f"output: {output} cannot be written: {error.strerror or error}") from None
     checkpoints.drop_after(output, checkpoint)

@@ -70,6 +70,7 @@ def _recorded(folder: str) -> tuple[Tried, Sample]:
         {name: [example.get(name) for example in examples] for name in names},
         progress=Progress(step, most) if isinstance(most, int) and most >= 1 else None,
         groups=np.array([starts[_group(row)] for row in rows]),
+        way="group",
     )
     return Tried((), means, totals), sample
 

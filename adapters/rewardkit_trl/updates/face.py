@@ -75,8 +75,8 @@ def update_config(
 
     Raises:
         RewardDefinitionError: nothing is asked for, or several things that exclude each other; a name is unknown; the
-            code cannot be read.
-        RewardKitError: no training has recorded there that takes updates.
+            code cannot be read, or is called like an installed module.
+        RewardKitError: no training has recorded there that takes updates, or it has come to its end.
     """
     mailbox = mailbox_of(run)
     request = sent(mailbox, reward, {"weights": weights, "thresholds": thresholds, "schedules": schedules}, rollback)
@@ -104,6 +104,11 @@ def sent(mailbox: Mailbox, reward: str | None, numbers: Mapping[str, Any], rollb
             "one update asks for one thing: another reward, other numbers (weights, thresholds, schedules), or a "
             "rollback"
         )
+    if state_of(mailbox) == "finished":
+        raise RewardKitError(
+            f"the training of {mailbox.folder.parent} has come to its end: its reward changes no more. Try another one "
+            "on its last batch with rewardkit update --dry-run, or on all that it recorded with rewardkit score"
+        )
     if reward is not None:
         return mailbox.send("reward", target=reward, code=collected(reward))
     if back:
@@ -121,6 +126,16 @@ def _check_name(name: str, kind: str, current: Mapping[str, Any]) -> None:
     if not any(f"/{one}".endswith(f"/{name}") or f"/{name}".endswith(f"/{one}") for one in known):
         there = ", ".join(known) or "none"
         raise RewardDefinitionError(f"{kind}: there is no {shorten(name)}.{near_miss(name, known)} There are: {there}")
+
+
+def state_of(mailbox: Mailbox) -> str:
+    """``running``, ``stopped`` or ``finished``, as the record of the run has it; empty where there is none."""
+    from rewardkit.store.run import open_run
+
+    try:
+        return open_run(mailbox.folder.parent).state
+    except RewardKitError:
+        return ""
 
 
 def mailbox_of(run: Any) -> Mailbox:

@@ -12,14 +12,19 @@ import os
 import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from functools import cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from rewardkit.core.errors import RewardKitError
 from rewardkit_trl.updates.sources import Code, placed
 
 Status = Literal["applied", "refused", "cancelled", "pending"]
 FOLDER = "updates"
+MOST_BYTES = 32_000_000
+"""Of one file; what is longer is not read."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +40,9 @@ class Request:
         to: the version to go back to; None for the one before.
         time: seconds since 1970.
     """
+
+    # What another version of this program asks for with more words than these must not be taken for something else.
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
     update: int
     kind: Literal["reward", "numbers", "rollback"]
@@ -131,33 +139,54 @@ class Mailbox:
         return [request for number in self._numbers() if (request := self.request(number)) is not None]
 
     def request(self, update: int) -> Request | None:
-        found = self._get(f"{update:04d}.json")
-        try:
-            code = None if found["code"] is None else Code(**found["code"])
-            return Request(**{**found, "code": code})
-        except (TypeError, KeyError):  # not written yet, or by hand
-            return None
+        """A request; None where there is none, or none that can be understood."""
+        return self._understood(update)[0]
 
     def pending(self, known: set[int]) -> list[Request]:
         """Requests without an answer, in order; `known` are answered ones, which are not looked at again."""
-        waiting = []
-        for number in self._numbers():
-            if number in known:
-                continue
-            if self.answer(number) is not None:
-                known.add(number)
-            elif (request := self.request(number)) is not None:
-                waiting.append(request)
-        return waiting
+        return [request for number in self._unanswered(known) if (request := self.request(number)) is not None]
+
+    def unreadable(self, known: set[int]) -> dict[int, str]:
+        """Files without an answer that are no requests, and why; one that is still empty may become one."""
+        return {number: reason for number in self._unanswered(known) if (reason := self._understood(number)[1])}
+
+    def _unanswered(self, known: set[int]) -> list[int]:
+        waiting = [number for number in self._numbers() if number not in known]
+        known |= {number for number in waiting if self.answer(number) is not None}
+        return [number for number in waiting if number not in known]
+
+    def _understood(self, update: int) -> tuple[Request | None, str]:
+        """The request of that number, or why what stands in its place is none."""
+        name = f"{update:04d}.json"
+        try:
+            text = self._text(name)
+            if not text.strip():  # its number is taken, and it is being written
+                return None, ""
+            request = _adapter(Request).validate_json(text)
+        except FileNotFoundError:
+            return None, ""
+        except OSError as error:
+            # Anything else may pass: a network that is away for a moment.
+            return None, f"{name} cannot be read: {error}" if isinstance(
+                error, (PermissionError, _NothingToRead)
+            ) else ""
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            where = ".".join(map(str, first["loc"]))
+            return None, (
+                f"{name} is no request that this version of rewardkit understands"
+                f"{f', at {where[:80]}' if where else ''}: {first['msg']}"
+            )
+        if request.update != update:
+            return None, f"{name} is a copy: it says that it is update {request.update}"
+        return request, ""
 
     def answer(self, update: int) -> Answer | None:
-        found = self._get(f"{update:04d}.answer.json")
         try:
-            return Answer(
-                **{**found, "fingerprints": tuple(found["fingerprints"]), "warnings": tuple(found["warnings"])}
-            )
-        except (TypeError, KeyError):
+            found: Answer = _adapter(Answer).validate_json(self._text(f"{update:04d}.answer.json"))
+        except (OSError, ValidationError):
             return None
+        return found
 
     def put_answer(self, answer: Answer) -> Answer:
         stamped = Answer(**{**asdict(answer), "time": time.time()})
@@ -166,14 +195,20 @@ class Mailbox:
 
     def cancel(self) -> list[Request]:
         """Takes back all requests that nobody has answered."""
-        waiting = self.pending(set())
-        for request in waiting:
-            self.put_answer(Answer(request.update, "cancelled", "taken back before it was taken"))
-        return waiting
+        taken_back = []
+        for request in self.pending(set()):
+            said = Answer(request.update, "cancelled", "taken back before it was taken", time=time.time())
+            with (
+                contextlib.suppress(FileExistsError),
+                open(self._path(f"{request.update:04d}.answer.json"), "x") as file,
+            ):
+                file.write(_json(asdict(said)))
+                taken_back.append(request)
+        return taken_back
 
     def wait(self, update: int, seconds: float) -> Answer | None:
         """The answer to a request; None where there is none within `seconds`."""
-        until = time.monotonic() + seconds
+        until = time.monotonic() + (seconds if seconds > 0.0 else 0.0)  # not for ever where it is no number
         while True:
             answer = self.answer(update)
             if answer is not None or time.monotonic() >= until:
@@ -190,18 +225,54 @@ class Mailbox:
         self.folder.mkdir(parents=True, exist_ok=True)
         self._put("current.json", current)
 
+    def last_written(self) -> float | None:
+        """When the run was last written to, in seconds since 1970; None where nothing of it is there."""
+        times = []
+        for folder in (self.folder, *(self.folder.parent / name for name in ("scores", "metrics", "attempts"))):
+            with contextlib.suppress(OSError):
+                times.append(folder.stat().st_mtime)  # a file that is put there changes its folder
+        return max(times, default=None)
+
     def _get(self, name: str) -> Any:
         try:
-            return json.loads((self.folder / name).read_text(encoding="utf-8"))
+            return json.loads(self._text(name))
         except (OSError, ValueError, RecursionError):
             return None
 
+    def _path(self, name: str) -> Path:
+        return self.folder / name
+
+    def _text(self, name: str) -> bytes:
+        path = self._path(name)
+        if not path.is_file():
+            if path.exists():
+                raise _NothingToRead("it is no file")
+            raise FileNotFoundError(name)
+        with open(path, "rb") as file:
+            text = file.read(MOST_BYTES + 1)
+        if len(text) > MOST_BYTES:
+            raise _NothingToRead(f"it is longer than {MOST_BYTES:,} bytes")
+        return text
+
     def _put(self, name: str, value: Mapping[str, Any]) -> None:
-        temporary = self.folder / f".{name}.{os.getpid()}.tmp"
+        temporary = self._path(f".{name}.{os.getpid()}.tmp")
         try:
-            temporary.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
-            os.replace(temporary, self.folder / name)
+            temporary.write_text(_json(value), encoding="utf-8")
+            os.replace(temporary, self._path(name))
         except BaseException:
             with contextlib.suppress(OSError):
                 temporary.unlink()
             raise
+
+
+class _NothingToRead(OSError):
+    """What lies there is nothing to read."""
+
+
+def _json(value: Mapping[str, Any]) -> str:
+    return json.dumps(value, indent=1) + "\n"
+
+
+@cache
+def _adapter(kind: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import ast
 import importlib
+import os
+import shutil
 import sys
 import sysconfig
-from collections.abc import Iterator, Mapping, Set
+import weakref
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +26,8 @@ from rewardkit.testing.loading import load, path_of, split
 
 Sources = Mapping[str, str]
 """Path below the folder of an update -> the text of the file."""
+MOST_CHARACTERS = 8_000_000
+"""Of all files of a reward together."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +58,20 @@ def collected(target: str) -> Code:
         return Code(module, name, {})
     files: dict[str, str] = {}
     _collect(root, path, files)
+    _check_names(files)
     return Code(module, name, files)
+
+
+def _check_names(files: Iterable[str]) -> None:
+    """Raises RewardDefinitionError where a file would take the place of a module that everything else needs."""
+    for file in files:
+        top = Path(file).parts[0].removesuffix(".py")
+        held = getattr(sys.modules.get(top), "__file__", None)
+        if top in sys.stdlib_module_names or (held is not None and _is_installed(Path(held).resolve())):
+            raise RewardDefinitionError(
+                f"{file} is called like the installed module {top!r}, whose place it would take in the whole training: "
+                "rename it"
+            )
 
 
 def _rooted(path: Path) -> tuple[Path, str]:
@@ -82,12 +100,17 @@ def _collect(root: Path, path: Path, files: dict[str, str]) -> None:
     if key in files:
         return
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
         tree = ast.parse(text, filename=str(path))
     except (OSError, ValueError, SyntaxError) as error:
         where = f", line {error.lineno}" if isinstance(error, SyntaxError) else ""
         raise RewardDefinitionError(f"{path}{where}: {type(error).__name__}: {error}") from None
     files[key] = text
+    if sum(map(len, files.values())) > MOST_CHARACTERS:
+        raise RewardDefinitionError(
+            f"the code of the reward, with all that it imports from {root}, has more than {MOST_CHARACTERS:,} "
+            "characters: move data out of it, or install what it imports"
+        )
     for folder in path.relative_to(root).parents:
         package = root / folder / "__init__.py"
         if folder != Path() and package.is_file():
@@ -122,14 +145,31 @@ def _and_above(name: str) -> Iterator[str]:
 
 
 def placed(files: Sources, folder: Path) -> None:
-    """Writes the files that are not there: where several machines train, each has a folder of its own."""
+    """Makes the files those of `folder`: where several machines train, each has a folder of its own.
+
+    Raises:
+        RewardDefinitionError: a name leads out of the folder.
+        OSError: the folder cannot be written, and does not hold them.
+    """
     for name, text in files.items():
         path = folder / name
         if not path.resolve().is_relative_to(folder.resolve()):
             raise RewardDefinitionError(f"{shorten(name)} leads out of the folder of the update")
-        if not path.is_file():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8")
+        if _holds(path, text):
+            continue
+        path.parent.mkdir(parents=True, exist_ok=True)
+        shutil.rmtree(path.parent / "__pycache__", ignore_errors=True)  # of a file of the same second and length
+        # Whole or not at all: other processes of this machine may look at the same time.
+        temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+        temporary.write_text(text, encoding="utf-8")
+        os.replace(temporary, path)
+
+
+def _holds(path: Path, text: str) -> bool:
+    try:
+        return path.read_text(encoding="utf-8") == text
+    except (FileNotFoundError, ValueError):
+        return False
 
 
 @dataclass(frozen=True)
@@ -139,77 +179,110 @@ class Imported:
     Attributes:
         reward: what the variable holds.
         folder: of the copies.
-        tops: the first part of the names of its modules.
     """
 
     reward: Any
     folder: Path
-    tops: frozenset[str]
     modules: Mapping[str, ModuleType]
 
 
 class Modules:
-    """Which version of copied modules stands in ``sys.modules``, where pickling and worker processes look for them."""
+    """Which version of copied modules stands in ``sys.modules``, where pickling and worker processes look for them.
+
+    Every list of rewards has a version of its own; of modules of one name the last that was activated is there.
+    """
 
     def __init__(self) -> None:
-        self._tops: frozenset[str] = frozenset()
-        self._original: dict[str, ModuleType] = {}
-        self._folder: Path | None = None
+        self._original: dict[str, ModuleType | None] = {}
+        self._active: weakref.WeakKeyDictionary[object, Imported] = weakref.WeakKeyDictionary()
+        self._folders: list[str] = []
 
     def imported(self, code: Code, folder: Path) -> Imported:
-        """The reward of the copies in `folder`; what was imported before stays where that fails.
+        """The reward of the copies in `folder`, which are not activated; whatever was imported before stays.
 
         Raises:
-            RewardDefinitionError: importing raised, or the reward is not there.
+            RewardDefinitionError: importing raised, the reward is not there, or a module would take another's place.
         """
-        tops = frozenset(Path(name).parts[0].removesuffix(".py") for name in code.files)
-        self._original |= _modules(tops - self._tops)
-        self._tops |= tops
-        before, path = _modules(tops), list(sys.path)
-        _forget(tops)
-        self._put_in_front(folder)
+        _check_names(code.files)
+        names = _names(code.files)
+        for name in names.difference(*(version.modules for version in self._active.values())):
+            self._original[name] = sys.modules.get(name)
+        before, path = {name: sys.modules.get(name) for name in names}, list(sys.path)
+        _put(dict.fromkeys(names))
+        sys.path.insert(0, str(folder))
+        importlib.invalidate_caches()
         try:
             reward = _found(code)
-        except BaseException:
-            _forget(tops)
-            sys.modules.update(before)
+            modules = {name: sys.modules[name] for name in names if name in sys.modules}
+        finally:
+            _put(before)
             sys.path[:] = path
-            raise
-        made = Imported(reward, folder, tops, _modules(tops))
-        self.activate(made)
-        return made
+            importlib.invalidate_caches()
+        _join(modules, self._original)
+        return Imported(reward, folder, modules)
 
-    def activate(self, version: Imported | None) -> None:
-        """Makes the modules of `version` the imported ones; without one those of the training's own script."""
-        _forget(self._tops)
-        sys.modules.update(self._original)
-        if version is not None:
-            _forget(version.tops)
-            sys.modules.update(version.modules)
-        self._put_in_front(version.folder if version is not None else None)
-        renew()  # worker processes know the modules of before
+    def activate(self, version: Imported | None, owner: object) -> None:
+        """Makes the modules of `version` the imported ones; without one those of the script's own reward."""
+        if self._active.get(owner) is not version:
+            self._active.pop(owner, None)
+            if version is not None:
+                self._active[owner] = version
+            self._renew()
 
-    def _put_in_front(self, folder: Path | None) -> None:
-        if self._folder is not None:
+    def keep(self, owners: Iterable[object]) -> None:
+        """Takes the versions of all others away: their trainings are over."""
+        kept = list(owners)
+        gone = [owner for owner in self._active if owner not in kept]
+        for owner in gone:
+            del self._active[owner]
+        if gone:
+            self._renew()
+
+    def _renew(self) -> None:
+        active = list(self._active.values())
+        _put(self._original)
+        for version in active:
+            _put(version.modules)
+        for folder in self._folders:
             with suppress(ValueError):
-                sys.path.remove(str(self._folder))
-        if folder is not None:
-            sys.path.insert(0, str(folder))
-        self._folder = folder
+                sys.path.remove(folder)
+        self._folders = [str(version.folder) for version in reversed(active)]
+        sys.path[:0] = self._folders
         importlib.invalidate_caches()
+        renew()  # worker processes know the modules of before
 
 
 MODULES = Modules()
 """Those of this process."""
 
 
-def _modules(tops: Set[str]) -> dict[str, ModuleType]:
-    return {name: module for name, module in sys.modules.items() if name.partition(".")[0] in tops}
+def _names(files: Iterable[str]) -> set[str]:
+    """The modules that `files` are, and the packages around them."""
+    parts = [Path(file).with_suffix("").parts for file in files]
+    return {
+        ".".join(one[:length]) for one in parts for length in range(1, len(one) + 1) if one[length - 1] != "__init__"
+    }
 
 
-def _forget(tops: Set[str]) -> None:
-    for name in _modules(tops):
-        del sys.modules[name]
+def _put(modules: Mapping[str, ModuleType | None]) -> None:
+    """Makes them those of ``sys.modules``; None is one that is not imported."""
+    for name, module in modules.items():
+        if module is not None:
+            sys.modules[name] = module
+        else:
+            sys.modules.pop(name, None)
+
+
+def _join(copies: Mapping[str, ModuleType], originals: Mapping[str, ModuleType | None]) -> None:
+    """Lets copied packages find what was not copied where the training's own ones find it."""
+    for name, copy in copies.items():
+        path, known = getattr(copy, "__path__", None), getattr(originals.get(name), "__path__", ())
+        if isinstance(path, list):
+            path += [place for place in known if place not in path]
+    for name, module in list(sys.modules.items()):
+        around, _, own = name.rpartition(".")
+        if around in copies and name not in copies and not hasattr(copies[around], own):
+            setattr(copies[around], own, module)
 
 
 def _found(code: Code) -> Any:

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from rewardkit.core import states
@@ -24,9 +25,10 @@ from rewardkit_trl.memory import saved_in
 from rewardkit_trl.trainer import Trainer
 from rewardkit_trl.updates import trial
 from rewardkit_trl.updates.mailbox import Answer, Mailbox, Request
-from rewardkit_trl.updates.sources import MODULES, Imported, placed
+from rewardkit_trl.updates.sources import MODULES, placed
 from rewardkit_trl.updates.trial import Sample, Tried, compared, means_of, tried, tried_elsewhere, undisturbed
 from rewardkit_trl.updates.tuning import numbers_of, retuned
+from rewardkit_trl.updates.versions import Records, Version, Versions
 
 if TYPE_CHECKING:
     from rewardkit_trl.evaluator import Evaluator
@@ -36,17 +38,8 @@ _SAVED = "updates"
 """Under which name the number of the update in force stands in a checkpoint, by the name of the run."""
 _PAUSE = 5.0
 """Seconds between two looks into the mailbox where no step says when to look."""
-
-Records = Mapping[int, tuple[Request, Answer]]
-
-
-@dataclass(frozen=True)
-class Version:
-    """A reward that was in force, and the update that made it: 0 for that of the training's own script."""
-
-    update: int
-    reward: Reward
-    imported: Imported | None
+_MOST = 32
+"""Requests that are taken in one step."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +50,7 @@ class Look:
         refusal: why it is not taken; None where it may be.
         to: the version that a rollback goes back to.
         records: what the other processes need to make that version.
+        withdrawn: somebody has taken it back, and has answered it.
     """
 
     refusal: str | None = None
@@ -65,6 +59,7 @@ class Look:
     trial: Mapping[str, Any] | None = None
     warnings: tuple[str, ...] = ()
     after: Tried | None = None
+    withdrawn: bool = False
 
 
 class Updates:
@@ -78,7 +73,7 @@ class Updates:
     def __init__(self, run: str, reward: Reward) -> None:
         self.mailbox = Mailbox(run)
         self._now = Version(0, reward, None)
-        self._versions = {0: self._now}
+        self._versions = Versions(self.mailbox, self._now)
         self._answered: set[int] = set()
         self._again: list[Answer] = []
         self._trainer: Callable[[], Trainer] = lambda: Trainer(None)
@@ -86,7 +81,10 @@ class Updates:
         self._sample: Sample | None = None
         self._states: states.States = {}
         self._tried: Tried | None = None
+        self._unwritten: dict[int, Answer] = {}
         self._looked = 0.0
+        self.scored = 0
+        """The version that the last training batch was scored by."""
 
     @property
     def version(self) -> int:
@@ -101,6 +99,7 @@ class Updates:
         totals: Floats,
         known: states.States,
         way: Way | None,
+        processes: int,
     ) -> None:
         """Keeps the last training batch, to try the next reward on it.
 
@@ -109,6 +108,7 @@ class Updates:
             totals: (n,) what the trainer adds up.
             known: what schedules remembered when it was scored.
             way: how the trainer makes advantages.
+            processes: among how many the rows are shared out, of which these are the part of one.
         """
         self._states = known
         self._tried = Tried(tuple(table.terms), means_of(table), totals)
@@ -121,6 +121,7 @@ class Updates:
             num_generations=batch.num_generations,
             groups=groups,
             way=way,
+            processes=processes,
         )
 
     def begin(self, evaluator: Evaluator, trainer: Trainer, state: Any, *, scoring: bool = False) -> None:
@@ -135,8 +136,9 @@ class Updates:
         if not trainer.known or state is None or state is self._state:
             return
         self._state, self._trainer = state, trainer.weak()
+        MODULES.keep([updates for one in trainer.reward_functions if (updates := _updates_of(one)) is not None])
         saved = self._saved(state)
-        records = trainer.on_main(lambda: self._records(saved))
+        records = trainer.on_main(lambda: self._versions.records(saved))
         if saved != self._now.update:
             version = self._saved_version(saved, records)
             names = Layout.of(version.reward, evaluator.layout.columns).names
@@ -154,6 +156,13 @@ class Updates:
             self._again = [one for one in applied if one.step is not None and one.step >= step]
             said = "the script's own" if not saved else f"as saved in the checkpoint of step {step}"
             self._publish(evaluator, state, said)
+            if not step:
+                self._refuse_all("it was sent before this training began, with the script's own reward: send it again")
+
+    def end(self, state: Any) -> None:
+        """Answers what nobody will take any more, once the training has come to its end."""
+        if state is self._state and state.is_world_process_zero and state.global_step >= state.max_steps:
+            self._refuse_all(f"the training came to its end, after {state.global_step} steps, before it could take it")
 
     def take(self, evaluator: Evaluator, state: Any) -> None:
         """Takes what is asked for; called on all processes before a step begins."""
@@ -167,24 +176,46 @@ class Updates:
         """Answers requests that nobody can take: this process scores, and the trainer is in another one."""
         if time.monotonic() - self._looked > _PAUSE:
             self._looked = time.monotonic()
+            self._refuse_all(
+                "asynchronous GRPO scores in another process than the trainer's: there are no steps to wait for"
+            )
+
+    def _refuse_all(self, reason: str) -> None:
+        with self._harmless():
             for request in self.mailbox.pending(self._answered):
-                reason = (
-                    "asynchronous GRPO scores in another process than the trainer's: there are no steps to wait for"
-                )
-                self.mailbox.put_answer(Answer(request.update, "refused", reason))
+                self._answer(Answer(request.update, "refused", reason, before=self._now.update))
 
     def _waiting(self, step: int) -> list[tuple[Request, Answer | None]]:
         """What is due at `step`: updates to take again, and new requests once there is a batch to try them on."""
-        due = [one for one in self._again if one.step is not None and one.step <= step]
-        self._again = [one for one in self._again if one not in due]
         found: list[tuple[Request, Answer | None]] = []
-        for answer in sorted(due, key=lambda one: one.update):
-            request = self.mailbox.request(answer.update)
-            if request is not None and answer.update > self._now.update:  # nothing newer was asked for meanwhile
-                found.append((request, answer))
-        if self._sample is not None:
-            found += [(request, None) for request in self.mailbox.pending(self._answered)]
+        with self._harmless():
+            due = [one for one in self._again if one.step is not None and one.step <= step]
+            self._again = [one for one in self._again if one not in due]
+            for answer in sorted(due, key=lambda one: one.update):
+                request = self.mailbox.request(answer.update)
+                if request is not None and answer.update > self._now.update:  # nothing newer was asked for meanwhile
+                    found.append((request, answer))
+            if self._sample is not None:
+                found += [(request, None) for request in self._new()]
         return found
+
+    def _new(self) -> list[Request]:
+        """The next requests, of which only the last one brings code: a trial of it may take long."""
+        for answer in list(self._unwritten.values()):
+            self._answer(answer)
+        waiting = self.mailbox.pending(self._answered)[:_MOST]
+        for update, reason in self.mailbox.unreadable(self._answered).items():
+            self._answer(Answer(update, "refused", reason, before=self._now.update))
+        coded = [place for place, request in enumerate(waiting) if request.kind == "reward"]
+        return waiting[: coded[0] + 1] if coded else waiting
+
+    @contextmanager
+    def _harmless(self) -> Iterator[None]:
+        """Whatever is the matter with the mailbox, the training goes on."""
+        try:
+            yield
+        except Exception:
+            _LOG.warning("%s: looking for updates failed", self.mailbox.folder, exc_info=True)
 
     def _take(self, evaluator: Evaluator, trainer: Trainer, state: Any, request: Request, again: Answer | None) -> None:
         before = self._now
@@ -193,16 +224,15 @@ class Updates:
         if reason is None:
             try:
                 with undisturbed():
-                    version = self._made(request, before.update, look.to, look.records or {})
+                    version = self._versions.made(request, before.update, look.to, look.records or {})
                     layout = Layout.of(version.reward, evaluator.layout.columns)
                     reason = trainer.refusal(evaluator, layout.names)
             except Exception as error:
                 reason = _said(error)
             reason = next(filter(None, trainer.of_each_process(reason)), None)
-            if reason is not None:
-                MODULES.activate(before.imported)
         if reason is not None or version is None:
-            if trainer.is_main:
+            self._versions.forget(request.update)
+            if trainer.is_main and not look.withdrawn:
                 self._answer(Answer(request.update, "refused", reason or "", before=before.update, trial=look.trial))
                 _LOG.warning("update %d (%s) is refused: %s", request.update, request, reason)
             return
@@ -233,21 +263,30 @@ class Updates:
 
     def _answer(self, answer: Answer) -> None:
         self._answered.add(answer.update)
+        first = answer.update not in self._unwritten
         try:
             self.mailbox.put_answer(answer)
-        except OSError as error:
-            _LOG.warning("update %d: its answer cannot be written: %s", answer.update, error)
+            self._unwritten.pop(answer.update, None)
+        except Exception as error:
+            # A run that is resumed needs it: it is tried again at every step.
+            self._unwritten[answer.update] = answer
+            if first:
+                _LOG.warning("update %d: its answer cannot be written: %s", answer.update, error)
 
     def _looked_at(self, evaluator: Evaluator, trainer: Trainer, request: Request, again: Answer | None) -> Look:
         """Tries a request, on the main process; one that was applied once already is known to be good."""
         try:
             to = None
             if request.kind == "rollback":
-                to = self._target(request) if again is None else again.to
-            records = self._records(to) if to else {}
+                to = self._versions.target(request, self._now) if again is None else again.to
+            records = self._versions.records(to) if to else {}
             if again is not None:
                 return Look(to=to, records=records)
-            return self._after_trial(evaluator, trainer, request, to, records)
+            look = self._after_trial(evaluator, trainer, request, to, records)
+            if self.mailbox.answer(request.update) is not None:
+                self._answered.add(request.update)
+                return Look("it was taken back meanwhile", withdrawn=True)
+            return look
         except Exception as error:
             return Look(_said(error))
 
@@ -266,43 +305,18 @@ class Updates:
             after = tried_elsewhere(request.code, folder, evaluator.layout.columns, sample, trial.SECONDS)
         else:
             if request.kind == "numbers":
-                reward = retuned(self._now.reward, request.numbers)
+                version = replace(self._now, reward=retuned(self._now.reward, request.numbers))
             else:
-                reward = self._version(to or 0, records).reward
-            layout = Layout.of(reward, evaluator.layout.columns)
-            after = tried(reward, layout, sample, strict=request.kind == "numbers")
+                with undisturbed():
+                    version = self._versions.get(to or 0, records)
+            layout = Layout.of(version.reward, evaluator.layout.columns)
+            MODULES.activate(version.imported, self)
+            try:
+                after = tried(version.reward, layout, sample, strict=request.kind == "numbers")
+            finally:
+                MODULES.activate(self._now.imported, self)
         reason = trainer.refusal(evaluator, after.names)
         return Look(reason, to, records, compared(before, after, sample), after.warnings, after)
-
-    def _target(self, request: Request) -> int:
-        """The version that a rollback goes back to."""
-        if request.to is not None:
-            answer = self.mailbox.answer(request.to)
-            if request.to and (answer is None or answer.status != "applied"):
-                raise RewardKitError(f"version {request.to} was never in force: there is nothing to go back to")
-            return request.to
-        now = self._origin(self._now.update)
-        if now == 0:
-            raise RewardKitError("the reward in force is the script's own: there is nothing to go back to")
-        answer = self.mailbox.answer(now)
-        return self._origin(answer.before if answer is not None else 0)
-
-    def _origin(self, update: int) -> int:
-        """The update that made a version: of a rollback, that of the version it went back to."""
-        answer = self.mailbox.answer(update)
-        return update if answer is None or answer.to is None else self._origin(answer.to)
-
-    def _records(self, update: int) -> dict[int, tuple[Request, Answer]]:
-        """All that a version is made of, from the mailbox."""
-        found: dict[int, tuple[Request, Answer]] = {}
-        wanted = [update]
-        while wanted:
-            number = wanted.pop()
-            request, answer = self.mailbox.request(number), self.mailbox.answer(number)
-            if number and number not in found and request is not None and answer is not None:
-                found[number] = request, answer
-                wanted += [answer.to or 0] if request.kind == "rollback" else [answer.before]
-        return found
 
     def _saved(self, state: Any) -> int:
         """The version that a trainer's state names; where it names one run alone, that is the run, moved or not."""
@@ -313,7 +327,7 @@ class Updates:
     def _saved_version(self, update: int, records: Records) -> Version:
         try:
             with undisturbed():
-                return self._version(update, records)
+                return self._versions.get(update, records)
         except Exception as error:
             raise RewardFailure(
                 f"this run goes on with version {update} of its reward, which cannot be loaded from "
@@ -321,36 +335,11 @@ class Updates:
                 "go on with the script's own reward"
             ) from error
 
-    def _version(self, update: int, records: Records) -> Version:
-        if update not in self._versions:
-            if update not in records:
-                raise RewardKitError(f"there is no update {update}")
-            request, answer = records[update]
-            self._made(request, answer.before, answer.to, records)
-        return self._versions[update]
-
-    def _made(self, request: Request, before: int, to: int | None, records: Records) -> Version:
-        """The version that a request makes of the one `before`."""
-        from rewardkit_trl.functions import tree_of
-
-        if request.kind == "reward" and request.code is not None:
-            folder = self.mailbox.code_folder(request.update)
-            placed(request.code.files, folder)
-            imported = MODULES.imported(request.code, folder)
-            made = Version(request.update, tree_of(imported.reward), imported)
-        elif request.kind == "numbers":
-            base = self._version(before, records)
-            made = Version(request.update, retuned(base.reward, request.numbers), base.imported)
-        else:
-            base = self._version(to or 0, records)
-            made = Version(request.update, base.reward, base.imported)
-        self._versions[request.update] = made
-        return made
-
     def _adopt(self, evaluator: Evaluator, version: Version, trainer: Trainer, state: Any) -> None:
         """Puts `version` in force on this process."""
         from rewardkit_trl.functions import RewardFunction
 
+        MODULES.activate(version.imported, self)
         layout = Layout.of(version.reward, evaluator.layout.columns)
         own = {one.__name__: one for one in trainer.reward_functions if getattr(one, "evaluator", None) is evaluator}
         functions = [own.get(name) or RewardFunction(evaluator, name) for name in layout.names]
@@ -361,7 +350,6 @@ class Updates:
             now = evaluator.scorer.components
             gone = [f"components/{name}" for name in before if name not in now]
             trainer.even_out("extra", gone, [f"components/{name}" for name in now], None)
-        MODULES.activate(version.imported)
         self._now = version
         saved_in(state).setdefault(_SAVED, {})[self.mailbox.folder.parent.name] = version.update
 
@@ -383,6 +371,12 @@ class Updates:
             )
         except Exception as error:
             _LOG.warning("%s: the reward in force cannot be published: %s", self.mailbox.folder, error)
+
+
+def _updates_of(function: Any) -> Updates | None:
+    """Those of one of ours among a trainer's reward functions."""
+    found: Updates | None = getattr(getattr(function, "evaluator", None), "updates", None)
+    return found
 
 
 def _said(error: BaseException) -> str:

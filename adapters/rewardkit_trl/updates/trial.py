@@ -7,16 +7,22 @@ memory, and the training has seen nothing of it. Other numbers in the same tree 
 from __future__ import annotations
 
 import json
+import math
 import os
 import pickle
 import random
+import selectors
 import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -35,12 +41,18 @@ from rewardkit_trl.updates.sources import Code
 
 SECONDS = 60.0
 """How long a trial may take, its imports included."""
+MEMORY: int | None = None
+"""Bytes that a trial may take beside what Python and this library need; None is half of what is free."""
+_PAUSE = 0.02
+"""Seconds between two looks at whether a trial has ended."""
+_HEARD = 4_000
+"""Bytes that are kept of what a trial prints, the last ones."""
 
 _CHILD = """
 import json, sys
 sys.path[:] = json.loads(sys.argv[1])
 from rewardkit_trl.updates.trying import main
-main(sys.argv[2])
+main(*sys.argv[2:])
 """
 _LAUNCHER = ("RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "GROUP_RANK", "MASTER_ADDR", "MASTER_PORT")
 """What tells a process that it is one of several that train."""
@@ -54,6 +66,7 @@ class Sample:
         states: what the schedules in force remember, as JSON holds it.
         groups: (n,) the group of each row; None where groups are cut in two.
         way: how the trainer makes advantages of totals; None where nobody knows.
+        processes: among how many the batch is shared out, of which this is the part of one.
     """
 
     completions: Any
@@ -65,6 +78,7 @@ class Sample:
     num_generations: int | None = None
     groups: Numbers | None = None
     way: Way | None = None
+    processes: int = 1
 
     def batch(self, reward: Reward) -> Batch:
         """With what the schedules of `reward` know, as far as those in force knew it too."""
@@ -147,33 +161,33 @@ def tried_elsewhere(code: Code, folder: Path, columns: str, sample: Sample, seco
     """
     progress = None if sample.progress is None else replace(sample.progress, states={})
     try:
-        job = pickle.dumps((code, folder, columns, replace(sample, progress=progress)))
+        job = pickle.dumps((code, folder, columns, replace(sample, progress=progress), MEMORY))
     except Exception as error:
         raise RewardKitError(f"the last batch cannot be handed to another process: {error}") from None
     environment = {name: value for name, value in os.environ.items() if name not in _LAUNCHER}
     with tempfile.TemporaryDirectory() as place:
-        answer, said = Path(place) / "answer", Path(place) / "said"
-        with open(said, "wb") as output:
-            child = subprocess.Popen(
-                [sys.executable, "-c", _CHILD, json.dumps(sys.path), str(answer)],
-                stdin=subprocess.PIPE,
-                stdout=output,
-                stderr=output,
-                env=environment,
-                start_new_session=True,  # it ends with all that it starts
-            )
-            try:
-                child.communicate(job, timeout=seconds)
-            except subprocess.TimeoutExpired:
-                raise RewardKitError(
-                    f"it was not done with the last batch within {seconds:g} s, and was killed"
-                ) from None
-            finally:
-                with suppress(ProcessLookupError, PermissionError):
-                    os.killpg(child.pid, signal.SIGKILL)
-                child.wait()
+        question, answer = Path(place) / "question", Path(place) / "answer"
+        question.write_bytes(job)
+        child = subprocess.Popen(
+            [sys.executable, "-c", _CHILD, json.dumps([str(path) for path in sys.path]), str(question), str(answer)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env=environment,
+            start_new_session=True,  # it ends with all that it starts
+        )
+        try:
+            said = _heard_of(child, time.monotonic() + seconds)
+        except TimeoutError:
+            raise RewardKitError(f"it was not done with the last batch within {seconds:g} s, and was killed") from None
+        finally:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(child.pid, signal.SIGKILL)
+            child.wait()
+            if child.stdout is not None:
+                child.stdout.close()
         if not answer.is_file():
-            last = said.read_text(errors="replace").strip().splitlines()[-1:]
+            last = said.decode(errors="replace").strip().splitlines()[-1:]
             raise RewardKitError(f"its process ended with code {child.returncode}: {shorten(' '.join(last))}")
         found: Tried | str = pickle.loads(answer.read_bytes())
     if isinstance(found, str):
@@ -181,29 +195,58 @@ def tried_elsewhere(code: Code, folder: Path, columns: str, sample: Sample, seco
     return found
 
 
+def _heard_of(child: subprocess.Popen[bytes], until: float) -> bytes:
+    """The last that `child` says before it ends; what it leaves behind may hold its output open for ever.
+
+    Raises:
+        TimeoutError: it has not ended by then.
+    """
+    said, pipe, ended = b"", child.stdout, False
+    assert pipe is not None
+    with selectors.DefaultSelector() as selector:
+        selector.register(pipe, selectors.EVENT_READ)
+        while not ended:
+            ended = child.poll() is not None  # what it said last is read below
+            if not ended and time.monotonic() > until:
+                raise TimeoutError
+            if selector.select(0.0 if ended else _PAUSE):
+                chunk = os.read(pipe.fileno(), 1 << 16)  # as much as a pipe holds
+                said = (said + chunk)[-_HEARD:]
+                if not chunk:  # nobody will say any more
+                    time.sleep(_PAUSE)
+    return said
+
+
 def compared(before: Tried, after: Tried, sample: Sample) -> dict[str, Any]:
     """Old and new side by side, as JSON holds it.
 
-    ``rows``; ``components``: name -> mean before and after; ``total``; ``advantages``: how many changed their sign, and
-    the largest change, None where groups are not whole.
+    ``rows``; ``processes`` that such a batch is shared out among; ``components``: name -> mean before and after;
+    ``total``; ``advantages``: how many changed their sign, and the largest change, None where groups are not whole or
+    other reward functions have a say in them.
     """
     names = [*before.means, *(name for name in after.means if name not in before.means)]
     return {
         "rows": len(before.totals),
-        "components": {name: [before.means.get(name), after.means.get(name)] for name in names},
+        "processes": sample.processes,
+        "components": {name: [_number(before.means.get(name)), _number(after.means.get(name))] for name in names},
         "total": [_mean(before.totals), _mean(after.totals)],
         "advantages": _changes(before.totals, after.totals, sample),
     }
 
 
+def _number(value: float | None) -> float | None:
+    """As JSON holds it, which has no infinity."""
+    return value if value is not None and math.isfinite(value) else None
+
+
 def _mean(values: Floats) -> float | None:
-    return None if np.isnan(values).all() else float(np.nanmean(values))
+    return None if np.isnan(values).all() else _number(float(np.nanmean(values)))
 
 
 def _changes(before: Floats, after: Floats, sample: Sample) -> dict[str, Any] | None:
-    if sample.groups is None:
+    way = sample.way
+    if sample.groups is None or way is None:
         return None
-    way = sample.way or "group"
     old, new = (
         Spread.of(totals, sample.groups).advantages(way, moments_of(totals)) for totals in (before, after)
     )  # each from its own copy: they are made in place
@@ -215,18 +258,40 @@ def _changes(before: Floats, after: Floats, sample: Sample) -> dict[str, Any] | 
 
 @contextmanager
 def undisturbed() -> Iterator[None]:
-    """Whatever is drawn inside, the random numbers of the training stay what they would have been."""
+    """Whatever code does inside, the training draws the same random numbers, and finds its process as it was."""
     torch = sys.modules.get("torch")
-    python, array = random.getstate(), np.random.get_state()
-    cpu = torch.get_rng_state() if torch is not None else None
-    on_gpu = torch is not None and torch.cuda.is_available() and torch.cuda.is_initialized()
-    gpus = torch.cuda.get_rng_state_all() if torch is not None and on_gpu else []
+    python, array, errors = random.getstate(), np.random.get_state(), np.geterr()
+    place, deepest = Path.cwd() if Path().is_dir() else None, sys.getrecursionlimit()
+    main = threading.current_thread() is threading.main_thread()
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)} if main else {}
+    restore = [] if torch is None else _of_torch(torch)
     try:
-        yield
+        with warnings.catch_warnings():
+            yield
     finally:
         random.setstate(python)
         np.random.set_state(array)
-        if torch is not None:
-            torch.set_rng_state(cpu)
-            if gpus:
-                torch.cuda.set_rng_state_all(gpus)
+        np.seterr(**errors)
+        with suppress(OSError):
+            os.chdir(place or ".")
+        sys.setrecursionlimit(deepest)
+        for number, handler in handlers.items():
+            if signal.getsignal(number) is not handler and handler is not None:
+                signal.signal(number, handler)
+        for one in restore:
+            one()
+
+
+def _of_torch(torch: Any) -> list[Callable[[], Any]]:
+    """What puts torch back into the state that it has now."""
+    threads, kind = torch.get_num_threads(), torch.get_default_dtype()
+    found: list[Callable[[], Any]] = [
+        partial(torch.set_rng_state, torch.get_rng_state()),
+        partial(torch.set_grad_enabled, torch.is_grad_enabled()),
+        partial(torch.set_default_dtype, kind),
+        # Even the same number again is not for nothing: it sets up threads.
+        lambda: None if torch.get_num_threads() == threads else torch.set_num_threads(threads),
+    ]
+    if torch.cuda.is_available() and torch.cuda.is_initialized():
+        found.append(partial(torch.cuda.set_rng_state_all, torch.cuda.get_rng_state_all()))
+    return found

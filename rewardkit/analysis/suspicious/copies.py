@@ -76,17 +76,20 @@ def copy_leads(sample: Sample) -> list[Lead]:
 
 def _lead(sample: Sample, rows: Integers, strength: float, z: float, chance: float, prompts: float) -> Lead:
     steps = sample.steps[rows]
+    shown = sample.run.shown(sample.rows[rows], sample.run.standing)
+    # A family may have losers too: what is quoted is the first to look at, and it wins.
+    quoted = rows[np.flatnonzero(sample.run.rows[sample.rows[rows]] == shown[0])[0]]
     return Lead(
         kind="copies",
         title=f"nearly the same completion wins on {prompts:.0f} prompts",
         text=(
-            f"{len(rows)} completions of {prompts:.0f} prompts are nearly \u201c{excerpt(sample.completions[rows[0]])}"
+            f"{len(rows)} completions of {prompts:.0f} prompts are nearly \u201c{excerpt(sample.completions[quoted])}"
             f"\u201d, and earn more than others of their group in {100 * chance:.0f} % of comparisons (z = {z:.1f}). "
             f"From {sample.said()}."
         ),
         strength=strength,
         steps=(int(steps.min()), int(steps.max())),
-        rows=sample.run.shown(sample.rows[rows]),
+        rows=shown,
         numbers={"completions": float(len(rows)), "prompts": prompts, "chance": chance, "z": z},
     )
 

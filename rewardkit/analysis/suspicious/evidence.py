@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rewardkit.core.errors import RewardKitError
+from rewardkit.core.errors import RewardKitError, near_miss, shorten
 from rewardkit.core.outcome import Floats, Rows
 from rewardkit.core.progress import Bounds
 
@@ -26,12 +26,14 @@ FACT = 0.5
 
 
 class EvidenceError(RewardKitError, ValueError):
-    """The arrays of an `Evidence` do not fit each other."""
+    """The parts of an `Evidence` do not fit each other."""
 
 
 @dataclass(frozen=True)
 class Evidence:
     """A row is one completion. All (n,) arrays are in the same, any, order.
+
+    `rewardkit.viewer.leads.read_evidence` makes it of a recorded run.
 
     Attributes:
         steps: (n,) the training step.
@@ -41,7 +43,8 @@ class Evidence:
         training: (n,) False for rows of an evaluation; None: all are training.
         advantages: (n,) what the trainer made of the totals, where it is known; otherwise totals are compared.
         lengths: (n,) tokens or characters; NaN where unknown.
-        maximum_length: where completions are cut off, in the unit of `lengths`.
+        maximum_length: where completions are cut off, in the unit of `lengths`; None: nobody knows, and no
+            completion is taken for one that was cut off.
         outcomes: per component (n,) ``"scored"``, ``"failed"``, ``"errored"``...
         completions: the texts, or what gives them for row indices.
         prompt_texts: the prompt of each row, in the same way.
@@ -79,6 +82,10 @@ class Evidence:
         for name, values in named.items():
             if values is not None and len(values) != size:
                 raise EvidenceError(f"{name} has {len(values)} rows, steps has {size}; give one value per completion.")
+        for name in sorted(self.monitored - set(self.components)):
+            raise EvidenceError(
+                f"monitored names {shorten(name)}, but components has no such scores.{near_miss(name, self.components)}"
+            )
         for name, (steps, rates) in self.gates.items():
             if len(steps) != len(rates):
                 raise EvidenceError(f"gates[{name!r}] has {len(steps)} steps and {len(rates)} rates; give as many.")

@@ -11,9 +11,6 @@ from rewardkit.analysis.suspicious.arrangement import Arrangement, ranks
 from rewardkit.analysis.suspicious.evidence import Lead, ramp, weakest
 from rewardkit.core.outcome import Floats
 
-SHORT = 32
-"""A greatest length below this is what answers of a few tokens have, not where they are cut off."""
-
 
 def length_leads(run: Arrangement) -> list[Lead]:
     """Length that drifts, and the share that is cut off at the maximum."""
@@ -77,16 +74,12 @@ def correlation_within(run: Arrangement, values: Floats) -> float:
 
 def _truncated(run: Arrangement, lengths: Floats) -> list[Lead]:
     """The weakest of the share that reaches the maximum in the last window (from 0.1 to 0.5), and how surely it
-    rose (z from 4 to 8) or 1 where it was that high all along. A maximum that nobody named is the greatest length,
-    if it is no short one and far more completions have it than the fifth below it."""
+    rose (z from 4 to 8) or 1 where it was that high all along. Without a maximum that somebody named there is none:
+    answers of one form are of one length too."""
     limit = run.evidence.maximum_length
     known = lengths[~np.isnan(lengths)]
-    if not known.size or known.min() == known.max():
+    if limit is None or not known.size or known.min() == known.max():
         return []
-    if limit is None:
-        limit = float(known.max())
-        if limit < SHORT or (known == limit).sum() <= 2 * ((known >= 0.8 * limit) & (known < limit)).sum():
-            return []
     cut = np.where(np.isnan(lengths), np.nan, (lengths >= limit).astype(np.float64))
     last = np.isin(run.windows, run.windows.max())
     share = float(np.nanmean(cut[last])) if (~np.isnan(cut[last])).any() else 0.0

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from rewardkit.analysis.presentation import excerpt
 from rewardkit.analysis.suspicious.arrangement import ranks
 from rewardkit.analysis.suspicious.evidence import Integers, Lead, ramp, weakest
-from rewardkit.analysis.suspicious.texts import MARKUP, Hashes, Sample, among, chained, mixed
+from rewardkit.analysis.suspicious.texts import MARKUP, Hashes, Sample, among, chained, mixed, spans
 from rewardkit.analysis.suspicious.winning import discoveries, one_sided, wins
 from rewardkit.core.outcome import Floats
 
@@ -224,8 +224,12 @@ def _apart(sample: Sample, found: Grams, chosen: Integers, strengths: Floats) ->
 
 
 def _text(sample: Sample, found: Grams, gram: int) -> str:
-    """The n-gram as it stands in a completion: words with spaces, characters of scripts without spaces without."""
+    """The n-gram as it stands in the completion in which it was met first."""
     place, size = int(found.places[gram]), int(found.sizes[gram])
-    own = [sample.vocabulary[token] for token in sample.tokens[0][place : place + size].tolist()]
-    spaced = any(word.isascii() for word in own)
-    return (" " if spaced else "").join(own)
+    owner = int(sample.tokens[1][place])
+    first = place - int(np.searchsorted(sample.tokens[1], owner))
+    text = sample.completions[owner]
+    folded = text.casefold()
+    words = spans(text)
+    spelled = text if len(folded) == len(text) else folded  # a few letters become two
+    return spelled[words[first][0] : words[first + size - 1][1]]

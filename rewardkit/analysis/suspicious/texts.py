@@ -41,6 +41,11 @@ def words(text: str) -> list[str]:
     return [found.group() for found in _TOKEN.finditer(text.casefold())]
 
 
+def spans(text: str) -> list[tuple[int, int]]:
+    """Where each of its `words` begins and ends in ``text.casefold()``."""
+    return [found.span() for found in _TOKEN.finditer(text.casefold())]
+
+
 def shortened(text: str) -> str:
     half = CHARACTERS // 2
     return text if len(text) <= CHARACTERS else f"{text[:half]} {text[-half:]}"

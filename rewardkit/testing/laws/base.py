@@ -81,6 +81,17 @@ def finding(
     )
 
 
+def about_good(subject: Subject) -> str:
+    """What may be missing where a reward looks as if nothing right were paid; empty where nothing is."""
+    told = [example.good for example in subject.examples]
+    if not any(told):
+        return "; no right completion was given, and perhaps none was tried: good=[...], one per example"
+    if len(told) > 1 and len(told[0]) != len(told) and all(one == told[0] for one in told):
+        several = f"are {len(told[0])} completions" if len(told[0]) > 1 else "is 1 completion"
+        return f"; good {several} for {len(told)} examples, taken for right in each of them: give one per example"
+    return ""
+
+
 def shortest(
     subject: Subject, trial: Trial, shows: Callable[[Seen], bool], *, keep: str = "", seconds: float = 2.0
 ) -> tuple[Trial, Seen]:

@@ -11,7 +11,7 @@ from rewardkit.core.outcome import Outcome
 from rewardkit.testing.anatomy import ANSWERS, as_number, replaced
 from rewardkit.testing.findings import Finding
 from rewardkit.testing.judging import Judged, foreign_trials, is_penalty, judged
-from rewardkit.testing.laws.base import Skip, finding, law, shortest
+from rewardkit.testing.laws.base import Skip, about_good, finding, law, shortest
 from rewardkit.testing.matching import matching
 from rewardkit.testing.subject import Subject
 from rewardkit.testing.sweep import given, swept
@@ -48,7 +48,7 @@ def gold_gets_the_maximum(subject: Subject) -> Iterator[Finding]:
                 continue
             why = _too_low(subject, seen, lowest)
             if why:
-                yield finding("gold_gets_the_maximum", subject, trial, seen, why)
+                yield finding("gold_gets_the_maximum", subject, trial, seen, why + about_good(subject))
                 return
     yield from _out_of_reach(subject)
     for right in judged(subject):
@@ -250,7 +250,7 @@ def informative(subject: Subject) -> Iterator[Finding]:
     values = {round(one.value, 9) for _, one in seen if one.scored}
     if len(values) <= 1:
         value = next(iter(values), math.nan)
-        why = f"all {len(seen)} completions that were tried earn {value:.6g}, right, wrong and wild ones"
+        why = f"all {len(seen)} completions that were tried earn {value:.6g}{about_good(subject)}"
         trial = (given(subject) or [seen[0][0]])[0]
         yield finding("informative", subject, trial, subject.see([trial])[0], why)
         return

@@ -55,8 +55,8 @@ function tooltip(points, spec) {
     const swatch = add(line, "i", "swatch", "");
     swatch.style.background = point.color;
     add(line, "span", "name", point.seriesName);
-    const high = spec.lines[Number(point.seriesId.slice(1))]?.band?.[1][point.dataIndex];
-    const band = high === undefined || high === null ? "" : ` ± ${number(high - point.value[1], spec.unit)}`;
+    const [low, high] = spec.lines[Number(point.seriesId.slice(1))]?.band?.map((side) => side[point.dataIndex]) ?? [];
+    const band = (high ?? null) === null ? "" : ` (${number(low, spec.unit)} to ${number(high, spec.unit)})`;
     add(line, "span", "value", number(point.value[1], spec.unit) + band);
   }
   if (shown.length > 16) add(box, "div", "step", `and ${shown.length - 16} more`);

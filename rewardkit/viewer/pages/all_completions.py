@@ -15,6 +15,7 @@ from rewardkit.viewer.harmless import one_line
 from rewardkit.viewer.pages.component_scores import bounds_of, said_number, share_of
 from rewardkit.viewer.reading import beginnings, texts
 from rewardkit.viewer.scores import Floats, key_text, read_key
+from rewardkit.viewer.searching import columns_of
 from rewardkit.viewer.style import color_of
 from rewardkit.viewer.watching import Watched
 
@@ -77,16 +78,7 @@ class AllCompletions:
         return f"{names[0] if names else 'total'}<0.5"
 
     def _columns_of(self, rows: Any) -> dict[str, Column]:
-        scores = self.watched.scores
-        taken: dict[str, Floats] = {
-            "total": scores.total,
-            "advantage": scores.advantage,
-            "length": scores.length,
-            "step": scores.step.astype(np.float64),
-            "epoch": scores.epoch,
-        }
-        taken |= scores.components
-        return {name: values[rows] for name, values in taken.items()}
+        return {name: values[rows] for name, values in columns_of(self.watched.scores).items()}
 
     async def _find(self) -> None:
         wanted = self.choice, self.words, self.sort, self.descending

@@ -13,7 +13,7 @@ from rewardkit.core.errors import RewardKitError
 from rewardkit.viewer import elements as put
 from rewardkit.viewer.addresses import as_list, listed
 from rewardkit.viewer.charts import Range, rows_of, spec_of
-from rewardkit.viewer.curves import Panel, version_marks
+from rewardkit.viewer.curves import SECTIONS, Panel, version_marks
 from rewardkit.viewer.exports import csv_of, file_name
 from rewardkit.viewer.harmless import one_line
 from rewardkit.viewer.watching import Watched
@@ -35,7 +35,10 @@ class Graphs:
         self.smoothing = address.number("smoothing", _USUAL, 0.0, 0.99)
         self.shown = _range(address.get("steps"))
         self.others = [name for name in listed(address.get("with")) if name != watched.name]
+        self.words = address.get("q")
+        self.all = address.get("all") == "1"
         self.charts: dict[str, _Graph] = {}
+        self.sections: dict[str, tuple[Element, Element]] = {}
 
     async def build(self) -> None:
         if not len(self.watched.scores):
@@ -48,12 +51,18 @@ class Graphs:
             nearest = min(range(len(_SMOOTHINGS)), key=lambda at: abs(_SMOOTHINGS[at] - self.smoothing))
             put.Slider(nearest, len(_SMOOTHINGS) - 1, self._smooth, "Smoothing").style("width: 130px")
             self.said = put.text(f"{self.smoothing:g}", "mono")
+            put.Field(self.words, self._search, "Search graphs", main=True).style("width: 160px")
             self.back = put.button("All steps", self._all, title="Show all steps again (g, or double-click a graph)")
             await self._build_others()
             put.box("space")
             put.text("dashed upright: the reward changed · drag over a graph to zoom", "soft")
         self.problem = put.box()
-        self.grid = put.box("graphs")
+        for number, name in enumerate(SECTIONS):
+            title = put.text(name, "section" if number else "section first", "h2")
+            self.sections[name] = title, put.box("graphs")
+        self.more = put.button("", self._show_all, "alone", "Graphs of numbers that never change, or were logged once")
+        self.more.style("margin-top: 12px")
+        self.none = put.text("No graph has this name.", "empty", "div")
         await self._draw()
 
     async def follow(self) -> None:
@@ -92,12 +101,24 @@ class Graphs:
         with self.problem:
             for problem in problems:
                 put.text(problem, "notice bad", "div")
+        wordy = {key: panel for key, (panel, _) in specs.items() if self.words.casefold() in panel.title.casefold()}
+        hidden = set() if self.all or self.words else {key for key, panel in wordy.items() if _is_idle(panel)}
         for key, (panel, spec) in specs.items():
-            if key not in self.charts:
-                with self.grid:
+            if key in self.charts:
+                self.charts[key].show(spec)
+            elif key in wordy and key not in hidden:
+                with self.sections[panel.section][1]:
                     self.charts[key] = self._build(panel, spec)
-                continue
-            self.charts[key].show(spec)
+        for key, graph in self.charts.items():
+            graph.card.set_visibility(key in wordy and key not in hidden)
+        there = {panel.section for key, panel in wordy.items() if key not in hidden}
+        for name, elements in self.sections.items():
+            for element in elements:
+                element.set_visibility(name in there)
+        self.more._text = f"Show {len(hidden)} more that never change"
+        self.more.set_visibility(bool(hidden))
+        self.more.update()
+        self.none.set_visibility(not wordy)
 
     def _runs(self) -> tuple[list[Watched], list[str]]:
         runs, problems = [self.watched], []
@@ -130,6 +151,8 @@ class Graphs:
             with put.box("head"):
                 title = put.text(one_line(panel.title, 80), tag="h3")
                 title._props["title"] = panel.about
+                if panel.unit not in ("", "share"):
+                    put.text(panel.unit, "soft")
                 with put.box("tools"):
                     name = file_name(self.watched.name, panel.key)
                     put.button("PNG", lambda: chart.run_method("png", f"{name}.png"), "small", "Save as an image")
@@ -139,13 +162,23 @@ class Graphs:
             legend = put.box("legend")
             chart = put.Chart(spec)
             chart.on("zoom", lambda event: self._zoom(event.args))
-        graph = _Graph(chart, legend)
+        graph = _Graph(card, chart, legend)
         graph.label(spec)
         return graph
 
     def _csv(self, key: str, name: str) -> None:
         header, rows = rows_of(self.found[key])
         ui.download.content(csv_of(header, rows).encode(), name, "text/csv")
+
+    async def _search(self, words: str) -> None:
+        self.words = words
+        self.page.note(self.page.address.with_state(q=words))
+        await self._draw()
+
+    async def _show_all(self) -> None:
+        self.all = True
+        self.page.note(self.page.address.with_state(all="1"))
+        await self._draw()
 
     async def _smooth(self, at: int) -> None:
         self.smoothing = _SMOOTHINGS[min(max(at, 0), len(_SMOOTHINGS) - 1)]
@@ -177,6 +210,7 @@ class Graphs:
 class _Graph:
     """One graph with its legend."""
 
+    card: Element
     chart: put.Chart
     legend: Element
     entries: list[tuple[str, str, str]] = field(default_factory=list)
@@ -194,7 +228,7 @@ class _Graph:
             one_each = len(dashes) == len(entries)
             entries = [(run, color if one_each else "var(--series-0)", dash) for run, (color, dash) in dashes.items()]
             entries += [] if one_each else [(name, color, "solid") for color, name in reversed(colors.items())]
-        elif len(entries) == 1:
+        elif len(entries) == 1 and not spec["lines"][0]["named"]:
             entries = []
         if entries == self.entries:
             return
@@ -208,6 +242,11 @@ class _Graph:
                     put.text(name)
             if spec["left_out"]:
                 put.text(f"and {spec['left_out']} more (in the CSV)")
+
+
+def _is_idle(panel: Panel) -> bool:
+    """Whether it is one of the trainer's numbers that say nothing over time."""
+    return panel.section == "Trainer" and panel.still
 
 
 def _range(text: str) -> Range | None:

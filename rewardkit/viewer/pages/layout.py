@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from nicegui import background_tasks, ui
 from nicegui.element import Element
 from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
 
 from rewardkit.core.errors import RewardKitError
 from rewardkit.viewer import elements as put
@@ -22,6 +23,8 @@ from rewardkit.viewer.watching import Watched, Watcher
 _LOG = logging.getLogger("rewardkit")
 _SECONDS = 1.0
 _TITLES = {"graphs": "Graphs", "completions": "Completions", "logs": "Reward logs", "suspicious": "Suspicious"}
+_NO_SUCH_PAGE = """<!doctype html><html lang="en"><title>rewardkit</title>
+<body><h1>There is no such page</h1><p><a href="/">All runs</a></p></body></html>"""
 _KEYS = {
     "?": "this help",
     "1 2 3 4": "graphs, completions, reward logs, suspicious",
@@ -138,13 +141,14 @@ class Page:
                     here = "here" if tab == self.address.tab else ""
                     put.link(_TITLES[tab], self.address.to(tab).url, here)
         put.box("space")
-        put.button("Dark", lambda: self.shell.run_method("toggle"), "ghost", "Dark or light (d)")
+        put.button("", lambda: self.shell.run_method("toggle"), "ghost theme", "Dark or light (d)")
         put.button("?", self.help.open, "ghost", "Keyboard (?)")
 
     def _set_badge(self, watched: Watched) -> None:
         if self.badge is not None:
             scores = watched.scores
-            last = f" · step {int(scores.step[-1]):,}" if len(scores) else ""
+            first = " (from 0)" if len(scores) and not scores.step[0] else ""
+            last = f" · step {int(scores.step[-1]):,}{first}" if len(scores) else ""
             self.badge._text = f"{watched.state}{last}"
             self.badge.classes(replace=f"badge {watched.state}")
             self.badge.update()
@@ -235,13 +239,16 @@ def _tab(page: Page, watched: Watched | None) -> Tab:
     return tabs[page.address.tab](page, watched)
 
 
-def add_pages(library: Library, watcher: Watcher) -> Callable[[Request], Awaitable[None]]:
+def add_pages(library: Library, watcher: Watcher) -> Callable[[Request], Awaitable[Response | None]]:
     """Makes the page known to NiceGUI; gives what stands at all other addresses."""
     ui.add_css(style_sheet(), shared=True)
 
-    async def page(request: Request) -> None:
+    async def page(request: Request) -> Response | None:
         raw = request.scope.get("raw_path", b"/").decode("latin-1")
+        if not Address.is_known(raw):
+            return HTMLResponse(_NO_SUCH_PAGE, 404)
         await Page(library, watcher, Address.parse(raw, request.url.query)).build()
+        return None
 
     for path in ("/", "/run/{rest:path}"):
         ui.page(path, response_timeout=30.0)(page)

@@ -13,6 +13,7 @@ from rewardkit.viewer.filters import Column, Filter
 from rewardkit.viewer.harmless import one_line
 from rewardkit.viewer.reading import columns_of
 from rewardkit.viewer.scores import Integers
+from rewardkit.viewer.searching import columns_of as columns_of_scores, divided, prompts_with
 from rewardkit.viewer.watching import Watched
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ _COLUMNS = [
     },
     {"name": "text", "label": "Prompt", "kind": "text", "sortable": True},
     {"name": "length", "label": "Len", "kind": "number", "sortable": True, "title": "length: characters of the prompt"},
-    {"name": "epochs", "label": "Ep", "kind": "number", "sortable": True},
+    {"name": "epochs", "label": "Epochs", "kind": "number", "sortable": True},
     {
         "name": "completions",
         "label": "N",
@@ -45,10 +46,15 @@ _COLUMNS = [
         "title": "mean: of the totals of all its completions",
     },
 ]
-_HINT = "Search, or mean<0.5 …"
+_HINT = "Search prompts, or mean<0.5 …"
 _EXPLAINED = (
     "Words are looked for in prompts and their columns. Conditions: index, length, epochs, completions, mean, best, "
-    "last (and each example column), such as mean<0.5, completions>=16, level=hard, answer:42."
+    "last (and each example column), such as mean<0.5, completions>=16, level=hard, answer:42. Prompts with a "
+    "completion that has certain scores or words: total>0.9, each component in the same way, completion:sorry."
+)
+_EMPTY = (
+    "No prompt fits. Words are looked for in prompts; completion:word finds prompts by what was written for them, "
+    "total>0.9 (or a component) by what that earned."
 )
 
 
@@ -85,7 +91,7 @@ class PromptList:
                 )
             self.complaint = put.text("", "complaint", "div")
             with put.box("scroll"):
-                self.table = put.Table(_COLUMNS, empty="No prompt fits. Take words or conditions out of the search.")
+                self.table = put.Table(_COLUMNS, empty=_EMPTY)
                 self.table.when("sort", self._sort).when("open", self._open)
             with put.box("pager"):
                 self.back = put.button("‹", lambda: self._turn(-1), "ghost", "Previous page")
@@ -119,7 +125,7 @@ class PromptList:
             cells = {name: _said(name, values[number]) for name, values in prompts.numbers.items()}
             cells["text"] = one_line(prompts.texts[number], 150) or "(empty)"
             rows.append({"key": prompts.ids[number], "cells": cells, "selected": prompts.ids[number] == chosen})
-        label = "Ep" if self.watched.scores.by_epoch else "St"
+        label = "Epochs" if self.watched.scores.by_epoch else "Steps"
         said = "in how many epochs it was seen" if self.watched.scores.by_epoch else "in how many steps it was seen"
         columns = [
             {**one, "label": label, "title": f"epochs: {said}"} if one["name"] == "epochs" else one for one in _COLUMNS
@@ -158,9 +164,13 @@ class PromptList:
         columns: dict[str, Column] = dict(prompts.numbers)
         if any(condition.name not in columns for condition in asked.conditions):
             columns |= self._examples()
+        asked, of_completions = divided(asked, columns, columns_of_scores(self.watched.scores))
         rows, complaints = asked.rows(
             prompts.searched if asked.words or _searched_for(asked, columns) else prompts.ids, columns
         )
+        if of_completions.conditions:
+            with_them, more = prompts_with(self.watched, of_completions)
+            rows, complaints = rows[with_them[rows]], [*complaints, *more]
         if self.sort == "text":
             order = sorted(rows.tolist(), key=lambda row: prompts.texts[row])
             rows = np.array(order, dtype=np.int64)

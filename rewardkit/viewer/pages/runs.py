@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -98,7 +99,7 @@ class Runs:
     def _show(self) -> None:
         shown = [name for name in self.names if self.words.casefold() in name.casefold()]
         known = [self.summaries[name] for name in shown if name in self.summaries]
-        components = list(dict.fromkeys(one for summary in known for one, _ in summary.components))[:_COMPONENTS]
+        components = list(dict.fromkeys(one for summary in known for one, _ in summary.components))
         drawn = (shown, known, list(self.ticked), self.words)
         if drawn == self._drawn:
             return
@@ -134,11 +135,18 @@ class Runs:
             put.Chart(spec)
 
     def _columns(self, components: list[str]) -> list[dict[str, Any]]:
+        left = len(components) - _COMPONENTS
+        others = f"further components: {one_line(', '.join(components[_COMPONENTS:]), 300)}"
         return [
             {"name": "ticked", "label": "", "kind": "check", "width": "30px"},
             {"name": "name", "label": "Run", "kind": "link"},
             {"name": "state", "label": "State", "kind": "badge"},
-            {"name": "steps", "label": "Last step", "kind": "number"},
+            {
+                "name": "steps",
+                "label": "Last step",
+                "kind": "number",
+                "title": "As the trainer counts while it scores: from 0 on, so that 20 steps end with step 19",
+            },
             {"name": "completions", "label": "Completions", "kind": "number"},
             {"name": "total", "label": f"Total, last {LAST} steps", "kind": "number"},
             *(
@@ -150,8 +158,9 @@ class Runs:
                     "swatch": True,
                     "title": one_line(name),
                 }
-                for number, name in enumerate(components)
+                for number, name in enumerate(components[:_COMPONENTS])
             ),
+            *([{"name": "more", "label": f"+{left} more", "kind": "soft", "title": others}] if left > 0 else []),
             {"name": "seen", "label": "Last written", "kind": "number"},
         ]
 
@@ -173,7 +182,8 @@ class Runs:
             "completions": f"{summary.completions:,}",
             "total": _said(summary.last_total),
             "seen": summary.written,
-            **{f"c{number}": _said(means.get(one)) for number, one in enumerate(components)},
+            **{f"c{number}": _said(means.get(one)) for number, one in enumerate(components[:_COMPONENTS])},
+            "more": _listed(means, components[_COMPONENTS:]),
         }
         return {"key": name, "cells": cells}
 
@@ -203,6 +213,12 @@ class Runs:
         folders = ", ".join(str(Path(folder)) for folder in self.page.library.folders)
         said = f"Nothing has been recorded in {folders}. Record a training there; its run appears here by itself."
         nothing("No runs yet", said, _SAMPLE)
+
+
+def _listed(means: Mapping[str, float | None], names: Sequence[str]) -> str:
+    """``"form 0.120, answer 0.900"``."""
+    said = [f"{name} {said_number(value)}" for name in names if (value := means.get(name)) is not None]
+    return one_line(", ".join(said), 80)
 
 
 def _said(value: float | None) -> str | None:

@@ -1,4 +1,4 @@
-"""One of several processes of a run; ``torchrun --nproc_per_node 2 ranks.py CASE OUT``."""
+"""One of several processes of a run; ``torchrun --nproc_per_node 2 ranks.py OUT CASE...``."""
 
 from __future__ import annotations
 
@@ -155,4 +155,5 @@ def main(name: str, out: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], Path(sys.argv[2]))
+    for name in sys.argv[2:]:
+        main(name, Path(sys.argv[1]) / name)

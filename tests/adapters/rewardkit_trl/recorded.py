@@ -1,4 +1,4 @@
-"""Runs that are recorded; one of several processes: ``torchrun --nproc_per_node 2 recorded.py CASE OUT``."""
+"""Runs that are recorded; one of several processes: ``torchrun --nproc_per_node 2 recorded.py OUT CASE...``."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import Any
 
 import rewardkit as rk
 from tests.adapters.rewardkit_trl import tiny
-from tests.adapters.rewardkit_trl.stand_ins import call
 from tests.adapters.rewardkit_trl.test_training import counted, early, echo, generations
 
 REWARD = early + 0.5 * counted + rk.monitor(echo)
@@ -37,16 +36,11 @@ CASES: dict[str, dict[str, Any]] = {
 """Groups of one process each, groups that the main process scores for both, and groups that nobody sees whole."""
 
 
-def elsewhere(functions: Any) -> None:
-    """What a process does that was given the functions."""
-    call(functions, ["a", "b"])
-
-
 def main(name: str, out: Path) -> None:
     case = CASES[name]
     functions = rk.to_trl(case["reward"], record=out / "record")
     trainer = tiny.trainer(out, functions, max_steps=3, **case.get("options", {}))
-    seen: dict[str, Any] = {"completions": [], "advantages": []}
+    seen: dict[str, Any] = {"world": trainer.accelerator.num_processes, "completions": [], "advantages": []}
     score, prepare = trainer._calculate_rewards, trainer._generate_and_score_completions
 
     def scored(inputs: Any, prompts: Any, completions: Any, *others: Any) -> Any:
@@ -66,4 +60,5 @@ def main(name: str, out: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], Path(sys.argv[2]))
+    for name in sys.argv[2:]:
+        main(name, Path(sys.argv[1]) / name)

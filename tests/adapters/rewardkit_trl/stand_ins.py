@@ -66,6 +66,11 @@ def call(functions: Sequence[Any], completions: list[Any], **columns: Any) -> di
     }
 
 
+def called_elsewhere(functions: Sequence[Any]) -> None:
+    """What a process does that was given the functions; here, where it need not load TRL for it."""
+    call(functions, ["a", "b"])
+
+
 def trl_total(columns: Sequence[Floats], weights: Sequence[float]) -> Floats:
     """The sum as TRL makes it: float32, nansum, and NaN where every function returned None."""
     import torch

@@ -92,6 +92,55 @@ def test_logs_of_several_steps_count_as_many() -> None:
     assert watch.crossed
 
 
+def test_the_total_is_the_trainers_reward_and_no_number_is_no_measure() -> None:
+    nan = float("nan")
+    guard = GuardConfig(watch="total", below=0.5, window=2)
+    total = Watch(guard)
+    crossed = []
+    for step, value in enumerate([0.9, 0.2, nan, 0.1, nan, nan], 1):
+        total.look({"reward": value}, step, 0)
+        crossed.append(total.crossed)
+    assert crossed == [False, False, False, True, True, True]
+    watch = Watch(GuardConfig(watch="kl", above=0.5, window=2))
+    for step, kl in enumerate((0.1, nan, nan, nan), 1):
+        watch.look({"kl": kl, "reward": 0.0}, step, 0)
+    watch.look({"loss": 0.0}, 5, 0)  # of a step that generated nothing
+    assert watch.missed == 3
+    watch.look({"kl": 0.1, "reward": 0.0}, 6, 0)
+    assert watch.missed == 0
+
+
+@pytest.mark.parametrize("clipped", [True, False])
+def test_half_precision_is_frozen_too(clipped: bool) -> None:
+    """A gradient scaler that has seen no gradients refuses to step; clipping shows them to it."""
+    torch = pytest.importorskip("torch")
+    pytest.importorskip("trl")
+    from rewardkit_trl.guards.callback import drop_gradients
+
+    class Scaled:
+        """As accelerate wraps an optimiser."""
+
+        def __init__(self) -> None:
+            self.weight = torch.nn.Parameter(torch.ones(3))
+            self.optimizer = torch.optim.AdamW([self.weight], lr=0.1, weight_decay=0.1)
+            self.scaler = torch.amp.GradScaler("cpu")
+
+        def zero_grad(self) -> None:
+            self.optimizer.zero_grad()
+
+    wrapped = Scaled()
+    for frozen in (False, True, True):
+        before = wrapped.weight.detach().clone()
+        wrapped.scaler.scale(wrapped.weight.sum()).backward()
+        if clipped:
+            wrapped.scaler.unscale_(wrapped.optimizer)
+        if frozen:
+            drop_gradients(wrapped)
+        wrapped.scaler.step(wrapped.optimizer)
+        wrapped.scaler.update()
+        assert torch.equal(before, wrapped.weight) is frozen
+
+
 @pytest.mark.parametrize(
     "given",
     [
@@ -203,6 +252,45 @@ def test_a_guard_that_could_never_act_is_said(tmp_path: Path, caplog: Any) -> No
         run(tmp_path / "kl", GuardConfig(watch="kl", above=0.1))
     with pytest.raises(rk.RewardDefinitionError, match="Did you mean 'echo'"):
         run(tmp_path / "who", GuardConfig(watch="failure_rate", component="ehco", above=0.1))
-    run(tmp_path / "name", GuardConfig(watch="entrpoy", above=0.1, window=2))
-    said = [record.getMessage() for record in caplog.records]
-    assert sum("logs no 'entrpoy'" in one and "entropy" in one for one in said) == 1
+    with pytest.raises(rk.RewardDefinitionError, match=r"logs no 'entrpoy'.*Did you mean 'entropy'.*failure_rate"):
+        run(tmp_path / "name", GuardConfig(watch="entrpoy", above=0.1, window=20), steps_per_generation=2)
+    # What is logged from when there is any of it is no mistake.
+    run(tmp_path / "later", GuardConfig(watch="errored/early", above=0.1, window=2))
+    said = [record.getMessage() for record in caplog.records if "nothing guards" in record.getMessage()]
+    assert len(said) == 1
+
+
+@pytest.mark.slow
+def test_a_frozen_training_that_is_resumed_stays_frozen_until_another_reward_has_scored(tmp_path: Path) -> None:
+    """Also where the guard is called before the reward, and beside another one; old completions are trained no more."""
+    from rewardkit_trl.guards import GuardCallback
+
+    from tests.adapters.rewardkit_trl import tiny
+    from tests.adapters.rewardkit_trl.test_training import early, echo
+    from tests.adapters.rewardkit_trl.updates.rewards import OTHERS
+    from tests.adapters.rewardkit_trl.updates.updated import asked
+
+    freeze = GuardConfig(watch="early", above=-1.0, window=4, action="freeze")
+    options: dict[str, Any] = {"save_strategy": "steps", "save_steps": 8, "steps_per_generation": 2, "max_steps": 12}
+
+    def trained(plan: Any, resume: str | None) -> list[bool]:
+        functions = rk.to_trl(early + 0.5 * echo, record=tmp_path / "run")
+        guards = [
+            GuardCallback([guard], functions)
+            for guard in (freeze, GuardConfig(watch="failure_rate", component="echo", above=0.5))
+        ]
+        trainer = tiny.trainer(tmp_path, functions, callbacks=[*guards, functions.callback(), plan], **options)
+        trainer.train(resume_from_checkpoint=resume)
+        functions.flush()
+        kept = sorted(plan.weights)
+        return [not same(plan.weights[one], plan.weights[one - 1]) for one in kept[1:]]
+
+    first = snapshots(tmp_path)
+    first.at[1] = asked(tmp_path, "others", OTHERS)
+    first.at[9] = lambda: rk.update_config(tmp_path / "run", weights={"late": 1.0})
+    moved = trained(first, None)
+    # Steps 2 to 12. The window is full after step 7; the update of step 9 scores what step 11 trains on.
+    assert moved == [True] * 6 + [False] * 3 + [True] * 2
+    again = snapshots(tmp_path)
+    assert trained(again, str(tmp_path / "checkpoint-8")) == [False, True, True]
+    assert same(again.weights[12], first.weights[12])

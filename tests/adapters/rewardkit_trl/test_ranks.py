@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +10,7 @@ import pytest
 import rewardkit as rk
 
 pytest.importorskip("trl")
+from tests.adapters.rewardkit_trl.launched import Launched, on_two_ranks
 from tests.adapters.rewardkit_trl.ranks import ADAPTIVE, CASES
 from tests.adapters.rewardkit_trl.stand_ins import StandInTrainer
 from tests.adapters.rewardkit_trl.test_training import early, judged
@@ -22,24 +18,10 @@ from tests.adapters.rewardkit_trl.test_training import early, judged
 pytestmark = pytest.mark.slow
 
 
-def run_on_two_ranks(out: Path, case: str) -> list[dict[str, Any]]:
-    """What each of two real processes saw."""
-    script = Path(__file__).with_name("ranks.py")
-    root = Path(__file__).parents[3]
-    environment = {
-        **os.environ,
-        "PYTHONPATH": os.pathsep.join([str(root), str(root / "adapters"), os.environ.get("PYTHONPATH", "")]),
-        "OMP_NUM_THREADS": "1",
-        "HF_HUB_OFFLINE": "1",
-    }
-    launch = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2"]
-    done = subprocess.run(
-        [*launch, str(script), case, str(out)], env=environment, capture_output=True, text=True, timeout=180
-    )
-    ranks = [json.loads(path.read_text()) for path in sorted(out.glob("rank*.json"))]
-    assert len(ranks) == 2, done.stderr
-    assert [rank["world"] for rank in ranks] == [2, 2]
-    return ranks
+@pytest.fixture(scope="module")
+def launched(tmp_path_factory: pytest.TempPathFactory) -> Launched:
+    """Two processes that have run all cases."""
+    return on_two_ranks("ranks.py", tmp_path_factory.mktemp("ranks"), CASES)
 
 
 def together(ranks: list[dict[str, Any]], step: int, what: str) -> list[Any]:
@@ -72,8 +54,8 @@ def assert_like_one_process(ranks: list[dict[str, Any]], case: str) -> None:
             assert entry[name] == pytest.approx(value, abs=1e-5), name
 
 
-def test_both_log_what_both_scored(tmp_path: Path) -> None:
-    first, second = run_on_two_ranks(tmp_path, "logs")
+def test_both_log_what_both_scored(launched: Launched) -> None:
+    first, second = launched.ranks("logs")
     assert first["history"] == second["history"]
     for step, entry in enumerate(first["history"]):
         assert first["batches"][step]["prompts"] != second["batches"][step]["prompts"]
@@ -86,8 +68,8 @@ def test_both_log_what_both_scored(tmp_path: Path) -> None:
             assert entry["failed/judged"] == pytest.approx(entry["unscorable"])
 
 
-def test_what_rewards_measure_is_added_up_over_both(tmp_path: Path) -> None:
-    first, second = run_on_two_ranks(tmp_path, "measured")
+def test_what_rewards_measure_is_added_up_over_both(launched: Launched) -> None:
+    first, second = launched.ranks("measured")
     assert first["history"] == second["history"]
     for step, entry in enumerate(first["history"]):
         own = len(first["batches"][step]["completions"])
@@ -95,24 +77,24 @@ def test_what_rewards_measure_is_added_up_over_both(tmp_path: Path) -> None:
         assert entry["judge_calls/often"] == 2 * own
 
 
-def test_both_stop_together_when_the_judge_of_one_is_down(tmp_path: Path) -> None:
-    first, second = run_on_two_ranks(tmp_path, "breaker")
+def test_both_stop_together_when_the_judge_of_one_is_down(launched: Launched) -> None:
+    first, second = launched.ranks("breaker")
     assert first["error"] == second["error"]
     assert "'down_on_rank_1' failed on 24 of 48 completions of the last 3 batches" in first["error"]
     assert first["step"] == second["step"] == 3
-    assert [path.name for path in tmp_path.glob("checkpoint-*")] == ["checkpoint-3"]
+    assert [path.name for path in (launched.out / "breaker").glob("checkpoint-*")] == ["checkpoint-3"]
 
 
-def test_both_stop_together_where_one_finds_the_quota_exhausted(tmp_path: Path) -> None:
-    first, second = run_on_two_ranks(tmp_path, "unpaid")
+def test_both_stop_together_where_one_finds_the_quota_exhausted(launched: Launched) -> None:
+    first, second = launched.ranks("unpaid")
     assert first["error"] == second["error"] == "reward 'unpaid_on_rank_1' stops the run: the quota is exhausted"
     assert first["step"] == second["step"] == 2
-    assert [path.name for path in tmp_path.glob("checkpoint-*")] == ["checkpoint-2"]
+    assert [path.name for path in (launched.out / "unpaid").glob("checkpoint-*")] == ["checkpoint-2"]
     assert [entry["unscorable"] for entry in first["history"]] == [0.0, 0.5]
 
 
-def test_a_curriculum_moves_alike_on_both_and_as_in_one_process(tmp_path: Path) -> None:
-    ranks = run_on_two_ranks(tmp_path, "adaptive")
+def test_a_curriculum_moves_alike_on_both_and_as_in_one_process(launched: Launched) -> None:
+    ranks = launched.ranks("adaptive")
     first, second = (rank["batches"] for rank in ranks)
     for mine, theirs in zip(first, second, strict=True):
         for what in ("weights", "gauges", "states"):
@@ -130,8 +112,8 @@ def test_a_curriculum_moves_alike_on_both_and_as_in_one_process(tmp_path: Path) 
             }
 
 
-def test_a_group_that_is_split_between_them_is_brought_together(tmp_path: Path) -> None:
-    ranks = run_on_two_ranks(tmp_path, "split")
+def test_a_group_that_is_split_between_them_is_brought_together(launched: Launched) -> None:
+    ranks = launched.ranks("split")
     assert {len(batch["completions"]) for rank in ranks for batch in rank["batches"]} == {2}
     assert_like_one_process(ranks, "split")
     for rank in ranks:
@@ -139,16 +121,16 @@ def test_a_group_that_is_split_between_them_is_brought_together(tmp_path: Path) 
             assert len(batch["totals"]) == 2
 
 
-def test_the_batch_is_that_of_both(tmp_path: Path) -> None:
-    ranks = run_on_two_ranks(tmp_path, "batch")
+def test_the_batch_is_that_of_both(launched: Launched) -> None:
+    ranks = launched.ranks("batch")
     assert_like_one_process(ranks, "batch")
     for step in range(3):
         normalised = [row for rank in ranks for row in rank["batches"][step]["terms"]["early_normalised"]]
         assert np.mean(normalised) == pytest.approx(0.0, abs=1e-9)
 
 
-def test_what_answers_every_process_in_another_way_is_asked_by_one_for_all(tmp_path: Path) -> None:
-    first, second = run_on_two_ranks(tmp_path, "moody")
+def test_what_answers_every_process_in_another_way_is_asked_by_one_for_all(launched: Launched) -> None:
+    first, second = launched.ranks("moody")
     assert first["step"] == second["step"] >= 4
     assert first["error"] == second["error"]
     for mine, theirs in zip(first["batches"], second["batches"], strict=True):

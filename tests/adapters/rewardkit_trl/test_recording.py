@@ -19,8 +19,8 @@ pytest.importorskip("trl")
 pytest.importorskip("duckdb")
 from rewardkit.store.run import Run, open_run
 from tests.adapters.rewardkit_trl import tiny
-from tests.adapters.rewardkit_trl.recorded import REWARD, elsewhere
-from tests.adapters.rewardkit_trl.stand_ins import StandInTrainer, call, polite, short
+from tests.adapters.rewardkit_trl.recorded import REWARD
+from tests.adapters.rewardkit_trl.stand_ins import StandInTrainer, call, called_elsewhere, polite, short
 from tests.adapters.rewardkit_trl.test_resume import REACHED
 from tests.adapters.rewardkit_trl.test_training import counted, early, echo, generations, judged, no_signal
 
@@ -272,11 +272,38 @@ def test_without_a_trainer_the_step_is_the_number_of_the_batch(tmp_path: Path) -
     functions = rk.to_trl(short + polite, record=str(tmp_path / "record"))
     for text in ("a", "please"):
         call(functions, [text, text], answer=["1", "2"])
+    assert open_run(tmp_path / "record").state == "running"
     functions.flush()
+    assert open_run(tmp_path / "record").state == "finished"
     recorded = rows(open_run(tmp_path / "record"))
     assert recorded.step.tolist() == [0, 0, 1, 1]
     assert recorded.training.all()
     assert recorded.advantage.isna().all()
+
+
+def test_without_a_trainer_no_batch_is_lost(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    functions = rk.to_trl(short, record=tmp_path / "record")
+    for number in range(60):
+        call(functions, [str(number)])
+    functions.flush()
+    assert open_run(tmp_path / "record").steps == list(range(60))
+    assert caplog.text == ""
+
+
+def test_another_training_into_one_folder_is_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    for text in ("a", "b"):
+        functions = rk.to_trl(short, record=tmp_path / "record")
+        StandInTrainer(functions, step=0).rewards([text])
+        assert ("another training was recorded here before" in caplog.text) == (text == "b")
+        functions.flush()
+    run = open_run(tmp_path / "record")
+    assert len(run.scores().fetchall()) == 1
+    assert "superseded=True" in run.logs().filter("level = 'warning'").fetchall()[0][10]
+    caplog.clear()
+    resumed = rk.to_trl(short, record=tmp_path / "record")
+    StandInTrainer(resumed, step=1).rewards(["c"])
+    resumed.flush()
+    assert caplog.text == ""
 
 
 def test_what_functions_print_is_recorded(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -351,7 +378,7 @@ def test_pickled_in_the_same_process_it_is_the_same_record(tmp_path: Path) -> No
 
 def test_in_another_process_the_folder_is_opened_anew(tmp_path: Path) -> None:
     functions = rk.to_trl(short, record=tmp_path / "record")
-    process = multiprocessing.get_context("spawn").Process(target=elsewhere, args=(functions,))
+    process = multiprocessing.get_context("spawn").Process(target=called_elsewhere, args=(functions,))
     process.start()
     process.join()
     assert process.exitcode == 0

@@ -2,44 +2,26 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 import pytest
 
-from rewardkit.store.run import Run, open_run
+from rewardkit.store.run import open_run
+from tests.adapters.rewardkit_trl.launched import Launched, on_two_ranks
 from tests.adapters.rewardkit_trl.recorded import CASES
 from tests.adapters.rewardkit_trl.test_recording import metrics, rows
 
 
-def on_two_ranks(out: Path, case: str) -> tuple[Run, list[dict[str, Any]]]:
-    """The record of two real processes, and what each saw."""
-    root = Path(__file__).parents[3]
-    environment = {
-        **os.environ,
-        "PYTHONPATH": os.pathsep.join([str(root), str(root / "adapters"), os.environ.get("PYTHONPATH", "")]),
-        "OMP_NUM_THREADS": "1",
-        "HF_HUB_OFFLINE": "1",
-    }
-    launch = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2"]
-    script = Path(__file__).with_name("recorded.py")
-    done = subprocess.run(
-        [*launch, str(script), case, str(out)], env=environment, capture_output=True, text=True, timeout=180
-    )
-    ranks = [json.loads(path.read_text()) for path in sorted(out.glob("rank*.json"))]
-    assert len(ranks) == 2, done.stderr
-    return open_run(out / "record"), ranks
+@pytest.fixture(scope="module")
+def launched(tmp_path_factory: pytest.TempPathFactory) -> Launched:
+    """Two processes that have run all cases."""
+    return on_two_ranks("recorded.py", tmp_path_factory.mktemp("recorded"), CASES)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("case", list(CASES))
-def test_each_of_two_ranks_records_its_own_rows(tmp_path: Path, case: str) -> None:
-    run, ranks = on_two_ranks(tmp_path, case)
+def test_each_of_two_ranks_records_its_own_rows(launched: Launched, case: str) -> None:
+    ranks = launched.ranks(case)
+    run = open_run(launched.out / case / "record")
     recorded = rows(run, training=None)
     assert set(recorded.attempt) == {1}
     for rank, seen in enumerate(ranks):

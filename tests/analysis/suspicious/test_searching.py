@@ -45,6 +45,19 @@ def test_healthy_runs_raise_no_alarm(name: str) -> None:
     assert [lead for lead in suspicious(simulated(12, small(SHAPES[name]))) if lead.strength >= 0.8] == []
 
 
+def test_without_a_known_limit_nothing_is_cut_off() -> None:
+    draw = np.random.default_rng(0)
+    steps = np.repeat(np.arange(30), 32)
+    evidence = Evidence(
+        steps=steps,
+        prompts=np.tile(np.repeat(np.arange(8), 4), 30),
+        totals=draw.random(len(steps)),
+        lengths=np.where(draw.random(len(steps)) < 0.96, 55.0, 20.0),  # well-formed answers of one length
+    )
+    assert "truncated" not in named(suspicious(evidence))
+    assert named(suspicious(replace(evidence, maximum_length=55.0)))["truncated"].strength > 0.9
+
+
 def test_the_strongest_come_first_and_nothing_is_ever_certain_beyond_one() -> None:
     strengths = [lead.strength for lead in suspicious(simulated(13, PLANTS["no_variance"]))]
     assert strengths == sorted(strengths, reverse=True)
@@ -180,6 +193,10 @@ def fail_more(evidence: Evidence, share: float) -> Evidence:
 def test_arrays_of_different_lengths_are_told_apart_by_name() -> None:
     with pytest.raises(EvidenceError, match=r"components\['right'\] has 2 rows, steps has 3"):
         Evidence(np.arange(3), np.arange(3), np.zeros(3), components={"right": np.zeros(2)})
+    with pytest.raises(EvidenceError, match=r"monitored names 'rihgt'.* Did you mean 'right'"):
+        Evidence(
+            np.arange(3), np.arange(3), np.zeros(3), components={"right": np.zeros(3)}, monitored=frozenset({"rihgt"})
+        )
     with pytest.raises(RewardKitError, match=r"gates\['tags'\] has 2 steps and 1 rates"):
         Evidence(np.arange(3), np.arange(3), np.zeros(3), gates={"tags": (np.arange(2), np.zeros(1))})
 
@@ -220,7 +237,7 @@ def test_what_is_unknown_does_no_harm() -> None:
             },
             advantages=holes(evidence.totals),
             outcomes={},
-            monitored=frozenset({"never", "exact", "unheard of"}),
+            monitored=frozenset({"never", "exact"}),
             gates={"never": (np.arange(3), np.full(3, np.nan))},
         )
     )

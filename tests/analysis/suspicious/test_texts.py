@@ -59,10 +59,18 @@ def test_a_phrase_in_any_script_is_found(phrase: str) -> None:
     leads = of_kind(evidence, "phrase")
     assert leads[0].strength > 0.9
     quoted = leads[0].title.split("\u201d")[0].lstrip("\u201c")
-    assert quoted in phrase.casefold()
+    assert quoted in phrase
     assert evidence.completions is not None
     assert not callable(evidence.completions)
     assert all(phrase in evidence.completions[row] for row in leads[0].rows)
+
+
+@pytest.mark.parametrize("phrase", ['"}]', "Straße: GO", "I  am\tcertain", "a_b(c"])
+def test_a_phrase_is_shown_as_it_stands_in_the_text(phrase: str) -> None:
+    evidence = run(lambda row, tricked: f" {phrase} " if tricked else " so it is ")
+    quoted = of_kind(evidence, "phrase")[0].title.split("\u201d spreads")[0].lstrip("\u201c")
+    spelled = phrase.replace("\t", "\\t")
+    assert quoted in (spelled, spelled.casefold())
 
 
 def test_what_the_prompt_asks_for_is_no_phrase() -> None:
@@ -87,6 +95,22 @@ def test_copies_that_differ_in_numbers_alone_are_found() -> None:
     assert lead.strength > 0.9
     assert lead.numbers["prompts"] > 20
     assert all("as one can see" in texts[row] for row in lead.rows)
+
+
+def test_of_copies_that_win_and_copies_that_lose_one_that_wins_is_quoted() -> None:
+    evidence = run(lambda row, tricked: "")
+    assert evidence.completions is not None
+    assert not callable(evidence.completions)
+    totals = evidence.totals.copy()
+    texts = list(evidence.completions)
+    for row in range(SIZE):
+        if row % 4 == 0:  # the same words, and they lose
+            texts[row], totals[row] = "As one can see: at once, from the text!", -1.0
+        elif row % 4 < 3:
+            texts[row], totals[row] = "as one can see at once from the text", 1.0 + row % 4
+    lead = of_kind(Evidence(evidence.steps, evidence.prompts, totals, completions=texts), "copies")[0]
+    assert "\u201cas one can see at once" in lead.text
+    assert all(texts[row].startswith("as one") for row in lead.rows)
 
 
 @pytest.mark.parametrize(

@@ -129,7 +129,10 @@ def test_exact_rewards_hold_whatever_the_numbers_are(golds: list[int]) -> None:
 def test_a_right_completion_that_earns_nothing() -> None:
     (found,) = broken(number, "gold_gets_the_maximum", good=["42", "7"])
     assert (found.completion, found.score, found.columns) == ("42", 0.0, EXAMPLES[0])
-    assert "a right completion earns 0 within bounds of (0, 1)" in found.why
+    assert found.why == "a right completion earns 0 within bounds of (0, 1)"
+    (found,) = broken(number, "gold_gets_the_maximum", good=GOOD[:1])
+    assert "good is 1 completion for 2 examples" in found.why
+    assert found.why.endswith("give one per example")
 
 
 def test_a_right_completion_that_raises() -> None:
@@ -242,8 +245,10 @@ def test_the_margin_is_asked_for() -> None:
 def test_a_reward_that_tells_nothing_apart() -> None:
     (found,) = broken(constant, "informative")
     assert found.score == 0.5
-    assert re.search(r"all \d+ completions that were tried earn 0.5", found.why)
+    assert re.search(r"all \d+ completions that were tried earn 0.5$", found.why)
     assert_held(shortest, "informative")
+    (found,) = broken(constant, "informative", good=[], bad=[])
+    assert "no right completion was given" in found.why
 
 
 def test_a_reward_that_tells_prompts_apart_and_no_completions() -> None:

@@ -26,6 +26,9 @@ GRPO_DEFAULTS: dict[str, Any] = {
 """What a run sets where the file does not: every step in the log, completions in the record instead of on the screen,
 and two checkpoints at a time. Precision and gradient checkpointing follow the device."""
 
+LARGE = 100_000_000
+"""Parameters from which on activations are recomputed instead of kept, on a GPU."""
+
 LORA_DEFAULTS: dict[str, Any] = {"r": 16, "lora_alpha": 32, "target_modules": "all-linear"}
 
 OWN_KEYS = {

@@ -245,6 +245,8 @@ class RunConfig(Part):
     """lines that stop, warn or freeze"""
     updates: bool = True
     """listen for rewardkit update"""
+    modules: str | None = None
+    """the folder in which module:name is looked for; that of this file where nothing is said"""
     preflight: Annotated[
         PreflightConfig | None,
         BeforeValidator(_nothing_or_all, json_schema_input_type=bool | PreflightConfig | None),
@@ -290,6 +292,10 @@ class RunConfig(Part):
         source, _, name = self.reward.rpartition(":")
         return f"{located(source, self.base)}:{name}" if is_local(source) else self.reward
 
+    def modules_path(self) -> Path:
+        """The absolute folder in which modules are looked for."""
+        return located(self.modules or ".", self.base)
+
     def model_name(self) -> str:
         """``tiny``, a hub id, or an absolute path."""
         return anchored(self.model.name, self.base)
@@ -330,6 +336,7 @@ class RunConfig(Part):
             "model": self.model.model_copy(update=model),
             "dataset": _anchored_rows(self.dataset, self.base),
             "output": str(self.output_path()),
+            "modules": str(self.modules_path()),
         }
         if self.eval is not None and self.eval.dataset is not None:
             changes["eval"] = self.eval.model_copy(update={"dataset": _anchored_rows(self.eval.dataset, self.base)})

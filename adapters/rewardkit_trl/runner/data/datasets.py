@@ -30,38 +30,43 @@ def training_and_held_out(config: RunConfig) -> tuple[Dataset, Dataset | None]:
     Raises:
         ConfigError: the data cannot be had, or is not what the configuration says of it.
     """
-    training = rows_of(config.dataset, config.base, config.seed)
+    modules = config.modules_path()
+    training = rows_of(config.dataset, config.base, config.seed, modules)
     if config.eval is None:
         return training, None
     separate = config.held_out_dataset()
     if separate is not None:
-        held_out = rows_of(separate, config.base, config.seed)
+        held_out = rows_of(separate, config.base, config.seed, modules)
     else:
         training, held_out = _parted(training, config.eval.hold_out or 0, config.seed)
     return training, _sampled(held_out, config.eval.prompts, f"{config.seed}/evaluated")
 
 
-def rows_of(config: DatasetConfig, base: Path, seed: int) -> Dataset:
+def rows_of(config: DatasetConfig, base: Path, seed: int, modules: Path | None = None) -> Dataset:
     """The rows of a dataset: read, renamed, filtered, given their prompts, sampled; in their order.
 
     Args:
         config: where they are, and what becomes of them.
         base: the folder that its paths are relative to.
         seed: of the sample.
+        modules: where the module of a filter is looked for; None: in `base`.
 
     Raises:
         ConfigError: the data cannot be had, or is not what the configuration says of it.
     """
-    rows = _renamed(table_of(config, base), config.columns)
-    rows = _filtered(rows, config.filter, base)
+    found = table_of(config, base)
+    if not len(found):
+        raise ConfigError(f"{config.path} has no row")
+    rows = _renamed(found, config.columns)
+    rows = _filtered(rows, config.filter, base, modules or base)
     rows = _with_prompts(rows, config)
-    if not len(rows):
-        after = " that passes the filter" if config.filter is not None else ""
-        raise ConfigError(f"{config.path} has no row{after}")
     return _sampled(rows, config.sample, f"{seed}/sample")
 
 
 def _renamed(rows: Dataset, columns: Mapping[str, str]) -> Dataset:
+    twice = [theirs for theirs in columns.values() if list(columns.values()).count(theirs) > 1]
+    if twice:
+        raise ConfigError(f"columns: {twice[0]!r} can have one name only: {', '.join(columns)} are several")
     for ours, theirs in columns.items():
         if theirs not in rows.column_names:
             raise ConfigError(_no_column(theirs, f"which columns ({ours}: {theirs}) renames", rows))
@@ -74,17 +79,20 @@ def _renamed(rows: Dataset, columns: Mapping[str, str]) -> Dataset:
     return rows.rename_columns(names) if names else rows
 
 
-def _filtered(rows: Dataset, filter_: dict[str, Any] | str | None, base: Path) -> Dataset:
+def _filtered(rows: Dataset, filter_: dict[str, Any] | str | None, base: Path, modules: Path) -> Dataset:
     if filter_ is None:
         return rows
     if isinstance(filter_, str):
-        keep = _asked(named(_target(filter_, base), base), filter_)
+        keep = _asked(named(_target(filter_, base), modules), filter_)
     else:
         for name in filter_:
             if name not in rows.column_names:
                 raise ConfigError(_no_column(name, "which filter looks at", rows))
         keep = _allowed(filter_)
-    return rows.select([number for number, row in enumerate(rows) if keep(number, row)])
+    kept = [number for number, row in enumerate(rows) if keep(number, row)]
+    if not kept:
+        raise ConfigError(f"none of the {len(rows):,} rows passes the filter: {shorten(filter_)}")
+    return rows.select(kept)
 
 
 def _allowed(filter_: Mapping[str, Any]) -> Callable[[int, Mapping[str, Any]], bool]:

@@ -70,7 +70,7 @@ def _files(place: Path, config: DatasetConfig, base: Path) -> list[Path]:
 
 
 def _from_files(paths: Sequence[Path]) -> Dataset:
-    from datasets import Dataset, concatenate_datasets
+    from datasets import concatenate_datasets
 
     kinds = sorted({path.suffix.lower() == ".parquet" for path in paths})
     if len(kinds) > 1:
@@ -78,7 +78,7 @@ def _from_files(paths: Sequence[Path]) -> Dataset:
     if not kinds[0]:
         rows = [row for path in paths for row in _records(path)]
         names = list(dict.fromkeys(name for row in rows for name in row))
-        return Dataset.from_dict({name: _cells(name, [row.get(name) for row in rows]) for name in names})
+        return _made({name: _cells(name, [row.get(name) for row in rows]) for name in names})
     try:
         return _flat(concatenate_datasets([_parquet(path) for path in paths]))
     except ValueError as error:
@@ -103,6 +103,8 @@ def _parquet(path: Path) -> Dataset:
         return Dataset(read_table(path))
     except (ArrowException, OSError) as error:
         raise ConfigError(f"{path} is no Parquet file that can be read: {' '.join(str(error).split())}") from None
+    except ValueError as error:
+        raise ConfigError(f"{path} holds a column that the library datasets cannot: {error}") from None
 
 
 def _saved(folder: Path, split: str | None) -> Dataset:
@@ -132,14 +134,38 @@ def _from_hub(config: DatasetConfig, base: Path) -> Dataset:
 
 def _flat(rows: Dataset) -> Dataset:
     """With objects as JSON texts."""
-    from datasets import Dataset
-
     nested = [name for name, feature in rows.features.items() if _holds_objects(feature)]
     if not nested:
         return rows
-    return Dataset.from_dict(
-        {name: _cells(name, rows[name][:]) if name in nested else rows[name][:] for name in rows.column_names},
-    )
+    return _made({name: _cells(name, rows[name][:]) if name in nested else rows[name][:] for name in rows.column_names})
+
+
+def _made(columns: dict[str, list[Any]]) -> Dataset:
+    from datasets import Dataset
+    from pyarrow import ArrowException
+
+    try:
+        return Dataset.from_dict(columns)
+    except (ArrowException, UnicodeEncodeError, OverflowError) as error:
+        for name, values in columns.items():
+            if (row := _first_unlike(values)) is not None:
+                raise ConfigError(
+                    f"column {name!r}: row {row} is no text of Unicode, or of another shape than row 0, and one table "
+                    f"cannot hold both ({error}): {shorten(values[row])}"
+                ) from None
+        raise
+
+
+def _first_unlike(values: list[Any]) -> int | None:
+    """The first row that Arrow cannot put into one column with the first."""
+    from pyarrow import ArrowException, array
+
+    for row, value in enumerate(values):
+        try:
+            array([values[0], value])
+        except (ArrowException, UnicodeEncodeError, OverflowError):
+            return row
+    return None
 
 
 def _holds_objects(feature: Any) -> bool:
@@ -152,8 +178,15 @@ def _holds_objects(feature: Any) -> bool:
 
 def _cells(name: str, values: list[Any]) -> list[Any]:
     """The cells of a column as Arrow can hold them without changing them."""
-    if name == "prompt" and all(map(_is_conversation, values)):
-        return values
+    if name == "prompt" and any(map(_is_conversation, values)):
+        texts = (row for row, value in enumerate(values) if value is not None and not _is_conversation(value))
+        text = next(texts, None)
+        if text is None:
+            return values
+        raise ConfigError(
+            f"column 'prompt': messages in some rows, and {shorten(values[text])} in row {text}: write all prompts as "
+            "texts, or all as messages"
+        )
     if any(map(_has_objects, values)) or not _has_one_type(values):
         return [value if value is None or isinstance(value, str) else _json(value) for value in values]
     return values
@@ -165,6 +198,8 @@ def _has_one_type(values: list[Any]) -> bool:
 
     try:
         return bool(array(values).to_pylist() == values)
+    except UnicodeEncodeError:  # told, with its row, when the table is made
+        return True
     except (ArrowException, OverflowError):
         return False
 

@@ -63,10 +63,12 @@ def evaluate(
     from rewardkit_trl.runner.closing import how_it_is_drawn
     from rewardkit_trl.runner.evaluation import held_out
     from rewardkit_trl.runner.plan import Plan
-    from rewardkit_trl.runner.training import quiet
+    from rewardkit_trl.runner.quiet import quiet
     from rewardkit_trl.showing import report
 
     console = console or Console()
+    if out is not None and not out.absolute().parent.is_dir():
+        raise ConfigError(f"--out {out} cannot be written: there is no folder {out.absolute().parent}")
     config = _evaluated(config, split, prompts)
     assert config.eval is not None
     names = [checkpoint] if isinstance(checkpoint, str) else list(dict.fromkeys(checkpoint))

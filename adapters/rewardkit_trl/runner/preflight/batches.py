@@ -202,11 +202,10 @@ def _told(batches: Batches, given: Mapping[str, Any]) -> Iterator[Finding]:
     if given["save_strategy"] == "steps" and every >= 1 and int(every) % batches.aligned:
         nearest = math.ceil(every / batches.aligned) * batches.aligned
         yield Finding(
-            "warning",
-            "grpo",
-            f"save_steps is {every:g}, but a generation lasts {batches.aligned} steps: a run that is resumed in the "
-            "middle of one does not go on as it would have",
-            f"write save_steps: {nearest}",
+            "fact",
+            "checkpoints",
+            f"every {nearest} steps instead of {every:g} (save_steps): a generation lasts {batches.aligned}, and what "
+            "is resumed in the middle of one does not go on as it would have",
         )
 
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from rewardkit_trl.runner.configuration.arguments import LARGE
 from rewardkit_trl.runner.configuration.config import RunConfig
 from rewardkit_trl.runner.preflight.batches import Batches, grpo_settings
 from rewardkit_trl.runner.preflight.findings import Finding
 from rewardkit_trl.runner.preflight.sizes import Shape
 
 GIB = 2**30
-LARGE = 100_000_000
 _BYTES = {"float32": 4.0, "bfloat16": 2.0, "float16": 2.0, "8bit": 1.0, "4bit": 0.55}
 _WIDTHS, _INNER = 11, 4
 """A layer keeps so many times its width, and the width of its MLP, per token."""
@@ -27,6 +27,7 @@ class Memory:
 
     Attributes:
         weights, gradients, optimizer, reference: are there all the time.
+        copies: of weights of 32 bits in the 16 that it computes with, while it updates or generates.
         logits, activations: while it updates.
         cache: while it generates.
         how: part -> the product that it is.
@@ -36,6 +37,7 @@ class Memory:
     gradients: float
     optimizer: float
     reference: float
+    copies: float
     logits: float
     activations: float
     cache: float
@@ -47,7 +49,7 @@ class Memory:
 
     @property
     def peak(self) -> float:
-        return self.kept + max(self.logits + self.activations, self.cache)
+        return self.kept + self.copies + max(self.logits + self.activations, self.cache)
 
 
 def memory_of(config: RunConfig, shape: Shape, batches: Batches, prompt: int, gpu: bool) -> Memory:
@@ -66,6 +68,7 @@ def memory_of(config: RunConfig, shape: Shape, batches: Batches, prompt: int, gp
     checkpointing = config.grpo.get("gradient_checkpointing", gpu and shape.parameters > LARGE)
     layer = tokens * (_WIDTHS * shape.hidden + _INNER * shape.inner) * working
     kept = tokens * shape.hidden * working * shape.layers + layer if checkpointing else layer * shape.layers
+    copies = shape.parameters * working if working < _BYTES[stored] else 0.0
     reference = shape.parameters * _BYTES[stored] if given["beta"] and config.lora is None else 0.0
     per_state = 2.0 if "8bit" in str(given["optim"]) else 2 * trained
     liger = given["use_liger_kernel"]
@@ -76,6 +79,7 @@ def memory_of(config: RunConfig, shape: Shape, batches: Batches, prompt: int, gp
         gradients=shape.trainable * trained,
         optimizer=shape.trainable * per_state,
         reference=reference,
+        copies=copies,
         logits=logits,
         activations=kept,
         cache=0.0 if config.vllm is not None else cached * shape.cached * shape.layers * working,
@@ -84,6 +88,7 @@ def memory_of(config: RunConfig, shape: Shape, batches: Batches, prompt: int, gp
             "gradients": f"{shape.trainable:,} trained x {trained:g}",
             "optimizer": f"{shape.trainable:,} x {per_state:g}",
             "reference": "as the weights, because beta is above 0",
+            "copies": f"{shape.parameters:,} parameters x {working:g}, in the precision that it computes with",
             "logits": f"2 x {batches.per_device} x {answer + 1:,} tokens x {shape.vocabulary:,} x {working:g}",
             "activations": f"{tokens:,} tokens x {shape.layers} layers x {shape.hidden:,} wide"
             + (", recomputed" if checkpointing else ""),

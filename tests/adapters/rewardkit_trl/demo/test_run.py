@@ -19,16 +19,20 @@ def demo(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
+STEPS = 20
+"""Enough: the held-out total then has risen from 0.07 to 0.997."""
+
+
 @pytest.mark.slow
 def test_the_reward_rises_on_held_out_prompts(tmp_path: Path) -> None:
-    result = demo("--steps", "60", "--out", str(tmp_path))
+    result = demo("--steps", str(STEPS), "--out", str(tmp_path))
     assert result.returncode == 0, result.stdout + result.stderr
     summary = json.loads((tmp_path / "summary.json").read_text())
     assert summary["after"]["total"] > summary["before"]["total"] + 0.3
     for name, before in summary["before"]["components"].items():
         assert summary["after"]["components"][name] > before
     steps = [json.loads(line) for line in (tmp_path / "metrics.jsonl").read_text().splitlines()]
-    assert len(steps) == 60
+    assert len(steps) == STEPS
     for step in steps:
         contributions = [
             value for name, value in step.items() if name.startswith("rewards/") and name.endswith("/mean")
@@ -39,7 +43,7 @@ def test_the_reward_rises_on_held_out_prompts(tmp_path: Path) -> None:
     assert "rose" in result.stdout
     assert f"rewardkit view {tmp_path}" in result.stdout.replace("\n", "")
     run = open_run(tmp_path / "record")
-    assert run.steps == list(range(60))
+    assert run.steps == list(range(STEPS))
     means = run.sql("select mean(total) from scores group by step order by step").fetchall()
     assert [mean for (mean,) in means] == pytest.approx([step["reward"] for step in steps], abs=1e-5)
     assert result.stdout.count("before") >= 3

@@ -65,6 +65,17 @@ def test_a_signal_ends_the_step_saves_and_says_how_to_go_on(
     assert json.loads((out / "summary.json").read_text())["before"] == before
 
 
+@pytest.mark.parametrize(("number", "step"), [(signal.SIGINT, 2), (signal.SIGTERM, 1)])
+def test_ctrl_c_waits_for_the_end_of_a_generation(
+    number: signal.Signals, step: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SIGNALLED", f"0 {number:d}")
+    run = config(tmp_path, reward=INTERRUPTED, eval=None, grpo={"save_steps": 100, "steps_per_generation": 2})
+    trained(run, expect=128 + number)
+    names = [one.name for one in (tmp_path / "out" / "checkpoints").glob("checkpoint-*")]
+    assert names == [f"checkpoint-{step}"]
+
+
 def test_the_second_ctrl_c_ends_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SIGNALLED", f"1 {signal.SIGINT:d}")
     run = config(tmp_path, reward=INTERRUPTED, eval=None)

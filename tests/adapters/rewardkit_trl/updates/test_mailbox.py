@@ -33,18 +33,56 @@ def test_a_request_is_pending_until_it_is_answered(tmp_path: Path) -> None:
     assert (tmp_path / "updates/0002/b/c.py").is_file()
     assert mailbox.answer(1) is not None
     assert mailbox.answer(2) is None
-    assert mailbox.wait(2, 0.05) is None
+    assert mailbox.wait(2, 0.05) is mailbox.wait(2, float("nan")) is None
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "7", '{"update": 3}', '{"update": 1, "kind": "x", "code": {"no": 1}}'])
-def test_what_is_no_request_is_passed_over(tmp_path: Path, text: str) -> None:
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", ""),
+        ("{", "no request that this version"),
+        ("[]", "no request that this version"),
+        ("7", "no request that this version"),
+        ('{"update": 2, "kind": "pause"}', "at kind"),
+        ('{"update": 2, "kind": "rollback", "until": 7}', "at until"),
+        ('{"update": 2, "kind": "reward", "code": {"no": 1}}', "at code.module"),
+        ('{"update": 1, "kind": "rollback"}', "is a copy"),
+    ],
+)
+def test_what_is_no_request_is_never_taken_for_one(tmp_path: Path, text: str, said: str) -> None:
     mailbox = Mailbox(tmp_path)
     mailbox.send("rollback")
     (tmp_path / "updates/0002.json").write_text(text)
     (tmp_path / "updates/notes.json").write_text(text)
     (tmp_path / "updates/0001.answer.json").write_text(text)
     assert [request.update for request in mailbox.pending(set())] == [1]
+    assert [(update, said in reason) for update, reason in mailbox.unreadable(set()).items()] == [(2, True)] * bool(
+        text
+    )
     assert mailbox.send("rollback").update == 3
+
+
+def test_what_nobody_can_read_is_told_from_what_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rewardkit_trl.updates.mailbox.MOST_BYTES", 300)
+    mailbox = Mailbox(tmp_path)
+    mailbox.send("rollback")
+    mailbox.send("numbers", numbers={"weights": {"a": "x" * 300}})
+    (tmp_path / "updates/0003.json").mkdir()
+    unreadable = mailbox.unreadable(set())
+    assert unreadable.keys() == {2, 3}
+    assert "longer than 300 bytes" in unreadable[2]
+    assert "no file" in unreadable[3]
+
+
+def test_what_was_answered_cannot_be_taken_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mailbox = Mailbox(tmp_path)
+    (request,) = [mailbox.send("rollback")]
+    monkeypatch.setattr(Mailbox, "pending", lambda *_: [request])  # as it was a moment ago
+    mailbox.put_answer(Answer(1, "applied", step=3))
+    assert mailbox.cancel() == []
+    answer = mailbox.answer(1)
+    assert answer is not None
+    assert answer.status == "applied"
 
 
 def test_what_was_taken_back_is_not_taken(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -21,31 +22,43 @@ from rewardkit_trl.updates.sources import MODULES
 from tests.adapters.rewardkit_trl.updates.updated import KILLED, SAVED, STEPS, main
 
 
-def run(mode: str, out: Path, *launcher: str) -> dict[str, Any]:
+def started(mode: str, out: Path, **variables: str) -> subprocess.Popen[str]:
+    """A training in a process of its own."""
     out.mkdir(exist_ok=True)
     root = Path(__file__).parents[4]
     environment = {
         **os.environ,
         "PYTHONPATH": os.pathsep.join([str(root), str(root / "adapters")]),
         "OMP_NUM_THREADS": "1",
+        **variables,
     }
-    command = [sys.executable, *launcher, str(Path(__file__).with_name("updated.py")), mode, str(out)]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=240)
-    assert done.returncode == (-signal.SIGKILL if mode == "killed" else 0), done.stderr[-3000:]
-    return {path.stem: json.loads(path.read_text()) for path in out.glob(f"{mode}*.json")}
+    command = [sys.executable, str(Path(__file__).with_name("updated.py")), mode, str(out)]
+    return subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
+
+
+def ended(process: subprocess.Popen[str], code: int) -> None:
+    _, said = process.communicate(timeout=240)
+    assert process.returncode == code, said[-3000:]
+
+
+def trained(mode: str, out: Path) -> dict[str, Any]:
+    """A training in this process, which forgets the code of its updates afterwards."""
+    out.mkdir(exist_ok=True)
+    main(mode, out)
+    MODULES.keep(())
+    found: dict[str, Any] = json.loads((out / f"{mode}.json").read_text())
+    return found
 
 
 @pytest.mark.slow
 def test_a_resumed_run_goes_on_with_its_versions(tmp_path: Path) -> None:
-    (tmp_path / "straight").mkdir()
-    main("straight", tmp_path / "straight")
-    MODULES.activate(None)
-    straight = json.loads((tmp_path / "straight/straight.json").read_text())
-    assert [entry["reward_version"] for entry in straight["history"]] == [0, 0, 1, 1, 1, 3, 4, 5, 5, 5]
     out = tmp_path / "broken"
-    run("killed", out)
+    killed = started("killed", out)
+    straight = trained("straight", tmp_path / "straight")
+    assert [entry["reward_version"] for entry in straight["history"]] == [0, 0, 1, 1, 1, 3, 4, 5, 5, 5]
+    ended(killed, -signal.SIGKILL)
     (out / "following.py").write_text("raise ValueError('edited after it was taken')\n")
-    resumed = run("resumed", out)["resumed"]
+    resumed = trained("resumed", out)
     assert resumed["history"][-1]["step"] == STEPS
     for before, after in zip(straight["history"], resumed["history"], strict=True):
         assert {name for name in before if "time" not in name} == {name for name in after if "time" not in name}
@@ -68,8 +81,13 @@ def test_a_resumed_run_goes_on_with_its_versions(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_two_processes_change_in_the_same_step(tmp_path: Path) -> None:
-    found = run("ranks", tmp_path, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2")
-    first, second = found["ranks0"], found["ranks1"]
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = str(free.getsockname()[1])
+    both = {"WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
+    processes = [started("ranks", tmp_path, RANK=rank, LOCAL_RANK=rank, **both) for rank in ("0", "1")]
+    for process in processes:
+        ended(process, 0)
+    first, second = (json.loads((tmp_path / f"ranks{rank}.json").read_text()) for rank in (0, 1))
     assert [entry["reward_version"] for entry in first["history"]] == [0, 0, 1, 1, 1, 3, 4, 5, 5, 5]
     assert {**first, "history": None} == {**second, "history": None}
     assert first["frozen"]

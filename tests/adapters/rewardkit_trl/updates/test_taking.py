@@ -7,6 +7,7 @@ import random
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +36,7 @@ Plan = Mapping[int, Callable[[], Any]]
 @pytest.fixture(autouse=True)
 def _imports_of_its_own() -> Iterator[None]:
     yield
-    MODULES.activate(None)
+    MODULES.keep(())
 
 
 def train(out: Path, functions: Any, plan: Plan, **options: Any) -> Any:
@@ -105,9 +106,14 @@ def test_the_components_change_while_it_trains(tmp_path: Path, columns: Any) -> 
 def test_what_is_broken_is_refused_and_the_training_is_as_without_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(trial, "SECONDS", 4.0)
-    plan = {step: asked(tmp_path, name, BROKEN[name][0]) for step, name in enumerate(BROKEN, 1) if name != "syntax"}
-    steps = len(BROKEN) + 2
+    names = ("exit", "raises", "dies", "hangs", "draws")  # the others are tried in test_trial.py, which is faster
+
+    def ask(name: str) -> None:
+        monkeypatch.setattr(trial, "SECONDS", 2.0 if name == "hangs" else 60.0)
+        asked(tmp_path, name, BROKEN[name][0])()
+
+    plan = {step: partial(ask, name) for step, name in enumerate(names, 1)}
+    steps = len(plan) + 2
     trainers = []
     threads = 0
     for name, wanted in (("plain", {}), ("asked", plan)):
@@ -130,14 +136,6 @@ def test_what_is_broken_is_refused_and_the_training_is_as_without_it(
     assert {entry["reward_version"] for entry in generations(refused)} == {0.0}
     assert "broken" not in sys.modules
     assert "hangs" not in sys.modules
-
-
-def test_code_that_cannot_be_parsed_is_not_even_sent(tmp_path: Path) -> None:
-    functions = rk.to_trl(early, record=tmp_path / "run")
-    train(tmp_path, functions, {}, max_steps=1)
-    with pytest.raises(rk.RewardDefinitionError, match=r"syntax\.py, line 1"):
-        asked(tmp_path, "syntax", BROKEN["syntax"][0])()
-    assert answers(tmp_path) == []
 
 
 def test_numbers_change_and_rollbacks_lead_back_step_by_step(tmp_path: Path, caplog: Any) -> None:
@@ -280,7 +278,10 @@ def noisy(completion: str) -> float:
 
 
 def test_what_is_drawn_while_an_update_is_tried_and_loaded_is_drawn_beside_the_training(tmp_path: Path) -> None:
-    drawing = "import random, torch\nrandom.seed(3)\ntorch.manual_seed(3)\n" + OTHERS
+    torches = (
+        "import random, sys\nrandom.seed(3)\nif 'torch' in sys.modules:\n    sys.modules['torch'].manual_seed(3)\n"
+    )
+    drawing = torches + OTHERS
     plans: dict[str, Plan] = {
         "nothing": {},
         "numbers": {2: lambda: rk.update_config(tmp_path / "numbers" / "run", weights={"early": 1.0})},

@@ -1,4 +1,4 @@
-"""A training whose reward changes: ``updated.py straight|killed|resumed|ranks OUT``, the last one of two processes."""
+"""A training whose reward changes: ``updated.py straight|killed|resumed|ranks OUT``, the last one as one of two."""
 
 from __future__ import annotations
 

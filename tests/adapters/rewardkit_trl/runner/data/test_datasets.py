@@ -297,7 +297,7 @@ FAULTS: dict[str, tuple[dict[str, Any], str]] = {
     "filter that is none": ({"filter": "filters.py:number"}, "filters.py:number is 5; a function of a row is due"),
     "nothing left": (
         {"filter": {"answer": "x"}, "prompt": "{question}"},
-        "data.jsonl has no row that passes the filter",
+        "none of the 2 rows passes the filter: {'answer': 'x'}",
     ),
     "no file": ({"path": "nothing.jsonl"}, "there is no dataset"),
     "no files": ({"path": "*.csv"}, "there is no .jsonl, .json, .csv, .parquet file in"),
@@ -307,6 +307,17 @@ FAULTS: dict[str, tuple[dict[str, Any], str]] = {
     "broken json": ({"path": "broken.jsonl"}, "broken.jsonl, line 2: no JSON"),
     "broken parquet": ({"path": "broken.parquet"}, "broken.parquet is no Parquet file that can be read"),
     "an empty file": ({"path": "empty.jsonl", "prompt": "x"}, "empty.jsonl has no row"),
+    "an empty file and no template": ({"path": "empty.jsonl"}, "empty.jsonl has no row"),
+    "two names of one column": (
+        {"columns": {"a": "question", "b": "question"}},
+        "columns: 'question' can have one name only: a, b are several",
+    ),
+    "texts and messages": (
+        {"path": "mixed.jsonl"},
+        "column 'prompt': messages in some rows, and 'hi' in row 1: write all prompts as texts, or all as messages",
+    ),
+    "parts and texts": ({"path": "parts.jsonl"}, "column 'prompt': row 1 is no text of Unicode, or of another shape"),
+    "half a character": ({"path": "half.jsonl"}, "column 'prompt': row 1 is no text of Unicode"),
 }
 
 
@@ -316,6 +327,11 @@ def test_every_fault_has_its_message(tmp_path: Path, settings: dict[str, Any], m
     (tmp_path / "broken.jsonl").write_text('{"prompt": "a"}\n{"prompt": \n')
     (tmp_path / "broken.parquet").write_text("no parquet")
     (tmp_path / "empty.jsonl").write_text("")
+    (tmp_path / "half.jsonl").write_text('{"prompt": "a"}\n{"prompt": "b\\ud800"}\n')
+    said = [{"role": "user", "content": "hi"}]
+    write(tmp_path / "mixed.jsonl", [{"prompt": said}, {"prompt": "hi"}])
+    parts = [{"role": "user", "content": [{"type": "text", "text": "hi"}]}]
+    write(tmp_path / "parts.jsonl", [{"prompt": parts}, {"prompt": said}])
     write(tmp_path / "data.jsonl", [{"question": "a", "answer": "b"}, {"question": "c", "answer": None}])
     with pytest.raises(ConfigError) as raised:
         read(tmp_path, **settings)

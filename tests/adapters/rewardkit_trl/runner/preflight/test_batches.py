@@ -121,7 +121,7 @@ def test_all_completions_of_a_training_are_counted() -> None:
             100,
             1,
             {"steps_per_generation": 4, "max_steps": 9, "save_steps": 6},
-            "save_steps is 6, but a generation lasts 4 steps: .* -> write save_steps: 8",
+            r"fact: every 8 steps instead of 6 \(save_steps\): a generation lasts 4",
         ),
         (10, 1, {"per_device_train_batch_size": 32, "max_steps": 5}, r"2.5 epochs of 10 prompts \(2 of them left out"),
     ],

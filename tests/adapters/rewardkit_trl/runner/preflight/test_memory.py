@@ -93,6 +93,31 @@ def test_what_layers_keep_for_their_gradients_is_about_right(folder: Path, promp
     assert 0.85 < estimate.activations / measured < 1.15
 
 
+def test_weights_of_32_bits_are_copied_where_16_compute(folder: Path) -> None:
+    import torch
+
+    found = shape(config(folder))
+    estimate = memory_of(config(folder), found, BATCHES, prompt=10, gpu=True)
+    half = config(folder, lora=True, model={"name": str(folder), "dtype": "bfloat16"})
+    assert memory_of(half, found, BATCHES, prompt=10, gpu=True).copies == 0.0
+    real = model(folder)
+    shapes = {tuple(sorted(one.shape)) for one in real.parameters() if one.dim() == 2}
+    copies: dict[int, int] = {}
+
+    def keep(tensor: Any) -> Any:
+        if tensor.dtype == torch.bfloat16 and tuple(sorted(tensor.shape)) in shapes:
+            copies[tensor.untyped_storage().data_ptr()] = tensor.untyped_storage().nbytes()
+        return tensor
+
+    with (
+        torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor),
+        torch.autocast("cpu", dtype=torch.bfloat16),
+    ):
+        output = real(torch.ones(4, 31, dtype=torch.long))
+    assert output is not None
+    assert 0.8 < sum(copies.values()) / estimate.copies <= 1.0  # all but the embeddings, which are looked up
+
+
 def test_the_cache_is_what_generation_keeps(folder: Path) -> None:
     import torch
 

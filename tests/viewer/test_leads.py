@@ -1,0 +1,32 @@
+"""From a recorded run to leads."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rewardkit.store.run import NotARun
+from rewardkit.viewer.leads import leads_of, read_evidence
+from tests.store.batches import batch, written
+from tests.viewer.recorded import ordinary
+
+
+def test_the_leads_of_a_run_come_with_its_texts(tmp_path: Path) -> None:
+    leads = leads_of(ordinary(tmp_path / "run", steps=40))
+    assert [lead.strength for lead in leads] == sorted((lead.strength for lead in leads), reverse=True)
+    evidence = read_evidence(str(tmp_path / "run"))
+    assert callable(evidence.completions)
+    assert len(evidence.completions(np.array(leads[0].rows))) == len(leads[0].rows) > 0
+    assert evidence.bounds["form"] == (0.0, 1.0)
+    assert replace(evidence, monitored=frozenset({"form"})).monitored == {"form"}
+    with pytest.raises(NotARun):
+        leads_of(tmp_path / "nowhere")
+
+
+@pytest.mark.parametrize(("ids", "limit"), [([range(9)] * 4, 9.0), (None, None)], ids=["tokens", "characters"])
+def test_a_limit_in_tokens_says_nothing_of_characters(tmp_path: Path, ids: object, limit: float | None) -> None:
+    written(tmp_path, batch(1, completion_ids=ids, metrics={"limit/tokens": 9.0}))
+    assert read_evidence(tmp_path).maximum_length == limit
