@@ -245,12 +245,12 @@ def test_an_endpoint_that_is_down_fails_its_batch_and_is_found_again(monkeypatch
 
 def test_a_batch_waits_for_a_probe_no_longer_than_for_the_pause(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sending, "_SECONDS_TO_OPEN", 0.0)
-    monkeypatch.setattr(sending, "_PAUSE", 0.1)
-    monkeypatch.setattr(breaker, "LONGEST_PAUSE", 0.1)
+    monkeypatch.setattr(sending, "_PAUSE", 1.0)
+    monkeypatch.setattr(breaker, "LONGEST_PAUSE", 1.0)
     with JudgeServer(silent(30)) as server:
         texts = [str(number) for number in range(20)]
         rk.score(judge(server, deadline=1.0), texts)
-        time.sleep(0.2)
+        time.sleep(1.2)
         patient = judge(server, deadline=60.0)
         sent = len(server.requests)
         started = time.monotonic()
