@@ -133,7 +133,8 @@ class Spending:
                 if name in self._warned:
                     continue
                 self._warned.add(name)
-            _log.warning("the judge's budget is nearly spent: %s", _of(name, spent[name], limit))
+            how = "spent" if spent[name] >= limit else "nearly spent"
+            _log.warning("the judge's budget is %s: %s", how, _of(name, spent[name], limit))
 
 
 def spending_of(budget: Budget) -> Spending:

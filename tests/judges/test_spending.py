@@ -203,3 +203,8 @@ def test_calls_come_back_while_others_are_refused() -> None:
         thread.join()
     assert not errors
     assert spending.figures()["calls"] == 0
+
+
+def test_a_budget_that_is_spent_is_not_called_nearly_spent(caplog: pytest.LogCaptureFixture) -> None:
+    spending_of(Budget(calls=1)).allow()
+    assert [record.getMessage() for record in caplog.records] == ["the judge's budget is spent: 1 of 1 calls"]

@@ -73,7 +73,10 @@ class Standing:
         if await self._takes_others(body, until, account):
             tally().failures["refused"] += 1
             return NoVerdict(f"{whom} refuses this request with {said}")
-        self.stopped = RunStopped(f"{whom} refuses requests with {said}. Mend model=, base_url= or options=")
+        mend = "Mend model=, base_url= or options="
+        if refused.status == 404:
+            mend += "; base_url is what stands before /chat/completions: usually http://host:port/v1"
+        self.stopped = RunStopped(f"{whom} refuses requests with {said}. {mend}")
         return self.stopped
 
     async def _takes_others(self, body: Mapping[str, Any], until: float, account: Account | None) -> bool:
