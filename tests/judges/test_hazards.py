@@ -143,7 +143,7 @@ def test_an_endpoint_that_refuses_everything_from_now_on_stops_the_run() -> None
         reward = judge(server, concurrency=1)
         assert rk.score(reward, ["a"]).total.tolist() == [0.7]
         server.answer = failure(404, "the model was withdrawn")
-        with pytest.raises(rk.RewardFailure, match="withdrawn.*base_url is what stands before /chat/completions"):
+        with pytest.raises(rk.RewardFailure, match=r"withdrawn.*base_url is what stands before /chat/completions"):
             rk.score(reward, [str(number) for number in range(20)])
 
 
