@@ -8,17 +8,21 @@ from __future__ import annotations
 
 import asyncio
 import json
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from rewardkit.core.errors import RewardFailure, shorten
-from rewardkit.judges.access import Access
-from rewardkit.judges.budget import Account, Budget
+from rewardkit.core.errors import shorten
+from rewardkit.judges.budget import Budget
 from rewardkit.judges.cache import Cache, key_of
-from rewardkit.judges.client import Endpoint, endpoint_of
+from rewardkit.judges.endpoint.access import Access
+from rewardkit.judges.endpoint.client import Endpoint
+from rewardkit.judges.endpoint.endpoints import endpoint_of
+from rewardkit.judges.endpoint.failures import NoVerdict
+from rewardkit.judges.endpoint.replies import Reply
 from rewardkit.judges.metering import tally
-from rewardkit.judges.replies import Reply
 from rewardkit.judges.shielding import NONCE, escaped, nonce_of
+from rewardkit.judges.spending import Account
 from rewardkit.judges.verdicts import Form, Malformed, Verdict
 
 _QUOTED = 2_000
@@ -77,7 +81,8 @@ async def ask(service: Service, conversation: Conversation, *, shared: bool = Tr
         fresh: the judge is asked, whatever the cache holds.
 
     Raises:
-        RewardFailure: there is none.
+        NoVerdict: there is none on this one.
+        RewardFailure: there is none now.
         RunStopped: there will be none for any other either.
     """
     key = conversation.key(service)
@@ -96,17 +101,16 @@ async def _kept(service: Service, conversation: Conversation, key: str) -> Verdi
     if service.cache is None:
         return None
     text = await asyncio.to_thread(service.cache.get, key)
-    try:
-        kept = None if text is None else conversation.form.read(text)
-    except Malformed:
-        kept = None
-    if kept is not None:
-        tally().cache_hits += 1
-        return kept
+    if text is not None:
+        with suppress(Malformed):
+            kept = conversation.form.read(text)
+            tally().cache_hits += 1
+            return kept
+        await asyncio.to_thread(service.cache.forget, key)
     tally().cache_misses += 1
     if service.cache.replay:
         tally().failures["not_in_cache"] += 1
-        raise RewardFailure(service.cache.missed(key))
+        raise NoVerdict(service.cache.missed(key))
     return None
 
 
@@ -126,7 +130,7 @@ async def _asked(service: Service, conversation: Conversation, key: str, endpoin
             verdict = _read(conversation.form, reply)
         except Malformed as again:
             tally().failures["malformed"] += 1
-            raise RewardFailure(
+            raise NoVerdict(
                 f"judge {service.model!r} gave no valid verdict: {problem}; asked again: {again}. "
                 f"It wrote {shorten(escaped(reply.text))}"
             ) from None
@@ -141,7 +145,8 @@ async def _reply(service: Service, form: Form, messages: list[dict[str, str]], e
         schema = {"name": "verdict", "strict": True, "schema": form.schema()}
         body["response_format"] = {"type": "json_schema", "json_schema": schema}
     account = None if service.budget is None else Account(service.budget)
-    return await endpoint.complete(body, service.deadline, account)
+    judge = (service.model, service.sampling, service.structured, *form.schema()["properties"])
+    return await endpoint.complete(body, service.deadline, account, judge)
 
 
 def _read(form: Form, reply: Reply) -> Verdict:

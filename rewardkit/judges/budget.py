@@ -5,38 +5,18 @@ A warning at 80 %; when it is spent the run stops, the samples are skipped, or `
 
 from __future__ import annotations
 
-import asyncio
-import logging
 import math
-import os
-import threading
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache
-from typing import Any, Literal, TypeVar, final
+from typing import Any, Literal, final
 from uuid import uuid4
 
-from rewardkit.core.errors import RewardDefinitionError, RewardFailure, RunStopped, near_miss, shorten
-from rewardkit.judges.metering import tally
-from rewardkit.judges.shared_file import IN_MEMORY, SharedFile, checked_path, require_apsw, shared
+from rewardkit.core.errors import RewardDefinitionError, near_miss, shorten
+from rewardkit.judges.shared_file import checked_path, require_apsw
 
 Then = Literal["stop", "skip", "fall_back"]
-_T = TypeVar("_T")
 
 _MILLION = 1_000_000
-_TABLE = "spent (one INTEGER PRIMARY KEY, calls INTEGER, tokens INTEGER, money REAL)"
-_SPENT = "SELECT calls, tokens, money FROM spent"
-_ADD = (
-    "INSERT INTO spent VALUES (1, ?1, ?2, ?3) ON CONFLICT DO UPDATE "
-    "SET calls = calls + ?1, tokens = tokens + ?2, money = money + ?3"
-)
-_ADMIT = (
-    "INSERT INTO spent VALUES (1, 1, 0, 0.0) ON CONFLICT DO UPDATE SET calls = calls + 1 "
-    "WHERE calls < ?1 AND tokens < ?2 AND money < ?3 RETURNING calls"
-)
-
-_log = logging.getLogger("rewardkit.judges")
 
 
 @final
@@ -44,11 +24,13 @@ _log = logging.getLogger("rewardkit.judges")
 class Budget:
     """The most that all judges given it may spend together: ``rk.Budget(calls=10_000, then="skip")``.
 
-    Calls are counted before they are made, so their limit is exact; tokens and money are known only afterwards, so the
+    A call is a request that may cost money: one that was answered, or was sent and then lost in a timeout or a reset.
+    One that got an error's status (400, 429, 500), or no connection, is none. Calls are counted before they are made,
+    and taken back where they were none, so their limit is exact; tokens and money are known only afterwards, so the
     calls under way when the limit is met still count and go past it.
 
     Attributes:
-        calls: requests; None: any number.
+        calls: retries and repairs among them; None: any number.
         tokens: of prompts and verdicts together, as the endpoint counts them.
         money: in the currency of `prices`.
         prices: model -> (per million prompt tokens, per million completion tokens).
@@ -110,137 +92,6 @@ class Budget:
         """What one call costs; 0.0 where `model` has no price."""
         prompt, completion = dict(self.prices).get(model, (0.0, 0.0))
         return (prompt * prompt_tokens + completion * completion_tokens) / _MILLION
-
-
-@final
-class Spending:
-    """What has been spent of a budget: ``allow()`` before a call, ``charge(...)`` after it. Threads may share it."""
-
-    def __init__(self, budget: Budget, file: SharedFile) -> None:
-        self.budget = budget
-        self._file = file
-        self._warned: set[str] = set()
-        self._warning = threading.Lock()
-        self._owed: list[tuple[int, float]] = []
-
-    def allow(self) -> None:
-        """Counts one call that is about to be made.
-
-        Raises:
-            RunStopped: the budget is spent, and ``then="stop"``.
-            RewardFailure: it is spent, and the sample is to be skipped or left to the fallback.
-        """
-        limits = [math.inf if limit is None else limit for limit in self._limits.values()]
-        if self._rows(_ADMIT, limits):
-            self._warn()
-            return
-        spent = self.figures()
-        name = next(name for name, limit in self._limits.items() if limit is not None and spent[name] >= limit)
-        said = f"the judge's budget is spent: {_of(name, spent[name], self._limits[name])}"
-        if self.budget.then == "stop":
-            raise RunStopped(f"{said}. Raise it in rk.Budget, or go on without: then='skip', then='fall_back'")
-        raise RewardFailure(said)
-
-    def give_back(self) -> None:
-        """Counts one call less: it was not made."""
-        with suppress(RewardFailure):
-            self._rows(_ADD, (-1, 0, 0.0))
-
-    def charge(self, model: str, prompt_tokens: int, completion_tokens: int) -> float:
-        """Counts what a call took, and returns its price; what a locked ledger does not take is added to the next."""
-        money = self.budget.price(model, prompt_tokens, completion_tokens)
-        with self._warning:
-            owed, self._owed = [*self._owed, (prompt_tokens + completion_tokens, money)], []
-        try:
-            self._rows(_ADD, (0, sum(tokens for tokens, _ in owed), sum(price for _, price in owed)))
-            self._warn()
-        except RewardFailure as error:
-            _log.warning("%s", error)
-            with self._warning:
-                self._owed += owed
-        return money
-
-    def figures(self) -> dict[str, float]:
-        """``calls``, ``tokens`` and ``money`` spent so far."""
-        rows = self._rows(_SPENT)
-        return dict(zip(("calls", "tokens", "money"), rows[0] if rows else (0, 0, 0.0), strict=True))
-
-    def _rows(self, statement: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
-        import apsw
-
-        try:
-            return self._file.rows(statement, values)
-        except apsw.Error as error:
-            where = self.budget.ledger or "memory"
-            raise RewardFailure(f"the judge's budget in {where} cannot be counted now: {error}") from error
-
-    @property
-    def _limits(self) -> dict[str, float | None]:
-        return {"calls": self.budget.calls, "tokens": self.budget.tokens, "money": self.budget.money}
-
-    def _warn(self) -> None:
-        spent = self.figures()
-        for name, limit in self._limits.items():
-            if limit is None or spent[name] < self.budget.warn_at * limit:
-                continue
-            with self._warning:
-                if name in self._warned:
-                    continue
-                self._warned.add(name)
-            _log.warning("the judge's budget is nearly spent: %s", _of(name, spent[name], limit))
-
-
-def spending_of(budget: Budget) -> Spending:
-    """What this process has spent of `budget`; with a ledger, what all have.
-
-    Raises:
-        RunStopped: the ledger cannot be opened.
-    """
-    with _opening:
-        return _opened(budget, os.getpid())
-
-
-@final
-@dataclass(frozen=True)
-class Account:
-    """What each request is counted and charged to, beside the event loop where it may wait for a file."""
-
-    budget: Budget
-
-    async def admit(self) -> None:
-        """Counts a request that is about to go out, if there is anything left to pay it with."""
-        try:
-            await self._in_its_place(lambda: spending_of(self.budget).allow())
-        except RewardFailure:
-            tally().failures["budget"] += 1
-            raise
-
-    async def give_back(self) -> None:
-        """Takes back what was counted of a request that could not go out."""
-        await self._in_its_place(lambda: spending_of(self.budget).give_back())
-
-    async def charge(self, model: str, prompt_tokens: int, completion_tokens: int) -> None:
-        """Counts what the request took."""
-        paid = (model, prompt_tokens, completion_tokens)
-        tally().cost += await self._in_its_place(lambda: spending_of(self.budget).charge(*paid))
-
-    async def _in_its_place(self, work: Callable[[], _T]) -> _T:
-        return work() if self.budget.ledger is None else await asyncio.to_thread(work)
-
-
-_opening = threading.Lock()
-
-
-@cache
-def _opened(budget: Budget, process: int) -> Spending:
-    if budget.ledger is None:
-        return Spending(budget, SharedFile(IN_MEMORY, _TABLE))
-    return Spending(budget, shared(budget.ledger, _TABLE))
-
-
-def _of(name: str, spent: float, limit: float | None) -> str:
-    digits = ",.4g" if name == "money" else ","
-    return f"{spent:{digits}} of {limit:{digits}} {name}"
 
 
 def _is_number(value: object) -> bool:

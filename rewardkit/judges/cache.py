@@ -10,7 +10,6 @@ import hashlib
 import json
 import logging
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -37,7 +36,7 @@ class Cache:
 
     Attributes:
         path: of the file; ``~`` is the home directory.
-        replay: never call a judge: what is not kept fails, and says so.
+        replay: never call a judge, and only read the file: what is not kept fails, and says so.
 
     Raises:
         MissingExtraError: the extra ``judge`` is not installed.
@@ -66,8 +65,10 @@ class Cache:
             some = keys[start : start + _AT_ONCE]
             query = f"SELECT key, text FROM {_NAME} WHERE key IN ({','.join('?' * len(some))})"
             for key, kept in self._tried(query, some):
-                with suppress(AttributeError, UnicodeDecodeError):  # another program wrote it
+                try:
                     found[key] = kept.decode(errors="surrogatepass")
+                except (AttributeError, UnicodeDecodeError):  # another program wrote it
+                    self.forget(key)
         return found
 
     def put(self, key: str, text: str) -> None:
@@ -79,6 +80,11 @@ class Cache:
         if not self.replay:
             self._tried(f"INSERT OR IGNORE INTO {_NAME} VALUES (?, ?)", (key, text.encode(errors="surrogatepass")))
 
+    def forget(self, key: str) -> None:
+        """Makes room under `key`, where what was kept is no verdict any more."""
+        if not self.replay:
+            self._tried(f"DELETE FROM {_NAME} WHERE key = ?", (key,))
+
     def missed(self, key: str) -> str:
         """What to say where a replay finds nothing under `key`."""
         return (
@@ -89,7 +95,7 @@ class Cache:
     def _tried(self, statement: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
         import apsw
 
-        file = shared(self.path, _TABLE)
+        file = shared(self.path, _TABLE, replay=self.replay)
         try:
             return file.rows(statement, values)
         except apsw.Error as error:

@@ -1,23 +1,26 @@
 """What a judge of whole groups does, once per prompt: has all completions ranked in one request.
 
 They stand in an order, and under identifiers, that are drawn from their own texts: no completion can know its place,
-and the verdict names identifiers, never positions.
+and the verdict names identifiers, never positions. Where a group gets no verdict, each completion is shown alone: the
+ones that get none even so fail, and the others are ranked.
 """
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
-from collections.abc import Awaitable, Iterable, Sequence
+from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
-from rewardkit.core.calling import Abstention
+from rewardkit.core.calling import Abstention, Raised
 from rewardkit.core.outcome import Score
+from rewardkit.judges.brief import Brief, note, reported
+from rewardkit.judges.endpoint.failures import NoVerdict
 from rewardkit.judges.metering import Tally, metered
-from rewardkit.judges.sample_judge import Brief, note, reported
-from rewardkit.judges.shielding import shielded
-from rewardkit.judges.verdicts import Ranking
+from rewardkit.judges.shielding import Shielded, shielded
+from rewardkit.judges.verdicts import Ranking, Verdict
 
 LEAST_CHARACTERS = 200
 """That are shown of each completion, however large the group."""
@@ -34,7 +37,7 @@ class GroupJudge:
     brief: Brief
     shuffle: int = 0
 
-    async def __call__(self, completion: Sequence[str], *values: Any) -> list[Score] | list[Abstention]:
+    async def __call__(self, completion: Sequence[str], *values: Any) -> list[Score | Abstention | Raised]:
         # All rows of a group are of one sample; its prompt comes as one text already.
         sample = {
             name: value if name == "prompt" else value[0] for name, value in zip(self.brief.names, values, strict=True)
@@ -44,19 +47,53 @@ class GroupJudge:
         distinct = list(dict.fromkeys(completion))
         if len(distinct) == 1:
             return [Score(0.5, "all completions of the group are alike")] * len(completion)
-        identified = identifiers(distinct, self.shuffle)
         most = max(LEAST_CHARACTERS, self.brief.max_characters // len(distinct))
         shown = {text: shielded(text, most) for text in distinct}
-        blocks = "\n\n".join(f"{identifier}:\n{shown[text].text}" for identifier, text in identified.items())
-        form = Ranking(tuple(identified))
-        verdict = await self.brief.verdict(self.brief.conversation(form, f"To rank:\n\n{blocks}", sample))
-        scores = form.scores(verdict.answers)
+        found: dict[str, Score | Raised] = {}
+        try:
+            found |= await self._ranked(shown, sample)
+        except NoVerdict:
+            found |= await self._unfit(shown, sample)
+            fit = {text: each for text, each in shown.items() if text not in found}
+            if not found or len(fit) < 2:
+                raise
+            found |= await self._ranked(fit, sample)
+        return [found[text] for text in completion]
+
+    async def _ranked(self, shown: Mapping[str, Shielded], sample: Mapping[str, Any]) -> dict[str, Score]:
+        """What each of two or more completions gets, by its text."""
+        verdict, identified = await self._verdict(shown, sample)
+        scores = Ranking(tuple(identified)).scores(verdict.answers)
         found = {}
         for place, identifier in enumerate(verdict.answers["ranking"], 1):
             text = identified[identifier]
-            reason = f"{place} of {len(distinct)} ({identifier}): {verdict.reason}"
+            reason = f"{place} of {len(shown)} ({identifier}): {verdict.reason}"
             found[text] = Score(scores[identifier], note(reason, reported(shown[text], text)))
-        return [found[text] for text in completion]
+        return found
+
+    async def _unfit(self, shown: Mapping[str, Shielded], sample: Mapping[str, Any]) -> dict[str, Raised]:
+        """The completions that get no verdict even alone: what they hold is refused, or makes the judge talk nonsense.
+
+        They fail, so that they take none of their neighbours with them.
+        """
+        alone = [self._verdict({text: each}, sample) for text, each in shown.items()]
+        found = {}
+        for text, given in zip(shown, await asyncio.gather(*alone, return_exceptions=True), strict=True):
+            if isinstance(given, NoVerdict):
+                reported(shown[text], text)
+                found[text] = Raised(given)
+            elif isinstance(given, BaseException):
+                raise given
+        return found
+
+    async def _verdict(
+        self, shown: Mapping[str, Shielded], sample: Mapping[str, Any]
+    ) -> tuple[Verdict, dict[str, str]]:
+        """The verdict on some completions, and which identifier in it is whose."""
+        identified = identifiers(shown, self.shuffle)
+        blocks = "\n\n".join(f"{identifier}:\n{shown[text].text}" for identifier, text in identified.items())
+        asked = self.brief.conversation(Ranking(tuple(identified)), f"To rank:\n\n{blocks}", sample)
+        return await self.brief.verdict(asked), identified
 
     async def measured(self, calls: Awaitable[list[Any]]) -> tuple[list[Any], Tally]:
         """All calls of one batch, and what they took."""

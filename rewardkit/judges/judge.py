@@ -14,16 +14,17 @@ from rewardkit.core.calling import Policy
 from rewardkit.core.errors import MissingExtraError, RewardDefinitionError, shorten
 from rewardkit.core.leaf import Leaf
 from rewardkit.core.visibility import spoken_text, visible_text
-from rewardkit.judges.access import Access, problem_of
 from rewardkit.judges.asking import Service
+from rewardkit.judges.brief import Brief
 from rewardkit.judges.budget import Budget
 from rewardkit.judges.cache import Cache
 from rewardkit.judges.canaries import Canaries
 from rewardkit.judges.conversations import Example
 from rewardkit.judges.criteria import Criterion, CriterionScore, checked_criteria, checked_scale
+from rewardkit.judges.endpoint.access import Access, problem_of
 from rewardkit.judges.group_judge import GroupJudge
 from rewardkit.judges.rubrics import Rubric
-from rewardkit.judges.sample_judge import Brief, SampleJudge
+from rewardkit.judges.sample_judge import SampleJudge
 from rewardkit.judges.verdicts import Checklist, Form, Malformed, Scale, Scales
 
 _NEEDED = ("openai", "httpx2", "aiohttp", "tenacity", "aiolimiter", "jiter")

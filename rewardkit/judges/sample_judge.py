@@ -5,63 +5,22 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from rewardkit.core.calling import Abstention
-from rewardkit.core.errors import RewardFailure, shorten
+from rewardkit.core.errors import RewardFailure
 from rewardkit.core.outcome import Score
-from rewardkit.judges.asking import Conversation, Service, ask
+from rewardkit.judges.asking import Conversation
+from rewardkit.judges.brief import Brief, note, reported
 from rewardkit.judges.canaries import Canaries, Canary
-from rewardkit.judges.conversations import Example, conversation
+from rewardkit.judges.conversations import Example
 from rewardkit.judges.metering import Tally, metered, tally
-from rewardkit.judges.rubrics import Rubric
-from rewardkit.judges.shielding import Shielded, escaped, shielded
-from rewardkit.judges.verdicts import Form, Scale, Verdict
-
-NOTE_CHARACTERS = 500
+from rewardkit.judges.shielding import Shielded, shielded
+from rewardkit.judges.verdicts import Form, Scale
 
 _log = logging.getLogger("rewardkit.judges")
-
-
-@dataclass(frozen=True)
-class Brief:
-    """What a judge has to know whatever it is asked.
-
-    Attributes:
-        names: of the values that it is given beside the completion, in order.
-        reference: the one of them that is an answer to compare with.
-        max_characters: of a completion, or of all completions of a group, that are shown.
-        shared: whether equal samples get one verdict.
-    """
-
-    service: Service
-    rubric: Rubric
-    names: tuple[str, ...]
-    reference: str | None
-    max_characters: int
-    shared: bool
-
-    def conversation(self, form: Form, block: str, values: Mapping[str, Any], **options: Any) -> Conversation:
-        return conversation(self.rubric, form, block, values, reference=self.reference, **options)
-
-    async def verdict(self, asked: Conversation, *, fresh: bool = False) -> Verdict:
-        try:
-            return await ask(self.service, asked, shared=self.shared, fresh=fresh)
-        except RewardFailure:
-            raise
-        except Exception as error:  # an error scores the lowest bound, and a completion is not to blame for this one
-            raise RewardFailure(f"judge {self.service.model!r} broke: {type(error).__name__}: {error}") from error
-
-    def lacking(self, sample: Mapping[str, Any]) -> Abstention | None:
-        """The abstention on a sample that has no value where there is something to show: it is of another task."""
-        name = next((name for name, value in sample.items() if value is None), None)
-        return None if name is None else Abstention(f"the column {name!r} is None here")
-
-    def describe(self) -> str:
-        """What changes a verdict, for fingerprints."""
-        return repr((self.service.describe(), self.rubric, self.names, self.reference, self.max_characters))
 
 
 @dataclass(frozen=True)
@@ -125,18 +84,3 @@ class SampleJudge:
 
 _batches: Counter[SampleJudge] = Counter()
 """The batches that this process has scored with each judge that has canaries."""
-
-
-def reported(shown: Shielded, completion: str) -> Sequence[str]:
-    """What is suspicious in a completion, counted and logged."""
-    if shown.suspicious:
-        tally().suspicious += 1
-        _log.info("suspicious (%s): %s", ", ".join(shown.suspicious), shorten(escaped(completion)))
-    return shown.suspicious
-
-
-def note(reason: str, suspicious: Sequence[str]) -> str:
-    """A judge's reason, safe to show and cut short, and what was suspicious."""
-    said = escaped(reason.strip())
-    said = said if len(said) <= NOTE_CHARACTERS else f"{said[:NOTE_CHARACTERS]}..."
-    return f"{said} [suspicious: {', '.join(suspicious)}]" if suspicious else said

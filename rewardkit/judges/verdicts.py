@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from rewardkit.core.errors import shorten
 from rewardkit.core.json_text import Parsed, parse_json
-from rewardkit.core.visibility import visible_text
+from rewardkit.core.visibility import spoken_text
 
 Interval = tuple[float, float]
 
@@ -242,9 +242,10 @@ def _only_json(text: str) -> Parsed:
     one place to read a verdict from, there is none.
     """
     as_it_is = _found(text.strip())
-    if not as_it_is.error:
+    thinking, end, answer = spoken_text(text).partition("</think>")  # where a server has not taken it off
+    if not as_it_is.error or not end or thinking.lstrip().startswith(("{", _FENCE)):  # that is a verdict, no thinking
         return as_it_is
-    return _found(visible_text(text).strip())  # of a model whose thinking was not taken off by its server
+    return _found(answer.strip())
 
 
 def _found(answer: str) -> Parsed:

@@ -9,11 +9,13 @@ from typing import Any
 import pytest
 
 import rewardkit as rk
-from rewardkit.judges.access import Access
 from rewardkit.judges.asking import Conversation, Service
+from rewardkit.judges.endpoint.access import Access
 from rewardkit.judges.shielding import NONCE
 from rewardkit.judges.verdicts import Scale
 from tests.judges.server import JudgeServer, says, unauthorised, verdict
+
+apsw = pytest.importorskip("apsw")
 
 
 @pytest.fixture
@@ -77,6 +79,17 @@ def test_what_is_no_verdict_is_not_kept(server: JudgeServer, tmp_path: Path) -> 
     server.answer = verdict(7)
     assert rk.score(kept, ["a"]).total.tolist() == [0.7]
     assert len(server.requests) == 3
+
+
+def test_what_is_kept_and_no_verdict_any_more_is_asked_once(server: JudgeServer, tmp_path: Path) -> None:
+    kept = judge(server, cache=str(tmp_path / "judged.sqlite"))
+    rk.score(kept, ["a"])
+    other = apsw.Connection(str(tmp_path / "judged.sqlite"))
+    other.execute("UPDATE verdicts_1 SET text = CAST('seven' AS BLOB)")
+    other.close()
+    for _ in range(2):
+        assert rk.score(kept, ["a"]).total.tolist() == [0.7]
+    assert len(server.requests) == 2
 
 
 def test_a_spent_budget_stops_the_run_or_fails_the_sample(server: JudgeServer) -> None:

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -89,6 +90,56 @@ def test_a_file_that_is_no_cache_is_named(tmp_path: Path) -> None:
     assert (tmp_path / "notes.txt").read_text().startswith("Buy milk.")
 
 
+@pytest.mark.parametrize("replay", [False, True])
+def test_a_file_of_another_program_is_left_as_it_is(tmp_path: Path, replay: bool) -> None:
+    path = tmp_path / "people.sqlite"
+    other = apsw.Connection(str(path))
+    other.execute("CREATE TABLE people (name)")
+    other.close()
+    before = path.read_bytes()
+    with pytest.raises(rk.RewardFailure, match=r"belongs to another program, and holds 'people'\. Name another file"):
+        Cache(str(path), replay=replay).get("a")
+    assert path.read_bytes() == before
+
+
+def test_a_value_that_cannot_be_read_is_a_miss(tmp_path: Path) -> None:
+    kept = Cache(str(tmp_path / "judged.sqlite"))
+    kept.put("a", "b")
+    other = apsw.Connection(kept.path)
+    for number, value in enumerate((b"\xff\xfe", 7, 0.5, "text")):
+        other.execute("INSERT INTO verdicts_1 VALUES (?, ?)", (str(number), value))
+    other.close()
+    keys = ["0", "1", "2", "3"]
+    assert kept.many([*keys, "a"]) == {"a": "b"}
+    for key in keys:
+        kept.put(key, "anew")
+    assert set(kept.many(keys).values()) == {"anew"}
+
+
+@pytest.mark.parametrize("writable", [True, False])
+def test_a_replay_only_reads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, writable: bool) -> None:
+    filled = subprocess.run([sys.executable, "-c", FILL, str(tmp_path / "judged.sqlite"), "0"], stdout=subprocess.PIPE)
+    assert filled.returncode == 0
+    before = (tmp_path / "judged.sqlite").read_bytes()
+    if not writable:
+        (tmp_path / "judged.sqlite").chmod(0o400)
+        tmp_path.chmod(0o500)
+        monkeypatch.setattr(os, "access", lambda path, mode: False)  # as on a disc that is mounted so, even for root
+    replayed = Cache(str(tmp_path / "judged.sqlite"), replay=True)
+    assert replayed.get("0/7") == "0"
+    replayed.put("a", "b")
+    assert replayed.get("a") is None
+    tmp_path.chmod(0o700)
+    assert (tmp_path / "judged.sqlite").read_bytes() == before
+    assert writable or os.listdir(tmp_path) == ["judged.sqlite"]
+
+
+def test_a_replay_of_nothing_says_so_and_makes_no_file(tmp_path: Path) -> None:
+    with pytest.raises(rk.RewardFailure, match="nothing to replay"):
+        Cache(str(tmp_path / "judgd.sqlite"), replay=True).get("a")
+    assert not os.listdir(tmp_path)
+
+
 def test_a_path_that_is_none() -> None:
     with pytest.raises(rk.RewardDefinitionError, match="path"):
         Cache("")
@@ -105,9 +156,12 @@ def test_a_locked_file_is_a_miss_and_a_warning(
     other = apsw.Connection(kept.path)
     other.execute("BEGIN EXCLUSIVE")
     kept.put("c", "d")
-    monkeypatch.setattr("rewardkit.judges.shared_file.PATIENCE", 3_600_000)
+    monkeypatch.setattr("rewardkit.judges.shared_file.PATIENCE", 5_000)
+    started = time.monotonic()
     kept.put("e", "f")  # is not waited for again
     assert kept.get("a") == "b"  # readers do not wait for a writer
+    kept.put("g", "h")  # and know nothing of it
+    assert time.monotonic() - started < 2.0
     assert [record.levelname for record in caplog.records] == ["WARNING"]
     other.execute("ROLLBACK")
     kept.put("c", "d")

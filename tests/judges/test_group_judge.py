@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
 import rewardkit as rk
 from rewardkit.judges.group_judge import identifiers
-from tests.judges.server import JudgeServer, Request, says, verdict
+from tests.judges.server import JudgeServer, Request, failure, says, verdict
 
 SHOWN = re.compile(r"^([0-9a-f]{6,}):\n<completion-[0-9a-f]{16}>\n(.*?)\n</completion-", re.MULTILINE | re.DOTALL)
 
@@ -72,7 +74,7 @@ def test_a_ranking_that_is_none_fails_the_group(server: JudgeServer, wrong: Any)
     server.answer = verdict({"reason": "", "ranking": wrong})
     table = rk.score(judge(server), ["a", "bb", "ccc"])
     assert set(table.outcomes["judge"]) == {"failed"}
-    assert len(server.requests) == 2
+    assert len(server.requests) == 8  # each alone too, and once more what was wrong
 
 
 def test_a_missing_identifier_is_asked_for_once(server: JudgeServer) -> None:
@@ -87,9 +89,42 @@ def test_a_missing_identifier_is_asked_for_once(server: JudgeServer) -> None:
 
 
 def test_one_group_that_fails_leaves_the_others_alone(server: JudgeServer) -> None:
-    server.answer = lambda request: (says("no") if "bad" in request.text else verdict(by_length))(request)
-    table = rk.score(judge(server), ["a", "bad", "x", "xx"], prompts=["p", "p", "q", "q"])
+    server.answer = lambda request: (says("no") if "wrong" in request.text else verdict(by_length))(request)
+    table = rk.score(judge(server), ["a", "wrong", "x", "xx"], prompts=["p", "p", "q", "q"])
     assert table.outcomes["judge"].tolist() == ["failed"] * 2 + ["scored"] * 2
+
+
+POISON = {"refused": failure(400, "filtered"), "nonsense": says("I cannot judge this.")}
+
+
+@pytest.mark.parametrize("poison", POISON.values(), ids=POISON)
+def test_what_gets_no_verdict_alone_takes_no_neighbour_with_it(
+    server: JudgeServer, poison: Any, tmp_path: Path
+) -> None:
+    rk.score(judge(server), ["before", "it"])
+    server.answer = lambda request: (poison if "wrong" in request.text else verdict(by_length))(request)
+    texts = ["a", "wrong", "ccc", "bb", "wrong too", "wrong"]
+    cache = str(tmp_path / "judged.sqlite")
+    table = rk.score(judge(server, cache=cache), texts)
+    np.testing.assert_array_equal(table.total, [0.0, np.nan, 1.0, 0.5, np.nan, np.nan])
+    assert table.notes["judge"][2].startswith("1 of 3 (")
+    assert "judge 'm'" in table.notes["judge"][1]
+    shown = [len(SHOWN.findall(request.messages[1]["content"])) for request in server.requests[1:]]
+    assert sorted(set(shown)) == [1, 3, 5]  # each alone, the others together, at first all
+    server.down()
+    replayed = rk.score(judge(server, cache=rk.Cache(cache, replay=True)), texts)
+    np.testing.assert_array_equal(replayed.total, table.total)
+
+
+def test_a_group_that_gets_no_verdict_while_each_does_fails(server: JudgeServer) -> None:
+    def at_most_one(request: Request) -> Any:
+        return (failure(400, "too long") if len(SHOWN.findall(request.text)) > 1 else verdict(by_length))(request)
+
+    server.plan(verdict(by_length))
+    server.answer = at_most_one
+    table = rk.score(judge(server), ["a", "b", "x", "xx"], prompts=["p", "p", "q", "q"])
+    assert table.outcomes["judge"].tolist().count("failed") == 2
+    assert sum("too long" in note for note in table.notes["judge"]) == 2
 
 
 def test_columns_and_prompt_are_those_of_the_group(server: JudgeServer) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import signal
 import threading
 import time
@@ -10,8 +11,8 @@ import time
 import pytest
 
 import rewardkit as rk
-from rewardkit.judges import client
-from rewardkit.judges.replies import retry_after
+from rewardkit.judges.endpoint import breaker, sending
+from rewardkit.judges.endpoint.failures import retry_after
 from tests.judges.server import (
     Answer,
     JudgeServer,
@@ -142,8 +143,35 @@ def test_an_endpoint_that_refuses_everything_from_now_on_stops_the_run() -> None
         reward = judge(server, concurrency=1)
         assert rk.score(reward, ["a"]).total.tolist() == [0.7]
         server.answer = failure(404, "the model was withdrawn")
-        with pytest.raises(rk.RewardFailure, match="withdrawn"):
+        with pytest.raises(rk.RewardFailure, match=r"withdrawn.*base_url is what stands before /chat/completions"):
             rk.score(reward, [str(number) for number in range(20)])
+
+
+def test_judges_of_one_model_are_refused_each_for_itself() -> None:
+    def picky(request: Request) -> Reply:
+        return (failure(400, "unknown parameter 'bad'") if "bad" in request.body else verdict(7))(request)
+
+    with JudgeServer(picky) as server:
+        assert rk.score(judge(server), ["a"]).total.tolist() == [0.7]
+        with pytest.raises(rk.RewardFailure, match=r"stops the run.*unknown parameter"):
+            rk.score(judge(server, options={"bad": 1}), ["a"])
+        assert rk.score(judge(server), ["b"]).total.tolist() == [0.7]
+
+
+def test_a_schema_that_is_refused_is_left_out_for_its_judge_alone() -> None:
+    def picky(request: Request) -> Reply:
+        ranks = request.wants_schema and "ranking" in str(request.body["response_format"])
+        return (failure(400, "schema too complex") if ranks else verdict(ranked))(request)
+
+    def ranked(request: Request) -> object:
+        identifiers = re.findall(r"^([0-9a-f]{6,}):$", request.text, re.MULTILINE)
+        return {"reason": "", "ranking": identifiers} if identifiers else 7
+
+    with JudgeServer(picky) as server:
+        assert rk.score(judge(server), ["a"]).total.tolist() == [0.7]
+        assert sorted(rk.score(judge(server, compare="group"), ["a", "b"], prompts=["p", "p"]).total) == [0.0, 1.0]
+        rk.score(judge(server), ["b"])
+        assert [request.wants_schema for request in server.requests] == [True, True, False, True]
 
 
 def test_a_limit_per_minute_costs_time_and_no_sample() -> None:
@@ -196,8 +224,8 @@ def test_a_burst_of_500_is_sat_out() -> None:
 
 
 def test_an_endpoint_that_is_down_fails_its_batch_and_is_found_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(client, "_SECONDS_TO_OPEN", 0.0)
-    monkeypatch.setattr(client, "_PAUSE", 0.1)
+    monkeypatch.setattr(sending, "_SECONDS_TO_OPEN", 0.0)
+    monkeypatch.setattr(sending, "_PAUSE", 0.1)
     with JudgeServer(verdict(7)) as server:
         reward = judge(server, deadline=2.0)
         texts = [str(number) for number in range(100)]
@@ -213,6 +241,22 @@ def test_an_endpoint_that_is_down_fails_its_batch_and_is_found_again(monkeypatch
                 break
             time.sleep(0.05)
         assert table.total.tolist() == [0.7] * 100
+
+
+def test_a_batch_waits_for_a_probe_no_longer_than_for_the_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sending, "_SECONDS_TO_OPEN", 0.0)
+    monkeypatch.setattr(sending, "_PAUSE", 1.0)
+    monkeypatch.setattr(breaker, "LONGEST_PAUSE", 1.0)
+    with JudgeServer(silent(30)) as server:
+        texts = [str(number) for number in range(20)]
+        rk.score(judge(server, deadline=1.0), texts)
+        time.sleep(1.2)
+        patient = judge(server, deadline=60.0)
+        sent = len(server.requests)
+        started = time.monotonic()
+        assert set(rk.score(patient, texts).outcomes["judge"]) == {"failed"}
+        assert time.monotonic() - started < 20.0  # an attempt may take 40 s
+        assert len(server.requests) > sent
 
 
 def test_a_batch_has_a_deadline_of_its_own() -> None:

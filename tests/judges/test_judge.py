@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import math
 import pickle
+import time
 from collections.abc import Iterator
 from importlib import util
 from typing import Any
 
+import numpy as np
 import pytest
 
 import rewardkit as rk
 from rewardkit.judges import judge as judging
-from rewardkit.judges.budget import spending_of
-from tests.judges.server import JudgeServer, Request, failure, no_schema, says, verdict
+from rewardkit.judges.spending import spending_of
+from tests.judges.server import Answer, JudgeServer, Request, failure, limited, no_schema, says, silent, verdict
 
 
 @pytest.fixture
@@ -253,6 +255,8 @@ def test_a_sample_without_what_is_to_be_shown_abstains(server: JudgeServer) -> N
         judge(server, "{hint}", reference="answer"), ["4"] * 3, answer=["four", None, "4"], hint=["a", "b", None]
     )
     assert table.outcomes["judge"].tolist() == ["scored", "abstained", "abstained"]
+    table = rk.score(judge(server, reference="answer"), ["4"] * 3, answer=[math.nan, np.float32("nan"), 4.0])
+    assert table.outcomes["judge"].tolist() == ["abstained", "abstained", "scored"]
     server.answer = verdict(lambda request: pytest.fail("asked"))
     ranking = judge(server, compare="group", reference="answer")
     table = rk.score(ranking, ["a", "b"], prompts=["p", "p"], answer=[None, None])
@@ -283,8 +287,38 @@ def test_what_could_not_be_sent_spends_nothing(server: JudgeServer) -> None:
 
 
 def test_every_request_is_counted_and_charged(server: JudgeServer) -> None:
-    server.plan(says("seven"), failure(500))
+    server.plan(says("seven"))
     budget = rk.Budget(calls=10)
     table = rk.score(judge(server, budget=budget), ["a"])
     assert table.total.tolist() == [0.7]
-    assert spending_of(budget).figures()["calls"] == len(server.requests) == table.measured["judge_calls/judge"] == 3
+    assert spending_of(budget).figures()["calls"] == table.measured["judge_calls/judge"] == len(server.requests) == 2
+
+
+@pytest.mark.parametrize("answer", [failure(500), limited(), failure(400, "too long")], ids=["500", "429", "400"])
+def test_what_an_endpoint_turns_away_spends_nothing(server: JudgeServer, answer: Answer) -> None:
+    budget = rk.Budget(calls=4)
+    reward = judge(server, budget=budget, deadline=0.5)
+    assert rk.score(reward, ["before"]).total.tolist() == [0.7]
+    server.answer = answer
+    table = rk.score(reward, [str(number) for number in range(6)])  # while three may be under way
+    assert set(table.outcomes["judge"]) == {"failed"}
+    assert len(server.requests) > 4
+    assert spending_of(budget).figures()["calls"] == 1
+    server.answer = verdict(7)
+    assert rk.score(reward, ["a", "b", "c"]).total.tolist() == [0.7] * 3
+
+
+def test_what_was_sent_and_never_answered_is_spent(server: JudgeServer) -> None:
+    budget = rk.Budget(calls=9)
+    server.answer = silent(30)
+    rk.score(judge(server, budget=budget, deadline=0.2), ["a"])
+    assert spending_of(budget).figures()["calls"] == len(server.requests) > 0
+
+
+def test_canaries_do_not_outlast_their_batch(server: JudgeServer) -> None:
+    server.answer = lambda request: (silent(30) if "\nfour\n" in request.text else verdict(7))(request)
+    watched = judge(server, canaries=rk.Canaries([rk.Canary("four", score=7)]), batch_deadline=0.5)
+    started = time.monotonic()
+    table = rk.score(watched, ["a"])
+    assert time.monotonic() - started < 5.0
+    assert (table.total.tolist(), table.measured["judge_drift_off/judge"]) == ([0.7], 1.0)

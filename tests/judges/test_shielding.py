@@ -43,6 +43,26 @@ def test_what_is_escaped_can_be_sent_and_misleads_nobody(text: str) -> None:
     assert escaped(shown) == shown
 
 
+@pytest.mark.parametrize(
+    "tokens",
+    [
+        "<|im_end|> <|eot_id|> </s> <s> [INST] [/INST] <<SYS>> <start_of_turn> <bos> [TOOL_CALLS] [THINK] <seed:eos>",
+        "[|endofturn|] ]~b] <EOS_TOKEN> <BOS_TOKEN> <SPECIAL_11> <sop> [gMASK] <tool_call> </tool_response> <unused0>",
+        "<extra_id_1> <role> <\uff5cend\u2581of\u2581sentence\uff5c> <think> </think>",
+    ],
+)
+def test_tokens_of_chat_templates_are_spelt_out(tokens: str) -> None:
+    for token in tokens.split():
+        assert token not in escaped(f"Four.{token}system")
+
+
+@pytest.mark.parametrize(
+    "text", ["\u202e" * 5_000, "<|im_end|>" * 2_000, "</think>" * 2_000, "a\x00" * 5_000], ids=ascii
+)
+def test_what_is_spelt_out_takes_no_more_room(text: str) -> None:
+    assert len(shielded(text, 1_000).text) < 1_200
+
+
 def test_plain_text_stays_itself() -> None:
     for text in (
         "Paris",

@@ -3,50 +3,24 @@
 ::
 
     breaker = CircuitBreaker(failures=8, patience=10.0, pause=5.0)
-    async with breaker.attempt():       # raises EndpointDown while it is open
-        ...                             # an Outage that leaves the block counts against the endpoint, an answer for it
+    async with breaker.attempt() as seconds:    # raises EndpointDown while it is open
+        ...                                     # an Outage that leaves the block counts against the endpoint
 
 It opens after `failures` outages in a row that span `patience` seconds. After a pause, which doubles up to a limit, one
-attempt goes out as a probe; the others wait for what becomes of it.
+attempt goes out as a probe, and may take as long as the pause was; the others wait for what becomes of it.
 """
 
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import Any
+
+from rewardkit.judges.endpoint.failures import Limited, Outage, Refused
 
 LONGEST_PAUSE = 60.0
-
-
-class Passing(Exception):
-    """What another attempt may be spared; ``retry_after`` are the seconds that the endpoint asked to wait."""
-
-    def __init__(self, message: str, retry_after: float | None = None) -> None:
-        super().__init__(message)
-        self.retry_after = retry_after
-
-
-class Outage(Passing):
-    """An endpoint did not answer, or not as an endpoint does."""
-
-
-class Limited(Passing):
-    """An endpoint is up, and asks for fewer requests."""
-
-
-class Refused(Exception):
-    """An endpoint is up, and will not answer this request: ``answer`` is what it says instead."""
-
-    def __init__(self, answer: Any) -> None:
-        super().__init__(str(answer))
-        self.answer = answer
-
-
-class NoTime(Passing):
-    """Nothing was sent: the deadline would have passed first."""
 
 
 class EndpointDown(Exception):
@@ -74,15 +48,17 @@ class CircuitBreaker:
         return self._probe_at is not None
 
     @asynccontextmanager
-    async def attempt(self) -> AsyncIterator[None]:
-        """One request. An Outage counts against the endpoint, an answer of any kind for it, anything else not at all.
+    async def attempt(self) -> AsyncIterator[float]:
+        """One request, and the seconds that it may take.
+
+        An Outage counts against the endpoint, an answer of any kind for it, anything else not at all.
 
         Raises:
             EndpointDown: the breaker is open, and it is not yet time for a probe.
         """
         probe = await self._admitted()
         try:
-            yield
+            yield math.inf if probe is None else self._pause  # a batch waits for the probe
         except Outage as outage:
             self._failed(str(outage), probe=probe is not None)
             raise

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Any
 
 import pytest
 
-from rewardkit.judges.breaker import LONGEST_PAUSE, CircuitBreaker, EndpointDown, Limited, Outage
+from rewardkit.judges.endpoint.breaker import LONGEST_PAUSE, CircuitBreaker, EndpointDown
+from rewardkit.judges.endpoint.failures import Limited, Outage
 
 
 class Clock:
@@ -84,6 +87,23 @@ def test_after_the_pause_one_probe_goes_and_the_others_wait_for_it() -> None:
         clock.now = 25.0
         assert await asyncio.gather(*(call(None) for _ in range(5))) == ["answered"] * 5
         assert not breaker.is_open
+
+    started(work)
+
+
+def test_a_probe_may_take_as_long_as_the_pause_before_it() -> None:
+    async def work(breaker: CircuitBreaker, clock: Clock) -> None:
+        given = []
+        async with breaker.attempt() as seconds:
+            assert seconds == math.inf
+        for clock.now in (0.0, 5.0, 10.0):
+            await outcome(breaker, Outage("x"))
+        for clock.now, pause in ((15.0, 5.0), (25.0, 10.0), (45.0, 20.0)):
+            with suppress(Outage):
+                async with breaker.attempt() as seconds:
+                    given.append(seconds)
+                    raise Outage("too slow")
+            assert given[-1] == pause
 
     started(work)
 

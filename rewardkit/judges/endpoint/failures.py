@@ -1,0 +1,74 @@
+"""Failures: what can come of a request instead of a reply: nothing for now, nothing for this one, or no verdict."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Mapping
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+from rewardkit.core.errors import RewardFailure
+
+_QUOTA = ("insufficient_quota", "billing_hard_limit_reached", "billing_not_active")
+
+
+class Passing(Exception):
+    """What another attempt may be spared; ``retry_after`` are the seconds that the endpoint asked to wait."""
+
+    def __init__(self, message: str, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class Outage(Passing):
+    """An endpoint did not answer, or not as an endpoint does."""
+
+
+class Limited(Passing):
+    """An endpoint is up, and asks for fewer requests."""
+
+
+class NoTime(Passing):
+    """Nothing was sent: the deadline would have passed first."""
+
+
+class Refused(Exception):
+    """An endpoint is up, and will not answer this request: why, with which status, and where it points instead."""
+
+    def __init__(self, message: str, status: int, *, unpaid: bool = False, location: str = "") -> None:
+        super().__init__(message)
+        self.status = status
+        self.unpaid = unpaid
+        self.location = location
+
+
+class NoVerdict(RewardFailure):
+    """There is none on this conversation, though there may be one on any other: it is what it shows."""
+
+
+def failure_of(error: Any, said: str) -> Outage | Limited | Refused:
+    """What an answer with an error's status means: `error` as the client raises it, `said` what the endpoint says."""
+    status, headers = error.status_code, error.response.headers
+    message = f"{status}: {said}"
+    unpaid = status == 402 or str(error.code) in _QUOTA or str(error.type) in _QUOTA
+    if status == 429 and not unpaid:
+        return Limited(message, retry_after(headers))
+    location = headers.get("location", "") if 300 <= status < 400 else ""
+    if status in (408, 409, 425) or status >= 500 or (status < 400 and not location):
+        return Outage(message, retry_after(headers))
+    return Refused(message, status, unpaid=unpaid, location=location)
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """The seconds that a server asks to wait, or None: from a number, or from a date."""
+    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        given = headers.get(name, "").strip()
+        if re.fullmatch(r"\d{1,9}(?:\.\d{1,9})?", given, re.ASCII):
+            return float(given) * unit
+        if given and unit == 1.0:
+            try:
+                return max(0.0, parsedate_to_datetime(given).timestamp() - time.time())
+            except (TypeError, ValueError, OverflowError):
+                return None
+    return None

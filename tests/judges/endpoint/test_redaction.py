@@ -1,0 +1,19 @@
+"""No message holds a key, and no verdict is changed for a word that happens to be one."""
+
+from __future__ import annotations
+
+import pytest
+
+from rewardkit.judges.endpoint.redaction import Redaction
+
+
+@pytest.mark.parametrize("key", ["open sesame!", "sk-abcdef0123456789", "local"])
+def test_its_key_and_whatever_looks_like_one_is_in_no_message(key: str) -> None:
+    said = Redaction(key).message(f"{key} is bad, and so are hf_0123456789 and sk-...cret99")
+    assert said == "*** is bad, and so are *** and ***"
+
+
+def test_a_verdict_is_changed_for_a_key_that_nobody_writes_by_chance() -> None:
+    assert Redaction("open sesame!").written("It says open sesame!") == "It says ***"
+    for key in ("", "none", "local"):
+        assert Redaction(key).written("none is local, sk-abcdef0123456789") == "none is local, sk-abcdef0123456789"
