@@ -23,7 +23,7 @@ def add_to(verbs: Verbs) -> None:
     verb.add_argument(
         "--checkpoint",
         nargs="+",
-        default=["last"],
+        action="extend",
         metavar="WHICH",
         help="last, start (the model before training), a step such as 50, or a folder (default: last)",
     )
@@ -50,7 +50,7 @@ def run(options: argparse.Namespace) -> int:
 
     return evaluate(
         read(options.config, options.sets),
-        checkpoint=options.checkpoint,
+        checkpoint=options.checkpoint or ["last"],
         split=options.split,
         prompts=options.prompts,
         generations=options.generations,

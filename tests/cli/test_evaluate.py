@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rewardkit.cli.main import main
+from rewardkit.cli.main import main, parser
 
 
 @pytest.mark.parametrize("arguments", [(), ("run.yaml", "--prompts", "0"), ("run.yaml", "--generations", "many")])
@@ -23,6 +23,11 @@ def test_a_missing_file_is_said_in_a_sentence(tmp_path: Path, capsys: pytest.Cap
     pytest.importorskip("yaml")
     assert main(["evaluate", str(tmp_path / "none.yaml")]) == 2
     assert "there is no file" in capsys.readouterr().err
+
+
+def test_checkpoints_may_be_named_one_by_one() -> None:
+    named = parser().parse_args(["evaluate", "run.yaml", "--checkpoint", "start", "50", "--checkpoint", "last"])
+    assert named.checkpoint == ["start", "50", "last"]
 
 
 def test_help_loads_nothing_heavy() -> None:

@@ -14,6 +14,8 @@ SCHEMA = {
     "required": ["sku", "qty"],
 }
 RIGHT_JSON = '{"sku": "a-1", "qty": 3}'
+PATIENCE = 1.0
+"""Seconds of processor time for a program, half of the usual: what hangs is waited for."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +95,9 @@ REWARDS: dict[str, Case] = {
         "```python\ndef double(n):\n    return n\n```",
         gold(["assert double(2) == 4"]),
     ),
-    "code_runs": Case(lambda: rk.code_runs(timeout=PATIENCE), "```python\nprint(1)\n```", "```python\nraise OSError\n```", most=None),
+    "code_runs": Case(
+        lambda: rk.code_runs(timeout=PATIENCE), "```python\nprint(1)\n```", "```python\nraise OSError\n```", most=None
+    ),
     "length_between": Case(lambda: rk.length_between(2, 3, unit="words"), "two words", "one", most=None),
     "overlong_penalty": Case(lambda: rk.overlong_penalty(50, 10), "short", "long" * 50, most=None),
     "overlong_penalty, characters": Case(
