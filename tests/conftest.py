@@ -19,7 +19,7 @@ settings.load_profile("repeatable")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Files with slow tests go first, then those with many: a long one at the end would leave a process without work."""
+    """Files with slow tests go first, then those with many: a long one at the end would keep one process alone."""
     if not hasattr(config, "workerinput"):
         return  # alone, a process takes them as they come
     slow = {item.path for item in items if item.get_closest_marker("slow")}

@@ -46,6 +46,6 @@ def on_two_ranks(script: str, out: Path, cases: Iterable[str]) -> Launched:
     launch = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2"]
     path = str(Path(__file__).with_name(script))
     done = subprocess.run(
-        [*launch, path, str(out), *cases], env=environment, stderr=subprocess.PIPE, text=True, timeout=300
+        [*launch, path, str(out), *cases], env=environment, capture_output=True, text=True, timeout=300
     )
     return Launched(out, done.stderr)
