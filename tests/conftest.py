@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import signal
+import sys
 from collections import Counter
 from collections.abc import Generator
 from typing import Any
@@ -16,6 +18,18 @@ from hypothesis import settings
 settings.register_profile("exploring", deadline=None)
 settings.register_profile("repeatable", deadline=None, derandomize=True)
 settings.load_profile("repeatable")
+
+# Whoever starts the tests in the background has them ignore Ctrl-C, and with them all processes that they start.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(autouse=True)
+def _folders_of_modules() -> Generator[None, None, None]:
+    """Loading a reward from a file adds its folder to those of modules; in another test they would hide others."""
+    before = sys.path[:]
+    yield
+    sys.path[:] = before
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
+from itertools import islice, permutations
 from types import CodeType
 from typing import Any
 
@@ -23,6 +24,8 @@ _ROUNDS = 3
 _HASH_SEEDS = ("1", "2", "3")
 _SENT = 80
 """Completions that are sent to other processes."""
+_JOINED = 4
+"""Pairs of completions of one example that are joined."""
 _SECONDS = 60.0
 """That another process may take."""
 _CHILD = """
@@ -60,7 +63,7 @@ def deterministic(subject: Subject) -> Iterator[Finding]:
                 return
     if not _orders_sets(subject):
         return
-    sent = trials[:_SENT]
+    sent = [*_joined(subject), *trials[:_SENT]]
     known = subject.see(sent, fresh=True)  # the same batches as there, for rewards that look at their neighbours
     for said in _in_other_processes(subject, sent):
         for trial, here, (value, outcome) in zip(sent, known, said, strict=True):
@@ -71,6 +74,19 @@ def deterministic(subject: Subject) -> Iterator[Finding]:
                 )
                 yield finding("deterministic", subject, trial, here, why)
                 return
+
+
+def _joined(subject: Subject) -> list[Trial]:
+    """Two of the given completions in one: what is read of both is a set of two, and an order shows."""
+    return [
+        Trial(subject.formed(f"{one}\n{other}"), number)
+        for number, example in enumerate(subject.examples)
+        for one, other in islice(permutations(filter(_is_text, (*example.good, *example.bad)), 2), _JOINED)
+    ]
+
+
+def _is_text(completion: Any) -> bool:
+    return isinstance(completion, str)
 
 
 def _shrunk(subject: Subject, trial: Trial) -> tuple[Trial, tuple[Seen, Seen] | None]:

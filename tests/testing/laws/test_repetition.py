@@ -121,6 +121,25 @@ def test_the_order_of_a_set_differs_in_another_process() -> None:
     assert len(found.completion.split()) > 1
 
 
+def any_number_of_a_set(completions: list[str], answer: list[str], **kwargs: Any) -> list[float]:
+    """The first number of a set of texts, which no honest completion has two of."""
+    said = [next(iter(set(re.findall(r"[0-9]+", text))), "") for text in completions]
+    return [float(number == gold) for number, gold in zip(said, answer, strict=True)]
+
+
+def test_completions_are_joined_so_that_sets_have_an_order() -> None:
+    answers = [str(number) for number in range(30, 36)]
+    (found,) = broken(
+        any_number_of_a_set,
+        "deterministic",
+        examples=[{"prompt": "?", "answer": answer} for answer in answers],
+        good=[f"It is {answer}." for answer in answers],
+        bad=[f"It is {answer}0." for answer in answers],
+    )
+    assert "in another process" in found.why
+    assert "\n" in found.completion
+
+
 def against_the_longest(completions: list[str], **kwargs: Any) -> list[float]:
     """Depends on the rest of the batch, and uses a set."""
     longest = max({len(text) for text in completions}) or 1

@@ -13,7 +13,7 @@ from rewardkit_trl.runner.preflight.memory import memory, memory_of
 from rewardkit_trl.runner.preflight.sizes import Shape, lengths, shape_of
 from rewardkit_trl.runner.preflight.table import Table
 
-from tests.adapters.rewardkit_trl.runner.preflight import rewards
+from tests.adapters.rewardkit_trl.runner.preflight import looked_at as rewards
 
 BATCHES = Batches(
     per_device=4, processes=1, accumulation=2, slices=2, iterations=1, generations=8, rows=10, max_steps=5, epochs=1.0

@@ -17,7 +17,7 @@ from rewardkit_trl.runner.preflight.table import Table
 from rewardkit_trl.runner.rewards import reward_of
 
 import rewardkit as rk
-from tests.adapters.rewardkit_trl.runner.preflight import rewards
+from tests.adapters.rewardkit_trl.runner.preflight import looked_at as rewards
 
 DATA = Path(os.environ.get("REWARDKIT_DATA", Path(__file__).parents[6] / "shared" / "data")) / "gsm8k"
 SMALL = {"per_device_train_batch_size": 4, "num_generations": 4, "max_steps": 5}
