@@ -6,6 +6,8 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rewardkit.cli.arguments import count
+
 if TYPE_CHECKING:
     Verbs = argparse._SubParsersAction[argparse.ArgumentParser]
 
@@ -19,10 +21,10 @@ def add_to(verbs: Verbs) -> None:
         "reward of four components, and compares held-out prompts before and after. Needs no network and no GPU.",
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
-    verb.add_argument("--steps", type=_positive, default=100, help="optimiser steps of GRPO")
+    verb.add_argument("--steps", type=count, default=100, help="optimiser steps of GRPO")
     verb.add_argument("--out", type=Path, default=Path("runs/demo"), help="folder for plot, record, samples and model")
     verb.add_argument("--seed", type=int, default=0, help="of orders, weights and sampling")
-    verb.add_argument("--threads", type=_positive, default=None, help="torch's threads; None: the cores that are idle")
+    verb.add_argument("--threads", type=count, default=None, help="torch's threads; None: the cores that are idle")
     verb.add_argument("--size", choices=("small", "medium", "large"), default="small", help="of the model")
     verb.set_defaults(run=run)
 
@@ -32,10 +34,3 @@ def run(options: argparse.Namespace) -> int:
     from rewardkit_trl.demo.run import run_demo
 
     return run_demo(steps=options.steps, out=options.out, seed=options.seed, threads=options.threads, size=options.size)
-
-
-def _positive(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"must be at least 1, got {value}")
-    return value

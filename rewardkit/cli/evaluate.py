@@ -6,6 +6,8 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rewardkit.cli.arguments import count
+
 if TYPE_CHECKING:
     Verbs = argparse._SubParsersAction[argparse.ArgumentParser]
 
@@ -28,10 +30,10 @@ def add_to(verbs: Verbs) -> None:
         help="last, start (the model before training), a step such as 50, or a folder (default: last)",
     )
     verb.add_argument("--split", metavar="NAME", help="of the dataset, instead of what eval says")
-    verb.add_argument("--prompts", type=_positive, metavar="N", help="how many (default: as eval says, else 64)")
+    verb.add_argument("--prompts", type=count, metavar="N", help="how many (default: as eval says, else 64)")
     verb.add_argument(
         "--generations",
-        type=_positive,
+        type=count,
         default=1,
         metavar="N",
         help="of each prompt: more than one are sampled as in training, and give pass@k (default: 1)",
@@ -56,10 +58,3 @@ def run(options: argparse.Namespace) -> int:
         generations=options.generations,
         out=options.out,
     )
-
-
-def _positive(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"must be at least 1, got {value}")
-    return value

@@ -14,6 +14,8 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
+from rewardkit.cli.arguments import count
+
 if TYPE_CHECKING:
     Verbs = argparse._SubParsersAction[argparse.ArgumentParser]
 
@@ -49,12 +51,12 @@ def add_to(verbs: Verbs) -> None:
     verb.add_argument("--completion", metavar="COLUMN", help="the column of the completions (default: completion)")
     verb.add_argument(
         "--processes",
-        type=_count,
+        type=count,
         metavar="N",
         help="that score (default: all cores where there is work for seconds; one for rewards that wait for judges)",
     )
-    verb.add_argument("--batch", type=_count, default=512, metavar="N", help="completions at once (default: 512)")
-    verb.add_argument("--limit", type=_count, metavar="N", help="only the first N completions")
+    verb.add_argument("--batch", type=count, default=512, metavar="N", help="completions at once (default: 512)")
+    verb.add_argument("--limit", type=count, metavar="N", help="only the first N completions")
     verb.set_defaults(run=run)
 
 
@@ -162,10 +164,3 @@ def _pairs(text: str) -> dict[str, str]:
             raise argparse.ArgumentTypeError(f"is OURS=THEIRS, as in answer=reference, got {pair!r}")
         pairs[ours.strip()] = theirs.strip()
     return pairs
-
-
-def _count(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"must be at least 1, got {text}")
-    return value

@@ -7,6 +7,8 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rewardkit.cli.arguments import count
+
 if TYPE_CHECKING:
     Verbs = argparse._SubParsersAction[argparse.ArgumentParser]
 
@@ -39,7 +41,7 @@ def add_to(verbs: Verbs) -> None:
         help="go on from the last complete checkpoint, or from this one",
     )
     verb.add_argument("--output", type=Path, metavar="DIR", help="the folder of everything that the run leaves")
-    verb.add_argument("--processes", type=_positive, metavar="N", help="on this machine, through accelerate")
+    verb.add_argument("--processes", type=count, metavar="N", help="on this machine, through accelerate")
     verb.add_argument("--print-config", action="store_true", help="print the whole configuration, and do nothing")
     verb.add_argument("--schema", action="store_true", help="print the JSON schema of the file, for editors")
     verb.add_argument("--no-preflight", action="store_true", help="check nothing before the model is loaded")
@@ -92,10 +94,3 @@ def _preflight(config: Any) -> int:
     found = preflight(config, reward=reward, training=training, held_out=held_out)
     print(found.text())
     return 0 if found.ok else 2
-
-
-def _positive(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"must be at least 1, got {value}")
-    return value

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -14,6 +12,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 import rewardkit as rk
 from rewardkit.core.algebra import Reward
 from rewardkit.core.scorer import Scorer
+from tests.core.counting import Counting
 
 Counted = tuple[Reward, "Counter[str]"]
 
@@ -284,31 +283,6 @@ def test_the_weight_of_what_stands_in_several_places_is_that_of_where_it_counts(
     stages = rk.curriculum([rk.Stage("all", part, until=0.5), rk.Stage("gated", rk.gate(shut, part) + 0.1 * shut)])
     for step, weight in ((0, 1.0), (9, 1.0)):
         assert rk.score(stages, ["o", "x", "x"], progress=rk.Progress(step, 10)).weights["part"] == weight
-
-
-@dataclass(frozen=True)
-class Calls:
-    """What was counted."""
-
-    count: int
-
-    def __add__(self, other: Calls) -> Calls:
-        return Calls(self.count + other.count)
-
-    def numbers(self) -> dict[str, float]:
-        return {"calls": float(self.count)}
-
-
-@dataclass(frozen=True)
-class Counting:
-    """A reward that says how often it was called."""
-
-    async def __call__(self, completion: str) -> float:
-        return 0.5
-
-    async def measured(self, calls: Awaitable[list[Any]]) -> tuple[list[Any], Calls]:
-        results = await calls
-        return results, Calls(len(results))
 
 
 def test_what_rewards_measure_is_in_the_table_by_component() -> None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Awaitable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +17,7 @@ from rewardkit.core.errors import RunStopped
 from rewardkit.core.outcome import ScoreTable
 from tests.adapters.rewardkit_trl import tiny
 from tests.adapters.rewardkit_trl.test_training import Recorder, early, echo, generations, judged
+from tests.core.counting import Counting
 
 
 @rk.reward
@@ -49,33 +48,8 @@ def open_on_rank_0(completion: str) -> float:
     return float(os.environ["RANK"] == "0")
 
 
-@dataclass(frozen=True)
-class Calls:
-    """What a judge counted."""
-
-    count: int
-
-    def __add__(self, other: Calls) -> Calls:
-        return Calls(self.count + other.count)
-
-    def numbers(self) -> dict[str, float]:
-        return {"judge_calls": float(self.count)}
-
-
-@dataclass(frozen=True)
-class Counting:
-    """A judge that says how often it was asked."""
-
-    async def __call__(self, completion: str) -> float:
-        return 0.5
-
-    async def measured(self, calls: Awaitable[list[Any]]) -> tuple[list[Any], Calls]:
-        results = await calls
-        return results, Calls(len(results))
-
-
-counting = rk.reward(name="counting", deterministic=False)(Counting())
-often = rk.reward(name="often", deterministic=False)(Counting())
+counting = rk.reward(name="counting", deterministic=False)(Counting("judge_calls"))
+often = rk.reward(name="often", deterministic=False)(Counting("judge_calls"))
 
 ADAPTIVE = rk.curriculum(
     [
