@@ -3,12 +3,13 @@ PYTHON ?= python3
 WORKERS ?= 2
 BIN := .venv/bin
 READY := .venv/.ready
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench clean
+.PHONY: help demo test test-slow test-all proof lint bench clean
 
 help: ## list the targets
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
 
 # PyTorch goes first and alone, so that the constrained build is there before anything asks for another.
 $(READY): pyproject.toml constraints.txt
@@ -23,15 +24,25 @@ demo: $(READY) ## train a small language model with GRPO and show what its rewar
 # The many processes that the tests start should find the sources compiled.
 unexport PYTHONDONTWRITEBYTECODE
 
-# In the order of tests/conftest.py.
-test: $(READY) ## run all tests, two at a time; WORKERS=0 runs them one after the other
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
+test: $(READY) ## run the quick tests, two at a time (WORKERS=0: one after another)
+	$(PYTEST) -m "not slow and not proof"
 
-lint: $(READY) ## ruff, mypy --strict, import-linter
+test-slow: $(READY) ## run the tests that `make test` leaves out, but for the longest
+	$(PYTEST) -m "slow and not proof"
+
+test-all: $(READY) ## run the quick and the slow tests, with more examples for every law
+	$(PYTEST) -m "not proof" --hypothesis-profile=thorough
+
+proof: $(READY) ## run everything: many seeds, random examples; takes an hour
+	REWARDKIT_KILLS=50 $(PYTEST) --hypothesis-profile=random
+
+lint: $(READY) ## ruff, mypy --strict, basedpyright over user code, import-linter, circles of imports
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/basedpyright
 	$(BIN)/lint-imports
+	$(BIN)/python .ci/house.py
 
 bench: $(READY) ## measure against hand-written code and TRL; PEERS=1 adds other libraries
 	$(BIN)/python benchmarks/rubric.py $(if $(PEERS),--peers)

@@ -16,7 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from rewardkit.core.outcome import ERRORED, SCORED, SKIPPED, Column, Fault, Outcome, ScoreTable
+from rewardkit.core.batch.column import Column
+from rewardkit.core.batch.score import ERRORED, SCORED, SKIPPED, Fault, Outcome
+from rewardkit.core.batch.table import ScoreTable
 from rewardkit.store.recorder import Recorder
 from rewardkit.store.records import ComponentDescription, Line, Record, Version
 
@@ -130,7 +132,7 @@ def _record(
         terms,
         total,
         weights,
-        passed={"tags": (n, int(formed.sum()))},
+        passed={"tags": (np.ones(n, dtype=np.bool_), formed)},
         timings=timings,
         faults=tuple(faults),
     )

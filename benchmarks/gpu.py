@@ -89,7 +89,7 @@ def _end(child: subprocess.Popen[bytes]) -> None:
 
 def _surroundings() -> dict[str, str]:
     """The repository's own packages, no network, reproducible matrix products."""
-    from rewardkit_trl.demo import surroundings
+    from rewardkit_runner.demo import surroundings
 
     paths = [str(ROOT), str(ROOT / "adapters"), str(ROOT / "benchmarks"), os.environ.get("PYTHONPATH", "")]
     return {**surroundings.VARIABLES, **os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}

@@ -21,7 +21,7 @@ _LAST_FIVE = """
 
 def measure(out: Path, save: Callable[[dict[str, Any]], None], *, small: bool) -> None:
     """`rewardkit demo`, whose numbers and curve are kept; until it is done, what its record says."""
-    from rewardkit_trl.demo.run import run_demo
+    from rewardkit_runner.demo.run import run_demo
 
     size, steps = ("small", 40) if small else ("medium", 200)
     ended = threading.Event()

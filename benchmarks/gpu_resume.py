@@ -37,7 +37,7 @@ def measure(out: Path, save: Callable[[dict[str, Any]], None], *, small: bool) -
 
 def _project(folder: Path, steps: dict[str, int], warm_up: int) -> Path:
     """The demo's reward and orders, as a run.yaml names them."""
-    from rewardkit_trl.demo.task import as_columns, examples
+    from rewardkit_runner.demo.task import as_columns, examples
 
     folder.mkdir()
     columns = as_columns(examples(400, seed=0, split="training"))
@@ -45,7 +45,7 @@ def _project(folder: Path, steps: dict[str, int], warm_up: int) -> Path:
     (folder / "data.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     sizes = {"per_device_train_batch_size": 64, "num_generations": 8, "max_completion_length": 32}
     run = {
-        "reward": "rewardkit_trl.demo.reward:reward",
+        "reward": "rewardkit_runner.demo.reward:reward",
         "model": {"name": "tiny", "warm_up_steps": warm_up},
         "dataset": "data.jsonl",
         "grpo": {**sizes, **steps, "save_total_limit": 5, "learning_rate": 3e-4},

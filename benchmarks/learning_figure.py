@@ -11,7 +11,8 @@ from learning_registry import EXPERIMENTS
 from learning_report import Record, cells, held_out
 from learning_statistics import estimate
 from matplotlib.figure import Figure
-from rewardkit_trl.showing.plot import COLORS, FAINT, INK, smooth
+
+from rewardkit_runner.display.plot import COLORS, FAINT, INK, smooth
 
 MAIN_ARMS = ("binary", "flat", "partial", "gate", "moving gate", "adaptive gate", "time", "adaptive")
 COLOR_OF = dict(zip(MAIN_ARMS, ("#222222", *COLORS[:6], "#8c6d31"), strict=True))

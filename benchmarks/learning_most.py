@@ -12,9 +12,9 @@ import re
 import zlib
 
 from learning_tasks import Columns, Pairs, Task
-from rewardkit_trl.demo.task import HELD_OUT_SHARE, NAMES, Split
 
 import rewardkit as rk
+from rewardkit_runner.demo.task import HELD_OUT_SHARE, NAMES, Split
 
 PEOPLE = 3
 NUMBERS = range(1, 10)

@@ -19,20 +19,20 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "adapters")]
 os.environ.update(OMP_NUM_THREADS="1", OMP_WAIT_POLICY="PASSIVE", CUDA_VISIBLE_DEVICES="")
 
-from rewardkit_trl.demo import surroundings  # noqa: E402
+from rewardkit_runner.demo import surroundings  # noqa: E402
 
 surroundings.prepare()
 
 import torch  # noqa: E402
 from learning_registry import EXPERIMENTS  # noqa: E402
 from learning_tasks import Columns, Task  # noqa: E402
-from rewardkit_trl.demo import training  # noqa: E402
-from rewardkit_trl.demo.evaluation import evaluate  # noqa: E402
-from rewardkit_trl.demo.model import SIZES, build_model, train_tokenizer  # noqa: E402
-from rewardkit_trl.demo.warmup import BATCH, warm_up  # noqa: E402
 from transformers import AutoModelForCausalLM, AutoTokenizer, TrainerCallback, set_seed  # noqa: E402
 
 import rewardkit as rk  # noqa: E402
+from rewardkit_runner.demo import training  # noqa: E402
+from rewardkit_runner.demo.evaluation import evaluate  # noqa: E402
+from rewardkit_runner.demo.model import SIZES, build_model, train_tokenizer  # noqa: E402
+from rewardkit_runner.demo.warmup import BATCH, warm_up  # noqa: E402
 
 WARM_UP_STEPS = 350
 HELD_OUT_PROMPTS = 256

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from rewardkit_trl.demo.task import Split
-
 import rewardkit as rk
+from rewardkit_runner.demo.task import Split
 
 Pairs = list[tuple[str, str]]
 Columns = dict[str, list[str]]

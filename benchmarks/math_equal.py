@@ -1,12 +1,12 @@
 r"""``rk.math_equal`` beside TRL's ``accuracy_reward``: agreement with labels, and CPU time.
 
 Two sets of pairs: real answers to GSM8K questions with published labels (REWARDKIT_DATA names the folder that holds
-``gsm8k/``), and `math_equal_pairs`, labelled by hand. Every completion is ``The answer is \boxed{...}.``, which suits
+``gsm8k/``), and `math_equal_pairs`, labeled by hand. Every completion is ``The answer is \boxed{...}.``, which suits
 TRL best; its gold answers stand in ``$...$``, without which it reads ``2\sqrt{3}`` as 2.
 
 CPU time is that of this process and its workers (Linux only), in turns, after a first round that is not timed: so
 libraries are loaded, and the gold answers have been seen before, as in training. Equal pairs of answer and gold answer
-in one batch are scored once by rewardkit: a third of those of GSM8K, none of those labelled by hand.
+in one batch are scored once by rewardkit: a third of those of GSM8K, none of those labeled by hand.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def main() -> None:
     started = time.perf_counter()
     if DATA.is_dir():
         show("GSM8K, real answers", gsm8k(), options.rounds, disagreements=True)
-    show("As in MATH, labelled by hand", by_hand(), options.rounds, disagreements=True)
+    show("As in MATH, labeled by hand", by_hand(), options.rounds, disagreements=True)
     plain = [pair for pair in by_hand() if pair.topic in ("integers", "fractions", "percentages", "units")]
     show("Of these: numbers", plain, options.rounds, disagreements=False)
     print(f"\n{time.perf_counter() - started:.0f} s")

@@ -1,4 +1,4 @@
-r"""Pairs of a gold answer and a boxed answer as in MATH, labelled by hand: (gold, answer, is it right?).
+r"""Pairs of a gold answer and a boxed answer as in MATH, labeled by hand: (gold, answer, is it right?).
 
 A pair is right where a teacher who knows the question only by its gold answer would accept the answer as a final one:
 the same value, worked out, in any notation; a unit may be left out but not be another one. Near misses are wrong.

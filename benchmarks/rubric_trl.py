@@ -1,6 +1,6 @@
 """TRL with five plain reward functions, driven through the very loop of its trainer.
 
-``GRPOTrainer._calculate_rewards`` is TRL's own; the trainer around it is one that was never initialised and
+``GRPOTrainer._calculate_rewards`` is TRL's own; the trainer around it is one that was never initialized and
 holds just what that method reads. The functions come in three kinds: on fast libraries, and those of `rubric_slow`.
 """
 

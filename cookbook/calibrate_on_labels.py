@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 import rewardkit as rk
-from rewardkit.testing.calibrating import calibrate
+from rewardkit.testing.calibration import calibrate
 from rewardkit.testing.signals import estimate_signal
 
 # Beside the checkout, or in REWARDKIT_DATA: where the tests look too.

@@ -1,4 +1,4 @@
-"""GDPO: each reward is normalised by itself before they are summed, so one of small differences is not drowned.
+"""GDPO: each reward is normalized by itself before they are summed, so one of small differences is not drowned.
 
     python cookbook/gdpo.py
     python cookbook/gdpo.py --model Qwen/Qwen2.5-0.5B-Instruct --steps 200

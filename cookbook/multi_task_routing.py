@@ -13,10 +13,10 @@ import random
 from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 
-from rewardkit_trl.demo.task import Split
 from training import ORDERS, Row, Task, options, table, train
 
 import rewardkit as rk
+from rewardkit_runner.demo.task import Split
 
 valid = rk.json_valid(kind="object").named("valid")
 fields = rk.json_match("order").named("fields")

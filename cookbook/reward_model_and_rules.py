@@ -76,13 +76,13 @@ def learned() -> tuple[Any, Any]:
     model = Words(len(vocabulary))
     shown = tokenizer(LIKED + DISLIKED, padding=True, return_tensors="pt", return_token_type_ids=False)
     wanted = torch.tensor([1.0] * len(LIKED) + [0.0] * len(DISLIKED))
-    optimiser = torch.optim.Adam(model.parameters(), lr=0.02)
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.02)
     for _ in range(100):
         logits = model(**shown).logits.squeeze(-1)
         loss: Any = torch.nn.functional.binary_cross_entropy_with_logits(logits, wanted)
         loss.backward()
-        optimiser.step()
-        optimiser.zero_grad()
+        optimizer.step()
+        optimizer.zero_grad()
     return model, tokenizer
 
 

@@ -58,7 +58,7 @@ def encouraging(completion: str, answer: float) -> float:
 
 
 @rk.reward(scope="batch", bounds=(-1.0, 1.0))
-def centred(completion: list[str], answer: list[float]) -> list[float]:
+def centered(completion: list[str], answer: list[float]) -> list[float]:
     """No bonus; less the mean of the batch, as advantages are: an easy prompt beside a hard one takes from it."""
     right = [answer_of(text) in (str(gold), f"{gold:g}") for text, gold in zip(completion, answer, strict=True)]
     return [one - sum(right) / len(right) for one in right]
@@ -67,7 +67,7 @@ def centred(completion: list[str], answer: list[float]) -> list[float]:
 form = rk.tags("think", "answer")
 sound = 0.2 * form + 0.8 * rk.gate(when=form, then=rk.number("answer"))
 
-VERSIONS: list[rk.Reward] = [mentioned, listed, parsed, tolerant, encouraging, centred, sound]
+VERSIONS: list[rk.Reward] = [mentioned, listed, parsed, tolerant, encouraging, centered, sound]
 
 
 @parametrize_with_laws([{"reward": sound, "id": "sound"}], examples=EXAMPLES, good=GOOD, bad=BAD, budget=15.0)

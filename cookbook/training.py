@@ -18,9 +18,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from rewardkit_trl.demo import demonstrations, surroundings
-from rewardkit_trl.demo.task import Split, examples
-from rewardkit_trl.showing.metrics import Metrics
+from rewardkit_runner.demo import demonstrations, surroundings
+from rewardkit_runner.demo.task import Split, examples
+from rewardkit_runner.display.metrics import Metrics
 
 Row = dict[str, Any]
 HELD_OUT_PROMPTS = 64
@@ -104,9 +104,10 @@ def options(description: str | None, arguments: Sequence[str] | None = None, *, 
 def train(reward_funcs: Any, task: Task, chosen: argparse.Namespace, **settings: Any) -> Run:
     """GRPO on `task`; `settings` go to GRPOConfig, and `reward_funcs` is what ``rk.to_trl`` returns."""
     from datasets import Dataset
-    from rewardkit_trl.demo import training
     from transformers import AutoTokenizer, PrinterCallback
     from trl import GRPOTrainer
+
+    from rewardkit_runner.demo import training
 
     tiny = chosen.model == "tiny"
     if tiny:
@@ -157,8 +158,9 @@ def table(columns: Mapping[str, Sequence[Any]]) -> None:
 def _warm(task: Task, steps: int, seed: int) -> tuple[Any, Any]:
     """The tiny model that has seen the demonstrations, and its tokenizer."""
     import torch
-    from rewardkit_trl.demo import model as tiny, warmup
     from transformers import set_seed
+
+    from rewardkit_runner.demo import model as tiny, warmup
 
     torch.set_num_threads(surroundings.free_threads("small"))
     set_seed(seed)

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import rewardkit as rk
-from rewardkit.core.scorer import Scorer
+from rewardkit.core.evaluation.scorer import Scorer
 from tests.trees import accuracy, form, judge, length, rank, style
 
 NAN = float("nan")

@@ -14,21 +14,20 @@ from dataclasses import dataclass
 from hypothesis import strategies as st
 
 import rewardkit as rk
-from rewardkit.aggregators.combined import Combination
+from rewardkit.aggregators.combination import Combination
 from rewardkit.aggregators.curriculum import Curriculum, Stage
-from rewardkit.aggregators.failover import Fallback
-from rewardkit.aggregators.gated import HardGate, SoftGate
-from rewardkit.aggregators.grouped import RankInGroup
+from rewardkit.aggregators.fallback import Fallback
+from rewardkit.aggregators.gate import HardGate, SoftGate
 from rewardkit.aggregators.means import WeightedMean
-from rewardkit.aggregators.monitored import Monitor
-from rewardkit.aggregators.ordered import BestOf, Lexicographic
-from rewardkit.aggregators.penalised import Penalty
+from rewardkit.aggregators.monitor import Monitor
+from rewardkit.aggregators.order import BestOf, Lexicographic
+from rewardkit.aggregators.penalty import Penalty
 from rewardkit.aggregators.power_means import PowerMean
-from rewardkit.aggregators.routed import Route
-from rewardkit.core.algebra import Clipped, Named, WeightedSum
-from rewardkit.core.leaf import Leaf
-from rewardkit.core.progress import Weight, weight_now
-from rewardkit.core.scoring import wanted
+from rewardkit.aggregators.rank import RankInGroup
+from rewardkit.aggregators.route import Route
+from rewardkit.core.progress.schedule import Weight, weight_now
+from rewardkit.core.tree.algebra import Clipped, Named, WeightedSum, wanted
+from rewardkit.core.tree.leaf import Leaf
 
 LEAVES = 6
 MARKS = "0369-x!"
@@ -83,7 +82,7 @@ def rank(completion: list[str]) -> list[float | None]:
     return [sum(other[0] <= one[0] for other in completion) / len(completion) for one in completion]
 
 
-PLACES: dict[Leaf, int] = {accuracy: 0, style: 1, form: 2, length: 3, judge: 4, forgiving: 5}
+PLACES: dict[rk.Reward, int] = {accuracy: 0, style: 1, form: 2, length: 3, judge: 4, forgiving: 5}
 
 weights: st.SearchStrategy[Weight] = st.one_of(
     st.sampled_from([1.0, 0.5, -0.25, 2.0, 0.0]),
@@ -189,7 +188,7 @@ def trees(*, groups: bool = False, max_leaves: int = 8) -> st.SearchStrategy[rk.
 
 def couples_groups(reward: rk.Reward) -> bool:
     """Whether a row's score may depend on others of its group."""
-    return reward.together == "group" or any(map(couples_groups, reward.children))
+    return reward.facts.together == "group" or any(map(couples_groups, reward.children))
 
 
 @dataclass(frozen=True)
@@ -288,13 +287,13 @@ def expected(reward: rk.Reward, completion: str, task: str, progress: rk.Progres
 
 
 def _of_leaf(leaf: Leaf, completion: str) -> Scored:
-    if leaf.scope == "group":
+    if leaf.binding.scope == "group":
         return "scored", 1.0
     mark = completion[PLACES[leaf]]
     if mark == "-":
         return NOTHING
     if mark == "x":
-        return "failed", leaf.on_failure if isinstance(leaf.on_failure, float) else math.nan
+        return "failed", leaf.contract.on_failure if isinstance(leaf.contract.on_failure, float) else math.nan
     if mark == "!":
         return "errored", leaf.bounds[0]
     low, high = leaf.bounds

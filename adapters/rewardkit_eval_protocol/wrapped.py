@@ -14,13 +14,14 @@ from typing import Any, final
 
 import numpy as np
 
-from rewardkit.core.algebra import Reward, checked_name
-from rewardkit.core.binding import Parameter
-from rewardkit.core.calling import Abstention
+from rewardkit.core.batch.score import Score
 from rewardkit.core.errors import RewardFailure, RewardTypeError, hashable, shorten
-from rewardkit.core.leaf import Leaf
-from rewardkit.core.outcome import Score
-from rewardkit.core.progress import Schedule
+from rewardkit.core.progress.schedule import Schedule
+from rewardkit.core.tree.binding import Binding
+from rewardkit.core.tree.leaf import Leaf
+from rewardkit.core.tree.parameters import Parameter
+from rewardkit.core.tree.results import Abstention, Contract
+from rewardkit.core.tree.reward import Reward, checked_name
 
 Messages = Sequence[Mapping[str, Any]]
 
@@ -145,18 +146,16 @@ def from_eval_protocol(function: Callable[..., Any], name: str | None = None) ->
         and parameter.kind not in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL)
     )
     call = Call(function, names, needed)
-    return Leaf(
+    binding = Binding(
         AsyncCall(call) if _is_async(inner) else call,
-        label,
         (
             Parameter("messages", "messages"),
             Parameter("columns", "example"),
             *(Parameter(column, column) for column in needed),  # so that a missing one is named
             Parameter("prompt", "prompt", default="", keyword_only=True),
         ),
-        limits=_UNBOUNDED,
-        expression=f"from_eval_protocol({label})",
     )
+    return Leaf(binding, Contract(label, _UNBOUNDED), f"from_eval_protocol({label})")
 
 
 def _parameters(function: Callable[..., Any], inner: Any, label: str) -> list[inspect.Parameter]:

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rewardkit.analysis.signal import EPSILON
-from rewardkit.core.outcome import Floats
+from rewardkit.core.batch.column import Floats
 
 Way = Literal["group", "batch", "none", "each"]
 """What a total is divided by once the mean of its group is taken off: the deviation in the group, that in the batch,
-nothing. ``"each"`` (GDPO): the totals are sums of normalised columns, and are normalised over the batch."""
+nothing. ``"each"`` (GDPO): the totals are sums of normalized columns, and are normalized over the batch."""
 
 
 @dataclass(frozen=True)
@@ -48,12 +48,12 @@ class Spread:
         Args:
             moments: (3,) number, sum and sum of squares of the totals of all processes.
         """
-        centred = self.totals - (moments[1] / max(moments[0], 1.0) if way == "each" else self.means)
+        centered = self.totals - (moments[1] / max(moments[0], 1.0) if way == "each" else self.means)
         if way == "group":
-            centred /= self.deviations + EPSILON
+            centered /= self.deviations + EPSILON
         elif way != "none":
-            centred /= _deviation(*moments.tolist()) + EPSILON
-        return np.nan_to_num(centred, nan=0.0)
+            centered /= _deviation(*moments.tolist()) + EPSILON
+        return np.nan_to_num(centered, nan=0.0)
 
 
 def moments_of(totals: Floats) -> Floats:

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rewardkit.core.batch.score import ERRORED, FAILED, SKIPPED
+from rewardkit.core.batch.table import ScoreTable
 from rewardkit.core.errors import RewardDefinitionError, RewardFailure
-from rewardkit.core.outcome import ERRORED, FAILED, SKIPPED, ScoreTable
 
 
 @dataclass(frozen=True)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import sys
-import warnings
 from collections.abc import Sequence
 
 import numpy as np
 
-from rewardkit.core.errors import BindingError, RewardDefinitionError, RewardFailure, RewardKitWarning
-from rewardkit_trl.columns import Layout
+from rewardkit.core.errors import BindingError, RewardDefinitionError, RewardFailure, warn
+from rewardkit_trl.layout import Layout
 from rewardkit_trl.trainer import Trainer
 
 
@@ -84,12 +83,7 @@ def warn_of(trainer: Trainer, layout: Layout, evaluator: object) -> None:
         )
     if trainer.normalizes_each and not layout.separable:
         warn(
-            'multi_objective_aggregation="normalize_then_sum" normalises every reward function by itself: weights '
+            'multi_objective_aggregation="normalize_then_sum" normalizes every reward function by itself: weights '
             "inside a term cancel, and a total is not taken apart. Write a plain weighted sum and pass it with "
             'columns="components" and reward_weights=funcs.reward_weights'
         )
-
-
-def warn(message: str) -> None:
-    # The frame that would be named is the trainer's or a thread's, never the user's.
-    warnings.warn(message, RewardKitWarning, stacklevel=2)

@@ -1,44 +1,61 @@
-"""The evaluator behind a list of reward functions: scores each batch once, logs it, and stops a run without signal."""
+"""The evaluator behind a list of reward functions: prepares each batch, scores it once, reports what came of it."""
 
 from __future__ import annotations
 
 import os
 import threading
-import time
 import uuid
 import weakref
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
-from itertools import chain
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
-import numpy as np
-
-from rewardkit.core.algebra import Reward
-from rewardkit.core.batch import Batch
-from rewardkit.core.errors import BindingError, RunStopped
-from rewardkit.core.outcome import Measured, ScoreTable
-from rewardkit.core.progress import Progress
-from rewardkit.core.scorer import Scorer
-from rewardkit.store.captured import Capture
-from rewardkit_trl.advantages import Spread
+from rewardkit.core.batch.batch import Batch
+from rewardkit.core.batch.table import ScoreTable
+from rewardkit.core.errors import BindingError, RunStopped, warn
+from rewardkit.core.evaluation.scorer import Scorer
+from rewardkit.core.progress.progress import Progress
+from rewardkit.core.tree.reward import Reward
 from rewardkit_trl.breaker import Breaker, Limits
-from rewardkit_trl.checks import check_alone, check_plain_sum, check_trainer, warn
-from rewardkit_trl.columns import Layout
-from rewardkit_trl.logs import FaultReport, Shares, StageReport, extras, metrics
+from rewardkit_trl.checks import check_alone, check_plain_sum, check_trainer
+from rewardkit_trl.layout import Layout
 from rewardkit_trl.memory import Memory
-from rewardkit_trl.scored import Scored
-from rewardkit_trl.sharing import Call, SharedTables
-from rewardkit_trl.tally import Tally
+from rewardkit_trl.reports import FaultReport, OutcomeShares, StageReport, extras, metrics
+from rewardkit_trl.scored import Prepared, Scored, score
+from rewardkit_trl.shared_tables import SharedTables, TrainerCall
 from rewardkit_trl.trainer import Trainer, progress_of
 
 if TYPE_CHECKING:
     from rewardkit_trl.recording import Recording
-    from rewardkit_trl.updates.taking import Updates
 
 
-class Run:
+class Updates(Protocol):
+    """Another reward for a training that runs; ``rewardkit_live`` implements it."""
+
+    @property
+    def version(self) -> int:
+        """The number of the update in force; 0 before the first."""
+
+    def begin(self, evaluator: Evaluator, trainer: Trainer, state: Any, *, scoring: bool = False) -> None:
+        """Puts the version in force that the trainer's state names."""
+
+    def take(self, evaluator: Evaluator, state: Any) -> None:
+        """Takes what is asked for; called on all processes before a step begins."""
+
+    def remember(self, evaluator: Evaluator, batch: Batch, scored: Scored, trainer: Trainer) -> None:
+        """Keeps the last training batch of this process, to try the next reward on it."""
+
+    def end(self, state: Any) -> None:
+        """The training came to its end."""
+
+    def refuse_elsewhere(self) -> None:
+        """This process scores, and the trainer is in another one."""
+
+
+MakeUpdates = Callable[[str, Reward], Updates]
+"""From the run's local folder and the script's own reward; picklable."""
+
+
+class Session:
     """What is known of one trainer's batches.
 
     Attributes:
@@ -47,9 +64,8 @@ class Run:
 
     def __init__(self, limits: Limits, scorer: Scorer) -> None:
         self.strict = True
-        self.breaker = Breaker(limits)
-        self.shares = Shares()
-        self.stages = StageReport(scorer)
+        self.shares = OutcomeShares()
+        self.take(limits, scorer)
 
     def take(self, limits: Limits, scorer: Scorer) -> None:
         """Another version of the reward scores from now on: what its components did is not known yet."""
@@ -58,7 +74,7 @@ class Run:
 
 
 class Evaluator:
-    """Scores each batch once, logs what it saw, and stops a run without signal.
+    """Scores each batch once, reports what it saw, and stops a run without signal.
 
     Pickled with its identity: unpickled in the same process it is the same object again, in another one all
     callables share a new one.
@@ -74,8 +90,8 @@ class Evaluator:
         limits: Limits,
         logs: bool,
         record: str | os.PathLike[str] | None = None,
+        make_updates: MakeUpdates | None = None,
         *,
-        updates: bool = False,
         identity: str = "",
         elsewhere: bool = False,
     ) -> None:
@@ -87,73 +103,52 @@ class Evaluator:
         self.scorer = Scorer(reward)
         self.state: Any = None
         self.memory = Memory(self.scorer.followers)
-        self._tables = SharedTables(readers=len(layout.names))
-        self._runs: weakref.WeakKeyDictionary[Any, Run] = weakref.WeakKeyDictionary()
-        self._alone = Run(limits, self.scorer)  # without a trainer in sight
-        self._warned = False
-        self._elsewhere = elsewhere  # unpickled in another process than it was made in
-        self._faults = FaultReport()
         self.recording: Recording | None = None
         if record is not None:
             from rewardkit_trl.recording import Recording
 
             self.recording = Recording(record, self.scorer)
         self.updates: Updates | None = None
-        if updates and self.recording is not None and self.recording.folder is not None:
-            from rewardkit_trl.updates.taking import Updates
-
-            self.updates = Updates(self.recording.folder, reward)
+        self.scored_version = 0  # that the last training batch was scored by
+        self._make_updates = make_updates
+        if make_updates is not None and self.recording is not None and self.recording.folder is not None:
+            self.updates = make_updates(self.recording.folder, reward)
+        self.tables = SharedTables(readers=len(layout.names))
+        self._sessions: weakref.WeakKeyDictionary[Any, Session] = weakref.WeakKeyDictionary()
+        self._alone = Session(limits, self.scorer)  # without a trainer in sight
+        self._warned = False
+        self._elsewhere = elsewhere  # unpickled in another process than it was made in
+        self._faults = FaultReport()
         Evaluator._alive[self.identity] = self
 
     def __reduce__(self) -> tuple[Any, ...]:
         record = None if self.recording is None else self.recording.path
-        updates = self.updates is not None
-        return _revived, (self.identity, self.reward, self.layout, self.limits, self.logs, record, updates)
+        options = (self.reward, self.layout, self.limits, self.logs, record, self._make_updates)
+        return _revived, (self.identity, *options)
 
     def take(self, reward: Reward, layout: Layout, trainer: Trainer, state: Any) -> None:
         """Scores with another reward from the next batch on."""
         self.reward, self.layout, self.scorer = reward, layout, Scorer(reward)
         self.memory.follow(self.scorer.followers, state)
-        self._tables = SharedTables(readers=len(layout.names))
-        run = trainer.kept_in(self._runs) if trainer.known else self._alone
-        if run is not None:
-            run.take(self.limits, self.scorer)
+        self.tables = SharedTables(readers=len(layout.names))
+        session = trainer.kept_in(self._sessions) if trainer.known else self._alone
+        if session is not None:
+            session.take(self.limits, self.scorer)
         if self.recording is not None:
             self.recording.take(self.scorer)
 
-    def table(self, reader: str, call: Call) -> ScoreTable:
-        """The scores of `call`, computed for the first of the functions that ask."""
-        return self._tables.get(reader, call, self._evaluate)
-
-    def _evaluate(self, call: Call) -> ScoreTable:
+    def table(self, call: TrainerCall) -> ScoreTable:
+        """The scores of a batch: prepared, scored, reported."""
         trainer = Trainer.behind(call.context.get("log_metric"))
         state = call.context.get("trainer_state") or self.state
-        run = self._run_of(trainer, state)
-        progress = self._progress(state, trainer)
-        scored = self._scored(call, progress, trainer, run)
-        trainer.set_weights(self, self.layout.weights_at(progress))
-        if trainer.training:
-            run.strict = False
-            if self.updates is not None:
-                self.updates.scored = self.updates.version
-            self.memory.learn(
-                state, scored.tally.means(scored.table), scored.tally.followed_means(self.scorer.followers)
-            )
-        self._faults.add(scored.table)
-        measured = self._measured(scored, run) if self.logs or self.recording is not None else {}
-        if self.logs:
-            self._log(scored, measured, progress, call, trainer, run)
-        if self.recording is not None:
-            self.recording.add(scored, call, trainer, state, measured, trainer.way_to_advantages(self))
-        stop = run.breaker.add(scored.tally.faults.astype(int).tolist(), list(scored.table.components))
-        if scored.tally.stops.any():  # on all processes alike, whichever of them met it
-            stop = RunStopped(next(filter(None, trainer.of_each_process(scored.table.stop))))
-        if stop is not None:
-            trainer.stop_after_checkpoint(stop)
+        session = self._session(trainer, state)
+        prepared = Prepared(call, trainer, state, self._progress(trainer, state), session.strict)
+        scored = score(self.scorer, self.layout, prepared, recorded=self.recording is not None, keep=self._keep)
+        self._report(prepared, session, scored)
         return scored.table
 
-    def _run_of(self, trainer: Trainer, state: Any) -> Run:
-        """What is known of the trainer; at its first call it is checked, one that is refused at the next again."""
+    def _session(self, trainer: Trainer, state: Any) -> Session:
+        """What is known of the trainer; one that is refused is checked again at its next call."""
         if not trainer.known:
             check_alone(self.layout)
             if self._elsewhere:
@@ -163,15 +158,23 @@ class Evaluator:
             return self._alone
         if self.updates is not None and trainer.training:
             self.updates.begin(self, trainer, state, scoring=True)
-        run = trainer.kept_in(self._runs)
-        if run is None:
+        session = trainer.kept_in(self._sessions)
+        if session is None:
             check_trainer(trainer, self.layout, self)
-            run = trainer.keep_in(self._runs, Run(self.limits, self.scorer))
+            session = trainer.keep_in(self._sessions, Session(self.limits, self.scorer))
             if self.recording is not None:
-                trainer.join(self)
-        return run
+                self._listen(trainer)
+        return session
 
-    def _progress(self, state: Any, trainer: Trainer) -> Progress | None:
+    def _listen(self, trainer: Trainer) -> None:
+        """Hears what the trainer logs and when it ends, unless a callback tells it already."""
+        if not any(self in getattr(callback, "evaluators", ()) for callback in trainer.callbacks):
+            from rewardkit_trl.callbacks import RewardCallback
+
+            trainer.add_callback(RewardCallback([self]))
+
+    def _progress(self, trainer: Trainer, state: Any) -> Progress | None:
+        """Where training stands; None where nobody knows."""
         if state is not None:
             self.memory.recall(state)
         progress = progress_of(state, trainer.training, self.memory.means, self.memory.states)
@@ -186,84 +189,41 @@ class Evaluator:
             warn("no trainer is in sight behind this call: it is taken for training, where schedules move")
         return progress
 
-    def _scored(self, call: Call, progress: Progress | None, trainer: Trainer, run: Run) -> Scored:
-        """The rows of this process, and what those of all processes add up to."""
-        generations, own = trainer.num_generations, len(call.completions)
-        split = self.layout.together == "group" and generations and own % generations  # a group ends elsewhere
-        if trainer.processes > 1 and (split or self.layout.together == "batch"):
-            everything, start = trainer.of_all_processes(call)
-            # By one process for all: a judge asked twice may answer twice.
-            scored: Scored = trainer.on_main(lambda: self._score(everything, progress, trainer, run, whole=True))
-            return scored.part(start, start + own, main=trainer.is_main)
-        if split:
-            raise BindingError(
-                f"this reward compares the {generations} completions of a prompt, but this process got {own}, a part "
-                "of a group: make per_device_train_batch_size a multiple of num_generations"
-            )
-        scored = self._score(call, progress, trainer, run)
-        table = scored.table
-        if self.scorer.measures:
-            table = replace(table, measures=_joined(trainer.of_each_process(table.measures)))
-        return replace(scored, table=table, tally=scored.tally.summed(trainer.summed_over_ranks))
-
-    def _score(
-        self, call: Call, progress: Progress | None, trainer: Trainer, run: Run, *, whole: bool = False
-    ) -> Scored:
-        """The rows of `call`: this process's, or the `whole` batch's."""
-        generations = trainer.num_generations
-        batch = Batch(
-            call.completions,
-            prompts=call.prompts,
-            completion_ids=call.completion_ids,
-            columns=call.columns,
-            progress=progress,
-            num_generations=generations,
-            context=call.context,
-        )
-        started = time.perf_counter()
-        with self._listening() as capture:
-            # A process that raised by itself would leave the others waiting for it.
-            table = self.scorer.score(batch, strict=run.strict, stops=not trainer.known)
-        seconds = time.perf_counter() - started
-        addends = self.layout.addends(table, batch, progress, normalizes_each=trainer.normalizes_each)
-        cut = generations is not None and len(batch) % generations != 0
-        followed = [follower.component for follower in self.scorer.followers]
-        totals = np.where(np.isnan(table.total), np.nan, np.nansum(list(addends.values()), axis=0))
-        tally = Tally.of(table, addends, None if cut else batch.groups, trainer.scale, followed, totals)
-        lines = () if capture is None else tuple(capture.lines)
-        spread = None if cut or self.recording is None else Spread.of(totals, batch.groups)
+    def _keep(self, batch: Batch, scored: Scored, trainer: Trainer) -> None:
+        """Keeps what this process has scored, for the trial of an update."""
         if self.updates is not None and trainer.training:
-            groups, way = None if cut else batch.groups, trainer.way_to_advantages(self)
-            processes = 1 if whole else trainer.processes
-            self.updates.remember(batch, groups, table, totals, self.memory.states, way, processes)
-        return Scored(table, tally, tuple(addends), spread, batch.groups, seconds, lines)
+            self.updates.remember(self, batch, scored, trainer)
 
-    def _listening(self) -> AbstractContextManager[Capture | None]:
-        """Hears what reward functions say, where it is recorded."""
-        return nullcontext() if self.recording is None else Capture()
+    def _report(self, prepared: Prepared, session: Session, scored: Scored) -> None:
+        """Tells the trainer, the schedules, the log and the record what came of a batch; stops a run without signal."""
+        trainer, table, tally = prepared.trainer, scored.table, scored.tally
+        trainer.set_weights(self, self.layout.weights_at(prepared.progress))
+        if trainer.training:
+            session.strict = False
+            self.scored_version = 0 if self.updates is None else self.updates.version
+            self.memory.learn(prepared.state, tally.means(table), tally.followed_means(self.scorer.followers))
+        self._faults.add(table)
+        if self.logs or self.recording is not None:
+            measured = metrics(scored, contributions=self.layout.columns == "components")
+            measured |= session.shares.of(table, tally)
+            if self.updates is not None:
+                measured["reward_version"] = float(self.updates.version)
+            if self.logs:
+                self._log(prepared, session, scored, measured)
+            if self.recording is not None:
+                way = trainer.way_to_advantages(self)
+                self.recording.add(scored, prepared.call, trainer, prepared.state, measured, way)
+        stop = session.breaker.add(tally.faults.astype(int).tolist(), list(table.components))
+        if tally.stops.any():  # on all processes, whichever of them met it
+            stop = RunStopped(next(filter(None, trainer.of_each_process(table.stop))))
+        if stop is not None:
+            self._stop(trainer, stop)
 
-    def _measured(self, scored: Scored, run: Run) -> Mapping[str, float]:
-        """What is said of the batch of all processes."""
-        # The terms are the trainer's own columns, whose means it logs, unless it was given the components.
-        contributions = self.layout.columns == "components"
-        return {
-            **metrics(scored.table, scored.tally, scored.addends, contributions=contributions),
-            **run.shares.of(scored.table, scored.tally),
-            **({} if self.updates is None else {"reward_version": float(self.updates.version)}),
-        }
-
-    def _log(
-        self,
-        scored: Scored,
-        measured: Mapping[str, float],
-        progress: Progress | None,
-        call: Call,
-        trainer: Trainer,
-        run: Run,
-    ) -> None:
-        log_metric, log_extra = call.context.get("log_metric"), call.context.get("log_extra")
+    def _log(self, prepared: Prepared, session: Session, scored: Scored, measured: dict[str, float]) -> None:
+        trainer, context = prepared.trainer, prepared.call.context
+        log_metric, log_extra = context.get("log_metric"), context.get("log_extra")
         if trainer.training and trainer.is_main:
-            run.stages.tell(progress)
+            session.stages.tell(prepared.progress)
         if log_metric is not None:
             for name, value in measured.items():
                 log_metric(name, value)
@@ -271,20 +231,26 @@ class Evaluator:
             for name, values in extras(scored.table).items():
                 log_extra(name, values)
 
+    def _stop(self, trainer: Trainer, error: Exception) -> None:
+        """Lets the step end, saves a checkpoint, then raises `error`; raises it now where that is impossible."""
+        if not trainer.can_stop_later:
+            raise error
+        from rewardkit_trl.callbacks import StopAfterCheckpoint
 
-def _joined(measures: Sequence[Mapping[str, Measured]]) -> dict[str, Measured]:
-    """What the processes measured, as one."""
-    joined: dict[str, Measured] = {}
-    for name, found in chain.from_iterable(own.items() for own in measures):
-        joined[name] = joined[name] + found if name in joined else found
-    return joined
+        # One is enough for a step of several batches: another would wait for the run that resumes.
+        if not any(isinstance(callback, StopAfterCheckpoint) and callback.waits for callback in trainer.callbacks):
+            trainer.add_callback(StopAfterCheckpoint(error))
 
 
 def _revived(
-    identity: str, reward: Reward, layout: Layout, limits: Limits, logs: bool, record: str | None, updates: bool
+    identity: str,
+    reward: Reward,
+    layout: Layout,
+    limits: Limits,
+    logs: bool,
+    record: str | None,
+    make_updates: MakeUpdates | None,
 ) -> Evaluator:
     with Evaluator._making:
         alive = Evaluator._alive.get(identity)
-        return alive or Evaluator(
-            reward, layout, limits, logs, record, updates=updates, identity=identity, elsewhere=True
-        )
+        return alive or Evaluator(reward, layout, limits, logs, record, make_updates, identity=identity, elsewhere=True)

@@ -8,16 +8,15 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from rewardkit.core.algebra import Reward, as_reward, weighted_sum_of
-from rewardkit.core.errors import RewardDefinitionError, RewardKitWarning, RewardTypeError, is_factory, shorten
-from rewardkit.core.progress import Schedule
+from rewardkit.core.errors import RewardDefinitionError, RewardKitWarning, RewardTypeError, shorten
+from rewardkit.core.tree.reward import Reward
+from rewardkit.core.tree.trl_function import is_model, tree_of
 from rewardkit_trl.breaker import Limits
 from rewardkit_trl.checks import clash
-from rewardkit_trl.columns import Columns, Layout
-from rewardkit_trl.evaluator import Evaluator
-from rewardkit_trl.logs import nan_to_none
-from rewardkit_trl.sharing import Call
-from rewardkit_trl.wrapped import from_trl, is_model
+from rewardkit_trl.evaluator import Evaluator, MakeUpdates
+from rewardkit_trl.layout import Columns, Layout
+from rewardkit_trl.reports import nan_to_none
+from rewardkit_trl.shared_tables import TrainerCall
 
 _CONTEXT = ("trainer_state", "log_extra", "log_metric", "environments")
 
@@ -33,7 +32,8 @@ class RewardFunction:
         self, /, *, completions: Any, prompts: Any = None, completion_ids: Any = None, **columns: Any
     ) -> list[float | None]:
         context = {name: columns.pop(name) for name in _CONTEXT if name in columns}
-        table = self.evaluator.table(self.__name__, Call(completions, prompts, completion_ids, columns, context))
+        evaluator, call = self.evaluator, TrainerCall(completions, prompts, completion_ids, columns, context)
+        table = evaluator.tables.get(self.__name__, call, evaluator.table)
         return nan_to_none(self.evaluator.layout.values(table, self.__name__))
 
     @property
@@ -119,66 +119,29 @@ def to_trl(
     max_failure_rate: float = 0.05,
     max_error_rate: float = 0.05,
     failure_window: int = 20,
-    updates: bool = True,
+    make_updates: MakeUpdates | None = None,
 ) -> RewardFunctions:
-    """A reward as the list of functions that TRL's GRPOTrainer takes.
-
-    ::
-
-        trainer = GRPOTrainer(model, reward_funcs=rk.to_trl(reward), args=args, train_dataset=dataset)
+    """``rk.to_trl`` (`rewardkit_live.to_trl`) without live update.
 
     Args:
-        reward: a tree, or a list that mixes rewards and plain TRL functions, whose sum it is.
-        columns: ``"terms"``: one function per term, whose plain sum is the total. ``"components"``: one per component,
-            raw; pass ``reward_weights=funcs.reward_weights`` to GRPOConfig (GDPO needs this form).
-        record: the folder (or fsspec address) in which everything is recorded: completions, scores, terms, advantages,
-            what reward functions print. ``rk.open_run`` and ``rewardkit view`` read it, also while it is written.
-        logs: log raw means, weights, gate pass rates and faults through ``log_metric``, and per completion scores and
-            notes through ``log_extra``.
-        max_failure_rate: share of failed rows of a component, over `failure_window` batches, that stops the run.
-        max_error_rate: the same for errored rows.
-        failure_window: number of batches.
-        updates: where `record` is a local folder, take what ``rewardkit update`` and ``rk.update_config`` ask for while
-            it trains.
-
-    Returns:
-        A list of uniquely named, picklable functions with ``.reward_weights`` and ``.callback()``. One evaluation per
-        batch stands behind them all.
-
-    Raises:
-        RewardDefinitionError: names clash, nothing in the tree trains, or a limit is impossible.
-        RewardTypeError: an item is neither a reward nor a function.
-        MissingExtraError: `record` is given, but the extra ``store`` is not installed.
+        make_updates: of the record's folder and the reward, what updates it while it trains.
     """
-    tree = tree_of(reward)
+    tree = checked_tree(reward)
     layout = Layout.of(tree, columns)
-    evaluator = Evaluator(
-        tree, layout, Limits(max_failure_rate, max_error_rate, failure_window), logs, record, updates=updates
-    )
+    limits = Limits(max_failure_rate, max_error_rate, failure_window)
+    evaluator = Evaluator(tree, layout, limits, logs, record, make_updates)
     for trap in evaluator.scorer.traps():
-        warnings.warn(trap, RewardKitWarning, stacklevel=2)
+        warnings.warn(trap, RewardKitWarning, stacklevel=3)
     return RewardFunctions(RewardFunction(evaluator, name) for name in layout.names)
 
 
-def tree_of(reward: Any) -> Reward:
+def checked_tree(reward: Any) -> Reward:
     """The tree that `to_trl` makes of what it is given: a reward, a plain function, or a list of them."""
-    if isinstance(reward, Reward):
-        return reward
     if isinstance(reward, RewardFunctions):
         raise RewardTypeError("this list has been made by rk.to_trl already; join it with others by +")
-    if isinstance(reward, (list, tuple)):
-        if not reward:
-            raise RewardDefinitionError("to_trl needs at least one reward")
-        return weighted_sum_of([(1.0, _item(item)) for item in reward])
-    return _item(reward)
-
-
-def _item(item: Any) -> Reward:
-    if isinstance(item, Reward):
-        return item
-    if isinstance(item, RewardFunction):
-        raise RewardTypeError("this function has been made by rk.to_trl already; join its list with others by +")
-    if isinstance(item, str) or is_model(item):
-        raise RewardTypeError(f"a reward model goes beside the list: rk.to_trl(reward) + [{shorten(item)}]")
-    plain = callable(item) and not isinstance(item, Schedule) and not hasattr(item, "derive") and not is_factory(item)
-    return from_trl(item) if plain else as_reward(item, "an item of to_trl")
+    for item in reward if isinstance(reward, (list, tuple)) else [reward]:
+        if isinstance(item, RewardFunction):
+            raise RewardTypeError("this function has been made by rk.to_trl already; join its list with others by +")
+        if isinstance(item, str) or is_model(item):
+            raise RewardTypeError(f"a reward model goes beside the list: rk.to_trl(reward) + [{shorten(item)}]")
+    return tree_of(reward, "to_trl")

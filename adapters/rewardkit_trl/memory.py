@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rewardkit.core import states
-from rewardkit.core.fingerprints import described
-from rewardkit.core.progress import PerformanceSchedule
-from rewardkit_trl.checks import warn
+from rewardkit.core.errors import warn
+from rewardkit.core.progress import states
+from rewardkit.core.progress.schedule import PerformanceSchedule
 
 KEY = "rewardkit"
 """Where it stands among the states of callbacks in ``trainer_state.json``."""
@@ -34,7 +33,7 @@ class Memory:
         self.means = {}
         known = _saved(trainer_state).get(KEY, {})
         self.states = states.restored(states.initial(self._followers), known)
-        lost = [follower for follower in self._followers if described(follower) not in known]
+        lost = [follower for follower in self._followers if follower.describe() not in known]
         if lost and getattr(trainer_state, "global_step", 0) > 0:
             warn(
                 f"this run goes on from step {trainer_state.global_step}, but its checkpoint knows nothing of "

@@ -17,19 +17,19 @@ from typing import Any
 
 import numpy as np
 
-from rewardkit.aggregators.monitored import Monitor
-from rewardkit.core.algebra import Reward
-from rewardkit.core.errors import RewardTypeError, shorten
-from rewardkit.core.outcome import Floats, ScoreTable
-from rewardkit.core.scorer import Scorer
-from rewardkit.store.captured import FaultLines
+from rewardkit.core.batch.column import Floats
+from rewardkit.core.batch.table import ScoreTable
+from rewardkit.core.errors import RewardTypeError, shorten, worth_reporting
+from rewardkit.core.evaluation.scorer import Scorer
+from rewardkit.core.tree.reward import Reward
+from rewardkit.store.capture import FaultLines
 from rewardkit.store.parts import Files
 from rewardkit.store.recorder import PATIENCE, Recorder, next_attempt
 from rewardkit.store.records import ComponentDescription, Line, Logged, Record, Version
 from rewardkit.store.schema import COMMITTING
 from rewardkit_trl.advantages import Way
 from rewardkit_trl.scored import Scored
-from rewardkit_trl.sharing import Call
+from rewardkit_trl.shared_tables import TrainerCall
 from rewardkit_trl.trainer import Trainer
 
 _LOG = logging.getLogger("rewardkit")
@@ -84,7 +84,7 @@ class Recording:
     def add(
         self,
         scored: Scored,
-        call: Call,
+        call: TrainerCall,
         trainer: Trainer,
         state: Any,
         measured: Mapping[str, float],
@@ -224,7 +224,7 @@ class Recording:
             yield
         except Exception as error:
             self._failures += 1
-            if str(self._failures).strip("0") == "1":
+            if worth_reporting(self._failures):
                 _LOG.warning(
                     "%s: recording failed (%d times so far): %s: %s. Training goes on without it",
                     self.path,
@@ -237,9 +237,10 @@ class Recording:
 
 def _trained(reward: Reward) -> Iterator[Reward]:
     """All nodes that have a say in the total."""
-    if not isinstance(reward, Monitor):
+    facts = reward.facts
+    if facts.addends != ():  # which a monitor has
         yield reward
-        for child in (*reward.children, *(reward.addends or ())):
+        for child in (*facts.children, *(facts.addends or ())):
             yield from _trained(child)
 
 

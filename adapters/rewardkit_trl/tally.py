@@ -9,9 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rewardkit.analysis import signal
-from rewardkit.core import states
-from rewardkit.core.outcome import ABSTAINED, SCORED, SKIPPED, Floats, ScoreTable
-from rewardkit.core.progress import PerformanceSchedule
+from rewardkit.core.batch.column import Floats, sums
+from rewardkit.core.batch.score import ABSTAINED, SCORED, SKIPPED
+from rewardkit.core.batch.table import ScoreTable
+from rewardkit.core.progress import states
+from rewardkit.core.progress.schedule import PerformanceSchedule
 from rewardkit_trl.advantages import moments_of
 from rewardkit_trl.breaker import Breaker
 
@@ -26,7 +28,7 @@ class Tally:
         stops: (1,) processes in which the run has to stop.
         absent: (components, 2) abstained and skipped rows.
         sums: (components, 2) scored rows, and the sum of their scores.
-        followed: (followed, 3) of what schedules follow, as `states.sums` gives them.
+        followed: (followed, 3) of what schedules follow, as `column.sums` gives them.
         weights: (terms, 2) rows that a term reached, and the sum of its weights there.
         gates: (gates, 2) rows that reached a gate, and that it let through.
         contributions: (terms,) sums of the terms.
@@ -80,9 +82,11 @@ class Tally:
                 [[(own == code).sum() for code in (ABSTAINED, SKIPPED)] for _, own in columns], dtype=np.float64
             ),
             sums=np.array([[(own == SCORED).sum(), values[own == SCORED].sum()] for values, own in columns]),
-            followed=np.array(states.sums(table.components, followed)).reshape(-1, 3),
+            followed=np.array(sums(table.components, followed)).reshape(-1, 3),
             weights=np.array([[rows, rows * table.weights.get(name, 0.0)] for name, rows in table.reached.items()]),
-            gates=np.array(list(table.passed.values()), dtype=np.float64).reshape(-1, 2),
+            gates=np.array([[rows.sum() for rows in gate] for gate in table.passed.values()], dtype=np.float64).reshape(
+                -1, 2
+            ),
             contributions=np.array([np.nansum(values[~unscorable]) for values in table.terms.values()]),
             caused=caused,
             variance=np.array([variance]),

@@ -13,20 +13,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pickle import PicklingError
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeVar, get_args
+from typing import Any, TypeVar, get_args
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from rewardkit.analysis.signal import Scale
+from rewardkit.core.batch.column import Floats
 from rewardkit.core.errors import BindingError, RewardFailure
-from rewardkit.core.outcome import Floats
-from rewardkit.core.progress import Progress
+from rewardkit.core.progress.progress import Progress
 from rewardkit_trl.advantages import Way
-from rewardkit_trl.sharing import Call
-
-if TYPE_CHECKING:
-    from rewardkit_trl.evaluator import Evaluator
+from rewardkit_trl.shared_tables import TrainerCall
 
 T = TypeVar("T")
 
@@ -104,7 +101,7 @@ class Trainer:
 
     @property
     def normalizes_each(self) -> bool:
-        """Whether every reward function is normalised by itself before they are summed (GDPO)."""
+        """Whether every reward function is normalized by itself before they are summed (GDPO)."""
         return getattr(self._trainer, "multi_objective_aggregation", None) == "normalize_then_sum"
 
     @property
@@ -205,17 +202,19 @@ class Trainer:
             return "each"
         return self.scale if hasattr(self._trainer, "scale_rewards") else None
 
-    def join(self, evaluator: Evaluator) -> None:
-        """Has it tell `evaluator` what it logs and when it ends, unless a callback does so already."""
-        told = any(evaluator in getattr(callback, "evaluators", ()) for callback in self._callbacks)
-        if not told and hasattr(self._trainer, "add_callback"):
-            from rewardkit_trl.callbacks import RewardCallback
+    @property
+    def callbacks(self) -> list[Any]:
+        return list(getattr(getattr(self._trainer, "callback_handler", None), "callbacks", []))
 
-            self._trainer.add_callback(RewardCallback([evaluator]))
+    def add_callback(self, callback: Any) -> None:
+        """Adds a TrainerCallback, if it takes any."""
+        if hasattr(self._trainer, "add_callback"):
+            self._trainer.add_callback(callback)
 
     @property
-    def _callbacks(self) -> list[Any]:
-        return list(getattr(getattr(self._trainer, "callback_handler", None), "callbacks", []))
+    def can_stop_later(self) -> bool:
+        """Whether it trains and takes callbacks, so that it can be stopped after a checkpoint."""
+        return hasattr(self._trainer, "add_callback") and getattr(self._trainer, "is_in_train", True)
 
     @property
     def rank(self) -> int:
@@ -271,7 +270,7 @@ class Trainer:
             raise failure
         return result  # type: ignore[no-any-return]
 
-    def of_all_processes(self, call: Call) -> tuple[Call, int]:
+    def of_all_processes(self, call: TrainerCall) -> tuple[TrainerCall, int]:
         """The call with the rows of all processes in their order, and at which of them this one's start."""
         from accelerate.utils import gather_object
 
@@ -297,17 +296,7 @@ class Trainer:
             context["log_extra"] = partial(
                 _logged_part, context["log_extra"], slice(start, start + len(call.completions))
             )
-        return Call(completions, prompts, ids, columns, context), start
-
-    def stop_after_checkpoint(self, error: Exception) -> None:
-        """Lets the step end, saves a checkpoint, then raises `error`; raises it now where that is impossible."""
-        if not hasattr(self._trainer, "add_callback") or not getattr(self._trainer, "is_in_train", True):
-            raise error
-        from rewardkit_trl.callbacks import StopAfterCheckpoint
-
-        # One is enough for a step of several batches: another would wait for the run that resumes.
-        if not any(isinstance(callback, StopAfterCheckpoint) and callback.waits for callback in self._callbacks):
-            self._trainer.add_callback(StopAfterCheckpoint(error))
+        return TrainerCall(completions, prompts, ids, columns, context), start
 
 
 def _logged_part(log_extra: Any, rows: slice, column: str, values: Any) -> None:

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-import asyncio
 import functools
 import inspect
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from types import MethodType
 from typing import Any, final
 
 import numpy as np
 
-from rewardkit.core import observing
-from rewardkit.core.algebra import Reward
-from rewardkit.core.batch import Batch
-from rewardkit.core.calling import Contract, Nonsense, Raised, awaited, call_each, check_results, unpacked
+from rewardkit.core.batch.batch import Batch
+from rewardkit.core.batch.column import Column, Rows
+from rewardkit.core.batch.score import Score
 from rewardkit.core.errors import BindingError, RewardFailure, near_miss, shorten
-from rewardkit.core.fingerprints import source
-from rewardkit.core.outcome import Column, Rows, Score
-from rewardkit.core.progress import Bounds
-from rewardkit.core.scoring import Scoring, Together
+from rewardkit.core.evaluation.calls import gathered
+from rewardkit.core.tree.binding import Binding, is_async
+from rewardkit.core.tree.fingerprints import source
+from rewardkit.core.tree.parameters import Scope
+from rewardkit.core.tree.results import Contract, Nonsense, Raised, check_results, unpacked
+from rewardkit.core.tree.reward import Calls, Evaluation, Facts, Reward, Steps
 from rewardkit_verifiers.loops import free_main_thread, run_here
 
 _UNBOUNDED = (-np.inf, np.inf)
@@ -34,7 +34,7 @@ Bound = tuple[Callable[..., Any], dict[str, Any]]
 """A call that is ready: the function and its keywords."""
 
 
-class Binding(ABC):
+class Arguments(ABC):
     """From a batch to the calls of a reward function."""
 
     @abstractmethod
@@ -59,69 +59,59 @@ class VerifiersReward(Reward):
 
     function: Callable[..., Any]
     label: str
-    binding: Binding
+    arguments: Arguments
     grouped: bool
     owner: object
     after: VerifiersReward | None = field(default=None, repr=False)
 
-    @property
-    def name(self) -> str:
-        return self.label
+    @cached_property
+    def facts(self) -> Facts:
+        scope: Scope = "group" if self.grouped else "sample"
+        return Facts(
+            name=self.label,
+            bounds=_UNBOUNDED,
+            sees=scope,
+            together=scope,
+            binding=Binding(self.function, (), scope=scope, foreign=True),
+        )
 
-    @property
-    def bounds(self) -> Bounds:
-        return _UNBOUNDED
+    def _rebuilt(self, children: tuple[Reward, ...], numbers: tuple[Any, ...]) -> Reward:
+        return self
 
-    @property
-    def together(self) -> Together:
-        return "group" if self.grouped else "sample"
-
-    def reach(self, batch: Batch, rows: Rows) -> Rows:
-        return batch.whole_groups(rows) if self.grouped and rows.any() else rows
-
-    async def evaluate(self, scoring: Scoring, rows: Rows) -> Column:
-        batch = scoring.batch
-        result = Column.empty(batch.size)
-        if not rows.any():
-            return result
+    def _evaluate(self, evaluation: Evaluation, rows: Rows) -> Steps:
+        batch = evaluation.batch
         if self.after is not None:
-            await scoring.columns([(self.after, rows)])
+            yield [(self.after, rows)]
         where: list[int] = np.flatnonzero(rows).tolist()
         parts = [members.tolist() for members in batch.members(rows)] if self.grouped else [[row] for row in where]
         asynchronous = is_async(self.function)
-        beside = asynchronous and not free_main_thread()
-        if not beside:
-            await scoring.turn()
-        function, calls = observing.watched(
+        # In the main thread where that can be; else beside the others, in the background.
+        here = asynchronous and free_main_thread()
+        returned = yield Calls(
+            self,
             _awaited if asynchronous else _called,
             self._calls(batch, parts),
-            self.label,
             [None] * len(parts) if self.grouped else where,
-            asynchronous=asynchronous,
+            Binding(_awaited if asynchronous else _called, ()),
+            make=_all_here if here else None,
         )
-        started = time.perf_counter()
-        if asynchronous:
-            awaiting = _all(function, calls)
-            returned = await scoring.background(awaiting) if beside else run_here(awaiting)
-        else:
-            returned = call_each(function, calls, len(parts))
-        scoring.timed(self, time.perf_counter() - started)
         if self.grouped:
             lists = zip(returned, parts, strict=True)
             returned = [score for scores, members in lists for score in unpacked(scores, len(members))]
-        self._fill(result, [_scored(value) for value in returned], where, scoring)
+        result = Column.empty(batch.size)
+        self._fill(result, [_scored(value) for value in returned], where, evaluation)
         return result
 
     def _calls(self, batch: Batch, parts: Sequence[Sequence[int]]) -> list[Bound]:
         if self.grouped:
-            return [self.binding.group(self, batch, members) for members in parts]
-        return [self.binding.sample(self, batch, row) for (row,) in parts]
+            return [self.arguments.group(self, batch, members) for members in parts]
+        return [self.arguments.sample(self, batch, row) for (row,) in parts]
 
-    def _fill(self, column: Column, raw: Sequence[Any], where: Sequence[int], scoring: Scoring) -> None:
-        texts = scoring.batch.texts
+    def _fill(self, column: Column, raw: Sequence[Any], where: Sequence[int], evaluation: Evaluation) -> None:
+        texts = evaluation.batch.texts
         contract = Contract(self.label, _UNBOUNDED, may_abstain=False, on_failure="unscorable", on_error=None)
         checked = check_results(
-            raw, contract, scoring.strict, lambda at: f"  row {where[at]}, completion {shorten(texts[where[at]])}"
+            raw, contract, evaluation.strict, lambda at: f"  row {where[at]}, completion {shorten(texts[where[at]])}"
         )
         column.values[where], column.codes[where] = checked.values, checked.codes
         column.notes.update((where[at], note) for at, note in checked.notes.items())
@@ -129,7 +119,7 @@ class VerifiersReward(Reward):
             for part, value in parts.items():
                 column.parts.setdefault(part, np.full(len(column.values), np.nan))[where[at]] = value
         # A position among the rows that were called is no row of the batch.
-        scoring.faulted([replace(fault, row=where[at]) for at, fault in checked.faults.items()])
+        evaluation.faulted([replace(fault, row=where[at]) for at, fault in checked.faults.items()])
 
     def accepted(self, function: Callable[..., Any], objects: Mapping[str, Any], where: str) -> Bound:
         """`function` with those of `objects` that it names, all of them for ``**kwargs``, as verifiers binds.
@@ -202,8 +192,9 @@ async def _awaited(function: Callable[..., Any], keywords: dict[str, Any]) -> An
         raise _judged(error) from error
 
 
-async def _all(function: Callable[..., Any], calls: Iterable[tuple[Any, ...]]) -> list[Any]:
-    return list(await asyncio.gather(*(awaited(function, call, None) for call in calls)))
+def _all_here(function: Callable[..., Any], calls: Iterable[tuple[Any, ...]]) -> list[Any]:
+    found: list[Any] = run_here(gathered(function, calls))
+    return found
 
 
 def _judged(error: Exception) -> Exception:
@@ -233,9 +224,3 @@ def unwrapped(function: Any) -> Any:
     while isinstance(function, functools.partial):
         function = function.func
     return function
-
-
-def is_async(function: Any) -> bool:
-    """Whether calling it gives a coroutine."""
-    function = unwrapped(function)
-    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__)

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, final, get_origin
 
-from rewardkit.core.batch import Batch
+from rewardkit.core.batch.batch import Batch
 from rewardkit.core.errors import RewardDefinitionError, RewardTypeError, shorten
-from rewardkit_verifiers.reward import Binding, Bound, VerifiersReward
+from rewardkit_verifiers.reward import Arguments, Bound, VerifiersReward
 from rewardkit_verifiers.states import INPUT_FIELDS, State, state_of
 
 _PLURALS = {"states", "prompts", "completions", "answers", "tasks", "infos"}
@@ -18,7 +18,7 @@ _PLURALS = {"states", "prompts", "completions", "answers", "tasks", "infos"}
 
 @final
 @dataclass(frozen=True, eq=False)
-class RubricBinding(Binding):
+class RubricArguments(Arguments):
     """Calls functions as their rubric does; without a rubric, as the plainest one would.
 
     Attributes:
@@ -70,7 +70,7 @@ def is_rubric(value: Any) -> bool:
     )
 
 
-def rubric_functions(rubric: Any) -> Iterator[tuple[float, Callable[..., Any], RubricBinding]]:
+def rubric_functions(rubric: Any) -> Iterator[tuple[float, Callable[..., Any], RubricArguments]]:
     """(weight, function, binding) of all functions, those of the rubrics of a group in turn.
 
     Raises:
@@ -83,7 +83,7 @@ def rubric_functions(rubric: Any) -> Iterator[tuple[float, Callable[..., Any], R
                 f"this {type(part).__name__} has {len(functions)} functions and {len(weights)} weights; give each one"
             )
         for function, weight in zip(functions, weights, strict=True):
-            yield float(weight), function, RubricBinding(part, rubric)
+            yield float(weight), function, RubricArguments(part, rubric)
 
 
 def _parts(rubric: Any) -> Iterator[Any]:

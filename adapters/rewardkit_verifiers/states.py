@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from rewardkit.core.batch import Batch
-from rewardkit.core.binding import detached
+from rewardkit.core.batch.batch import Batch
+from rewardkit.core.batch.messages import as_messages
 from rewardkit.core.errors import CoercionError, shorten
-from rewardkit.core.messages import as_messages
+from rewardkit.core.tree.binding import detached
 
 State = dict[str, Any]
 

@@ -14,11 +14,11 @@ from weakref import WeakKeyDictionary
 
 from pydantic import ValidationError
 
-from rewardkit.core.batch import Batch
-from rewardkit.core.binding import detached
+from rewardkit.core.batch.batch import Batch
+from rewardkit.core.batch.messages import content_text
 from rewardkit.core.errors import CoercionError, RewardDefinitionError, RewardTypeError
-from rewardkit.core.messages import content_text
-from rewardkit_verifiers.reward import Binding, Bound, VerifiersReward
+from rewardkit.core.tree.binding import detached
+from rewardkit_verifiers.reward import Arguments, Bound, VerifiersReward
 from rewardkit_verifiers.states import messages_of
 
 _ROLLOUTS: WeakKeyDictionary[Batch, dict[int, dict[int, Rollout]]] = WeakKeyDictionary()
@@ -53,7 +53,7 @@ class Rollout:
 
 @final
 @dataclass(frozen=True, eq=False)
-class TaskBinding(Binding):
+class TaskArguments(Arguments):
     """Calls the signal of that name on the task of each row."""
 
     prototype: Any

@@ -9,13 +9,14 @@ import inspect
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from rewardkit.aggregators.monitored import monitor
-from rewardkit.core.algebra import Reward, checked_name, weighted_sum_of
+from rewardkit.aggregators.monitor import monitor
 from rewardkit.core.errors import RewardDefinitionError, RewardTypeError, shorten
-from rewardkit.core.progress import Schedule
+from rewardkit.core.progress.schedule import Schedule
+from rewardkit.core.tree.algebra import weighted_sum_of
+from rewardkit.core.tree.reward import Reward, checked_name
 from rewardkit_verifiers.reward import VerifiersReward, unwrapped
-from rewardkit_verifiers.rubrics import RubricBinding, is_rubric, reads_state, rubric_functions, scores_groups
-from rewardkit_verifiers.tasks import TaskBinding, is_task, prototype_of, signals
+from rewardkit_verifiers.rubrics import RubricArguments, is_rubric, reads_state, rubric_functions, scores_groups
+from rewardkit_verifiers.tasks import TaskArguments, is_task, prototype_of, signals
 
 Weighted = Iterator[tuple[float, VerifiersReward]]
 
@@ -69,7 +70,7 @@ def _of_rubric(rubric: Any) -> Weighted:
 def _of_task(prototype: Any) -> Weighted:
     last: VerifiersReward | None = None
     for signal in signals(prototype):
-        binding = TaskBinding(prototype, signal.name, signal.is_metric)
+        binding = TaskArguments(prototype, signal.name, signal.is_metric)
         # Rewards may read the metrics on the trace.
         reward = VerifiersReward(signal.function, checked_name(signal.name), binding, False, prototype, last)
         last = reward if signal.is_metric else last
@@ -90,7 +91,7 @@ def _of_function(function: Callable[..., Any], name: str | None) -> Reward:
         inspect.signature(function)
     except (TypeError, ValueError) as error:
         raise RewardTypeError(f"the signature of {label} cannot be read ({error}); wrap it in a function") from None
-    return VerifiersReward(function, label, RubricBinding(None, function), scores_groups(function), function)
+    return VerifiersReward(function, label, RubricArguments(None, function), scores_groups(function), function)
 
 
 def _summed(weighted: Iterable[tuple[float, VerifiersReward]], given: object) -> Reward:

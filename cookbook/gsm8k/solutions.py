@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import rewardkit as rk
-from rewardkit.testing.loading import load
+from rewardkit.data.reward_names import load
 
 [loaded] = load(f"{Path(__file__).with_name('reward.py')}:reward")
 reward: rk.Reward = loaded.reward
@@ -51,7 +51,7 @@ def main() -> None:
     wrong = [row for row, label in enumerate(labels) if (table["correct"][row] == 1.0) != label]
     print(f"\n{len(solutions) - len(wrong):,} of {len(solutions):,} scores agree with the published labels")
     for row in wrong:
-        print(f"  row {row}: labelled {labels[row]}, {table.notes['correct'][row] or 'scored right'}")
+        print(f"  row {row}: labeled {labels[row]}, {table.notes['correct'][row] or 'scored right'}")
 
     for model in sorted({solution["model"] for solution in solutions}):
         rows = [row for row, solution in enumerate(solutions) if solution["model"] == model]

@@ -10,22 +10,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, final
 
-from rewardkit.core.algebra import (
-    Additive,
-    Reward,
-    WeightedSum,
-    as_reward,
-    checked_name,
-)
+from rewardkit.core.batch.column import Rows
 from rewardkit.core.errors import RewardDefinitionError, RewardTypeError, shorten
-from rewardkit.core.positions import Passing, checked_position
-from rewardkit.core.progress import Bounds, Progress, Schedule, Weight, multiplied, weight_now
+from rewardkit.core.progress.positions import Passing, checked_position
+from rewardkit.core.progress.schedule import Schedule, Weight, multiplied
+from rewardkit.core.tree.algebra import additive, is_sum, schedules_of, summands, weighted_sum_of
+from rewardkit.core.tree.reward import Evaluation, Facts, Reward, Steps, Tunable, as_reward, checked_name
 
 
 @final
@@ -96,7 +92,23 @@ class Stage:
     @property
     def parts(self) -> tuple[tuple[Weight, Reward], ...]:
         """The rewards of a plain sum with their weights, so that each is scored or left out by itself."""
-        return self.reward.items if isinstance(self.reward, WeightedSum) else ((1.0, self.reward),)
+        return summands(self.reward)
+
+    @property
+    def tunables(self) -> list[Tunable]:
+        """Where it ends, and the weights of a plain sum."""
+        end = [] if self.until is None else [Tunable("schedules", self.until, stage=self.name)]
+        parts = self.parts if is_sum(self.reward) else ()
+        return [*end, *(Tunable("weights", weight, reward, self.name) for weight, reward in parts)]
+
+    def rebuilt(self, rewards: Iterator[Reward], numbers: Iterator[Any]) -> Stage:
+        """The same stage of the next rewards and numbers, as many as it has."""
+        until = None if self.until is None else next(numbers)
+        over = 0 if isinstance(until, Schedule) else self.over
+        if not is_sum(self.reward):
+            return Stage(self.name, next(rewards), until=until, over=over)
+        parts = [(next(numbers), next(rewards)) for _ in self.parts]
+        return Stage(self.name, weighted_sum_of(parts), until=until, over=over)
 
     @property
     def fades(self) -> bool:
@@ -110,70 +122,73 @@ class Stage:
 
 @final
 @dataclass(frozen=True)
-class Curriculum(Additive):
+class Curriculum(Reward):
     """Stages, of which one counts at a time, or two while one fades into the next."""
 
     stages: tuple[Stage, ...]
     label: str = ""
 
-    @property
-    def name(self) -> str:
-        return self.label or "curriculum"
-
-    @property
-    def generic(self) -> bool:
-        return not self.label
-
-    @property
-    def logged(self) -> bool:
-        return bool(self.label)
-
-    @property
-    def prefixes(self) -> tuple[str, ...]:
-        return tuple(stage.name for stage in self.stages for _ in stage.parts)
-
-    @property
-    def bounds(self) -> Bounds:
+    @cached_property
+    def facts(self) -> Facts:
+        weights = tuple(weight for weight, _ in self._summands)
+        rewards = tuple(reward for _, reward in self._summands)
         limits = [stage.reward.bounds for stage in self.stages]
         if any(stage.fades for stage in self.stages):  # where one of two abstains only a part of the other is left
             limits.append((0.0, 0.0))
-        return min(low for low, _ in limits), max(high for _, high in limits)
+        counting = self._counting
+        return Facts(
+            name=self.label or "curriculum",
+            bounds=(min(low for low, _ in limits), max(high for _, high in limits)),
+            children=rewards,
+            prefixes=tuple(stage.name for stage in self.stages for _ in stage.parts),
+            generic=not self.label,
+            logged=bool(self.label),
+            addends=rewards,
+            weights=weights,
+            schedules=schedules_of(weights),
+            gauges={"stage": _summed(multiplied(number, weight) for number, weight in enumerate(counting, 1))},
+            stages=tuple((stage.name, weight) for stage, weight in zip(self.stages, counting, strict=True)),
+            wants="any",
+            tunables=tuple(tunable for stage in self.stages for tunable in stage.tunables),
+            renamed=lambda name: replace(self, label=name),
+        )
 
-    @cached_property
-    def stage_weights(self) -> tuple[Weight, ...]:
-        """Of each stage: all before it are over, and it is not."""
+    @property
+    def _counting(self) -> list[Weight]:
+        """How much each stage counts: all before it are over, and it is not."""
         weights: list[Weight] = []
         reached: Any = 1.0
         for stage in self.stages:
             passed = stage.passed
             weights.append(reached if passed is None else reached * (1.0 - passed))
             reached = reached * passed if passed is not None else reached
-        return tuple(weights)
+        return weights
 
     @cached_property
-    def summands(self) -> tuple[tuple[Weight, Reward], ...]:
+    def _summands(self) -> tuple[tuple[Weight, Reward], ...]:
         return tuple(
             (multiplied(weight, inner), reward)
-            for weight, stage in zip(self.stage_weights, self.stages, strict=True)
+            for weight, stage in zip(self._counting, self.stages, strict=True)
             for inner, reward in stage.parts
         )
 
-    def _stages_now(self, progress: Progress | None) -> list[float]:
-        return [weight_now(weight, progress) for weight in self.stage_weights]
+    def _evaluate(self, evaluation: Evaluation, rows: Rows) -> Steps:
+        return additive(self._summands, evaluation, rows)
 
-    def gauges(self, progress: Progress | None) -> Mapping[str, float]:
-        return {"stage": sum(number * weight for number, weight in enumerate(self._stages_now(progress), 1))}
-
-    def stage_at(self, progress: Progress | None) -> str:
-        """The name of the stage that counts most."""
-        weights = self._stages_now(progress)
-        return self.stages[weights.index(max(weights))].name
-
-    def named(self, name: str) -> Reward:
-        return replace(self, label=checked_name(name))
+    def _rebuilt(self, children: tuple[Reward, ...], numbers: tuple[Any, ...]) -> Reward:
+        rewards, values = iter(children), iter(numbers)
+        made = curriculum([stage.rebuilt(rewards, values) for stage in self.stages])
+        return made.named(self.label) if self.label else made
 
     def __repr__(self) -> str:
         return f"curriculum({list(self.stages)!r})" + f".named({self.label!r})" * bool(self.label)
+
+
+def _summed(weights: Iterable[Weight]) -> Weight:
+    total: Weight = 0.0
+    for weight in weights:
+        total = weight if isinstance(total, float) and total == 0.0 else total + weight
+    return total
 
 
 def curriculum(*stages: Stage | Iterable[Stage]) -> Reward:

@@ -9,9 +9,10 @@ from collections.abc import Iterable, Mapping
 from numbers import Real
 from typing import Any
 
-from rewardkit.core.algebra import Reward, WeightedSum, as_reward, weighted_sum_of
 from rewardkit.core.errors import RewardDefinitionError, RewardTypeError, shorten
-from rewardkit.core.progress import Schedule, Weight, as_weight
+from rewardkit.core.progress.schedule import Schedule, Weight, as_weight
+from rewardkit.core.tree.algebra import is_sum, summands, weighted_sum_of
+from rewardkit.core.tree.reward import Reward, as_reward
 
 
 def listed_rewards(where: str, rewards: tuple[Any, ...], *, least: int) -> tuple[Reward, ...]:
@@ -49,8 +50,8 @@ def weighted_items(items: tuple[Any, ...], where: str) -> list[tuple[Weight, Rew
     flat: list[tuple[Weight, Reward]] = []
     for weight, reward in pairs:
         # A plain sum given as an item is its weighted parts, so that factors written with `*` count as weights.
-        split = isinstance(reward, WeightedSum) and (weight == 1.0 or len(reward.items) == 1)
-        flat += weighted_sum_of([(weight, reward)]).items if split else [(weight, reward)]  # type: ignore[attr-defined]
+        split = is_sum(reward) and (weight == 1.0 or len(reward.children) == 1)
+        flat += summands(weighted_sum_of([(weight, reward)])) if split else [(weight, reward)]
     if not flat:
         raise RewardDefinitionError(f"{where} needs at least one reward")
     return flat
@@ -60,8 +61,8 @@ def _mapped(key: Any, value: Any, where: str) -> tuple[Weight, Reward]:
     if isinstance(key, Reward):
         return as_weight(value, f"{where}: the weight of {key!r}"), key
     weight, reward = _pair(value, where)
-    if isinstance(reward, WeightedSum) and len(reward.items) == 1:
-        inner, child = reward.items[0]
+    if is_sum(reward) and len(reward.children) == 1:
+        ((inner, child),) = summands(reward)
         return as_weight(inner * weight if weight != 1.0 else inner), child.named(key)
     return weight, reward.named(key)
 

@@ -1,22 +1,23 @@
 """Weighted sums and means: ``rk.weighted_mean({accuracy: 2.0, style: 1.0})`` is (2 * accuracy + style) / 3.
 
-A sum lets what abstained drop out; a mean renormalises over what did not abstain.
+A sum lets what abstained drop out; a mean renormalizes over what did not abstain.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, final
 
 import numpy as np
 
 from rewardkit.aggregators.items import weighted_items
-from rewardkit.core.algebra import Reward, WeightedSum, weighted_sum_of
+from rewardkit.core.batch.column import Column, Floats, Rows, Share, weighted_total
 from rewardkit.core.errors import RewardDefinitionError
-from rewardkit.core.outcome import Column, Floats, Rows, weighted_total
-from rewardkit.core.progress import Bounds, Progress, Schedule, Weight, weight_bounds, weight_now
-from rewardkit.core.scoring import Scoring, Share, schedules_of, weighted_columns
+from rewardkit.core.progress.schedule import Weight, weight_bounds
+from rewardkit.core.tree.algebra import WeightedSum, schedules_of, weighted, weighted_sum_of
+from rewardkit.core.tree.reward import Evaluation, Facts, Reward, Steps, Tunable
 
 
 @final
@@ -31,56 +32,38 @@ class WeightedMean(Reward):
             if weight_bounds(weight)[0] < 0.0:
                 raise RewardDefinitionError(f"weighted_mean: the weight {weight!r} of {reward!r} gets negative")
 
-    @property
-    def name(self) -> str:
-        return "weighted_mean"
+    @cached_property
+    def facts(self) -> Facts:
+        weights = tuple(weight for weight, _ in self.items)
+        rewards = tuple(reward for _, reward in self.items)
+        limits = [reward.bounds for reward in rewards]
+        return Facts(
+            name="weighted_mean",
+            bounds=(min(low for low, _ in limits), max(high for _, high in limits)),
+            children=rewards,
+            generic=True,
+            logged=False,
+            addends=rewards,
+            weights=weights,
+            average=True,
+            schedules=schedules_of(weights),
+            tunables=tuple(Tunable("weights", weight, reward) for weight, reward in self.items),
+        )
 
-    @property
-    def generic(self) -> bool:
-        return True
-
-    @property
-    def logged(self) -> bool:
-        return False
-
-    @property
-    def children(self) -> tuple[Reward, ...]:
-        return tuple(reward for _, reward in self.items)
-
-    @property
-    def addends(self) -> tuple[Reward, ...]:
-        return self.children
-
-    @property
-    def schedules(self) -> tuple[Schedule, ...]:
-        return schedules_of(weight for weight, _ in self.items)
-
-    def addend_weights(self, progress: Progress | None) -> tuple[float, ...]:
-        weights = [weight_now(weight, progress) for weight, _ in self.items]
-        return tuple(weight / (sum(weights) or 1.0) for weight in weights)
-
-    @property
-    def bounds(self) -> Bounds:
-        limits = [reward.bounds for _, reward in self.items]
-        return min(low for low, _ in limits), max(high for _, high in limits)
-
-    async def evaluate(self, scoring: Scoring, rows: Rows) -> Column:
-        columns = await weighted_columns(scoring, self.items, rows)
+    def _evaluate(self, evaluation: Evaluation, rows: Rows) -> Steps:
+        columns: list[tuple[float, Column]] = yield from weighted(self.items, evaluation, rows)
         denominator = _denominator(columns)
         # Where all weights are zero now there is no mean of anything: such rows abstain, unless something failed.
         live = [(column, weight != 0.0) for weight, column in columns]
         result = Column.combined(live, _divided(weighted_total(columns), denominator), rows)
         result.fill(rows & (denominator <= 0.0) & result.contributing, Column.abstained(len(rows)))
-        return result
-
-    def distribute(self, scoring: Scoring, share: Share) -> Iterator[tuple[Reward, Share]]:
-        progress = scoring.batch.progress
-        columns = [(weight_now(weight, progress), scoring.column(reward)) for weight, reward in self.items]
-        denominator = _denominator(columns)
         # Where everything abstained the weights stay as they are: zero would say that the children are switched off.
         divisor = np.where(denominator > 0.0, denominator, 1.0)
-        for (weight, _), (_, reward) in zip(columns, self.items, strict=True):
-            yield reward, share.scaled(weight / divisor)
+        result.shares = tuple(Share(weight / divisor) for weight, _ in columns)
+        return result
+
+    def _rebuilt(self, children: tuple[Reward, ...], numbers: tuple[Any, ...]) -> Reward:
+        return WeightedMean(tuple(zip(numbers, children, strict=True)))
 
     def __repr__(self) -> str:
         return f"weighted_mean({WeightedSum(self.items)!r})"

@@ -7,16 +7,17 @@ not additive: each is one term, its children are logged as components. What abst
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal, final
 
 import numpy as np
 
 from rewardkit.aggregators.items import weighted_items
-from rewardkit.core.algebra import Reward, WeightedSum
+from rewardkit.core.batch.column import Column, Floats, Rows
 from rewardkit.core.errors import RewardDefinitionError
-from rewardkit.core.outcome import Column, Floats, Rows
-from rewardkit.core.progress import Bounds, Schedule, Weight, weight_bounds
-from rewardkit.core.scoring import Scoring, schedules_of, weighted_columns
+from rewardkit.core.progress.schedule import Weight, weight_bounds
+from rewardkit.core.tree.algebra import WeightedSum, schedules_of, weighted
+from rewardkit.core.tree.reward import Evaluation, Facts, Reward, Steps, Tunable
 
 SMALLEST = float(np.finfo(np.float64).tiny)
 """Stands in for a zero that would be divided by."""
@@ -42,29 +43,24 @@ class PowerMean(Reward):
                     f"{self.kind.replace('_', ' ')} is of numbers from 0 on: use .clip(0, 1), or rk.weighted_mean"
                 )
 
-    @property
-    def name(self) -> str:
-        return self.kind
+    @cached_property
+    def facts(self) -> Facts:
+        rewards = tuple(reward for _, reward in self.items)
+        limits = [reward.bounds for reward in rewards]
+        return Facts(
+            name=self.kind,
+            bounds=(min(low for low, _ in limits), max(high for _, high in limits)),
+            children=rewards,
+            generic=True,
+            schedules=schedules_of(weight for weight, _ in self.items),
+            tunables=tuple(Tunable("weights", weight, reward) for weight, reward in self.items),
+        )
 
-    @property
-    def generic(self) -> bool:
-        return True
+    def _rebuilt(self, children: tuple[Reward, ...], numbers: tuple[Any, ...]) -> Reward:
+        return PowerMean(self.kind, tuple(zip(numbers, children, strict=True)))
 
-    @property
-    def children(self) -> tuple[Reward, ...]:
-        return tuple(reward for _, reward in self.items)
-
-    @property
-    def schedules(self) -> tuple[Schedule, ...]:
-        return schedules_of(weight for weight, _ in self.items)
-
-    @property
-    def bounds(self) -> Bounds:
-        limits = [reward.bounds for _, reward in self.items]
-        return min(low for low, _ in limits), max(high for _, high in limits)
-
-    async def evaluate(self, scoring: Scoring, rows: Rows) -> Column:
-        columns = await weighted_columns(scoring, self.items, rows)
+    def _evaluate(self, evaluation: Evaluation, rows: Rows) -> Steps:
+        columns: list[tuple[float, Column]] = yield from weighted(self.items, evaluation, rows)
         weights = np.array([np.where(column.contributing, weight, 0.0) for weight, column in columns])
         values = np.array([np.where(column.contributing, column.values, 1.0) for _, column in columns])
         result = Column.combined(

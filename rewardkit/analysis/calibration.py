@@ -1,7 +1,7 @@
 """Calibration: whether a reward agrees with labels that somebody trusts, as a whole and component by component.
 
 ``calibration_of(table, labels, groups)`` says how often a good completion scores above a bad one of the same prompt,
-where to cut the score, and shows the completions that are misjudged. ``rewardkit.testing.calibrating.calibrate`` reads
+where to cut the score, and shows the completions that are misjudged. ``rewardkit.testing.calibration.calibrate`` reads
 the data, scores it, and calls this.
 """
 
@@ -29,9 +29,11 @@ from rewardkit.analysis.reliability import (
     reliability,
     saturation,
 )
+from rewardkit.core.batch.column import Column, Floats
+from rewardkit.core.batch.score import Outcome
+from rewardkit.core.batch.table import ScoreTable
 from rewardkit.core.errors import BindingError, near_miss
-from rewardkit.core.outcome import Column, Floats, Outcome, ScoreTable
-from rewardkit.core.progress import Bounds
+from rewardkit.core.progress.bounds import Bounds
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -32,7 +32,7 @@ def draw(part: ComponentCalibration) -> Figure:
     axes: Any = figure.subplots(2, 1, sharex=True, height_ratios=[3, 2])
     curve, counts = axes
     if part.calibration_error is not None:
-        curve.plot([0, 1], [0, 1], color="grey", linestyle=":", label="score = share")
+        curve.plot([0, 1], [0, 1], color="gray", linestyle=":", label="score = share")
     scores, shares = [one.mean_score for one in bins], [one.mean_label for one in bins]
     curve.plot(scores, shares, "o-", color=_CURVE, linewidth=1.8, label=part.name.replace("$", r"\$"), clip_on=False)
     graded = bins[0].good is None
@@ -53,13 +53,13 @@ def draw(part: ComponentCalibration) -> Figure:
         half = [width * 0.45 for width in widths]
         left = [place - width / 2.0 for place, width in zip(places, half, strict=True)]
         right = [place + width / 2.0 for place, width in zip(places, half, strict=True)]
-        counts.bar(left, [one.count - (one.good or 0) for one in bins], width=half, color=_BAD, label="labelled bad")
-        counts.bar(right, [one.good or 0 for one in bins], width=half, color=_GOOD, label="labelled good")
+        counts.bar(left, [one.count - (one.good or 0) for one in bins], width=half, color=_BAD, label="labeled bad")
+        counts.bar(right, [one.good or 0 for one in bins], width=half, color=_GOOD, label="labeled good")
         counts.legend(frameon=False)
     if part.best is not None:
         for axis in axes:
-            axis.axvline(part.best.threshold, color="grey", linewidth=1.0, linestyle="--")
-        curve.plot([], [], color="grey", linewidth=1.0, linestyle="--", label=f"best cut {part.best.threshold:.3g}")
+            axis.axvline(part.best.threshold, color="gray", linewidth=1.0, linestyle="--")
+        curve.plot([], [], color="gray", linewidth=1.0, linestyle="--", label=f"best cut {part.best.threshold:.3g}")
     counts.set_ylabel("completions")
     counts.set_xlabel("score")
     for axis in axes:

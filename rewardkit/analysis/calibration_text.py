@@ -79,7 +79,7 @@ def _scales(parts: Sequence[ComponentCalibration]) -> Iterator[list[str]]:
 def _confusion(table: Confusion) -> list[str]:
     return aligned(
         [
-            ["", "labelled good", "labelled bad"],
+            ["", "labeled good", "labeled bad"],
             ["score reaches it", f"{table.true_positives:,}", f"{table.false_positives:,}"],
             ["score does not", f"{table.false_negatives:,}", f"{table.true_negatives:,}"],
         ]

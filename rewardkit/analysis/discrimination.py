@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rewardkit.core.outcome import Floats, Rows
+from rewardkit.core.batch.column import Floats, Rows
 
 Numbers = NDArray[np.int64]
 Labels = Rows | Floats

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from rewardkit.analysis.signal import EPSILON
-from rewardkit.core.outcome import Floats
+from rewardkit.core.batch.column import Floats
 
 
 def multiplicities(totals: Floats) -> list[int]:
     """How often each distinct total stands in `totals` (n,); NaN is none.
 
-    Neighbours that differ by no more than 1e-4 are alike: GRPO's normalisation makes next to nothing of them.
+    Neighbors that differ by no more than 1e-4 are alike: GRPO's normalization makes next to nothing of them.
     """
     known = np.sort(totals[~np.isnan(totals)])
     if not known.size:

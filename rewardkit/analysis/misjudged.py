@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rewardkit.analysis.discrimination import Numbers, settled
-from rewardkit.core.outcome import Column, Floats, Rows
+from rewardkit.core.batch.column import Column, Floats, Rows
 
 
 @dataclass(frozen=True)

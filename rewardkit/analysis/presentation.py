@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from rewardkit.core.table_text import visible
+from rewardkit.core.batch.table_text import visible
 
 UNKNOWN = "-"
 """What stands where there is no number."""

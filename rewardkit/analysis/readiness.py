@@ -18,8 +18,10 @@ from rewardkit.analysis.draws import drawn, multiplicities
 from rewardkit.analysis.presentation import json_ready
 from rewardkit.analysis.readiness_text import as_text, warnings_of
 from rewardkit.analysis.signal import EPSILON, causes, shares
+from rewardkit.core.batch.column import Column, Rows
+from rewardkit.core.batch.score import Outcome
+from rewardkit.core.batch.table import ScoreTable
 from rewardkit.core.errors import BindingError, RewardDefinitionError
-from rewardkit.core.outcome import Column, Outcome, Rows, ScoreTable
 
 FEW = 2
 """So many distinct totals are few: a prompt with two of them ranks its completions into right and wrong."""

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from rewardkit.analysis.discrimination import Labels, settled
-from rewardkit.core.outcome import Floats, Rows
-from rewardkit.core.progress import TOLERANCE, Bounds
+from rewardkit.core.batch.column import Floats, Rows
+from rewardkit.core.progress.bounds import TOLERANCE, Bounds
 
 
 @dataclass(frozen=True)

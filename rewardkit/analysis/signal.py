@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from rewardkit.core.outcome import Floats
+from rewardkit.core.batch.column import Floats
 
 Scale = Literal["group", "batch", "none"]
 
@@ -48,11 +48,11 @@ def causes(
     _, numbers = np.unique(members, return_inverse=True)
     sizes = np.bincount(numbers)
 
-    def centred(of: Floats) -> Floats:
+    def centered(of: Floats) -> Floats:
         means: Floats = np.bincount(numbers, of) / sizes
         return of - means[numbers]
 
-    parts = np.array([centred(term) for term in values])
+    parts = np.array([centered(term) for term in values])
     total = parts.sum(axis=0)
     variance = np.bincount(numbers, total * total)
     deviation = np.sqrt(variance / np.maximum(sizes - 1, 1))
@@ -65,8 +65,8 @@ def shares(caused: Floats, variance: float) -> Floats | None:
     return caused / variance if variance > 0.0 else None
 
 
-def normalised(columns: Sequence[Floats], weights: Sequence[float], groups: NDArray[np.int64]) -> list[Floats]:
-    """Weighted columns, each normalised within its groups by itself: the terms that GDPO adds up (arXiv:2601.05242).
+def normalized(columns: Sequence[Floats], weights: Sequence[float], groups: NDArray[np.int64]) -> list[Floats]:
+    """Weighted columns, each normalized within its groups by itself: the terms that GDPO adds up (arXiv:2601.05242).
 
     ``weight * (x - mean) / (deviation + 1e-4)`` with the sample deviation; NaN stays NaN.
     """

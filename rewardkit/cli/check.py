@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from rewardkit.testing.execution import Told
     from rewardkit.testing.reports import Section
-    from rewardkit.testing.running import Told
 
     Verbs = argparse._SubParsersAction[argparse.ArgumentParser]
 
@@ -64,11 +64,11 @@ def add_to(verbs: Verbs) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """0 where no fault was found, 1 where there is one."""
-    from rewardkit.testing.loading import load
+    from rewardkit.data.reward_names import load
     from rewardkit.testing.reports import json_of, page_of, text_of
 
     loaded = [one for target in options.targets for one in load(target)]
-    # All are bound before the first is checked: a misspelt law should not show after a minute.
+    # All are bound before the first is checked: a misspelled law should not show after a minute.
     bound = [_bound(one, options) for one in loaded]
     sections = []
     for number, one in enumerate(bound):
@@ -83,7 +83,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _bound(loaded: Any, options: argparse.Namespace) -> Any:
-    from rewardkit.testing.labelled import bound_with
+    from rewardkit.testing.labels import bound_with
 
     chosen = {"budget": options.budget, "seed": options.seed}
     if options.regressions is not None:

@@ -21,7 +21,7 @@ def add_to(verbs: Verbs) -> None:
         "reward of four components, and compares held-out prompts before and after. Needs no network and no GPU.",
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
-    verb.add_argument("--steps", type=count, default=100, help="optimiser steps of GRPO")
+    verb.add_argument("--steps", type=count, default=100, help="optimizer steps of GRPO")
     verb.add_argument("--out", type=Path, default=Path("runs/demo"), help="folder for plot, record, samples and model")
     verb.add_argument("--seed", type=int, default=0, help="of orders, weights and sampling")
     verb.add_argument("--threads", type=count, default=None, help="torch's threads; None: the cores that are idle")
@@ -31,6 +31,6 @@ def add_to(verbs: Verbs) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """0 where the held-out reward rose, 1 where it did not."""
-    from rewardkit_trl.demo.run import run_demo
+    from rewardkit_runner.demo.run import run_demo
 
     return run_demo(steps=options.steps, out=options.out, seed=options.seed, threads=options.threads, size=options.size)

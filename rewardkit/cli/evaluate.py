@@ -47,8 +47,8 @@ def add_to(verbs: Verbs) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """0 where all completions were scored."""
-    from rewardkit_trl.runner.configuration.reading import read
-    from rewardkit_trl.runner.evaluation.evaluating import evaluate
+    from rewardkit_runner.configuration.reader import read
+    from rewardkit_runner.evaluation.evaluate import evaluate
 
     return evaluate(
         read(options.config, options.sets),

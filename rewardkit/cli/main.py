@@ -15,8 +15,8 @@ from rewardkit.cli.score import add_to as add_score
 from rewardkit.cli.train import add_to as add_train
 from rewardkit.cli.update import add_to as add_update
 from rewardkit.cli.view import add_to as add_view
+from rewardkit.core.batch.table_text import visible
 from rewardkit.core.errors import RewardKitError
-from rewardkit.core.table_text import visible
 
 
 def parser() -> argparse.ArgumentParser:

@@ -62,12 +62,12 @@ def add_to(verbs: Verbs) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """0 where all rows were scored, 1 where some were not."""
-    from rewardkit.core.scorer import Scorer
-    from rewardkit.core.table_text import visible
-    from rewardkit.testing.replay.replaying import Replayed, replay
-    from rewardkit.testing.replay.report import ReplayReport
-    from rewardkit.testing.replay.saved import saved
-    from rewardkit.testing.replay.writing import kind_of, written
+    from rewardkit.core.batch.table_text import visible
+    from rewardkit.core.evaluation.scorer import Scorer
+    from rewardkit.replay.replay import Replayed, replay
+    from rewardkit.replay.report import ReplayReport
+    from rewardkit.replay.sources import saved
+    from rewardkit.replay.writers import kind_of, written
 
     if options.out is not None:
         kind_of(options.out)  # before anything is read

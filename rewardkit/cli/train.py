@@ -51,9 +51,8 @@ def add_to(verbs: Verbs) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """0 where it trained to its end."""
-    from rewardkit_trl.runner.configuration import reading
-
     from rewardkit.core.errors import RewardKitError
+    from rewardkit_runner.configuration import reader as reading
 
     if options.schema:
         print(json.dumps(reading.schema(), indent=2))
@@ -66,9 +65,9 @@ def run(options: argparse.Namespace) -> int:
         return 0
     if options.preflight_only:
         return _preflight(config)
-    from rewardkit_trl.runner.training import train
+    from rewardkit_runner.training import train
 
-    return train(config, resume=options.resume)
+    return train(config)
 
 
 def _sets(options: argparse.Namespace) -> list[str]:
@@ -78,6 +77,9 @@ def _sets(options: argparse.Namespace) -> list[str]:
         sets.append(f"output={json.dumps(str(options.output.absolute()))}")
     if options.processes is not None:
         sets.append(f"processes={options.processes}")
+    if options.resume is not False:
+        folder = isinstance(options.resume, str) and Path(options.resume).is_dir()
+        sets.append(f"resume={json.dumps(str(Path(options.resume).absolute()) if folder else options.resume)}")
     if options.no_preflight:
         sets.append("preflight=false")
     return sets
@@ -85,9 +87,9 @@ def _sets(options: argparse.Namespace) -> list[str]:
 
 def _preflight(config: Any) -> int:
     """0 where nothing stands in the way of training."""
-    from rewardkit_trl.runner.data.datasets import training_and_held_out
-    from rewardkit_trl.runner.preflight import preflight
-    from rewardkit_trl.runner.rewards import reward_of
+    from rewardkit_runner.data.datasets import training_and_held_out
+    from rewardkit_runner.preflight import preflight
+    from rewardkit_runner.rewards import reward_of
 
     reward = reward_of(config)
     training, held_out = training_and_held_out(config)

@@ -8,10 +8,10 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from rewardkit.core.table_text import visible
+from rewardkit.core.batch.table_text import visible
 
 if TYPE_CHECKING:
-    from rewardkit_trl.updates.mailbox import Mailbox
+    from rewardkit_live.mailbox import Mailbox
 
     Verbs = argparse._SubParsersAction[argparse.ArgumentParser]
 
@@ -64,9 +64,8 @@ def add_to(verbs: Verbs) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """0 where the training took it."""
-    from rewardkit_trl.updates.face import answered, mailbox_of, sent
-
     from rewardkit.core.errors import RewardKitError
+    from rewardkit_live.requests import answered, mailbox_of, sent
 
     folder = options.folder
     numbers = _numbers(options.numbers)
@@ -80,7 +79,7 @@ def run(options: argparse.Namespace) -> int:
                 "--dry-run tries a reward from its code: name it, path/to/file.py:reward. Numbers need the training's "
                 "own reward: it tries them before it takes them"
             )
-        from rewardkit_trl.updates.dry_run import dry_run
+        from rewardkit_live.dry_run import dry_run
 
         print(_trial(dry_run(folder, options.reward)))
         return 0
@@ -145,7 +144,7 @@ def _told(answer: Mapping[str, Any], waited: float, mailbox: Mailbox) -> int:
 
 def _alive(mailbox: Mailbox) -> str:
     """Whether there seems to be a training at all."""
-    from rewardkit_trl.updates.face import state_of
+    from rewardkit_live.requests import state_of
 
     last = mailbox.last_written()
     if last is None or state_of(mailbox) == "running":
@@ -172,7 +171,7 @@ def _trial(trial: Mapping[str, Any]) -> str:
 
 
 def _config(mailbox: Mailbox) -> str:
-    from rewardkit_trl.updates.face import get_config
+    from rewardkit_live.requests import get_config
 
     config = get_config(mailbox.folder.parent)
     lines = [

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import inspect
+import warnings
 from collections.abc import Iterable
 
 SHOWN_CHARACTERS = 200
@@ -56,6 +57,17 @@ class RewardKitWarning(UserWarning):
     """Something in a reward will probably not do what its author wants; training can go on."""
 
 
+def warn(message: str) -> None:
+    """Warns of a reward that will probably not do what its author wants."""
+    # The frame that would be named is the trainer's or a thread's, never the user's.
+    warnings.warn(message, RewardKitWarning, stacklevel=2)
+
+
+def worth_reporting(count: int) -> bool:
+    """Whether the `count`-th of many similar events is reported: the 1st, the 10th, the 100th, ..."""
+    return str(count).strip("0") == "1"
+
+
 def shorten(value: object, limit: int = SHOWN_CHARACTERS) -> str:
     """``repr(value)`` cut to `limit` characters, saying how much is missing; never raises."""
     if isinstance(value, str) and len(value) > limit:
@@ -65,6 +77,11 @@ def shorten(value: object, limit: int = SHOWN_CHARACTERS) -> str:
     except Exception as error:
         text = f"<{type(value).__name__} whose repr raises {type(error).__name__}>"
     return text if len(text) <= limit else f"{text[:limit]}... ({len(text):,} characters)"
+
+
+def shorten_line(text: str, limit: int = 400) -> str:
+    """`text` on one line, its middle left out where it is long."""
+    return text if len(text) <= limit else f"{text[: limit * 2 // 3]} ... {text[-limit // 4 :]}"
 
 
 def hashable(value: object) -> bool:

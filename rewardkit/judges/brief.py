@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
-from rewardkit.core.calling import Abstention
 from rewardkit.core.errors import RewardFailure, shorten
-from rewardkit.judges.asking import Conversation, Service, ask
-from rewardkit.judges.conversations import conversation
-from rewardkit.judges.metering import tally
+from rewardkit.core.tree.results import Abstention
+from rewardkit.judges.inquiry import Conversation, Service, ask
+from rewardkit.judges.prompts import conversation
 from rewardkit.judges.rubrics import Rubric
-from rewardkit.judges.shielding import Shielded, escaped
+from rewardkit.judges.shield import Shielded, escaped
+from rewardkit.judges.usage import tally
 from rewardkit.judges.verdicts import Form, Verdict
 
 NOTE_CHARACTERS = 500

@@ -13,7 +13,7 @@ from itertools import groupby
 from typing import Any, final
 
 from rewardkit.core.errors import RewardFailure, RunStopped, near_miss, shorten
-from rewardkit.core.fingerprints import fingerprint
+from rewardkit.core.tree.fingerprints import fingerprint
 
 _NO_LIMIT_NAMED = 4096  # tokens, where neither the model nor its tokenizer has a limit
 _LONGEST_TOKEN = 32  # characters; a text of more than that for each token it may have is not read to its end

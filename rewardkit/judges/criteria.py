@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, final
 
 import numpy as np
 
-from rewardkit.core.algebra import Reward, checked_name
+from rewardkit.core.batch.column import Column, Rows
+from rewardkit.core.batch.score import SCORED
 from rewardkit.core.errors import RewardDefinitionError, shorten
-from rewardkit.core.outcome import SCORED, Column, Rows
-from rewardkit.core.progress import Bounds, Weight, as_weight
-from rewardkit.core.scoring import Scoring
+from rewardkit.core.progress.schedule import Weight, as_weight
+from rewardkit.core.tree.reward import Evaluation, Facts, Reward, Steps, checked_name
 from rewardkit.judges.verdicts import Interval
 
 
@@ -87,20 +88,16 @@ class CriterionScore(Reward):
     judge: Reward
     label: str
 
-    @property
-    def name(self) -> str:
-        return self.label
+    @cached_property
+    def facts(self) -> Facts:
+        return Facts(name=self.label, bounds=self.judge.bounds, children=(self.judge,))
 
-    @property
-    def children(self) -> tuple[Reward, ...]:
-        return (self.judge,)
+    def _rebuilt(self, children: tuple[Reward, ...], numbers: tuple[Any, ...]) -> Reward:
+        (judge,) = children
+        return CriterionScore(judge, self.label)
 
-    @property
-    def bounds(self) -> Bounds:
-        return self.judge.bounds
-
-    async def evaluate(self, scoring: Scoring, rows: Rows) -> Column:
-        (whole,) = await scoring.columns([(self.judge, rows)])
+    def _evaluate(self, evaluation: Evaluation, rows: Rows) -> Steps:
+        (whole,) = yield [(self.judge, rows)]
         result = Column.empty(len(rows))
         result.fill(rows, Column(whole.values, whole.codes))  # the reason stands once, beside the judge's own score
         scored = rows & (whole.codes == SCORED)

@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
-from rewardkit.core.calling import Abstention, Raised
-from rewardkit.core.outcome import Score
+from rewardkit.core.batch.score import Score
+from rewardkit.core.tree.results import Abstention, Raised
 from rewardkit.judges.brief import Brief, note, reported
 from rewardkit.judges.endpoint.failures import NoVerdict
-from rewardkit.judges.metering import Tally, metered
-from rewardkit.judges.shielding import Shielded, shielded
+from rewardkit.judges.shield import Shielded, shielded
+from rewardkit.judges.usage import Tally, metered
 from rewardkit.judges.verdicts import Ranking, Verdict
 
 LEAST_CHARACTERS = 200
@@ -74,7 +74,7 @@ class GroupJudge:
     async def _unfit(self, shown: Mapping[str, Shielded], sample: Mapping[str, Any]) -> dict[str, Raised]:
         """The completions that get no verdict even alone: what they hold is refused, or makes the judge talk nonsense.
 
-        They fail, so that they take none of their neighbours with them.
+        They fail, so that they take none of their neighbors with them.
         """
         alone = [self._verdict({text: each}, sample) for text, each in shown.items()]
         found = {}

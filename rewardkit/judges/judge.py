@@ -8,21 +8,23 @@ from collections.abc import Iterable, Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any, Literal
 
-from rewardkit.core.algebra import Reward, checked_name, weighted_sum_of
-from rewardkit.core.binding import Parameter
-from rewardkit.core.calling import Policy
 from rewardkit.core.errors import MissingExtraError, RewardDefinitionError, shorten
-from rewardkit.core.leaf import Leaf
-from rewardkit.core.visibility import spoken_text, visible_text
-from rewardkit.judges.asking import Service
+from rewardkit.core.text.visibility import spoken_text, visible_text
+from rewardkit.core.tree.algebra import weighted_sum_of
+from rewardkit.core.tree.binding import Binding
+from rewardkit.core.tree.leaf import Leaf
+from rewardkit.core.tree.parameters import Parameter
+from rewardkit.core.tree.results import Contract, Policy
+from rewardkit.core.tree.reward import Reward, checked_name
 from rewardkit.judges.brief import Brief
 from rewardkit.judges.budget import Budget
 from rewardkit.judges.cache import Cache
 from rewardkit.judges.canaries import Canaries
-from rewardkit.judges.conversations import Example
 from rewardkit.judges.criteria import Criterion, CriterionScore, checked_criteria, checked_scale
 from rewardkit.judges.endpoint.access import Access, problem_of
 from rewardkit.judges.group_judge import GroupJudge
+from rewardkit.judges.inquiry import Service
+from rewardkit.judges.prompts import Example
 from rewardkit.judges.rubrics import Rubric
 from rewardkit.judges.sample_judge import SampleJudge
 from rewardkit.judges.verdicts import Checklist, Form, Malformed, Scale, Scales
@@ -151,22 +153,24 @@ def judge(
     examples = tuple(examples)
     if form is None and examples:
         raise RewardDefinitionError("judge: examples show how to score one completion; compare= has no use for them")
-    leaf = Leaf(
+    binding = Binding(
         GroupJudge(brief)
         if form is None
         else SampleJudge(brief, form, tuple(_example(one, form) for one in examples), canaries, batch_deadline),
-        checked_name(name),
         (
             Parameter("completion", "completion", spoken_text if show_thinking else visible_text),
             *(Parameter(name, name) for name in names),
         ),
         scope="group" if form is None else "sample",
-        on_failure=_policy(on_failure),
         deterministic=bool(deterministic),
         expensive=True,
         timeout=_number("batch_deadline", batch_deadline),
         trusted=True,
-        expression=f"judge({rubric if len(rubric) <= 60 else rubric[:57] + '...'!r}, model={model!r})",
+    )
+    leaf = Leaf(
+        binding,
+        Contract(checked_name(name), on_failure=_policy(on_failure)),
+        f"judge({rubric if len(rubric) <= 60 else rubric[:57] + '...'!r}, model={model!r})",
     )
     if not listed:
         return leaf

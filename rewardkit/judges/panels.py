@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal, final
 
 import numpy as np
 
-from rewardkit.core.algebra import Reward, as_reward, checked_name
+from rewardkit.core.batch.column import Column, Floats, Rows
 from rewardkit.core.errors import RewardDefinitionError, shorten
-from rewardkit.core.outcome import Column, Floats, Rows
-from rewardkit.core.progress import Bounds
-from rewardkit.core.scoring import Scoring
+from rewardkit.core.tree.reward import Evaluation, Facts, Reward, Steps, as_reward, checked_name
 
 Combine = Literal["mean", "median"]
 
@@ -43,24 +42,17 @@ class Panel(Reward):
     combine: Combine
     label: str
 
-    @property
-    def name(self) -> str:
-        return self.label
+    @cached_property
+    def facts(self) -> Facts:
+        limits = [judge.bounds for judge in self.judges]
+        bounds = min(low for low, _ in limits), max(high for _, high in limits)
+        return Facts(name=self.label, bounds=bounds, children=self.judges, measures=True)
 
-    @property
-    def children(self) -> tuple[Reward, ...]:
-        return self.judges
+    def _rebuilt(self, children: tuple[Reward, ...], numbers: tuple[Any, ...]) -> Reward:
+        return Panel(children, self.combine, self.label)
 
-    @property
-    def bounds(self) -> Bounds:
-        return min(judge.bounds[0] for judge in self.judges), max(judge.bounds[1] for judge in self.judges)
-
-    @property
-    def measures(self) -> bool:
-        return True
-
-    async def evaluate(self, scoring: Scoring, rows: Rows) -> Column:
-        columns = await scoring.columns([(judge, rows) for judge in self.judges])
+    def _evaluate(self, evaluation: Evaluation, rows: Rows) -> Steps:
+        columns: list[Column] = yield [(judge, rows) for judge in self.judges]
         given = np.stack([column.values for column in columns])
         voted = rows & ~np.isnan(given).all(axis=0)
         values: Floats = np.full(len(rows), np.nan)
@@ -72,7 +64,7 @@ class Panel(Reward):
             distances[scored] = np.nanmax(given[:, scored], axis=0) - np.nanmin(given[:, scored], axis=0)
         result.parts["disagreement"] = distances
         result.notes.update((row, self._note(columns, row, distances[row])) for row in np.flatnonzero(rows).tolist())
-        scoring.measured(self, _Disagreement(tuple(distances[scored].tolist())))
+        evaluation.measured(self, _Disagreement(tuple(distances[scored].tolist())))
         return result
 
     def _note(self, columns: Sequence[Column], row: int, distance: float) -> str:

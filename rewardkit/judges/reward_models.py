@@ -16,14 +16,15 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, final
 
-from rewardkit.core.algebra import Reward
-from rewardkit.core.binding import Parameter
-from rewardkit.core.calling import Policy
+from rewardkit.core.batch.score import Score
 from rewardkit.core.errors import MissingExtraError, RewardDefinitionError, hashable, shorten
-from rewardkit.core.leaf import Leaf, expression
-from rewardkit.core.outcome import Score
-from rewardkit.core.progress import Bounds
-from rewardkit.core.visibility import visible_text
+from rewardkit.core.progress.bounds import Bounds
+from rewardkit.core.text.visibility import visible_text
+from rewardkit.core.tree.binding import Binding
+from rewardkit.core.tree.leaf import Leaf, expression
+from rewardkit.core.tree.parameters import Parameter
+from rewardkit.core.tree.results import Contract, Policy
+from rewardkit.core.tree.reward import Reward
 from rewardkit.judges.classifiers import Reading, Verdict, Weights, loaded
 
 
@@ -45,7 +46,7 @@ def reward_model(
 ) -> Reward:
     """What a sequence classifier says of the completion, such as one trained on preferences.
 
-    ``rk.normalise(rk.reward_model("org/name"))`` makes its open scale comparable to other rewards;
+    ``rk.normalize(rk.reward_model("org/name"))`` makes its open scale comparable to other rewards;
     ``rk.gate(when=form, then=rk.reward_model("org/name", probability=True))`` reads what has the right form alone.
 
     The prompt is given as the user's message and the completion as the assistant's by the tokenizer's chat template;
@@ -102,16 +103,8 @@ def reward_model(
         probability=(probability, False),
     )
     parameters = (Parameter("completion", "completion"), Parameter("prompt", "prompt", default=""))
-    return Leaf(
-        reader,
-        name,
-        parameters,
-        limits=limits,
-        on_failure=on_failure,
-        expensive=True,
-        trusted=True,
-        expression=shown,
-    )
+    binding = Binding(reader, parameters, expensive=True, trusted=True)
+    return Leaf(binding, Contract(name, limits, on_failure=on_failure), shown)
 
 
 @final

@@ -14,7 +14,7 @@ from string import Formatter
 from typing import Any
 
 from rewardkit.core.errors import RewardDefinitionError, shorten
-from rewardkit.judges.shielding import escaped
+from rewardkit.judges.shield import escaped
 
 _REFUSED = {
     "messages": "name {prompt} and {completion}",

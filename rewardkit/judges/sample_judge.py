@@ -9,15 +9,15 @@ from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from rewardkit.core.calling import Abstention
+from rewardkit.core.batch.score import Score
 from rewardkit.core.errors import RewardFailure
-from rewardkit.core.outcome import Score
-from rewardkit.judges.asking import Conversation
+from rewardkit.core.tree.results import Abstention
 from rewardkit.judges.brief import Brief, note, reported
 from rewardkit.judges.canaries import Canaries, Canary
-from rewardkit.judges.conversations import Example
-from rewardkit.judges.metering import Tally, metered, tally
-from rewardkit.judges.shielding import Shielded, shielded
+from rewardkit.judges.inquiry import Conversation
+from rewardkit.judges.prompts import Example
+from rewardkit.judges.shield import Shielded, shielded
+from rewardkit.judges.usage import Tally, metered, tally
 from rewardkit.judges.verdicts import Form, Scale
 
 _log = logging.getLogger("rewardkit.judges")
@@ -63,7 +63,7 @@ class SampleJudge:
             return await calls
         due = self.canaries.due(_batches[self])
         _batches[self] += 1
-        results, given = await asyncio.gather(calls, asyncio.gather(*map(self._recognised, due)))
+        results, given = await asyncio.gather(calls, asyncio.gather(*map(self._recognized, due)))
         if due:
             drift = self.canaries.drift(given)
             tally().drifts.append(drift)
@@ -71,7 +71,7 @@ class SampleJudge:
                 _log.warning("%s", drift.warning)
         return results
 
-    async def _recognised(self, canary: Canary) -> float | None:
+    async def _recognized(self, canary: Canary) -> float | None:
         """The score that a known completion gets now, on the judge's own scale."""
         values = {"prompt": canary.prompt, **dict(canary.columns)}
         asked = self._asked(shielded(canary.completion, self.brief.max_characters), values)

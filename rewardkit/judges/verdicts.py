@@ -16,8 +16,8 @@ from typing import Annotated, Any, final
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from rewardkit.core.errors import shorten
-from rewardkit.core.json_text import Parsed, parse_json
-from rewardkit.core.visibility import spoken_text
+from rewardkit.core.text.json_text import Parsed, parse_json
+from rewardkit.core.text.visibility import spoken_text
 
 Interval = tuple[float, float]
 

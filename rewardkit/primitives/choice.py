@@ -11,14 +11,14 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator
 
-from rewardkit.core.algebra import Reward
-from rewardkit.core.binding import Parameter
+from rewardkit.core.batch.score import Score
 from rewardkit.core.errors import RewardDefinitionError, near_miss, shorten
-from rewardkit.core.extraction import Extractor, answer, as_extractor, whole
-from rewardkit.core.leaf import expression, primitive
-from rewardkit.core.outcome import Score
-from rewardkit.primitives.choosing.claims import chosen
-from rewardkit.primitives.choosing.options import MOST_OPTIONS, Options
+from rewardkit.core.text.extraction import Extractor, answer, as_extractor, whole
+from rewardkit.core.tree.leaf import expression, primitive
+from rewardkit.core.tree.parameters import Parameter
+from rewardkit.core.tree.reward import Reward
+from rewardkit.primitives.choices.claims import chosen
+from rewardkit.primitives.choices.options import MOST_OPTIONS, Options
 
 
 @dataclass(frozen=True)

@@ -9,26 +9,26 @@ import textwrap
 from collections.abc import Generator
 from concurrent.futures import Future
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Annotated, Any, ClassVar, Literal, get_args
 
 from pydantic import PlainValidator
 
-from rewardkit.core.algebra import Reward
-from rewardkit.core.binding import Parameter
+from rewardkit.core.batch.score import Score
 from rewardkit.core.errors import RewardDefinitionError, shorten
-from rewardkit.core.extraction import Extractor, Tag, TextExtractor, as_extractor, whole
-from rewardkit.core.leaf import expression, primitive
-from rewardkit.core.marks import fenced_blocks
-from rewardkit.core.outcome import Score
-from rewardkit.core.progress import number as checked_number
-from rewardkit.primitives.sandbox import judging, pool
+from rewardkit.core.progress.bounds import number as checked_number
+from rewardkit.core.text.extraction import Extractor, Tag, TextExtractor, as_extractor, whole
+from rewardkit.core.text.marks import fenced_blocks
+from rewardkit.core.tree.leaf import expression, primitive
+from rewardkit.core.tree.parameters import Parameter
+from rewardkit.core.tree.reward import Reward
+from rewardkit.primitives.sandbox import pool, verdicts as judging
 from rewardkit.primitives.sandbox.assertions import foreign_modules
 from rewardkit.primitives.sandbox.cases import Tests, read_tests
 from rewardkit.primitives.sandbox.isolation import chosen
 from rewardkit.primitives.sandbox.limits import USUAL, Limits
-from rewardkit.primitives.sandbox.running import Job, Trial, runs
+from rewardkit.primitives.sandbox.runs import Job, Trial, runs
 
 Credit = Literal["partial", "binary"]
 
@@ -46,8 +46,8 @@ class Program(TextExtractor):
             answer = Tag("answer").find(answer) or ""
         if "```" in answer:
             blocks = fenced_blocks(answer)
-            labelled = [body for language, body in blocks if language in _LANGUAGES and _has_code(body)]
-            bodies = labelled or [body for language, body in blocks if not language]
+            labeled = [body for language, body in blocks if language in _LANGUAGES and _has_code(body)]
+            bodies = labeled or [body for language, body in blocks if not language]
             answer = bodies[-1] if bodies else ""
         return textwrap.dedent(answer) if _has_code(answer) else None
 
@@ -202,14 +202,14 @@ def code_tests(
         extract=(extract and where, None),
         gold=(gold_where, None),
     )
-    leaf = primitive(
+    return primitive(
         CodeTests(room, credit),
         "code_tests",
         shown,
         Parameter("program", "completion", view=where),
         _gold("code_tests", column, room, gold_where),
+        expensive=True,
     )
-    return replace(leaf, expensive=True)
 
 
 def code_runs(
@@ -248,7 +248,7 @@ def code_runs(
     )
     parameters = [Parameter("program", "completion", view=where)]
     parameters += [_gold("code_runs", name, room, gold_where) for name in columns]
-    return replace(primitive(CodeRuns(room), "code_runs", shown, *parameters), expensive=True)
+    return primitive(CodeRuns(room), "code_runs", shown, *parameters, expensive=True)
 
 
 def _gold(name: str, column: str, room: Room, extract: Extractor | None) -> Parameter:

@@ -10,13 +10,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rewardkit.core.algebra import Reward
-from rewardkit.core.binding import Parameter
-from rewardkit.core.comparison import PlainText, bare
-from rewardkit.core.extraction import Answer, Extractor, as_extractor
-from rewardkit.core.leaf import Leaf, expression
-from rewardkit.core.outcome import Score
-from rewardkit.core.visibility import shown
+from rewardkit.core.batch.score import Score
+from rewardkit.core.text.extraction import Answer, Extractor, as_extractor
+from rewardkit.core.text.visibility import shown
+from rewardkit.core.tree.binding import Binding
+from rewardkit.core.tree.gold import PlainText, bare
+from rewardkit.core.tree.leaf import Leaf, expression
+from rewardkit.core.tree.parameters import Parameter
+from rewardkit.core.tree.results import Contract
+from rewardkit.core.tree.reward import Reward
 
 
 @dataclass(frozen=True)
@@ -61,12 +63,9 @@ def diversity(*, extract: Extractor | Any = None, ignore_case: bool = True) -> R
         BindingError: while scoring: a process got part of a group, and cannot bring it together.
     """
     where = as_extractor(extract, Answer())
+    answers = Parameter("answers", "completion", view=where)
     return Leaf(
-        Distinctness(PlainText(ignore_case)),
-        "diversity",
-        (Parameter("answers", "completion", view=where),),
-        scope="group",
-        abstains=True,
-        trusted=True,
-        expression=expression("diversity", extract=(extract and where, None), ignore_case=(ignore_case, True)),
+        Binding(Distinctness(PlainText(ignore_case)), (answers,), scope="group", trusted=True),
+        Contract("diversity", may_abstain=True),
+        expression("diversity", extract=(extract and where, None), ignore_case=(ignore_case, True)),
     )

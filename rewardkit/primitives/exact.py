@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from rewardkit.core.algebra import Reward
-from rewardkit.core.comparison import GoldText, against_gold, normal
+from rewardkit.core.batch.score import Score
 from rewardkit.core.errors import shorten
-from rewardkit.core.extraction import Extractor
-from rewardkit.core.outcome import Score
+from rewardkit.core.text.extraction import Extractor
+from rewardkit.core.tree.gold import GoldText, against_gold, normal
+from rewardkit.core.tree.reward import Reward
 
 
 @dataclass(frozen=True)
 class Exact:
-    """Equal after normalising white space and Unicode form."""
+    """Equal after normalizing white space and Unicode form."""
 
     ignore_case: bool
 

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
-from rewardkit.core.algebra import Reward
-from rewardkit.core.binding import Parameter
+from rewardkit.core.batch.score import Score
 from rewardkit.core.errors import RewardDefinitionError, shorten
-from rewardkit.core.extraction import Extractor, as_extractor, whole
-from rewardkit.core.json_text import MAX_CHARACTERS
-from rewardkit.core.leaf import expression, primitive
-from rewardkit.core.marks import fenced_blocks
-from rewardkit.core.outcome import Score
-from rewardkit.core.visibility import has_visible_character, spoken_text, visible_between
+from rewardkit.core.text.extraction import Extractor, as_extractor, whole
+from rewardkit.core.text.json_text import MAX_CHARACTERS
+from rewardkit.core.text.marks import fenced_blocks
+from rewardkit.core.text.visibility import has_visible_character, spoken_text, visible_between
+from rewardkit.core.tree.leaf import expression, primitive
+from rewardkit.core.tree.parameters import Parameter
+from rewardkit.core.tree.reward import Reward
 
 Anchored = bool | Literal["start"]
 

@@ -1,7 +1,7 @@
 """A JSON answer against a gold one: ``rk.json_match("gold")`` counts what is right, by value.
 
 Against the gold ``{"sku": "a-7", "qty": 31}`` the answer ``{"sku": "a-7", "qty": 30}`` earns 0.5, with the note
-``qty: 30 is not 31``. The formula and its laws stand in ``rewardkit.primitives.matching.credit``.
+``qty: 30 is not 31``. The formula and its laws stand in ``rewardkit.primitives.json_comparison.credit``.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from typing import Annotated, Any, Literal
 
 from pydantic import PlainValidator
 
-from rewardkit.core.algebra import Reward
-from rewardkit.core.binding import Parameter
+from rewardkit.core.batch.score import Score
 from rewardkit.core.errors import MissingExtraError, RewardDefinitionError, near_miss, shorten
-from rewardkit.core.extraction import Extractor, Json, as_extractor, document
-from rewardkit.core.json_text import Parsed, parse_json
-from rewardkit.core.leaf import expression, primitive
-from rewardkit.core.outcome import Score
-from rewardkit.core.progress import number
-from rewardkit.primitives.matching.credit import GoldDocument, Matching, credit
-from rewardkit.primitives.matching.document import Rules, steps_of
+from rewardkit.core.progress.bounds import number
+from rewardkit.core.text.extraction import Extractor, Json, as_extractor, document
+from rewardkit.core.text.json_text import Parsed, parse_json
+from rewardkit.core.tree.leaf import expression, primitive
+from rewardkit.core.tree.parameters import Parameter
+from rewardkit.core.tree.reward import Reward
+from rewardkit.primitives.json_comparison.credit import GoldDocument, Matching, credit
+from rewardkit.primitives.json_comparison.document import Rules, steps_of
 
 Extra = Literal["cost", "allow"]
 

@@ -1,4 +1,4 @@
-"""Does a completion's JSON fulfil a schema, and how far does it get?
+"""Does a completion's JSON fulfill a schema, and how far does it get?
 
 With ``class Line(BaseModel): sku: str; qty: int``, the document ``{"sku": "a-7", "qty": "three"}`` earns 0.5
 under ``credit="partial"``, with the note ``qty: "three" is not of type "integer"``, and 0.0 under
@@ -18,13 +18,13 @@ from pydantic import BaseModel, TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue, JsonSchemaWarningKind
 from pydantic_core import core_schema
 
-from rewardkit.core.algebra import Reward
-from rewardkit.core.binding import Parameter
+from rewardkit.core.batch.score import Score
 from rewardkit.core.errors import RewardDefinitionError, shorten
-from rewardkit.core.extraction import Extractor, Json, as_extractor, document
-from rewardkit.core.json_text import Parsed
-from rewardkit.core.leaf import expression, primitive
-from rewardkit.core.outcome import Score
+from rewardkit.core.text.extraction import Extractor, Json, as_extractor, document
+from rewardkit.core.text.json_text import Parsed
+from rewardkit.core.tree.leaf import expression, primitive
+from rewardkit.core.tree.parameters import Parameter
+from rewardkit.core.tree.reward import Reward
 from rewardkit.primitives.schema.checks import read_schema
 from rewardkit.primitives.schema.credit import SchemaEngine
 from rewardkit.primitives.schema.document import refusal
@@ -146,7 +146,7 @@ class SchemaCredit:
 def json_schema(
     schema: Any, *, credit: Credit = "partial", formats: bool = True, extract: Extractor | Any = None
 ) -> Reward:
-    """How far the completion's JSON fulfils a schema; 1.0 exactly when it validates.
+    """How far the completion's JSON fulfills a schema; 1.0 exactly when it validates.
 
     ``rk.json_schema(Line)`` gives 0.5 to ``{"sku": "a-7", "qty": "three"}``: one of two required fields is right.
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from rewardkit.core.algebra import Reward
-from rewardkit.core.binding import Parameter
+from rewardkit.core.batch.score import Score
 from rewardkit.core.errors import MissingExtraError, RewardDefinitionError, shorten
-from rewardkit.core.extraction import Extractor, Json, as_extractor, document
-from rewardkit.core.json_text import Parsed
-from rewardkit.core.leaf import expression, primitive
-from rewardkit.core.outcome import Score
+from rewardkit.core.text.extraction import Extractor, Json, as_extractor, document
+from rewardkit.core.text.json_text import Parsed
+from rewardkit.core.tree.leaf import expression, primitive
+from rewardkit.core.tree.parameters import Parameter
+from rewardkit.core.tree.reward import Reward
 
 Kind = Literal["object", "array"]
 

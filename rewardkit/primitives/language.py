@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from rewardkit.core.algebra import Reward
-from rewardkit.core.binding import Parameter
+from rewardkit.core.batch.score import Score
 from rewardkit.core.errors import RewardDefinitionError, near_miss, shorten
-from rewardkit.core.extraction import Extractor, as_extractor, raw
-from rewardkit.core.json_text import MAX_CHARACTERS
-from rewardkit.core.leaf import expression, primitive
-from rewardkit.core.outcome import Score
-from rewardkit.core.progress import number as checked_number
+from rewardkit.core.progress.bounds import number as checked_number
+from rewardkit.core.text.extraction import Extractor, as_extractor, raw
+from rewardkit.core.text.json_text import MAX_CHARACTERS
+from rewardkit.core.tree.leaf import expression, primitive
+from rewardkit.core.tree.parameters import Parameter
+from rewardkit.core.tree.reward import Reward
 
 _LANGUAGES = {
     ("LATIN",): "cs da de en es et fi fr hr hu id it lt lv ms nl no pl pt ro sk sl sv sw tl tr vi",

@@ -10,22 +10,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Literal, final, get_args
 
 import numpy as np
 
-from rewardkit.core.algebra import Reward, as_reward
-from rewardkit.core.batch import Batch
-from rewardkit.core.binding import Parameter
+from rewardkit.core.batch.column import Column, Rows
+from rewardkit.core.batch.score import Score
 from rewardkit.core.errors import RewardDefinitionError, shorten
-from rewardkit.core.extraction import Extractor, as_extractor, whole
-from rewardkit.core.json_text import MAX_CHARACTERS
-from rewardkit.core.leaf import expression, primitive
-from rewardkit.core.outcome import Column, Rows, Score
-from rewardkit.core.progress import TOLERANCE, Bounds, number as checked_number
-from rewardkit.core.scoring import Scoring, Together
-from rewardkit.core.visibility import shown as shown_text
+from rewardkit.core.progress.bounds import TOLERANCE, Bounds, number as checked_number
+from rewardkit.core.text.extraction import Extractor, as_extractor, whole
+from rewardkit.core.text.json_text import MAX_CHARACTERS
+from rewardkit.core.text.visibility import shown as shown_text
+from rewardkit.core.tree.leaf import expression, primitive
+from rewardkit.core.tree.parameters import Parameter
+from rewardkit.core.tree.reward import Evaluation, Facts, Reward, Steps, as_reward
 
 Unit = Literal["tokens", "words", "characters"]
 
@@ -193,25 +193,19 @@ class CosineLength(Reward):
     threshold: float
     call: str = field(compare=False)
 
-    @property
-    def name(self) -> str:
-        return "cosine_length"
-
-    @property
-    def generic(self) -> bool:
-        return True
-
-    @property
-    def children(self) -> tuple[Reward, ...]:
-        return (self.correct, self.length)
-
-    @property
-    def bounds(self) -> Bounds:
+    @cached_property
+    def facts(self) -> Facts:
         ends = (*self.right, *self.wrong)
-        return min(ends), max(ends)
+        return Facts(
+            name="cosine_length", bounds=(min(ends), max(ends)), children=(self.correct, self.length), generic=True
+        )
 
-    async def evaluate(self, scoring: Scoring, rows: Rows) -> Column:
-        correct, length = await scoring.columns([(self.correct, rows), (self.length, rows)])
+    def _rebuilt(self, children: tuple[Reward, ...], numbers: tuple[Any, ...]) -> Reward:
+        correct, length = children
+        return replace(self, correct=correct, length=length)
+
+    def _evaluate(self, evaluation: Evaluation, rows: Rows) -> Steps:
+        correct, length = yield [(self.correct, rows), (self.length, rows)]
         # Beyond the longest it stays there: the cosine would climb again.
         ways = np.minimum(length.values / self.max_length, 1.0)
         factor = np.array([0.5 * (1.0 + math.cos(way * math.pi)) for way in ways.tolist()])
@@ -234,34 +228,26 @@ class ShortestCorrect(Reward):
     threshold: float
     call: str = field(compare=False)
 
-    @property
-    def name(self) -> str:
-        return "shortest_correct"
+    @cached_property
+    def facts(self) -> Facts:
+        return Facts(
+            name="shortest_correct",
+            bounds=(0.0, 1.0),
+            children=(self.correct, self.length),
+            generic=True,
+            sees="group",
+            together="group",
+        )
 
-    @property
-    def generic(self) -> bool:
-        return True
+    def _rebuilt(self, children: tuple[Reward, ...], numbers: tuple[Any, ...]) -> Reward:
+        correct, length = children
+        return replace(self, correct=correct, length=length)
 
-    @property
-    def children(self) -> tuple[Reward, ...]:
-        return (self.correct, self.length)
-
-    @property
-    def bounds(self) -> Bounds:
-        return 0.0, 1.0
-
-    @property
-    def together(self) -> Together:
-        return "group"
-
-    def reach(self, batch: Batch, rows: Rows) -> Rows:
-        return batch.whole_groups(rows)
-
-    async def evaluate(self, scoring: Scoring, rows: Rows) -> Column:
-        correct, length = await scoring.columns([(self.correct, rows), (self.length, rows)])
+    def _evaluate(self, evaluation: Evaluation, rows: Rows) -> Steps:
+        correct, length = yield [(self.correct, rows), (self.length, rows)]
         is_right = rows & np.greater_equal(correct.values, self.threshold - TOLERANCE)  # False where NaN
         values = np.zeros(len(rows))
-        for members in scoring.batch.members(is_right):
+        for members in evaluation.batch.members(is_right):
             lengths = length.values[members]
             shortest, longest = lengths.min(), lengths.max()
             excess = (lengths - shortest) / (longest - shortest) if longest > shortest else np.zeros(len(members))

@@ -11,20 +11,20 @@ from functools import lru_cache, partial
 from importlib.util import find_spec
 from typing import Any, ClassVar
 
-from rewardkit.core import worker
-from rewardkit.core.algebra import Reward
-from rewardkit.core.comparison import against_gold
+from rewardkit.core.batch.score import Score
 from rewardkit.core.errors import MissingExtraError, RewardDefinitionError, shorten
-from rewardkit.core.extraction import Extractor
-from rewardkit.core.outcome import Score
-from rewardkit.core.progress import number as checked_number
-from rewardkit.primitives.mathematics import in_worker
+from rewardkit.core.processes import worker
+from rewardkit.core.progress.bounds import number as checked_number
+from rewardkit.core.text.extraction import Extractor
+from rewardkit.core.tree.gold import against_gold
+from rewardkit.core.tree.reward import Reward
+from rewardkit.primitives.mathematics import workers as in_worker
 from rewardkit.primitives.mathematics.final_answer import FinalAnswer
+from rewardkit.primitives.mathematics.formulas import Written, equal, written
 from rewardkit.primitives.mathematics.notation import clean, compact, is_about, is_name, outer_brackets, sides
-from rewardkit.primitives.mathematics.plain import Numeral, read
+from rewardkit.primitives.mathematics.plain_numbers import Numeral, read
 from rewardkit.primitives.mathematics.precheck import TOO_HIGH, refusal
 from rewardkit.primitives.mathematics.units import differ, without_unit
-from rewardkit.primitives.mathematics.written import Written, equal, written
 
 MAX_CHARACTERS = 2_000
 MAX_SECONDS = 60.0

@@ -10,13 +10,13 @@ from decimal import Decimal
 from functools import lru_cache, partial
 from typing import Any, Literal, get_args
 
-from rewardkit.core.algebra import Reward
-from rewardkit.core.comparison import against_gold
+from rewardkit.core.batch.score import Score
 from rewardkit.core.errors import RewardDefinitionError, shorten
-from rewardkit.core.extraction import Answer, Extractor, TextExtractor
-from rewardkit.core.number_text import NumberText
-from rewardkit.core.outcome import Score
-from rewardkit.core.progress import number as checked_number
+from rewardkit.core.progress.bounds import number as checked_number
+from rewardkit.core.text.extraction import Answer, Extractor, TextExtractor
+from rewardkit.core.text.numbers import NumberText
+from rewardkit.core.tree.gold import against_gold
+from rewardkit.core.tree.reward import Reward
 
 Credit = Literal["binary", "linear", "exponential"]
 Steps = tuple[tuple[float, float], ...]

@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any, Literal, get_args
 
-from rewardkit.core.algebra import Reward
-from rewardkit.core.binding import Parameter
+from rewardkit.core.batch.score import Score
 from rewardkit.core.errors import MissingExtraError, RewardDefinitionError, shorten
-from rewardkit.core.extraction import Extractor, as_extractor, raw, whole
-from rewardkit.core.json_text import MAX_CHARACTERS
-from rewardkit.core.leaf import expression, primitive
-from rewardkit.core.outcome import Score
-from rewardkit.core.visibility import has_visible_character, unmasked
+from rewardkit.core.text.extraction import Extractor, as_extractor, raw, whole
+from rewardkit.core.text.json_text import MAX_CHARACTERS
+from rewardkit.core.text.visibility import has_visible_character, unmasked
+from rewardkit.core.tree.leaf import expression, primitive
+from rewardkit.core.tree.parameters import Parameter
+from rewardkit.core.tree.reward import Reward
 
 Match = Literal["full", "search"]
 
@@ -31,7 +31,7 @@ _EMPTY = Score(0.0, "nothing visible")
 
 _TO_HELP = (
     r"(?:help|assist|answer|provide|do (?:that|this|so)\b|write (?!out|down|all)|create|generate|give (?:you|that)\b|"
-    r"tell you|share|support|discuss|engage|participate|comply|continue|fulfil|be able|be providing)"
+    r"tell you|share|support|discuss|engage|participate|comply|continue|fulfill|be able|be providing)"
 )
 _HELPING = r"(?:to )?(?:help|assist|answer|provid|writ|creat|generat|shar|discuss|engag|do(?:ing)? (?:that|this|so)\b)"
 _IDIOMS = (

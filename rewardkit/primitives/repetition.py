@@ -8,17 +8,17 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from rewardkit.core.algebra import Reward
-from rewardkit.core.batch import Numbers
-from rewardkit.core.binding import Parameter
-from rewardkit.core.comparison import spaced
+from rewardkit.core.batch.column import Numbers
+from rewardkit.core.batch.score import Score
 from rewardkit.core.errors import RewardDefinitionError, shorten
-from rewardkit.core.extraction import Extractor, as_extractor, raw
-from rewardkit.core.json_text import MAX_CHARACTERS
-from rewardkit.core.leaf import expression, primitive
-from rewardkit.core.outcome import Score
-from rewardkit.core.progress import number as checked_number
-from rewardkit.core.visibility import unmasked
+from rewardkit.core.progress.bounds import number as checked_number
+from rewardkit.core.text.extraction import Extractor, as_extractor, raw
+from rewardkit.core.text.json_text import MAX_CHARACTERS
+from rewardkit.core.text.visibility import unmasked
+from rewardkit.core.tree.gold import spaced
+from rewardkit.core.tree.leaf import expression, primitive
+from rewardkit.core.tree.parameters import Parameter
+from rewardkit.core.tree.reward import Reward
 
 Unit = Literal["tokens", "words"]
 
@@ -29,7 +29,7 @@ _LARGEST = 2**63 - 1
 
 
 def distinct_ngrams(ids: Sequence[int], size: int) -> int:
-    """How many different runs of `size` neighbours there are: ``distinct_ngrams([1, 2, 1, 2], 2)`` is 2."""
+    """How many different runs of `size` neighbors there are: ``distinct_ngrams([1, 2, 1, 2], 2)`` is 2."""
     count = len(ids) - size + 1
     if count <= _FEW:
         return len(set(zip(*(ids[start:] for start in range(size)), strict=False)))
@@ -89,7 +89,7 @@ def repetition_penalty(
     ``get_repetition_penalty_reward`` over tokens.
 
     Args:
-        ngram: neighbours that are looked at together, 1 and up.
+        ngram: neighbors that are looked at together, 1 and up.
         unit: ``"tokens"`` (needs ``completion_ids``), or ``"words"`` of the whole completion, without case and without
             what shows nothing; every Chinese or Japanese character is a word.
         max_penalty: 0.0 and below.

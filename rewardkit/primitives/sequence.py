@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, get_args
 
-from rewardkit.core.algebra import Reward
-from rewardkit.core.comparison import GoldItems, ItemsText, Reading, above, against_gold, checked_floor
+from rewardkit.core.batch.score import Score
 from rewardkit.core.errors import RewardDefinitionError, shorten
-from rewardkit.core.extraction import Extractor
-from rewardkit.core.outcome import Score
+from rewardkit.core.text.extraction import Extractor
+from rewardkit.core.tree.gold import GoldItems, ItemsText, Reading, above, against_gold, checked_floor
+from rewardkit.core.tree.reward import Reward
 
 Items = tuple[str, ...]
 SetMetric = Literal["f1", "precision", "recall", "jaccard", "exact"]

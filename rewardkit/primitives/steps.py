@@ -8,15 +8,15 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator
 
-from rewardkit.core.algebra import Reward
-from rewardkit.core.binding import Parameter
-from rewardkit.core.comparison import GoldItems, ItemsText, PlainText, Reading, normal
+from rewardkit.core.batch.score import Score
 from rewardkit.core.errors import RewardDefinitionError, shorten
-from rewardkit.core.extraction import Extractor, Whole, as_extractor
-from rewardkit.core.json_text import MAX_CHARACTERS
-from rewardkit.core.leaf import expression, primitive
-from rewardkit.core.outcome import Score
-from rewardkit.core.visibility import straight
+from rewardkit.core.text.extraction import Extractor, Whole, as_extractor
+from rewardkit.core.text.json_text import MAX_CHARACTERS
+from rewardkit.core.text.visibility import straight
+from rewardkit.core.tree.gold import GoldItems, ItemsText, PlainText, Reading, normal
+from rewardkit.core.tree.leaf import expression, primitive
+from rewardkit.core.tree.parameters import Parameter
+from rewardkit.core.tree.reward import Reward
 
 Milestones = tuple[str, ...]
 

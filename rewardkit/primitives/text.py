@@ -10,8 +10,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from rewardkit.core.algebra import Reward
-from rewardkit.core.comparison import (
+from rewardkit.core.batch.score import Score
+from rewardkit.core.errors import MissingExtraError, RewardDefinitionError
+from rewardkit.core.progress.bounds import number
+from rewardkit.core.text.extraction import Extractor
+from rewardkit.core.tree.gold import (
     LONGEST,
     BestOf,
     GoldTexts,
@@ -23,10 +26,7 @@ from rewardkit.core.comparison import (
     normal,
     spaced,
 )
-from rewardkit.core.errors import MissingExtraError, RewardDefinitionError
-from rewardkit.core.extraction import Extractor
-from rewardkit.core.outcome import Score
-from rewardkit.core.progress import number
+from rewardkit.core.tree.reward import Reward
 
 Words = tuple[str, ...]
 
@@ -65,7 +65,7 @@ class WordsText:
 
 @dataclass(frozen=True)
 class Similarity:
-    """Normalised Indel similarity, and of that what is above the floor."""
+    """Normalized Indel similarity, and of that what is above the floor."""
 
     floor: float
 
@@ -89,7 +89,7 @@ def similarity(
     ``rk.similarity("answer")`` gives 0.8 to ``<answer>Perth</answer>`` where the column "answer" is ``Berth``: four
     letters of five are the same.
 
-    This is 2 * LCS / (length + length) with the longest common subsequence LCS: the normalised Indel similarity, 1 -
+    This is 2 * LCS / (length + length) with the longest common subsequence LCS: the normalized Indel similarity, 1 -
     (insertions + deletions) / (length + length), which rapidfuzz calls ``ratio``. Both texts count in full, so what is
     added to a right answer costs. Unrelated sentences of one language still get 0.25 to 0.45 for letters that they
     share; `floor` takes that away.

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from rewardkit.core.algebra import Reward
-from rewardkit.core.comparison import GoldTexts, PlainText, Reading, against_gold
+from rewardkit.core.batch.score import Score
 from rewardkit.core.errors import MissingExtraError, RewardDefinitionError, shorten
-from rewardkit.core.extraction import Extractor
-from rewardkit.core.outcome import Score
+from rewardkit.core.text.extraction import Extractor
+from rewardkit.core.tree.gold import GoldTexts, PlainText, Reading, against_gold
+from rewardkit.core.tree.reward import Reward
 
 if TYPE_CHECKING:
     from sacrebleu.metrics.base import Metric
@@ -85,7 +85,7 @@ def bleu(
     The geometric mean of the precisions of 1 to 4 words in sequence, times a penalty for brevity (Papineni et al. 2002,
     https://aclanthology.org/P02-1040), smoothed (exp), over the orders that so short a text has (Post 2018,
     https://aclanthology.org/W18-6319). Several references count together, as there. BLEU was made for whole corpora:
-    over one sentence it is coarse, and ``rk.chrf`` follows human judgement more closely.
+    over one sentence it is coarse, and ``rk.chrf`` follows human judgment more closely.
 
     Args:
         column: the reference's column: text, or a list of references.

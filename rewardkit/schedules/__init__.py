@@ -11,7 +11,7 @@ from rewardkit.schedules.by_time import (
     sigmoid,
     warm_up,
 )
-from rewardkit.schedules.joined import after, cycle, delay, join, maximum, minimum
+from rewardkit.schedules.sequences import after, cycle, delay, join, maximum, minimum
 
 __all__ = [
     "after",

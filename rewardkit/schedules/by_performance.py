@@ -12,7 +12,9 @@ from numbers import Integral
 from typing import Any, final
 
 from rewardkit.core.errors import RewardDefinitionError, RewardTypeError, shorten
-from rewardkit.core.progress import TOLERANCE, Bounds, PerformanceSchedule, Schedule, State, number
+from rewardkit.core.progress.bounds import TOLERANCE, Bounds, number
+from rewardkit.core.progress.schedule import PerformanceSchedule, Schedule, State, call_text
+from rewardkit.core.tree.reward import Reward
 
 
 @final
@@ -58,6 +60,11 @@ class Reached(PerformanceSchedule):
 
     def value(self, state: State) -> float:
         return float(state["way"] / self.over)
+
+    @property
+    def text(self) -> str:
+        options = {name: getattr(self, name) for name in ("level", "window", "patience", "fall_back", "over")}
+        return call_text("when_reached", self.component, **options)
 
     def __repr__(self) -> str:
         options = f", level={self.level!r}, window={self.window}"
@@ -107,6 +114,11 @@ class Tracking(PerformanceSchedule):
         # Divided by the weights that the average has so far, as Adam does: its start at zero leaves no trace.
         average = state["sum"] / state["weight"]
         return float(min(max((average - self.low) / (self.high - self.low), 0.0), 1.0))
+
+    @property
+    def text(self) -> str:
+        options = {name: getattr(self, name) for name in ("low", "high", "half_life")}
+        return call_text("track", self.component, **options)
 
     def __repr__(self) -> str:
         return f"track({self.component!r}, low={self.low!r}, high={self.high!r}, half_life={self.half_life!r})"
@@ -183,13 +195,13 @@ def track(component: Any, low: float = 0.0, high: float = 1.0, *, half_life: flo
 
 
 def _name(component: Any, where: str) -> str:
-    name = component if isinstance(component, str) else getattr(component, "name", None)
+    name = component.name if isinstance(component, Reward) else component
     if not isinstance(name, str) or not name:
         raise RewardTypeError(
             f"{where}: component is the name of a component, or a reward that has one (a sum gets it by .named(...)), "
             f"got {shorten(component)}"
         )
-    if getattr(component, "generic", False):
+    if isinstance(component, Reward) and component.facts.generic:
         # Another of the kind may come first in the tree, and this one be called product_2.
         raise RewardDefinitionError(
             f"{where}: nobody named {component!r}, so there may be several called {name!r}: follow "

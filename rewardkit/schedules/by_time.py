@@ -1,6 +1,6 @@
 """Schedules by time: ``linear(0.0, 1.0, start=0.1, end=0.5)`` rises between 10 % and 50 % of training.
 
-A position is a fraction of training (float, 0.0 to 1.0) or an optimiser step (int from 2 on); 0 is both.
+A position is a fraction of training (float, 0.0 to 1.0) or an optimizer step (int from 2 on); 0 is both.
 """
 
 from __future__ import annotations
@@ -9,17 +9,27 @@ import bisect
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal, final
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar, Literal, final
 
 from rewardkit.core.errors import RewardDefinitionError, shorten
-from rewardkit.core.positions import Position, checked_order, checked_position, steps, way_done
-from rewardkit.core.progress import Bounds, Constant, Progress, Schedule, as_weight, number
-from rewardkit.schedules.places import placed
+from rewardkit.core.progress.bounds import Bounds, number
+from rewardkit.core.progress.positions import Position, checked_order, checked_position, steps, way_done
+from rewardkit.core.progress.progress import Progress
+from rewardkit.core.progress.schedule import Constant, Schedule, as_weight, call_text
+from rewardkit.schedules.points import placed
 
 
 class Curve(ABC):
     """How the value moves between two ends: ``curve(share of the way, initial, final)``."""
+
+    name: ClassVar[str]
+    """Of the function that makes a schedule of it."""
+
+    @property
+    def options(self) -> dict[str, float]:
+        """The arguments of that function that are its own."""
+        return {one.name: getattr(self, one.name) for one in fields(self)}  # type: ignore[arg-type]
 
     @abstractmethod
     def __call__(self, way: float, initial: float, target: float) -> float:
@@ -31,6 +41,8 @@ class Curve(ABC):
 class Straight(Curve):
     """In a straight line."""
 
+    name: ClassVar[str] = "linear"
+
     def __call__(self, way: float, initial: float, target: float) -> float:
         return initial * (1.0 - way) + target * way
 
@@ -40,6 +52,8 @@ class Straight(Curve):
 class HalfCosine(Curve):
     """Slow, fast, slow."""
 
+    name: ClassVar[str] = "cosine"
+
     def __call__(self, way: float, initial: float, target: float) -> float:
         return Straight()((1.0 - math.cos(math.pi * way)) / 2.0, initial, target)
 
@@ -48,6 +62,8 @@ class HalfCosine(Curve):
 @dataclass(frozen=True)
 class Power(Curve):
     """What is left of the way, to a power: fast at first above 1, slow at first below."""
+
+    name: ClassVar[str] = "polynomial"
 
     power: float
 
@@ -60,6 +76,8 @@ class Power(Curve):
 class Geometric(Curve):
     """By equal factors in equal times."""
 
+    name: ClassVar[str] = "exponential"
+
     def __call__(self, way: float, initial: float, target: float) -> float:
         # In logarithms, because the ratio of both ends may be out of range.
         return math.copysign(math.exp(Straight()(way, math.log(abs(initial)), math.log(abs(target)))), target)
@@ -69,6 +87,8 @@ class Geometric(Curve):
 @dataclass(frozen=True)
 class Logistic(Curve):
     """Along a logistic curve, stretched so that it begins and ends at both ends exactly."""
+
+    name: ClassVar[str] = "sigmoid"
 
     steepness: float
 
@@ -105,6 +125,11 @@ class Ramp(Schedule):
         low, high = self.bounds
         return min(max(self.curve(way, self.initial, self.target), low), high)
 
+    @property
+    def text(self) -> str:
+        options = self.curve.options
+        return call_text(self.curve.name, self.initial, self.target, start=self.start, end=self.end, **options)
+
     def __repr__(self) -> str:
         return self.expression
 
@@ -138,6 +163,10 @@ class Piecewise(Schedule):
         following = self.points[after][1]
         low, high = min(value, following), max(value, following)
         return min(max(Straight()(way, value, following), low), high)
+
+    @property
+    def text(self) -> str:
+        return call_text("piecewise", dict(self.points), interpolation=self.interpolation)
 
     def __repr__(self) -> str:
         points = ", ".join(f"{position}: {value:g}" for position, value in self.points)

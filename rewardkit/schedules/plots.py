@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rewardkit.core import states as kept
-from rewardkit.core.algebra import Reward, as_reward
+from rewardkit.core.batch.column import Floats
 from rewardkit.core.errors import (
     BindingError,
     MissingExtraError,
@@ -23,10 +22,12 @@ from rewardkit.core.errors import (
     near_miss,
     shorten,
 )
-from rewardkit.core.naming import walk
-from rewardkit.core.outcome import Floats
-from rewardkit.core.progress import SQUARES, PerformanceSchedule, Progress, Schedule, following
-from rewardkit.core.scorer import Scorer
+from rewardkit.core.evaluation.scorer import Scorer
+from rewardkit.core.progress import states as kept
+from rewardkit.core.progress.progress import Progress
+from rewardkit.core.progress.schedule import SQUARES, PerformanceSchedule, Schedule, following, weight_now
+from rewardkit.core.tree.algebra import addend_weights
+from rewardkit.core.tree.reward import Reward, as_reward, walk
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -54,7 +55,7 @@ def weights_over_training(
 
     Args:
         reward: a tree.
-        max_steps: optimiser steps of the training, at least 1.
+        max_steps: optimizer steps of the training, at least 1.
         means: component -> its mean in each training batch, one batch per step, for what follows performance: those of
             an earlier run, say; NaN where nobody scored it. Behind the last one it stays as it is.
 
@@ -77,9 +78,11 @@ def weights_over_training(
 
 
 def _followers(reward: Reward | Schedule) -> list[PerformanceSchedule]:
-    """What weights, thresholds and stages depend on; not what a normalisation does."""
+    """What weights, thresholds and stages depend on; not what a normalization does."""
     schedules = (
-        [reward] if isinstance(reward, Schedule) else [each for node, _, _ in walk(reward) for each in node.schedules]
+        [reward]
+        if isinstance(reward, Schedule)
+        else [each for node, _, _ in walk(reward) for each in node.facts.schedules]
     )
     return list(dict.fromkeys(follower for schedule in schedules for follower in following(schedule)))
 
@@ -115,9 +118,9 @@ def _course(scorer: Scorer, max_steps: int, states: Iterable[kept.States]) -> _C
     weights = [_weights_at(scorer, point) for point in points]
     gauges = [
         {
-            f"{gauge} of {name}": value
+            f"{gauge} of {name}": weight_now(weight, point)
             for name, node in scorer.names.gauged
-            for gauge, value in node.gauges(point).items()
+            for gauge, weight in node.facts.gauges.items()
         }
         for point in points
     ]
@@ -135,12 +138,11 @@ def _weights_at(scorer: Scorer, progress: Progress) -> dict[str, float]:
     stack = [(scorer.reward, 1.0)]
     while stack:
         node, weight = stack.pop()
-        if node.addends is None:
+        if node.facts.addends is None:
             weights[names[node]] += weight
         else:
-            stack += [
-                (addend, weight * own) for addend, own in zip(node.addends, node.addend_weights(progress), strict=True)
-            ]
+            own_weights = addend_weights(node, progress)
+            stack += [(addend, weight * own) for addend, own in zip(node.facts.addends, own_weights, strict=True)]
     return weights
 
 
@@ -171,7 +173,7 @@ def plot_schedules(
 
     Args:
         reward: a tree, or a schedule.
-        max_steps: optimiser steps of the training.
+        max_steps: optimizer steps of the training.
         means: as for ``rk.weights_over_training``. Without the means of what a schedule follows, the area between its
             lowest and its highest course is drawn.
 

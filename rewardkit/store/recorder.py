@@ -22,7 +22,7 @@ import uuid
 from dataclasses import replace
 from typing import Any
 
-from rewardkit.core.errors import RewardKitError, RewardTypeError, shorten
+from rewardkit.core.errors import RewardKitError, RewardTypeError, shorten, worth_reporting
 from rewardkit.store.compaction import Compaction, tidy
 from rewardkit.store.parts import Files, encoded
 from rewardkit.store.records import Record, Version
@@ -117,7 +117,7 @@ class Recorder:
                 self._queue.put(item, timeout=None if math.isinf(allowed) else allowed)
             except queue.Full:
                 self.dropped += 1
-                if _loud(self.dropped):
+                if worth_reporting(self.dropped):
                     _LOG.warning(
                         "%s: the disk is slower than the training: %d batches were not recorded so far. Record to a "
                         "faster disk (record=...): a training waits for it at most %g of the time between two batches.",
@@ -192,7 +192,7 @@ class Recorder:
             if not isinstance(error, Exception) and threading.current_thread() is not self._thread:
                 raise
             self._failures += 1
-            if _loud(self._failures):
+            if worth_reporting(self._failures):
                 _LOG.warning(
                     "%s: recording failed (%s, %d times so far): %s. Training goes on%s",
                     self.files.root,
@@ -291,11 +291,6 @@ def _now() -> str:
 
 def _finite(bound: float) -> float | None:
     return bound if math.isfinite(bound) else None
-
-
-def _loud(count: int) -> bool:
-    """Whether the count is 1, 10, 100, ...: often enough to be seen, too seldom to fill a log."""
-    return str(count).strip("0") == "1"
 
 
 def _advice(error: BaseException) -> str:

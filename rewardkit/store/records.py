@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from rewardkit.core.batch import Numbers
+from rewardkit.core.batch.column import Floats, Numbers
+from rewardkit.core.batch.table import ScoreTable
 from rewardkit.core.errors import RewardKitError, shorten
-from rewardkit.core.outcome import Floats, ScoreTable
 
 
 @dataclass(frozen=True, slots=True)

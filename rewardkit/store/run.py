@@ -28,7 +28,7 @@ from rewardkit.store.descriptions import (
 from rewardkit.store.migrations import MIGRATIONS, migrated
 from rewardkit.store.names import distinct, known_names, selection
 from rewardkit.store.parts import Files, decoded
-from rewardkit.store.resuming import superseded
+from rewardkit.store.resumption import superseded
 from rewardkit.store.schema import COLUMNS, SCHEMA, TABLES
 from rewardkit.store.snapshot import Snapshot
 from rewardkit.store.tables import empty, together
@@ -208,7 +208,7 @@ class Run:
 
     def compare(self, other: Run | str | os.PathLike[str], *, training: bool = True) -> duckdb.DuckDBPyRelation:
         """The means of both runs per step; see ``rk.compare_runs``."""
-        from rewardkit.store.comparing import compare_runs
+        from rewardkit.store.comparison import compare_runs
 
         return compare_runs(self, other, training=training)
 

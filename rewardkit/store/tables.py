@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rewardkit.core.batch import Numbers
-from rewardkit.core.messages import prompt_text
-from rewardkit.core.outcome import Outcome
+from rewardkit.core.batch.column import Numbers
+from rewardkit.core.batch.messages import prompt_text
+from rewardkit.core.batch.score import Outcome
 from rewardkit.store.cells import Cells, as_json, identity
 from rewardkit.store.names import distinct, part_column
 from rewardkit.store.records import Logged, Record

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TextIO
 
-from rewardkit.core.observing import aside, running
+from rewardkit.core.evaluation.observers import aside, running
 
 _lock = threading.RLock()
 _inside = 0

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rewardkit.testing import exploits as exploits, laws as laws, strategies as strategies
-    from rewardkit.testing.calibrating import calibrate as calibrate
-    from rewardkit.testing.checking import check_reward as check_reward
+    from rewardkit.testing.calibration import calibrate as calibrate
+    from rewardkit.testing.check import check_reward as check_reward
     from rewardkit.testing.findings import Finding as Finding, LawResult as LawResult, Report as Report
-    from rewardkit.testing.parametrizing import parametrize_with_laws as parametrize_with_laws
+    from rewardkit.testing.parametrization import parametrize_with_laws as parametrize_with_laws
     from rewardkit.testing.signals import estimate_signal as estimate_signal
 
 _HOMES = {
-    "calibrate": "rewardkit.testing.calibrating",
-    "check_reward": "rewardkit.testing.checking",
+    "calibrate": "rewardkit.testing.calibration",
+    "check_reward": "rewardkit.testing.check",
     "estimate_signal": "rewardkit.testing.signals",
-    "parametrize_with_laws": "rewardkit.testing.parametrizing",
+    "parametrize_with_laws": "rewardkit.testing.parametrization",
     "Finding": "rewardkit.testing.findings",
     "LawResult": "rewardkit.testing.findings",
     "Report": "rewardkit.testing.findings",

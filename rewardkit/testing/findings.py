@@ -13,8 +13,8 @@ from math import isfinite
 from pathlib import Path
 from typing import Any, Literal
 
-from rewardkit.core.errors import shorten
-from rewardkit.core.table_text import visible
+from rewardkit.core.batch.table_text import visible
+from rewardkit.core.errors import shorten, shorten_line
 
 LawOutcome = Literal["held", "broken", "unfinished", "skipped"]
 
@@ -206,11 +206,6 @@ def jsonable_of(value: Any) -> Any:
     if value is None or type(value) in (str, bool, int) or (type(value) is float and isfinite(value)):
         return value
     return repr(value)
-
-
-def shorten_line(text: str, limit: int = 400) -> str:
-    """`text` on one line, its middle left out where it is long."""
-    return text if len(text) <= limit else f"{text[: limit * 2 // 3]} ... {text[-limit // 4 :]}"
 
 
 def _shown(value: Any) -> str:

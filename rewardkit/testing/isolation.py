@@ -21,6 +21,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from rewardkit.core.processes.limits import limit_memory
 from rewardkit.testing.trials import Trial
 
 _NOTED = 1 << 20
@@ -143,7 +144,7 @@ def _be_the_child(work: Callable[[Callable[[Any], None]], None], writing: int, e
     try:
         os.setsid()
         _end_with_parent(ending)
-        _limit_memory()
+        limit_memory(_MEMORY)
 
         def send(thing: Any) -> None:
             message = pickle.dumps(thing)
@@ -170,15 +171,6 @@ def _end_with_parent(ending: int) -> None:
             fcntl.fcntl(ending, fcntl.F_SETOWN, -os.getpid())
             fcntl.fcntl(ending, fcntl.F_SETSIG, signal.SIGKILL)
             fcntl.fcntl(ending, fcntl.F_SETFL, os.O_ASYNC)
-
-
-def _limit_memory() -> None:
-    with suppress(Exception):
-        import resource
-
-        with open("/proc/self/statm") as statm:
-            held = int(statm.read().split()[0]) * resource.getpagesize()
-        resource.setrlimit(resource.RLIMIT_AS, (held + _MEMORY, resource.RLIM_INFINITY))
 
 
 def _received(reading: int, child: _Child, note: Note, patience: float, deadline: float) -> Iterator[Any]:

@@ -48,15 +48,15 @@ def pytest_configure(config: pytest.Config) -> None:
         "check_reward fixture in this test",
     )
     if config.getoption("rewardkit"):
-        from rewardkit.testing.collecting import Collecting
+        from rewardkit.testing.collection import Collecting
 
         config.pluginmanager.register(Collecting(config), "rewardkit-collecting")
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Tells each reward which laws will be asked for: those that were not deselected."""
-    if "rewardkit.testing.parametrizing" in sys.modules:
-        from rewardkit.testing.parametrizing import LawCheck
+    if "rewardkit.testing.parametrization" in sys.modules:
+        from rewardkit.testing.parametrization import LawCheck
 
         for item in session.items:
             check = getattr(item, "law", None) or getattr(getattr(item, "callspec", None), "params", {}).get("law")

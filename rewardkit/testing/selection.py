@@ -1,6 +1,6 @@
 """Selection: which laws a reward is held to, by law or by name: ``selected(laws=["total", "exploits"])``.
 
-The search for exploits is three laws behind the others: what was found before, the catalogue, and the search.
+The search for exploits is three laws behind the others: what was found before, the catalog, and the search.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rewardkit.core.errors import RewardDefinitionError, near_miss, shorten
 from rewardkit.testing import laws as known
-from rewardkit.testing.exploits import CATALOGUE
+from rewardkit.testing.exploits import CATALOG
 from rewardkit.testing.exploits.attempts import try_hacks
 from rewardkit.testing.exploits.regressions import load, replay
 from rewardkit.testing.exploits.search import search as search_exploits
@@ -35,12 +35,12 @@ def every_law(regressions: str | Path | None = None) -> dict[str, Law]:
         return replay(subject, cases)
 
     def exploits(subject: Subject) -> Iterator[Finding]:
-        """A policy finds in days what a catalogue finds in seconds, and is paid for it from then on."""
-        return try_hacks(subject, CATALOGUE)
+        """A policy finds in days what a catalog finds in seconds, and is paid for it from then on."""
+        return try_hacks(subject, CATALOG)
 
     def search(subject: Subject) -> Iterator[Finding]:
         """What a search finds in seconds a policy finds in an hour."""
-        return search_exploits(subject, CATALOGUE)
+        return search_exploits(subject, CATALOG)
 
     kept = [Law("regressions", replayed)] if regressions is not None else []
     return {law.name: law for law in (*known.ALL, *kept, Law("exploits", exploits), Law("search", search))}

@@ -10,17 +10,15 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from rewardkit.aggregators.gated import HardGate, SoftGate
 from rewardkit.analysis.readiness import Signal, signal_of
-from rewardkit.core.algebra import Reward
-from rewardkit.core.batch import Batch
+from rewardkit.core.batch.column import Rows
+from rewardkit.core.batch.score import ERRORED, FAILED, SCORED
+from rewardkit.core.batch.table import ScoreTable
 from rewardkit.core.errors import RewardDefinitionError
-from rewardkit.core.leaf import Leaf
-from rewardkit.core.outcome import ERRORED, FAILED, SCORED, Column, Rows, ScoreTable
-from rewardkit.core.progress import Progress
-from rewardkit.core.scorer import Scorer
-from rewardkit.core.scoring import leaves
-from rewardkit.testing.data import Data, DataError, arranged, read
+from rewardkit.core.evaluation.scorer import Scorer
+from rewardkit.core.progress.progress import Progress
+from rewardkit.core.tree.reward import Reward
+from rewardkit.data.samples import Data, DataError, arranged, read
 
 Opened = tuple[Rows, Rows]
 
@@ -53,7 +51,7 @@ def estimate_signal(
         data: the path of a .jsonl, .json, .csv or .parquet file, or records: mappings with a completion, a prompt, and
             the columns that `reward` asks for. Several samples per prompt, in any order.
         num_generations: completions per prompt in the run; by default as many as were sampled.
-        steps: optimiser steps of the run, for its calls and costs; `completions_per_step` goes with it: how many are
+        steps: optimizer steps of the run, for its calls and costs; `completions_per_step` goes with it: how many are
             sampled and scored for each step, over all processes.
         price_per_call: of one call of an expensive component, in any currency; a mapping gives each its own.
         completion: the column of the completions, texts or lists of messages.
@@ -90,7 +88,7 @@ def estimate_signal(
     return signal_of(
         table,
         samples.groups,
-        gates=gate_rows(scorer, samples.batch, table),
+        gates={name: (passed, reached & ~passed) for name, (reached, passed) in table.passed.items()},
         calls=_calls(scorer, table, samples.groups),
         num_generations=num_generations,
         completions_in_run=None if steps is None or completions_per_step is None else steps * completions_per_step,
@@ -104,48 +102,8 @@ def _calls(
     """Expensive component -> how often its function was called: for each row that reached it, or for each group."""
     found = {}
     for name, node in scorer.names.components:
-        if isinstance(node, Leaf) and node.expensive and node.scope != "batch":
+        binding = node.facts.binding
+        if binding is not None and binding.expensive and binding.scope != "batch":
             called = np.isin(table.components[name].codes, (SCORED, FAILED, ERRORED))
-            found[name] = len(np.unique(groups[called])) if node.scope == "group" else int(called.sum())
+            found[name] = len(np.unique(groups[called])) if binding.scope == "group" else int(called.sum())
     return found
-
-
-def gate_rows(scorer: Scorer, batch: Batch, table: ScoreTable) -> dict[str, Opened | None]:
-    """Gate -> the rows (n,) that it let through, and those it held back, among the rows that reached it.
-
-    Read off the columns of the conditions, from the root of the tree down. None where that does not give the counts
-    that scoring has seen: a gate inside a fallback is reached by rows that the columns do not tell.
-    """
-    names = {node: name for name, node in scorer.names.components}
-    gates = {node: name for name, node in scorer.names.gates}
-    nobody = np.zeros(batch.size, dtype=np.bool_)
-    found: dict[str, Opened | None] = dict.fromkeys(gates.values(), (nobody, nobody))
-    stack: list[tuple[Reward, Rows]] = [(scorer.reward, ~nobody)]
-    while stack:
-        node, rows = stack.pop()
-        if not isinstance(node, HardGate | SoftGate):
-            stack += zip(node.children, node.applied(batch, rows), strict=True)
-            continue
-        stack.append((node.when, rows))
-        condition = table.components[names[node.when]] if node.when in names else _column(node.when, batch)
-        known = found[gates[node]]
-        if condition is None or known is None:
-            found[gates[node]] = None
-            stack.append((node.then, rows))
-            continue
-        opened, closed = node.opened(condition, batch.progress)
-        found[gates[node]] = (known[0] | (rows & opened), known[1] | (rows & closed))
-        stack.append((node.then, rows & opened))
-    return {name: opened if _agrees(opened, table.passed[name]) else None for name, opened in found.items()}
-
-
-def _column(condition: Reward, batch: Batch) -> Column | None:
-    """The column of a condition that is no component, such as a sum: it is scored again, unless that is expensive."""
-    if any(getattr(leaf, "expensive", False) for leaf in leaves(condition)):
-        return None
-    return Scorer(condition.named("condition")).score(batch, strict=False).components["condition"]
-
-
-def _agrees(rows: Opened | None, counted: tuple[int, int]) -> bool:
-    """Whether (open, closed) rows are as many as scoring has counted: reaching the gate, and passing it."""
-    return rows is not None and (int((rows[0] | rows[1]).sum()), int(rows[0].sum())) == counted

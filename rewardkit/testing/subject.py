@@ -16,16 +16,17 @@ from functools import cached_property
 from types import SimpleNamespace
 from typing import Any
 
-from rewardkit.core.algebra import Reward
-from rewardkit.core.batch import RESERVED, Batch
+from rewardkit.core.batch.batch import RESERVED, Batch
+from rewardkit.core.batch.score import Outcome
+from rewardkit.core.batch.table import ScoreTable
 from rewardkit.core.errors import BindingError, CoercionError, RewardFailure
-from rewardkit.core.leaf import Leaf
-from rewardkit.core.outcome import Outcome, ScoreTable
-from rewardkit.core.progress import Progress
-from rewardkit.core.scorer import Scorer
+from rewardkit.core.evaluation.scorer import Scorer
+from rewardkit.core.progress.progress import Progress
+from rewardkit.core.tree.binding import Binding
+from rewardkit.core.tree.reward import Reward, bindings
 from rewardkit.testing.examples import Example
-from rewardkit.testing.mining import Mined, mined, uses_argument
 from rewardkit.testing.trials import Seen, Trial, seen_in, seen_of, token_ids
+from rewardkit.testing.vocabulary import Mined, mined, uses_argument
 
 
 @dataclass(frozen=True)
@@ -89,16 +90,9 @@ class Subject:
     # What is known of the reward without calling it
 
     @cached_property
-    def leaves(self) -> tuple[Any, ...]:
-        """The nodes that call functions."""
-        found: dict[int, Any] = {}
-        stack: list[Reward] = [self.reward]
-        while stack:
-            node = stack.pop()
-            if hasattr(node, "function"):
-                found.setdefault(id(node), node)
-            stack.extend(node.children)
-        return tuple(found.values())
+    def bindings(self) -> list[tuple[Reward, Binding]]:
+        """The nodes that call functions, and what they call."""
+        return bindings(self.reward)
 
     @cached_property
     def mined(self) -> Mined:
@@ -120,26 +114,25 @@ class Subject:
     def columns_read(self) -> frozenset[str]:
         """The columns that its functions name and use."""
         read: set[str] = set()
-        for leaf in self.leaves:
-            read |= _columns_of(leaf, self.mined, {name for example in self.examples for name in example.columns})
+        for _, binding in self.bindings:
+            read |= _columns_of(binding, self.mined, {name for example in self.examples for name in example.columns})
         return frozenset(read)
 
     @cached_property
     def columns_named(self) -> frozenset[str]:
         """Those of them that are arguments by name."""
         named: set[str] = set()
-        for leaf in self.leaves:
-            named |= _columns_of(leaf, Mined((), (), frozenset()), set())
         known = {name for example in self.examples for name in example.columns}
-        for leaf in self.leaves:
-            if not isinstance(leaf, Leaf):
-                named |= _named_arguments(leaf.function, known)
+        for _, binding in self.bindings:
+            named |= _columns_of(binding, Mined((), (), frozenset()), set())
+            if binding.foreign:
+                named |= _named_arguments(binding.original, known)
         return frozenset(named)
 
     @cached_property
     def scope(self) -> str:
         """``"sample"``, ``"group"`` or ``"batch"``: what it looks at to score one completion, as far as it says so."""
-        scopes = {getattr(leaf, "scope", "sample") for leaf in self.leaves} | {_together(self.reward)}
+        scopes = {binding.scope for _, binding in self.bindings if not binding.foreign} | {_together(self.reward)}
         return next((scope for scope in ("batch", "group") if scope in scopes), "sample")
 
     def compares(self) -> None:
@@ -151,7 +144,7 @@ class Subject:
     @cached_property
     def deterministic(self) -> bool:
         """Whether it claims to be."""
-        return all(getattr(leaf, "deterministic", True) for leaf in self.leaves)
+        return all(binding.deterministic for _, binding in self.bindings)
 
     def remembered(self, key: Any, make: Callable[[], Any]) -> Any:
         """What `make` gave when it was first asked for by this key."""
@@ -276,14 +269,13 @@ def _unwatched(trials: Sequence[Trial] | None) -> None:
     """Nobody looks."""
 
 
-def _columns_of(leaf: Any, code: Mined, known: set[str]) -> set[str]:
-    function = leaf.function
-    if isinstance(leaf, Leaf):
-        named = {one.source: one.name for one in leaf.parameters if one.is_column}
-        if any(one.source == "example" for one in leaf.parameters):
+def _columns_of(binding: Binding, code: Mined, known: set[str]) -> set[str]:
+    function = binding.original
+    if not binding.foreign:
+        named = {one.source: one.name for one in binding.columns}
+        if binding.reads("example"):
             return set(named) | (known & code.names)
-        trusted = leaf.trusted
-        return {source for source, name in named.items() if trusted or uses_argument(function, name)}
+        return {source for source, name in named.items() if binding.trusted or uses_argument(function, name)}
     try:
         parameters = inspect.signature(function).parameters
     except (TypeError, ValueError):
@@ -303,7 +295,7 @@ def _named_arguments(function: Any, known: set[str]) -> set[str]:
 
 
 def _together(reward: Reward) -> str:
-    deepest: str = reward.together
+    deepest: str = reward.facts.together
     for child in reward.children:
         below = _together(child)
         deepest = below if (deepest, below) != ("batch", "group") and below != "sample" else deepest

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from rewardkit.testing.anatomy import Anatomy, anatomy_of
 from rewardkit.testing.subject import Subject
 from rewardkit.testing.trials import Seen, Trial, text_of
-from rewardkit.testing.wild import SHAPES, TEXTS, broken
+from rewardkit.testing.wild_texts import SHAPES, TEXTS, broken
 from rewardkit.testing.wrong_answers import wrong_answers
 
 _EXAMPLES = 4

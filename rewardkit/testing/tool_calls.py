@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from rewardkit.testing.judging import Judged
+from rewardkit.testing.judgment import Judged
 from rewardkit.testing.subject import Subject
 from rewardkit.testing.trials import Trial
 from rewardkit.testing.wrong_answers import other_value

@@ -14,9 +14,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from rewardkit.core.batch.messages import completion_text
+from rewardkit.core.batch.score import Outcome
+from rewardkit.core.batch.table import ScoreTable
 from rewardkit.core.errors import RewardFailure
-from rewardkit.core.messages import completion_text
-from rewardkit.core.outcome import Outcome, ScoreTable
 
 EQUAL = 1e-9
 """Two scores that differ less are one."""

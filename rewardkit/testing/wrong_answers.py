@@ -81,7 +81,7 @@ def _wrong(gold: str, value: Any, others: tuple[str, ...]) -> Iterator[Wrong]:
     moved = re.sub(r"(?<![\w.])(\d+) (\d)(\d+)(?![\w.])", r"\1\2 \3", gold, count=1)
     moved = moved if moved != gold else re.sub(r"(?<![\w.])(\d+)(\d) (\d+)(?![\w.])", r"\1 \2\3", gold, count=1)
     if moved != gold:
-        yield Wrong(moved, "disguise", "a digit moved to its neighbour")
+        yield Wrong(moved, "disguise", "a digit moved to its neighbor")
     turned = re.sub(r"(?<=\s)[<>](?==?\s)", lambda sign: "<" if sign[0] == ">" else ">", gold)
     if turned != gold:
         yield Wrong(turned, "disguise", _TURNED)

@@ -67,7 +67,7 @@ def spec_of(
 
 
 def series_color(number: int) -> str:
-    """The colour of the run `number` among several."""
+    """The color of the run `number` among several."""
     return f"var(--series-{1 + number % COLORS})"
 
 

@@ -22,7 +22,7 @@ class Line:
     """One line of a graph.
 
     Attributes:
-        color: what the colour stands for: a component, or "" for the total.
+        color: what the color stands for: a component, or "" for the total.
         low, high: (t,) a band around it.
         dashed: of an evaluation.
     """
@@ -188,7 +188,7 @@ def smoothed(values: Floats, weight: float) -> Floats:
 
 
 def thinned(x: Floats, columns: Sequence[Floats], most: int) -> tuple[Floats, list[Floats]]:
-    """At most `most` points: the means of runs of neighbours."""
+    """At most `most` points: the means of runs of neighbors."""
     if len(x) <= most:
         return x, list(columns)
     starts = np.unique(np.linspace(0, len(x), most, endpoint=False).astype(np.int64))

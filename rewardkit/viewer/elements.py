@@ -26,7 +26,7 @@ class Shell(Element, component="browser/shell.js"):
 
 
 class Text(Element, component="browser/text.js"):
-    """A text; changed pieces have the colour of `tone`."""
+    """A text; changed pieces have the color of `tone`."""
 
     def __init__(self, pieces: Sequence[tuple[str, bool]], tone: str = "") -> None:
         super().__init__()

@@ -16,7 +16,7 @@ import numpy as np
 from rewardkit.analysis.suspicious import Evidence, Lead, suspicious
 from rewardkit.store.run import open_run
 from rewardkit.viewer.scores import OUTCOMES, Integers, Scores
-from rewardkit.viewer.watching import Watched
+from rewardkit.viewer.watcher import Watched
 
 AGAIN = 60.0
 """Seconds after which the leads of a run that goes on are looked for anew."""

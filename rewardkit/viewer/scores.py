@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rewardkit.core.outcome import Outcome
+from rewardkit.core.batch.score import Outcome
 
 if TYPE_CHECKING:
     import pyarrow

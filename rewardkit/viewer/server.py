@@ -47,7 +47,7 @@ def serve(
         from nicegui import core, ui
 
         from rewardkit.viewer.pages.layout import add_pages
-        from rewardkit.viewer.watching import Watcher
+        from rewardkit.viewer.watcher import Watcher
     except ImportError as error:
         raise MissingExtraError.of("the page of recorded runs", "view") from error
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import rewardkit as rk
-from rewardkit.core.scorer import Scorer
+from rewardkit.core.evaluation.scorer import Scorer
 
 
 @rk.reward
@@ -43,7 +43,7 @@ def test_a_mapping_from_names_names() -> None:
     assert {name: values[0] for name, values in table.terms.items()} == {"first": 0.5, "second": 0.5, "third": 1.25}
 
 
-def test_a_mean_renormalises_over_what_did_not_abstain() -> None:
+def test_a_mean_renormalizes_over_what_did_not_abstain() -> None:
     table = rk.score(rk.weighted_mean({high: 3.0, low: 1.0}), ["", "h", "l", "hl", "f"])
     np.testing.assert_allclose(table.total, [0.8125, 0.25, 1.0, np.nan, np.nan])
     np.testing.assert_allclose(table.terms["high"], [0.75, np.nan, 1.0, np.nan, np.nan])

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import rewardkit as rk
-from rewardkit.core.algebra import Reward
+from rewardkit.core.tree.reward import Reward
 from rewardkit.schedules import linear
 
 MEANS = [rk.geometric_mean, rk.harmonic_mean]

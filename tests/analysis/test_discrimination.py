@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from rewardkit.analysis.discrimination import Pairs, auc_interval, mean_ranks, pairs, settled, spearman
-from rewardkit.core.outcome import Floats
+from rewardkit.core.batch.column import Floats
 
 SCORES = st.sampled_from([0.0, 0.1, 0.5, 1.0, -2.0, float("nan")]) | st.floats(-1e6, 1e6)
 GOOD = st.booleans()

@@ -20,7 +20,8 @@ from rewardkit.analysis.reliability import (
     reliability,
     saturation,
 )
-from rewardkit.core.outcome import SCORED, Column, Floats
+from rewardkit.core.batch.column import Column, Floats
+from rewardkit.core.batch.score import SCORED
 
 PAIRS = st.lists(
     st.tuples(st.sampled_from([0.0, 0.2, 0.5, 0.5000001, 1.0, float("nan")]) | st.floats(-5, 5), st.booleans()),

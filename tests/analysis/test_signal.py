@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, strategies as st
 from hypothesis.extra.numpy import arrays
 
-from rewardkit.analysis.signal import causes, normalised, shares
-from rewardkit.core.outcome import Floats
+from rewardkit.analysis.signal import causes, normalized, shares
+from rewardkit.core.batch.column import Floats
 
 GROUPS = np.array([0, 0, 0, 1, 1, 1])
 SCORES = st.sampled_from([0.0, 0.25, 0.5, 1.0, -1.0, 3.0, np.nan])
@@ -79,8 +79,8 @@ def test_what_processes_add_up_is_the_share_of_all(terms: Floats) -> None:
     assert sum(part for _, part in halves) == pytest.approx(variance)
 
 
-def test_normalised_columns_are_those_of_gdpo() -> None:
-    (first, second) = normalised(
+def test_normalized_columns_are_those_of_gdpo() -> None:
+    (first, second) = normalized(
         [np.array([1.0, 2, 3, 5, 5, np.nan]), np.array([0.0, 0, 4, 1, 2, 3])], [2.0, 0.5], GROUPS
     )
     np.testing.assert_allclose(first, [-2 / 1.0001, 0, 2 / 1.0001, 0, 0, np.nan])

@@ -10,10 +10,10 @@ import re
 from pathlib import Path
 
 import pytest
-from rewardkit_trl.runner.configuration.config import RunConfig
-from rewardkit_trl.runner.configuration.reading import read
 
 from rewardkit.cli.main import parser
+from rewardkit_runner.configuration.config import RunConfig
+from rewardkit_runner.configuration.reader import read
 
 GUIDE = Path(__file__).parents[2] / "docs" / "runner.md"
 PART = re.compile(r"(<!-- generated: (\w+) -->)\n(.*?)\n(<!-- end -->)", re.DOTALL)

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from rewardkit.cli.main import main
-from rewardkit.testing.files import rows_of
-from tests.testing.replay import replayed
+from rewardkit.data.files import rows_of
+from tests.replay import replayed
 
 DATA = Path(os.environ.get("REWARDKIT_DATA", Path(__file__).parents[3] / "shared" / "data")) / "gsm8k"
 

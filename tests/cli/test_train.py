@@ -41,12 +41,16 @@ def test_the_whole_configuration_is_printed(project: Path, capsys: Captured) -> 
 def test_options_win_over_settings(project: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
     capsys.readouterr()
     monkeypatch.chdir(project.parent)
-    options = ["--output", "no: [way", "--processes", "2", "--no-preflight", "--set", "processes=4"]
+    options = ["--output", "no: [way", "--processes", "2", "--no-preflight", "--set", "processes=4", "--resume"]
     assert main(["train", "orders/run.yaml", *options, "--print-config"]) == 0
     printed = yaml.safe_load(capsys.readouterr().out)
     assert printed["output"] == str(project.parent / "no: [way")
     assert printed["processes"] == 2
     assert printed["preflight"] is None
+    assert printed["resume"] is True
+    capsys.readouterr()
+    assert main(["train", "orders/run.yaml", "--resume", "orders", "--print-config"]) == 0
+    assert yaml.safe_load(capsys.readouterr().out)["resume"] == str(project)
 
 
 def test_the_schema_is_printed_without_a_file(capsys: Captured) -> None:

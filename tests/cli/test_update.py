@@ -13,10 +13,9 @@ from typing import Any
 import pytest
 
 pytest.importorskip("pyarrow")
-from rewardkit_trl.updates.mailbox import Answer, Mailbox
-
 from rewardkit.cli import update as cli
 from rewardkit.cli.main import main
+from rewardkit_live.mailbox import Answer, Mailbox
 
 TRIAL = {
     "rows": 8,

@@ -10,10 +10,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from rewardkit_trl.demo.task import as_columns, examples
 
 import rewardkit as rk
-from rewardkit.testing.loading import load
+from rewardkit.data.reward_names import load
+from rewardkit_runner.demo.task import as_columns, examples
 
 RECIPE = Path(__file__).parents[2] / "cookbook" / "live_update"
 GOLD = '{"name":"Mia","qty":31,"item":"toy","color":"red"}'

@@ -24,7 +24,7 @@ def test_each_version_breaks_the_law_that_the_next_one_mends() -> None:
         "parsed breaks total",
         "tolerant breaks gold_above_perturbed_gold",
         "encouraging breaks bounded",
-        "centred breaks neighbours_do_not_leak",
+        "centered breaks neighbors_do_not_leak",
     ]
     assert "<answer>nan</answer>" in printed
     assert printed.splitlines()[-1].endswith("holds to every law")

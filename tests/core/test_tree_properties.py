@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 import rewardkit as rk
-from rewardkit.core.scorer import Scorer
+from rewardkit.core.evaluation.scorer import Scorer
 from tests.trees import Rows, couples_groups, expected, progresses, rows, task_of, trees
 
 few = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -66,7 +66,7 @@ def test_every_component_says_how_it_came_about(
 
 def task_is_routed(tree: rk.Reward, node: rk.Reward) -> bool:
     """Whether `node` stands in a branch, where it abstains on the rows of the others."""
-    return any(bool(child.prefixes[0]) if child.prefixes else False for child in ancestors(tree, node))
+    return any(child.facts.choose is not None or child.facts.stages for child in ancestors(tree, node))
 
 
 def ancestors(tree: rk.Reward, node: rk.Reward) -> list[rk.Reward]:

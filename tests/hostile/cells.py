@@ -64,7 +64,7 @@ CELLS: dict[str, Callable[[], Any]] = {
     "numpy NaN": lambda: np.float64("nan"),
     "huge integer": lambda: 10**5_000,
     "Decimal NaN": lambda: Decimal("NaN"),
-    "Decimal signalling": lambda: Decimal("sNaN"),
+    "Decimal signaling": lambda: Decimal("sNaN"),
     "huge Decimal": lambda: Decimal("1e999999"),
     "True": lambda: True,
     "bytes": lambda: b"\xff\x00",

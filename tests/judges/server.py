@@ -103,7 +103,7 @@ def limited(retry_after: float | str | None = None) -> Answer:
     return failure(429, "Rate limit reached", "rate_limit_exceeded", **headers)
 
 
-def unauthorised() -> Answer:
+def unauthorized() -> Answer:
     return failure(401, "Incorrect API key provided: sk-...cret", "invalid_api_key")
 
 

@@ -98,9 +98,7 @@ POISON = {"refused": failure(400, "filtered"), "nonsense": says("I cannot judge 
 
 
 @pytest.mark.parametrize("poison", POISON.values(), ids=POISON)
-def test_what_gets_no_verdict_alone_takes_no_neighbour_with_it(
-    server: JudgeServer, poison: Any, tmp_path: Path
-) -> None:
+def test_what_gets_no_verdict_alone_takes_no_neighbor_with_it(server: JudgeServer, poison: Any, tmp_path: Path) -> None:
     rk.score(judge(server), ["before", "it"])
     server.answer = lambda request: (poison if "wrong" in request.text else verdict(by_length))(request)
     texts = ["a", "wrong", "ccc", "bb", "wrong too", "wrong"]

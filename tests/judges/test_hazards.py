@@ -11,7 +11,7 @@ import time
 import pytest
 
 import rewardkit as rk
-from rewardkit.judges.endpoint import breaker, sending
+from rewardkit.judges.endpoint import breaker, request as sending
 from rewardkit.judges.endpoint.failures import retry_after
 from tests.judges.server import (
     Answer,
@@ -31,7 +31,7 @@ from tests.judges.server import (
     says,
     silent,
     sometimes,
-    unauthorised,
+    unauthorized,
     verdict,
 )
 
@@ -71,7 +71,7 @@ LASTING = {
     "two verdicts": says('```json\n{"reason": "", "score": 1}\n```\n```json\n{"reason": "", "score": 9}\n```'),
 }
 FINAL = {
-    "401": unauthorised(),
+    "401": unauthorized(),
     "no quota": no_quota(),
     "402": failure(402, "Insufficient Balance"),
     "400": failure(400, "unknown parameter 'temperature'"),
@@ -112,7 +112,7 @@ def test_what_no_sample_would_be_spared_stops_the_run(hazard: Answer) -> None:
 
 
 def test_a_stop_spares_those_that_wait_for_their_turn() -> None:
-    with JudgeServer(unauthorised()) as server:
+    with JudgeServer(unauthorized()) as server:
         with pytest.raises(rk.RewardFailure, match="401"):
             rk.score(judge(server, concurrency=2), [str(number) for number in range(50)])
         assert len(server.requests) <= 4

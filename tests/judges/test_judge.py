@@ -14,7 +14,7 @@ import pytest
 
 import rewardkit as rk
 from rewardkit.judges import judge as judging
-from rewardkit.judges.spending import spending_of
+from rewardkit.judges.ledger import spending_of
 from tests.judges.server import Answer, JudgeServer, Request, failure, limited, no_schema, says, silent, verdict
 
 
@@ -228,7 +228,7 @@ def test_a_missing_extra_is_named_when_the_judge_is_made(monkeypatch: pytest.Mon
         rk.judge("Good?", model="m")
 
 
-def test_a_factory_that_was_not_called_is_recognised() -> None:
+def test_a_factory_that_was_not_called_is_recognized() -> None:
     with pytest.raises(TypeError, match="Call it"):
         rk.weighted_sum([rk.judge])
 

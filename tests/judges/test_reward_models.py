@@ -13,7 +13,7 @@ from hypothesis import given, settings, strategies as st
 
 import rewardkit as rk
 from rewardkit.core.errors import RunStopped
-from rewardkit.core.fingerprints import fingerprint
+from rewardkit.core.tree.fingerprints import fingerprint
 from rewardkit.judges.classifiers import Classifier
 from rewardkit.judges.reward_models import reward_model
 from tests.hostile.texts import TEXTS as TEXTS_OF_ADVERSARIES
@@ -189,7 +189,7 @@ def test_a_module_is_known_by_its_numbers() -> None:
 
 
 def test_it_composes() -> None:
-    reward = 0.5 * rk.normalise(counting()) + rk.contains_all(["!"])
+    reward = 0.5 * rk.normalize(counting()) + rk.contains_all(["!"])
     table = rk.score(reward, ["a!", "aa!", "aaa", "b"], group=[0, 0, 1, 1])
     assert np.isfinite(table.total).all()
 

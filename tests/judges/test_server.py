@@ -27,7 +27,7 @@ from tests.judges.server import (
     silent,
     slowly,
     sometimes,
-    unauthorised,
+    unauthorized,
     verdict,
 )
 
@@ -75,7 +75,7 @@ def test_not_a_number_and_other_text_go_out_as_they_are() -> None:
         (failure(500), "InternalServerError", "it broke"),
         (limited(3600), "RateLimitError", "Rate limit"),
         (no_quota(), "RateLimitError", "current quota"),
-        (unauthorised(), "AuthenticationError", "Incorrect API key"),
+        (unauthorized(), "AuthenticationError", "Incorrect API key"),
         (reset(), "APIConnectionError", None),
         (cut(), "APIConnectionError", None),
         (silent(5.0), "APITimeoutError", None),

@@ -103,7 +103,7 @@ def _lessons(tokenizer: Any, conversations: Sequence[Messages], texts: Sequence[
 
 def _learn(model: Any, said: Any, right: Any, steps: int = 500, size: int = 16) -> None:
     end = torch.full((size, 1), 1)
-    optimiser = torch.optim.AdamW(model.parameters(), lr=5e-3)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=5e-3)
     for _ in range(steps):
         chosen = torch.randint(len(said), (size,))
         given = torch.cat([said[chosen], right[chosen, None]], 1)
@@ -111,8 +111,8 @@ def _learn(model: Any, said: Any, right: Any, steps: int = 500, size: int = 16) 
         wanted = torch.cat([right[chosen, None], end], 1)
         loss: Any = torch.nn.functional.cross_entropy(logits.flatten(0, 1), wanted.flatten())
         loss.backward()
-        optimiser.step()
-        optimiser.zero_grad()
+        optimizer.step()
+        optimizer.zero_grad()
         if loss.item() < 0.01:
             return
 

@@ -12,13 +12,12 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import rewardkit as rk
-from rewardkit.core.leaf import Leaf
 from rewardkit.primitives import code as module
 from rewardkit.primitives.code import Program, code_runs, code_tests
 from rewardkit.primitives.sandbox import isolation
 from rewardkit.primitives.sandbox.cases import read_tests
 from rewardkit.primitives.sandbox.isolation import chosen
-from rewardkit.primitives.sandbox.running import SandboxFailure
+from rewardkit.primitives.sandbox.runs import SandboxFailure
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -129,7 +128,7 @@ def test_a_batch_overlaps_and_keeps_its_order() -> None:
     assert waiting.result() == rk.Score(0.5, "passed 1 of 2; test 2: printed '4', not '6'")
 
 
-def test_a_neighbour_keeps_its_score() -> None:
+def test_a_neighbor_keeps_its_score() -> None:
     programs = ["print(int(input()) * 2)", "while True: print('x' * 10**5)", "x = [0] * 10**9", "print(4)"] * 2
     assert scored(code_tests("tests", timeout=0.5), programs, DOUBLES)[0] == [1.0, 0.0, 0.0, 0.5] * 2
 
@@ -351,8 +350,8 @@ def test_rewards_are_values() -> None:
         assert made == again
         assert hash(made) == hash(again)
         assert pickle.loads(pickle.dumps(made)) == made
-        assert isinstance(made, Leaf)
-        assert made.expensive
+        assert made.facts.binding is not None
+        assert made.facts.binding.expensive
     assert repr(code_tests("tests", memory=512, packages=True)) == "code_tests('tests', memory=512, packages=True)"
     assert repr(code_runs("tests")) == "code_runs('tests')"
     assert code_tests("tests") != code_tests("tests", timeout=3.0)

@@ -89,7 +89,7 @@ def test_it_is_a_value_scored_by_whole_groups() -> None:
     for reward in (rk.diversity(), rk.diversity(extract=rk.extract.whole(), ignore_case=False)):
         again = pickle.loads(pickle.dumps(reward))
         assert (again, hash(again), repr(again)) == (reward, hash(reward), repr(reward))
-        assert reward.together == "group"
+        assert reward.facts.together == "group"
     assert repr(rk.diversity()) == "diversity()"
     assert repr(rk.diversity(extract=rk.extract.boxed(), ignore_case=False)) == (
         "diversity(extract=boxed(), ignore_case=False)"

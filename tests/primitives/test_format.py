@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import rewardkit as rk
-from rewardkit.core.visibility import has_visible_character
+from rewardkit.core.text.visibility import has_visible_character
 
 TAGS = rk.tags("think", "answer")
 GOOD = [

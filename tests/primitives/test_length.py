@@ -187,7 +187,7 @@ def test_shortest_correct_behind_a_gate_still_sees_its_group() -> None:
     opened = rk.reward(name="opened")(lambda completion: float("x" not in completion))
     completions = ["right", "right right right", "right right right right x"]
     assert rk.score(rk.gate(opened, SHORTEST), completions).total.tolist() == [1.0, 0.75, 0.0]
-    assert rk.rank_in_group(SHORTEST).together == SHORTEST.together == "group"
+    assert rk.rank_in_group(SHORTEST).facts.together == SHORTEST.facts.together == "group"
 
 
 def test_rewards_by_length_stand_side_by_side() -> None:

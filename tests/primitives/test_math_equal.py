@@ -17,9 +17,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import rewardkit as rk
-from rewardkit.core import worker
+from rewardkit.core.processes import worker
 from rewardkit.primitives.math_equal import math_equal
-from rewardkit.primitives.mathematics import in_worker
+from rewardkit.primitives.mathematics import workers as in_worker
 
 PAIRS = runpy.run_path(str(Path(__file__).parents[2] / "benchmarks" / "math_equal_pairs.py"))["PAIRS"]
 
@@ -39,7 +39,7 @@ def boxed(answer: str) -> str:
 
 
 @pytest.mark.parametrize("topic", PAIRS)
-def test_every_pair_labelled_by_hand(topic: str) -> None:
+def test_every_pair_labeled_by_hand(topic: str) -> None:
     scores = scored([boxed(answer) for _, answer, _ in PAIRS[topic]], [gold for gold, _, _ in PAIRS[topic]]).total
     wrong = [pair for pair, score in zip(PAIRS[topic], scores, strict=True) if score != float(pair[2])]
     assert not wrong

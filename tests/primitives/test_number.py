@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import rewardkit as rk
-from rewardkit.core.number_text import NumberText
+from rewardkit.core.text.numbers import NumberText
 from rewardkit.primitives.number import FinalNumber
 
 

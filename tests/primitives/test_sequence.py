@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 import rewardkit as rk
-from rewardkit.core import json_text
 from rewardkit.core.errors import MissingExtraError
+from rewardkit.core.text import json_text
 from rewardkit.primitives.sequence import SequenceMetric, SetMetric, sequence_match, set_match
 
 FACTORIES: list[Any] = [set_match, sequence_match]

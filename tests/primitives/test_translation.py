@@ -15,7 +15,7 @@ from sacrebleu.tokenizers.tokenizer_zh import TokenizerZh
 
 import rewardkit as rk
 from rewardkit.core.errors import MissingExtraError
-from rewardkit.core.visibility import spoken_text
+from rewardkit.core.text.visibility import spoken_text
 from rewardkit.primitives.translation import bleu, chrf
 
 WHOLE = rk.extract.whole()

@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 import rewardkit as rk
-from rewardkit.core import states as kept
-from rewardkit.core.progress import PerformanceSchedule, Progress
+from rewardkit.core.progress import states as kept
+from rewardkit.core.progress.progress import Progress
+from rewardkit.core.progress.schedule import PerformanceSchedule
 from rewardkit.schedules import track, when_reached
 
 wrong: Any = rk.schedules

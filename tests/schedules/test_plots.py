@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import rewardkit as rk
-from rewardkit.core.progress import PerformanceSchedule
+from rewardkit.core.progress.schedule import PerformanceSchedule
 from rewardkit.schedules import linear, track, when_reached
 
 wrong: Any = rk
@@ -121,7 +121,7 @@ def test_means_that_are_missing_are_asked_for() -> None:
 
 
 def lines(figure: Any) -> list[dict[str, list[float]]]:
-    """Each panel's labelled lines."""
+    """Each panel's labeled lines."""
     return [
         {line.get_label(): line.get_ydata().tolist() for line in axis.lines if line.get_label()[0] != "_"}
         for axis in figure.axes

@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from rewardkit.core.outcome import FAILED, SCORED, SKIPPED, Column, Floats, ScoreTable
+from rewardkit.core.batch.column import Column, Floats
+from rewardkit.core.batch.score import FAILED, SCORED, SKIPPED
+from rewardkit.core.batch.table import ScoreTable
 from rewardkit.store.recorder import Recorder
 from rewardkit.store.records import ComponentDescription, Line, Record, Version
 from rewardkit.store.run import Run, open_run

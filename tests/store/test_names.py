@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from rewardkit.core.outcome import SCORED, Column, ScoreTable
+from rewardkit.core.batch.column import Column
+from rewardkit.core.batch.score import SCORED
+from rewardkit.core.batch.table import ScoreTable
 from rewardkit.store.names import component_and_part, distinct, part_column
 from rewardkit.store.records import ComponentDescription, Record, Version
 from tests.store.batches import rows, written

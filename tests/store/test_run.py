@@ -16,8 +16,8 @@ import pyarrow.parquet as parquet
 import pytest
 
 import rewardkit as rk
+from rewardkit.core.batch.table import ScoreTable
 from rewardkit.core.errors import MissingExtraError, RewardKitError, RewardKitWarning
-from rewardkit.core.outcome import ScoreTable
 from rewardkit.store.recorder import Recorder
 from rewardkit.store.records import Record, Version
 from rewardkit.store.run import NotARun, RunError, open_run

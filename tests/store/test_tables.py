@@ -10,7 +10,9 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, strategies as st
 
-from rewardkit.core.outcome import SCORED, Column, ScoreTable
+from rewardkit.core.batch.column import Column
+from rewardkit.core.batch.score import SCORED
+from rewardkit.core.batch.table import ScoreTable
 from rewardkit.store.names import component_and_part
 from rewardkit.store.parts import decoded, encoded
 from rewardkit.store.records import Record

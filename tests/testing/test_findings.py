@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 import rewardkit as rk
-from rewardkit.testing.findings import Finding, LawResult, Report, shorten_line
+from rewardkit.core.errors import shorten_line
+from rewardkit.testing.findings import Finding, LawResult, Report
 
 CHAT = [{"role": "assistant", "content": "42"}]
 VALUES = st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.lists(st.text(), max_size=2)

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from rewardkit.cli.main import parser
+from rewardkit.data.reward_names import CONSTANTS
 from rewardkit.testing import laws
-from rewardkit.testing.exploits import CATALOGUE
-from rewardkit.testing.loading import CONSTANTS
+from rewardkit.testing.exploits import CATALOG
 
 GUIDE = Path(__file__).parents[2] / "docs" / "testing.md"
 PART = re.compile(r"(<!-- generated: (\w+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
@@ -27,13 +27,13 @@ def the_laws() -> str:
 
 
 def the_families() -> str:
-    counts = Counter(hack.family for hack in CATALOGUE)
+    counts = Counter(hack.family for hack in CATALOG)
     examples: dict[str, str] = {}
-    for hack in CATALOGUE:
+    for hack in CATALOG:
         examples.setdefault(hack.family, hack.name)
     rows = [f"| {family} | {count} | {examples[family]} |" for family, count in counts.items()]
     head = [
-        f"{len(CATALOGUE)} hacks, each with the place where it was seen:",
+        f"{len(CATALOG)} hacks, each with the place where it was seen:",
         "",
         "| family | hacks | such as |",
         "|---|---|---|",

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from rewardkit.testing.checking import check_reward
+from rewardkit.testing.check import check_reward
 from rewardkit.testing.isolation import Lost, Note, can_isolate, isolated
 from rewardkit.testing.trials import Trial
 

@@ -92,7 +92,7 @@ def test_deselected_laws_do_not_run(folder: pytest.Pytester) -> None:
         test_rewards=PARAMETRIZED,
         conftest="""
         def pytest_unconfigure(config):
-            from rewardkit.testing.parametrizing import LawCheck
+            from rewardkit.testing.parametrization import LawCheck
             import gc
             benches = {check.bound for check in gc.get_objects() if isinstance(check, LawCheck)}
             print("RAN", sorted(law for one in benches for law in one._results))
@@ -217,7 +217,7 @@ def test_the_plugin_loads_nothing_heavy(pytester: pytest.Pytester) -> None:
         import sys
 
         def test_nothing_is_loaded():
-            heavy = {"numpy", "pydantic", "hypothesis", "rich", "rewardkit.core", "rewardkit.testing.checking"}
+            heavy = {"numpy", "pydantic", "hypothesis", "rich", "rewardkit.core", "rewardkit.testing.check"}
             assert not heavy & set(sys.modules)
             assert "rewardkit.testing.plugin" in sys.modules
         """

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 import rewardkit as rk
+from rewardkit.core.tree.trl_function import tree_of
 from rewardkit.testing import Finding, LawResult, Report
-from rewardkit.testing.labelled import as_tree
 from rewardkit.testing.reports import Section, json_of, law_as_text, page_of, text_of
 from rewardkit.testing.reports.measured import measured
 from rewardkit.testing.reports.sections import middle_cut
@@ -256,8 +256,8 @@ def test_labels_and_samples_are_shown_beside_the_laws(tmp_path: Any) -> None:
 
 
 def test_data_without_labels_or_groups_gives_what_it_can(tmp_path: Any) -> None:
-    unlabelled = [{name: row[name] for name in ("prompt", "answer", "completion")} for row in ROWS]
-    section = measured(a_report(), rk.number("answer"), the_data(tmp_path, unlabelled))
+    unlabeled = [{name: row[name] for name in ("prompt", "answer", "completion")} for row in ROWS]
+    section = measured(a_report(), rk.number("answer"), the_data(tmp_path, unlabeled))
     assert (section.calibration, section.signal is None) == (None, False)
     section = measured(a_report(), rk.number("answer"), the_data(tmp_path, ROWS[::2]))
     assert (section.calibration is None, section.signal) == (False, None)
@@ -277,7 +277,7 @@ def test_lists_and_functions_become_rewards() -> None:
     def one(completions: list[str], **kwargs: Any) -> list[float]:
         return [1.0] * len(completions)
 
-    assert repr(as_tree(one)) == "from_trl(one)"
-    assert repr(as_tree([one, rk.exact("answer")])) == "from_trl(one) + exact('answer')"
+    assert repr(tree_of(one, "x")) == "from_trl(one)"
+    assert repr(tree_of([one, rk.exact("answer")], "x")) == "from_trl(one) + exact('answer')"
     with pytest.raises(rk.RewardDefinitionError, match="at least one"):
-        as_tree([])
+        tree_of([], "x")

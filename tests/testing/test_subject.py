@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import rewardkit as rk
-from rewardkit.core.outcome import Outcome
-from rewardkit.core.progress import Progress
+from rewardkit.core.batch.score import Outcome
+from rewardkit.core.progress.progress import Progress
+from rewardkit.core.tree.leaf import rebound
 from rewardkit.testing.subject import Subject
 from rewardkit.testing.trials import Seen, Trial, text_of, token_ids, with_text
 from tests.testing.rewards import BAD, EXAMPLES, GOOD, awaited, naive, raises_on_empty, shortest, subject, tree
@@ -174,9 +175,12 @@ def test_what_is_known_without_asking() -> None:
     assert subject(counting).columns_read == set()
     assert subject(tree).bounds == (0.0, 1.0)
     assert subject(tree).scope == subject(naive).scope == "sample"
-    assert [leaf.name for leaf in subject(0.5 * answers_alone + broken_on_x).leaves].sort() is None
+    assert [leaf.name for leaf, _ in subject(0.5 * answers_alone + broken_on_x).bindings] == [
+        "answers_alone",
+        "broken_on_x",
+    ]
     assert subject(tree).deterministic
-    assert not subject(rk.reward(deterministic=False)(broken_on_x.function)).deterministic
+    assert not subject(rebound(broken_on_x, deterministic=False)).deterministic
 
 
 def test_the_form_of_the_given_completions_is_kept() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import rewardkit as rk
 from rewardkit.testing.sweep import anatomies, given, sweep, swept
 from rewardkit.testing.trials import Trial, text_of
-from rewardkit.testing.wild import SHAPES, TEXTS
+from rewardkit.testing.wild_texts import SHAPES, TEXTS
 from tests.testing.rewards import BAD, EXAMPLES, GOOD, naive, number, subject, tree
 
 

@@ -106,7 +106,7 @@ def test_mistakes_in_good_faith_stand_before_tricks() -> None:
         ("the quick brown fox", "the first word", "the"),
         ("one\ntwo", "a right first line, the rest wrong", "one\nwrong"),
         ("1/2", "its marks replaced by letters", "1x2"),
-        ("12 34", "a digit moved to its neighbour", "123 4"),
+        ("12 34", "a digit moved to its neighbor", "123 4"),
         ("select a from t where age < 30", "its comparison turned round", "select a from t where age > 30"),
         ("Lisbon", "its letters in another order", "nobsiL"),
         ('{"a": 1}', "null for each value", '{"a": null}'),

@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from rewardkit.core.outcome import ERRORED, FAILED, SCORED, Column, ScoreTable
+from rewardkit.core.batch.column import Column
+from rewardkit.core.batch.score import ERRORED, FAILED, SCORED
+from rewardkit.core.batch.table import ScoreTable
 from rewardkit.store.recorder import Recorder
 from rewardkit.store.records import ComponentDescription, Line, Record, Version
 

@@ -11,7 +11,7 @@ from hypothesis import given, strategies as st
 
 from rewardkit.viewer.charts import rows_of, spec_of
 from rewardkit.viewer.curves import SECTIONS, Line, Metrics, Panel, _others, smoothed, thinned, version_marks
-from rewardkit.viewer.watching import Watched
+from rewardkit.viewer.watcher import Watched
 from tests.viewer.recorded import ordinary
 
 VALUES = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=60).map(np.array)
@@ -107,7 +107,7 @@ def test_what_is_drawn_is_json_without_nan(watched: Watched) -> None:
         assert spec["range"] == [2.0, 9.0]
 
 
-def test_a_component_has_one_colour_everywhere(watched: Watched) -> None:
+def test_a_component_has_one_color_everywhere(watched: Watched) -> None:
     specs = [spec_of([("run", panel)], watched.components) for panel in watched.panels]
     colors = {line["color"] for spec in specs for line in spec["lines"] if line["name"].startswith("answer")}
     assert len(colors) == 1

@@ -11,7 +11,7 @@ from transformers import TrainerCallback
 
 from rewardkit.core.errors import RewardDefinitionError, RewardFailure, near_miss
 from rewardkit_trl.guards.config import GuardConfig
-from rewardkit_trl.guards.watching import METRICS, RATES, Watch
+from rewardkit_trl.guards.window import METRICS, RATES, Watch
 from rewardkit_trl.memory import saved_in
 
 if TYPE_CHECKING:
@@ -177,7 +177,7 @@ class GuardCallback(TrainerCallback):
 
     def _scored_versions(self) -> list[int]:
         """Those that the batch in use was scored by: a step that generates nothing trains on one of before."""
-        return [evaluator.updates.scored for evaluator in self._evaluators if evaluator.updates is not None]
+        return [evaluator.scored_version for evaluator in self._evaluators if evaluator.updates is not None]
 
 
 def drop_gradients(optimizer: Any) -> None:
@@ -186,7 +186,7 @@ def drop_gradients(optimizer: Any) -> None:
     if scaler is not None:  # of half precision: it wants to have seen gradients before it steps
         with suppress(RuntimeError):  # seen they are already where they are clipped
             scaler.unscale_(optimizer.optimizer)
-    optimizer.zero_grad()  # to None: an optimiser passes over such parameters
+    optimizer.zero_grad()  # to None: an optimizer passes over such parameters
 
 
 def _of_main(logs: dict[str, Any]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from rewardkit.analysis.suspicious.evidence import Evidence, Integers
 from rewardkit.analysis.suspicious.series import Changes, Series, changes, mean_by_step, window_starts
-from rewardkit.core.outcome import Floats
+from rewardkit.core.batch.column import Floats
 
 SHOWN_ROWS = 8
 """How many rows a lead shows at most."""
@@ -83,7 +83,7 @@ class Arrangement:
 
     @cached_property
     def standing(self) -> Floats:
-        """(m,) the rank of each row in its group by what it earned, centred."""
+        """(m,) the rank of each row in its group by what it earned, centered."""
         return ranks(self.earned, self.groups)
 
     def component(self, name: str) -> Floats:

@@ -12,8 +12,8 @@ import numpy as np
 from rewardkit.analysis.presentation import excerpt
 from rewardkit.analysis.suspicious.evidence import Integers, Lead, ramp, weakest
 from rewardkit.analysis.suspicious.texts import Hashes, Sample, among, chained, mixed
-from rewardkit.analysis.suspicious.winning import wins
-from rewardkit.core.outcome import Floats
+from rewardkit.analysis.suspicious.wins import wins
+from rewardkit.core.batch.column import Floats
 
 SHINGLE = 3
 """Words of a shingle; completions are compared by the sets of theirs."""

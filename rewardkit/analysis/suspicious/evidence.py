@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rewardkit.core.batch.column import Floats, Rows
 from rewardkit.core.errors import RewardKitError, near_miss, shorten
-from rewardkit.core.outcome import Floats, Rows
-from rewardkit.core.progress import Bounds
+from rewardkit.core.progress.bounds import Bounds
 
 Integers = NDArray[np.int64]
 Texts = Callable[[Integers], Sequence[str]] | Sequence[str]

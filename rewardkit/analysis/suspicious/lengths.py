@@ -9,7 +9,7 @@ import numpy as np
 
 from rewardkit.analysis.suspicious.arrangement import Arrangement, ranks
 from rewardkit.analysis.suspicious.evidence import Lead, ramp, weakest
-from rewardkit.core.outcome import Floats
+from rewardkit.core.batch.column import Floats
 
 
 def length_leads(run: Arrangement) -> list[Lead]:

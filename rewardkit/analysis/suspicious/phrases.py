@@ -17,8 +17,8 @@ from rewardkit.analysis.presentation import excerpt
 from rewardkit.analysis.suspicious.arrangement import ranks
 from rewardkit.analysis.suspicious.evidence import Integers, Lead, ramp, weakest
 from rewardkit.analysis.suspicious.texts import MARKUP, Hashes, Sample, among, chained, mixed, spans
-from rewardkit.analysis.suspicious.winning import discoveries, one_sided, wins
-from rewardkit.core.outcome import Floats
+from rewardkit.analysis.suspicious.wins import discoveries, one_sided, wins
+from rewardkit.core.batch.column import Floats
 
 LONGEST = 4
 """Words of the longest n-gram."""
@@ -36,7 +36,7 @@ MOST = 5
 @dataclass(frozen=True)
 class Grams:
     """Which n-gram stands in which completion, once each, save those that its prompt may have asked for: a single word
-    of the prompt, and whatever shares two neighbouring words or a piece of markup with it.
+    of the prompt, and whatever shares two neighboring words or a piece of markup with it.
 
     Attributes:
         grams: (pairs,) numbers of the n-grams.

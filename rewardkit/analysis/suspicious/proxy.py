@@ -13,8 +13,8 @@ import numpy as np
 from rewardkit.analysis.suspicious.arrangement import Arrangement
 from rewardkit.analysis.suspicious.evidence import Lead, ramp, weakest
 from rewardkit.analysis.suspicious.series import Changes, Series, changes, mean_by_step
-from rewardkit.core.outcome import Floats
-from rewardkit.core.progress import Bounds
+from rewardkit.core.batch.column import Floats
+from rewardkit.core.progress.bounds import Bounds
 
 KIND = "proxy"
 

@@ -11,7 +11,7 @@ import numpy as np
 from rewardkit.analysis.suspicious.arrangement import Arrangement
 from rewardkit.analysis.suspicious.evidence import FACT, Lead, ramp
 from rewardkit.analysis.suspicious.series import mean_by_step
-from rewardkit.core.outcome import Floats
+from rewardkit.core.batch.column import Floats
 
 AT_BOUND = 0.95
 """The share of completions at a bound from which a component says nothing any more."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rewardkit.analysis.suspicious.evidence import Integers, ramp, weakest
-from rewardkit.core.outcome import Floats
+from rewardkit.core.batch.column import Floats
 
 WINDOWS = 8
 """How many windows a run is cut into, if it has steps enough."""
@@ -73,7 +73,7 @@ def changes(series: Series, starts: Integers) -> Changes:
     """All pairs of windows, NaN where one has no value.
 
     The standard error stands on how much the steps of a window differ among themselves (pooled over windows, so a
-    trend makes it larger, never smaller), widened by ``sqrt((1 + r) / (1 - r))`` where neighbouring steps correlate by
+    trend makes it larger, never smaller), widened by ``sqrt((1 + r) / (1 - r))`` where neighboring steps correlate by
     r. Where no window has two values, on how much each differs from the one before.
     """
     count = len(starts)
@@ -164,7 +164,7 @@ def largest_jump(series: Series) -> Jump | None:
 
 
 def _typical_noise(values: Floats) -> float:
-    """The deviation of single steps, from the differences of neighbours that are not among the largest tenth."""
+    """The deviation of single steps, from the differences of neighbors that are not among the largest tenth."""
     differences = np.sort(np.abs(np.diff(values)))
     kept = differences[: max(1, int(0.9 * len(differences)))]
     # The root mean square of the lower nine tenths of |N(0, 1)| is 0.79.

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from rewardkit.analysis.suspicious.arrangement import Arrangement
 from rewardkit.analysis.suspicious.evidence import Integers, Texts
-from rewardkit.core.outcome import Floats
+from rewardkit.core.batch.column import Floats
 
 PER_WINDOW = 512
 """Completions of each window that are read."""
@@ -112,7 +112,7 @@ class Sample:
 
     @cached_property
     def standing(self) -> Floats:
-        """(r,) centred ranks of what was earned within the group; 0 where it is unknown."""
+        """(r,) centered ranks of what was earned within the group; 0 where it is unknown."""
         return np.nan_to_num(self.run.standing[self.rows])
 
     def said(self) -> str:

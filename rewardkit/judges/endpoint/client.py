@@ -1,7 +1,7 @@
 """Client: one endpoint, asked by everything in an event loop: ``await endpoint.complete(body, deadline=30.0)``.
 
 A bounded number of requests at one time, limits per minute, one deadline over all attempts of a call, and jittered
-waits between them that honour Retry-After.
+waits between them that honor Retry-After.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from rewardkit.judges.endpoint.failures import Limited, NoTime, Passing
 from rewardkit.judges.endpoint.rates import Rates
 from rewardkit.judges.endpoint.refusals import Standing
 from rewardkit.judges.endpoint.replies import Reply
-from rewardkit.judges.endpoint.sending import Sender
+from rewardkit.judges.endpoint.request import Sender
 from rewardkit.judges.flights import Flights
-from rewardkit.judges.metering import tally
-from rewardkit.judges.spending import Account
+from rewardkit.judges.ledger import Account
+from rewardkit.judges.usage import tally
 from rewardkit.judges.verdicts import Verdict
 
 _SHARE_OF_ONE = 2 / 3

@@ -12,9 +12,9 @@ from typing import Any
 from rewardkit.core.errors import RunStopped, shorten
 from rewardkit.judges.endpoint.failures import NoVerdict, Refused
 from rewardkit.judges.endpoint.replies import Reply
-from rewardkit.judges.endpoint.sending import Sender
-from rewardkit.judges.metering import tally
-from rewardkit.judges.spending import Account
+from rewardkit.judges.endpoint.request import Sender
+from rewardkit.judges.ledger import Account
+from rewardkit.judges.usage import tally
 
 _REFUSALS_IN_A_ROW = 8
 """After which the endpoint is asked again whether it answers anything at all."""

@@ -7,8 +7,8 @@ from collections import deque
 from dataclasses import dataclass
 from typing import final
 
-from rewardkit.core.extraction import Tag, TextExtractor
-from rewardkit.core.marks import behind_hashes, boxes
+from rewardkit.core.text.extraction import Tag, TextExtractor
+from rewardkit.core.text.marks import behind_hashes, boxes
 
 _TAG = Tag("answer")
 _SAID = re.compile(r"\banswer\b[*\s]*(?:is\b|:)[\s:*]*", re.IGNORECASE)

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Any, final
 
 from rewardkit.core.errors import shorten
-from rewardkit.core.literals import read_literal
+from rewardkit.core.text.literals import read_literal
 from rewardkit.primitives.sandbox.assertions import Assertion, parsed, split
 from rewardkit.primitives.sandbox.limits import OUTPUT_BYTES
 

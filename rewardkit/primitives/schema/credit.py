@@ -1,4 +1,4 @@
-"""How much of a JSON schema a value fulfils, and what is wrong with the rest.
+"""How much of a JSON schema a value fulfills, and what is wrong with the rest.
 
 For an invoice that must have ``sku`` (text), ``qty`` (integer) and ``color``,
 ``{"sku": "a-7", "qty": "31"}`` earns 1/3: ``color: missing; qty: "31" is not of type "integer"``.
@@ -35,7 +35,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from rewardkit.core.errors import MissingExtraError, shorten
-from rewardkit.core.json_notes import Path, Violations, path_text, printable, value_text
+from rewardkit.core.text.json_notes import Path, Violations, path_text, printable, value_text
 from rewardkit.primitives.schema.checks import check_document, read_schema, why_no_json
 from rewardkit.primitives.schema.document import Node, SchemaDocument, refusal
 from rewardkit.primitives.schema.levels import Kind, Level, level_of
@@ -125,7 +125,7 @@ class SchemaEngine:
             return 0.0, "could not be checked: the validator gave up on this value"
 
     def valid(self, node: Node, value: object) -> bool:
-        """Whether `value` fulfils the part `node` of the schema."""
+        """Whether `value` fulfills the part `node` of the schema."""
         if not isinstance(node, dict):
             return bool(node)
         validator = self._validators.get(id(node))

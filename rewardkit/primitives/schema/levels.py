@@ -1,7 +1,7 @@
 """What a JSON schema says about one value, once its ``$ref``, ``allOf`` and unions are followed.
 
 For ``{"$ref": "#/$defs/line", "$defs": {"line": {"required": ["qty"], "properties": {"qty": {...}}}}}`` the
-level of the root requires ``qty``, and says which subschema ``qty`` has to fulfil. A union is followed where only one
+level of the root requires ``qty``, and says which subschema ``qty`` has to fulfill. A union is followed where only one
 of its branches can hold the value at hand: the only one for objects in ``Line | str``, or the one that a tag names.
 """
 
@@ -44,7 +44,7 @@ class TaggedUnion:
     branches: Mapping[str, dict[str, Any]]
 
     def branch(self, value: Mapping[str, Any]) -> dict[str, Any] | None:
-        """The only branch that `value` may fulfil, by its tag; None where that is missing or unknown."""
+        """The only branch that `value` may fulfill, by its tag; None where that is missing or unknown."""
         tag = value.get(self.tag)
         return self.branches.get(tag) if isinstance(tag, str) else None
 

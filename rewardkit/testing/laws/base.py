@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rewardkit.testing.findings import Finding
-from rewardkit.testing.shrinking import shrunk
+from rewardkit.testing.shrinker import shrunk
 from rewardkit.testing.subject import Subject
 from rewardkit.testing.trials import Seen, Trial, text_of, with_text
 

@@ -7,8 +7,8 @@ import random
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
+from rewardkit.core.batch.score import Outcome
 from rewardkit.core.errors import RewardKitError
-from rewardkit.core.outcome import Outcome
 from rewardkit.testing.findings import Finding
 from rewardkit.testing.laws.base import Skip, finding, law
 from rewardkit.testing.subject import Subject
@@ -131,7 +131,7 @@ def permutation(subject: Subject) -> Iterator[Finding]:
 
 
 @law
-def neighbours_do_not_leak(subject: Subject) -> Iterator[Finding]:
+def neighbors_do_not_leak(subject: Subject) -> Iterator[Finding]:
     """GRPO compares the completions of one prompt; what those of another prompt change is noise between prompts."""
     groups = _groups(subject)
     if len(groups) < 2:
@@ -149,7 +149,7 @@ def neighbours_do_not_leak(subject: Subject) -> Iterator[Finding]:
                 both = whole(subject, [*group, *beside])
                 if isinstance(both, str):
                     text = f"a batch with the completions of another prompt beside it raises: {both}"
-                    yield finding("neighbours_do_not_leak", subject, group[0], alone[0], text)
+                    yield finding("neighbors_do_not_leak", subject, group[0], alone[0], text)
                     return
                 row = _first_difference(alone, both)
                 if row is not None:
@@ -157,7 +157,7 @@ def neighbours_do_not_leak(subject: Subject) -> Iterator[Finding]:
                         f"scores {_value(alone[row])} among the completions of its own prompt, and {_value(both[row])} "
                         f"with {len(beside)} of another prompt in the batch"
                     )
-                    yield finding("neighbours_do_not_leak", subject, group[row], both[row], text)
+                    yield finding("neighbors_do_not_leak", subject, group[row], both[row], text)
                     return
 
 
@@ -182,8 +182,8 @@ def _others_matter(subject: Subject, groups: list[list[Trial]]) -> Iterator[Find
     Both batches have the same size, and what stands beside has nothing in common with the group: rewards for what is
     new in a batch hold to this.
     """
-    if not any(getattr(leaf, "scope", "") == "batch" for leaf in subject.leaves):
-        raise Skip("it normalises over the batch, and says so")
+    if not any(binding.scope == "batch" and not binding.foreign for _, binding in subject.bindings):
+        raise Skip("it normalizes over the batch, and says so")
     groups = [[trial for trial in group if _is_given(subject, trial)] for group in groups]
     for group, other in [*pairwise(groups), *pairwise(reversed(groups))]:
         rights = [trial for trial in other if trial.completion in subject.examples[trial.example].good]
@@ -200,7 +200,7 @@ def _others_matter(subject: Subject, groups: list[list[Trial]]) -> Iterator[Find
                     f"scores {_value(one[row])} where the answers to another prompt in the batch are right, and "
                     f"{_value(two[row])} where they are wrong"
                 )
-                yield finding("neighbours_do_not_leak", subject, group[row], one[row], why)
+                yield finding("neighbors_do_not_leak", subject, group[row], one[row], why)
                 return
 
 
@@ -253,4 +253,4 @@ def _value(seen: Seen) -> str:
     return str(seen.outcome) if math.isnan(seen.value) else f"{seen.value:.6g}"
 
 
-ALL = (batch_equals_singles, permutation, neighbours_do_not_leak)
+ALL = (batch_equals_singles, permutation, neighbors_do_not_leak)

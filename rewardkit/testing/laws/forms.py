@@ -6,9 +6,8 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from rewardkit.core.coercion import Coercer
 from rewardkit.core.errors import CoercionError, RewardKitError
-from rewardkit.core.leaf import Leaf
+from rewardkit.core.tree.coercion import Coercer
 from rewardkit.testing.findings import Finding
 from rewardkit.testing.laws.base import Skip, finding, law
 from rewardkit.testing.subject import Subject
@@ -48,13 +47,12 @@ def strings_equal_typed_columns(subject: Subject) -> Iterator[Finding]:
     Looked at are columns whose argument is annotated with a type.
     """
     looked = False
-    for leaf in subject.leaves:
-        if not isinstance(leaf, Leaf):
+    for _, binding in subject.bindings:
+        if binding.foreign:
             yield from _flags_as_text(subject)
             continue
-        for parameter in leaf.parameters:
-            kind = parameter.annotation
-            if not parameter.is_column or kind in (str, Any) or leaf.trusted:
+        for parameter in binding.columns:
+            if parameter.annotation in (str, Any) or binding.trusted:
                 continue
             for trial in given(subject)[: subject.affordable(40)]:
                 value = subject.examples[trial.example].columns.get(parameter.source)

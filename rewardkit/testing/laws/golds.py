@@ -5,19 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from rewardkit.core.batch.score import Outcome
 from rewardkit.core.errors import RewardKitError
-from rewardkit.core.leaf import Leaf
-from rewardkit.core.outcome import Outcome
 from rewardkit.testing.anatomy import ANSWERS, as_number, replaced
 from rewardkit.testing.findings import Finding
-from rewardkit.testing.judging import Judged, foreign_trials, is_penalty, judged
+from rewardkit.testing.judgment import Judged, foreign_trials, is_penalty, judged
 from rewardkit.testing.laws.base import Skip, about_good, finding, law, shortest
-from rewardkit.testing.matching import matching
+from rewardkit.testing.pattern_texts import matching
 from rewardkit.testing.subject import Subject
 from rewardkit.testing.sweep import given, swept
 from rewardkit.testing.tool_calls import wrong_calls
 from rewardkit.testing.trials import EQUAL, Seen, Trial, text_of
-from rewardkit.testing.wild import TEXTS
+from rewardkit.testing.wild_texts import TEXTS
 from rewardkit.testing.wrong_answers import Wrong
 
 _MOST = 6
@@ -64,7 +63,7 @@ def gold_gets_the_maximum(subject: Subject) -> Iterator[Finding]:
 def _out_of_reach(subject: Subject) -> Iterator[Finding]:
     """Where not even right completions come near the maximum of a user's own function: a part of it is never paid."""
     low, high = subject.bounds
-    own = all(isinstance(leaf, Leaf) and not leaf.trusted for leaf in subject.leaves)
+    own = all(not binding.foreign and not binding.trusted for _, binding in subject.bindings)
     if not own or subject.scope != "sample" or not math.isfinite(high - low):
         return
     best = max((seen.value for _, seen in swept(subject) if seen.scored), default=high)
@@ -272,8 +271,8 @@ def _idle_groups(subject: Subject, seen: list[tuple[Trial, Seen]]) -> Iterator[F
 
 def _idle_components(subject: Subject) -> Iterator[Finding]:
     """User's functions in a tree that give one value to everything, even to what their own code speaks of."""
-    own = {leaf.name for leaf in subject.leaves if not getattr(leaf, "trusted", False)}
-    if len(subject.leaves) < 2 or not own:
+    own = {leaf.name for leaf, binding in subject.bindings if not binding.trusted}
+    if len(subject.bindings) < 2 or not own:
         return
     spoken = [word for text in (*subject.mined.words, *subject.mined.texts) for word in (text, f"{text} " * 5)]
     more = [Trial(subject.formed(text)) for text in (*spoken, *matching(subject.mined.patterns), "word " * 20_000)]
@@ -380,11 +379,11 @@ def _closer(subject: Subject) -> Iterator[tuple[list[Trial], str]]:
 
 
 def _numeric(subject: Subject, column: str) -> bool:
-    for leaf in subject.leaves:
-        for parameter in getattr(leaf, "parameters", ()):
-            if parameter.source == column and parameter.annotation in (float, int):
-                return True
-    return False
+    return any(
+        parameter.source == column and parameter.annotation in (float, int)
+        for _, binding in subject.bindings
+        for parameter in binding.parameters
+    )
 
 
 ALL = (

@@ -18,7 +18,7 @@ from rewardkit.testing.laws.base import Skip, Unfinished, finding, law
 from rewardkit.testing.subject import Subject
 from rewardkit.testing.sweep import anatomies
 from rewardkit.testing.trials import Trial
-from rewardkit.testing.wild import TEXTS
+from rewardkit.testing.wild_texts import TEXTS
 
 LONGEST = 50_000
 """Characters of a long completion: some 12,000 tokens."""

@@ -14,11 +14,12 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from rewardkit.core.driving import in_background
+from rewardkit.core.batch.score import Outcome
 from rewardkit.core.errors import RewardFailure
-from rewardkit.core.leaf import Leaf
-from rewardkit.core.outcome import Outcome
-from rewardkit.core.scorer import Scorer
+from rewardkit.core.evaluation.background import in_background
+from rewardkit.core.evaluation.scorer import Scorer
+from rewardkit.core.tree.leaf import rebound
+from rewardkit.core.tree.reward import Reward
 from rewardkit.testing.findings import Finding
 from rewardkit.testing.laws.base import Skip, finding, law
 from rewardkit.testing.subject import Subject
@@ -32,7 +33,7 @@ _THREADS = 4
 def inputs_not_mutated(subject: Subject) -> Iterator[Finding]:
     """Trainers hand the same lists to every reward function; one that sorts or pops them corrupts the next."""
     trials = (given(subject) or [trial for trial, _ in swept(subject)[:4]])[:16]
-    for leaf in subject.leaves:
+    for leaf, _ in subject.bindings:
         changed = _changed_by(subject, leaf, trials)
         if changed is not None:
             what, before, after = changed
@@ -40,7 +41,7 @@ def inputs_not_mutated(subject: Subject) -> Iterator[Finding]:
             yield finding("inputs_not_mutated", subject, trials[0], None, why[:600], component=leaf.name)
 
 
-def _changed_by(subject: Subject, leaf: Any, trials: list[Trial]) -> tuple[str, Any, Any] | None:
+def _changed_by(subject: Subject, leaf: Reward, trials: list[Trial]) -> tuple[str, Any, Any] | None:
     """The first argument that a function changes: its name, before and after.
 
     Functions of a trainer and leaves of rewardkit are handed the very objects. What else calls functions (an adapter)
@@ -53,15 +54,17 @@ def _changed_by(subject: Subject, leaf: Any, trials: list[Trial]) -> tuple[str, 
         mine = copy.deepcopy(given_now)
     except Exception:
         return None
-    if isinstance(leaf, Leaf) and (leaf.trusted or leaf.timeout is not None):
+    binding = leaf.facts.binding
+    if binding is None or binding.trusted or binding.timeout is not None:
         return None
-    if hasattr(leaf, "_accepted"):
+    accepted = getattr(binding.function, "accepted", None)
+    if accepted is not None:
         keywords = {**mine, "completion_ids": batch.completion_ids, **subject.context}
         keywords["prompts"] = mine["prompts"] or [""] * len(trials)
         keywords.update(log_extra=lambda *_: None, log_metric=lambda *_: None)
-        _ignoring(lambda: _finished(leaf.function(**leaf._accepted(keywords)), subject.left))
+        _ignoring(lambda: _finished(binding.original(**accepted(keywords)), subject.left))
     else:
-        scorer = Scorer(replace(leaf, trusted=True)) if isinstance(leaf, Leaf) else subject.scorer
+        scorer = subject.scorer if binding.foreign else Scorer(rebound(leaf, trusted=True))
         batch.completions, batch.prompts = mine["completions"], mine["prompts"]
         batch.columns = {name: mine[name] for name in batch.columns}
         _ignoring(lambda: scorer.score(batch, strict=False))
@@ -91,13 +94,13 @@ def _ignoring(call: Callable[[], Any]) -> None:
 @law
 def picklable(subject: Subject) -> Iterator[Finding]:
     """Trainers that score in other processes send the reward there."""
-    nested = [leaf.name for leaf in subject.leaves if _is_local(leaf.function)]
+    nested = [leaf.name for leaf, binding in subject.bindings if _is_local(binding.original)]
     if nested:
         raise Skip(f"{', '.join(nested)} is defined inside a function: other processes could not find it")
     try:
         again = pickle.loads(pickle.dumps(subject.reward))
     except Exception as error:
-        if any(getattr(leaf.function, "__module__", "") == "__main__" for leaf in subject.leaves):
+        if any(getattr(binding.original, "__module__", "") == "__main__" for _, binding in subject.bindings):
             raise Skip("it is defined in the script that runs the check") from None
         why = f"it cannot be pickled: {type(error).__name__}: {error}"
         yield finding("picklable", subject, Trial(subject.formed(""), 0), None, why[:400])

@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from rewardkit.core.algebra import Reward
+from rewardkit.core.batch.column import Floats
 from rewardkit.core.errors import RewardKitError
-from rewardkit.core.outcome import Floats
-from rewardkit.core.scorer import Scorer
-from rewardkit.core.visibility import visible_text
+from rewardkit.core.evaluation.scorer import Scorer
+from rewardkit.core.text.visibility import visible_text
+from rewardkit.core.tree.leaf import rebound
+from rewardkit.core.tree.reward import Reward
 from rewardkit.judges.group_judge import GroupJudge, identifiers
 from rewardkit.judges.sample_judge import SampleJudge
 from rewardkit.testing.findings import Finding
@@ -39,7 +40,7 @@ _PADDING = (
 
 @law
 def position_bias(subject: Subject) -> Iterator[Finding]:
-    """A judge that ranks must not favour a place, or completions are paid for where they happened to stand.
+    """A judge that ranks must not favor a place, or completions are paid for where they happened to stand.
 
     The same completions are ranked in several orders. What standing first rather than last earns, beyond what the
     same completion earns on average, is at most 0.15.
@@ -48,12 +49,12 @@ def position_bias(subject: Subject) -> Iterator[Finding]:
     trials = _of_one_example(subject)
     if len(trials) < 2:
         raise Skip("it needs two different completions of one example")
-    for judge in judges:
+    for judge, function in judges:
         places, scores = [], []
         for shuffle in range(_ORDERS):
             order = list(identifiers(map(_shown, trials), shuffle).values())
             places.append([order.index(_shown(trial)) / (len(order) - 1) for trial in trials])
-            scores.append(_asked(replace(judge, function=replace(judge.function, shuffle=shuffle)), subject, trials))
+            scores.append(_asked(rebound(judge, function=replace(function, shuffle=shuffle)), subject, trials))
         place = np.array(places) - np.mean(places, axis=0)
         beyond = np.array(scores) - np.mean(scores, axis=0)
         earned = -float((place * beyond).sum() / max((place * place).sum(), 1e-9))
@@ -72,8 +73,8 @@ def verbosity_bias(subject: Subject) -> Iterator[Finding]:
     """
     trials = given(subject)[: min(_MOST_SAMPLES, subject.affordable(_MOST_SAMPLES))]
     padded = [replace(trial, completion=_longer(trial.completion)) for trial in trials]
-    for judge in _judges(subject, SampleJudge, GroupJudge):
-        if isinstance(judge.function, GroupJudge):
+    for judge, function in _judges(subject, SampleJudge, GroupJudge):
+        if isinstance(function, GroupJudge):
             pairs = [_asked(judge, subject, pair) for pair in zip(trials, padded, strict=True)]
             gains = np.array([longer - plain for plain, longer in pairs]) / 2
         else:
@@ -81,15 +82,16 @@ def verbosity_bias(subject: Subject) -> Iterator[Finding]:
         if gains.mean() > _LENGTH_SHARE:
             worst = int(gains.argmax())
             why = f"three sentences that say nothing earn {gains.mean():.2g} more, on average of {len(trials)}"
-            seen: Seen | None = None if isinstance(judge.function, GroupJudge) else subject.see([padded[worst]])[0]
+            seen: Seen | None = None if isinstance(function, GroupJudge) else subject.see([padded[worst]])[0]
             yield finding("verbosity_bias", subject, padded[worst], seen, why, component=judge.name)
 
 
 ALL = (position_bias, verbosity_bias)
 
 
-def _judges(subject: Subject, *kinds: type) -> list[Any]:
-    found = [leaf for leaf in dict.fromkeys(subject.leaves) if isinstance(getattr(leaf, "function", None), kinds)]
+def _judges(subject: Subject, *kinds: type) -> list[tuple[Reward, Any]]:
+    """The judges of these kinds, each with the function that asks."""
+    found = [(leaf, binding.function) for leaf, binding in subject.bindings if isinstance(binding.function, kinds)]
     if not found:
         ranks = kinds == (GroupJudge,)
         raise Skip("it has no judge that ranks" if ranks else "it has no judge")

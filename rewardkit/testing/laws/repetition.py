@@ -15,10 +15,10 @@ from typing import Any
 
 from rewardkit.testing.findings import Finding
 from rewardkit.testing.laws.base import Skip, Unfinished, finding, law
-from rewardkit.testing.mining import code_of
 from rewardkit.testing.subject import Subject
 from rewardkit.testing.sweep import given, swept
 from rewardkit.testing.trials import Seen, Trial
+from rewardkit.testing.vocabulary import code_of
 
 _ROUNDS = 3
 _HASH_SEEDS = ("1", "2", "3")
@@ -64,7 +64,7 @@ def deterministic(subject: Subject) -> Iterator[Finding]:
     if not _orders_sets(subject):
         return
     sent = [*_joined(subject), *trials[:_SENT]]
-    known = subject.see(sent, fresh=True)  # the same batches as there, for rewards that look at their neighbours
+    known = subject.see(sent, fresh=True)  # the same batches as there, for rewards that look at their neighbors
     for said in _in_other_processes(subject, sent):
         for trial, here, (value, outcome) in zip(sent, known, said, strict=True):
             if not here.same(Seen(value, type(here.outcome)(outcome))):
@@ -106,7 +106,7 @@ def _said(seen: Seen) -> str:
 
 def _orders_sets(subject: Subject) -> bool:
     """Whether its code uses sets or hashes, whose order differs between processes."""
-    return any(_uses_sets(code) for leaf in subject.leaves for code in _codes(leaf.function))
+    return any(_uses_sets(code) for _, binding in subject.bindings for code in _codes(binding.original))
 
 
 def _codes(function: Any) -> Iterator[CodeType]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
+from rewardkit.core.batch.score import Outcome
 from rewardkit.core.errors import RewardKitError
-from rewardkit.core.outcome import Outcome
 from rewardkit.testing.findings import Finding
 from rewardkit.testing.laws.base import Skip, finding, law, shortest
 from rewardkit.testing.subject import Subject

@@ -10,12 +10,11 @@ from typing import Literal
 
 import numpy as np
 
-from rewardkit.aggregators.gated import HardGate
-from rewardkit.core.algebra import Reward
 from rewardkit.core.errors import RewardKitError
-from rewardkit.core.outcome import ABSTAINED, SCORED, Column, Rows
-from rewardkit.core.progress import TOLERANCE, Progress
-from rewardkit.core.scorer import Scorer
+from rewardkit.core.evaluation.scorer import Scorer
+from rewardkit.core.progress.bounds import TOLERANCE
+from rewardkit.core.progress.progress import Progress
+from rewardkit.core.tree.reward import Reward
 from rewardkit.testing.findings import Finding
 from rewardkit.testing.laws.base import Skip, finding, law
 from rewardkit.testing.subject import Subject
@@ -44,7 +43,7 @@ def gate_dominance(subject: Subject) -> Iterator[Finding]:
 
     For every gate of the tree: no completion in front of the closed gate earns more through it than one that passed.
     """
-    gates = [node for node in dict.fromkeys(nodes(subject.reward)) if isinstance(node, HardGate)]
+    gates = [node for node in dict.fromkeys(nodes(subject.reward)) if node.facts.threshold is not None]
     if not gates:
         raise Skip("it has no gate that opens and closes")
     trials = [trial for trial, seen in swept(subject) if seen.scored][: subject.affordable(250)]
@@ -54,7 +53,7 @@ def gate_dominance(subject: Subject) -> Iterator[Finding]:
         except RewardKitError:
             continue
         total = table.total
-        passes = _passes(gate, subject, trials)
+        _, passes = table.passed[gate.name]
         known = ~np.isnan(total)
         if not (known & passes).any() or not (known & ~passes).any():
             continue
@@ -74,25 +73,18 @@ def gate_dominance(subject: Subject) -> Iterator[Finding]:
                 break
 
 
-def _passes(gate: HardGate, subject: Subject, trials: list[Trial]) -> Rows:
-    """(n,) the completions for which the gate stands open."""
-    table = Scorer(gate.when).score(subject.batch(trials), strict=False)
-    column = Column(table.total, np.where(np.isnan(table.total), ABSTAINED, SCORED).astype(np.int8))
-    return gate.opened(column, None)[0]
-
-
 @law
 def schedule_bounds(subject: Subject) -> Iterator[Finding]:
     """A weight that leaves its bounds half way through training is seen when it is too late.
 
     Scored at twenty points of training, the total stays finite and within the bounds of the tree.
     """
-    if not any(node.schedules for node in nodes(subject.reward)):
+    if not any(node.facts.schedules for node in nodes(subject.reward)):
         raise Skip("it has no schedule")
     trials = (given(subject) or [trial for trial, _ in swept(subject)])[:12]
     for step in range(_STEPS + 1):
         progress = Progress(step * 50, _STEPS * 50)
-        for schedule in dict.fromkeys(schedule for node in nodes(subject.reward) for schedule in node.schedules):
+        for schedule in dict.fromkeys(schedule for node in nodes(subject.reward) for schedule in node.facts.schedules):
             weight = schedule(progress)
             if not math.isfinite(weight) or not _within(weight, schedule.bounds):
                 why = f"the schedule {schedule!r} gives {weight!r} at {progress.fraction:.0%} of training"

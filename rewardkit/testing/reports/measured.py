@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from rewardkit.core.errors import RewardKitError
-from rewardkit.testing.calibrating import calibrate
+from rewardkit.core.tree.trl_function import tree_of
+from rewardkit.testing.calibration import calibrate
 from rewardkit.testing.findings import Report
 from rewardkit.testing.isolation import Lost, Note, can_isolate, isolated
-from rewardkit.testing.labelled import as_tree, labelled
+from rewardkit.testing.labels import labeled
 from rewardkit.testing.reports.sections import Section
 from rewardkit.testing.signals import estimate_signal
 
@@ -35,12 +36,12 @@ def measured(report: Report, reward: Any, data: str | Path, *, label: str = "lab
     Labels give a calibration, several completions per prompt an estimate of the signal; where one of them cannot be
     had, a remark says why.
     """
-    found = labelled(reward, data, label)
+    found = labeled(reward, data, label)
     remarks: list[str] = []
     calibration = signal = None
-    tree = as_tree(reward)
+    tree = tree_of(reward, "a reward with labels")
     rows = found.records.records
-    unlabelled = [{name: value for name, value in row.items() if name != label} for row in rows]
+    unlabeled = [{name: value for name, value in row.items() if name != label} for row in rows]
     missing = ""
     try:
         if found.has_labels:
@@ -48,7 +49,7 @@ def measured(report: Report, reward: Any, data: str | Path, *, label: str = "lab
             calibration = _tried(lambda: calibrate(tree, rows, label=label, seed=seed), missing, remarks)
         if found.has_groups:
             missing = "no estimate of the signal"
-            signal = _tried(lambda: estimate_signal(tree, unlabelled), missing, remarks)
+            signal = _tried(lambda: estimate_signal(tree, unlabeled), missing, remarks)
     except _Unfinished as error:  # it would not be otherwise for the second
         remarks.append(f"{missing}: {error}")
     used = f"{found.used} of " if found.used < found.prompts else ""

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from rewardkit.core.table_text import visible
+from rewardkit.core.batch.table_text import visible
 from rewardkit.testing.findings import Finding, LawResult
 from rewardkit.testing.reports.sections import Section, distinct, families_of, kind_of, middle_cut, score_of
 from rewardkit.testing.reports.style import STYLE

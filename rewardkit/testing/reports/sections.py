@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from rewardkit.core.table_text import visible
+from rewardkit.core.batch.table_text import visible
 from rewardkit.testing.findings import Finding, LawResult, Report
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 
-from rewardkit.core.table_text import visible
+from rewardkit.core.batch.table_text import visible
 from rewardkit.testing.findings import Finding, LawResult
 from rewardkit.testing.reports.sections import Section, distinct, families_of, kind_of, middle_cut, score_of, shown
 

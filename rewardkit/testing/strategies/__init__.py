@@ -33,7 +33,7 @@ from rewardkit.testing.strategies.conversations import conversations as conversa
 from rewardkit.testing.strategies.documents import json_documents as json_documents, json_values as json_values
 from rewardkit.testing.strategies.edits import edit_distance as edit_distance, edits as edits
 from rewardkit.testing.strategies.groups import groups as groups
-from rewardkit.testing.strategies.tagged import tagged as tagged
+from rewardkit.testing.strategies.tags import tagged as tagged
 from rewardkit.testing.strategies.texts import (
     bodies as bodies,
     wild_texts as wild_texts,

@@ -19,10 +19,9 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 from pydantic import TypeAdapter
 
-from rewardkit.core.algebra import Reward
-from rewardkit.core.coercion import Coercer
 from rewardkit.core.errors import CoercionError, RewardDefinitionError, shorten
-from rewardkit.core.leaf import Leaf
+from rewardkit.core.tree.coercion import Coercer
+from rewardkit.core.tree.reward import Reward, bindings
 from rewardkit.testing.strategies.documents import json_values
 from rewardkit.testing.strategies.texts import numbers, sentences
 
@@ -73,25 +72,13 @@ def rows(reward: Reward, *, given: Mapping[str, Any] | None = None) -> SearchStr
         given: cells, or strategies of cells, for columns that are known better than by their annotation.
     """
     cells: dict[str, SearchStrategy[Any]] = {}
-    for leaf in leaves_of(reward):
-        for parameter in leaf.parameters if isinstance(leaf, Leaf) else ():
-            if parameter.is_column and parameter.source not in cells:
+    for _, binding in bindings(reward):
+        for parameter in binding.columns:
+            if parameter.source not in cells:
                 cells[parameter.source] = columns(parameter.annotation)
     for name, own in (given or {}).items():
         cells[name] = own if isinstance(own, SearchStrategy) else st.just(own)
     return st.fixed_dictionaries(cells)
-
-
-def leaves_of(reward: Reward) -> list[Any]:
-    """The nodes of a tree that call functions, each once."""
-    found: dict[int, Any] = {}
-    stack: list[Reward] = [reward]
-    while stack:
-        node = stack.pop()
-        if hasattr(node, "function"):
-            found.setdefault(id(node), node)
-        stack.extend(reversed(node.children))
-    return list(found.values())
 
 
 def _values(annotation: Any) -> SearchStrategy[Any]:

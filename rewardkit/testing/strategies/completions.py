@@ -13,26 +13,19 @@ from typing import Any, Literal
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from rewardkit.aggregators.combined import Combination
-from rewardkit.aggregators.curriculum import Curriculum
-from rewardkit.aggregators.failover import Fallback
-from rewardkit.aggregators.monitored import Monitor
-from rewardkit.aggregators.ordered import BestOf
-from rewardkit.aggregators.penalised import Penalty
-from rewardkit.aggregators.routed import Route
-from rewardkit.core.algebra import Reward, WeightedSum
+from rewardkit.core.batch.messages import completion_text
 from rewardkit.core.errors import RewardDefinitionError, shorten
-from rewardkit.core.leaf import Leaf
-from rewardkit.core.messages import completion_text
+from rewardkit.core.tree.binding import Binding
+from rewardkit.core.tree.reward import Reward
+from rewardkit.core.tree.trl_function import tree_of
 from rewardkit.primitives.format import Tags
-from rewardkit.testing.checking import as_tree
 from rewardkit.testing.examples import Example, examples_of
-from rewardkit.testing.mining import Mined, mined
 from rewardkit.testing.strategies.contents import asked_by, gold_text
 from rewardkit.testing.strategies.layouts import composed
-from rewardkit.testing.strategies.learned import from_code, from_good
+from rewardkit.testing.strategies.source_texts import from_code, from_good
 from rewardkit.testing.strategies.texts import wild_texts
 from rewardkit.testing.strategies.wordings import Contents
+from rewardkit.testing.vocabulary import Mined, mined
 
 Kind = Literal["valid", "nearly valid", "wild"]
 
@@ -70,7 +63,7 @@ def completions(
     """
     if kind is not None and kind not in _KINDS:
         raise RewardDefinitionError(f"completions: kind is one of {', '.join(_KINDS)} or None, got {shorten(kind)}")
-    tree, _ = as_tree(reward)
+    tree = tree_of(reward, "completions")
     rows = examples_of(list(examples) or [{}], good)
     code = mined(tree)
     if kind == "wild":
@@ -88,7 +81,7 @@ def _for_example(reward: Reward, example: Example, examples: Sequence[Example], 
     if example.good:
         made.append(from_good([completion_text(one) for one in example.good], row))
     for leaves in _ways(reward):
-        frame = next((leaf.function for leaf in leaves if isinstance(leaf.function, Tags)), None)
+        frame = next((one.function for one in leaves if isinstance(one.function, Tags)), None)
         others = [other for other in examples if other is not example]
         parts = [part for leaf in leaves if (part := asked_by(leaf, row, _golds(leaf, others))) is not None]
         if frame is not None or parts:
@@ -96,24 +89,21 @@ def _for_example(reward: Reward, example: Example, examples: Sequence[Example], 
     return made or [from_code(code, row)]
 
 
-def _golds(leaf: Any, others: Sequence[Example]) -> list[str]:
+def _golds(binding: Binding, others: Sequence[Example]) -> list[str]:
     """The golds of other examples, which are wrong for this one."""
-    names = [one.source for one in leaf.parameters if one.is_column]
+    names = [one.source for one in binding.columns]
     cells = [other.columns.get(name) for name in names for other in others]
     return [gold_text(cell) for cell in cells if cell is not None]
 
 
-def _ways(reward: Reward) -> list[list[Leaf]]:
+def _ways(reward: Reward) -> list[list[Binding]]:
     """The leaves that one completion has to please; several lists where any of them will do."""
-    if isinstance(reward, Leaf):
-        return [[reward]]
-    if isinstance(reward, (Penalty, Monitor)):
+    if reward.facts.binding is not None:
+        return [[reward.facts.binding]]
+    if reward.facts.wants == "none":
         return [[]]
     below = [_ways(child) for child in _wanted(reward)]
-    any_will_do = isinstance(reward, (Route, Fallback, BestOf, Curriculum)) or (
-        isinstance(reward, Combination) and reward.operation == "maximum"
-    )
-    if any_will_do:
+    if reward.facts.wants == "any":
         return [leaves for ways in below for leaves in ways if leaves][:_MOST_WAYS] or [[]]
     joined = [[leaf for leaves in chosen for leaf in leaves] for chosen in islice(product(*below), _MOST_WAYS)]
     return [list({id(leaf): leaf for leaf in leaves}.values()) for leaves in joined]
@@ -121,9 +111,11 @@ def _ways(reward: Reward) -> list[list[Leaf]]:
 
 def _wanted(reward: Reward) -> Sequence[Reward]:
     """The children of a node without those whose weight is negative."""
-    if isinstance(reward, WeightedSum):
-        return [child for weight, child in reward.items if not (isinstance(weight, (int, float)) and weight < 0)]
-    return reward.children
+    facts = reward.facts
+    if facts.weights is None or facts.addends is None:
+        return facts.children
+    weighted = zip(facts.weights, facts.addends, strict=True)
+    return [child for weight, child in weighted if not (isinstance(weight, (int, float)) and weight < 0)]
 
 
 def _pieces(code: Mined) -> list[str]:

@@ -16,9 +16,9 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from rewardkit.core.binding import Parameter
 from rewardkit.core.errors import RewardKitError
-from rewardkit.core.leaf import Leaf
+from rewardkit.core.tree.binding import Binding
+from rewardkit.core.tree.parameters import Parameter
 from rewardkit.primitives.choice import Choice
 from rewardkit.primitives.code import CodeRuns, CodeTests
 from rewardkit.primitives.json_match import JsonMatch
@@ -53,24 +53,24 @@ class Part:
     rank: int = 0
 
 
-def asked_by(leaf: Leaf, row: Mapping[str, Any], others: Iterable[str] = ()) -> Part | None:
+def asked_by(binding: Binding, row: Mapping[str, Any], others: Iterable[str] = ()) -> Part | None:
     """What a leaf asks for; None for a user's function, and for what counts tokens.
 
     Args:
-        leaf: of the tree.
+        binding: of a leaf of the tree.
         row: columns; where one is missing, right contents are of the right kind alone.
         others: golds of other rows.
     """
-    place = next((one for one in leaf.parameters if one.source == "completion"), None)
-    gold = next((one for one in leaf.parameters if one.is_column), None)
-    if not leaf.trusted or place is None:
+    place = next((one for one in binding.parameters if one.source == "completion"), None)
+    gold = next((one for one in binding.parameters if one.is_column), None)
+    if not binding.trusted or place is None:
         return None
-    views = [one.view for one in leaf.parameters if one.source == "completion"]
-    known = of_wording(leaf.function)
+    views = [one.view for one in binding.parameters if one.source == "completion"]
+    known = of_wording(binding.function)
     if known is not None:
         return Part(place.view, known, 1 if known.loose else 5)
-    place_view = views[-1] if isinstance(leaf.function, Choice) else place.view
-    made = of(leaf.function, _Gold(gold, row, tuple(others)))
+    place_view = views[-1] if isinstance(binding.function, Choice) else place.view
+    made = of(binding.function, _Gold(gold, row, tuple(others)))
     if made is not None:
         return Part(place_view, made, 4 if gold is not None else 3)
     return Part(place_view, _against(_Gold(gold, row, tuple(others))), 2) if gold is not None else None

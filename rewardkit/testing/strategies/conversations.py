@@ -11,7 +11,7 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from rewardkit.testing.wild import SHAPES
+from rewardkit.testing.wild_texts import SHAPES
 
 Conversation = list[dict[str, Any]]
 

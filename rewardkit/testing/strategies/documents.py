@@ -27,7 +27,7 @@ _DEEPEST = 40
 
 
 def json_documents(schema: Any = True, *, valid: bool = True) -> SearchStrategy[str]:
-    """JSON text: documents that fulfil a schema, or break it (or JSON's grammar) in exactly one place.
+    """JSON text: documents that fulfill a schema, or break it (or JSON's grammar) in exactly one place.
 
     Args:
         schema: what ``rk.json_schema`` takes: a dict, JSON text, a pydantic model, a dataclass, a TypedDict; True for
@@ -37,7 +37,7 @@ def json_documents(schema: Any = True, *, valid: bool = True) -> SearchStrategy[
             quotes, words around it).
 
     Raises:
-        RewardDefinitionError: no schema that can be used, or one that no value fulfils.
+        RewardDefinitionError: no schema that can be used, or one that no value fulfills.
         MissingExtraError: the extra ``json`` is not installed.
     """
     values = json_values(schema)
@@ -55,7 +55,7 @@ def json_values(schema: Any = True, *, valid: bool = True) -> SearchStrategy[Any
     document = SchemaDocument(json.loads(checker.schema))
     made = SchemaValues(document).of([document.root])
     if made.is_empty:
-        raise RewardDefinitionError(f"json_documents: no value fulfils the schema {shorten(schema)}")
+        raise RewardDefinitionError(f"json_documents: no value fulfills the schema {shorten(schema)}")
 
     def fits(value: Any) -> bool:
         return _depth(value) <= _DEEPEST and checker.credit_of(value)[0] == 1.0

@@ -12,12 +12,12 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from rewardkit.core.extraction import Fenced, Json, Prefilled, Raw, Tag, Whole
+from rewardkit.core.text.extraction import Fenced, Json, Prefilled, Raw, Tag, Whole
 from rewardkit.primitives.format import Tags
 from rewardkit.testing.anatomy import THINKING
 from rewardkit.testing.strategies.contents import Part
 from rewardkit.testing.strategies.places import Form, finds, forms_for, shown_to
-from rewardkit.testing.strategies.tagged import blocks, violated
+from rewardkit.testing.strategies.tags import blocks, violated
 
 _BARE = Form()
 

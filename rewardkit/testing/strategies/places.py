@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from rewardkit.core.extraction import (
+from rewardkit.core.text.extraction import (
     After,
     Answer,
     Boxed,
@@ -24,7 +24,7 @@ from rewardkit.core.extraction import (
     Tag,
     Whole,
 )
-from rewardkit.core.json_text import Parsed
+from rewardkit.core.text.json_text import Parsed
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Form:
         return f"{self.start}{self.write(answer)}{self.end}"
 
     def unmarked(self, answer: str) -> list[str]:
-        """With a mark left out or misspelt."""
+        """With a mark left out or misspelled."""
         if not self.mark:
             return []
         inside = self.write(answer)

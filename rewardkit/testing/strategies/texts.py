@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from rewardkit.core.visibility import has_visible_character
-from rewardkit.testing.wild import TEXTS
+from rewardkit.core.text.visibility import has_visible_character
+from rewardkit.testing.wild_texts import TEXTS
 from rewardkit.testing.wrong_answers import wrong_answers as _wrong_answers
 
 _WORDS = ("a", "is", "so", "the", "seven", "Paris", "because", "therefore", "naïve", "東京", "x²", "👍")

@@ -15,7 +15,7 @@ from functools import lru_cache, singledispatch
 from hypothesis import assume, strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from rewardkit.core.visibility import unmasked
+from rewardkit.core.text.visibility import unmasked
 from rewardkit.primitives.format import FencedBlock
 from rewardkit.primitives.language import Language
 from rewardkit.primitives.length import LengthBetween, OverlongPenalty

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rewardkit.viewer import elements as put
-from rewardkit.viewer.choosing import Completions as Choice
 from rewardkit.viewer.filters import Column, Filter
 from rewardkit.viewer.harmless import one_line
 from rewardkit.viewer.pages.component_scores import bounds_of, said_number, share_of
-from rewardkit.viewer.reading import beginnings, texts
+from rewardkit.viewer.pairs import Completions as Choice
+from rewardkit.viewer.reader import beginnings, texts
 from rewardkit.viewer.scores import Floats, key_text, read_key
-from rewardkit.viewer.searching import columns_of
+from rewardkit.viewer.search import columns_of
 from rewardkit.viewer.style import color_of
-from rewardkit.viewer.watching import Watched
+from rewardkit.viewer.watcher import Watched
 
 if TYPE_CHECKING:
     from rewardkit.viewer.pages.layout import Page

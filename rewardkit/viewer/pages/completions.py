@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 from nicegui.element import Element
 
 from rewardkit.viewer import elements as put
-from rewardkit.viewer.choosing import Completions as Choice
 from rewardkit.viewer.comparison import compare
 from rewardkit.viewer.harmless import harmless, one_line
 from rewardkit.viewer.pages.all_completions import AllCompletions
 from rewardkit.viewer.pages.component_scores import build_scores, said_number
 from rewardkit.viewer.pages.prompt_list import PromptList
-from rewardkit.viewer.reading import LONGEST, Completion, columns_of, completions
+from rewardkit.viewer.pairs import Completions as Choice
+from rewardkit.viewer.reader import LONGEST, Completion, columns_of, completions
 from rewardkit.viewer.scores import key_text, read_key
-from rewardkit.viewer.watching import Watched
+from rewardkit.viewer.watcher import Watched
 
 if TYPE_CHECKING:
     from rewardkit.viewer.pages.layout import Page

@@ -9,10 +9,10 @@ import numpy as np
 
 from rewardkit.viewer import elements as put
 from rewardkit.viewer.harmless import harmless, one_line
-from rewardkit.viewer.reading import Completion
+from rewardkit.viewer.reader import Completion
 from rewardkit.viewer.scores import Scores
 from rewardkit.viewer.style import color_of
-from rewardkit.viewer.watching import Watched
+from rewardkit.viewer.watcher import Watched
 
 Bounds = dict[str, tuple[float, float]]
 

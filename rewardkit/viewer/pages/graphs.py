@@ -16,7 +16,7 @@ from rewardkit.viewer.charts import Range, rows_of, spec_of
 from rewardkit.viewer.curves import SECTIONS, Panel, version_marks
 from rewardkit.viewer.exports import csv_of, file_name
 from rewardkit.viewer.harmless import one_line
-from rewardkit.viewer.watching import Watched
+from rewardkit.viewer.watcher import Watched
 
 if TYPE_CHECKING:
     from rewardkit.viewer.pages.layout import Page
@@ -220,7 +220,7 @@ class _Graph:
         self.label(spec)
 
     def label(self, spec: dict[str, Any]) -> None:
-        """The legend; of several runs, what the dashes and what the colours mean."""
+        """The legend; of several runs, what the dashes and what the colors mean."""
         entries = [(line["line"], line["color"], line["dash"]) for line in spec["lines"]]
         if any("run" in line for line in spec["lines"]):
             colors = {line["color"]: line["line"] for line in reversed(spec["lines"])}

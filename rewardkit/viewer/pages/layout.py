@@ -18,7 +18,7 @@ from rewardkit.viewer.addresses import TABS, Address
 from rewardkit.viewer.harmless import one_line
 from rewardkit.viewer.library import Library
 from rewardkit.viewer.style import style_sheet
-from rewardkit.viewer.watching import Watched, Watcher
+from rewardkit.viewer.watcher import Watched, Watcher
 
 _LOG = logging.getLogger("rewardkit")
 _SECONDS = 1.0

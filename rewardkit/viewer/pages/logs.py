@@ -10,9 +10,9 @@ import numpy as np
 from rewardkit.viewer import elements as put
 from rewardkit.viewer.addresses import Address
 from rewardkit.viewer.harmless import harmless, one_line
-from rewardkit.viewer.reading import LogQuery, log_page, log_rates
+from rewardkit.viewer.reader import LogQuery, log_page, log_rates
 from rewardkit.viewer.scores import OUTCOMES, key_text
-from rewardkit.viewer.watching import Watched
+from rewardkit.viewer.watcher import Watched
 
 if TYPE_CHECKING:
     from rewardkit.viewer.pages.layout import Page

@@ -15,7 +15,7 @@ from rewardkit.viewer.harmless import one_line
 from rewardkit.viewer.leads import Search
 from rewardkit.viewer.scores import Scores, key_text
 from rewardkit.viewer.style import color_of
-from rewardkit.viewer.watching import Watched
+from rewardkit.viewer.watcher import Watched
 
 if TYPE_CHECKING:
     from rewardkit.viewer.pages.layout import Page

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rewardkit.core.outcome import Floats
+from rewardkit.core.batch.column import Floats
 
 EPSILON = 1e-4
 """What TRL adds to every deviation."""
@@ -60,7 +60,7 @@ def grouped(values: Floats, generations: int) -> Floats:
     return np.asarray(values).reshape(-1, generations)
 
 
-def centred(values: Floats, generations: int) -> Floats:
+def centered(values: Floats, generations: int) -> Floats:
     """(n,) less the mean of the group; rows without a number count for nothing."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # a group without any number
@@ -72,20 +72,20 @@ def deviations(values: Floats, generations: int) -> Floats:
     """(n,) the sample deviation in the group; 0 for a single row, as in TRL."""
     groups = grouped(values, generations)
     counts = (~np.isnan(groups)).sum(axis=1)
-    sums = np.nansum(grouped(centred(values, generations), generations) ** 2, axis=1)
+    sums = np.nansum(grouped(centered(values, generations), generations) ** 2, axis=1)
     return np.repeat(np.sqrt(sums / np.maximum(counts - 1, 1)), generations)
 
 
-def normalised(values: Floats, generations: int) -> Floats:
+def normalized(values: Floats, generations: int) -> Floats:
     """(n,) within the group; NaN where there is no number."""
-    return centred(values, generations) / (deviations(values, generations) + EPSILON)
+    return centered(values, generations) / (deviations(values, generations) + EPSILON)
 
 
 def advantages(total: Floats, generations: int, scale: str = "group") -> Floats:
     """(n,) GRPO's advantages of totals; 0 for a row that is NaN."""
-    found = centred(total, generations)
+    found = centered(total, generations)
     if scale == "group":
-        found = normalised(total, generations)
+        found = normalized(total, generations)
     elif scale == "batch":
         found = found / (np.nanstd(total, ddof=1) + EPSILON)
     return np.nan_to_num(found)
@@ -93,11 +93,11 @@ def advantages(total: Floats, generations: int, scale: str = "group") -> Floats:
 
 def gdpo_parts(columns: dict[str, Floats], weights: dict[str, float], generations: int) -> dict[str, Floats]:
     """name -> (n,) what each reward function adds under ``normalize_then_sum``."""
-    return {name: weights[name] * normalised(values, generations) for name, values in columns.items()}
+    return {name: weights[name] * normalized(values, generations) for name, values in columns.items()}
 
 
 def gdpo_advantages(parts: dict[str, Floats]) -> Floats:
-    """(n,) advantages out of `gdpo_parts`: their sum, normalised over the batch."""
+    """(n,) advantages out of `gdpo_parts`: their sum, normalized over the batch."""
     stacked = np.array(list(parts.values()))
     total = np.where(np.isnan(stacked).all(axis=0), np.nan, np.nansum(stacked, axis=0))
     found: Floats = np.nan_to_num((total - np.nanmean(total)) / (np.nanstd(total, ddof=1) + EPSILON))
@@ -109,7 +109,7 @@ def shares(parts: dict[str, Floats], generations: int, scale: str = "group") -> 
 
     With ``scale="group"`` the totals of each group are divided by its deviation, as advantages are.
     """
-    terms = {name: np.nan_to_num(centred(np.nan_to_num(values), generations)) for name, values in parts.items()}
+    terms = {name: np.nan_to_num(centered(np.nan_to_num(values), generations)) for name, values in parts.items()}
     total = sum(terms.values(), np.zeros(len(next(iter(terms.values())))))
     if scale != "group":
         return {name: float(term @ total / (total @ total)) for name, term in terms.items()}

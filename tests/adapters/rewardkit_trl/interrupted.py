@@ -24,7 +24,7 @@ REWARD = (
             rk.Stage("echo", echo + 0.3 * early * rk.schedules.cosine(1.0, 0.0)),
         ]
     )
-    + 0.2 * rk.normalise(echo, by="running", half_life=5)
+    + 0.2 * rk.normalize(echo, by="running", half_life=5)
     + early * rk.schedules.track("echo", 0.0, 1.0, half_life=3)
 )
 

@@ -8,13 +8,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from rewardkit_trl.evaluator import Evaluator
-from rewardkit_trl.sharing import Call
-
 import rewardkit as rk
-from rewardkit.core import states
+from rewardkit.core.batch.table import ScoreTable
 from rewardkit.core.errors import RunStopped
-from rewardkit.core.outcome import ScoreTable
+from rewardkit.core.progress import states
+from rewardkit_trl.evaluator import Evaluator
+from rewardkit_trl.shared_tables import TrainerCall
 from tests.adapters.rewardkit_trl import tiny
 from tests.adapters.rewardkit_trl.test_training import Recorder, early, echo, generations, judged
 from tests.core.counting import Counting
@@ -56,9 +55,9 @@ ADAPTIVE = rk.curriculum(
         rk.Stage("early", early, until=rk.schedules.when_reached("early", level=0.4, window=2, over=2)),
         rk.Stage("echo", echo + 0.3 * early * rk.schedules.track("echo", 0.0, 0.8, half_life=3)),
     ]
-) + 0.1 * rk.normalise(echo, by="running")
-RELATIVE = 0.5 * rk.rank_in_group(early) + rk.normalise(echo) + 0.2 * rk.diversity(extract=rk.extract.whole()) + early
-OVER_THE_BATCH = rk.normalise(early, by="batch") + echo
+) + 0.1 * rk.normalize(echo, by="running")
+RELATIVE = 0.5 * rk.rank_in_group(early) + rk.normalize(echo) + 0.2 * rk.diversity(extract=rk.extract.whole()) + early
+OVER_THE_BATCH = rk.normalize(early, by="batch") + echo
 
 CASES: dict[str, dict[str, Any]] = {
     "logs": {"reward": judged + 0.5 * early, "limits": {"max_failure_rate": 1.0}},
@@ -81,9 +80,9 @@ class Watched:
 
     def __init__(self, evaluator: Evaluator) -> None:
         self.batches: list[dict[str, Any]] = []
-        evaluate = evaluator._evaluate
+        evaluate = evaluator.table
 
-        def watched(call: Call) -> ScoreTable:
+        def watched(call: TrainerCall) -> ScoreTable:
             progress = call.context["trainer_state"]
             table = evaluate(call)
             self.batches.append(
@@ -101,7 +100,7 @@ class Watched:
             )
             return table
 
-        evaluator._evaluate = watched  # type: ignore[method-assign]
+        evaluator.table = watched  # type: ignore[method-assign]
 
 
 def main(name: str, out: Path) -> None:

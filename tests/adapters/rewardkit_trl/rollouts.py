@@ -76,7 +76,7 @@ async def asked(completion: str) -> float:
 
 
 REWARD = early + 0.5 * echo + 0.25 * near + 0.3 * asked
-RELATIVE = rk.rank_in_group(early) + 0.5 * rk.normalise(echo) + 0.2 * rk.diversity(extract=rk.extract.whole())
+RELATIVE = rk.rank_in_group(early) + 0.5 * rk.normalize(echo) + 0.2 * rk.diversity(extract=rk.extract.whole())
 REFUSED = judged + 0.5 * early
 SCHEDULED = rk.schedules.linear(0.0, 1.0) * early + echo
 

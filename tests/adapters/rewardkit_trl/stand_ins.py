@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import rewardkit as rk
-from rewardkit.core.outcome import Floats
+from rewardkit.core.batch.column import Floats
 
 if TYPE_CHECKING:
     import torch

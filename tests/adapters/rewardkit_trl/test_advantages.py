@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
-from rewardkit_trl.advantages import Spread, Way, moments_of
 
-from rewardkit.core.outcome import Floats
+from rewardkit.core.batch.column import Floats
+from rewardkit_trl.advantages import Spread, Way, moments_of
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("trl")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from rewardkit_trl.breaker import Breaker, Limits
 
 import rewardkit as rk
+from rewardkit_trl.breaker import Breaker, Limits
 from tests.adapters.rewardkit_trl.stand_ins import StandInTrainer, call, polite, short, unjudged
 
 LIMITS = Limits(max_failure_rate=0.05, max_error_rate=0.1, window=20)

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import rewardkit as rk
-from rewardkit.core.outcome import Floats
+from rewardkit.core.batch.column import Floats
 
 if not hasattr(
     pytest.importorskip("trl.experimental.async_grpo.async_rollout_worker", exc_type=ImportError), "_AsyncRolloutLoop"
@@ -122,7 +122,7 @@ def test_several_groups_in_flight_in_several_threads() -> None:
         table = rk.score(reward, made.completions, prompts=prompts, **made.reward_kwargs)
         np.testing.assert_allclose([sample.metrics["reward"] for sample in samples], table.total)
         np.testing.assert_allclose([sample.advantage for sample in samples], advantages(table.total), atol=1e-6)
-    assert not functions[0].evaluator._tables._entries
+    assert not functions[0].evaluator.tables._entries
 
 
 CURRICULUM = rk.curriculum([rk.Stage("form", early, until=0.5), rk.Stage("rest", echo)])
@@ -132,7 +132,7 @@ THRESHOLD = rk.gate(when=early, then=echo, threshold=rk.schedules.linear(0.0, 0.
 
 @pytest.mark.parametrize(
     "reward",
-    [SCHEDULED, CURRICULUM, REACHED, THRESHOLD, rk.normalise(early, by="running") + echo],
+    [SCHEDULED, CURRICULUM, REACHED, THRESHOLD, rk.normalize(early, by="running") + echo],
     ids=["linear", "curriculum", "performance", "threshold", "running"],
 )
 @pytest.mark.parametrize("columns", ["terms", "components"])

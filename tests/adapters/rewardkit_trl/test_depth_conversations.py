@@ -116,7 +116,7 @@ ADAPTIVE = (
         ]
     )
     + rk.schedules.track("echo", 0.0, 1.0, half_life=2) * counted
-    + rk.schedules.linear(0.0, 0.5) * rk.normalise(early, by="running").named("relative")
+    + rk.schedules.linear(0.0, 0.5) * rk.normalize(early, by="running").named("relative")
 )
 
 
@@ -191,7 +191,7 @@ def test_evaluation_before_any_training(tmp_path: Path) -> None:
 
 def test_generations_of_evaluation_form_its_groups(tmp_path: Path) -> None:
     recorder = Recorder()
-    reward = rk.rank_in_group(early) + rk.normalise(echo)
+    reward = rk.rank_in_group(early) + rk.normalize(echo)
     functions = rk.to_trl(reward + recorder.reward())
     trainer = tiny.trainer(tmp_path, functions, eval_rows=4, num_generations_eval=2, max_steps=1)
     trainer.train()

@@ -1,4 +1,4 @@
-"""GDPO on real runs: every component normalised by itself, with weights that move while training goes on."""
+"""GDPO on real runs: every component normalized by itself, with weights that move while training goes on."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def test_a_reward_that_reached_its_level_is_reached_in_the_weights_of_evaluation
     assert held == [*training[:2], *evaluation, *training[2:], *evaluation]
 
 
-def test_a_sample_that_cannot_be_scored_is_left_out_of_every_normalisation(tmp_path: Path) -> None:
+def test_a_sample_that_cannot_be_scored_is_left_out_of_every_normalization(tmp_path: Path) -> None:
     reward = 0.5 * judged + 2.0 * early + rk.schedules.linear(0.0, 1.0) * echo
     recorder = Recorder()
     functions = rk.to_trl(reward + recorder.reward(), columns="components", max_failure_rate=1.0)

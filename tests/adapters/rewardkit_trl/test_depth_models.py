@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import rewardkit as rk
-from rewardkit.core.outcome import Floats
+from rewardkit.core.batch.column import Floats
 
 pytest.importorskip("trl")
 import torch
@@ -46,7 +46,7 @@ def reward_model(name: str = f"company/{MODEL}", seed: int = 1) -> Any:
     return LlamaForSequenceClassification(config).eval()
 
 
-def judgements(model: Any, batch: dict[str, Any]) -> Floats:
+def judgments(model: Any, batch: dict[str, Any]) -> Floats:
     """(n,) what the model says of prompt and completion."""
     texts = [prompt + text for prompt, text in zip(batch["others"]["prompts"], batch["completions"], strict=True)]
     inputs = tiny.tokenizer()(
@@ -80,7 +80,7 @@ def test_totals_are_ours_and_the_models(tmp_path: Path, columns: str) -> None:
     for generation, table, batch, entry in zip(
         seen, recorder.tables(REWARD), recorder.batches, generations(trainer), strict=True
     ):
-        theirs = judgements(model, batch)
+        theirs = judgments(model, batch)
         assert theirs.std() > 0.05
         np.testing.assert_allclose(generation.columns[MODEL], theirs, atol=1e-5)
         assert generation.held[MODEL] == 1.0
@@ -101,19 +101,19 @@ def test_scheduled_weights_leave_the_models_alone(tmp_path: Path) -> None:
         zip(seen, recorder.tables(reward), recorder.batches, strict=True)
     ):
         assert generation.held == {"early": step / 4, "echo": 0.5, "recorder": 0.0, MODEL: 1.0}
-        total = table.total + judgements(model, batch)
+        total = table.total + judgments(model, batch)
         np.testing.assert_allclose(generation.advantages, advantages(total, 4), atol=1e-3)
 
 
 @pytest.mark.filterwarnings(BESIDE)
-def test_gdpo_normalises_the_model_as_one_more(tmp_path: Path) -> None:
+def test_gdpo_normalizes_the_model_as_one_more(tmp_path: Path) -> None:
     recorder, model = Recorder(), reward_model()
     beside = [model]
     functions = rk.to_trl(REWARD + recorder.reward(), columns="components") + beside
     _, seen = run(tmp_path, functions, multi_objective_aggregation="normalize_then_sum")
     weights = {"early": 0.7, "echo": 0.3, "counted": 0.5, MODEL: 1.0}
     for generation, table, batch in zip(seen, recorder.tables(REWARD), recorder.batches, strict=True):
-        columns = {name: table[name] for name in table.components} | {MODEL: judgements(model, batch)}
+        columns = {name: table[name] for name in table.components} | {MODEL: judgments(model, batch)}
         np.testing.assert_allclose(generation.advantages, gdpo_advantages(gdpo_parts(columns, weights, 4)), atol=2e-3)
 
 
@@ -138,7 +138,7 @@ def test_a_sample_that_we_cannot_score_keeps_the_models_signal_and_the_run_says_
         lost = np.isnan(table.total)
         lost_at_all += int(lost.sum())
         assert np.isnan(generation.columns["echo"][lost]).all()
-        total = np.nan_to_num(table.total) + judgements(model, batch)
+        total = np.nan_to_num(table.total) + judgments(model, batch)
         np.testing.assert_allclose(generation.advantages, advantages(total, 4), atol=1e-3)
         assert (generation.advantages[lost] != 0.0).all()
     assert lost_at_all > 0
@@ -161,5 +161,5 @@ def test_several_models_before_and_behind(tmp_path: Path) -> None:
     _, seen = run(tmp_path, functions)
     for generation, table, batch in zip(seen, recorder.tables(REWARD), recorder.batches, strict=True):
         assert list(generation.held) == ["first", "early", "echo", "counted", "recorder", "last"]
-        total = table.total + judgements(first, batch) + judgements(last, batch)
+        total = table.total + judgments(first, batch) + judgments(last, batch)
         np.testing.assert_allclose(generation.advantages, advantages(total, 4), atol=1e-3)

@@ -19,7 +19,7 @@ GATED = rk.gate(when=early, then=counted, threshold=0.25, otherwise=-1.0).named(
 TREES = {
     "a sum": 0.7 * early + 0.2 * echo + counted,
     "a gate": GATED,
-    "two of a group": rk.rank_in_group(early) + 0.3 * rk.normalise(echo) + 0.1 * counted,
+    "two of a group": rk.rank_in_group(early) + 0.3 * rk.normalize(echo) + 0.1 * counted,
     "a curriculum": rk.curriculum([rk.Stage("form", early, until=0.5), rk.Stage("rest", 0.3 * early + GATED)]),
 }
 

@@ -251,7 +251,7 @@ class Moody(Purse):
 
 
 def test_completions_of_one_prompt_that_were_greeted_differently_are_still_one_group(tmp_path: Path) -> None:
-    reward = rk.rank_in_group(early) + 0.1 * rk.normalise(called)
+    reward = rk.rank_in_group(early) + 0.1 * rk.normalize(called)
     trainer, seen, heard = run(tmp_path, given(environment_factory=Moody), reward)
     for generation, batch, entry in zip(seen, heard.batches, generations(trainer), strict=True):
         groups = [slice(0, 4), slice(4, 8)]

@@ -49,7 +49,7 @@ CASES: dict[str, tuple[rk.Reward, Callable[[str, int], bool]]] = {
     "a stage by time that comes later": (LATE, lambda text, step: step >= 2 and refused(text)),
     "a stage by performance that comes later": (REACHED, lambda text, step: step >= 2 and refused(text)),
     "a rank": (rk.rank_in_group(judged) + 0.5 * echo, always),
-    "normalised in the group": (rk.normalise(judged) + 0.5 * echo, always),
+    "normalized in the group": (rk.normalize(judged) + 0.5 * echo, always),
     "the best of two": (
         rk.best_of(sure, judged) + 0.5 * echo,
         lambda text, step: refused(text) and "h" not in text,
@@ -118,7 +118,7 @@ def test_a_group_that_is_lost_as_a_whole_trains_on_nothing(tmp_path: Path) -> No
             raise rk.RewardFailure("the judge is down")
         return completion.count(prompt[0]) / 4
 
-    reward = rk.normalise(down_for_one) + 0.5 * rk.rank_in_group(early)
+    reward = rk.normalize(down_for_one) + 0.5 * rk.rank_in_group(early)
     seen, recorder, entries = run(tmp_path, reward)
     wholes = 0
     for generation, batch, entry in zip(seen, recorder.batches, entries, strict=True):

@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from rewardkit_trl.sharing import MAX_ENTRIES
 
 import rewardkit as rk
-from rewardkit.store.captured import MAX_KINDS
+from rewardkit.store.capture import MAX_KINDS
+from rewardkit_trl.shared_tables import MAX_ENTRIES
 from tests.adapters.rewardkit_trl.stand_ins import StandInTrainer, call, plain, polite, short, unjudged, without_trainer
 
 TEXTS = ["", "please", "a longer text, please", "no"]
@@ -75,7 +75,7 @@ def test_a_reader_that_reads_twice_starts_anew() -> None:
     assert functions[0](completions=completions, prompts=prompts)[0] == pytest.approx(0.007)
     assert functions[1](completions=completions, prompts=prompts)[0] == pytest.approx(1 / 8)
     assert counted.calls == 2 * len(TEXTS)
-    assert not functions[0].evaluator._tables._entries
+    assert not functions[0].evaluator.tables._entries
 
 
 def test_nothing_is_kept_once_all_have_read() -> None:
@@ -84,7 +84,7 @@ def test_nothing_is_kept_once_all_have_read() -> None:
     watched = weakref.ref(completions)
     for function in functions[:-1]:
         function(completions=completions, prompts=prompts)
-    assert functions[0].evaluator._tables._entries
+    assert functions[0].evaluator.tables._entries
     functions[-1](completions=completions, prompts=prompts)
     del completions
     gc.collect()
@@ -118,7 +118,7 @@ def test_a_function_that_nobody_calls_does_not_fill_the_memory() -> None:
     functions = rk.to_trl(short + polite)
     for _ in range(3 * MAX_ENTRIES):
         functions[0](completions=list(TEXTS), prompts=["p"] * 4)
-    assert len(functions[0].evaluator._tables._entries) <= MAX_ENTRIES
+    assert len(functions[0].evaluator.tables._entries) <= MAX_ENTRIES
 
 
 # Threads, as asynchronous GRPO uses them
@@ -142,7 +142,7 @@ def test_many_batches_in_flight_in_many_threads() -> None:
         assert columns[1] == [1.0 / (1.0 + length) for length in lengths]
         assert columns[3] == lengths
     assert counted.calls == sum(map(len, batches))
-    assert not functions[0].evaluator._tables._entries
+    assert not functions[0].evaluator.tables._entries
 
 
 def test_threads_that_fail_at_once_count_every_fault_and_raise_nothing_else() -> None:

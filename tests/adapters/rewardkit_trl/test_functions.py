@@ -217,7 +217,7 @@ def test_a_model_belongs_beside_the_list() -> None:
 
 
 def test_traps_are_warned_of_when_the_list_is_made() -> None:
-    with pytest.warns(rk.RewardKitWarning, match="normalises within the group"):
+    with pytest.warns(rk.RewardKitWarning, match="normalizes within the group"):
         rk.to_trl(short * rk.schedules.linear(0.0, 1.0))
 
 

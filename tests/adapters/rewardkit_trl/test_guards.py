@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 from pydantic import ValidationError
-from rewardkit_trl.guards import GuardConfig
-from rewardkit_trl.guards.watching import Watch
 
 import rewardkit as rk
+from rewardkit_trl.guards import GuardConfig
+from rewardkit_trl.guards.window import Watch
 
 
 def watched(guard: GuardConfig, values: list[float], name: str) -> list[bool]:
@@ -118,7 +118,7 @@ def test_half_precision_is_frozen_too(clipped: bool) -> None:
     from rewardkit_trl.guards.callback import drop_gradients
 
     class Scaled:
-        """As accelerate wraps an optimiser."""
+        """As accelerate wraps an optimizer."""
 
         def __init__(self) -> None:
             self.weight = torch.nn.Parameter(torch.ones(3))
@@ -162,7 +162,6 @@ def run(out: Path, guard: GuardConfig, *, plan: Any = None, resume: str | None =
     """A real training with a guard; its trainer, which also has an error that ended it."""
     pytest.importorskip("trl")
     from rewardkit_trl.guards import GuardCallback
-
     from tests.adapters.rewardkit_trl import tiny
     from tests.adapters.rewardkit_trl.test_training import early, echo
 
@@ -264,11 +263,10 @@ def test_a_guard_that_could_never_act_is_said(tmp_path: Path, caplog: Any) -> No
 def test_a_frozen_training_that_is_resumed_stays_frozen_until_another_reward_has_scored(tmp_path: Path) -> None:
     """Also where the guard is called before the reward, and beside another one; old completions are trained no more."""
     from rewardkit_trl.guards import GuardCallback
-
+    from tests.adapters.rewardkit_live.rewards import OTHERS
+    from tests.adapters.rewardkit_live.updated import asked
     from tests.adapters.rewardkit_trl import tiny
     from tests.adapters.rewardkit_trl.test_training import early, echo
-    from tests.adapters.rewardkit_trl.updates.rewards import OTHERS
-    from tests.adapters.rewardkit_trl.updates.updated import asked
 
     freeze = GuardConfig(watch="early", above=-1.0, window=4, action="freeze")
     options: dict[str, Any] = {"save_strategy": "steps", "save_steps": 8, "steps_per_generation": 2, "max_steps": 12}

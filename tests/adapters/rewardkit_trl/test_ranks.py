@@ -125,8 +125,8 @@ def test_the_batch_is_that_of_both(launched: Launched) -> None:
     ranks = launched.ranks("batch")
     assert_like_one_process(ranks, "batch")
     for step in range(3):
-        normalised = [row for rank in ranks for row in rank["batches"][step]["terms"]["early_normalised"]]
-        assert np.mean(normalised) == pytest.approx(0.0, abs=1e-9)
+        normalized = [row for rank in ranks for row in rank["batches"][step]["terms"]["early_normalized"]]
+        assert np.mean(normalized) == pytest.approx(0.0, abs=1e-9)
 
 
 def test_what_answers_every_process_in_another_way_is_asked_by_one_for_all(launched: Launched) -> None:

@@ -43,7 +43,7 @@ def test_a_killed_run_goes_on_as_if_nothing_had_happened(tmp_path: Path) -> None
     expected = json.loads((straight / "straight.json").read_text())
     joined = json.loads((broken / "resumed.json").read_text())
     assert len(expected) == len(joined) == STEPS
-    moving = {"stage/curriculum", "weights/early", "weights/echo", "weights/echo_normalised", "reward"}
+    moving = {"stage/curriculum", "weights/early", "weights/echo", "weights/echo_normalized", "reward"}
     assert moving <= expected[0].keys()
     for before, after in zip(expected, joined, strict=True):
         for name in before:
@@ -159,7 +159,7 @@ def test_a_function_reads_the_means_of_the_last_batch_of_its_own_run(tmp_path: P
         seen.append(dict(progress.means))
         return 0.0
 
-    functions = rk.to_trl(reads + early + rk.normalise(echo, by="running"))
+    functions = rk.to_trl(reads + early + rk.normalize(echo, by="running"))
     for name in ("first", "second"):
         seen.clear()
         trainer = tiny.trainer(tmp_path / name, functions, max_steps=2)
@@ -167,5 +167,5 @@ def test_a_function_reads_the_means_of_the_last_batch_of_its_own_run(tmp_path: P
         assert seen[0] == {}
         logged = generations(trainer)[0]
         assert seen[-1] == pytest.approx(
-            {name: logged[f"components/{name}"] for name in ("reads", "early", "echo_normalised", "echo")}
+            {name: logged[f"components/{name}"] for name in ("reads", "early", "echo_normalized", "echo")}
         )

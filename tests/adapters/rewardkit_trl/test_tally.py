@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from rewardkit_trl.tally import Tally
 
 import rewardkit as rk
+from rewardkit_trl.tally import Tally
 from tests.adapters.rewardkit_trl.stand_ins import StandInTrainer, call
 
 pytest.importorskip("trl")

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from rewardkit_trl.trainer import Trainer, progress_of
 
 import rewardkit as rk
+from rewardkit_trl.trainer import Trainer, progress_of
 from tests.adapters.rewardkit_trl.stand_ins import StandInTrainer, call, plain, polite, short
 
 pytest.importorskip("trl")
@@ -150,7 +150,7 @@ def test_order_and_company_do_not_matter() -> None:
 # GDPO
 
 
-def test_weights_that_normalisation_of_each_column_cancels_are_warned_of() -> None:
+def test_weights_that_normalization_of_each_column_cancels_are_warned_of() -> None:
     trainer = StandInTrainer(rk.to_trl(0.5 * short + polite), aggregation="normalize_then_sum")
     with pytest.warns(rk.RewardKitWarning, match='columns="components"'):
         trainer.rewards(["a"])
@@ -158,16 +158,16 @@ def test_weights_that_normalisation_of_each_column_cancels_are_warned_of() -> No
 
 
 @pytest.mark.parametrize("columns", ["terms", "components"])
-def test_weights_of_one_are_fine_when_each_column_is_normalised(columns: Any) -> None:
+def test_weights_of_one_are_fine_when_each_column_is_normalized(columns: Any) -> None:
     StandInTrainer(rk.to_trl(short + polite, columns=columns), aggregation="normalize_then_sum").rewards(["a"])
 
 
-def test_components_with_weights_are_fine_when_each_column_is_normalised() -> None:
+def test_components_with_weights_are_fine_when_each_column_is_normalized() -> None:
     functions = rk.to_trl(0.5 * short + polite, columns="components")
     StandInTrainer(functions, reward_weights=[0.5, 1.0], aggregation="normalize_then_sum").rewards(["a"])
 
 
-def test_a_total_is_not_taken_apart_when_each_column_is_normalised() -> None:
+def test_a_total_is_not_taken_apart_when_each_column_is_normalized() -> None:
     functions = rk.to_trl(rk.gate(when=short, then=polite, otherwise=-1.0) + short, columns="components")
     trainer = StandInTrainer(functions, reward_weights=functions.reward_weights, aggregation="normalize_then_sum")
     with pytest.warns(rk.RewardKitWarning, match="plain weighted sum"):

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 import rewardkit as rk
+from rewardkit.core.batch.column import Floats
+from rewardkit.core.batch.table import ScoreTable
 from rewardkit.core.errors import RunStopped
-from rewardkit.core.outcome import Floats, ScoreTable
 
 pytest.importorskip("trl")
 from tests.adapters.rewardkit_trl import tiny
@@ -108,14 +109,14 @@ def test_the_log_is_our_own_table(tmp_path: Path, options: dict[str, int], evalu
     assert len(recorder.batches) == evaluations
     tables = recorder.tables(TREE)
     logged = generations(trainer)
-    each = len(tables) // len(logged)  # generation batches within one optimiser step
+    each = len(tables) // len(logged)  # generation batches within one optimizer step
     for entry, several in zip(logged, zip(*[iter(tables)] * each, strict=True), strict=True):
         if each == 1:
             assert_logged(entry, several[0])
         assert entry["reward"] == pytest.approx(np.mean([np.nanmean(table.total) for table in several]), abs=1e-6)
 
 
-def test_progress_is_the_optimiser_steps_of_the_run(tmp_path: Path) -> None:
+def test_progress_is_the_optimizer_steps_of_the_run(tmp_path: Path) -> None:
     recorder = Recorder()
     functions = rk.to_trl(early + recorder.reward())
     tiny.trainer(tmp_path, functions, max_steps=4, gradient_accumulation_steps=2, steps_per_generation=4).train()
@@ -213,7 +214,7 @@ def grouped(values: Floats) -> Floats:
     return values.reshape(-1, 4)
 
 
-def normalised(values: Floats) -> Floats:
+def normalized(values: Floats) -> Floats:
     """Within the groups of 4, as TRL does it; rows without a number are left out of mean and deviation."""
     groups = grouped(values)
     mean, deviation = np.nanmean(groups, axis=1, keepdims=True), np.nanstd(groups, axis=1, keepdims=True, ddof=1)
@@ -230,12 +231,12 @@ def test_unscorable_samples_have_no_advantage_and_the_others_theirs(tmp_path: Pa
     assert 0 < unscorable.sum() < 7
     advantages = np.array(trainer._logs["advantages"])
     assert (advantages[unscorable] == 0.0).all()
-    np.testing.assert_allclose(advantages, np.nan_to_num(normalised(table.total)), atol=1e-4)
+    np.testing.assert_allclose(advantages, np.nan_to_num(normalized(table.total)), atol=1e-4)
     (entry,) = generations(trainer)
     assert entry["unscorable"] == entry["failed/judged"] == unscorable.mean()
 
 
-def test_gdpo_normalises_components_and_keeps_their_weights(tmp_path: Path) -> None:
+def test_gdpo_normalizes_components_and_keeps_their_weights(tmp_path: Path) -> None:
     reward = 0.2 * early + 3.0 * counted
     recorder = Recorder()
     functions = rk.to_trl(reward + recorder.reward(), columns="components")
@@ -248,7 +249,7 @@ def test_gdpo_normalises_components_and_keeps_their_weights(tmp_path: Path) -> N
     )
     trainer.train()
     (table,) = recorder.tables(reward)
-    parts = np.stack([0.2 * normalised(table["early"]), 3.0 * normalised(table["counted"])])
+    parts = np.stack([0.2 * normalized(table["early"]), 3.0 * normalized(table["counted"])])
     summed = np.nansum(parts, axis=0)
     expected = (summed - summed.mean()) / (summed.std(ddof=1) + 1e-4)
     np.testing.assert_allclose(np.array(trainer._logs["advantages"]), expected, atol=1e-3)

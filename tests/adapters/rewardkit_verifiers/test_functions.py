@@ -10,10 +10,10 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from rewardkit_verifiers.loops import run_here
 
 import rewardkit as rk
 from rewardkit.core.errors import RewardTypeError
+from rewardkit_verifiers.loops import run_here
 from tests.adapters.rewardkit_verifiers.stand_ins import Parser, Rubric
 
 TEXTS = ["#### 4", "five", ""]
@@ -123,7 +123,7 @@ def test_what_is_interrupted_leaves_nothing_behind() -> None:
         try:
             await asyncio.sleep(10)
         finally:
-            finished.append("cancelled")
+            finished.append("canceled")
 
     async def interrupted() -> None:
         task = asyncio.ensure_future(slow())
@@ -133,7 +133,7 @@ def test_what_is_interrupted_leaves_nothing_behind() -> None:
 
     with pytest.raises(ValueError):  # noqa: PT011
         run_here(interrupted())
-    assert finished == ["cancelled"]
+    assert finished == ["canceled"]
 
 
 def test_plural_arguments_score_the_group_of_a_prompt() -> None:
@@ -225,11 +225,11 @@ def test_an_outage_leaves_the_sample_without_a_score() -> None:
 
 
 def test_an_argument_that_nothing_fills_is_named() -> None:
-    def misspelt(completion: Any, anwser: str) -> float:
+    def misspelled(completion: Any, anwser: str) -> float:
         return 1.0
 
     with pytest.raises(rk.BindingError, match=r"asks for 'anwser'.*answer"):
-        score(misspelt)
+        score(misspelled)
 
 
 def test_a_parser_comes_with_a_rubric() -> None:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rewardkit.analysis.suspicious import Evidence
-from rewardkit.core.outcome import Floats
+from rewardkit.core.batch.column import Floats
 
 Integers = NDArray[np.int64]
 
@@ -74,7 +74,7 @@ FILLERS = (
     "this leaves us with",
     "in other words",
     "step by step",
-    "to summarise what we found",
+    "to summarize what we found",
     "we divide both sides",
     "half of that remains",
     "each of them gets the same",

@@ -13,7 +13,7 @@ from rewardkit.analysis.suspicious.series import (
     mean_by_step,
     window_starts,
 )
-from rewardkit.core.outcome import Floats
+from rewardkit.core.batch.column import Floats
 
 
 def series(values: Floats) -> Series:
@@ -43,7 +43,7 @@ def test_a_difference_in_standard_errors() -> None:
     assert (found.first[0], found.last[0]) == (0, 999)
 
 
-def test_neighbours_that_correlate_widen_the_error() -> None:
+def test_neighbors_that_correlate_widen_the_error() -> None:
     draw = np.random.default_rng(0)
     values = np.zeros(1000)
     for at in range(1, 1000):

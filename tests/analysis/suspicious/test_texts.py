@@ -117,7 +117,7 @@ def test_of_copies_that_win_and_copies_that_lose_one_that_wins_is_quoted() -> No
     "answer",
     [
         lambda number: f"<answer>{number}</answer>",
-        lambda number: f'{{"name": "{THINGS[number]}", "count": {number}, "colour": "{THINGS[-number]}"}}',
+        lambda number: f'{{"name": "{THINGS[number]}", "count": {number}, "color": "{THINGS[-number]}"}}',
     ],
     ids=["numbers", "documents"],
 )

@@ -55,7 +55,7 @@ def test_a_reply_says_what_it_took() -> None:
 SCRIPTS = {
     "in a loop of its own": """
 async def main():
-    assert (await judge.function("a")).value == 0.7
+    assert (await judge.facts.binding.function("a")).value == 0.7
 asyncio.run(main())
 """,
     "in the background": "assert rk.score(judge, ['a', 'b']).total.tolist() == [0.7, 0.7]",

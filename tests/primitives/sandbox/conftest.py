@@ -6,7 +6,7 @@ import pytest
 
 from rewardkit.primitives.sandbox import isolation
 from rewardkit.primitives.sandbox.isolation import Isolation
-from rewardkit.primitives.sandbox.running import SandboxFailure
+from rewardkit.primitives.sandbox.runs import SandboxFailure
 
 
 @pytest.fixture(params=["bubblewrap", "namespaces"])

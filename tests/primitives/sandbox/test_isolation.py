@@ -13,7 +13,7 @@ import pytest
 from rewardkit.core.errors import RewardFailure
 from rewardkit.primitives.sandbox import isolation
 from rewardkit.primitives.sandbox.isolation import Isolation, bare, check, chosen
-from rewardkit.primitives.sandbox.running import Job, Run, SandboxFailure, Trial, runs
+from rewardkit.primitives.sandbox.runs import Job, Run, SandboxFailure, Trial, runs
 
 ROOT = Path(isolation.__file__).parents[3]
 
@@ -126,7 +126,7 @@ OUTSIDE = """
 import sys
 sys.path.insert(0, sys.argv[1])
 from rewardkit.primitives.sandbox.isolation import chosen
-from rewardkit.primitives.sandbox.running import Job, Trial, runs
+from rewardkit.primitives.sandbox.runs import Job, Trial, runs
 
 try:
     isolation = chosen(packages=False, unsafe=False)

@@ -20,8 +20,8 @@ SUMS_GOOD = ["<answer>42</answer>", "<answer>81</answer>", "<answer>15</answer>"
 SUMS_BAD = ["<answer>40</answer>", "<answer>91</answer>", "<answer>56</answer>"]
 
 
-def normalised_reward(completions: list[str], answer: list[str], **kwargs: Any) -> list[float]:
-    """Correctness, normalised to mean 0 and deviation 1 so that it mixes well with the other rewards."""
+def normalized_reward(completions: list[str], answer: list[str], **kwargs: Any) -> list[float]:
+    """Correctness, normalized to mean 0 and deviation 1 so that it mixes well with the other rewards."""
     raw = []
     for completion, gold in zip(completions, answer, strict=True):
         value = number_in(tagged(completion))
@@ -103,13 +103,13 @@ def advantage(completion: list[str], answer: list[float]) -> list[float]:
 
 CASES = [
     Case(
-        "batch_normalised",
-        normalised_reward,
+        "batch_normalized",
+        normalized_reward,
         SUMS,
         SUMS_GOOD,
         SUMS_BAD,
         "Mean and deviation are those of the whole batch, so the score depends on how other prompts were answered.",
-        "rewards that normalise over `completions`, which holds several groups",
+        "rewards that normalize over `completions`, which holds several groups",
     ),
     Case(
         "rows_left_out",

@@ -91,7 +91,7 @@ CASES = [
         TRACES_GOOD,
         ["<output>\n1 1\n2 4\n3 9\n</output>", "<output>a c\n12 3</output>"],
         "All blanks are removed before the comparison, so `1 23` passes for `12 3`.",
-        "''.join(text.split()) as normalisation",
+        "''.join(text.split()) as normalization",
     ),
     Case(
         "lines_too_many",

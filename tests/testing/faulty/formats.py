@@ -117,7 +117,7 @@ CASES = [
         "catastrophic_sentences",
         whole_sentences,
         [{"prompt": "Describe a cat in two sentences."}, {"prompt": "Describe rain in one sentence."}],
-        ["The cat sleeps. It is warm.", "Rain falls from grey clouds."],
+        ["The cat sleeps. It is warm.", "Rain falls from gray clouds."],
         ["the cat sleeps", "rain: wet"],
         "Nested repetition backtracks exponentially: forty letters without a full stop hang the run.",
         "(\\w+\\s?)+ in style rewards",

@@ -11,8 +11,8 @@ from tests.testing.reading import visible
 whole = rk.extract.whole()
 
 LONG = (
-    "Tides rise and fall because the Moon pulls more strongly on the near side of the Earth than on its centre, and "
-    "more strongly on the centre than on the far side. The water is therefore drawn into two bulges, one towards the "
+    "Tides rise and fall because the Moon pulls more strongly on the near side of the Earth than on its center, and "
+    "more strongly on the center than on the far side. The water is therefore drawn into two bulges, one towards the "
     "Moon and one away from it, and as the Earth turns beneath them each coast passes through both every day. The Sun "
     "adds a smaller pull of its own, which makes the spring tides of the new and the full Moon."
 )
@@ -81,7 +81,7 @@ CASES = [
     Case(
         "empty_is_concise",
         concise_reward,
-        [{"prompt": "Summarise in at most 30 words: " + NOTE}, {"prompt": "Shorten to 30 words: " + NOTE}],
+        [{"prompt": "Summarize in at most 30 words: " + NOTE}, {"prompt": "Shorten to 30 words: " + NOTE}],
         [
             "The council discussed parking and the library roof, and moved the summer fair to the second July weekend.",
             "Parking, the roof, and a new date for the fair: the second weekend of July.",
@@ -93,8 +93,8 @@ CASES = [
     Case(
         "no_words_divide",
         vocabulary,
-        [{"prompt": "Describe the sea without repeating a word."}, {"prompt": "Name five colours."}],
-        ["Grey waves roll slowly towards an empty shore.", "Red, blue, green, white, black."],
+        [{"prompt": "Describe the sea without repeating a word."}, {"prompt": "Name five colors."}],
+        ["Gray waves roll slowly towards an empty shore.", "Red, blue, green, white, black."],
         ["The sea is the sea and the sea is wide.", "Red, red, blue, red, blue."],
         "The empty completion, or one that only thinks, raises ZeroDivisionError.",
         "distinct-word ratios",

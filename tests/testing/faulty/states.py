@@ -142,7 +142,7 @@ CASES = [
         RIVERS,
         RIVERS_GOOD,
         RIVERS_BAD,
-        "Wrong answers get a random score, which normalisation within the group blows up to a full advantage.",
+        "Wrong answers get a random score, which normalization within the group blows up to a full advantage.",
         "noise against groups of zero deviation",
     ),
     Case(

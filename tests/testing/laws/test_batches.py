@@ -23,7 +23,7 @@ from tests.testing.rewards import (
     tree,
 )
 
-LAWS = ("batch_equals_singles", "permutation", "neighbours_do_not_leak")
+LAWS = ("batch_equals_singles", "permutation", "neighbors_do_not_leak")
 TEXTS: dict[str, Any] = {"good": ["42", "7"], "bad": ["41 or so", "8 or so"]}
 
 
@@ -35,7 +35,7 @@ def first_wins(completions: list[str], answer: list[str], **kwargs: Any) -> list
 
 
 def one_row_off(completions: list[str], answer: list[str], **kwargs: Any) -> list[float]:
-    """Each is held against the gold of its neighbour."""
+    """Each is held against the gold of its neighbor."""
     return [float(gold in text) for text, gold in zip(completions, [*answer[1:], answer[0]], strict=True)]
 
 
@@ -111,19 +111,19 @@ def test_a_batch_that_raises_where_each_alone_does_not() -> None:
 
 
 def test_other_prompts_in_the_batch() -> None:
-    (found,) = broken(share_of_the_longest, "neighbours_do_not_leak", **TEXTS)
+    (found,) = broken(share_of_the_longest, "neighbors_do_not_leak", **TEXTS)
     assert "of another prompt in the batch" in found.why
     assert found.score is not None
-    assert_skipped(share_of_the_longest, "neighbours_do_not_leak", "two examples", examples=[{}], good=["a"], bad=["b"])
+    assert_skipped(share_of_the_longest, "neighbors_do_not_leak", "two examples", examples=[{}], good=["a"], bad=["b"])
 
 
 def test_what_says_that_it_compares_the_batch() -> None:
     flat = rk.reward(scope="batch")(lambda completion: [0.5 for _ in completion])
-    assert_held(flat, "neighbours_do_not_leak", **TEXTS)
+    assert_held(flat, "neighbors_do_not_leak", **TEXTS)
     assert_skipped(above_the_mean, "batch_equals_singles", "'batch'", **TEXTS)
-    (found,) = broken(above_the_mean, "neighbours_do_not_leak", **TEXTS)
+    (found,) = broken(above_the_mean, "neighbors_do_not_leak", **TEXTS)
     assert "where the answers to another prompt in the batch are right" in found.why
-    assert_skipped(rk.normalise(number, "batch"), "neighbours_do_not_leak", "normalises over the batch")
+    assert_skipped(rk.normalize(number, "batch"), "neighbors_do_not_leak", "normalizes over the batch")
 
 
 @pytest.mark.parametrize(

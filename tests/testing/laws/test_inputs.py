@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from types import FrameType, SimpleNamespace
 from typing import Any
 
@@ -15,9 +16,10 @@ import numpy as np
 import pytest
 
 import rewardkit as rk
-from rewardkit.core.algebra import Reward
-from rewardkit.core.outcome import SCORED, Column, Rows
-from rewardkit.core.scoring import Scoring
+from rewardkit.core.batch.column import Column, Rows
+from rewardkit.core.batch.score import SCORED
+from rewardkit.core.tree.binding import Binding
+from rewardkit.core.tree.reward import Calls, Evaluation, Facts, Reward, Steps
 from rewardkit.testing.laws.inputs import _changed_by
 from rewardkit.testing.sweep import given
 from tests.testing.rewards import (
@@ -80,18 +82,17 @@ class CarelessAdapter(Reward):
 
     function: Callable[[str, list[str]], float]
 
-    @property
-    def name(self) -> str:
-        return "careless"
+    @cached_property
+    def facts(self) -> Facts:
+        return Facts(name="careless", bounds=(0.0, 1.0), binding=Binding(self.function, (), foreign=True))
 
-    @property
-    def bounds(self) -> tuple[float, float]:
-        return (0.0, 1.0)
+    def _rebuilt(self, children: tuple[Reward, ...], numbers: tuple[Any, ...]) -> Reward:
+        return self
 
-    async def evaluate(self, scoring: Scoring, rows: Rows) -> Column:
-        pairs = zip(scoring.batch.texts, scoring.batch.columns["answer"], strict=True)
-        values = np.array([self.function(text, answer) for text, answer in pairs])
-        return Column(values, np.full(len(values), SCORED, dtype=np.int8))
+    def _evaluate(self, evaluation: Evaluation, rows: Rows) -> Steps:
+        pairs = zip(evaluation.batch.texts, evaluation.batch.columns["answer"], strict=True)
+        values = yield Calls(self, self.function, pairs, range(len(rows)), Binding(self.function, ()))
+        return Column(np.array(values), np.full(len(values), SCORED, dtype=np.int8))
 
 
 @rk.reward
@@ -212,7 +213,7 @@ def test_functions_of_other_libraries_are_called_as_they_ask() -> None:
 
     rubric = SimpleNamespace(funcs=[first, second], weights=[1.0, 1.0])
     one = subject(rk.from_verifiers(rubric), **LISTS)
-    for leaf in one.leaves:
+    for leaf, _ in one.bindings:
         seen.clear()
         assert _changed_by(one, leaf, given(one)) is None
         assert len(seen) == 2 * len(given(one))

@@ -1,4 +1,4 @@
-"""Judges that favour a place, or length, and one that favours neither."""
+"""Judges that favor a place, or length, and one that favors neither."""
 
 from __future__ import annotations
 

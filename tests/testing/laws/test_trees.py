@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import rewardkit as rk
-from rewardkit.core.progress import Progress
+from rewardkit.core.progress.progress import Progress
 from rewardkit.testing.laws.trees import nodes
 from tests.testing.rewards import GOOD, assert_held, assert_skipped, broken, closeness, form, number, shown, tree
 
@@ -48,6 +48,10 @@ class Leaving(rk.Schedule):
     @property
     def bounds(self) -> tuple[float, float]:
         return (0.0, 1.0)
+
+    @property
+    def text(self) -> str:
+        return "leaving()"
 
     def at(self, progress: Progress) -> float:
         return 4 * progress.fraction

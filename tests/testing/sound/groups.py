@@ -44,7 +44,7 @@ def rare_and_right(completion: list[str], answer: list[float]) -> list[float]:
 
 @rk.reward(scope="batch")
 def batch_lookup(completion: list[str], answer: list[float]) -> list[float]:
-    """Scores the batch at once, as a vectorised service would, every row for itself."""
+    """Scores the batch at once, as a vectorized service would, every row for itself."""
     return [_right(text, gold) for text, gold in zip(completion, answer, strict=True)]
 
 
@@ -74,8 +74,8 @@ CASES = [
         "ranked_similarity",
         rk.rank_in_group(rk.similarity("answer", extract=rk.extract.tag("answer"))),
         [
-            {"prompt": "A colour of the flag of Japan?", "answer": "red"},
-            {"prompt": "Colour of ice?", "answer": "white"},
+            {"prompt": "A color of the flag of Japan?", "answer": "red"},
+            {"prompt": "Color of ice?", "answer": "white"},
         ],
         ["<answer>red</answer>", "<answer>white</answer>"],
         ["<answer>blue</answer>", "<answer>brown</answer>"],

@@ -18,7 +18,7 @@ from rewardkit.testing import strategies
 quick = settings(max_examples=30, database=None, deadline=None)
 
 
-class Colour(Enum):
+class Color(Enum):
     RED = "red"
     BLUE = "blue"
 
@@ -45,7 +45,7 @@ KINDS: list[Any] = [
     tuple[int, str],
     dict[str, float],
     Literal["easy", "hard"],
-    Colour,
+    Color,
     Optional[int],  # noqa: UP045 - the older form is what is tested
     int | str,
     Line,

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import HealthCheck, find, given, settings, strategies as st
 
 import rewardkit as rk
-from rewardkit.core.algebra import Reward
 from rewardkit.core.errors import BindingError, RewardDefinitionError
+from rewardkit.core.tree.reward import Reward
 from rewardkit.testing import strategies
 from tests.primitives.schema.cases import FLAT, Invoice
 

@@ -1,4 +1,4 @@
-"""JSON documents fulfil their schema, or break it in one place."""
+"""JSON documents fulfill their schema, or break it in one place."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, assume, find, given, settings
 
 from rewardkit.core.errors import RewardDefinitionError
-from rewardkit.core.json_text import parse_json
+from rewardkit.core.text.json_text import parse_json
 from rewardkit.primitives.json_schema import JsonSchema
 from rewardkit.testing.strategies import json_documents, json_values
 from tests.primitives.schema.cases import CASES, FLAT, INVOICE, Invoice
@@ -90,5 +90,5 @@ def test_a_mistake_of_each_kind_is_made() -> None:
 
 
 def test_a_schema_that_nothing_fulfils_is_refused() -> None:
-    with pytest.raises(RewardDefinitionError, match="no value fulfils the schema"):
+    with pytest.raises(RewardDefinitionError, match="no value fulfills the schema"):
         json_documents({"type": "integer", "minimum": 5, "maximum": 3})

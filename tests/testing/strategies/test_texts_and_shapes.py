@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from hypothesis import find, given, settings, strategies as st
 
+from rewardkit.core.batch.messages import completion_text
 from rewardkit.core.errors import MissingExtraError, RewardDefinitionError
-from rewardkit.core.messages import completion_text
 from rewardkit.testing import strategies
-from rewardkit.testing.strategies.tagged import Blocks, violations
+from rewardkit.testing.strategies.tags import Blocks, violations
 
 quick = settings(max_examples=60, database=None, deadline=None)
 

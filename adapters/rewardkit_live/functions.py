@@ -1,0 +1,64 @@
+"""to_trl: a reward as reward functions for GRPOTrainer, which a live update can change while it trains."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from rewardkit.core.tree.reward import Reward
+from rewardkit_live.updates import Updates
+from rewardkit_trl.functions import RewardFunctions, to_trl as functions_for_trl
+from rewardkit_trl.layout import Columns
+
+
+def to_trl(
+    reward: Reward | Callable[..., Any] | Iterable[Any],
+    *,
+    columns: Columns = "terms",
+    record: str | os.PathLike[str] | None = None,
+    logs: bool = True,
+    max_failure_rate: float = 0.05,
+    max_error_rate: float = 0.05,
+    failure_window: int = 20,
+    updates: bool = True,
+) -> RewardFunctions:
+    """Make the list of functions that TRL's GRPOTrainer takes.
+
+    ::
+
+        trainer = GRPOTrainer(model, reward_funcs=rk.to_trl(reward), args=args, train_dataset=dataset)
+
+    Args:
+        reward: a tree, or a list that mixes rewards and plain TRL functions, whose sum it is.
+        columns: ``"terms"``: one function per term, whose plain sum is the total. ``"components"``: one per component,
+            raw; pass ``reward_weights=funcs.reward_weights`` to GRPOConfig (GDPO needs this form).
+        record: the folder (or fsspec address) in which everything is recorded: completions, scores, terms, advantages,
+            what reward functions print. ``rk.open_run`` and ``rewardkit view`` read it, also while it is written.
+        logs: log raw means, weights, gate pass rates and faults through ``log_metric``, and per completion scores and
+            notes through ``log_extra``.
+        max_failure_rate: share of failed rows of a component, over `failure_window` batches, that stops the run.
+        max_error_rate: the same for errored rows.
+        failure_window: number of batches.
+        updates: where `record` is a local folder, take what ``rewardkit update`` and ``rk.update_config`` ask for while
+            it trains.
+
+    Returns:
+        A list of uniquely named, picklable functions with ``.reward_weights`` and ``.callback()``. One evaluation per
+        batch stands behind them all.
+
+    Raises:
+        RewardDefinitionError: names clash, nothing in the tree trains, or a limit is impossible.
+        RewardTypeError: an item is neither a reward nor a function.
+        MissingExtraError: `record` is given, but the extra ``store`` is not installed.
+    """
+    return functions_for_trl(
+        reward,
+        columns=columns,
+        record=record,
+        logs=logs,
+        max_failure_rate=max_failure_rate,
+        max_error_rate=max_error_rate,
+        failure_window=failure_window,
+        make_updates=Updates if updates else None,
+    )

@@ -1,0 +1,177 @@
+"""The numbers of a reward that can be changed without code: weights, thresholds, and when stages end.
+
+``retuned(gate(tags, 0.7 * exact + 0.3 * style), {"weights": {"exact": 0.5}})`` is the same tree with another weight.
+
+Each is called after what it belongs to: a weight after its component, a threshold after its gate, an end after its
+stage. Where that says too little, the names of what stands around it come in front: ``tags_gate/exact``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any, get_args
+
+from rewardkit.core.errors import RewardDefinitionError, near_miss, shorten
+from rewardkit.core.evaluation.scorer import Scorer
+from rewardkit.core.progress.schedule import Schedule, as_weight
+from rewardkit.core.tree.reward import Kind, Reward, Tunable
+from rewardkit_live.grammar import parsed
+
+KINDS: tuple[Kind, ...] = get_args(Kind)
+
+Numbers = Mapping[str, Mapping[str, Any]]
+"""Kind -> name -> a number, or a schedule as text."""
+
+
+@dataclass(frozen=True)
+class Number:
+    """One number of a reward.
+
+    Attributes:
+        path: the names of what is around it, and its own.
+        node: the reward that holds it, equal ones being one.
+        place: which of the tunables of `node`.
+    """
+
+    kind: Kind
+    path: tuple[str, ...]
+    value: Any
+    node: Reward
+    place: int
+
+    @property
+    def text(self) -> str:
+        return "/".join(self.path)
+
+
+def tunables(reward: Reward) -> list[Number]:
+    """All numbers of `reward`, in the order in which the tree mentions them, each under a path of its own."""
+    names = Scorer(reward).names
+    labels = {node: name for name, node in (*names.terms, *names.components, *names.gates)}
+    found: list[Number] = []
+    seen: set[tuple[Kind, tuple[str, ...]]] = set()
+    for one in _visited(reward, (), labels, set()):
+        *around, own = one.path
+        path, count = one.path, 1
+        while (one.kind, path) in seen:
+            count += 1
+            path = (*around, f"{own}#{count}")
+        seen.add((one.kind, path))
+        found.append(replace(one, path=path))
+    return found
+
+
+def _visited(node: Reward, path: tuple[str, ...], labels: Mapping[Reward, str], seen: set[Reward]) -> Iterator[Number]:
+    if node in seen:
+        return
+    seen.add(node)
+    facts = node.facts
+    label = labels.get(node, node.name)
+    inside = (*path, label) if label else path
+    for place, (kind, value, child, stage) in enumerate(facts.tunables):
+        own = (*inside, stage) if stage else inside
+        if child is not None:
+            if child.facts.addends == ():  # a monitor counts for nothing, whatever its weight
+                continue
+            own = (*own, labels.get(child, child.name) or "sum")
+        yield Number(kind, own, value, node, place)
+    stages = facts.prefixes if facts.stages else ("",) * len(facts.children)
+    for stage, child in zip(stages, facts.children, strict=True):
+        yield from _visited(child, (*inside, stage) if stage else inside, labels, seen)
+
+
+def numbers_of(reward: Reward) -> dict[str, dict[str, float | str]]:
+    """Kind -> name -> number, or the text of a schedule: what `retuned` takes."""
+    found = tunables(reward)
+    return {kind: {_key(one, found): _shown(one.value) for one in found if one.kind == kind} for kind in KINDS}
+
+
+def _key(one: Number, found: list[Number]) -> str:
+    """The shortest end of its path that no other has."""
+    paths = [other.path for other in found if other.kind == one.kind]
+    for length in range(1, len(one.path)):
+        if sum(path[-length:] == one.path[-length:] for path in paths) == 1:
+            return "/".join(one.path[-length:])
+    return one.text
+
+
+def _shown(value: Any) -> float | str:
+    shown: float | str = value.text if isinstance(value, Schedule) else value
+    return shown
+
+
+def retuned(reward: Reward, numbers: Numbers) -> Reward:
+    """`reward` with other numbers, all checked as they were when it was made.
+
+    Raises:
+        RewardDefinitionError: a name is unknown or says too little, or a number is not possible where it stands.
+    """
+    found = tunables(reward)
+    changes: dict[tuple[Reward, int], Any] = {}
+    for kind, given in numbers.items():
+        if kind not in KINDS:
+            raise RewardDefinitionError(f"there are {', '.join(KINDS)} to set, not {kind!r}.{near_miss(kind, KINDS)}")
+        for name, value in given.items():
+            one = _named(name, kind, found)
+            changes[one.node, one.place] = _checked(value, f"{kind}.{name}")
+    made: Reward = _rebuilt(reward, changes)
+    return made
+
+
+def _named(name: str, kind: str, found: list[Number]) -> Number:
+    alike = [one for one in found if one.kind == kind]
+    exact = [one for one in alike if one.text == name]
+    fitting = exact or [one for one in alike if f"/{one.text}".endswith(f"/{name}")]
+    if len(fitting) == 1:
+        return fitting[0]
+    if fitting:
+        raise RewardDefinitionError(
+            f"{kind}: {name!r} stands in several places: {', '.join(one.text for one in fitting)}"
+        )
+    known = [_key(one, found) for one in alike]
+    raise RewardDefinitionError(
+        f"{kind}: this reward has no {shorten(name)}.{near_miss(name, known)} There are: {', '.join(known) or 'none'}"
+    )
+
+
+def _checked(value: Any, where: str) -> Any:
+    """A number or a schedule; of a stage's end a step stays an int."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    try:
+        return parsed(value)
+    except RewardDefinitionError as error:
+        raise RewardDefinitionError(f"{where}: {error}") from None
+
+
+def _rebuilt(value: Any, changes: Mapping[tuple[Reward, int], Any]) -> Any:
+    """A tree made again where something in it changes; everything else stays the very object it was.
+
+    Schedules are made again, too, where they follow a reward that changes.
+    """
+    if isinstance(value, Reward):
+        facts = value.facts
+        numbers = [
+            _now(changes.get((value, place), one.value), one, changes) for place, one in enumerate(facts.tunables)
+        ]
+        children = [_rebuilt(child, changes) for child in facts.children]
+        same = [new is old for new, old in zip(children, facts.children, strict=True)]
+        same += [new is one.value for new, one in zip(numbers, facts.tunables, strict=True)]
+        return value if all(same) else value._rebuilt(tuple(children), tuple(numbers))
+    if isinstance(value, tuple):
+        parts = tuple(_rebuilt(part, changes) for part in value)
+        return parts if any(new is not old for new, old in zip(parts, value, strict=True)) else value
+    if isinstance(value, Schedule) and is_dataclass(value):
+        inside = {field.name: getattr(value, field.name) for field in fields(value) if field.init}
+        new = {name: _rebuilt(part, changes) for name, part in inside.items()}
+        return value if all(new[name] is inside[name] for name in new) else replace(value, **new)
+    return value
+
+
+def _now(value: Any, tunable: Tunable, changes: Mapping[tuple[Reward, int], Any]) -> Any:
+    """The number as its node takes it."""
+    if value is tunable.value:
+        return _rebuilt(value, changes)
+    value = as_weight(value) if isinstance(value, Schedule) else value  # a constant schedule is a number
+    return float(value) if tunable.kind != "schedules" and isinstance(value, int) else value

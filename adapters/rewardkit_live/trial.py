@@ -1,0 +1,299 @@
+"""A reward on the last batch that was trained on, beside the one in force: what would it have changed?
+
+Another reward is tried in a process of its own, with a time limit: it may raise, hang, draw random numbers or fill the
+memory, and the training has seen nothing of it. Other numbers in the same tree run no new code, and are tried here.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import pickle
+import random
+import selectors
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rewardkit.core.batch.batch import Batch
+from rewardkit.core.batch.column import Floats, Numbers
+from rewardkit.core.batch.score import ERRORED, FAILED, SKIPPED
+from rewardkit.core.batch.table import ScoreTable
+from rewardkit.core.errors import RewardFailure, RewardKitError, shorten
+from rewardkit.core.evaluation.scorer import Scorer
+from rewardkit.core.progress import states
+from rewardkit.core.progress.progress import Progress
+from rewardkit.core.tree.reward import Reward
+from rewardkit_live.sources import Code
+from rewardkit_trl.advantages import Spread, Way, moments_of
+from rewardkit_trl.layout import Layout
+
+SECONDS = 60.0
+"""How long a trial may take, its imports included."""
+MEMORY: int | None = None
+"""Bytes that a trial may take beside what Python and this library need; None is half of what is free."""
+_PAUSE = 0.02
+"""Seconds between two looks at whether a trial has ended."""
+_HEARD = 4_000
+"""Bytes that are kept of what a trial prints, the last ones."""
+
+_CHILD = """
+import json, sys
+sys.path[:] = json.loads(sys.argv[1])
+from rewardkit_live.trial_process import main
+main(*sys.argv[2:])
+"""
+_LAUNCHER = ("RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "GROUP_RANK", "MASTER_ADDR", "MASTER_PORT")
+"""What tells a process that it is one of several that train."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A batch of n completions to try rewards on.
+
+    Attributes:
+        states: what the schedules in force remember, as JSON holds it.
+        groups: (n,) the group of each row; None where groups are cut in two.
+        way: how the trainer makes advantages of totals; None where nobody knows.
+        processes: among how many the batch is shared out, of which this is the part of one.
+    """
+
+    completions: Any
+    prompts: Any
+    completion_ids: Any
+    columns: Mapping[str, Any]
+    progress: Progress | None = None
+    states: Mapping[str, Any] = field(default_factory=dict)
+    num_generations: int | None = None
+    groups: Numbers | None = None
+    way: Way | None = None
+    processes: int = 1
+
+    def batch(self, reward: Reward) -> Batch:
+        """With what the schedules of `reward` know, as far as those in force knew it too."""
+        progress = self.progress
+        if progress is not None:
+            known = states.restored(states.initial(Scorer(reward).followers), self.states)
+            progress = replace(progress, states=known)
+        return Batch(
+            self.completions,
+            prompts=self.prompts,
+            completion_ids=self.completion_ids,
+            columns=self.columns,
+            progress=progress,
+            num_generations=self.num_generations,
+        )
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What a reward gives on a sample.
+
+    Attributes:
+        names: of the trainer's columns.
+        means: component -> its mean; None where it scored nothing.
+        totals: (n,) what the trainer adds up, NaN where a row is unscorable.
+        warnings: traps in its tree.
+    """
+
+    names: tuple[str, ...]
+    means: Mapping[str, float | None]
+    totals: Floats
+    warnings: tuple[str, ...] = ()
+
+
+def tried(reward: Reward, layout: Layout, sample: Sample, *, strict: bool = True) -> Tried:
+    """What `reward` gives on `sample`, in this process.
+
+    Args:
+        strict: a bug raises, and so does a component that failed on more than half of the rows that it scored.
+
+    Raises:
+        RewardKitError: it cannot score the sample, or gives what a trainer cannot take.
+    """
+    scorer = Scorer(reward)
+    batch = sample.batch(reward)
+    with undisturbed():
+        table = scorer.score(batch, strict=strict)
+    if strict:
+        _check_failures(table)
+    for name in layout.names:
+        layout.values(table, name)
+    each = sample.way == "each"
+    addends = layout.addends(table, batch, batch.progress, normalizes_each=each and sample.groups is not None)
+    totals = np.where(np.isnan(table.total), np.nan, np.nansum(list(addends.values()), axis=0))
+    return Tried(layout.names, means_of(table), totals, tuple(scorer.traps()))
+
+
+def _check_failures(table: ScoreTable) -> None:
+    for name, column in table.components.items():
+        evaluated = int((column.codes != SKIPPED).sum())
+        lost = int(((column.codes == FAILED) | (column.codes == ERRORED)).sum())
+        if 2 * lost > evaluated:
+            reasons = [fault.reason for fault in table.faults if fault.component == name]
+            raise RewardFailure(f"reward {name!r} failed on {lost} of {evaluated} completions: {shorten(reasons[:1])}")
+
+
+def means_of(table: ScoreTable) -> dict[str, float | None]:
+    """The mean of each component."""
+    return {
+        name: None if np.isnan(column.values).all() else float(np.nanmean(column.values))
+        for name, column in table.components.items()
+    }
+
+
+def tried_elsewhere(code: Code, folder: Path, columns: str, sample: Sample, seconds: float) -> Tried:
+    """What the reward in `folder` gives on `sample`, in a process of its own that is killed after `seconds`.
+
+    Raises:
+        RewardKitError: it cannot be imported, raises, hangs, or gives what a trainer cannot take.
+    """
+    progress = None if sample.progress is None else replace(sample.progress, states={})
+    try:
+        job = pickle.dumps((code, folder, columns, replace(sample, progress=progress), MEMORY))
+    except Exception as error:
+        raise RewardKitError(f"the last batch cannot be handed to another process: {error}") from None
+    environment = {name: value for name, value in os.environ.items() if name not in _LAUNCHER}
+    with tempfile.TemporaryDirectory() as place:
+        question, answer = Path(place) / "question", Path(place) / "answer"
+        question.write_bytes(job)
+        child = subprocess.Popen(
+            [sys.executable, "-c", _CHILD, json.dumps([str(path) for path in sys.path]), str(question), str(answer)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env=environment,
+            start_new_session=True,  # it ends with all that it starts
+        )
+        try:
+            said = _heard_of(child, time.monotonic() + seconds)
+        except TimeoutError:
+            raise RewardKitError(f"it was not done with the last batch within {seconds:g} s, and was killed") from None
+        finally:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(child.pid, signal.SIGKILL)
+            child.wait()
+            if child.stdout is not None:
+                child.stdout.close()
+        if not answer.is_file():
+            last = said.decode(errors="replace").strip().splitlines()[-1:]
+            raise RewardKitError(f"its process ended with code {child.returncode}: {shorten(' '.join(last))}")
+        found: Tried | str = pickle.loads(answer.read_bytes())
+    if isinstance(found, str):
+        raise RewardKitError(found)
+    return found
+
+
+def _heard_of(child: subprocess.Popen[bytes], until: float) -> bytes:
+    """The last that `child` says before it ends; what it leaves behind may hold its output open for ever.
+
+    Raises:
+        TimeoutError: it has not ended by then.
+    """
+    said, pipe, ended = b"", child.stdout, False
+    assert pipe is not None
+    with selectors.DefaultSelector() as selector:
+        selector.register(pipe, selectors.EVENT_READ)
+        while not ended:
+            ended = child.poll() is not None  # what it said last is read below
+            if not ended and time.monotonic() > until:
+                raise TimeoutError
+            if selector.select(0.0 if ended else _PAUSE):
+                chunk = os.read(pipe.fileno(), 1 << 16)  # as much as a pipe holds
+                said = (said + chunk)[-_HEARD:]
+                if not chunk:  # nobody will say any more
+                    time.sleep(_PAUSE)
+    return said
+
+
+def compared(before: Tried, after: Tried, sample: Sample) -> dict[str, Any]:
+    """Old and new side by side, as JSON holds it.
+
+    ``rows``; ``processes`` that such a batch is shared out among; ``components``: name -> mean before and after;
+    ``total``; ``advantages``: how many changed their sign, and the largest change, None where groups are not whole or
+    other reward functions have a say in them.
+    """
+    names = [*before.means, *(name for name in after.means if name not in before.means)]
+    return {
+        "rows": len(before.totals),
+        "processes": sample.processes,
+        "components": {name: [_number(before.means.get(name)), _number(after.means.get(name))] for name in names},
+        "total": [_mean(before.totals), _mean(after.totals)],
+        "advantages": _changes(before.totals, after.totals, sample),
+    }
+
+
+def _number(value: float | None) -> float | None:
+    """As JSON holds it, which has no infinity."""
+    return value if value is not None and math.isfinite(value) else None
+
+
+def _mean(values: Floats) -> float | None:
+    return None if np.isnan(values).all() else _number(float(np.nanmean(values)))
+
+
+def _changes(before: Floats, after: Floats, sample: Sample) -> dict[str, Any] | None:
+    way = sample.way
+    if sample.groups is None or way is None:
+        return None
+    old, new = (
+        Spread.of(totals, sample.groups).advantages(way, moments_of(totals)) for totals in (before, after)
+    )  # each from its own copy: they are made in place
+    return {
+        "changed_sign": int((np.sign(np.round(old, 6)) != np.sign(np.round(new, 6))).sum()),
+        "largest_change": float(np.abs(new - old).max(initial=0.0)),
+    }
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Whatever code does inside, the training draws the same random numbers, and finds its process as it was."""
+    torch = sys.modules.get("torch")
+    python, array, errors = random.getstate(), np.random.get_state(), np.geterr()
+    place, deepest = Path.cwd() if Path().is_dir() else None, sys.getrecursionlimit()
+    main = threading.current_thread() is threading.main_thread()
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)} if main else {}
+    restore = [] if torch is None else _of_torch(torch)
+    try:
+        with warnings.catch_warnings():
+            yield
+    finally:
+        random.setstate(python)
+        np.random.set_state(array)
+        np.seterr(**errors)
+        with suppress(OSError):
+            os.chdir(place or ".")
+        sys.setrecursionlimit(deepest)
+        for number, handler in handlers.items():
+            if signal.getsignal(number) is not handler and handler is not None:
+                signal.signal(number, handler)
+        for one in restore:
+            one()
+
+
+def _of_torch(torch: Any) -> list[Callable[[], Any]]:
+    """What puts torch back into the state that it has now."""
+    threads, kind = torch.get_num_threads(), torch.get_default_dtype()
+    found: list[Callable[[], Any]] = [
+        partial(torch.set_rng_state, torch.get_rng_state()),
+        partial(torch.set_grad_enabled, torch.is_grad_enabled()),
+        partial(torch.set_default_dtype, kind),
+        # Even the same number again is not for nothing: it sets up threads.
+        lambda: None if torch.get_num_threads() == threads else torch.set_num_threads(threads),
+    ]
+    if torch.cuda.is_available() and torch.cuda.is_initialized():
+        found.append(partial(torch.cuda.set_rng_state_all, torch.cuda.get_rng_state_all()))
+    return found

@@ -1,0 +1,363 @@
+"""Taking requests between two steps of a training, on all of its processes at once.
+
+The main process looks into the mailbox and tries what it finds there; all processes load it; only where all of them
+can does it take effect, in the same step. The number of the update in force is saved with the trainer's state, so that
+a run which is resumed starts with it, and takes what had been applied after its checkpoint at the same steps again.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from rewardkit.core.batch.batch import Batch
+from rewardkit.core.errors import RewardFailure, RewardKitError, shorten
+from rewardkit.core.progress import states
+from rewardkit.core.tree.reward import Reward
+from rewardkit_live import trial
+from rewardkit_live.mailbox import Answer, Mailbox, Request
+from rewardkit_live.numbers import numbers_of, retuned
+from rewardkit_live.sources import MODULES, placed
+from rewardkit_live.trial import Sample, Tried, compared, means_of, tried, tried_elsewhere, undisturbed
+from rewardkit_live.versions import Records, Version, Versions
+from rewardkit_trl.layout import Layout
+from rewardkit_trl.memory import saved_in
+from rewardkit_trl.scored import Scored
+from rewardkit_trl.trainer import Trainer
+
+if TYPE_CHECKING:
+    from rewardkit_trl.evaluator import Evaluator
+
+_LOG = logging.getLogger("rewardkit")
+_SAVED = "updates"
+"""Under which name the number of the update in force stands in a checkpoint, by the name of the run."""
+_PAUSE = 5.0
+"""Seconds between two looks into the mailbox where no step says when to look."""
+_MOST = 32
+"""Requests that are taken in one step."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """What the main process found out about a request.
+
+    Attributes:
+        refusal: why it is not taken; None where it may be.
+        to: the version that a rollback goes back to.
+        records: what the other processes need to make that version.
+        withdrawn: somebody has taken it back, and has answered it.
+    """
+
+    refusal: str | None = None
+    to: int | None = None
+    records: Records | None = None
+    trial: Mapping[str, Any] | None = None
+    warnings: tuple[str, ...] = ()
+    after: Tried | None = None
+    withdrawn: bool = False
+
+
+class Updates:
+    """The updates of what one evaluator scores.
+
+    Args:
+        run: the local folder of its record.
+        reward: that of the training's own script.
+    """
+
+    def __init__(self, run: str, reward: Reward) -> None:
+        self.mailbox = Mailbox(run)
+        self._now = Version(0, reward, None)
+        self._versions = Versions(self.mailbox, self._now)
+        self._answered: set[int] = set()
+        self._again: list[Answer] = []
+        self._trainer: Callable[[], Trainer] = lambda: Trainer(None)
+        self._state: Any = None
+        self._sample: Sample | None = None
+        self._states: states.States = {}
+        self._tried: Tried | None = None
+        self._unwritten: dict[int, Answer] = {}
+        self._looked = 0.0
+
+    @property
+    def version(self) -> int:
+        """The number of the update in force; 0 before the first."""
+        return self._now.update
+
+    def remember(self, evaluator: Evaluator, batch: Batch, scored: Scored, trainer: Trainer) -> None:
+        """Keeps the last training batch, to try the next reward on it."""
+        self._states = evaluator.memory.states
+        self._tried = Tried(tuple(scored.table.terms), means_of(scored.table), scored.totals)
+        self._sample = Sample(
+            batch.completions,
+            batch.prompts,
+            batch.completion_ids,
+            batch.columns,
+            progress=batch.progress,
+            num_generations=batch.num_generations,
+            groups=None if scored.cut else scored.groups,
+            way=trainer.way_to_advantages(evaluator),
+            processes=scored.processes,
+        )
+
+    def begin(self, evaluator: Evaluator, trainer: Trainer, state: Any, *, scoring: bool = False) -> None:
+        """Puts the version in force that the trainer's state names: a new training's own, a resumed one's last.
+
+        Args:
+            scoring: a batch is being scored, in the middle of which columns cannot change.
+
+        Raises:
+            RewardFailure: that version cannot be had, or it has other columns and is needed at once.
+        """
+        if not trainer.known or state is None or state is self._state:
+            return
+        self._state, self._trainer = state, trainer.weak()
+        MODULES.keep([updates for one in trainer.reward_functions if (updates := _updates_of(one)) is not None])
+        saved = self._saved(state)
+        records = trainer.on_main(lambda: self._versions.records(saved))
+        if saved != self._now.update:
+            version = self._saved_version(saved, records)
+            names = Layout.of(version.reward, evaluator.layout.columns).names
+            if scoring and names != evaluator.layout.names:
+                raise RewardFailure(
+                    f"this run goes on with version {saved} of its reward, whose columns are others: give the trainer "
+                    "callbacks=[funcs.callback()], so that they are there before the first batch"
+                )
+            self._adopt(evaluator, version, trainer, state)
+        if trainer.is_main:
+            step = state.global_step
+            answers = [self.mailbox.answer(request.update) for request in self.mailbox.requests()] if step else []
+            applied = [one for one in answers if one is not None and one.status == "applied" and one.update > saved]
+            # A person who updated the run before it broke off meant the steps from there on.
+            self._again = [one for one in applied if one.step is not None and one.step >= step]
+            said = "the script's own" if not saved else f"as saved in the checkpoint of step {step}"
+            self._publish(evaluator, state, said)
+            if not step:
+                self._refuse_all("it was sent before this training began, with the script's own reward: send it again")
+
+    def end(self, state: Any) -> None:
+        """Answers what nobody will take any more, once the training has come to its end."""
+        if state is self._state and state.is_world_process_zero and state.global_step >= state.max_steps:
+            self._refuse_all(f"the training came to its end, after {state.global_step} steps, before it could take it")
+
+    def take(self, evaluator: Evaluator, state: Any) -> None:
+        """Takes what is asked for; called on all processes before a step begins."""
+        trainer = self._trainer()
+        if not trainer.known or state is not self._state:
+            return
+        for request, again in trainer.on_main(lambda: self._waiting(state.global_step)):
+            self._take(evaluator, trainer, state, request, again)
+
+    def refuse_elsewhere(self) -> None:
+        """Answers requests that nobody can take: this process scores, and the trainer is in another one."""
+        if time.monotonic() - self._looked > _PAUSE:
+            self._looked = time.monotonic()
+            self._refuse_all(
+                "asynchronous GRPO scores in another process than the trainer's: there are no steps to wait for"
+            )
+
+    def _refuse_all(self, reason: str) -> None:
+        with self._harmless():
+            for request in self.mailbox.pending(self._answered):
+                self._answer(Answer(request.update, "refused", reason, before=self._now.update))
+
+    def _waiting(self, step: int) -> list[tuple[Request, Answer | None]]:
+        """What is due at `step`: updates to take again, and new requests once there is a batch to try them on."""
+        found: list[tuple[Request, Answer | None]] = []
+        with self._harmless():
+            due = [one for one in self._again if one.step is not None and one.step <= step]
+            self._again = [one for one in self._again if one not in due]
+            for answer in sorted(due, key=lambda one: one.update):
+                request = self.mailbox.request(answer.update)
+                if request is not None and answer.update > self._now.update:  # nothing newer was asked for meanwhile
+                    found.append((request, answer))
+            if self._sample is not None:
+                found += [(request, None) for request in self._new()]
+        return found
+
+    def _new(self) -> list[Request]:
+        """The next requests, of which only the last one brings code: a trial of it may take long."""
+        for answer in list(self._unwritten.values()):
+            self._answer(answer)
+        waiting = self.mailbox.pending(self._answered)[:_MOST]
+        for update, reason in self.mailbox.unreadable(self._answered).items():
+            self._answer(Answer(update, "refused", reason, before=self._now.update))
+        coded = [place for place, request in enumerate(waiting) if request.kind == "reward"]
+        return waiting[: coded[0] + 1] if coded else waiting
+
+    @contextmanager
+    def _harmless(self) -> Iterator[None]:
+        """Whatever is the matter with the mailbox, the training goes on."""
+        try:
+            yield
+        except Exception:
+            _LOG.warning("%s: looking for updates failed", self.mailbox.folder, exc_info=True)
+
+    def _take(self, evaluator: Evaluator, trainer: Trainer, state: Any, request: Request, again: Answer | None) -> None:
+        before = self._now
+        look: Look = trainer.on_main(lambda: self._looked_at(evaluator, trainer, request, again))
+        version, reason = None, look.refusal
+        if reason is None:
+            try:
+                with undisturbed():
+                    version = self._versions.made(request, before.update, look.to, look.records or {})
+                    layout = Layout.of(version.reward, evaluator.layout.columns)
+                    reason = trainer.refusal(evaluator, layout.names)
+            except Exception as error:
+                reason = _said(error)
+            reason = next(filter(None, trainer.of_each_process(reason)), None)
+        if reason is not None or version is None:
+            self._versions.forget(request.update)
+            if trainer.is_main and not look.withdrawn:
+                self._answer(Answer(request.update, "refused", reason or "", before=before.update, trial=look.trial))
+                _LOG.warning("update %d (%s) is refused: %s", request.update, request, reason)
+            return
+        with undisturbed():
+            self._adopt(evaluator, version, trainer, state)
+        self._tried = look.after or self._tried
+        if trainer.is_main:
+            step = state.global_step
+            said = f"reward version {version.update} from step {step} on: {request}"
+            _LOG.info("%s", said)
+            if evaluator.recording is not None:
+                evaluator.recording.say(said)
+            if again is None:
+                prints = before.reward.fingerprint, version.reward.fingerprint
+                self._answer(
+                    Answer(
+                        request.update,
+                        "applied",
+                        step=step,
+                        before=before.update,
+                        to=look.to,
+                        fingerprints=prints,
+                        trial=look.trial,
+                        warnings=look.warnings,
+                    )
+                )
+            self._publish(evaluator, state, str(request))
+
+    def _answer(self, answer: Answer) -> None:
+        self._answered.add(answer.update)
+        first = answer.update not in self._unwritten
+        try:
+            self.mailbox.put_answer(answer)
+            self._unwritten.pop(answer.update, None)
+        except Exception as error:
+            # A run that is resumed needs it: it is tried again at every step.
+            self._unwritten[answer.update] = answer
+            if first:
+                _LOG.warning("update %d: its answer cannot be written: %s", answer.update, error)
+
+    def _looked_at(self, evaluator: Evaluator, trainer: Trainer, request: Request, again: Answer | None) -> Look:
+        """Tries a request, on the main process; one that was applied once already is known to be good."""
+        try:
+            to = None
+            if request.kind == "rollback":
+                to = self._versions.target(request, self._now) if again is None else again.to
+            records = self._versions.records(to) if to else {}
+            if again is not None:
+                return Look(to=to, records=records)
+            look = self._after_trial(evaluator, trainer, request, to, records)
+            if self.mailbox.answer(request.update) is not None:
+                self._answered.add(request.update)
+                return Look("it was taken back meanwhile", withdrawn=True)
+            return look
+        except Exception as error:
+            return Look(_said(error))
+
+    def _after_trial(
+        self, evaluator: Evaluator, trainer: Trainer, request: Request, to: int | None, records: Records
+    ) -> Look:
+        sample, before = self._sample, self._tried
+        if sample is None or before is None:
+            raise RewardKitError("there is no batch yet to try it on")
+        sample = Sample(**{**sample.__dict__, "states": states.saved(self._states)})
+        if request.kind == "reward":
+            if request.code is None:
+                raise RewardKitError("the request came without code")
+            folder = self.mailbox.code_folder(request.update)
+            placed(request.code.files, folder)
+            after = tried_elsewhere(request.code, folder, evaluator.layout.columns, sample, trial.SECONDS)
+        else:
+            if request.kind == "numbers":
+                version = replace(self._now, reward=retuned(self._now.reward, request.numbers))
+            else:
+                with undisturbed():
+                    version = self._versions.get(to or 0, records)
+            layout = Layout.of(version.reward, evaluator.layout.columns)
+            MODULES.activate(version.imported, self)
+            try:
+                after = tried(version.reward, layout, sample, strict=request.kind == "numbers")
+            finally:
+                MODULES.activate(self._now.imported, self)
+        reason = trainer.refusal(evaluator, after.names)
+        return Look(reason, to, records, compared(before, after, sample), after.warnings, after)
+
+    def _saved(self, state: Any) -> int:
+        """The version that a trainer's state names; where it names one run alone, that is the run, moved or not."""
+        known = saved_in(state).get(_SAVED, {})
+        found: int = known.get(self.mailbox.folder.parent.name, *(known.values() if len(known) == 1 else [0]))
+        return found
+
+    def _saved_version(self, update: int, records: Records) -> Version:
+        try:
+            with undisturbed():
+                return self._versions.get(update, records)
+        except Exception as error:
+            raise RewardFailure(
+                f"this run goes on with version {update} of its reward, which cannot be loaded from "
+                f"{self.mailbox.folder}: {_said(error)}. Put that folder back, or pass updates=False to rk.to_trl to "
+                "go on with the script's own reward"
+            ) from error
+
+    def _adopt(self, evaluator: Evaluator, version: Version, trainer: Trainer, state: Any) -> None:
+        """Puts `version` in force on this process."""
+        from rewardkit_trl.functions import RewardFunction
+
+        MODULES.activate(version.imported, self)
+        layout = Layout.of(version.reward, evaluator.layout.columns)
+        own = {one.__name__: one for one in trainer.reward_functions if getattr(one, "evaluator", None) is evaluator}
+        functions = [own.get(name) or RewardFunction(evaluator, name) for name in layout.names]
+        before = evaluator.scorer.components
+        trainer.replace_functions(evaluator, functions, layout.weights)
+        evaluator.take(version.reward, layout, trainer, state)
+        if evaluator.logs:
+            now = evaluator.scorer.components
+            gone = [f"components/{name}" for name in before if name not in now]
+            trainer.even_out("extra", gone, [f"components/{name}" for name in now], None)
+        self._now = version
+        saved_in(state).setdefault(_SAVED, {})[self.mailbox.folder.parent.name] = version.update
+
+    def _publish(self, evaluator: Evaluator, state: Any, said: str) -> None:
+        """Says on disk which reward is in force; for people, so that nothing depends on it."""
+        reward = self._now.reward
+        try:
+            self.mailbox.publish(
+                {
+                    "version": self._now.update,
+                    "fingerprint": reward.fingerprint,
+                    "reward": repr(reward),
+                    "said": said,
+                    "since": state.global_step,
+                    "max_steps": state.max_steps,
+                    "components": evaluator.scorer.components,
+                    **numbers_of(reward),
+                }
+            )
+        except Exception as error:
+            _LOG.warning("%s: the reward in force cannot be published: %s", self.mailbox.folder, error)
+
+
+def _updates_of(function: Any) -> Updates | None:
+    """Those of one of ours among a trainer's reward functions."""
+    found: Updates | None = getattr(getattr(function, "evaluator", None), "updates", None)
+    return found
+
+
+def _said(error: BaseException) -> str:
+    return str(error) if isinstance(error, RewardKitError) else f"{type(error).__name__}: {shorten(str(error))}"

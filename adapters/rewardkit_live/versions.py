@@ -1,0 +1,95 @@
+"""The versions of a reward: what each update has made of the one before, and how to make it again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from rewardkit.core.errors import RewardKitError
+from rewardkit.core.tree.reward import Reward
+from rewardkit_live.mailbox import Answer, Mailbox, Request
+from rewardkit_live.numbers import retuned
+from rewardkit_live.sources import MODULES, Imported, placed
+
+Records = Mapping[int, tuple[Request, Answer]]
+
+
+@dataclass(frozen=True)
+class Version:
+    """A reward that was in force, and the update that made it: 0 for that of the training's own script."""
+
+    update: int
+    reward: Reward
+    imported: Imported | None
+
+
+class Versions:
+    """Those of one run.
+
+    Args:
+        own: of the training's own script.
+    """
+
+    def __init__(self, mailbox: Mailbox, own: Version) -> None:
+        self._mailbox = mailbox
+        self._known = {own.update: own}
+
+    def forget(self, update: int) -> None:
+        """It was made, and is not taken."""
+        self._known.pop(update, None)
+
+    def target(self, request: Request, now: Version) -> int:
+        """The version that a rollback goes back to."""
+        if request.to is not None:
+            answer = self._mailbox.answer(request.to)
+            if request.to and (answer is None or answer.status != "applied"):
+                raise RewardKitError(f"version {request.to} was never in force: there is nothing to go back to")
+            return request.to
+        origin = self._origin(now.update)
+        if origin == 0:
+            raise RewardKitError("the reward in force is the script's own: there is nothing to go back to")
+        answer = self._mailbox.answer(origin)
+        return self._origin(answer.before if answer is not None else 0)
+
+    def _origin(self, update: int) -> int:
+        """The update that made a version: of a rollback, that of the version it went back to."""
+        answer = self._mailbox.answer(update)
+        return update if answer is None or answer.to is None else self._origin(answer.to)
+
+    def records(self, update: int) -> dict[int, tuple[Request, Answer]]:
+        """All that a version is made of, from the mailbox."""
+        found: dict[int, tuple[Request, Answer]] = {}
+        wanted = [update]
+        while wanted:
+            number = wanted.pop()
+            request, answer = self._mailbox.request(number), self._mailbox.answer(number)
+            if number and number not in found and request is not None and answer is not None:
+                found[number] = request, answer
+                wanted += [answer.to or 0] if request.kind == "rollback" else [answer.before]
+        return found
+
+    def get(self, update: int, records: Records) -> Version:
+        if update not in self._known:
+            if update not in records:
+                raise RewardKitError(f"there is no update {update}")
+            request, answer = records[update]
+            self.made(request, answer.before, answer.to, records)
+        return self._known[update]
+
+    def made(self, request: Request, before: int, to: int | None, records: Records) -> Version:
+        """The version that a request makes of the one `before`."""
+        from rewardkit_trl.functions import checked_tree
+
+        if request.kind == "reward" and request.code is not None:
+            folder = self._mailbox.code_folder(request.update)
+            placed(request.code.files, folder)
+            imported = MODULES.imported(request.code, folder)
+            made = Version(request.update, checked_tree(imported.reward), imported)
+        elif request.kind == "numbers":
+            base = self.get(before, records)
+            made = Version(request.update, retuned(base.reward, request.numbers), base.imported)
+        else:
+            base = self.get(to or 0, records)
+            made = Version(request.update, base.reward, base.imported)
+        self._known[request.update] = made
+        return made

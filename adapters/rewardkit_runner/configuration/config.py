@@ -1,0 +1,368 @@
+"""RunConfig: everything that one training is made of, as it stands in ``run.yaml``.
+
+::
+
+    reward: reward.py:reward
+    model: Qwen/Qwen2.5-0.5B-Instruct
+    dataset: data.jsonl
+    grpo: {max_steps: 200, learning_rate: 1e-6}
+
+Paths are relative to the folder of the file. Neither torch nor TRL is loaded to read it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, FiniteFloat, field_validator, model_validator
+
+from rewardkit_runner.configuration import arguments
+from rewardkit_runner.configuration.places import anchored, is_local, located
+from rewardkit_trl.guards import GuardConfig
+
+TINY = "tiny"
+WARM_UP_STEPS = 350
+
+
+def _no_truth(value: Any) -> Any:
+    if isinstance(value, bool):
+        raise ValueError(f"must be a number, not {str(value).lower()}")
+    return value
+
+
+def _short(key: str, type_: Any) -> BeforeValidator:
+    """Lets a text stand for a mapping in which only `key` is set."""
+    return BeforeValidator(
+        lambda value: {key: value} if isinstance(value, str) else value, json_schema_input_type=str | type_
+    )
+
+
+Count = Annotated[int, Field(ge=1), BeforeValidator(_no_truth)]
+CountFromZero = Annotated[int, Field(ge=0), BeforeValidator(_no_truth)]
+Share = Annotated[FiniteFloat, Field(ge=0.0, le=1.0), BeforeValidator(_no_truth)]
+Text = Annotated[str, Field(min_length=1)]
+
+
+class Part(BaseModel):
+    """A part of the configuration: frozen, and without settings that nobody reads."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", protected_namespaces=(), allow_inf_nan=False, use_attribute_docstrings=True
+    )
+
+
+class ModelConfig(Part):
+    """The model that is trained: ``model: Qwen/Qwen2.5-0.5B-Instruct``, a folder, or ``tiny``, made on the spot."""
+
+    name: Text
+    """hub id, folder, or tiny: made on the spot for small tasks"""
+    revision: str | None = None
+    """branch, tag or commit on the hub"""
+    dtype: Literal["auto", "bfloat16", "float16", "float32"] = "auto"
+    """of the weights; auto: float32 where all of them are trained (16 bits would swallow small steps), else as saved"""
+    attention: str | None = None
+    """attn_implementation: sdpa, flash_attention_2, eager..."""
+    trust_remote_code: bool = False
+    """run code that comes with the model"""
+    tokenizer: str | None = None
+    """hub id or folder, where it is not the model's own"""
+    chat_template: str | None = None
+    """a file with a Jinja template, or the template"""
+    warm_up_steps: CountFromZero | None = None
+    """of tiny alone: supervised steps before GRPO; 350 where nothing is said"""
+    arguments: dict[str, Any] = {}
+    """further keywords of from_pretrained"""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _tiny_warms_up(cls, given: Any) -> Any:
+        if isinstance(given, dict) and given.get("name") == TINY and given.get("warm_up_steps") is None:
+            return given | {"warm_up_steps": WARM_UP_STEPS}
+        return given
+
+    @model_validator(mode="after")
+    def _tiny_alone_warms_up(self) -> ModelConfig:
+        if self.name == TINY:
+            given = self.model_dump(exclude={"name", "warm_up_steps", "chat_template", "dtype"}, exclude_defaults=True)
+            if given:
+                raise ValueError(f"the tiny model is made on the spot and has no {' and no '.join(given)}")
+        elif self.warm_up_steps is not None:
+            raise ValueError(f"warm_up_steps belongs to the tiny model; {self.name} is loaded as it is")
+        return self
+
+
+class Message(Part):
+    """One message of a conversational prompt."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+    """template over columns"""
+
+
+class Rows(Part):
+    """Where rows are, and how they become prompts and columns."""
+
+    path: Text | None = None
+    """hub id; .jsonl, .json, .csv or .parquet; a folder or glob of them"""
+    name: str | None = None
+    """configuration of a dataset on the hub"""
+    split: str | None = None
+    """train, where there is one and nothing else is said"""
+    revision: str | None = None
+    """branch, tag or commit on the hub"""
+    columns: dict[str, str] = {}
+    """our name: theirs"""
+    prompt: str | None = None
+    """template over columns: 'Q: {question}\\nA:'; {{ for a brace"""
+    messages: Annotated[list[Message], Field(min_length=1)] | None = None
+    """templates of a conversational prompt"""
+    filter: dict[str, Any] | str | None = None
+    """column: value or list of values; or filters.py:function of a row"""
+    sample: Count | None = None
+    """rows, drawn by the seed; null: all of them"""
+
+    @model_validator(mode="after")
+    def _one_template(self) -> Rows:
+        if self.prompt is not None and self.messages is not None:
+            raise ValueError("prompt and messages are two ways to say the same: write one of them")
+        return self
+
+
+class DatasetConfig(Rows):
+    """Where rows come from: ``dataset: data.jsonl``, a hub id, or a mapping with ``path`` and what is done to rows."""
+
+    path: Text
+    """hub id; .jsonl, .json, .csv or .parquet; a folder or glob of them"""
+
+
+class HeldOutConfig(Rows):
+    """What differs from the training's dataset; the rest is as there, but for its sample."""
+
+
+class EvalConfig(Part):
+    """Prompts that are kept out of training and answered before and after it."""
+
+    dataset: Annotated[HeldOutConfig | None, _short("path", HeldOutConfig | None)] = None
+    """another dataset: what differs from the training's"""
+    split: str | None = None
+    """another split of the training's dataset"""
+    hold_out: Count | None = None
+    """rows that are taken away from training"""
+    prompts: Count | None = 64
+    """that are evaluated, drawn by the seed; null: all of them"""
+    every: Count | None = None
+    """steps; null: before and after the training alone"""
+    greedy: bool = True
+    """the likeliest completion; false: sampled as in training"""
+
+    @model_validator(mode="after")
+    def _one_source(self) -> EvalConfig:
+        sources = [name for name in ("dataset", "split", "hold_out") if getattr(self, name) is not None]
+        if len(sources) != 1:
+            raise ValueError(
+                f"{' and '.join(sources) or 'nothing'} says where the held-out prompts come from: write one of "
+                "dataset, split and hold_out"
+            )
+        return self
+
+
+class LimitsConfig(Part):
+    """The shares of failed and errored scores that stop a run, as in `rk.to_trl`."""
+
+    max_failure_rate: Share = 0.05
+    max_error_rate: Share = 0.05
+    failure_window: Count = 20
+    """batches"""
+
+
+class PreflightConfig(Part):
+    """What is checked before any model is loaded."""
+
+    laws: bool = True
+    """hold the reward to the laws on a sample"""
+    rows: Literal["all"] | Count = "all"
+    """that are checked"""
+    budget: Annotated[FiniteFloat, Field(gt=0)] = 30.0
+    """seconds for the laws"""
+
+
+def _nothing_or_all(value: Any) -> Any:
+    """``false`` is null, ``true`` is all defaults."""
+    return {} if value is True else None if value is False else value
+
+
+def _mode_or_fields(value: Any) -> Any:
+    return {"mode": value} if isinstance(value, str) else _nothing_or_all(value)
+
+
+def _step_or_text(value: Any) -> Any:
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+def _text_or_list(value: Any) -> Any:
+    return [value] if isinstance(value, str) else [] if value is None else value
+
+
+class RunConfig(Part):
+    """One training. ``runner.reading.read(path)`` makes it from a file, with the faults of the file in its error."""
+
+    reward: str
+    """path.py:name or module:name"""
+    model: Annotated[ModelConfig, _short("name", ModelConfig)]
+    """hub id, folder or tiny; or a mapping"""
+    dataset: Annotated[DatasetConfig, _short("path", DatasetConfig)]
+    """hub id, file or folder; or a mapping"""
+    grpo: dict[str, Any] = Field(default={}, validate_default=True)
+    """any field of TRL's GRPOConfig"""
+    eval: EvalConfig | None = None
+    """held-out prompts; null: no evaluation"""
+    lora: Annotated[
+        dict[str, Any] | None, BeforeValidator(_nothing_or_all, json_schema_input_type=bool | dict[str, Any] | None)
+    ] = None
+    """true, or fields of peft's LoraConfig"""
+    quantize: Literal["4bit", "8bit"] | None = None
+    """by bitsandbytes; wants lora"""
+    vllm: Annotated[
+        dict[str, Any] | None,
+        BeforeValidator(
+            _mode_or_fields, json_schema_input_type=Literal["colocate", "server"] | bool | dict[str, Any] | None
+        ),
+    ] = None
+    """colocate, or GRPOConfig's vllm_ fields without the prefix: {mode: server, port: 8000}"""
+    output: Text = "runs/run"
+    """the folder of everything that the run leaves; runs/<name> where nothing is said"""
+    record: bool | Text = True
+    """false: no record; a folder or fsspec address: there"""
+    columns: Literal["terms", "components"] = "terms"
+    """as in rk.to_trl"""
+    limits: LimitsConfig = LimitsConfig()
+    """of failed and errored scores"""
+    report_to: Annotated[list[str], BeforeValidator(_text_or_list, json_schema_input_type=str | list[str] | None)] = []
+    """tensorboard, wandb, trackio... as TRL has them"""
+    seed: CountFromZero = 42
+    resume: Annotated[bool | Text, BeforeValidator(_step_or_text, json_schema_input_type=bool | int | str)] = False
+    """true: go on from the last complete checkpoint, where there is one; or a step, or the folder of a checkpoint"""
+    processes: Count = 1
+    """on this machine; more than one are launched by accelerate"""
+    accelerate: str | None = None
+    """a configuration file of accelerate: FSDP, DeepSpeed, several machines"""
+    guards: list[GuardConfig] = []
+    """lines that stop, warn or freeze"""
+    updates: bool = True
+    """listen for rewardkit update"""
+    modules: str | None = None
+    """the folder in which module:name is looked for; that of this file where nothing is said"""
+    preflight: Annotated[
+        PreflightConfig | None,
+        BeforeValidator(_nothing_or_all, json_schema_input_type=bool | PreflightConfig | None),
+    ] = PreflightConfig()
+    """what is checked first; false: nothing"""
+
+    base: Path = Field(default=Path(), exclude=True)
+    """the folder that paths are relative to; not a setting of the file"""
+
+    @field_validator("grpo")
+    @classmethod
+    def _known_to_trl(cls, value: dict[str, Any]) -> dict[str, Any]:
+        return arguments.checked_grpo(value)
+
+    @field_validator("lora")
+    @classmethod
+    def _known_to_peft(cls, value: dict[str, Any] | None) -> dict[str, Any] | None:
+        return None if value is None else arguments.checked_lora(value)
+
+    @field_validator("vllm")
+    @classmethod
+    def _known_to_vllm(cls, value: dict[str, Any] | None) -> dict[str, Any] | None:
+        return None if value is None else arguments.checked_vllm(value)
+
+    @field_validator("reward")
+    @classmethod
+    def _names_a_reward(cls, value: str) -> str:
+        source, colon, name = value.rpartition(":")
+        if not colon or not source or not name or "/" in name:
+            raise ValueError(f"name the reward and where it stands, reward.py:reward or module:reward, not {value!r}")
+        return value
+
+    @model_validator(mode="after")
+    def _belongs_together(self) -> RunConfig:
+        if self.quantize is not None and self.lora is None:
+            raise ValueError(f"a model of {self.quantize} weights is trained through an adapter: add lora: true")
+        if self.quantize is not None and self.model.name == TINY:
+            raise ValueError("the tiny model is not quantized")
+        return self
+
+    def reward_target(self) -> str:
+        """``/absolute/path.py:name``, or ``module:name``."""
+        source, _, name = self.reward.rpartition(":")
+        return f"{located(source, self.base)}:{name}" if is_local(source) else self.reward
+
+    def modules_path(self) -> Path:
+        """The absolute folder in which modules are looked for."""
+        return located(self.modules or ".", self.base)
+
+    def model_name(self) -> str:
+        """``tiny``, a hub id, or an absolute path."""
+        return anchored(self.model.name, self.base)
+
+    def output_path(self) -> Path:
+        """The absolute folder of the run."""
+        return located(self.output, self.base)
+
+    def resumed_from(self) -> bool | str:
+        """The checkpoint to resume from: True for the last one, or a step, a name, or an absolute folder."""
+        return anchored(self.resume, self.base) if isinstance(self.resume, str) else self.resume
+
+    def record_address(self) -> str | None:
+        """Where the record goes: an absolute folder or an fsspec address; None: nowhere."""
+        if isinstance(self.record, str):
+            return self.record if "://" in self.record else str(located(self.record, self.base))
+        return str(self.output_path()) if self.record else None
+
+    def held_out_dataset(self) -> DatasetConfig | None:
+        """The complete dataset of `eval`; None without evaluation, or where rows of the training are held out."""
+        if self.eval is None or self.eval.hold_out is not None:
+            return None
+        own = self.eval.dataset or HeldOutConfig(split=self.eval.split)
+        changes = {name: value for name, value in own if value not in (None, {})}
+        if "path" in changes:  # the name of a configuration and a split belong to the dataset they are of
+            changes = {"name": None, "split": None, "revision": None, **changes}
+        if "prompt" in changes or "messages" in changes:
+            changes = {"prompt": None, "messages": None, **changes}
+        return self.dataset.model_copy(update={"sample": None, **changes})
+
+    def anchored(self) -> RunConfig:
+        """The same with absolute paths, so that it means the same wherever it is written to."""
+        model = {
+            name: anchored(value, self.base)
+            for name in ("name", "tokenizer")
+            if (value := getattr(self.model, name)) is not None
+        }
+        if self.model.chat_template is not None and is_local(self.model.chat_template, self.base):
+            model["chat_template"] = str(located(self.model.chat_template, self.base))
+        changes: dict[str, Any] = {
+            "reward": self.reward_target(),
+            "model": self.model.model_copy(update=model),
+            "dataset": _anchored_rows(self.dataset, self.base),
+            "output": str(self.output_path()),
+            "modules": str(self.modules_path()),
+            "resume": self.resumed_from(),
+        }
+        if self.eval is not None and self.eval.dataset is not None:
+            changes["eval"] = self.eval.model_copy(update={"dataset": _anchored_rows(self.eval.dataset, self.base)})
+        if isinstance(self.record, str):
+            changes["record"] = self.record_address()
+        if self.accelerate is not None:
+            changes["accelerate"] = str(located(self.accelerate, self.base))
+        return self.model_copy(update=changes)
+
+
+def _anchored_rows(rows: Any, base: Path) -> Any:
+    changes: dict[str, Any] = {}
+    if rows.path is not None:
+        changes["path"] = anchored(rows.path, base)
+    if isinstance(rows.filter, str):
+        source, _, name = rows.filter.rpartition(":")
+        changes["filter"] = f"{located(source, base)}:{name}" if is_local(source) else rows.filter
+    return rows.model_copy(update=changes)

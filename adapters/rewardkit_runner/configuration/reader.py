@@ -1,0 +1,250 @@
+"""``read(Path("run.yaml"), ["grpo.max_steps=5"])``: a file and what is set on top of it, as a RunConfig.
+
+Everything that is wrong is said at once, with its line, and what was probably meant.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Union, get_args, get_origin
+
+from pydantic import BaseModel, TypeAdapter, ValidationError
+
+from rewardkit.core.errors import MissingExtraError, near_miss, shorten
+from rewardkit_runner.configuration.arguments import settable_grpo_fields, vllm_fields
+from rewardkit_runner.configuration.config import Rows, RunConfig
+from rewardkit_runner.configuration.faults import ConfigError, Fault, Faults, Place, written
+from rewardkit_runner.configuration.installed import Field, lora_fields, trackers
+from rewardkit_runner.configuration.messages import explained, shown
+from rewardkit_runner.configuration.places import is_local, located
+
+try:
+    from rewardkit_runner.configuration import yaml_text
+except ModuleNotFoundError as missing:
+    if missing.name != "yaml":
+        raise
+    raise MissingExtraError.of("Reading a configuration", "train") from None
+
+_HEADING = """\
+# The whole configuration: what the file says, and defaults. Fields of GRPOConfig that do not stand under grpo keep
+# TRL's defaults, but for bf16, use_cpu and gradient_checkpointing, which follow the device and the size of the model.
+"""
+# What a text, or true, stands for where a mapping is due.
+_SHORT: dict[Place, str] = {("model",): "name", ("dataset",): "path", ("vllm",): "mode", ("eval", "dataset"): "path"}
+
+
+def read(path: Path, sets: Sequence[str] = ()) -> RunConfig:
+    """The configuration in a YAML file, with `sets` on top: ``["grpo.max_steps=5", "model=tiny"]``.
+
+    Values after ``=`` are YAML. Paths are relative to the folder of the file.
+
+    Raises:
+        ConfigError: the file or a setting is not what it should be; the message names all faults with their lines.
+    """
+    path = Path(path)
+    source = str(path)
+    data, lines = yaml_text.parsed(_content(path), source)
+    if not isinstance(data, dict):
+        what = "is empty" if data is None else f"holds {shorten(data)}"
+        raise ConfigError(
+            f"{source} {what}: a mapping is due, which begins with a line like `reward: reward.py:reward`"
+        )
+    places = {place: f"line {line}" for place, line in lines.items()}
+    for text in sets:
+        place = _set(data, text)
+        places = {known: where for known, where in places.items() if known[: len(place)] != place}
+        places[place] = f"--set {text}"
+    if "output" not in data:
+        folder = path.absolute().parent.name
+        data["output"] = f"runs/{folder if path.stem == 'run' and folder else path.stem}"
+    return _made(data, path.absolute().parent, source, places)
+
+
+def printed(config: RunConfig) -> str:
+    """The whole configuration as YAML; `read` makes the same of it in the same folder."""
+    return _HEADING + yaml_text.printed(config.model_dump(mode="json"))
+
+
+def schema() -> dict[str, Any]:
+    """The JSON schema of the file, with the fields of the installed GRPOConfig and LoraConfig, for editors.
+
+    ``# yaml-language-server: $schema=run.schema.json`` in the first line of the file points to it.
+    """
+    found = RunConfig.model_json_schema()
+    properties = found["properties"]
+    del properties["base"]
+    lora, vllm = (_mapping_in(properties[name]) for name in ("lora", "vllm"))
+    for part, fields in ((properties["grpo"], settable_grpo_fields()), (lora, lora_fields()), (vllm, vllm_fields())):
+        if fields:  # else the library is not installed, and nobody knows them
+            part |= {"properties": dict(_properties(fields)), "additionalProperties": False}
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **found, "title": "rewardkit train"}
+
+
+def _mapping_in(part: dict[str, Any]) -> dict[str, Any]:
+    return next(one for one in part["anyOf"] if one.get("type") == "object")
+
+
+def _content(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        beside = [str(one) for one in sorted(path.parent.glob("*.y*ml"))] if path.parent.is_dir() else []
+        hint = near_miss(str(path), beside) or (f" There is {', '.join(beside)}." if beside else "")
+        raise ConfigError(
+            f"there is no file {path}.{hint or ' rewardkit init DIR writes one to begin with.'}"
+        ) from None
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path} is no UTF-8 text ({error.reason} at byte {error.start})") from None
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror or error}") from None
+
+
+def _set(data: dict[str, Any], text: str) -> Place:
+    """Sets one value in `data`; where."""
+    name, equals, value = text.partition("=")
+    parts = tuple(int(part) if part.isdigit() else part for part in name.strip().split("."))
+    if not equals or not all(part != "" for part in parts):
+        raise ConfigError(f"--set {text}: write the setting and its value: --set grpo.max_steps=5")
+    inside: Any = data
+    for length, part in enumerate(parts[:-1], start=1):
+        _unfold(inside, part, _SHORT.get(parts[:length]))
+        inside = _entry(inside, part, parts[:length], text)
+    last = parts[-1]
+    if isinstance(inside, list):
+        _entry(inside, last, parts, text)
+    elif not isinstance(inside, dict):
+        raise ConfigError(f"--set {text}: {written(parts[:-1])} is {shown(inside)} and has no settings in it")
+    inside[last], _ = yaml_text.parsed(value, f"--set {text}")
+    return parts
+
+
+def _unfold(inside: Any, part: str | int, key: str | None) -> None:
+    """Makes a mapping of what stands for one: a missing entry, ``true``, or a text that stands for its `key`."""
+    if isinstance(inside, dict):
+        value = inside.get(part)
+        if value is None or isinstance(value, bool):
+            inside[part] = {}
+        elif isinstance(value, str) and key is not None:
+            inside[part] = {key: value}
+
+
+def _entry(inside: Any, part: str | int, place: Place, text: str) -> Any:
+    if isinstance(inside, dict) and part in inside:
+        return inside[part]
+    if isinstance(inside, list) and isinstance(part, int) and part < len(inside):
+        return inside[part]
+    size = f"a list of {len(inside)}" if isinstance(inside, list) else shown(inside)
+    raise ConfigError(f"--set {text}: there is no {written(place)}; {written(place[:-1])} is {size}")
+
+
+def _made(data: dict[str, Any], base: Path, source: str, places: Mapping[Place, str]) -> RunConfig:
+    faults = [Fault(("base",), "there is no such setting")] if "base" in data else []
+    config = None
+    try:
+        config = RunConfig.model_validate({**data, "base": base})
+    except ValidationError as error:
+        faults += [fault for one in error.errors() for fault in _faults_of(one)]
+    if config is not None:
+        faults += _missing_files(config) + _unknown_trackers(config)
+    if config is None or faults:
+        raise ConfigError(_told(faults, source, places))
+    return config
+
+
+def _faults_of(error: Mapping[str, Any]) -> Iterator[Fault]:
+    place: Place = tuple(error["loc"])
+    inner = error.get("ctx", {}).get("error")
+    if isinstance(inner, Faults):
+        yield from (Fault((*place, *fault.place), fault.what) for fault in inner.faults)
+    elif error["type"] == "extra_forbidden":
+        known = _known_at(place[:-1])
+        hint = near_miss(place[-1], known) or f" There are: {', '.join(known)}."
+        yield Fault(place, f"there is no such setting.{hint}")
+    else:
+        place, choice = _choice_at(place)
+        yield Fault(place, explained(error, choice))
+
+
+def _known_at(place: Place) -> list[str]:
+    """The settings of the mapping at `place`."""
+    model: Any = RunConfig
+    for part in place:
+        model = _model_in(model.model_fields[part].annotation) if isinstance(part, str) else model
+    return [name for name in model.model_fields if name != "base"]
+
+
+def _choice_at(place: Place) -> tuple[Place, Any]:
+    """Where `place` leads into one of several types, which pydantic names in it: the place before, and the types."""
+    model: Any = RunConfig
+    for length, part in enumerate(place, start=1):
+        field = model.model_fields.get(part) if model is not None else None
+        if field is not None and len(place) > length and _is_choice(field.annotation):
+            return place[:length], field.annotation
+        model = _model_in(field.annotation) if field is not None else model if isinstance(part, int) else None
+    return place, None
+
+
+def _is_choice(annotation: Any) -> bool:
+    union = get_origin(annotation) in (Union, types.UnionType)
+    return union and len([one for one in get_args(annotation) if one is not type(None)]) > 1
+
+
+def _model_in(annotation: Any) -> Any:
+    """The model that an annotation speaks of: of ``list[GuardConfig] | None`` it is GuardConfig."""
+    if get_origin(annotation) in (Union, types.UnionType, Annotated, list):
+        found = [_model_in(one) for one in get_args(annotation)]
+        return next((one for one in found if one is not None), None)
+    return annotation if isinstance(annotation, type) and issubclass(annotation, BaseModel) else None
+
+
+def _missing_files(config: RunConfig) -> list[Fault]:
+    """Files that are named and are not there. What a reward file holds is only known once it is imported."""
+    named: list[tuple[Place, str]] = [
+        (("reward",), config.reward.rpartition(":")[0]),
+        (("model", "name"), config.model.name),
+        (("accelerate",), config.accelerate or ""),
+    ]
+    held_out = config.eval.dataset if config.eval is not None else None
+    datasets: list[tuple[Place, Rows | None]] = [(("dataset",), config.dataset), (("eval", "dataset"), held_out)]
+    for place, rows in datasets:
+        if rows is not None:
+            filter_ = rows.filter.rpartition(":")[0] if isinstance(rows.filter, str) else ""
+            named += [((*place, "path"), rows.path or ""), ((*place, "filter"), filter_)]
+    return [
+        Fault(place, f"there is no {located(text, config.base)}{_beside(located(text, config.base))}")
+        for place, text in named
+        if is_local(text) and "*" not in text and not located(text, config.base).exists()
+    ]
+
+
+def _beside(path: Path) -> str:
+    others = [one.name for one in path.parent.iterdir()] if path.parent.is_dir() else []
+    return f".{near_miss(path.name, others)}" if near_miss(path.name, others) else ""
+
+
+def _unknown_trackers(config: RunConfig) -> list[Fault]:
+    known = trackers() | {"none", "all"}
+    return [
+        Fault(("report_to",), f"transformers reports to no {name!r}.{near_miss(name, known)}")
+        for name in config.report_to
+        if trackers() and name not in known
+    ]
+
+
+def _told(faults: Sequence[Fault], source: str, places: Mapping[Place, str]) -> str:
+    def where(place: Place) -> str:
+        """The line of the setting, or of what it should stand in."""
+        shortened = [tuple(map(str, place[:length])) for length in range(len(place), 0, -1)]
+        texts = {tuple(map(str, known)): said for known, said in places.items()}
+        return next((texts[one] for one in shortened if one in texts), "")
+
+    told = [", ".join(filter(None, (source, where(fault.place)))) + f": {fault}" for fault in dict.fromkeys(faults)]
+    return told[0] if len(told) == 1 else f"{len(told)} settings are wrong\n" + "\n".join(f"  {one}" for one in told)
+
+
+def _properties(fields: Mapping[str, Field]) -> Iterator[tuple[str, dict[str, Any]]]:
+    for name, field in fields.items():
+        described = {"description": field.help} if field.help else {}
+        yield name, TypeAdapter(field.type).json_schema() | described

@@ -1,0 +1,216 @@
+"""Where rows come from: files beside the configuration, folders of them, or the hub.
+
+Cells stay what they are in a JSON or Parquet file, and texts in a CSV file: rewards coerce them to the types that
+they ask for. An object, or a column of several types, becomes a column of JSON texts.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rewardkit.core.errors import near_miss, shorten
+from rewardkit.data.files import DataError, rows_of
+from rewardkit_runner.configuration.config import DatasetConfig
+from rewardkit_runner.configuration.faults import ConfigError
+from rewardkit_runner.configuration.places import is_local, located
+
+if TYPE_CHECKING:
+    from datasets import Dataset
+
+SUFFIXES = (".jsonl", ".json", ".csv", ".parquet")
+_SAVED = ("dataset_info.json", "dataset_dict.json")
+
+
+def table_of(config: DatasetConfig, base: Path) -> Dataset:
+    """All rows of a dataset, as they are.
+
+    Raises:
+        ConfigError: it cannot be had or read.
+    """
+    if not is_local(config.path, base):
+        return _flat(_from_hub(config, base))
+    for setting in ("name", "revision"):
+        if getattr(config, setting) is not None:
+            raise ConfigError(f"dataset.{setting} belongs to a dataset on the hub; {config.path} is a file here")
+    place = located(config.path, base)
+    if any((place / name).is_file() for name in _SAVED):
+        return _flat(_saved(place, config.split))
+    return _from_files(_files(place, config, base))
+
+
+def _files(place: Path, config: DatasetConfig, base: Path) -> list[Path]:
+    """The files that a path, a folder or a glob stands for; of a split, those that are called like it."""
+    if place.is_dir():
+        found = sorted(one for one in place.iterdir() if one.suffix.lower() in SUFFIXES)
+    elif "*" in config.path:
+        folder = Path(config.path).expanduser()
+        root = Path(folder.anchor) if folder.is_absolute() else base
+        found = sorted(root.glob(str(folder.relative_to(root) if folder.is_absolute() else folder)))
+    elif place.is_file():
+        found = [place]
+        if config.split is not None:
+            raise ConfigError(
+                f"dataset.split: {config.split} is a choice among several files, or on the hub; {config.path} is one"
+            )
+    else:
+        raise ConfigError(f"there is no dataset {place}")
+    if not found:
+        raise ConfigError(f"there is no {', '.join(SUFFIXES)} file in {place}")
+    split = config.split or "train"
+    of_split = [
+        one for one in found if one.stem == split or one.stem.startswith((f"{split}-", f"{split}_", f"{split}."))
+    ]
+    if config.split is not None and not of_split:
+        names = [one.name for one in found]
+        raise ConfigError(f"dataset.split: no file in {place} is called {split}: {', '.join(names)}")
+    return of_split or found
+
+
+def _from_files(paths: Sequence[Path]) -> Dataset:
+    from datasets import concatenate_datasets
+
+    kinds = sorted({path.suffix.lower() == ".parquet" for path in paths})
+    if len(kinds) > 1:
+        raise ConfigError(f"a dataset is either of .parquet files or of others: {', '.join(map(str, paths))}")
+    if not kinds[0]:
+        rows = [row for path in paths for row in _records(path)]
+        names = list(dict.fromkeys(name for row in rows for name in row))
+        return _made({name: _cells(name, [row.get(name) for row in rows]) for name in names})
+    try:
+        return _flat(concatenate_datasets([_parquet(path) for path in paths]))
+    except ValueError as error:
+        raise ConfigError(f"the files from {paths[0]} on do not hold the same columns: {error}") from None
+
+
+def _records(path: Path) -> list[Mapping[str, Any]]:
+    try:
+        return [row for _, row in rows_of(path)]
+    except DataError as error:
+        raise ConfigError(str(error)) from None
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror or error}") from None
+
+
+def _parquet(path: Path) -> Dataset:
+    from datasets import Dataset
+    from pyarrow import ArrowException
+    from pyarrow.parquet import read_table
+
+    try:
+        return Dataset(read_table(path))
+    except (ArrowException, OSError) as error:
+        raise ConfigError(f"{path} is no Parquet file that can be read: {' '.join(str(error).split())}") from None
+    except ValueError as error:
+        raise ConfigError(f"{path} holds a column that the library datasets cannot: {error}") from None
+
+
+def _saved(folder: Path, split: str | None) -> Dataset:
+    from datasets import Dataset, load_from_disk
+
+    found = load_from_disk(str(folder))
+    if isinstance(found, Dataset):
+        return found
+    name = split or "train"
+    if name not in found:
+        raise ConfigError(f"{folder} has no split {name!r}. It has: {', '.join(found)}.{near_miss(name, found)}")
+    return found[name]
+
+
+def _from_hub(config: DatasetConfig, base: Path) -> Dataset:
+    from datasets import load_dataset
+
+    split = config.split or "train"
+    try:
+        return load_dataset(config.path, config.name, split=split, revision=config.revision)
+    except Exception as error:  # of half a dozen libraries: what matters is what it says
+        raise ConfigError(
+            f"the dataset {config.path} (split {split}) is no file or folder in {base}, and the hub does not give it: "
+            f"{type(error).__name__}: {shorten(' '.join(str(error).split()), 600)}"
+        ) from error
+
+
+def _flat(rows: Dataset) -> Dataset:
+    """With objects as JSON texts."""
+    nested = [name for name, feature in rows.features.items() if _holds_objects(feature)]
+    if not nested:
+        return rows
+    return _made({name: _cells(name, rows[name][:]) if name in nested else rows[name][:] for name in rows.column_names})
+
+
+def _made(columns: dict[str, list[Any]]) -> Dataset:
+    from datasets import Dataset
+    from pyarrow import ArrowException
+
+    try:
+        return Dataset.from_dict(columns)
+    except (ArrowException, UnicodeEncodeError, OverflowError) as error:
+        for name, values in columns.items():
+            if (row := _first_unlike(values)) is not None:
+                raise ConfigError(
+                    f"column {name!r}: row {row} is no text of Unicode, or of another shape than row 0, and one table "
+                    f"cannot hold both ({error}): {shorten(values[row])}"
+                ) from None
+        raise
+
+
+def _first_unlike(values: list[Any]) -> int | None:
+    """The first row that Arrow cannot put into one column with the first."""
+    from pyarrow import ArrowException, array
+
+    for row, value in enumerate(values):
+        try:
+            array([values[0], value])
+        except (ArrowException, UnicodeEncodeError, OverflowError):
+            return row
+    return None
+
+
+def _holds_objects(feature: Any) -> bool:
+    if isinstance(feature, Mapping):
+        return True
+    if isinstance(feature, list):
+        return any(map(_holds_objects, feature))
+    return _holds_objects(feature.feature) if hasattr(feature, "feature") else False
+
+
+def _cells(name: str, values: list[Any]) -> list[Any]:
+    """The cells of a column as Arrow can hold them without changing them."""
+    if name == "prompt" and any(map(_is_conversation, values)):
+        texts = (row for row, value in enumerate(values) if value is not None and not _is_conversation(value))
+        text = next(texts, None)
+        if text is None:
+            return values
+        raise ConfigError(
+            f"column 'prompt': messages in some rows, and {shorten(values[text])} in row {text}: write all prompts as "
+            "texts, or all as messages"
+        )
+    if any(map(_has_objects, values)) or not _has_one_type(values):
+        return [value if value is None or isinstance(value, str) else _json(value) for value in values]
+    return values
+
+
+def _has_one_type(values: list[Any]) -> bool:
+    """Whether Arrow makes one column of them and gives the same back."""
+    from pyarrow import ArrowException, array
+
+    try:
+        return bool(array(values).to_pylist() == values)
+    except UnicodeEncodeError:  # told, with its row, when the table is made
+        return True
+    except (ArrowException, OverflowError):
+        return False
+
+
+def _is_conversation(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(one, Mapping) and "role" in one for one in value)
+
+
+def _has_objects(value: Any) -> bool:
+    return isinstance(value, Mapping) or (isinstance(value, list) and any(map(_has_objects, value)))
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, default=str)

@@ -1,0 +1,164 @@
+"""What a training says when it is done: the comparison, some completions, the files, how to look closer."""
+
+from __future__ import annotations
+
+import math
+import os
+import shlex
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from rewardkit.core.batch.table_text import visible
+from rewardkit_runner.display.evaluation import Evaluation
+
+SHOWN_SAMPLES = 3
+LONGEST_SHOWN = 600
+
+
+def show_opening(console: Console, title: str, facts: Mapping[str, str]) -> None:
+    """What is about to happen, and on what."""
+    grid = Table.grid(padding=(0, 2))
+    for name, value in facts.items():
+        grid.add_row(Text(name, style="dim"), Text(visible(value), overflow="fold"))
+    console.print(Panel(grid, title=Text(title), title_align="left", border_style="cyan", expand=False))
+
+
+def show_comparison(
+    console: Console,
+    before: Evaluation,
+    after: Evaluation,
+    *,
+    how: str = "greedy decoding",
+    headings: Sequence[str] = ("before", "after"),
+) -> None:
+    """A row per component and one for the total: before, after, change."""
+    table = _table(f"{len(before.completions)} held-out completions, {how}")
+    for heading in (*headings, "change"):
+        table.add_column(Text(visible(heading)), justify="right")
+    for name, mean in before.means.items():
+        # A reward that was changed on the way may have other components now.
+        table.add_row(Text(visible(name)), *_change(mean, after.means.get(name, math.nan)))
+    for name in after.means.keys() - before.means.keys():
+        table.add_row(Text(visible(name)), *_change(math.nan, after.means[name]))
+    table.add_section()
+    table.add_row(Text("total", style="bold"), *_change(before.total, after.total), style="bold")
+    if before.unscorable or after.unscorable:
+        table.add_row(Text("could not be scored"), str(before.unscorable), str(after.unscorable), "")
+    console.print(table)
+
+
+def show_means(console: Console, evaluations: Mapping[str, Evaluation], *, how: str) -> None:
+    """A column per evaluation, a row per component and one for the total."""
+    first = next(iter(evaluations.values()))
+    table = _table(f"{len(first.completions)} held-out completions, {how}")
+    for heading in evaluations:
+        table.add_column(Text(visible(heading)), justify="right")
+    for name in dict.fromkeys(name for one in evaluations.values() for name in one.means):
+        table.add_row(Text(visible(name)), *(_number(one.means.get(name, math.nan)) for one in evaluations.values()))
+    table.add_section()
+    table.add_row(Text("total", style="bold"), *(_number(one.total) for one in evaluations.values()), style="bold")
+    if any(one.unscorable for one in evaluations.values()):
+        table.add_row(Text("could not be scored"), *(str(one.unscorable) for one in evaluations.values()))
+    console.print(table)
+
+
+def show_rates(console: Console, rates: Mapping[str, Mapping[str, float]]) -> None:
+    """What several tries are worth: a column per model, a row per rate (``pass@4``)."""
+    table = Table(title="Several tries", title_justify="left")
+    table.add_column("")
+    for heading in rates:
+        table.add_column(Text(visible(heading)), justify="right")
+    for name in next(iter(rates.values())):
+        table.add_row(Text(name), *(_number(one[name]) for one in rates.values()))
+    console.print(table)
+
+
+def show_samples(
+    console: Console,
+    prompts: Sequence[str],
+    gold: Mapping[str, Sequence[object]],
+    evaluations: Mapping[str, Evaluation],
+    *,
+    count: int = SHOWN_SAMPLES,
+) -> None:
+    """Some prompts with what the model made of them in each evaluation (``before``, ``after``), beside the gold.
+
+    Args:
+        prompts: their texts; of the evaluations' completions the first one of each prompt is shown.
+        gold: columns to show, by name.
+    """
+    console.print("Some of them (with their totals)", style="italic")
+    for row in range(min(count, len(prompts))):
+        grid = Table.grid(padding=(0, 2))
+        grid.add_row(Text("prompt", style="dim"), "", printable(prompts[row].strip()))
+        for name, values in gold.items():
+            grid.add_row(Text(visible(name), style="dim"), "", printable(str(values[row])))
+        for name, evaluation in evaluations.items():
+            place = row * len(evaluation.completions) // len(prompts)
+            total = Text(f"{evaluation.totals[place]:.2f}", style="bold")
+            grid.add_row(Text(name, style="dim"), total, printable(evaluation.completions[place]))
+        console.print(grid)
+        console.print()
+
+
+def show_files(console: Console, files: Mapping[str, Path | str]) -> None:
+    """Where everything lies."""
+    grid = Table.grid(padding=(0, 2))
+    for what, path in files.items():
+        grid.add_row(Text(what, style="dim"), Text(visible(str(path)), overflow="fold"))
+    console.print(grid)
+
+
+def show_way_on(console: Console, out: Path | str) -> None:
+    """How to look at what was recorded."""
+    console.print(Text("See every completion with its scores: "), end="")
+    console.print(Text(f"rewardkit view {shlex.quote(str(out))}", style="bold", overflow="fold"))
+
+
+def short(path: Path | str) -> Path | str:
+    """A path relative to where the user stands, if that is shorter; an address as it is."""
+    if "://" in str(path):
+        return path
+    relative = Path(os.path.relpath(path))
+    return relative if len(str(relative)) < len(str(path)) else path
+
+
+def rose(before: float, after: float) -> bool:
+    """Whether the total rose by more than rounding; a total that is no number never did."""
+    return after - before > 1e-9
+
+
+def printable(text: str) -> Text:
+    """A completion as plain text: no markup, and nothing in it that moves a cursor or turns the reading order."""
+    rest = len(text) - LONGEST_SHOWN
+    cut = text if rest <= 0 else f"{text[:LONGEST_SHOWN]}... and {rest:,} more characters"
+    return Text(visible(cut), overflow="fold")
+
+
+def _table(title: str) -> Table:
+    caption = "Means. Behind a closed gate a component counts as 0."
+    table = Table(
+        title=title,
+        caption=caption,
+        min_width=max(len(title), len(caption)),
+        title_justify="left",
+        caption_justify="left",
+    )
+    table.add_column("component")
+    return table
+
+
+def _number(value: float) -> Text:
+    return Text("-") if math.isnan(value) else Text(f"{value:.3f}")
+
+
+def _change(before: float, after: float) -> tuple[Text, Text, Text]:
+    if math.isnan(before) or math.isnan(after):
+        return _number(before), _number(after), Text("-", style="dim")
+    style = "green" if rose(before, after) else "red" if rose(after, before) else "dim"
+    return _number(before), _number(after), Text(f"{after - before:+.3f}", style=style)

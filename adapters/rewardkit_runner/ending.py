@@ -1,0 +1,130 @@
+"""What frames a training: the held-out evaluation before and after it, the trained model, the summary."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rewardkit_runner import summary
+from rewardkit_runner.configuration.config import RunConfig
+from rewardkit_runner.display import metrics, report
+from rewardkit_runner.display.evaluation import Evaluation
+from rewardkit_runner.display.stopwatch import Stopwatch
+from rewardkit_runner.evaluation import held_out
+from rewardkit_runner.evaluation.generation import Sampling
+from rewardkit_runner.folder import MODEL
+
+if TYPE_CHECKING:
+    from datasets import Dataset
+    from rich.console import Console
+
+    from rewardkit_runner.checkpoints import Checkpoint
+
+
+class Closing:
+    """The evaluations of one run, and its end.
+
+    Args:
+        rows: the held-out prompts; None where there are none.
+    """
+
+    def __init__(self, config: RunConfig, rows: Dataset | None, console: Console, watch: Stopwatch) -> None:
+        self._config = config
+        self._rows = rows
+        self._console = console
+        self._watch = watch
+        self._output = config.output_path()
+
+    def evaluation_before(self, reward: Any, trainer: Any) -> Evaluation | None:
+        """Of the model as it starts; what an earlier attempt measured stays."""
+        if self._rows is None or not _evaluates(trainer):
+            return None
+        known = held_out.saved(self._output, "before", self._rows)
+        if known is not None:
+            return known
+        found = self._evaluated(reward, trainer.model, trainer.processing_class, trainer.args, "before")
+        if trainer.is_world_process_zero():
+            held_out.save(self._output, self._rows, {"before": found}, how=self._how)
+        return found
+
+    def close(self, reward: Any, trainer: Any, before: Evaluation | None) -> None:
+        """After the training: saves the model, evaluates it, sums up."""
+        trainer.save_model(str(self._output / MODEL))
+        after = None
+        if self._rows is not None and _evaluates(trainer):
+            after = self._evaluated(reward, trainer.model, trainer.processing_class, trainer.args, "after")
+        if trainer.is_world_process_zero():
+            facts = summary.numbers_of(self._config, trainer.model, trainer.args, trainer.state)
+            self.sum_up(facts, trainer.state.log_history, before, after)
+
+    def sum_up(self, facts: dict[str, Any], log: Any, before: Evaluation | None, after: Evaluation | None) -> None:
+        """Saves and shows what came of the run."""
+        console, rows = self._console, self._rows
+        evaluations = {name: one for name, one in (("before", before), ("after", after)) if one is not None}
+        facts = {**facts, "seconds": self._watch.seconds}
+        files: dict[str, Path | str] = {"model": self._output / MODEL}
+        files |= summary.save(self._output, facts, metrics.history(log), evaluations)
+        console.print()
+        if rows is not None and evaluations:
+            files["evaluation"] = held_out.save(self._output, rows, evaluations, how=self._how)
+            if before is not None and after is not None:
+                report.show_comparison(console, before, after, how=self._how)
+                console.print()
+            report.show_samples(console, held_out.texts_of(rows), held_out.shown_gold_of(rows), evaluations)
+        elif rows is not None:
+            console.print("A model that is split over processes is not evaluated here: rewardkit evaluate does it.")
+        record = self._config.record_address()
+        if record is not None:
+            files["record"] = record
+        report.show_files(console, {what: report.short(path) for what, path in files.items()})
+        if record is not None:
+            console.print()
+            report.show_way_on(console, report.short(record))
+
+    def _evaluated(self, reward: Any, model: Any, tokenizer: Any, args: Any, when: str) -> Evaluation:
+        assert self._rows is not None
+        assert self._config.eval is not None
+        sampling = Sampling.of(args, greedy=self._config.eval.greedy)
+        with self._watch.phase(f"evaluation {when}"), self._console.status(f"Evaluation {when} the training"):
+            return held_out.evaluate(reward, model, tokenizer, self._rows, sampling, seed=self._config.seed)
+
+    @property
+    def _how(self) -> str:
+        greedy = self._config.eval is None or self._config.eval.greedy
+        return how_it_is_drawn(self._config, greedy=greedy)
+
+
+def how_it_is_drawn(config: RunConfig, *, greedy: bool) -> str:
+    """In words, for the title of a table."""
+    return "greedy decoding" if greedy else f"sampled at temperature {config.grpo.get('temperature', 1.0):g}"
+
+
+def close_from_checkpoint(config: RunConfig, checkpoint: Checkpoint, console: Console) -> None:
+    """The end of a run whose steps are all trained, in a process that did not train them."""
+    from transformers import TrainerState
+
+    from rewardkit_live.functions import to_trl
+    from rewardkit_runner.models import model_of
+    from rewardkit_runner.plan import Plan
+    from rewardkit_runner.settings import grpo_config
+
+    plan, watch = Plan.of(config, checkpoint.path), Stopwatch()
+    closing = Closing(config, plan.held_out, console, watch)
+    with watch.phase("loading"), console.status("Loading the trained model"):
+        loaded = model_of(config, checkpoint=checkpoint.path, console=console)
+    args = grpo_config(config, parameters=loaded.parameters, model_arguments=loaded.arguments, reward_weights=None)
+    folder = config.output_path() / MODEL
+    loaded.model.save_pretrained(folder)
+    loaded.tokenizer.save_pretrained(folder)
+    before = after = None
+    if plan.held_out is not None:
+        before = held_out.saved(config.output_path(), "before", plan.held_out)
+        reward = to_trl(plan.reward, columns=config.columns).reward
+        after = closing._evaluated(reward, loaded.model, loaded.tokenizer, args, "after")
+    state = TrainerState.load_from_json(str(checkpoint.path / "trainer_state.json"))
+    closing.sum_up(summary.numbers_of(config, loaded.model, args, state), state.log_history, before, after)
+
+
+def _evaluates(trainer: Any) -> bool:
+    """Whether each process holds the whole model, so that it can generate by itself."""
+    return not (trainer.is_deepspeed_enabled or trainer.is_fsdp_enabled)

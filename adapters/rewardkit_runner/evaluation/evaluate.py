@@ -1,0 +1,201 @@
+"""``rewardkit evaluate``: what a checkpoint makes of held-out prompts, and what the reward says of it.
+
+Several checkpoints stand side by side in one table; with several generations of each prompt there is pass@k.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rewardkit_runner import environment as surroundings
+from rewardkit_runner.configuration.config import RunConfig
+from rewardkit_runner.configuration.faults import ConfigError
+from rewardkit_runner.display.evaluation import Evaluation
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+LAST, START = "last", "start"
+PROMPTS = 64
+_TOLERANCE = 1e-9
+
+
+def evaluate(
+    config: RunConfig,
+    *,
+    checkpoint: str | Sequence[str] = LAST,
+    split: str | None = None,
+    prompts: int | None = None,
+    generations: int = 1,
+    out: Path | None = None,
+    console: Console | None = None,
+) -> int:
+    """Generates on held-out prompts and shows the scores; the exit code.
+
+    ::
+
+        evaluate(read(Path("run.yaml")), checkpoint=["start", "last"], generations=8)
+
+    Args:
+        checkpoint: ``"last"``, ``"start"`` (the model before training), a step, or a folder; or several of them.
+        split: of the dataset, instead of what ``eval`` says.
+        prompts: how many, drawn by the seed; None: as ``eval`` says, else 64.
+        generations: of each prompt; more than one are sampled as in training.
+        out: a JSON file for every completion with its total.
+        console: where to print; None is the standard output.
+
+    Returns:
+        0, or 1 where a completion could not be scored.
+
+    Raises:
+        ConfigError: there is no such checkpoint, or nothing says which prompts are held out.
+    """
+    surroundings.prepare()
+    from rich.console import Console
+    from transformers import set_seed
+
+    from rewardkit_live.functions import to_trl
+    from rewardkit_runner.display import report
+    from rewardkit_runner.ending import how_it_is_drawn
+    from rewardkit_runner.evaluation import held_out
+    from rewardkit_runner.plan import Plan
+    from rewardkit_runner.quiet import quiet
+
+    console = console or Console()
+    if out is not None and not out.absolute().parent.is_dir():
+        raise ConfigError(f"--out {out} cannot be written: there is no folder {out.absolute().parent}")
+    config = _evaluated(config, split, prompts)
+    assert config.eval is not None
+    names = [checkpoint] if isinstance(checkpoint, str) else list(dict.fromkeys(checkpoint))
+    folders = {name: folder_of(config, name) for name in names}
+    plan = Plan.of(config, None)
+    rows = plan.held_out
+    assert rows is not None
+    greedy = config.eval.greedy and generations == 1
+    how = how_it_is_drawn(config, greedy=greedy)
+    reward = to_trl(plan.reward).reward
+    found: dict[str, Evaluation] = {}
+    with quiet():
+        for name, folder in folders.items():
+            set_seed(config.seed)
+            title = name if folder is None else folder.name
+            found[title] = _of_one(config, folder, reward, rows, greedy, generations, title, console)
+    if len(found) == 2:
+        before, after = found.values()
+        report.show_comparison(console, before, after, how=how, headings=list(found))
+    else:
+        report.show_means(console, found, how=how)
+    if generations > 1:
+        passed = {name: pass_rates(one.totals, generations, reward.bounds[1]) for name, one in found.items()}
+        report.show_rates(console, passed)
+    console.print()
+    report.show_samples(console, held_out.texts_of(rows), held_out.shown_gold_of(rows), found)
+    if out is not None:
+        held_out.save_as(out, rows, found, how=how)
+        report.show_files(console, {"completions": report.short(out)})
+    return 1 if any(one.unscorable for one in found.values()) else 0
+
+
+def folder_of(config: RunConfig, name: str) -> Path | None:
+    """Where the weights of a checkpoint are; None for the model before training.
+
+    Raises:
+        ConfigError: there is no such checkpoint.
+    """
+    from rewardkit_runner import checkpoints
+    from rewardkit_runner.folder import MODEL
+
+    if name == START:
+        return None
+    output = config.output_path()
+    if name == LAST:
+        complete = [one for one in checkpoints.all_in(output) if not one.fault()]
+        if complete:
+            return complete[-1].path
+        if (output / MODEL).is_dir():
+            return output / MODEL
+        raise ConfigError(f"{output} holds no complete checkpoint: train first, or evaluate --checkpoint start")
+    folder = Path(name).expanduser()
+    if (folder / "config.json").exists() or (folder / "adapter_config.json").exists():
+        return folder
+    return checkpoints.named(output, name).path
+
+
+def pass_rates(totals: Sequence[float], generations: int, highest: float) -> dict[str, float]:
+    """What several tries are worth: ``pass@4``, that one of 4 gets the highest total, and the best of all tries.
+
+    The unbiased estimate of Chen et al. 2021 (arXiv:2107.03374), over the prompts of which enough could be scored.
+
+    Args:
+        totals: `generations` in a row for each prompt, NaN where one could not be scored.
+        highest: that a total can be; infinite for a reward without one, of which only the best is said.
+    """
+    groups = np.asarray(totals, dtype=np.float64).reshape(-1, generations)
+    counted = [group[~np.isnan(group)] for group in groups]
+    rates: dict[str, float] = {}
+    if math.isfinite(highest):
+        tries = sorted({*(2**power for power in range(generations.bit_length())), generations})
+        for many in (count for count in tries if count <= generations):
+            chances = [_chance(group, many, highest) for group in counted if len(group) >= many]
+            rates[f"pass@{many}"] = float(np.mean(chances)) if chances else math.nan
+    best = [group.max() for group in counted if len(group)]
+    return {**rates, f"best of {generations}": float(np.mean(best)) if best else math.nan}
+
+
+def _chance(group: Any, many: int, highest: float) -> float:
+    """That `many` of the tries, drawn without putting back, hold one with the highest total."""
+    count = len(group)
+    failed = int((group < highest - _TOLERANCE).sum())
+    return 1.0 - math.comb(failed, many) / math.comb(count, many)
+
+
+def _evaluated(config: RunConfig, split: str | None, prompts: int | None) -> RunConfig:
+    """The configuration with what the command line says of the prompts."""
+    from rewardkit_runner.configuration.config import EvalConfig
+
+    own = config.eval
+    if split is None and own is None:
+        raise ConfigError("nothing says which prompts are held out: give --split, or write eval: {...}")
+    if split is not None:
+        greedy = own is None or own.greedy
+        own = EvalConfig(split=split, prompts=PROMPTS if own is None else own.prompts, greedy=greedy)
+    assert own is not None
+    return config.model_copy(update={"eval": own if prompts is None else own.model_copy(update={"prompts": prompts})})
+
+
+def _of_one(
+    config: RunConfig,
+    folder: Path | None,
+    reward: Any,
+    rows: Any,
+    greedy: bool,
+    generations: int,
+    title: str,
+    console: Console,
+) -> Evaluation:
+    from rewardkit_runner.display.progress import shown_progress
+    from rewardkit_runner.evaluation import held_out
+    from rewardkit_runner.evaluation.generation import Sampling
+    from rewardkit_runner.models import model_of
+    from rewardkit_runner.settings import grpo_config
+
+    loaded = model_of(config, checkpoint=folder, to_generate=True, console=console)
+    args = grpo_config(config, parameters=loaded.parameters, model_arguments=loaded.arguments, reward_weights=None)
+    sampling = Sampling.of(args, greedy=greedy)
+    batches = math.ceil(len(rows) * generations / sampling.batch)
+    with shown_progress(console, title, batches) as on_batch:
+        return held_out.evaluate(
+            reward,
+            loaded.model,
+            loaded.tokenizer,
+            rows,
+            sampling,
+            seed=config.seed,
+            generations=generations,
+            on_batch=lambda done: on_batch({}),
+        )

@@ -1,0 +1,229 @@
+"""The model of a run: what TRL is told to load, its tokenizer, its adapter, and a checkpoint of it to evaluate.
+
+``model: Qwen/Qwen2.5-0.5B-Instruct`` with ``lora: true`` is that name, its tokenizer and a LoraConfig.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+from transformers import AutoConfig, AutoModelForCausalLM, AutoProcessor, AutoTokenizer
+
+from rewardkit.core.errors import MissingExtraError
+from rewardkit_runner.configuration.config import TINY, RunConfig
+from rewardkit_runner.configuration.faults import ConfigError
+from rewardkit_runner.configuration.places import anchored, is_local, located
+from rewardkit_runner.display.progress import shown_progress
+from rewardkit_runner.environment import has_gpu
+from rewardkit_runner.folder import START
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """What a trainer is given.
+
+    Attributes:
+        model: the name or folder that TRL loads; the model itself where it was asked for.
+        tokenizer: of the model, with the chat template of the configuration.
+        peft_config: of the adapter that is trained; None where all weights are.
+        arguments: keywords of from_pretrained.
+        quantization: a BitsAndBytesConfig, or None.
+        parameters: how many the model has; None where nobody knows before it is loaded.
+    """
+
+    model: Any
+    tokenizer: Any
+    peft_config: Any
+    arguments: dict[str, Any]
+    quantization: Any
+    parameters: int | None
+
+
+def model_of(
+    config: RunConfig,
+    *,
+    checkpoint: Path | None = None,
+    to_generate: bool = False,
+    console: Console | None = None,
+) -> Loaded:
+    """The model that a configuration names.
+
+    Args:
+        checkpoint: a folder with trained weights, or with an adapter.
+        to_generate: loads the model (with `checkpoint` it always is) instead of leaving that to the trainer.
+        console: shows the warm start of the tiny model.
+
+    Raises:
+        ConfigError: there is no such model, or it cannot be loaded.
+        MissingExtraError: bitsandbytes, peft or vLLM is asked for and not installed.
+    """
+    _check_installed(config)
+    name = str(_tiny(config, console)) if config.model.name == TINY else config.model_name()
+    arguments = _arguments(config)
+    quantization = _quantization(config)
+    tokenizer = _tokenizer(config, name, checkpoint)
+    if checkpoint is not None or to_generate:
+        model = _to_generate(name, checkpoint, arguments, quantization)
+        return Loaded(model, tokenizer, None, arguments, quantization, model.num_parameters())
+    return Loaded(name, tokenizer, _adapter(config), arguments, quantization, _parameters(config, name))
+
+
+def start_of(config: RunConfig) -> Path:
+    """The folder of the tiny model as it was made."""
+    return config.output_path() / START
+
+
+def _check_installed(config: RunConfig) -> None:
+    wanted = {
+        "peft": ("lora", config.lora is not None),
+        "bitsandbytes": ("quantize", config.quantize is not None),
+        "vllm": ("vllm", config.vllm is not None),
+    }
+    for package, (key, asked) in wanted.items():
+        if asked and find_spec(package) is None:
+            instead = " Without it, transformers generates (vllm: null)." if package == "vllm" else ""
+            raise MissingExtraError(f"{key} needs {package}, which is not installed: pip install {package}.{instead}")
+
+
+def _tiny(config: RunConfig, console: Console | None) -> Path:
+    """The folder of the tiny model, made by the first of the processes that asks."""
+    from accelerate import PartialState
+
+    from rewardkit_runner import tiny
+
+    folder = start_of(config)
+    with PartialState(cpu=not has_gpu()).main_process_first():
+        if not folder.exists():
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            steps = config.model.warm_up_steps or 0
+            shown = shown_progress(console, "warm start", steps) if console and steps else nullcontext(_unseen)
+            with shown as on_step:
+                tiny.make(folder, seed=config.seed, steps=steps, chat_template=_template(config), on_step=on_step)
+    return folder
+
+
+def _unseen(numbers: Any, *, speed: str = "") -> None:
+    """Nobody looks."""
+
+
+def _arguments(config: RunConfig) -> dict[str, Any]:
+    """Keywords of from_pretrained."""
+    dtype: str = config.model.dtype
+    if dtype == "auto" and (config.lora is None or not has_gpu()):
+        # Where all weights are trained, those of 16 bits would swallow the small steps of GRPO: half of the spacing
+        # of bfloat16 near 0.02 is 6e-5, a step of Adam is about the learning rate. Computing is another matter: bf16.
+        dtype = "float32"
+    given = {
+        "dtype": dtype,
+        "revision": config.model.revision,
+        "attn_implementation": config.model.attention,
+        "trust_remote_code": config.model.trust_remote_code or None,
+    }
+    return {name: value for name, value in given.items() if value is not None} | config.model.arguments
+
+
+def _quantization(config: RunConfig) -> Any:
+    if config.quantize is None:
+        return None
+    from transformers import BitsAndBytesConfig
+
+    if config.quantize == "8bit":
+        return BitsAndBytesConfig(load_in_8bit=True)
+    return BitsAndBytesConfig(
+        load_in_4bit=True,
+        bnb_4bit_quant_type="nf4",
+        bnb_4bit_use_double_quant=True,
+        bnb_4bit_compute_dtype=torch.bfloat16,
+    )
+
+
+def _adapter(config: RunConfig) -> Any:
+    if config.lora is None:
+        return None
+    from peft import LoraConfig
+
+    try:
+        return LoraConfig(**{"task_type": "CAUSAL_LM"} | config.lora)
+    except (ValueError, TypeError) as error:
+        raise ConfigError(f"peft refuses the settings under lora: {error}") from error
+
+
+def _tokenizer(config: RunConfig, name: str, checkpoint: Path | None) -> Any:
+    own = config.model.tokenizer
+    source, revision = (name, config.model.revision) if own is None else (anchored(own, config.base), None)
+    if checkpoint is not None and (checkpoint / "tokenizer_config.json").is_file():
+        # What was trained is asked in the tokens that it was trained with.
+        source, revision = str(checkpoint), None
+    common = {"revision": revision, "trust_remote_code": config.model.trust_remote_code, "padding_side": "left"}
+    with _explained("tokenizer", source):
+        # As TRL does: of a model that sees images this is a processor.
+        loader = AutoProcessor if own is None and config.model.name != TINY else AutoTokenizer
+        tokenizer = loader.from_pretrained(source, **common)
+    inner = getattr(tokenizer, "tokenizer", tokenizer)
+    if inner.pad_token is None:
+        inner.pad_token = inner.eos_token
+    if (template := _template(config)) is not None:
+        tokenizer.chat_template = template
+    return tokenizer
+
+
+def _template(config: RunConfig) -> str | None:
+    """The chat template, read from its file where it is one."""
+    given = config.model.chat_template
+    if given is None or not is_local(given, config.base):
+        return given
+    path = located(given, config.base)
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise ConfigError(f"model.chat_template: {path} cannot be read: {error.strerror or error}") from None
+
+
+def _parameters(config: RunConfig, name: str) -> int | None:
+    """Counted without loading a weight."""
+    try:
+        revision, trusted = config.model.revision, config.model.trust_remote_code
+        described = AutoConfig.from_pretrained(name, revision=revision, trust_remote_code=trusted)
+        with torch.device("meta"):
+            return int(AutoModelForCausalLM.from_config(described, trust_remote_code=trusted).num_parameters())
+    except Exception:  # code of the model's own, of any quality; whatever is wrong shows when it is loaded
+        return None
+
+
+def _to_generate(name: str, checkpoint: Path | None, arguments: dict[str, Any], quantization: Any) -> Any:
+    """The model in memory, with the weights or the adapter of `checkpoint`."""
+    keywords = dict(arguments)
+    if quantization is not None:
+        keywords["quantization_config"] = quantization
+    is_adapter = checkpoint is not None and (checkpoint / "adapter_config.json").exists()
+    source = name if checkpoint is None or is_adapter else str(checkpoint)
+    if source != name:
+        keywords.pop("revision", None)
+    with _explained("model", source):
+        model = AutoModelForCausalLM.from_pretrained(source, **keywords)
+        if is_adapter:
+            from peft import PeftModel
+
+            model = PeftModel.from_pretrained(model, str(checkpoint))
+    if has_gpu() and quantization is None and "device_map" not in keywords:
+        model = model.to(torch.accelerator.current_accelerator())
+    return model.eval()
+
+
+@contextmanager
+def _explained(what: str, source: str) -> Iterator[None]:
+    """Says in one sentence that something of the model cannot be loaded."""
+    try:
+        yield
+    except (OSError, ValueError, KeyError) as error:
+        first = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
+        raise ConfigError(f"the {what} {source} cannot be loaded: {first[:300]}") from error

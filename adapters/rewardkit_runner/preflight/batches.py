@@ -1,0 +1,223 @@
+"""Batches: how many completions, prompts, steps and epochs the settings make, and whether they fit into each other.
+
+With 8 per device, 2 processes and 4 steps per generation, 64 completions are generated at once: 8 prompts with
+``num_generations: 8``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from rewardkit_runner.configuration.config import RunConfig
+from rewardkit_runner.preflight.findings import Finding
+
+
+@cache
+def _defaults() -> Mapping[str, Any]:
+    """Of the fields of GRPOConfig that have a plain one; it is not made, because its own checks stop at the first."""
+    import dataclasses
+
+    from trl import GRPOConfig
+
+    return {field.name: field.default for field in dataclasses.fields(GRPOConfig)}
+
+
+def grpo_settings(config: RunConfig) -> dict[str, Any]:
+    """All fields of GRPOConfig as the run sets them, or else their defaults."""
+    return {**_defaults(), **config.grpo}
+
+
+@dataclass(frozen=True)
+class Batches:
+    """The arithmetic of a training.
+
+    Attributes:
+        per_device: sequences that one process updates on at once.
+        processes: in all.
+        accumulation: micro batches of one optimizer step.
+        slices: micro batches that one generation is cut into (``steps_per_generation``).
+        iterations: how often each generation is trained on (``num_iterations``).
+        generations: completions per prompt.
+        rows: of the dataset.
+        max_steps: optimizer steps; -1: `epochs` decides.
+        epochs: passes over the data.
+    """
+
+    per_device: int
+    processes: int
+    accumulation: int
+    slices: int
+    iterations: int
+    generations: int
+    rows: int
+    max_steps: int
+    epochs: float
+
+    @property
+    def generated(self) -> int:
+        """Completions that are generated at once, by all processes (``generation_batch_size``)."""
+        return self.per_device * self.processes * self.slices
+
+    @property
+    def prompts(self) -> int:
+        """Different prompts of one generation."""
+        return self.generated // self.generations
+
+    @property
+    def generations_per_epoch(self) -> int:
+        """TRL leaves out what does not fill a generation."""
+        return self.rows // self.prompts if self.prompts else 0
+
+    @property
+    def steps_per_epoch(self) -> int:
+        return math.ceil(self.generations_per_epoch * self.slices * self.iterations / self.accumulation)
+
+    @property
+    def steps(self) -> int:
+        """Optimizer steps of the whole training."""
+        return self.max_steps if self.max_steps > 0 else math.ceil(self.epochs * self.steps_per_epoch)
+
+    @property
+    def epochs_trained(self) -> float:
+        return self.steps / self.steps_per_epoch if self.steps_per_epoch else 0.0
+
+    @property
+    def completions(self) -> int:
+        """That are generated and scored in the whole training."""
+        micro = self.steps * self.accumulation
+        return math.ceil(micro / (self.slices * self.iterations)) * self.generated
+
+    @property
+    def aligned(self) -> int:
+        """Every so many optimizer steps a generation has just been used up."""
+        return math.lcm(self.slices * self.iterations, self.accumulation) // self.accumulation
+
+
+def batches_of(config: RunConfig, rows: int) -> tuple[Batches | None, list[Finding]]:
+    """The arithmetic, and the settings that do not go together; None where these leave no batch to speak of."""
+    given = grpo_settings(config)
+    per_device, processes = int(given["per_device_train_batch_size"]), config.processes
+    wrong = list(_impossible(given, per_device * processes))
+    if wrong:
+        return None, wrong
+    slices = given["steps_per_generation"] or int(given["gradient_accumulation_steps"])
+    if given["generation_batch_size"] is not None:
+        slices = given["generation_batch_size"] // (per_device * processes)
+    batches = Batches(
+        per_device=per_device,
+        processes=processes,
+        accumulation=int(given["gradient_accumulation_steps"]),
+        slices=int(slices),
+        iterations=int(given["num_iterations"]),
+        generations=int(given["num_generations"]),
+        rows=rows,
+        max_steps=int(given["max_steps"]),
+        epochs=float(given["num_train_epochs"]),
+    )
+    wrong = list(_indivisible(batches))
+    return (None, wrong) if wrong else (batches, list(_told(batches, given)))
+
+
+def _impossible(given: Mapping[str, Any], at_once: int) -> Iterator[Finding]:
+    if given["num_generations"] is None or given["num_generations"] < 2:
+        what = f"num_generations is {given['num_generations']}: GRPO compares the completions of a prompt"
+        yield Finding("error", "grpo", what, "write at least 2; 8 is usual")
+    for name in ("per_device_train_batch_size", "gradient_accumulation_steps", "num_iterations"):
+        if given[name] < 1:
+            yield Finding("error", "grpo", f"{name} is {given[name]}", "write at least 1")
+    size, slices = given["generation_batch_size"], given["steps_per_generation"]
+    if size is not None and slices is not None:
+        what = "generation_batch_size and steps_per_generation say the same thing twice"
+        yield Finding("error", "grpo", what, "write one of them")
+    elif at_once > 0 and size is not None and (size < 1 or size % at_once):
+        what = f"generation_batch_size is {size}, no multiple of the {at_once} sequences that all processes update on"
+        nearest = max(1, round(size / at_once)) * at_once
+        yield Finding("error", "grpo", what, f"write {nearest}, or change per_device_train_batch_size")
+    elif slices is not None and slices < 1:
+        yield Finding("error", "grpo", f"steps_per_generation is {slices}", "write at least 1")
+
+
+def _indivisible(batches: Batches) -> Iterator[Finding]:
+    generated, generations = batches.generated, batches.generations
+    if generated % generations:
+        divisors = [number for number in range(2, generated + 1) if generated % number == 0]
+        others = sorted(divisors, key=lambda number: abs(number - generations))[:2]
+        instead = f"num_generations: {' or '.join(map(str, sorted(others)))}, or " if others else ""
+        per_device = _per_device(batches)
+        yield Finding(
+            "error",
+            "grpo",
+            f"{generated} completions are generated at once ({_product(batches)}), which {generations} of each prompt "
+            "do not fill",
+            f"write {instead}per_device_train_batch_size: {per_device}",
+        )
+    elif batches.rows < batches.prompts:
+        yield Finding(
+            "error",
+            "grpo",
+            f"one generation takes {batches.prompts} prompts ({generated} completions, {generations} of each), but the "
+            f"dataset has {batches.rows}: TRL would train 0 steps and say nothing",
+            f"take more rows, or write per_device_train_batch_size: {max(1, batches.per_device // 2)} or smaller, or "
+            "more num_generations",
+        )
+    elif batches.steps < 1:
+        yield Finding("error", "grpo", "the training has no step", "write max_steps or num_train_epochs")
+
+
+def _per_device(batches: Batches) -> int:
+    """The nearest size with which the generations fit."""
+    others = batches.processes * batches.slices
+    unit = batches.generations // math.gcd(batches.generations, others)
+    return max(1, round(batches.per_device / unit)) * unit
+
+
+def _product(batches: Batches) -> str:
+    parts = {
+        "per_device_train_batch_size": batches.per_device,
+        "processes": batches.processes,
+        "steps_per_generation": batches.slices,
+    }
+    return " x ".join(f"{name} {number}" for name, number in parts.items())
+
+
+def _told(batches: Batches, given: Mapping[str, Any]) -> Iterator[Finding]:
+    yield Finding(
+        "fact",
+        "batches",
+        f"{batches.generated} completions at once ({_product(batches)}): {batches.prompts} prompts with "
+        f"{batches.generations} each",
+    )
+    left_out = batches.rows - batches.generations_per_epoch * batches.prompts
+    yield Finding(
+        "fact",
+        "training",
+        f"{batches.steps:,} steps, {batches.completions:,} completions, {batches.epochs_trained:.3g} epochs of "
+        f"{batches.rows:,} prompts" + (f" ({left_out} of them left out of each, by chance)" if left_out else ""),
+    )
+    every = given["save_steps"]
+    if given["save_strategy"] == "steps" and every >= 1 and int(every) % batches.aligned:
+        nearest = math.ceil(every / batches.aligned) * batches.aligned
+        yield Finding(
+            "fact",
+            "checkpoints",
+            f"every {nearest} steps instead of {every:g} (save_steps): a generation lasts {batches.aligned}, and what "
+            "is resumed in the middle of one does not go on as it would have",
+        )
+
+
+def split_groups(batches: Batches, compares: bool) -> Iterator[Finding]:
+    """Groups whose completions lie in several processes, where the reward compares them."""
+    own = batches.per_device * batches.slices
+    if compares and batches.processes > 1 and own % batches.generations:
+        yield Finding(
+            "warning",
+            "grpo",
+            f"the reward compares the {batches.generations} completions of a prompt, and each process has {own}: "
+            "groups lie in two of them, so one process scores for all",
+            f"write a per_device_train_batch_size whose product with {batches.slices} is a multiple of "
+            f"{batches.generations}",
+        )

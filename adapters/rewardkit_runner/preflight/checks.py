@@ -1,0 +1,104 @@
+"""preflight: all checks, one after the other, none of which loads a model or asks a judge."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from rewardkit.core.errors import RewardKitError
+from rewardkit.core.tree.reward import Reward, walk
+from rewardkit.data.reward_names import load
+from rewardkit_runner.configuration.config import PreflightConfig, RunConfig
+from rewardkit_runner.preflight.batches import batches_of, split_groups
+from rewardkit_runner.preflight.cells import cells, duplicates, prompts
+from rewardkit_runner.preflight.columns import columns
+from rewardkit_runner.preflight.environment import output, packages
+from rewardkit_runner.preflight.findings import Finding, Preflight
+from rewardkit_runner.preflight.golds import Golds, golds
+from rewardkit_runner.preflight.judges import asks, judges
+from rewardkit_runner.preflight.laws import laws
+from rewardkit_runner.preflight.memory import memory
+from rewardkit_runner.preflight.sizes import lengths, shape_of
+from rewardkit_runner.preflight.table import Table
+from rewardkit_trl.functions import checked_tree
+
+if TYPE_CHECKING:
+    from datasets import Dataset
+
+_GOLD_SHARE = 0.3
+"""Of the seconds for the laws, those for the golds before them."""
+
+
+def preflight(config: RunConfig, *, reward: Any, training: Dataset, held_out: Dataset | None) -> Preflight:
+    """What can go wrong in a training, found before a model is loaded.
+
+    ``found = preflight(config, reward=reward, training=rows, held_out=None)``; ``print(found.text())``.
+
+    Args:
+        config: of the run.
+        reward: what ``reward:`` names: a Reward, a function written for TRL, or a list of them.
+        training: rows with a column ``prompt``.
+        held_out: those of the evaluation, if there is one.
+    """
+    options = config.preflight or PreflightConfig()
+    if not len(training):
+        return Preflight((Finding("error", "data", "the dataset has no rows", "look at dataset.path and its filter"),))
+    try:
+        tree = checked_tree(reward)
+    except RewardKitError as error:
+        return Preflight((Finding("error", "reward", str(error), "name a reward, a function, or a list of them"),))
+    table = Table(training, tree, "training", options.rows)
+    other = None if held_out is None else Table(held_out, tree, "held out", options.rows)
+    found = [*_tried("settings", packages(config)), *_tried("data", _data(tree, table, other))]
+    if not any(finding.kind == "error" for finding in found):
+        found += _tried("reward", _reward(config, options, reward, tree, table))
+    found += _tried("training", _training(config, tree, table, other))
+    found += _tried("output", output(config))
+    return Preflight(tuple(dict.fromkeys(found)))  # what is wrong with training and held-out rows alike is said once
+
+
+def _tried(where: str, check: Iterator[Finding]) -> Iterator[Finding]:
+    """What a check finds; a fault of its own is no reason not to train."""
+    try:
+        yield from check
+    except Exception as error:
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        what = f"the check itself failed: {type(error).__name__}: {error} ({place.name}:{place.lineno})"
+        yield Finding("warning", where, what, "please report it; the run can go on")
+
+
+def _data(tree: Reward, table: Table, other: Table | None) -> Iterator[Finding]:
+    for one in (table, other) if other is not None else (table,):
+        yield from columns(tree, one)
+        yield from prompts(one)
+        yield from cells(tree, one)
+    yield from duplicates(table, other)
+
+
+def _reward(config: RunConfig, options: PreflightConfig, reward: Any, tree: Reward, table: Table) -> Iterator[Finding]:
+    """What the reward says to golds, and the laws; a judge is not asked."""
+    if asks(tree):
+        what = "neither golds nor laws were tried, because the reward asks judges or models: rewardkit check does"
+        yield Finding("fact", "reward", what)
+        return
+    found: Golds = golds(tree, table, options.budget * _GOLD_SHARE)
+    yield from found.findings
+    if options.laws and not any(finding.kind == "error" for finding in found.findings):
+        constants = load(config.reward_target())[0].constants
+        yield from laws(reward, tree, table, constants, found.best, options.budget, config.seed)
+
+
+def _training(config: RunConfig, tree: Reward, table: Table, other: Table | None) -> Iterator[Finding]:
+    batches, found = batches_of(config, table.total)
+    shape = shape_of(config)
+    longest, said = lengths(config, table, shape)
+    yield from said
+    yield from found
+    if batches is None:
+        return
+    yield from split_groups(batches, any(node.facts.together == "group" for node, _, _ in walk(tree)))
+    yield from memory(config, shape, batches, longest)
+    every = config.eval.every if config.eval is not None else None
+    times = 0 if other is None else 2 + (batches.steps // every if every else 0)
+    yield from judges(tree, batches, times * (0 if other is None else other.total))

@@ -1,0 +1,81 @@
+"""Columns: does the data have what the reward asks for, and does TRL hand it on?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from rewardkit.core.batch.batch import Batch
+from rewardkit.core.errors import BindingError
+from rewardkit.core.evaluation.plan import check_node
+from rewardkit.core.tree.reward import Reward, applied, walk
+from rewardkit_runner.preflight.findings import Finding
+from rewardkit_runner.preflight.table import HIDDEN, Table
+
+_TWICE = ("prompts", "completions")
+_OVERWRITTEN = ("trainer_state", "log_metric", "log_extra", "environments")
+_PICTURES = ("image", "images")
+
+
+def columns(tree: Reward, table: Table) -> Iterator[Finding]:
+    """What the reward asks for, and the names with which TRL does something of its own."""
+    for name in table.columns:
+        yield from _trap(name)
+    taken = {*_TWICE, *_OVERWRITTEN}
+    batch = Batch([], prompts=[], completion_ids=[], columns={name: [] for name in table.given if name not in taken})
+    for what in dict.fromkeys(_lacking(tree, batch)):
+        yield Finding("error", f"{table.name} data", what, "rename or add it under dataset.columns: {ours: theirs}")
+    yield from _mappings(table)
+    others = [name for name in table.given if name not in table.read]
+    unnamed = " and may read any other" if table.read != table.named else ""
+    if table.name == "training":
+        said = f"the reward reads {', '.join(table.named) or 'none'}{unnamed}"
+        yield Finding("fact", "columns", said + (f"; not: {', '.join(others)}" if others else ""))
+
+
+def _lacking(tree: Reward, batch: Batch) -> Iterator[str]:
+    for node in dict.fromkeys(node for node, _, _ in walk(tree)):
+        try:
+            check_node(node, batch)
+            applied(node, batch, _nowhere())
+        except BindingError as error:
+            yield str(error)
+
+
+def _nowhere() -> Any:
+    import numpy as np
+
+    return np.zeros(0, dtype=np.bool_)
+
+
+def _trap(name: str) -> Iterator[Finding]:
+    where = f"column {name!r}"
+    rename = f"rename it, as in dataset.columns: {{gold_{name}: {name}}}"
+    if name in _TWICE:
+        yield Finding("error", where, "TRL passes an argument of this name itself and fails on the second", rename)
+    elif name in _OVERWRITTEN:
+        yield Finding("error", where, "TRL overwrites it with an object of its own", rename)
+    elif name in HIDDEN:
+        yield Finding("warning", where, "TRL keeps a column of this name to itself: no reward ever sees it", rename)
+    elif name in _PICTURES:
+        what = "TRL takes data with such a column for multimodal, and loads the model with its image processor"
+        yield Finding("warning", where, what, f"keep it only for a model that sees; else {rename}")
+
+
+def _mappings(table: Table) -> Iterator[Finding]:
+    import pyarrow as pa
+
+    for field in table.dataset.features.arrow_schema:
+        if field.name in table.given and _holds_mappings(field.type, pa):
+            yield Finding(
+                "warning",
+                f"column {field.name!r}",
+                "holds mappings, and Arrow gives all of them the same keys: those that a row lacks become None",
+                "keep such cells as JSON texts; the reward's annotation reads them",
+            )
+
+
+def _holds_mappings(kind: Any, pa: Any) -> bool:
+    if pa.types.is_struct(kind):
+        return True
+    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind)) and _holds_mappings(kind.value_type, pa)

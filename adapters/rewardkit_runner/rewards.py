@@ -1,0 +1,30 @@
+"""The reward that a configuration names, and functions of users that stand beside it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from rewardkit.data.reward_names import load
+from rewardkit_runner.configuration.config import RunConfig
+
+
+def reward_of(config: RunConfig) -> Any:
+    """What ``reward: reward.py:reward`` names: a Reward, a function written for TRL, or a list of them.
+
+    Raises:
+        RewardDefinitionError: there is no such module, file or name, or it cannot be imported.
+    """
+    return named(config.reward_target(), config.modules_path())
+
+
+def named(target: str, modules: Path) -> Any:
+    """What ``path.py:name`` or ``module:name`` names; modules are looked for in the folder `modules` as well.
+
+    Raises:
+        RewardDefinitionError: there is no such module, file or name, or it cannot be imported.
+    """
+    if str(modules.absolute()) not in sys.path:
+        sys.path.insert(0, str(modules.absolute()))
+    return load(target)[0].reward

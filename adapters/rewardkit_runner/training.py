@@ -1,0 +1,351 @@
+"""The run: from a configuration to a trained model, with everything that it leaves in one folder.
+
+``train(read(Path("run.yaml")), resume=False)`` checks, loads, evaluates, trains, evaluates again and sums up.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rewardkit.core.batch.table_text import visible
+from rewardkit.core.errors import (
+    BindingError,
+    CoercionError,
+    RewardDefinitionError,
+    RewardFailure,
+    RewardKitError,
+    RewardTypeError,
+)
+from rewardkit_runner import changes, checkpoints, environment as surroundings, folder
+from rewardkit_runner.checkpoints import Checkpoint
+from rewardkit_runner.configuration.config import RunConfig
+from rewardkit_runner.configuration.faults import ConfigError
+from rewardkit_runner.display.stopwatch import Stopwatch
+from rewardkit_runner.plan import Plan
+from rewardkit_runner.quiet import quiet
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from rewardkit_runner.interrupts import Interrupts
+
+# A reward that the training cannot go on with; what is wrong before it begins is another matter.
+_STOPPED_BY_REWARD = (RewardFailure, BindingError, CoercionError, RewardDefinitionError, RewardTypeError)
+
+
+def train(config: RunConfig, *, resume: bool | str | Path | None = None, console: Console | None = None) -> int:
+    """Trains as `config` says; the exit code.
+
+    ::
+
+        train(read(Path("run.yaml"), ["grpo.max_steps=5"]))
+
+    Args:
+        resume: True goes on from the last complete checkpoint, a path or a step from that one; None: as `config` says.
+        console: where to print; None is the standard output.
+
+    Returns:
+        0 where it trained to its end, 1 where it could not go on, 2 where the preflight found an error, 130 or 143
+        where it was interrupted.
+
+    Raises:
+        ConfigError: the configuration, the data or the folder is not what it should be.
+        RewardKitError: the reward cannot be loaded, or a package is missing.
+    """
+    surroundings.prepare(processes=config.processes)
+    from rich.console import Console
+
+    main = surroundings.is_main()
+    console = console or Console()
+    console.quiet = console.quiet or not main
+    resume = config.resumed_from() if resume is None else resume
+    checkpoint = _checkpoint(config, resume, console)
+    if checkpoint is not None and _is_end(config, checkpoint):
+        return _end(config, checkpoint, console)
+    plan = Plan.of(config, None if checkpoint is None else checkpoint.path)
+    if not main:
+        return run(plan, console, Console(stderr=True))
+    for line in changes.since(plan) if checkpoint is not None else ():
+        console.print(line, soft_wrap=True, markup=False, highlight=False)
+    if not _is_fit(plan, console):
+        return 2
+    with folder.taken(plan.output):
+        if resume is False:
+            _refuse_a_run(plan.output)  # another one may have begun during the preflight
+        _prepare(plan, checkpoint)
+        if not surroundings.is_launched() and (config.processes > 1 or config.accelerate is not None):
+            from rewardkit_runner.launcher import launch
+
+            return launch(config, plan.output / folder.WRITTEN, plan.checkpoint, console)
+        return run(plan, console)
+
+
+def run(plan: Plan, console: Console, failures: Console | None = None) -> int:
+    """Trains in this process, which may be one of several; the exit code.
+
+    Args:
+        failures: where it says why it could not go on, if that is elsewhere.
+    """
+    with console.status("Loading torch and TRL"):
+        from trl import GRPOTrainer  # noqa: F401 -- takes seconds: here a status line explains the wait
+
+        from rewardkit_runner.disk import is_out_of_space
+        from rewardkit_runner.interrupts import Interrupts
+        from rewardkit_runner.memory_advice import advice, is_out_of_memory
+
+    interrupts = Interrupts(
+        lambda: console.print("Ending this generation, then saving a checkpoint. Ctrl-C again: at once.")
+    )
+    attempt = Attempt(plan, console, interrupts)
+    failures = failures or console
+    try:
+        with interrupts.heard(), quiet():
+            ended = attempt.train()
+    except KeyboardInterrupt:
+        console.print("\nInterrupted at once.")
+        say_how_to_resume(plan.output, console)
+        return interrupts.exit_code if interrupts.received else 130
+    except _STOPPED_BY_REWARD as error:
+        _say_failure(failures, f"The training stopped: {_readable(error)}")
+        say_how_to_resume(plan.output, failures)
+        return 1
+    except Exception as error:
+        if is_out_of_space(error, plan.output):
+            _say_failure(failures, f"No room is left on the disk of {plan.output}: {_readable(error)[:300]}")
+            say_how_to_resume(plan.output, failures)
+            return 1
+        if not is_out_of_memory(error):
+            raise
+        _say_failure(failures, f"Out of memory: {_readable(error)[:300]}")
+        if attempt.args is not None:
+            failures.print("What would need less, the mildest first:")
+            for line in advice(plan.config, attempt.args):
+                failures.print(f"  {line}", soft_wrap=True, markup=False, highlight=False)
+        say_how_to_resume(plan.output, failures)
+        return 1
+    if not ended:
+        console.print("\nThe training is interrupted; a checkpoint is saved.")
+        say_how_to_resume(plan.output, console)
+        return interrupts.exit_code
+    return 0
+
+
+def _say_failure(console: Console, text: str) -> None:
+    console.print(f"\n{text}", style="bold red", soft_wrap=True, markup=False, highlight=False)
+
+
+def say_how_to_resume(output: Path, console: Console) -> None:
+    """The command that goes on, if there is something to go on from."""
+    from rich.text import Text
+
+    from rewardkit_runner.display.report import short
+
+    if any(not checkpoint.fault() for checkpoint in checkpoints.all_in(output)):
+        console.print("Go on: ", end="")
+        command = f"rewardkit train {shlex.quote(str(short(output / folder.WRITTEN)))} --resume"
+        console.print(Text(command, style="bold"), soft_wrap=True)
+
+
+class Attempt:
+    """One go at a training: from here to its end, or to where it is interrupted.
+
+    Attributes:
+        args: the GRPOConfig, once there is one.
+    """
+
+    def __init__(self, plan: Plan, console: Console, interrupts: Interrupts) -> None:
+        self.plan = plan
+        self.args: Any = None
+        self._console = console
+        self._interrupts = interrupts
+        self._watch = Stopwatch()
+
+    def train(self) -> bool:
+        """Whether the training came to its end."""
+        from rewardkit_runner.ending import Closing
+
+        with self._watch.phase("loading"):
+            trainer, functions = self._trainer()
+        closing = Closing(self.plan.config, self.plan.held_out, self._console, self._watch)
+        self._open(trainer)
+        before = closing.evaluation_before(functions.reward, trainer)
+        with self._watch.phase("training"), self._following(trainer):
+            checkpoint = self.plan.checkpoint
+            trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
+        if self._interrupts.received:
+            return False
+        closing.close(functions.reward, trainer, before)
+        return True
+
+    def _trainer(self) -> tuple[Any, Any]:
+        """The trainer, and the reward functions that it holds."""
+        from transformers import PrinterCallback, ProgressCallback
+        from trl import GRPOTrainer
+
+        from rewardkit_live.functions import to_trl
+        from rewardkit_runner.models import model_of
+        from rewardkit_runner.settings import grpo_config
+
+        config, plan = self.plan.config, self.plan
+        functions = to_trl(
+            plan.reward,
+            columns=config.columns,
+            record=config.record_address(),
+            **config.limits.model_dump(),
+            **({} if config.updates else {"updates": False}),
+        )
+        loaded = model_of(config, console=self._console)
+        self.args = grpo_config(
+            config,
+            parameters=loaded.parameters,
+            model_arguments=loaded.arguments,
+            reward_weights=functions.reward_weights if config.columns == "components" else None,
+        )
+        callbacks = [functions.callback(), self._interrupts]
+        if config.guards:
+            from rewardkit_trl.guards import GuardCallback
+
+            callbacks.append(GuardCallback(config.guards, functions))
+        evaluated = plan.held_out if config.eval is not None and config.eval.every is not None else None
+        try:
+            with self._console.status("Loading the model"):
+                trainer = GRPOTrainer(
+                    model=loaded.model,
+                    reward_funcs=functions,
+                    args=self.args,
+                    train_dataset=plan.training,
+                    eval_dataset=evaluated,
+                    processing_class=loaded.tokenizer,
+                    callbacks=callbacks,
+                    quantization_config=loaded.quantization,
+                    peft_config=loaded.peft_config,
+                )
+        except (ValueError, TypeError, OSError, ImportError) as error:
+            raise ConfigError(f"the trainer cannot be made: {_readable(error)}") from error
+        for noisy in (PrinterCallback, ProgressCallback):
+            trainer.remove_callback(noisy)
+        return trainer, functions
+
+    def _open(self, trainer: Any) -> None:
+        from rewardkit_runner.display.report import short, show_opening
+        from rewardkit_runner.summary import facts_of
+
+        facts = facts_of(self.plan.config, trainer, len(self.plan.training), self.plan.held_out)
+        if self.plan.checkpoint is not None:
+            facts["resumed"] = f"from {short(self.plan.checkpoint)}"
+        show_opening(self._console, "rewardkit train", facts)
+
+    @contextmanager
+    def _following(self, trainer: Any) -> Iterator[None]:
+        """Shows the progress while it lasts."""
+        from rewardkit_runner.live_display import ShowProgress
+
+        if not trainer.is_world_process_zero():
+            yield
+            return
+        following = ShowProgress(self._console)
+        trainer.add_callback(following)
+        try:
+            yield
+        finally:
+            following.close()
+
+
+def _checkpoint(config: RunConfig, resume: bool | str | Path, console: Console) -> Checkpoint | None:
+    """Where the training goes on.
+
+    Raises:
+        ConfigError: there is a run already and nobody said to go on, or there is no such checkpoint.
+    """
+    from rewardkit_runner.display.report import short
+
+    output = config.output_path()
+    found = checkpoints.all_in(output)
+    if resume is False:
+        _refuse_a_run(output)
+        return None
+    if resume is not True:
+        return checkpoints.named(output, resume)
+    for checkpoint in reversed(found):
+        fault = checkpoint.fault()
+        if not fault:
+            return checkpoint
+        console.print(f"{checkpoint.path.name} is not complete ({fault}): the one before it is taken.", soft_wrap=True)
+    console.print(f"There is no complete checkpoint in {short(output)}: the training begins anew.", soft_wrap=True)
+    return None
+
+
+def _refuse_a_run(output: Path) -> None:
+    from rewardkit_runner.display.report import short
+
+    if folder.holds_a_run(output):
+        raise ConfigError(
+            f"{short(output)} holds a run already. Go on with it: --resume. Begin another one: --output DIR, or "
+            "another `output` in the configuration"
+        )
+
+
+def _is_end(config: RunConfig, checkpoint: Checkpoint) -> bool:
+    steps, epochs = config.grpo.get("max_steps", -1), config.grpo.get("num_train_epochs", 3.0)
+    return checkpoint.is_end(max_steps=steps, epochs=epochs)
+
+
+def _end(config: RunConfig, checkpoint: Checkpoint, console: Console) -> int:
+    """A run that is trained: nothing is left to do, or only what comes after."""
+    from rewardkit_runner.display.report import short
+    from rewardkit_runner.ending import close_from_checkpoint
+
+    if not surroundings.is_main():
+        return 0
+    if folder.is_finished(config.output_path()):
+        console.print(
+            f"{short(config.output_path())} is finished already, after {checkpoint.step} steps. To train on, raise "
+            "grpo.max_steps (--set grpo.max_steps=...).",
+            soft_wrap=True,
+        )
+        return 0
+    console.print(f"All {checkpoint.step} steps are trained; what comes after them is left to do.", soft_wrap=True)
+    with quiet(), folder.taken(config.output_path()):
+        close_from_checkpoint(config, checkpoint, console)
+    return 0
+
+
+def _is_fit(plan: Plan, console: Console) -> bool:
+    """Whether the preflight, if there is to be one, found nothing that stands in the way."""
+    from rich.text import Text
+
+    if plan.config.preflight is None:
+        return True
+    from rewardkit_runner.preflight import preflight
+
+    if console.is_terminal:
+        # No status line: it is drawn by a thread, and the laws are tried in forked processes.
+        console.print("Preflight: the data, the reward and the settings are looked at", style="dim")
+    found = preflight(plan.config, reward=plan.reward, training=plan.training, held_out=plan.held_out)
+    console.print(Text(found.text()), soft_wrap=True)
+    return bool(found.ok)
+
+
+def _prepare(plan: Plan, checkpoint: Checkpoint | None) -> None:
+    """Writes the configuration as it runs, and puts aside checkpoints that this training will make anew."""
+    from rewardkit_runner.configuration.reader import printed
+
+    output = plan.output
+    unfinished = output / f"{folder.WRITTEN}.unfinished"
+    try:
+        unfinished.write_text(printed(plan.config.anchored()), encoding="utf-8")
+        unfinished.replace(output / folder.WRITTEN)
+        changes.keep(plan)
+    except OSError as error:
+        raise ConfigError(f"output: {output} cannot be written: {error.strerror or error}") from None
+    checkpoints.drop_after(output, checkpoint)
+
+
+def _readable(error: BaseException) -> str:
+    """What an error says, line by line, without anything that acts on the terminal."""
+    lines = [visible(line) for line in (str(error) or type(error).__name__).split("\n")]
+    return "\n".join(lines) if isinstance(error, RewardKitError) else " ".join(lines)

@@ -1,0 +1,85 @@
+"""The public face: every ``rk.<name>``, and the module that it loads from when it is first used."""
+
+from rewardkit import schedules as schedules
+from rewardkit.aggregators.combination import maximum as maximum, minimum as minimum, product as product
+from rewardkit.aggregators.curriculum import Stage as Stage, curriculum as curriculum
+from rewardkit.aggregators.fallback import fallback as fallback
+from rewardkit.aggregators.gate import gate as gate
+from rewardkit.aggregators.means import weighted_mean as weighted_mean, weighted_sum as weighted_sum
+from rewardkit.aggregators.monitor import monitor as monitor
+from rewardkit.aggregators.normalization import normalize as normalize
+from rewardkit.aggregators.order import best_of as best_of, lexicographic as lexicographic
+from rewardkit.aggregators.penalty import penalty as penalty
+from rewardkit.aggregators.power_means import geometric_mean as geometric_mean, harmonic_mean as harmonic_mean
+from rewardkit.aggregators.rank import rank_in_group as rank_in_group
+from rewardkit.aggregators.route import route as route
+from rewardkit.core.batch.batch import Batch as Batch
+from rewardkit.core.batch.score import Outcome as Outcome, Score as Score
+from rewardkit.core.batch.table import ScoreTable as ScoreTable
+from rewardkit.core.errors import (
+    BindingError as BindingError,
+    CoercionError as CoercionError,
+    MissingExtraError as MissingExtraError,
+    RewardDefinitionError as RewardDefinitionError,
+    RewardFailure as RewardFailure,
+    RewardKitError as RewardKitError,
+    RewardKitWarning as RewardKitWarning,
+)
+from rewardkit.core.evaluation.scorer import Scorer as Scorer, score as score
+from rewardkit.core.progress.progress import Progress as Progress
+from rewardkit.core.progress.schedule import Schedule as Schedule
+from rewardkit.core.text import extraction
+from rewardkit.core.tree.coercion import coerce as coerce
+from rewardkit.core.tree.decorator import reward as reward
+from rewardkit.core.tree.reward import Reward as Reward
+from rewardkit.core.tree.trl_function import from_trl as from_trl
+from rewardkit.judges.budget import Budget as Budget
+from rewardkit.judges.cache import Cache as Cache
+from rewardkit.judges.canaries import Canaries as Canaries, Canary as Canary
+from rewardkit.judges.criteria import Criterion as Criterion
+from rewardkit.judges.judge import judge as judge
+from rewardkit.judges.panels import judge_panel as judge_panel
+from rewardkit.judges.reward_models import reward_model as reward_model
+from rewardkit.primitives.arithmetic import arithmetic as arithmetic
+from rewardkit.primitives.choice import choice as choice
+from rewardkit.primitives.code import code_runs as code_runs, code_tests as code_tests
+from rewardkit.primitives.diversity import diversity as diversity
+from rewardkit.primitives.exact import exact as exact
+from rewardkit.primitives.format import fenced as fenced, tags as tags
+from rewardkit.primitives.json_match import json_match as json_match
+from rewardkit.primitives.json_schema import json_schema as json_schema
+from rewardkit.primitives.json_valid import json_valid as json_valid
+from rewardkit.primitives.language import language as language
+from rewardkit.primitives.length import (
+    cosine_length as cosine_length,
+    length_between as length_between,
+    overlong_penalty as overlong_penalty,
+    shortest_correct as shortest_correct,
+)
+from rewardkit.primitives.math_equal import math_equal as math_equal
+from rewardkit.primitives.number import number as number
+from rewardkit.primitives.patterns import (
+    contains_all as contains_all,
+    contains_none as contains_none,
+    ends_with as ends_with,
+    no_refusal as no_refusal,
+    regex as regex,
+    starts_with as starts_with,
+)
+from rewardkit.primitives.repetition import repetition_penalty as repetition_penalty
+from rewardkit.primitives.sequence import sequence_match as sequence_match, set_match as set_match
+from rewardkit.primitives.steps import steps as steps
+from rewardkit.primitives.text import rouge_l as rouge_l, similarity as similarity, token_f1 as token_f1
+from rewardkit.primitives.translation import bleu as bleu, chrf as chrf
+from rewardkit.schedules.plots import plot_schedules as plot_schedules, weights_over_training as weights_over_training
+from rewardkit.store.comparison import compare_runs as compare_runs
+from rewardkit.store.imports import import_run as import_run
+from rewardkit.store.run import open_run as open_run
+from rewardkit_eval_protocol import from_eval_protocol as from_eval_protocol
+from rewardkit_live import get_config as get_config, to_trl as to_trl, update_config as update_config
+from rewardkit_verifiers import from_verifiers as from_verifiers
+
+extract = extraction
+
+__version__: str
+__all__: list[str]

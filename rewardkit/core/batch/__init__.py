@@ -1,0 +1,1 @@
+"""What is scored together, and what comes out of it."""

@@ -1,0 +1,279 @@
+"""Batch: what is scored together, with everything that several rewards share computed once.
+
+``Batch(["<answer>42</answer>"], prompts=["6*7?"], columns={"answer": ["42"]})``. Texts are found in any shape of
+completion, parsed views are kept per distinct text, and equal values are numbered so that duplicates are scored once.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rewardkit.core.batch.column import Rows
+from rewardkit.core.batch.messages import Message, as_messages, completion_text, prompt_text
+from rewardkit.core.errors import BindingError, shorten
+from rewardkit.core.processes.signals import from_operator
+from rewardkit.core.progress.progress import Progress
+
+Numbers = NDArray[np.int64]
+View = Callable[[str], Any]
+
+RESERVED = ("completion", "messages", "prompt", "progress", "example", "completion_ids")
+"""Argument names with a meaning of their own, which no column may shadow."""
+
+_ABSENT: Any = object()
+_JSON_ATOMS = {str, int, float, bool, type(None)}
+
+
+@dataclass(frozen=True, slots=True)
+class ViewFault:
+    """Stands in a view where a user's own extractor raised."""
+
+    error: BaseException
+
+
+@dataclass(frozen=True)
+class Equality:
+    """Which of n values are equal: ``numbers`` (n,) counts the distinct ones from 0, ``count`` in all."""
+
+    numbers: Numbers
+    count: int
+
+    @cached_property
+    def firsts(self) -> Numbers:
+        """(count,) where each distinct value stands first."""
+        return np.unique(self.numbers, return_index=True)[1]
+
+
+class Batch:
+    """n completions with their prompts and example columns.
+
+    Args:
+        completions: n texts, or conversational completions (lists of messages).
+        prompts: n prompts, or None.
+        completion_ids: n lists of token ids, or None.
+        columns: name -> n values.
+        progress: where training stands; None for evaluation.
+        num_generations: completions per prompt, where it is known.
+        context: the trainer's own objects, handed through to functions written for that trainer.
+
+    Raises:
+        BindingError: a length differs, or a completion is of no known shape.
+    """
+
+    def __init__(
+        self,
+        completions: Iterable[Any],
+        *,
+        prompts: Iterable[Any] | None = None,
+        completion_ids: Iterable[Any] | None = None,
+        columns: Mapping[str, Iterable[Any]] | None = None,
+        progress: Progress | None = None,
+        num_generations: int | None = None,
+        context: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.completions = _listed(completions, "completions", None)
+        self.size = len(self.completions)
+        self.prompts = None if prompts is None else _listed(prompts, "prompts", self.size)
+        self.completion_ids = None if completion_ids is None else _listed(completion_ids, "completion_ids", self.size)
+        _check_ids(self.completion_ids or [])
+        self.columns: dict[str, list[Any]] = {}
+        for name, values in (columns or {}).items():
+            self.columns[name] = _listed(values, f"column {name!r}", self.size)
+        if progress is not None and not isinstance(progress, Progress):
+            raise BindingError(f"progress is rk.Progress(step, max_steps), got {shorten(progress)}")
+        self.progress = progress
+        self.num_generations = num_generations
+        self.context = context or {}
+        self._views: dict[View, list[Any]] = {}
+        self._equal: dict[str, Equality] = {}
+
+    def __len__(self) -> int:
+        return self.size
+
+    @cached_property
+    def texts(self) -> list[str]:
+        """The n texts of the completions."""
+        return [
+            value if type(value) is str else completion_text(value, row) for row, value in enumerate(self.completions)
+        ]
+
+    @cached_property
+    def prompt_texts(self) -> list[str]:
+        """The n texts of the prompts, empty where there are none."""
+        if self.prompts is None:
+            return [""] * self.size
+        return [value if type(value) is str else prompt_text(value, row) for row, value in enumerate(self.prompts)]
+
+    def messages(self, row: int) -> Sequence[Message]:
+        """The conversational completion of one row."""
+        return as_messages(self.completions[row], "completions", row)
+
+    def example(self, row: int) -> dict[str, Any]:
+        """All columns of one row."""
+        return {name: values[row] for name, values in self.columns.items()}
+
+    def equality(self, name: str) -> Equality:
+        """Which rows hold equal values in ``completion``, ``messages``, ``prompt``, ``completion_ids`` or a column."""
+        if name not in self._equal:
+            values = self._values(name)
+            self._equal[name] = _equal_ids(values) if name == "completion_ids" else equality(values)
+        return self._equal[name]
+
+    def _values(self, name: str) -> list[Any]:
+        if name == "completion":
+            return self.texts
+        if name == "messages":
+            return self.completions
+        if name == "prompt":
+            return self.prompts if self.prompts is not None else self.prompt_texts
+        if name == "completion_ids":
+            return self.completion_ids or []
+        return self.columns[name]
+
+    def view(self, extract: View, rows: Sequence[int]) -> list[Any]:
+        """What `extract` finds in the texts of `rows`, which ascend; each distinct text is read once per batch."""
+        numbers = self.equality("completion").numbers
+        return self._found(extract, numbers.tolist() if len(rows) == self.size else numbers[rows].tolist())
+
+    def _found(self, extract: View, numbers: list[int]) -> list[Any]:
+        """The view of the distinct texts with these numbers; built on the view that is its `source`, if it has one."""
+        cached = self._views.setdefault(extract, [_ABSENT] * self.equality("completion").count)
+        missing = [number for number in dict.fromkeys(numbers) if cached[number] is _ABSENT]
+        if missing:
+            source = getattr(extract, "source", None)
+            seen = [self._distinct[number] for number in missing] if source is None else self._found(source, missing)
+            derive = extract if source is None else extract.derive  # type: ignore[attr-defined]
+            for number, value in zip(missing, _all_derived(derive, seen), strict=True):
+                cached[number] = value
+        return [cached[number] for number in numbers]
+
+    @cached_property
+    def _distinct(self) -> list[str]:
+        """The distinct texts, in the order of their numbers."""
+        return self.texts if self.equality("completion").count == self.size else list(dict.fromkeys(self.texts))
+
+    @cached_property
+    def groups(self) -> Numbers:
+        """(n,) the group of each row: `num_generations` in a row, or else runs of equal prompt and columns.
+
+        Where their number is known nothing else is asked: an environment may greet every completion in another way,
+        and images decoded anew for each row are never equal.
+        """
+        starts = np.zeros(self.size, dtype=np.bool_)
+        if self.num_generations:
+            starts[:: self.num_generations] = True
+        else:
+            own = [name for name in self.columns if name not in RESERVED]
+            for name in (["prompt"] if self.prompts is not None else []) + own:
+                numbers = self.equality(name).numbers
+                starts[1:] |= numbers[1:] != numbers[:-1]
+        groups: Numbers = np.cumsum(starts, dtype=np.int64)
+        return groups
+
+    def members(self, rows: Rows) -> Iterator[Numbers]:
+        """The positions of `rows` (n,) that belong to one group, group by group."""
+        places = np.flatnonzero(rows)
+        if len(places):
+            yield from np.split(places, np.flatnonzero(np.diff(self.groups[places])) + 1)
+
+    def whole_groups(self, rows: Rows) -> Rows:
+        """(n,) `rows` widened to all rows of the groups they touch."""
+        touched = np.zeros(self.size + 1, dtype=np.bool_)
+        touched[self.groups[rows]] = True
+        widened: Rows = touched[self.groups]
+        return widened
+
+
+def _all_derived(derive: Callable[[Any], Any], seen: Sequence[Any]) -> list[Any]:
+    if ViewFault not in set(map(type, seen)):
+        try:
+            return list(map(derive, seen))
+        except BaseException as error:  # a user's own extractor: once more, one by one
+            if from_operator(error):
+                raise
+    return [_derived(derive, value) for value in seen]
+
+
+def _derived(derive: Callable[[Any], Any], value: Any) -> Any:
+    if type(value) is ViewFault:
+        return value
+    try:
+        return derive(value)
+    except BaseException as error:
+        if from_operator(error):
+            raise
+        return ViewFault(error)
+
+
+def equality(values: Sequence[Any]) -> Equality:
+    """Numbers equal values alike; ``1``, ``1.0`` and ``True`` differ.
+
+    Things that cannot be compared (images, arrays) are equal only to themselves.
+    """
+    return _numbered(values if set(map(type, values)) <= {str} else list(map(_key, range(len(values)), values)))
+
+
+def _equal_ids(values: Sequence[Any]) -> Equality:
+    """Token ids are numbers of one kind: their lists need no look at every item to be told apart."""
+    if set(map(type, values)) <= {list}:
+        try:
+            return _numbered(list(map(tuple, values)))
+        except TypeError:  # nested lists
+            pass
+    return equality(values)
+
+
+def _numbered(keys: Sequence[Any]) -> Equality:
+    seen: dict[Any, Any] = dict.fromkeys(keys)
+    if len(seen) == len(keys):
+        return Equality(np.arange(len(keys)), len(keys))
+    for number, key in enumerate(seen):
+        seen[key] = number
+    return Equality(np.array(list(map(seen.__getitem__, keys)), dtype=np.int64), len(seen))
+
+
+def _key(row: int, value: Any) -> Any:
+    kind = type(value)
+    if kind in (str, bytes, int, bool, type(None)):
+        return kind, value
+    if isinstance(value, float):
+        return kind, repr(value)  # tells 0.0 from -0.0, and makes NaN equal to itself
+    try:
+        if kind in (list, tuple, dict):
+            plain = list(value) if kind is tuple else value
+            return (kind, json.dumps(plain, sort_keys=True)) if _is_json(plain) else (_ABSENT, id(value))
+        hash(value)
+        # Decimal("1.0") == Decimal("1.00"), and both have one hash: the text tells them apart.
+        return kind, repr(value), value
+    except Exception:
+        return _ABSENT, id(value)
+
+
+def _is_json(value: Any) -> bool:
+    """Whether JSON text tells `value` from all others: it writes the key 1 like "1", and a tuple like a list."""
+    kind = type(value)
+    if kind is dict:
+        return all(type(key) is str for key in value) and all(map(_is_json, value.values()))
+    return kind in _JSON_ATOMS or (kind is list and all(map(_is_json, value)))
+
+
+def _check_ids(rows: Sequence[Any]) -> None:
+    for row, ids in enumerate(rows):
+        if isinstance(ids, (str, bytes, Mapping)) or not hasattr(ids, "__len__"):
+            raise BindingError(f"completion_ids[{row}] must be a list of token ids, got {shorten(ids)}")
+
+
+def _listed(values: Iterable[Any], what: str, size: int | None) -> list[Any]:
+    if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
+        raise BindingError(f"{what} must be a list with one value per completion, got {shorten(values)}")
+    listed = values if isinstance(values, list) else list(values)
+    if size is not None and len(listed) != size:
+        raise BindingError(f"{what} has {len(listed)} values for {size} completions; one per completion is needed")
+    return listed

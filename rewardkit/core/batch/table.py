@@ -1,0 +1,199 @@
+"""ScoreTable: all scores of one batch, by column.
+
+``rk.score(reward, ["<answer>42</answer>", "no idea"], answer=["42", "7"])`` returns a ScoreTable:
+``table.total`` is ``array([1., 0.])``, ``table.outcomes["number"][0]`` is ``Outcome.SCORED``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rewardkit.core.batch.column import Column, Floats, Rows
+from rewardkit.core.batch.score import SCORED, Fault, Measured, Outcome
+from rewardkit.core.batch.table_text import render_html, render_text
+from rewardkit.core.errors import near_miss
+
+if TYPE_CHECKING:
+    import pandas
+
+_MEMBERS = np.empty(len(Outcome), dtype=object)
+_MEMBERS[:] = list(Outcome)
+
+
+class _Named(Mapping[str, Any]):
+    """A read-only mapping by component that computes its entries when asked and names near misses."""
+
+    def __init__(self, columns: Mapping[str, Column]) -> None:
+        self._columns = columns
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._columns)
+
+    def __len__(self) -> int:
+        return len(self._columns)
+
+    def column(self, name: str) -> Column:
+        try:
+            return self._columns[name]
+        except KeyError:
+            known = ", ".join(self._columns) or "none"
+            raise KeyError(f"no component {name!r}; there are: {known}.{near_miss(name, self._columns)}") from None
+
+    def __getitem__(self, name: str) -> Any:
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return repr(dict(self))
+
+
+class _Outcomes(_Named):
+    def __getitem__(self, name: str) -> NDArray[np.object_]:
+        members: NDArray[np.object_] = _MEMBERS[self.column(name).codes]
+        return members
+
+
+class _Notes(_Named):
+    def __getitem__(self, name: str) -> list[str]:
+        column = self.column(name)
+        return [column.notes.get(row, "") for row in range(len(column.values))]
+
+
+class _Parts(_Named):
+    def __getitem__(self, name: str) -> dict[str, Floats]:
+        return self.column(name).parts
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreTable:
+    """All scores of one batch of n completions, by column.
+
+    Attributes:
+        completions: the n texts that were scored.
+        components: name -> Column of each named reward, raw (before weights and gates).
+        terms: name -> (n,) additive share of the total: NaN where the reward abstained or the row is unscorable, 0.0
+            behind a closed gate and where another branch of a route was taken.
+        total: (n,) ``nansum`` of the terms, NaN where the row is unscorable.
+        weights: name of a term -> its weight in this batch, averaged over the rows where it counts.
+        reached: name of a term -> how many rows it counts in: behind open gates, in its own routes.
+        passed: name of a gate -> the rows (n,) that reached it, and those of them that it let through.
+        gauges: ``threshold/<gate>``, ``stage/<curriculum>`` -> what it is now, where it moves with training.
+        measures: name of a component -> what else was measured of it in this batch.
+        timings: name of a component -> seconds spent in it.
+        faults: the rows that failed or errored.
+    """
+
+    completions: Sequence[str]
+    components: Mapping[str, Column]
+    terms: Mapping[str, Floats]
+    total: Floats
+    weights: Mapping[str, float] = field(default_factory=dict)
+    reached: Mapping[str, int] = field(default_factory=dict)
+    passed: Mapping[str, tuple[Rows, Rows]] = field(default_factory=dict)
+    gauges: Mapping[str, float] = field(default_factory=dict)
+    measures: Mapping[str, Measured] = field(default_factory=dict)
+    timings: Mapping[str, float] = field(default_factory=dict)
+    faults: tuple[Fault, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.total)
+
+    @property
+    def stop(self) -> str | None:
+        """Why the run has to stop, if it has to."""
+        return next((fault.reason for fault in self.faults if fault.stops), None)
+
+    def __getitem__(self, name: str) -> Floats:
+        """(n,) raw values of one component, NaN where it was not scored."""
+        return _Named(self.components).column(name).scored
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.components
+
+    @property
+    def gates(self) -> Mapping[str, float]:
+        """Gate -> share of the rows reaching it that it let through (0 to 1); without those that no row reached."""
+        gates = self.passed.items()
+        return {name: float(passed.sum() / reached.sum()) for name, (reached, passed) in gates if reached.any()}
+
+    @property
+    def measured(self) -> Mapping[str, float]:
+        """``judge_calls/<judge>`` and the like: what was measured of components in this batch."""
+        return {
+            f"{what}/{name}": number
+            for name, found in self.measures.items()
+            for what, number in found.numbers().items()
+        }
+
+    def part(self, start: int, stop: int) -> ScoreTable:
+        """The rows from `start` up to `stop`; weights and timings stay those of all rows."""
+        rows = slice(start, stop)
+        return replace(
+            self,
+            completions=self.completions[rows],
+            components={name: column.part(start, stop) for name, column in self.components.items()},
+            terms={name: values[rows] for name, values in self.terms.items()},
+            total=self.total[rows],
+            passed={name: (reached[rows], passed[rows]) for name, (reached, passed) in self.passed.items()},
+            faults=tuple(replace(fault, row=fault.row - start) for fault in self.faults if start <= fault.row < stop),
+        )
+
+    @property
+    def outcomes(self) -> Mapping[str, NDArray[np.object_]]:
+        """Component -> (n,) array of :class:`Outcome`."""
+        return _Outcomes(self.components)
+
+    @property
+    def notes(self) -> Mapping[str, list[str]]:
+        """Component -> n notes, empty where there is nothing to say."""
+        return _Notes(self.components)
+
+    @property
+    def parts(self) -> Mapping[str, dict[str, Floats]]:
+        """Component -> part -> (n,) numbers, NaN where a row has no such part."""
+        return _Parts(self.components)
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """One row per completion: text, total, and for each component its value, outcome and note.
+
+        Raises:
+            ImportError: pandas is not installed.
+        """
+        import pandas
+
+        columns: dict[str, Any] = {"completion": list(self.completions), "total": self.total}
+        for name in self.components:
+            columns[f"component.{name}" if name in ("completion", "total") else name] = self[name]
+            columns[f"{name}.outcome"] = [str(outcome) for outcome in self.outcomes[name]]
+            columns[f"{name}.note"] = self.notes[name]
+        columns.update({f"term.{name}": values for name, values in self.terms.items()})
+        return pandas.DataFrame(columns)
+
+    def _cells(self, rows: int) -> tuple[list[str], list[list[str]]]:
+        """Header and the first `rows` rows of the table a person reads."""
+        names = list(self.components)
+        cells = []
+        for row in range(min(rows, len(self))):
+            line = [str(row), self.completions[row]]
+            said = []
+            for name, column in self.components.items():
+                code = int(column.codes[row])
+                line.append(f"{column.values[row]:.3g}" if code == SCORED else str(_MEMBERS[code]))
+                if row in column.notes:
+                    said.append(f"{name}: {column.notes[row]}")
+            total = self.total[row]
+            line += ["unscorable" if np.isnan(total) else f"{total:.3g}", "; ".join(said)]
+            cells.append(line)
+        return ["", "completion", *names, "total", "note"], cells
+
+    def __repr__(self) -> str:
+        header, cells = self._cells(rows=20)
+        return render_text(header, cells, left=len(self) - len(cells))
+
+    def _repr_html_(self) -> str:
+        header, cells = self._cells(rows=50)
+        return render_html(header, cells, left=len(self) - len(cells))

@@ -1,0 +1,1 @@
+"""How a tree is evaluated over a batch."""

@@ -1,0 +1,157 @@
+"""Makes the calls of reward functions: here one after another, in worker processes, or in the background.
+
+``call_each(float, [("1",), ("x",)], 2)`` is ``[1.0, Raised(ValueError(...))]``: what one call raises costs no other.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import pickle
+import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future
+from dataclasses import dataclass
+from functools import partial
+from itertools import starmap
+from typing import Any
+
+from rewardkit.core.batch.score import Measured
+from rewardkit.core.errors import RewardDefinitionError, RewardFailure
+from rewardkit.core.evaluation import observers
+from rewardkit.core.evaluation.background import in_background
+from rewardkit.core.processes import worker
+from rewardkit.core.processes.signals import from_operator
+from rewardkit.core.tree.results import Raised
+from rewardkit.core.tree.reward import Calls
+
+
+@dataclass(slots=True)
+class Made:
+    """What came of calls: a result for each, the seconds they took, and what else was measured."""
+
+    results: list[Any]
+    seconds: float
+    measured: Measured | None = None
+
+
+def make(calls: Calls) -> Made:
+    """Makes calls that wait for nothing."""
+    started = time.perf_counter()
+    function, arguments = calls.function, calls.arguments
+    if not calls.quiet:
+        asynchronous = calls.make is not None and calls.binding.asynchronous
+        name = calls.reward.name
+        function, arguments = observers.watched(function, arguments, name, calls.rows, asynchronous=asynchronous)
+    if calls.make is not None:
+        return Made(calls.make(function, arguments), time.perf_counter() - started)
+    return Made(call_each(function, arguments, len(calls.rows)), time.perf_counter() - started)
+
+
+class Pending:
+    """Calls under way, for which others need not wait."""
+
+    def __init__(self, calls: Calls) -> None:
+        self._calls = calls
+        self._started = time.perf_counter()
+        self._results: list[Any] = []
+        self.futures: list[Future[Any]] = []
+        """Those that are waited for; the results are there once all are done."""
+        binding = calls.binding
+        function, arguments = calls.function, calls.arguments
+        if not binding.asynchronous and binding.timeout is not None:
+            _check_picklable(calls)
+            function = partial(_in_worker, observers.elsewhere(function), binding.timeout)
+        else:
+            function, arguments = observers.watched(
+                function, arguments, calls.reward.name, calls.rows, asynchronous=binding.asynchronous
+            )
+        if binding.asynchronous:
+            self.futures.append(in_background(self._gathered(function, arguments)))
+        else:
+            self._results = call_each(function, arguments, len(calls.rows))
+            self.futures += [result for result in self._results if isinstance(result, Future)]
+
+    async def _gathered(
+        self, function: Callable[..., Any], arguments: Iterable[tuple[Any, ...]]
+    ) -> tuple[list[Any], Measured | None]:
+        binding = self._calls.binding
+        work = gathered(function, arguments, binding.timeout)
+        if not binding.measures:
+            return await work, None
+        found: tuple[list[Any], Measured] = await binding.function.measured(work)  # type: ignore[attr-defined]
+        return found
+
+    def made(self) -> Made:
+        """What came of them, once all futures are done."""
+        measured = None
+        if self._calls.binding.asynchronous:
+            self._results, measured = self.futures[0].result()
+        else:
+            self._results = [_settled(one) if isinstance(one, Future) else one for one in self._results]
+            if self._calls.binding.timeout is not None:
+                self._results = observers.told(self._results, self._calls.reward.name, self._calls.rows)
+        return Made(self._results, time.perf_counter() - self._started, measured)
+
+    def stop(self) -> None:
+        """Leaves nothing behind that is still to come."""
+        for future in self.futures:
+            getattr(future, "stop", future.cancel)()
+
+
+def call_each(function: Callable[..., Any], arguments: Iterable[tuple[Any, ...]], count: int) -> list[Any]:
+    """`function` on each of `count` tuples of arguments; where it raises, the list holds a `Raised`."""
+    results: list[Any] = []
+    calls = starmap(function, arguments)
+    while len(results) < count:
+        try:
+            # Keeps what came before an exception; `calls` goes on behind it in the next round.
+            results.extend(calls)
+            if len(results) < count:
+                results.append(Raised(StopIteration("from next() on an iterator without a next item")))
+        except BaseException as error:
+            if from_operator(error):
+                raise
+            results.append(Raised(error))
+    return results
+
+
+async def gathered(
+    function: Callable[..., Any], arguments: Iterable[tuple[Any, ...]], timeout: float | None = None
+) -> list[Any]:
+    """All calls of an async function side by side; where one raises, the list holds a `Raised`."""
+    return await asyncio.gather(*(_awaited(function, each, timeout) for each in arguments))
+
+
+async def _awaited(function: Callable[..., Any], each: tuple[Any, ...], timeout: float | None) -> Any:
+    call = asyncio.ensure_future(_caught(function, each))
+    try:
+        # Not wait_for: it would wait forever for a function that does not let itself be canceled.
+        await asyncio.wait([call], timeout=timeout)
+    finally:
+        call.cancel()
+    return call.result() if call.done() else Raised(RewardFailure(f"no result within {timeout:g} s"))
+
+
+async def _caught(function: Callable[..., Any], each: tuple[Any, ...]) -> Any:
+    try:
+        return await function(*each)
+    except BaseException as error:  # a SystemExit would end the loop that all async rewards share
+        return Raised(error)
+
+
+def _settled(future: Future[Any]) -> Any:
+    error = future.exception()
+    return future.result() if error is None else Raised(error)
+
+
+def _in_worker(function: Callable[..., Any], timeout: float, *arguments: Any) -> Future[Any]:
+    return worker.submit(function, arguments, timeout)
+
+
+def _check_picklable(calls: Calls) -> None:
+    try:
+        pickle.dumps(calls.reward)
+    except Exception as error:
+        raise RewardDefinitionError(
+            f"reward {calls.reward.name!r} has a timeout, so it runs in another process and must be picklable: {error}"
+        ) from error

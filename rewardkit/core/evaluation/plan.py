@@ -1,0 +1,117 @@
+"""Plan: a compiled tree: its distinct nodes, their names, and everything else that is the same for all batches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rewardkit.core.batch.batch import Batch
+from rewardkit.core.errors import RewardDefinitionError, near_miss
+from rewardkit.core.progress.bounds import TOLERANCE
+from rewardkit.core.progress.schedule import PerformanceSchedule, Schedule
+from rewardkit.core.tree.names import Names
+from rewardkit.core.tree.parameters import check
+from rewardkit.core.tree.reward import Reward, as_reward, leaves, walk
+
+
+class Plan:
+    """The plan of a tree.
+
+    Attributes:
+        root: the tree.
+        nodes: the distinct ones; equal nodes are one.
+        names: of components, terms and gates.
+        followers: the schedules that follow the means of components.
+        followed: the rewards whose means these follow.
+        waits: whether any node waits for something, so that others can run meanwhile.
+
+    Raises:
+        RewardTypeError: `reward` is not a reward.
+        RewardDefinitionError: two different rewards of the tree have the same name.
+    """
+
+    def __init__(self, reward: Reward) -> None:
+        self.root = as_reward(reward, "what is scored")
+        self.names = Names.of(self.root)
+        self._first: dict[Reward, Reward] = {}
+        # Holds the objects too, so that no other gets their identity.
+        self._by_identity: dict[int, tuple[Reward, Reward]] = {}
+        for node, _, _ in walk(self.root):
+            self._by_identity[id(node)] = (node, self._first.setdefault(node, node))
+        self.nodes: Sequence[Reward] = list(self._first)
+        self._checked: object = None
+        self.followers = list(dict.fromkeys(follower for node in self.nodes for follower in node.facts.followers))
+        self.followed = self._followed()
+        bindings = [node.facts.binding for node in self.nodes]
+        self.waits = any(binding.waits for binding in bindings if binding is not None)
+        self.measures = any(node.facts.measures for node in self.nodes)
+
+    def first(self, reward: Reward) -> Reward:
+        """The node that is used for all that equal `reward`."""
+        known = self._by_identity.get(id(reward))
+        return self._first[reward] if known is None else known[1]
+
+    def _followed(self) -> list[Reward]:
+        nodes = dict(self.names.components)
+        for follower in self.followers:
+            _check_followed(follower, nodes)
+        return [nodes[name] for name in dict.fromkeys(follower.component for follower in self.followers)]
+
+    def check(self, batch: Batch) -> None:
+        """Raises a BindingError if the batch lacks what a reward of the tree asks for."""
+        has = (tuple(batch.columns), batch.prompts is None, batch.completion_ids is None, tuple(batch.context))
+        if has == self._checked:  # what the last batch had, too
+            return
+        for node in self.nodes:
+            check_node(node, batch)
+        self._checked = has
+
+    def traps(self) -> Iterator[str]:
+        """What in the tree will probably not do what its author wants, in sentences."""
+        weights = self.root.facts.weights or ()
+        if weights and isinstance(weights[0], Schedule) and all(weight == weights[0] for weight in weights):
+            yield (
+                f"the schedule {weights[0]!r} multiplies the whole reward: GRPO normalizes within the group, which "
+                "cancels it; schedule a part of the reward instead"
+            )
+        earning = {leaf for _, node in self.names.terms for leaf in leaves(node)}
+        for node in self.nodes:
+            condition = node.facts.condition
+            if condition is not None and not earning & set(leaves(condition)):
+                yield (
+                    f"gate {node.name!r}: its condition {condition.name or condition!r} earns nothing by itself: where "
+                    "no completion passes it by chance there is nothing to learn from; add it to the reward with a "
+                    "small weight"
+                )
+            yield from node.facts.traps
+
+
+def check_node(node: Reward, batch: Batch) -> None:
+    """Raises a BindingError if the batch lacks what one node asks for."""
+    binding = node.facts.binding
+    if binding is None:
+        return
+    if not binding.foreign:
+        check(binding.parameters, batch, node.name)
+    more = getattr(binding.function, "check", None)
+    if more is not None:
+        more(batch, node.name)
+
+
+def _check_followed(follower: PerformanceSchedule, nodes: dict[str, Reward]) -> None:
+    """Raises a RewardDefinitionError if a schedule cannot follow what it names."""
+    name = follower.component
+    if name not in nodes:
+        raise RewardDefinitionError(
+            f"{follower!r} follows {name!r}, which is not a component of the reward. Components: {', '.join(nodes)}."
+            f"{near_miss(name, nodes)} rk.monitor(...) adds one that is only watched"
+        )
+    best = nodes[name].bounds[1]
+    if follower.highest > best + TOLERANCE:
+        raise RewardDefinitionError(
+            f"{follower!r} waits for a mean of {follower.highest:g}, but {name!r} gives at most {best:g}"
+        )
+    if follower.source is not None and nodes[name] != follower.source:
+        raise RewardDefinitionError(
+            f"{follower!r} was made of {follower.source!r}, but the component {name!r} is {nodes[name]!r}: give the "
+            "one that it follows another name with .named(...)"
+        )

@@ -1,0 +1,168 @@
+"""Scorer: a tree ready to score batches.
+
+``Scorer(0.7 * a + 0.3 * b).score(Batch(["..."]))`` evaluates each node once, on the rows that need it, and gives a
+ScoreTable: raw components, the additive terms, and the total.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from rewardkit.core.batch.batch import Batch
+from rewardkit.core.batch.score import Measured
+from rewardkit.core.batch.table import ScoreTable
+from rewardkit.core.evaluation.plan import Plan
+from rewardkit.core.evaluation.run import Run
+from rewardkit.core.evaluation.scheduler import Scheduler
+from rewardkit.core.evaluation.terms import terms_of
+from rewardkit.core.progress.progress import Progress
+from rewardkit.core.progress.schedule import PerformanceSchedule, weight_now
+from rewardkit.core.tree.names import Names
+from rewardkit.core.tree.reward import Reward
+
+
+class Scorer:
+    """A tree ready to score batches. Safe to share between threads; holds no results.
+
+    Args:
+        reward: the tree.
+
+    Raises:
+        RewardTypeError: `reward` is not a reward.
+        RewardDefinitionError: two different rewards of the tree have the same name.
+    """
+
+    def __init__(self, reward: Reward) -> None:
+        self._plan = Plan(reward)
+
+    @property
+    def reward(self) -> Reward:
+        """The tree."""
+        return self._plan.root
+
+    @property
+    def names(self) -> Names:
+        """The names of its components, terms and gates, with their nodes."""
+        return self._plan.names
+
+    @property
+    def components(self) -> list[str]:
+        """The names of all rewards that are logged by themselves."""
+        return [name for name, _ in self.names.components]
+
+    @property
+    def terms(self) -> list[str]:
+        """The names of the additive terms of the total."""
+        return [name for name, _ in self.names.terms]
+
+    @property
+    def followers(self) -> list[PerformanceSchedule]:
+        """The schedules that follow the means of components."""
+        return self._plan.followers
+
+    @property
+    def measures(self) -> bool:
+        """Whether its tables may hold what was measured: calls, money."""
+        return self._plan.measures
+
+    def traps(self) -> list[str]:
+        """What in the tree will probably not do what its author wants, in sentences."""
+        return list(self._plan.traps())
+
+    def check(self, batch: Batch) -> None:
+        """Raises a BindingError if the batch lacks what a reward of the tree asks for."""
+        self._plan.check(batch)
+
+    def score(self, batch: Batch, *, strict: bool = True, stops: bool = True) -> ScoreTable:
+        """All components, terms and the total of `batch`.
+
+        Args:
+            strict: a bug in a reward function raises; otherwise it scores the lowest bound and is reported.
+            stops: what must stop the run raises; otherwise it fails all samples of its component, and ``table.stop``
+                says why.
+
+        Raises:
+            BindingError: a column or argument is missing.
+            CoercionError: a column's value does not fit its annotation.
+            RewardFailure: a bug in a reward function while `strict`, a failure under policy "raise", an unknown route.
+            RunStopped: no later sample would be scored either.
+        """
+        plan = self._plan
+        plan.check(batch)
+        run = Run(plan, batch, strict, stops)
+        evaluated = Scheduler(run).evaluated if plan.waits else run.evaluated
+        evaluated(plan.root, np.ones(batch.size, dtype=np.bool_))
+        for reward in plan.followed:
+            evaluated(reward, run.applied[plan.first(reward)])
+        return _table(run)
+
+
+def _table(run: Run) -> ScoreTable:
+    names, nowhere = run.plan.names, np.zeros(run.batch.size, dtype=np.bool_)
+    root = run.column(run.plan.root)
+    terms = terms_of(run, root)
+    memos = {name: run.memo(node) for name, node in names.components}
+    return ScoreTable(
+        completions=run.batch.texts,
+        components={name: run.component(memo) for name, memo in memos.items()},
+        terms=terms.values,
+        total=root.values.copy(),
+        weights=terms.weights,
+        reached=terms.reached,
+        passed={name: run.memo(gate).passed or (nowhere, nowhere) for name, gate in names.gates},
+        gauges={
+            f"{gauge}/{name}": weight_now(weight, run.batch.progress)
+            for name, node in names.gauged
+            for gauge, weight in node.facts.gauges.items()
+        },
+        measures=_measures(run),
+        timings={name: memo.seconds for name, memo in memos.items()},
+        faults=tuple(run.faults),
+    )
+
+
+def _measures(run: Run) -> dict[str, Measured]:
+    """What was measured, by component; that of a renamed reward under its new name."""
+    if not run.measures:
+        return {}
+    components = run.plan.names.components
+    names = {node.facts.stands_for: name for name, node in components if node.facts.stands_for is not None}
+    names |= {node: name for name, node in components}
+    return {names.get(reward, reward.name): found for reward, found in run.measures.items()}
+
+
+def score(
+    reward: Reward,
+    completions: Iterable[Any],
+    /,
+    *,
+    prompts: Iterable[Any] | None = None,
+    completion_ids: Iterable[Any] | None = None,
+    progress: Progress | None = None,
+    **columns: Iterable[Any],
+) -> ScoreTable:
+    """Score completions outside of training: in a notebook or a test.
+
+    ::
+
+        table = rk.score(rk.number("answer"), ["<answer>42</answer>", "dunno"], answer=["42", "7"])
+        table.total      # array([1., 0.])
+
+    Args:
+        reward: the tree to score with.
+        completions: n texts, or conversational completions (lists of messages).
+        prompts: n prompts, texts or lists of messages.
+        completion_ids: n lists of token ids.
+        progress: where training stands; without it, schedules are at their end value.
+        columns: the dataset's columns, n values each.
+
+    Raises:
+        BindingError: a column is missing, too short, or has a reserved name.
+        CoercionError: a column's value does not fit the annotation.
+        RewardFailure: a reward function raised or returned something that is not a score.
+    """
+    batch = Batch(completions, prompts=prompts, completion_ids=completion_ids, columns=columns, progress=progress)
+    return Scorer(reward).score(batch)

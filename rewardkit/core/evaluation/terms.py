@@ -1,0 +1,99 @@
+"""Terms: the total of a batch, handed down the additive part of the tree until it is made of single rewards."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rewardkit.core.batch.column import Column, Floats, Rows, Share
+from rewardkit.core.evaluation.run import Run
+from rewardkit.core.progress.schedule import weight_now
+from rewardkit.core.tree.reward import Reward
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """The terms of a batch of n completions, by name.
+
+    Attributes:
+        values: (n,) the share of the total that each causes.
+        weights: the weight of each in this batch, averaged over the rows in which it counts.
+        reached: in how many rows it counts.
+    """
+
+    values: dict[str, Floats]
+    weights: dict[str, float]
+    reached: dict[str, int]
+
+
+_Parts = list[tuple[float | Floats, Rows]]
+"""The shares that one term has of the total, one for each place of the tree: a weight, and the rows that it reached."""
+
+
+def terms_of(run: Run, root: Column) -> Terms:
+    """The terms of an evaluation, given the column of its root."""
+    found = Terms({}, {}, {})
+    parts = _parts(run)
+    for name, node in run.plan.names.terms:
+        own = parts.get(run.plan.first(node), [])
+        found.values[name] = _values(own, run.column(node), root.contributing)
+        rows = _counting(own)
+        found.reached[name] = 0 if rows is None else int(rows.sum())
+        if rows is not None and found.reached[name]:
+            found.weights[name] = _mean_weight(own, rows)
+    return found
+
+
+def _parts(run: Run) -> dict[Reward, _Parts]:
+    """The total, handed down from the root to the terms."""
+    parts: dict[Reward, _Parts] = {}
+    stack: list[tuple[Reward, float | Floats, Rows]] = [(run.plan.root, 1.0, np.ones(run.batch.size, dtype=np.bool_))]
+    while stack:
+        node, weight, reached = stack.pop()
+        addends = node.facts.addends
+        if addends is None:
+            parts.setdefault(run.plan.first(node), []).append((weight, reached))
+            continue
+        for addend, share in zip(addends, run.column(node).shares or _unevaluated(run, node), strict=False):
+            rows = reached if share.reached is None else reached & share.reached
+            stack.append((addend, weight * share.weight, rows))
+    return parts
+
+
+def _unevaluated(run: Run, node: Reward) -> list[Share]:
+    """The shares of what a weight of zero leaves unevaluated; none where they would depend on the rows."""
+    return [Share(weight_now(weight, run.batch.progress)) for weight in node.facts.weights or ()]
+
+
+def _values(parts: _Parts, column: Column, scorable: Rows) -> Floats:
+    """(n,) NaN where the reward abstained or nothing counts, 0 where it is switched off or behind a closed gate."""
+    size = len(scorable)
+    values = np.zeros(size)
+    live, closed = np.zeros(size, dtype=np.bool_), np.zeros(size, dtype=np.bool_)
+    contributing = column.contributing
+    for weight, reached in parts:
+        closed |= ~reached
+        counts = reached & (weight != 0.0)
+        live |= counts
+        values += np.where(counts & contributing, weight * column.values, 0.0)
+    # Behind a closed gate it counts as scored, even where it abstained in another place.
+    values[(live & ~contributing & ~closed) | ~scorable] = np.nan
+    return values
+
+
+def _counting(parts: _Parts) -> Rows | None:
+    """(n,) the rows in which a term is switched on; if it is in none, those in which it would count."""
+    if not parts:
+        return None
+    on: Rows = np.logical_or.reduce([reached & (weight != 0.0) for weight, reached in parts])
+    anywhere: Rows = np.logical_or.reduce([reached for _, reached in parts])
+    return on if on.any() else anywhere
+
+
+def _mean_weight(parts: _Parts, rows: Rows) -> float:
+    """The weight of one term over the `rows` (n,) in which it counts."""
+    if len(parts) == 1 and isinstance(parts[0][0], float):
+        return parts[0][0]
+    weights = np.sum([np.where(reached, weight, 0.0) for weight, reached in parts], axis=0)[rows]
+    return float(weights[0] if (weights == weights[0]).all() else weights.mean())

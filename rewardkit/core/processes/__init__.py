@@ -1,0 +1,1 @@
+"""Processes that can be killed, their limits and their signals."""

@@ -1,0 +1,92 @@
+"""What runs in a worker process: reads a call, says that it starts, calls, answers; see `worker`.
+
+Functions of the parent's own script are found by importing that script under another name, as ``multiprocessing``
+does; that happens only when such a function is called.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import socket
+import sys
+from contextlib import suppress
+from multiprocessing import current_process, spawn
+from typing import Any
+
+from rewardkit.core.errors import shorten
+from rewardkit.core.processes.frames import receive, send
+from rewardkit.core.processes.limits import end_with_parent, held_bytes, limit_memory
+
+_TOKEN_BYTES = 16
+
+
+def serve() -> None:
+    """Answers calls on the socket in ``sys.argv`` until the parent is gone or memory has piled up."""
+    theirs = socket.socket(fileno=int(sys.argv[1]))
+    theirs.set_inheritable(False)
+    sys.argv[1:] = []
+    end_with_parent()
+    with suppress(EOFError, OSError):  # the parent is gone, or does not want to know any more
+        _serve(theirs, *pickle.loads(receive(theirs)))
+
+
+def _serve(theirs: socket.socket, main_module: dict[str, Any], memory: int | None) -> None:
+    process = os.getpid()
+    baseline = 0
+    last = False
+    while not last:
+        message = receive(theirs)
+        token, call = message[:_TOKEN_BYTES], message[_TOKEN_BYTES:]
+        succeeded, result = _loaded(call, main_module)
+        if succeeded and memory is not None:
+            baseline = baseline or held_bytes()
+            limit_memory(memory)
+        send(theirs, token)
+        if succeeded:
+            succeeded, result = _called(*result)
+        if os.getpid() != process:
+            os._exit(0)  # the function has forked and came back twice
+        if memory is not None:
+            limit_memory(None)
+            last = held_bytes() > baseline + memory
+        send(theirs, token + _packed(succeeded, last, result))
+
+
+def _loaded(call: bytes, main_module: dict[str, Any]) -> tuple[bool, Any]:
+    try:
+        if b"__main__" in call and main_module:
+            _import_main(main_module)
+        return True, pickle.loads(call)
+    except BaseException as error:
+        return False, error
+
+
+def _import_main(main_module: dict[str, Any]) -> None:
+    # As multiprocessing marks a child that must not start children of its own yet; `worker.submit` asks for it.
+    process: Any = current_process()
+    process._inheriting = True
+    try:
+        spawn.prepare(dict(main_module))
+        main_module.clear()
+    finally:
+        process._inheriting = False
+
+
+def _called(function: Any, arguments: tuple[Any, ...]) -> tuple[bool, Any]:
+    try:
+        return True, function(*arguments)
+    except KeyboardInterrupt as error:  # the function's own: in the parent it would be Ctrl-C
+        return False, RuntimeError(f"raised {error!r}")
+    except BaseException as error:
+        return False, error
+
+
+def _packed(succeeded: bool, last: bool, result: Any) -> bytes:
+    try:
+        packed = pickle.dumps((succeeded, last, result))
+        pickle.loads(packed)  # an exception with arguments of its own may not come back
+    except Exception as error:
+        reason = RuntimeError(f"{shorten(result)} cannot leave its worker process: {shorten(error)}")
+        return pickle.dumps((False, last, reason))
+    return packed

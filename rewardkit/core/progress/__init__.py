@@ -1,0 +1,1 @@
+"""Where training stands, and the numbers that depend on it."""

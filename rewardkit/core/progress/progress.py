@@ -1,0 +1,61 @@
+"""Progress: where training stands.
+
+``Progress(step=20, max_steps=100).fraction`` is 0.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from numbers import Integral
+from types import MappingProxyType
+from typing import Any
+
+from rewardkit.core.errors import RewardDefinitionError
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where training stands: ``Progress(step=20, max_steps=100).fraction == 0.2``.
+
+    Args:
+        step: optimizer steps done, from 0.
+        max_steps: optimizer steps in all, at least 1.
+        training: False while evaluating.
+        means: component -> mean over the last training batch of all ranks.
+        states: state of the schedules that follow performance, by schedule.
+    """
+
+    step: int
+    max_steps: int
+    training: bool = True
+    means: Mapping[str, float] = field(default_factory=dict, kw_only=True, hash=False)
+    states: Mapping[Any, Any] = field(default_factory=dict, kw_only=True, hash=False)
+
+    def __post_init__(self) -> None:
+        whole = isinstance(self.step, Integral) and isinstance(self.max_steps, Integral)
+        if not whole or self.step < 0 or self.max_steps < 1:
+            raise RewardDefinitionError(
+                "Progress needs whole numbers, step >= 0 and max_steps >= 1, got "
+                f"step={self.step}, max_steps={self.max_steps}"
+            )
+        object.__setattr__(self, "means", MappingProxyType(dict(self.means)))
+        object.__setattr__(self, "states", MappingProxyType(dict(self.states)))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _progress, (self.step, self.max_steps, self.training, dict(self.means), dict(self.states))
+
+    @property
+    def fraction(self) -> float:
+        """Share of training done, 0.0 to 1.0."""
+        return min(1.0, self.step / self.max_steps)
+
+    def within(self, first: int, last: int) -> Progress:
+        """Where a part of training stands that goes from the step `first` to the step `last`."""
+        return replace(self, step=max(0, self.step - first), max_steps=max(1, last - first))
+
+
+def _progress(
+    step: int, max_steps: int, training: bool, means: Mapping[str, float], states: Mapping[Any, Any]
+) -> Progress:
+    return Progress(step, max_steps, training, means=means, states=states)

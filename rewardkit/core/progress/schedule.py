@@ -1,0 +1,369 @@
+"""Schedule: a number that depends on training progress.
+
+``linear(0.0, 1.0, end=0.5)(Progress(step=25, max_steps=100))`` is 0.5. A schedule is a pure function of
+Progress: it holds no state. In evaluation (``training=False``, or no Progress at all) every schedule stands
+at its end value, so that evaluation curves compare across steps.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any, final
+
+from rewardkit.core.errors import RewardDefinitionError
+from rewardkit.core.progress.bounds import Bounds, number, scaled_bounds
+from rewardkit.core.progress.progress import Progress
+
+
+class Schedule(ABC):
+    """A number that depends on training progress. Frozen, hashable, picklable; made by ``rk.schedules``."""
+
+    @property
+    @abstractmethod
+    def end_value(self) -> float:
+        """The value at the end of training, and in evaluation."""
+
+    @property
+    @abstractmethod
+    def bounds(self) -> Bounds:
+        """The lowest and highest value it ever takes."""
+
+    @property
+    def parts(self) -> tuple[Schedule, ...]:
+        """The schedules it is made of."""
+        return ()
+
+    @abstractmethod
+    def at(self, progress: Progress) -> float:
+        """The value at `progress`."""
+
+    @property
+    @abstractmethod
+    def text(self) -> str:
+        """The expression that makes it again, with all digits: ``"0.5 * (linear(0.0, 1.0, start=0.0, end=0.3))"``."""
+
+    @final
+    def __call__(self, progress: Progress | None = None) -> float:
+        """The value now; the end value in evaluation or without Progress."""
+        return self.at(progress) if progress is not None and progress.training else self.end_value
+
+    @final
+    def __mul__(self, other: object) -> Any:
+        if isinstance(other, Schedule):
+            return Multiplied(self, other)
+        if not isinstance(other, Real):
+            return NotImplemented
+        factor = number(other, "a schedule's factor")
+        return Scaled(self.schedule, factor * self.factor) if isinstance(self, Scaled) else Scaled(self, factor)
+
+    __rmul__ = __mul__
+
+    @final
+    def __add__(self, other: object) -> Schedule:
+        if isinstance(other, Real):
+            other = Constant(number(other, "a schedule's summand"))
+        return Summed(self, other) if isinstance(other, Schedule) else NotImplemented
+
+    __radd__ = __add__
+
+    @final
+    def clip(self, low: float = 0.0, high: float = 1.0) -> Schedule:
+        """Its value limited to [`low`, `high`]."""
+        return Limited(self, number(low, "clip's lower bound"), number(high, "clip's upper bound"))
+
+    @final
+    def __neg__(self) -> Schedule:
+        negative: Schedule = self * -1.0
+        return negative
+
+    @final
+    def __sub__(self, other: object) -> Schedule:
+        return self + (-other) if isinstance(other, (Real, Schedule)) else NotImplemented
+
+    @final
+    def __rsub__(self, other: object) -> Schedule:
+        return -self + other
+
+
+Weight = float | Schedule
+
+State = Mapping[str, Any]
+"""What a schedule remembers between batches: numbers, flags and lists of them, as JSON can hold them."""
+
+
+SQUARES = "\u00b2"
+"""Behind a component's name among the means: the mean of its squares."""
+
+
+class PerformanceSchedule(Schedule):
+    """A schedule that follows the mean of a component. It holds no state: who trains keeps it and hands it in.
+
+    ``progress.states[schedule]`` is the state that ``at`` reads; before there is one, ``init`` is.
+    """
+
+    component: str
+    source: Any
+    """The reward that was named by itself, if one was: the component of that name has to be it."""
+
+    @property
+    @abstractmethod
+    def highest(self) -> float:
+        """The highest mean that it waits for; minus infinity if it waits for none."""
+
+    @final
+    def describe(self) -> str:
+        """What makes it what it is, for fingerprints and checkpoints."""
+        return repr(self)
+
+    @final
+    @property
+    def end_value(self) -> float:
+        return self.value(self.settled())
+
+    @abstractmethod
+    def init(self) -> State:
+        """The state before the first batch."""
+
+    @abstractmethod
+    def settled(self) -> State:
+        """The state that counts in evaluation: whatever is to be reached is reached."""
+
+    @abstractmethod
+    def update(self, state: State, means: Mapping[str, float]) -> State:
+        """The state after a training batch with these means of the components over all ranks.
+
+        Besides each mean there is that of the squares, as ``name + SQUARES``. A component that nobody scored in the
+        batch has neither: the state then stays as it is.
+        """
+
+    @abstractmethod
+    def value(self, state: State) -> float:
+        """The value in `state`."""
+
+    @final
+    def at(self, progress: Progress) -> float:
+        return self.value(progress.states.get(self) or self.init())
+
+
+def following(schedule: Weight) -> Iterator[PerformanceSchedule]:
+    """The schedules inside `schedule` that follow performance, itself included."""
+    if isinstance(schedule, PerformanceSchedule):
+        yield schedule
+    for part in schedule.parts if isinstance(schedule, Schedule) else ():
+        yield from following(part)
+
+
+@final
+@dataclass(frozen=True)
+class Constant(Schedule):
+    """The same number always."""
+
+    value: float
+
+    @property
+    def end_value(self) -> float:
+        return self.value
+
+    @property
+    def bounds(self) -> Bounds:
+        return self.value, self.value
+
+    def at(self, progress: Progress) -> float:
+        return self.value
+
+    @property
+    def text(self) -> str:
+        return call_text("constant", self.value)
+
+    def __repr__(self) -> str:
+        return f"constant({self.value:g})"
+
+
+@final
+@dataclass(frozen=True)
+class Scaled(Schedule):
+    """A schedule times a number."""
+
+    schedule: Schedule
+    factor: float
+
+    @property
+    def parts(self) -> tuple[Schedule, ...]:
+        return (self.schedule,)
+
+    @property
+    def end_value(self) -> float:
+        return self.factor * self.schedule.end_value
+
+    @property
+    def bounds(self) -> Bounds:
+        return scaled_bounds(self.schedule.bounds, (self.factor, self.factor))
+
+    def at(self, progress: Progress) -> float:
+        return self.factor * self.schedule.at(progress)
+
+    @property
+    def text(self) -> str:
+        return f"{self.factor!r} * ({self.schedule.text})"
+
+    def __repr__(self) -> str:
+        return f"{self.factor:g}*{self.schedule!r}" if self.factor != 1.0 else repr(self.schedule)
+
+
+@final
+@dataclass(frozen=True)
+class Multiplied(Schedule):
+    """The product of two schedules, as nested scheduled weights make it."""
+
+    first: Schedule
+    second: Schedule
+
+    @property
+    def parts(self) -> tuple[Schedule, ...]:
+        return self.first, self.second
+
+    @property
+    def end_value(self) -> float:
+        return self.first.end_value * self.second.end_value
+
+    @property
+    def bounds(self) -> Bounds:
+        return scaled_bounds(self.first.bounds, self.second.bounds)
+
+    def at(self, progress: Progress) -> float:
+        return self.first.at(progress) * self.second.at(progress)
+
+    @property
+    def text(self) -> str:
+        return f"({self.first.text}) * ({self.second.text})"
+
+    def __repr__(self) -> str:
+        return f"{self.first!r}*{self.second!r}"
+
+
+@final
+@dataclass(frozen=True)
+class Summed(Schedule):
+    """The sum of two schedules."""
+
+    first: Schedule
+    second: Schedule
+
+    @property
+    def parts(self) -> tuple[Schedule, ...]:
+        return self.first, self.second
+
+    @property
+    def end_value(self) -> float:
+        return self.first.end_value + self.second.end_value
+
+    @property
+    def bounds(self) -> Bounds:
+        (low, high), (other_low, other_high) = self.first.bounds, self.second.bounds
+        return low + other_low, high + other_high
+
+    def at(self, progress: Progress) -> float:
+        return self.first.at(progress) + self.second.at(progress)
+
+    @property
+    def text(self) -> str:
+        return f"({self.first.text} + {self.second.text})"
+
+    def __repr__(self) -> str:
+        first, second = self.first, self.second
+        if isinstance(second, Constant) and not isinstance(first, Constant):  # 1 - x, as it is mostly written
+            first, second = second, first
+        shown = f"{first.value:g}" if isinstance(first, Constant) else repr(first)
+        if isinstance(second, Scaled) and second.factor < 0.0:
+            return f"({shown} - {Scaled(second.schedule, -second.factor)!r})"
+        return f"({shown} + {second!r})"
+
+
+@final
+@dataclass(frozen=True)
+class Limited(Schedule):
+    """A schedule that stays within two numbers."""
+
+    schedule: Schedule
+    low: float
+    high: float
+
+    def __post_init__(self) -> None:
+        if self.low > self.high:
+            raise RewardDefinitionError(f"clip({self.low:g}, {self.high:g}): the lower bound is above the upper one")
+
+    @property
+    def parts(self) -> tuple[Schedule, ...]:
+        return (self.schedule,)
+
+    def _limited(self, value: float) -> float:
+        return min(max(value, self.low), self.high)
+
+    @property
+    def end_value(self) -> float:
+        return self._limited(self.schedule.end_value)
+
+    @property
+    def bounds(self) -> Bounds:
+        low, high = self.schedule.bounds
+        return self._limited(low), self._limited(high)
+
+    def at(self, progress: Progress) -> float:
+        return self._limited(self.schedule.at(progress))
+
+    @property
+    def text(self) -> str:
+        return f"({self.schedule.text}).clip({self.low!r}, {self.high!r})"
+
+    def __repr__(self) -> str:
+        return f"{grouped(self.schedule)}.clip({self.low:g}, {self.high:g})"
+
+
+def grouped(schedule: Schedule) -> str:
+    """How a schedule prints before a dot: products in parentheses, which sums have already."""
+    return f"({schedule!r})" if isinstance(schedule, Scaled | Multiplied) else repr(schedule)
+
+
+def call_text(name: str, *arguments: object, **options: object) -> str:
+    """``linear(0.0, 1.0, end=0.5)``: the call that makes a schedule; those among its arguments as their own text."""
+    shown = [argument_text(argument) for argument in arguments]
+    shown += [f"{option}={argument_text(value)}" for option, value in options.items()]
+    return f"{name}({', '.join(shown)})"
+
+
+def argument_text(value: object) -> str:
+    if isinstance(value, Schedule):
+        return value.text
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{key!r}: {argument_text(item)}' for key, item in value.items())}}}"
+    return repr(value)
+
+
+def as_weight(value: object, what: str = "a weight") -> Weight:
+    """A number or a schedule, checked; constant schedules become their number."""
+    if isinstance(value, Constant):
+        return value.value
+    return value if isinstance(value, Schedule) else number(value, what)
+
+
+def weight_now(weight: Weight, progress: Progress | None) -> float:
+    """The weight's number at `progress`."""
+    return float(weight(progress)) if isinstance(weight, Schedule) else weight
+
+
+def weight_bounds(weight: Weight) -> Bounds:
+    return weight.bounds if isinstance(weight, Schedule) else (weight, weight)
+
+
+def multiplied(first: Weight, second: Weight) -> Weight:
+    """The product of two weights, either of which may be a schedule; 0.0 stays a number."""
+    if 0.0 in (first, second):
+        return 0.0
+    if isinstance(first, Schedule):
+        return Multiplied(first, second) if isinstance(second, Schedule) else first if second == 1 else first * second
+    if isinstance(second, Schedule):
+        return second if first == 1 else second * first
+    return first * second

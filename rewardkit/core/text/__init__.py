@@ -1,0 +1,1 @@
+"""Reading completions: extraction, JSON, numbers, literals, invisible characters."""

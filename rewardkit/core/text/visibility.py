@@ -1,0 +1,117 @@
+"""What a reader sees of a text: ``has_visible_character("\\u200b")`` is False, ``unmasked("\\uff2eO")`` is ``"no"``.
+
+A policy that is paid for text in a tag will find the characters that show nothing, and one that is fined for a word
+will find those that only look like its letters.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+_BLANK = frozenset("\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0\U0001d159")
+"""Characters that Unicode calls letters or symbols and that show nothing."""
+
+_SELECTORS = frozenset(map(chr, (0x34F, *range(0x180B, 0x1810), *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))))
+"""Marks that show nothing of their own: they join characters, or choose among their shapes."""
+
+_APOSTROPHES = str.maketrans(dict.fromkeys("\u2018\u2019\u201b\u2032\u02bc\u00b4\uff07", "'"))
+_BACKTICK = re.compile(r"(?<=[^\W\d_])`(?=[^\W\d_])")
+_OTHER_SPACE = re.compile(r"\s{2,}|[^\S ]")
+
+_PRINTED = re.compile(r"[!-~]")
+_STACK = 30
+"""Marks on one character, at most, that Unicode's stream-safe text format (UAX 15) allows."""
+
+_DOUBLE_MARKS = "\u0f73\u0f75\u0f81"
+"""Characters that are no marks themselves but normalize to nothing but marks."""
+
+_THINKING = ("<think>", "</think>")
+_END_OF_TURN = re.compile(r"(?:<(?:\|\w{1,30}\||\uff5c[\w\u2581]{1,30}\uff5c|/s|eos|pad|end_of_turn)>|\[PAD\])\Z")
+_LONGEST_TOKEN = 34
+_ENDS = frozenset(("|>", "\uff5c>", "s>", "d>", "n>", "D]"))
+"""All of these tokens end so, and a completion rarely does."""
+
+
+def spoken_text(text: str) -> str:
+    """`text` without the special tokens that end a turn or fill it up, which some pipelines leave in it.
+
+    ``spoken_text("#### 42<|im_end|><pad><pad>")`` is ``"#### 42"``.
+    """
+    spoken = end = len(text)
+    while True:
+        while end and text[end - 1].isspace():
+            end -= 1
+        if text[max(0, end - 2) : end] not in _ENDS:
+            return text[:spoken]
+        token = _END_OF_TURN.search(text, max(0, end - _LONGEST_TOKEN), end)
+        if token is None:
+            return text[:spoken]
+        spoken = end = token.start()
+
+
+def visible_text(text: str) -> str:
+    """What the user of the model would see: everything after the thinking.
+
+    ``visible_text("<think>17?</think>18")`` is ``"18"``; thinking that never ends leaves nothing.
+    """
+    opening, closing = _THINKING
+    text = spoken_text(text)
+    end = text.rfind(closing)
+    answer = text[end + len(closing) :] if end >= 0 else text
+    start = answer.find(opening)
+    return answer if start < 0 else answer[:start]
+
+
+def has_visible_character(text: str) -> bool:
+    """Whether a reader would see anything of `text`."""
+    return visible_between(text, 0, len(text))
+
+
+def visible_between(text: str, start: int, end: int) -> bool:
+    """Whether a reader would see anything of ``text[start:end]``."""
+    if _PRINTED.search(text, start, end):
+        return True
+    return any(
+        unicodedata.category(character)[0] in "LNPS" and character not in _BLANK for character in text[start:end]
+    )
+
+
+def shown(text: str, *, marks: bool = True) -> str:
+    """`text` without the characters that show nothing, and on request without marks; white space stays."""
+    dropped = "C" if marks else "CM"
+    hidden = {
+        ord(character): None
+        for character in set(text)
+        if (unicodedata.category(character)[0] in dropped and not character.isspace())
+        or character in _BLANK
+        or character in _SELECTORS
+    }
+    return text.translate(hidden) if hidden else text
+
+
+def straight(text: str) -> str:
+    """`text` with one kind of apostrophe: ``straight("don\\u2019t")`` is ``"don't"``."""
+    return text if text.isascii() else text.translate(_APOSTROPHES)
+
+
+def unmasked(text: str) -> str:
+    """`text` as it would be typed, to look for words in it.
+
+    Compatibility forms become plain ones (NFKC), apostrophes straight and runs of white space one space; what shows
+    nothing goes, and so does case.
+    """
+    text = shown(text)
+    if "`" in text:
+        text = _BACKTICK.sub("'", text)
+    if not text.isascii():
+        if stacked(text):
+            text = "".join(character for character in text if unicodedata.category(character) not in ("Mn", "Me"))
+        text = unicodedata.normalize("NFKC", straight(text))
+    return _OTHER_SPACE.sub(" ", text).casefold()
+
+
+def stacked(text: str) -> bool:
+    """Whether marks are piled on one character beyond all writing: sorting them takes the square of their number."""
+    marks = bytes(unicodedata.combining(character) > 0 or character in _DOUBLE_MARKS for character in text)
+    return b"\1" * (_STACK + 1) in marks

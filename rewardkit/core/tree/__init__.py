@@ -1,0 +1,1 @@
+"""What a reward is: nodes, their algebra, leaves, and how their arguments are bound."""

@@ -1,0 +1,204 @@
+"""The algebra of rewards: what ``0.7 * a + 0.3 * b``, ``a.named("x")`` and ``a.clip(0, 1)`` build, and weights."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, final
+
+import numpy as np
+
+from rewardkit.core.batch.column import Column, Rows, Share, weighted_total
+from rewardkit.core.errors import RewardDefinitionError
+from rewardkit.core.progress.bounds import Bounds, scaled_bounds
+from rewardkit.core.progress.progress import Progress
+from rewardkit.core.progress.schedule import Schedule, Weight, multiplied, weight_bounds, weight_now
+from rewardkit.core.tree.reward import Evaluation, Facts, Request, Reward, Steps, Tunable, leaves
+
+Items = Sequence[tuple[Weight, Reward]]
+
+
+def summands(reward: Reward) -> tuple[tuple[Weight, Reward], ...]:
+    """The weighted rewards of a plain sum; any other reward by itself, with weight 1."""
+    return reward.items if isinstance(reward, WeightedSum) else ((1.0, reward),)
+
+
+def is_sum(reward: Reward) -> bool:
+    """Whether it is a plain sum without a name: what ``+`` and ``*`` build."""
+    return isinstance(reward, WeightedSum)
+
+
+def weighted_sum_of(items: Sequence[tuple[Weight, Reward]]) -> Reward:
+    """The weighted sum of `items`, sums inside sums united into one."""
+    flat = [(multiplied(weight, inner), child) for weight, reward in items for inner, child in summands(reward)]
+    return WeightedSum(tuple(flat))
+
+
+@final
+@dataclass(frozen=True)
+class WeightedSum(Reward):
+    """``0.7 * a + 0.3 * b``: what abstains drops out of it."""
+
+    items: tuple[tuple[Weight, Reward], ...]
+
+    @cached_property
+    def facts(self) -> Facts:
+        weights = tuple(weight for weight, _ in self.items)
+        rewards = tuple(reward for _, reward in self.items)
+        return Facts(
+            name="",
+            bounds=self._bounds(),
+            children=rewards,
+            logged=False,
+            addends=rewards,
+            weights=weights,
+            schedules=schedules_of(weights),
+            tunables=tuple(Tunable("weights", weight, reward) for weight, reward in self.items),
+        )
+
+    def _bounds(self) -> Bounds:
+        parts = [scaled_bounds(weight_bounds(weight), reward.bounds) for weight, reward in self.items]
+        if len(parts) > 1:  # any of them may abstain and drop out
+            parts = [(min(low, 0.0), max(high, 0.0)) for low, high in parts]
+        return sum(low for low, _ in parts), sum(high for _, high in parts)
+
+    def _evaluate(self, evaluation: Evaluation, rows: Rows) -> Steps:
+        return additive(self.items, evaluation, rows)
+
+    def _rebuilt(self, children: tuple[Reward, ...], numbers: tuple[Any, ...]) -> Reward:
+        return WeightedSum(tuple(zip(numbers, children, strict=True)))
+
+    def __repr__(self) -> str:
+        return " + ".join(_scaled_repr(weight, reward) for weight, reward in self.items)
+
+
+def _scaled_repr(weight: Weight, reward: Reward) -> str:
+    if isinstance(weight, float) and weight == 1.0:
+        return repr(reward)
+    shown = f"{weight:g}" if isinstance(weight, float) else repr(weight)
+    return f"{shown}*{reward!r}"
+
+
+@final
+@dataclass(frozen=True)
+class Named(Reward):
+    """A reward under another name: one component, one term."""
+
+    reward: Reward
+    label: str
+
+    @cached_property
+    def facts(self) -> Facts:
+        return Facts(
+            name=self.label,
+            bounds=self.reward.bounds,
+            children=(self.reward,),
+            stands_for=self.reward,
+            renamed=lambda name: Named(self.reward, name),
+        )
+
+    def _evaluate(self, evaluation: Evaluation, rows: Rows) -> Steps:
+        (column,) = yield [(self.reward, rows)]
+        return Column(column.values, column.codes, column.notes, column.parts)
+
+    def _rebuilt(self, children: tuple[Reward, ...], numbers: tuple[Any, ...]) -> Reward:
+        (reward,) = children
+        return Named(reward, self.label)
+
+    def __repr__(self) -> str:
+        return f"{_before_dot(self.reward)}.named({self.label!r})"
+
+
+@final
+@dataclass(frozen=True)
+class Clipped(Reward):
+    """``a.clip(0, 1)``: values limited to an interval."""
+
+    reward: Reward
+    low: float
+    high: float
+
+    def __post_init__(self) -> None:
+        if self.low > self.high:
+            raise RewardDefinitionError(f"clip({self.low:g}, {self.high:g}): the lower bound is above the upper one")
+
+    @cached_property
+    def facts(self) -> Facts:
+        low, high = self.reward.bounds
+        bounds = min(max(low, self.low), self.high), max(min(high, self.high), self.low)
+        return Facts(name=derived(self.reward, "clipped"), bounds=bounds, children=(self.reward,), generic=True)
+
+    def _evaluate(self, evaluation: Evaluation, rows: Rows) -> Steps:
+        (column,) = yield [(self.reward, rows)]
+        return Column.combined([(column, True)], np.clip(column.values, self.low, self.high), rows)
+
+    def _rebuilt(self, children: tuple[Reward, ...], numbers: tuple[Any, ...]) -> Reward:
+        (reward,) = children
+        return Clipped(reward, self.low, self.high)
+
+    def __repr__(self) -> str:
+        return f"{_before_dot(self.reward)}.clip({self.low:g}, {self.high:g})"
+
+
+def derived(reward: Reward, what: str) -> str:
+    """The name of a reward made of one other: ``accuracy_clipped``."""
+    return f"{reward.name or 'sum'}_{what}"
+
+
+def _before_dot(reward: Reward) -> str:
+    return f"({reward!r})" if is_sum(reward) else repr(reward)
+
+
+def schedules_of(weights: Iterable[Weight]) -> tuple[Schedule, ...]:
+    """Those of `weights` that move."""
+    return tuple(weight for weight in weights if isinstance(weight, Schedule))
+
+
+def scheduled(weight: Weight, progress: Progress | None, reward: Reward) -> float:
+    """The weight (or threshold) of `reward` now, checked to be finite."""
+    value = weight_now(weight, progress)
+    if not np.isfinite(value):
+        raise RewardDefinitionError(f"the schedule {weight!r} of {reward!r} gave {value}, a weight must be finite")
+    return value
+
+
+def wanted(weight: Weight, now: float, reward: Reward) -> bool:
+    """Whether to evaluate a child: at weight zero too, for its curve, unless it is always zero or expensive."""
+    return now != 0.0 or (isinstance(weight, Schedule) and not is_expensive(reward))
+
+
+def is_expensive(reward: Reward) -> bool:
+    """Whether any of its leaves declares itself expensive."""
+    return any((binding := leaf.facts.binding) is not None and binding.expensive for leaf in leaves(reward))
+
+
+def weighted(
+    items: Items, evaluation: Evaluation, rows: Rows
+) -> Generator[Sequence[Request], list[Column], list[tuple[float, Column]]]:
+    """The weight now and the column of each item; an item that is not worth it stays unevaluated."""
+    progress = evaluation.batch.progress
+    weights = [scheduled(weight, progress, reward) for weight, reward in items]
+    worth = [wanted(weight, now, reward) for (weight, reward), now in zip(items, weights, strict=True)]
+    nowhere = np.zeros_like(rows)
+    columns = yield [(reward, rows if asked else nowhere) for (_, reward), asked in zip(items, worth, strict=True)]
+    # Another parent may have asked for it: what it has does not count here.
+    skipped = Column.empty(len(rows))
+    return [(now, column if asked else skipped) for now, column, asked in zip(weights, columns, worth, strict=True)]
+
+
+def additive(items: Items, evaluation: Evaluation, rows: Rows) -> Steps:
+    """Evaluates a weighted sum: what abstains drops out of it."""
+    columns: list[tuple[float, Column]] = yield from weighted(items, evaluation, rows)
+    result = Column.combined([(column, now != 0.0) for now, column in columns], weighted_total(columns), rows)
+    result.shares = tuple(Share(now) for now, _ in columns)
+    return result
+
+
+def addend_weights(reward: Reward, progress: Progress | None) -> list[float]:
+    """What each addend of `reward` counts for now, where nothing abstains and its gates are open."""
+    facts = reward.facts
+    if facts.weights is None:
+        return [1.0] * len(facts.addends or ())
+    weights = [weight_now(weight, progress) for weight in facts.weights]
+    return [weight / (sum(weights) or 1.0) for weight in weights] if facts.average else weights

@@ -1,0 +1,400 @@
+"""Turns a cell of a dataset column into the type that a reward's annotation asks for.
+
+``coerce("1e3", float)`` is ``1000.0``, ``coerce("[1, 2]", set[int])`` is ``{1, 2}``, and
+``coerce("maybe", bool)`` raises. Values of the right type pass untouched; right is what pydantic's strict
+mode calls right. Text is read by an explicit grammar per type, never by Python's own lenient parsers
+(``bool("False")`` is True, ``int("1_000")`` is 1000): JSON first, then Python literals, both behind limits,
+because nobody has read every cell of the data.
+"""
+
+from __future__ import annotations
+
+import collections.abc
+import inspect
+import json
+import math
+import re
+import types
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, is_dataclass
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from enum import Enum
+from functools import lru_cache
+from typing import Annotated, Any, ForwardRef, Literal, NewType, Union, final, get_args, get_origin
+from uuid import UUID
+
+from pydantic import BaseModel, BeforeValidator, PlainValidator, TypeAdapter, ValidationError, WrapValidator
+from pydantic.errors import PydanticUndefinedAnnotation, PydanticUserError
+from pydantic_core import to_json
+
+from rewardkit.core.errors import CoercionError, RewardDefinitionError, shorten
+from rewardkit.core.text.literals import NUMBER_CHARACTERS, Misfit, check_json, check_number, read_literal
+
+_WHITESPACE = " \t\n\r\f\v"
+_INTEGER = re.compile(r"([+-]?[0-9]+)(?:\.0+)?")
+_DECIMAL = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?")
+_TRUE, _FALSE = ("true", "yes", "on", "t", "y", "1"), ("false", "no", "off", "f", "n", "0")
+_ISO_TYPES = (date, datetime, time, timedelta, UUID)
+_UNIONS = (Union, types.UnionType)
+_READ_ONCE = (collections.abc.Iterable, collections.abc.Iterator, collections.abc.Generator)
+
+
+def coerce(value: object, type_: Any) -> Any:
+    """`value` as a `type_`: itself where it already is one, else read from its text.
+
+    ``coerce("yes", bool)`` is True; ``coerce('{"a": 1}', dict[str, int])`` is ``{"a": 1}``.
+
+    Raises CoercionError if the value does not fit, RewardDefinitionError if `type_` is no usable annotation.
+    """
+    return Coercer.of(type_)(value)
+
+
+def coerce_column(
+    coercer: Coercer, values: Sequence[object], column: str, rows: Sequence[int], remedy: str = ""
+) -> list[Any]:
+    """The cells `values` (n,) of `column`, coerced; `rows` (n,) are their row numbers, for messages.
+
+    ``coerce_column(Coercer.of(int), ["7", None, "7"], "answer", [0, 1, 2])`` is ``[7, None, 7]``: None stays
+    None under any type, so that its row can abstain, and equal strings are read once and share one object.
+    A list in which nothing needs doing comes back as it is, not copied. `remedy`: what to do about a misfit.
+
+    Raises CoercionError naming column, row, value and type for the first cell that does not fit.
+    """
+    if coercer.passes or set(map(type, values)) <= coercer.untouched:
+        return values if isinstance(values, list) else list(values)
+    coerced: list[Any] = []
+    read: dict[object, Any] = {None: None}  # text and None alone, because 1 and True would be one key
+    for value, row in zip(values, rows, strict=True):
+        repeatable = value is None or type(value) is str
+        try:
+            result = read[value] if repeatable and value in read else coercer(value)
+        except CoercionError as error:
+            remedy = remedy or (
+                f"Mend the data, change the annotation of `{column}`, or parse the value yourself: "
+                f"Annotated[{coercer.target}, pydantic.BeforeValidator(parse)]."
+            )
+            raise CoercionError(f"column {column!r}, row {row}: {error} {remedy}") from error.__cause__
+        if repeatable:
+            read[value] = result
+        coerced.append(result)
+    return coerced
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Coercer:
+    """An annotation, compiled once: ``Coercer.of(int)("7")`` is 7."""
+
+    annotation: Any
+    target: str  # the type's name in messages, such as "list[int]"
+    optional: bool  # does the annotation take None?
+    passes: bool  # does every value pass untouched? (unannotated, Any, object)
+    parses: bool  # is there a validator of its own, whose words say all?
+    untouched: frozenset[type]  # values of exactly these types need no look; None is one, as columns keep it
+    convert: Callable[[object], Any]  # may raise anything: call the Coercer instead
+
+    @classmethod
+    def of(cls, annotation: Any) -> Coercer:
+        """The Coercer of `annotation`, cached; RewardDefinitionError if pydantic cannot check such a type."""
+        try:
+            return _cached(annotation)
+        except TypeError:  # unhashable, such as Annotated[int, {"unit": "m"}]
+            return _compiled(annotation)
+
+    def __call__(self, value: object) -> Any:
+        """`value` as the annotation's type; CoercionError, and nothing else, if it does not fit."""
+        if self.optional if value is None else self.passes or type(value) in self.untouched:
+            return value
+        try:
+            if value is None:
+                raise Misfit(f"annotate `{self.target} | None` to allow it.")
+            return self.convert(_without_numpy(value))
+        except Exception as error:
+            # A user's own validator keeps its traceback; for a plain misfit the message says it all.
+            cause = None if isinstance(error, (Misfit, ValidationError)) else error
+            article = "an" if self.target[0] in "aeiouAEIOU" else "a"
+            problem = "cannot be read" if self.parses and value is not None else f"is not {article} {self.target}"
+            message = f"{shorten(value)} {problem}: {_reason(error)}"
+            raise CoercionError(message) from cause
+
+    def __reduce__(self) -> tuple[Callable[[Any], Coercer], tuple[Any]]:
+        return Coercer.of, (self.annotation,)
+
+
+def _compiled(annotation: Any) -> Coercer:
+    try:
+        if isinstance(annotation, (str, ForwardRef)):
+            raise Misfit("the name is unknown; import it at the top of its module, at run time too.")
+        base, metadata = _unwrapped(annotation)
+        passes = base in (Any, object, inspect.Parameter.empty) and not metadata
+        scalar = base if len(_alternatives(base)) != 1 else _alternatives(base)[0]
+        plain = not metadata and scalar in (str, int, float, bool, *_ISO_TYPES)
+        return Coercer(
+            annotation=annotation,
+            target=_name(base),
+            optional=_takes_none(base),
+            passes=passes,
+            parses=any(isinstance(one, (BeforeValidator, PlainValidator, WrapValidator)) for one in metadata),
+            untouched=frozenset({type(None), scalar} if plain else {type(None)}),
+            convert=(lambda value: value) if passes else _converter(annotation, base, metadata),
+        )
+    except RewardDefinitionError:
+        raise
+    except Exception as error:
+        raise RewardDefinitionError(
+            f"The annotation {shorten(annotation)} is of no use for a column: {_reason(error)} Use a type that "
+            "pydantic knows, Annotated[..., pydantic.PlainValidator(parse)] to parse the value by yourself, or "
+            "no annotation to get the value as it is."
+        ) from error
+
+
+_cached = lru_cache(maxsize=1024)(_compiled)
+
+
+def _unwrapped(annotation: Any) -> tuple[Any, tuple[Any, ...]]:
+    """The type under Annotated, NewType and ``type X = ...``; and their metadata, innermost first."""
+    metadata: tuple[Any, ...] = ()
+    while True:
+        if get_origin(annotation) is Annotated:
+            annotation, metadata = annotation.__origin__, annotation.__metadata__ + metadata
+        elif isinstance(annotation, NewType):
+            annotation = annotation.__supertype__
+        elif type(annotation).__name__ == "TypeAliasType":  # typing's from 3.12 on, or typing_extensions'
+            annotation = annotation.__value__
+        else:
+            return annotation, metadata
+
+
+def _name(base: Any) -> str:
+    if get_origin(base) in _UNIONS:
+        return " | ".join(_name(_unwrapped(member)[0]) for member in get_args(base))
+    if base in (None, type(None)):
+        return "None"
+    if isinstance(base, type) and not get_args(base):
+        return base.__name__
+    return re.sub(r"\btyping\.|[\w.]+\.<locals>\.", "", str(base))
+
+
+def _takes_none(base: Any) -> bool:
+    if get_origin(base) in _UNIONS:
+        return any(_takes_none(_unwrapped(member)[0]) for member in get_args(base))
+    if get_origin(base) is Literal:
+        return None in get_args(base)
+    return base in (None, type(None), Any, object, inspect.Parameter.empty)
+
+
+def _alternatives(base: Any) -> list[Any]:
+    """What a union offers besides None; nothing for any other type."""
+    members = get_args(base) if get_origin(base) in _UNIONS else ()
+    return [member for member in members if member is not type(None)]
+
+
+def _converter(annotation: Any, base: Any, metadata: tuple[Any, ...]) -> Callable[[object], Any]:
+    if base in _READ_ONCE or get_origin(base) in _READ_ONCE:
+        raise Misfit("it can be read only once, but rows may share a value; annotate a list.")
+    if any(map(_parses_by_itself, metadata)):
+        return _custom_converter(annotation, base, metadata)
+    adapter = _adapter(annotation)
+    alternatives = _alternatives(base)
+    if len(alternatives) == 1:
+        return _optional_converter(Coercer.of(alternatives[0]), adapter if metadata else None)
+    if base in (str, int, float, Decimal, bool):
+        return lambda value: adapter.validate_python(_scalar(value, base), strict=True)
+
+    def convert(value: object) -> Any:
+        if not isinstance(value, str):
+            return _from_value(value, adapter)
+        if base in _ISO_TYPES:
+            return _from_iso(value.strip(_WHITESPACE), adapter)
+        return _finite(_from_text(value, adapter, is_union=bool(alternatives)))
+
+    return convert
+
+
+def _adapter(annotation: Any) -> TypeAdapter[Any]:
+    adapter: TypeAdapter[Any] = TypeAdapter(annotation)
+    adapter.rebuild(raise_errors=True)  # an unknown name inside is an error now, not at the first row
+    return adapter
+
+
+def _parses_by_itself(item: Any) -> bool:
+    """Does this metadata see the raw value? A foreign class that builds its own pydantic schema may."""
+    if type(item).__module__.partition(".")[0] == "pydantic":
+        return isinstance(item, (BeforeValidator, WrapValidator, PlainValidator))
+    return hasattr(item, "__get_pydantic_core_schema__")
+
+
+def _custom_converter(annotation: Any, base: Any, metadata: tuple[Any, ...]) -> Callable[[object], Any]:
+    without_parsing: Coercer | None = None
+    if any(isinstance(item, PlainValidator) for item in metadata):
+        adapter = _adapter(annotation)
+    else:
+        plain = Coercer.of(base)
+        # What stands first runs last: text that the user's validator leaves is read by the rules for `base`.
+        leftover = BeforeValidator(lambda value: plain.convert(value) if isinstance(value, str) else value)
+        adapter = _adapter(_annotated(base, leftover, *metadata))
+        without_parsing = Coercer.of(_annotated(base, *(m for m in metadata if not _parses_by_itself(m))))
+
+    def convert(value: object) -> Any:
+        try:
+            return _finite(adapter.validate_python(value))
+        except (AttributeError, TypeError):
+            # The validator was written for text and met, say, the number itself, which needs no parsing.
+            if isinstance(value, str) or without_parsing is None:
+                raise
+        return _finite(without_parsing.convert(value))
+
+    return convert
+
+
+def _annotated(base: Any, *metadata: Any) -> Any:
+    annotated: Any = Annotated
+    parts = (base, *metadata)
+    return annotated[parts] if metadata else base
+
+
+def _optional_converter(inner: Coercer, constraints: TypeAdapter[Any] | None) -> Callable[[object], Any]:
+    def convert(value: object) -> Any:
+        says_none = isinstance(value, str) and value.strip(_WHITESPACE) in ("null", "None")
+        try:
+            result = inner.convert(value)
+        except Exception:
+            if not says_none:
+                raise
+            return None
+        if says_none and not isinstance(result, (str, Enum)):  # Optional[str] keeps the word
+            return None
+        return constraints.validate_python(result, strict=True) if constraints else result
+
+    return convert
+
+
+# --- Scalars
+
+
+def _without_numpy(value: object) -> object:
+    """numpy and torch scalars as Python scalars, arrays as lists, without importing either library."""
+    if type(value) is not str and hasattr(value, "dtype") and hasattr(value, "tolist"):
+        # The float32 5.1 is meant as 5.1, not as 5.099999904632568.
+        return float(str(value)) if type(value).__name__ in ("float16", "float32") else value.tolist()
+    return value
+
+
+def _scalar(value: object, base: type) -> object:
+    """`value` as strict validation wants it for `base`; what fits nowhere is left for it to refuse."""
+    if base is str:
+        if not isinstance(value, str):
+            kind = type(value).__name__
+            raise Misfit(f"it is of type {kind}, not text; annotate `{kind}`, or store the column as text.")
+    elif isinstance(value, str):
+        return _scalar_from_text(value.strip(_WHITESPACE), base)
+    elif base is int and isinstance(value, (float, Decimal)):  # Arrow makes floats of int columns with gaps
+        if not math.isfinite(value) or value != int(value):
+            raise Misfit("it is not a whole number; annotate `float`.")
+        return int(value)
+    elif base is float and isinstance(value, Decimal):
+        return float(value)
+    elif base is Decimal and type(value) in (int, float):
+        return Decimal(repr(value))  # Decimal(0.1) would be 0.1000000000000000055...
+    elif base is bool and type(value) in (int, float) and value in (0, 1):
+        return bool(value)
+    return value
+
+
+def _scalar_from_text(text: str, base: type) -> object:
+    if base is bool:
+        if text.lower() in _TRUE + _FALSE:
+            return text.lower() in _TRUE
+        raise Misfit("use true/false, yes/no, on/off, t/f, y/n or 1/0.")
+    if len(text) > NUMBER_CHARACTERS:
+        raise Misfit(f"{len(text):,} characters are too long for a number.")
+    if base is int:
+        if match := _INTEGER.fullmatch(text):
+            return int(match[1])
+        raise Misfit("a whole number in ASCII digits is needed, such as 42 or -7; for 3.5 annotate `float`.")
+    if not _DECIMAL.fullmatch(text):
+        raise Misfit("a plain ASCII number is needed, such as 42, -0.5 or 1e-3 (no units, commas or nan).")
+    check_number(text)
+    return base(text)
+
+
+def _from_iso(text: str, adapter: TypeAdapter[Any]) -> Any:
+    result = adapter.validate_json(json.dumps(text), strict=True)
+    if isinstance(result, datetime) and text[4:5] != "-":  # pydantic reads a number as seconds since 1970
+        raise Misfit("a bare number is no ISO date.")
+    return result
+
+
+# --- Everything else: JSON first, then Python literals
+
+
+def _from_text(text: str, adapter: TypeAdapter[Any], is_union: bool) -> Any:
+    with suppress(Exception):  # a Literal's option, a union with str, a model that parses text by itself
+        return adapter.validate_python(text, strict=True)
+    try:  # an Enum's value, a path, bytes; but under `datetime | int` a number is no seconds since 1970
+        if is_union and _DECIMAL.fullmatch(text.strip(_WHITESPACE)):
+            raise Misfit("no member of the union takes it.")
+        return adapter.validate_json(json.dumps(text), strict=True)
+    except Exception as error:
+        misfit = _reason(error).rstrip(".")
+    try:
+        check_json(text)
+    except json.JSONDecodeError as error:
+        no_json = f"{error.msg} at character {error.pos}"
+    else:
+        return adapter.validate_json(text, strict=True)
+    try:
+        literal = read_literal(text.strip(_WHITESPACE))
+    except Exception as error:
+        reason = f"{misfit}; it is neither JSON ({no_json}) nor a Python literal ({_reason(error).rstrip('.')})"
+        raise Misfit(reason) from None
+    return _from_value(literal, adapter)
+
+
+def _from_value(value: object, adapter: TypeAdapter[Any]) -> Any:
+    """A parsed value, such as Arrow's list for a ``set[str]``: as it is, else as the JSON it stands for."""
+    try:
+        return adapter.validate_python(value, strict=True)
+    except ValidationError:
+        text = b""
+        with suppress(Exception):
+            text = to_json(value)
+        if not text:
+            raise
+    return adapter.validate_json(text, strict=True)
+
+
+def _finite(result: Any) -> Any:
+    """`result`, unless there is a nan, an infinity or a Decimal beyond all floats in it."""
+    waiting, seen = [result], set()
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, (float, complex, Decimal)) and not math.isfinite(abs(complex(item))):
+            raise Misfit(f"{shorten(item, 40)} in it is not finite, or too large.")
+        if id(item) in seen or isinstance(item, type):
+            continue
+        if isinstance(item, dict):
+            waiting += [*item.keys(), *item.values()]
+        elif isinstance(item, (list, tuple, set, frozenset)):
+            waiting += item
+        elif isinstance(item, BaseModel) or is_dataclass(item):
+            waiting += getattr(item, "__dict__", {}).values()
+        seen.add(id(item))
+    return result
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, ValidationError):
+        count = error.error_count()  # a long list may hold a million errors, and each would become a dict
+        found = error.errors(include_url=False, include_context=False) if count < 1_000 else []
+        places = [".".join(map(str, item["loc"])) for item in found[:3]]
+        said = [item["msg"].removeprefix("Value error, ") for item in found[:3]]
+        parts = [f"{place}: {words}".removeprefix(": ") for place, words in zip(places, said, strict=True)]
+        reason = "; ".join(parts + [f"{count - len(parts):,} more misfits"] * (count > len(parts)))
+    elif isinstance(error, (Misfit, SyntaxError, PydanticUserError, PydanticUndefinedAnnotation)):
+        reason = (getattr(error, "message", "") or getattr(error, "msg", "") or str(error)).partition("\n")[0]
+    else:
+        reason = shorten(error)
+    return f"{reason[:400].rstrip('.')}."

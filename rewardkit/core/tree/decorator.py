@@ -1,0 +1,142 @@
+"""``@rk.reward``: a plain function becomes a leaf of the tree.
+
+::
+
+    @rk.reward
+    def closeness(completion: str, answer: float) -> float:
+        \"\"\"1 at the right number, falling with the relative error.\"\"\"
+
+"answer" is a dataset column, coerced from its string to float.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, Literal, overload
+
+from rewardkit.core.errors import RewardDefinitionError, RewardTypeError, hashable, shorten
+from rewardkit.core.progress.bounds import Bounds
+from rewardkit.core.tree.binding import Binding
+from rewardkit.core.tree.leaf import Leaf
+from rewardkit.core.tree.parameters import Scope, caller_locals, may_abstain, parameters_of
+from rewardkit.core.tree.results import Contract, Policy
+from rewardkit.core.tree.reward import Reward, checked_name
+
+
+@overload
+def reward(function: Callable[..., Any], /) -> Reward: ...
+@overload
+def reward(
+    *,
+    name: str | None = None,
+    scope: Scope = "sample",
+    bounds: Bounds = (0.0, 1.0),
+    on_failure: Policy = "unscorable",
+    on_error: Literal["raise"] | float | None = None,
+    deterministic: bool = True,
+    expensive: bool = False,
+    timeout: float | None = None,
+) -> Callable[[Callable[..., Any]], Reward]: ...
+
+
+def reward(
+    function: Callable[..., Any] | None = None,
+    /,
+    *,
+    name: str | None = None,
+    scope: Scope = "sample",
+    bounds: Bounds = (0.0, 1.0),
+    on_failure: Policy = "unscorable",
+    on_error: Literal["raise"] | float | None = None,
+    deterministic: bool = True,
+    expensive: bool = False,
+    timeout: float | None = None,
+) -> Reward | Callable[[Callable[..., Any]], Reward]:
+    """Makes a function a reward; its arguments are bound by name and type.
+
+    ::
+
+        @rk.reward(bounds=(-1.0, 1.0))
+        def polite(completion: str) -> float:
+            return 1.0 if "please" in completion else -1.0
+
+    An argument is ``completion`` (its text), ``messages`` (the chat messages), ``prompt`` (text), ``completion_ids``,
+    ``progress``, ``example`` (all columns as a mapping), or a dataset column, coerced to its annotation. The function
+    may be async. It returns a number, an ``rk.Score``, or None to abstain if it is annotated ``-> float | None``;
+    it raises ``rk.RewardFailure`` where the score cannot be computed for reasons that are not the completion's.
+
+    Args:
+        name: of the component; the function's name by default.
+        scope: ``"sample"``: called once per completion; ``"group"``: with the lists of one prompt's generations;
+            ``"batch"``: with the lists of the whole batch. It then returns a list of scores.
+        bounds: lowest and highest score. What lies outside is an error, never clipped.
+        on_failure: what a sample gets that could not be computed: ``"unscorable"`` (no learning signal),
+            ``"raise"``, or a number.
+        on_error: what the function's own bug scores: None (raises at first, later the lowest bound), ``"raise"``, or
+            a number.
+        deterministic: equal arguments give equal scores, so duplicates are scored once.
+        expensive: not evaluated while its scheduled weight is zero.
+        timeout: seconds; an async function is canceled (so it must await, not block), any other runs in a process
+            that is killed. The sample then failed. Such processes import the script anew: what starts the training
+            has to stand under ``if __name__ == "__main__":``.
+
+    Raises:
+        RewardDefinitionError: an option, the signature or an annotation cannot be used.
+    """
+    names = caller_locals(1)
+
+    def decorate(function: Callable[..., Any]) -> Reward:
+        if isinstance(function, (Reward, type)) or not callable(function):
+            raise RewardTypeError(
+                f"@rk.reward decorates a function, got {shorten(function)} ({type(function).__name__})"
+            )
+        if not hashable(function):
+            raise RewardDefinitionError(
+                f"@rk.reward: {shorten(function)} ({type(function).__name__}) is not hashable, so it cannot be told "
+                "from other rewards; make its class a @dataclass(frozen=True)"
+            )
+        label = checked_name(name if name is not None else getattr(function, "__name__", type(function).__name__))
+        checked_scope(label, scope)
+        parameters = parameters_of(function, scope, label, names)
+        seconds = checked_timeout(label, timeout)
+        contract = Contract(
+            label,
+            checked_bounds(label, bounds),
+            may_abstain(function, label, scope, names),
+            on_failure if on_failure in ("unscorable", "raise") else policy_number(label, "on_failure", on_failure),
+            on_error if on_error in (None, "raise") else policy_number(label, "on_error", on_error),
+        )
+        return Leaf(Binding(function, parameters, scope, deterministic, expensive, seconds), contract)
+
+    return decorate if function is None else decorate(function)
+
+
+def checked_scope(name: str, scope: object) -> None:
+    if scope not in ("sample", "group", "batch"):
+        raise RewardDefinitionError(f'reward {name!r}: scope is "sample", "group" or "batch", got {shorten(scope)}')
+
+
+def checked_bounds(name: str, bounds: Any) -> Bounds:
+    try:
+        low, high = map(float, bounds)
+    except (TypeError, ValueError):
+        raise RewardDefinitionError(f"reward {name!r}: bounds are (lowest, highest), got {shorten(bounds)}") from None
+    if not low < high:
+        raise RewardDefinitionError(f"reward {name!r}: bounds are (lowest, highest), got {shorten(bounds)}")
+    return low, high
+
+
+def policy_number(name: str, option: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        words = '"unscorable", "raise"' if option == "on_failure" else 'None, "raise"'
+        raise RewardDefinitionError(f"reward {name!r}: {option} is {words} or a number, got {shorten(value)}")
+    return float(value)
+
+
+def checked_timeout(name: str, timeout: Any) -> float | None:
+    if timeout is None:
+        return None
+    if isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or not 0 < timeout < math.inf:
+        raise RewardDefinitionError(f"reward {name!r}: timeout is a positive number of seconds, got {shorten(timeout)}")
+    return float(timeout)

@@ -1,0 +1,258 @@
+"""Leaf: a reward that calls a function. It binds arguments, scores duplicates once, and checks what comes back.
+
+``@rk.reward`` makes leaves of users' functions. The primitives make leaves of small frozen objects, whose arguments
+may be views of the completion (its answer, its JSON) that all rewards of a batch share.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import pairwise, repeat
+from typing import Any, final
+
+import numpy as np
+
+from rewardkit.core.batch.batch import Batch
+from rewardkit.core.batch.column import Column, Numbers, Rows
+from rewardkit.core.errors import RewardTypeError, shorten
+from rewardkit.core.progress.bounds import Bounds
+from rewardkit.core.tree.binding import Arguments, Binding, bound, distinct, gather
+from rewardkit.core.tree.fingerprints import described
+from rewardkit.core.tree.parameters import WHOLE_BATCH, Parameter
+from rewardkit.core.tree.results import Contract, Results, check_results, unpacked
+from rewardkit.core.tree.reward import Calls, Evaluation, Facts, Reward, Steps, not_callable
+
+
+@final
+@dataclass(frozen=True)
+class Leaf(Reward):
+    """A reward that calls a function. Made by ``@rk.reward`` and by the primitives, never directly by users.
+
+    Attributes:
+        binding: the function, what it is given, and how it is called.
+        contract: what it promised to return, and what happens where it does not.
+        expression: how it prints; the component's name by default.
+    """
+
+    binding: Binding
+    contract: Contract
+    expression: str = field(default="", compare=False)
+
+    def __post_init__(self) -> None:
+        self.__dict__["__doc__"] = getattr(self.binding.function, "__doc__", None)
+        self.__dict__["__name__"] = self.contract.name
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """The plain function, as it was written."""
+        if {"completions", "prompts"} <= kwargs.keys():  # as a trainer calls reward functions
+            raise not_callable(self)
+        return self.binding.function(*args, **kwargs)
+
+    @cached_property
+    def facts(self) -> Facts:
+        binding, contract = self.binding, self.contract
+        stand_ins = [value for value in (contract.on_failure, contract.on_error) if isinstance(value, (int, float))]
+        return Facts(
+            name=contract.name,
+            bounds=(min(contract.bounds[0], *stand_ins, math.inf), max(contract.bounds[1], *stand_ins, -math.inf)),
+            sees=binding.scope,
+            # A function over the batch sees that of its own process, as it does in TRL.
+            together="group" if binding.scope == "group" else "sample",
+            columns=tuple(parameter.source for parameter in binding.columns),
+            measures=binding.measures,
+            binding=binding,
+        )
+
+    def _evaluate(self, evaluation: Evaluation, rows: Rows) -> Steps:
+        batch, binding = evaluation.batch, self.binding
+        parameters = bound(binding.parameters, batch)
+        where = first = np.flatnonzero(rows)
+        inverse: Numbers | None = None
+        if binding.scope == "sample" and binding.deterministic:
+            positions, inverse = distinct(parameters, batch, where)
+            first = where if inverse is None else where[positions]
+        arguments = gather(parameters, batch, first.tolist(), self.name, trusted=binding.trusted)
+        ready = arguments.without_set_aside() if arguments.set_aside else arguments
+        calls, sizes = self._calls(batch, ready, parameters)
+        raw = (yield calls) if ready.rows else []
+        if sizes is not None:
+            raw = [one for given, size in zip(raw, sizes, strict=True) for one in unpacked(given, size)]
+        if arguments.set_aside:
+            raw = _reinserted(raw, arguments)
+
+        def context(position: int) -> str:
+            return _context(batch, arguments, parameters, position)
+
+        checked = check_results(raw, self.contract, evaluation.strict, context)
+        return _filled(batch.size, checked, where, inverse, evaluation)
+
+    def _rebuilt(self, children: tuple[Reward, ...], numbers: tuple[Any, ...]) -> Reward:
+        return self
+
+    def _calls(
+        self, batch: Batch, arguments: Arguments, parameters: Sequence[Parameter]
+    ) -> tuple[Calls, list[int] | None]:
+        """The calls for some rows; where each is for several, for how many."""
+        function, scope = self._positional(parameters), self.binding.scope
+        quiet = self.binding.trusted and not self.binding.waits  # primitives print nothing
+        if scope == "sample":
+            each = zip(*arguments.columns, strict=True) if arguments.columns else repeat((), len(arguments.rows))
+            return Calls(self, function, each, arguments.rows, self.binding, quiet), None
+        groups = batch.groups[arguments.rows] if scope == "group" else np.zeros(len(arguments.rows))
+        cuts = [0, *(np.flatnonzero(np.diff(groups)) + 1).tolist(), len(arguments.rows)]
+        single = {"progress", "prompt"} if scope == "group" else {"progress", WHOLE_BATCH}
+        lists = [
+            tuple(
+                column[start] if parameter.source in single else column[start:stop]
+                for parameter, column in zip(parameters, arguments.columns, strict=True)
+            )
+            for start, stop in (pairwise(cuts) if arguments.rows else ())
+        ]
+        sizes = [stop - start for start, stop in pairwise(cuts)] if arguments.rows else []
+        return Calls(self, function, lists, [None] * len(lists), self.binding, quiet), sizes
+
+    def _positional(self, parameters: Sequence[Parameter]) -> Callable[..., Any]:
+        """The function, callable with the bound parameters in order."""
+        binding = self.binding
+        # Another process finds the leaf by its name: the function's name leads to the leaf that it became.
+        function = self if binding.timeout is not None and not binding.asynchronous else binding.function
+        leading = 0
+        for bound_one, declared in zip(parameters, binding.parameters, strict=False):
+            if bound_one is not declared or declared.keyword_only:
+                break
+            leading += 1
+        names = tuple(parameter.name for parameter in parameters[leading:])
+        return _Keywords(function, leading, names) if names else function
+
+    def describe(self) -> str:
+        """Name, options and source, for the fingerprint."""
+        binding, contract = self.binding, self.contract
+        policies = (contract.may_abstain, contract.on_failure, contract.on_error)
+        options = (contract.name, binding.scope, contract.bounds, *policies, binding.timeout)
+        sources = tuple(
+            # The parsers in an annotation: of the gold column of a primitive, say.
+            (parameter.source, described(parameter.view), described(getattr(parameter.annotation, "__metadata__", ())))
+            for parameter in binding.parameters
+        )
+        return f"Leaf({options!r}, {sources!r}, {described(binding.function)})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        function = self.binding.function
+        if inspect.isroutine(function):
+            module, name = function.__module__, function.__qualname__
+            found = _resolved(module, name)
+            if isinstance(found, Leaf) and found == self:
+                return _resolve_leaf, (module, name)
+            if found is not function:
+                raise RewardTypeError(
+                    f"reward {self.name!r} cannot be pickled: {module}.{name} does not lead back to it. Other "
+                    "processes find a function by its module and name. Define it at the top level of a module, not "
+                    "inside a function and not as a lambda"
+                )
+        return Leaf, (self.binding, self.contract, self.expression)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Leaf:
+        return self
+
+    def __repr__(self) -> str:
+        return self.expression or self.name
+
+
+def primitive(
+    function: Callable[..., Any],
+    name: str,
+    shown: str,
+    *parameters: Parameter,
+    bounds: Bounds = (0.0, 1.0),
+    expensive: bool = False,
+) -> Reward:
+    """A leaf around a small frozen callable; without `parameters` it is given the completion's text."""
+    given = parameters or (Parameter("completion", "completion"),)
+    return Leaf(Binding(function, given, expensive=expensive, trusted=True), Contract(name, bounds), shown)
+
+
+def rebound(reward: Reward, **changes: Any) -> Reward:
+    """The same leaf with its function called another way: ``rebound(leaf, trusted=True)``."""
+    return replace(reward, binding=replace(reward.binding, **changes)) if isinstance(reward, Leaf) else reward
+
+
+def expression(name: str, *arguments: object, **options: tuple[object, object]) -> str:
+    """``number('answer', relative=0.1)``: the call that makes a primitive; options are (value, default)."""
+    shown = [repr(argument) for argument in arguments]
+    shown += [f"{option}={value!r}" for option, (value, default) in options.items() if value != default]
+    return f"{name}({', '.join(shown)})"
+
+
+@dataclass(frozen=True)
+class _Keywords:
+    """Calls a function with the first values by position and the others by keyword; picklable, for workers."""
+
+    function: Callable[..., Any]
+    leading: int
+    names: tuple[str, ...]
+
+    def __call__(self, *values: Any) -> Any:
+        keywords = dict(zip(self.names, values[self.leading :], strict=True))
+        return self.function(*values[: self.leading], **keywords)
+
+
+def _resolved(module: str, name: str) -> Any:
+    try:
+        found: Any = importlib.import_module(module)
+        for part in name.split("."):
+            found = getattr(found, part)
+    except (ImportError, AttributeError):
+        return None
+    return found
+
+
+def _resolve_leaf(module: str, name: str) -> Leaf:
+    found = _resolved(module, name)
+    if not isinstance(found, Leaf):
+        raise RewardTypeError(f"{module}.{name} is not a reward here, but it was one where it was pickled")
+    return found
+
+
+def _reinserted(raw: list[Any], arguments: Arguments) -> list[Any]:
+    """`raw` with a place again for the rows that were not called."""
+    called = iter(raw)
+    return [
+        arguments.set_aside[position] if position in arguments.set_aside else next(called)
+        for position in range(len(arguments.rows))
+    ]
+
+
+def _filled(size: int, checked: Results, where: Numbers, inverse: Numbers | None, evaluation: Evaluation) -> Column:
+    """The column of a leaf: the results of distinct rows spread over all equal ones."""
+    column = Column.empty(size)
+    column.values[where] = checked.values if inverse is None else checked.values[inverse]
+    column.codes[where] = checked.codes if inverse is None else checked.codes[inverse]
+    if not (checked.notes or checked.parts or checked.faults):
+        return column
+    sources = range(len(where)) if inverse is None else inverse.tolist()
+    faults = []
+    for row, position in zip(where.tolist(), sources, strict=True):
+        if position in checked.notes:
+            column.notes[row] = checked.notes[position]
+        for part, value in checked.parts.get(position, {}).items():
+            column.parts.setdefault(part, np.full(size, math.nan))[row] = value
+        if position in checked.faults:
+            faults.append(replace(checked.faults[position], row=row))
+    evaluation.faulted(faults)
+    return column
+
+
+def _context(batch: Batch, arguments: Arguments, parameters: Sequence[Parameter], position: int) -> str:
+    row = arguments.rows[position]
+    lines = [f"  row {row}, completion {shorten(batch.texts[row])}"]
+    lines += [
+        f"  {parameter.name} = {shorten(column[position])}"
+        for parameter, column in zip(parameters, arguments.columns, strict=True)
+        if parameter.source not in ("completion", WHOLE_BATCH)
+    ]
+    return "\n".join(lines)

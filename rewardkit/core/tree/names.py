@@ -1,0 +1,91 @@
+"""Naming: which nodes of a tree are components, terms and gates, and what each is called.
+
+Equal nodes are one. Names are unique: two different rewards called alike get the key of their route as a prefix
+(``math.accuracy``), names that nobody chose get a number (``product_2``), anything else is an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, count
+
+from rewardkit.core.errors import RewardDefinitionError
+from rewardkit.core.tree.reward import Reward, walk
+
+Path = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Names:
+    """Names with their nodes, in the order in which the tree mentions them."""
+
+    components: Sequence[tuple[str, Reward]]
+    terms: Sequence[tuple[str, Reward]]
+    gates: Sequence[tuple[str, Reward]]
+    gauged: Sequence[tuple[str, Reward]]
+
+    @classmethod
+    def of(cls, root: Reward) -> Names:
+        """Raises RewardDefinitionError where two different rewards would have one name."""
+        terms = list(dict.fromkeys(_terms(root)))
+        is_term = set(terms)
+        paths: dict[Reward, list[Path]] = {}
+        components: dict[Reward, None] = {}
+        gates: dict[Reward, None] = {}
+        gauged: dict[Reward, None] = {}
+        for node, path, parent in walk(root):
+            facts = node.facts
+            logged = facts.logged and (parent is None or parent.facts.stands_for is None)
+            if logged:
+                components[node] = None
+            if facts.condition is not None:
+                gates[node] = None
+            if facts.gauges:
+                gauged[node] = None
+            if logged or node in is_term or node in gates or node in gauged:
+                paths.setdefault(node, []).append(path)
+        names = _unique(paths)
+        return cls(
+            [(names[node], node) for node in components],
+            [(names[node], node) for node in terms],
+            [(names[node], node) for node in gates],
+            [(names[node], node) for node in gauged],
+        )
+
+
+def _terms(node: Reward) -> Iterator[Reward]:
+    addends = node.facts.addends
+    if addends is None:
+        yield node
+    for addend in addends or ():
+        yield from _terms(addend)
+
+
+def _unique(paths: dict[Reward, list[Path]]) -> dict[Reward, str]:
+    """A name for each node, from its own name and the route keys of the places where it stands."""
+    named: dict[str, list[Reward]] = {}
+    for node in paths:
+        named.setdefault(node.name or "sum", []).append(node)
+    result: dict[Reward, str] = {}
+    owners: dict[str, Reward] = {}
+    for node in sorted(paths, key=lambda node: node.facts.generic):  # names that somebody chose come first
+        name = node.name or "sum"
+        places = set(paths[node])
+        if len(named[name]) > 1 and len(places) == 1:
+            name = ".".join((*places.pop(), name))
+        if node.facts.generic:
+            name = _free(name, owners)
+        if name in owners:
+            raise RewardDefinitionError(
+                f"two different rewards are called {name!r}: {owners[name]!r} and {node!r}. "
+                "Give one another name with .named(...)"
+            )
+        owners[name] = node
+        result[node] = name
+    return result
+
+
+def _free(name: str, taken: Container[str]) -> str:
+    """`name`, with a number if it is taken."""
+    return next(free for free in chain([name], (f"{name}_{number}" for number in count(2))) if free not in taken)

@@ -1,0 +1,249 @@
+"""Calling: from what a reward function returned, or raised, to a column of checked scores.
+
+``0.5``, ``True``, ``numpy.float32(0.5)`` and ``rk.Score(0.5, note="half")`` are scores; ``"0.5"``, ``[0.5]``, NaN and
+2.0 from a reward bounded by (0, 1) are nonsense, and ``None`` is an abstention only where the annotation allows it.
+Nothing is clipped, and no exception becomes a 0.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import traceback
+from collections.abc import Callable, Sequence
+from concurrent.futures import TimeoutError as FutureTimeout
+from dataclasses import dataclass, field
+from decimal import Decimal
+from numbers import Real
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rewardkit.core.batch.column import Floats
+from rewardkit.core.batch.score import ABSTAINED, ERRORED, FAILED, SCORED, Fault, Outcome, Score
+from rewardkit.core.errors import SHOWN_CHARACTERS, RewardFailure, RunStopped, shorten
+from rewardkit.core.processes.signals import from_operator
+from rewardkit.core.progress.bounds import TOLERANCE, Bounds
+
+Policy = Literal["unscorable", "raise"] | float
+"""What a failed sample does: gets no learning signal, stops the run, or scores a number."""
+
+_TIMEOUTS = (TimeoutError, FutureTimeout, asyncio.TimeoutError)  # one and the same class only from Python 3.11 on
+_NUMBERS = {float, int, bool}
+
+
+@dataclass(frozen=True, slots=True)
+class Raised:
+    """Stands among results where the function raised."""
+
+    error: BaseException
+
+
+@dataclass(frozen=True, slots=True)
+class Abstention:
+    """Stands among results where the reward does not apply, and says why."""
+
+    note: str
+
+
+class Nonsense(Exception):
+    """A reward function returned what is no score; the message is for its author."""
+
+
+@dataclass(frozen=True)
+class Contract:
+    """What a reward function promised, and what happens where it breaks its word.
+
+    Attributes:
+        name: of the component.
+        bounds: of its values.
+        may_abstain: whether it may return None.
+        on_failure: for what could not be computed.
+        on_error: for its own bugs; None: they raise while `strict`, and later score the lowest bound.
+    """
+
+    name: str
+    bounds: Bounds = (0.0, 1.0)
+    may_abstain: bool = False
+    on_failure: Policy = "unscorable"
+    on_error: Literal["raise"] | float | None = None
+
+    def stand_in(self, strict: bool) -> float | None:
+        """What an errored row scores; None: nothing, it must raise."""
+        if isinstance(self.on_error, (int, float)):
+            return float(self.on_error)
+        if self.on_error == "raise" or strict or not math.isfinite(self.bounds[0]):
+            return None
+        return self.bounds[0]
+
+
+@dataclass(slots=True)
+class Results:
+    """Checked results of m calls: values and codes (m,), and by position notes, parts and faults."""
+
+    values: Floats
+    codes: NDArray[np.int8]
+    notes: dict[int, str] = field(default_factory=dict)
+    parts: dict[int, dict[str, float]] = field(default_factory=dict)
+    faults: dict[int, Fault] = field(default_factory=dict)
+
+
+def check_results(raw: Sequence[Any], contract: Contract, strict: bool, context: Callable[[int], str]) -> Results:
+    """`raw` results as numbers with outcomes, by `contract`.
+
+    Args:
+        raw: what m calls returned, `Raised` where they raised.
+        strict: whether a bug of the function raises.
+        context: position -> the row, its completion and arguments, for messages.
+
+    Raises:
+        RewardFailure: a bug while `strict`, or without a bound to fall back to; a failure under policy "raise".
+    """
+    ordinary = _ordinary(raw, contract.bounds)
+    if ordinary is not None:
+        return ordinary
+    stop = next(
+        (result.error for result in raw if isinstance(result, Raised) and isinstance(result.error, RunStopped)), None
+    )
+    if stop is not None:  # the others too: no row is worth more than another while the run stops
+        raw = [result if isinstance(result, Abstention) else Raised(stop) for result in raw]
+    results = Results(np.full(len(raw), np.nan), np.full(len(raw), SCORED, dtype=np.int8))
+    for position, result in enumerate(raw):
+        try:
+            if isinstance(result, Raised):
+                raise result.error
+            _take(result, position, contract, results)
+        except (RewardFailure, *_TIMEOUTS) as error:
+            _fail(error, position, contract, results, context)
+        except BaseException as error:
+            if from_operator(error):
+                raise
+            _err(error, position, contract, strict, results, context)
+    return results
+
+
+def _ordinary(raw: Sequence[Any], bounds: Bounds) -> Results | None:
+    """The results at one go where all are numbers within bounds, or Scores with such; None where one needs a look."""
+    scores: dict[int, Score] = {}
+    plain = raw
+    if Score in (kinds := set(map(type, raw))):
+        scores = {position: score for position, score in enumerate(raw) if type(score) is Score}
+        plain = [value.value if type(value) is Score else value for value in raw]
+        kinds = set(map(type, plain))
+    if not raw or not kinds <= _NUMBERS or any(score.parts for score in scores.values()):
+        return None
+    try:
+        values = np.array(plain, dtype=np.float64)
+    except OverflowError:
+        return None
+    lowest, highest = float(values.min()), float(values.max())
+    # A comparison with NaN is False, so NaN needs a look too.
+    if not (bounds[0] - TOLERANCE <= lowest and highest <= bounds[1] + TOLERANCE and math.isfinite(highest - lowest)):
+        return None
+    notes = {position: str(score.note) for position, score in scores.items() if score.note}
+    return Results(values, np.full(len(raw), SCORED, dtype=np.int8), notes)
+
+
+def _take(result: Any, position: int, contract: Contract, results: Results) -> None:
+    if isinstance(result, Abstention):
+        results.codes[position] = ABSTAINED
+        results.notes[position] = result.note
+        return
+    if result is None:
+        if not contract.may_abstain:
+            raise Nonsense(
+                "returned None; annotate `-> float | None` if it means to abstain, or add the missing return"
+            )
+        results.codes[position] = ABSTAINED
+        return
+    if isinstance(result, Score):
+        if result.note:
+            results.notes[position] = str(result.note)
+        if result.parts:
+            results.parts[position] = {str(name): as_number(part) for name, part in result.parts.items()}
+        if result.value is None and contract.may_abstain:
+            results.codes[position] = ABSTAINED
+            return
+        result = result.value
+    value = as_number(result)
+    low, high = contract.bounds
+    if not math.isfinite(value):
+        raise Nonsense(f"returned {value}; a score is a finite number")
+    if not low - TOLERANCE <= value <= high + TOLERANCE:
+        raise Nonsense(
+            f"returned {value:g}, outside its bounds ({low:g}, {high:g}); "
+            f"declare them as they are: @rk.reward(bounds=({min(low, value):g}, {max(high, value):g}))"
+        )
+    results.values[position] = value
+
+
+def as_number(value: Any) -> float:
+    """A Python, numpy or tensor scalar as a float; anything else is Nonsense."""
+    if isinstance(value, (Real, Decimal, np.bool_)):
+        try:
+            return float(value)
+        except (OverflowError, ValueError):
+            return math.inf
+    if getattr(value, "ndim", None) == 0 and hasattr(value, "item"):
+        return as_number(value.item())
+    raise Nonsense(f"returned {shorten(value)} ({type(value).__name__}); a score is a number or an rk.Score")
+
+
+def _fail(
+    error: BaseException, position: int, contract: Contract, results: Results, context: Callable[[int], str]
+) -> None:
+    reason, policy = str(error) or type(error).__name__, contract.on_failure
+    stops = isinstance(error, RunStopped)
+    if stops:
+        reason, policy = f"reward {contract.name!r} stops the run: {reason}", "unscorable"
+    if policy == "raise":
+        raise RewardFailure(f"reward {contract.name!r} could not be computed: {reason}\n{context(position)}") from error
+    results.values[position] = math.nan if policy == "unscorable" else float(policy)
+    results.codes[position] = FAILED
+    results.notes[position] = reason
+    results.faults[position] = Fault(contract.name, position, Outcome.FAILED, reason, stops=stops)
+
+
+def _err(
+    error: BaseException,
+    position: int,
+    contract: Contract,
+    strict: bool,
+    results: Results,
+    context: Callable[[int], str],
+) -> None:
+    reason = str(error) if isinstance(error, Nonsense) else f"raised {type(error).__name__}: {_said(error)}"
+    value = contract.stand_in(strict)
+    if value is None:
+        raise RewardFailure(
+            f"reward {contract.name!r} {reason}\n{context(position)}\nMend the function; on_error=<number> scores such "
+            "rows instead of stopping."
+        ) from (None if isinstance(error, Nonsense) else error)
+    results.values[position] = value
+    results.codes[position] = ERRORED
+    results.notes[position] = reason
+    trace = "" if isinstance(error, Nonsense) else "".join(traceback.format_exception(error))
+    results.faults[position] = Fault(contract.name, position, Outcome.ERRORED, reason, trace)
+
+
+def _said(error: BaseException) -> str:
+    try:
+        said = str(error)
+    except Exception as broken:
+        return f"(its message raises {type(broken).__name__})"
+    return said if len(said) <= SHOWN_CHARACTERS else f"{said[:SHOWN_CHARACTERS]}... ({len(said):,} characters)"
+
+
+def unpacked(returned: Any, size: int) -> list[Any]:
+    """The `size` results in what a group or batch function returned; all `Raised` where it is no such list."""
+    if isinstance(returned, Raised):
+        return [returned] * size
+    if hasattr(returned, "tolist"):
+        returned = returned.tolist()
+    if not isinstance(returned, (list, tuple)):
+        message = f"returned {shorten(returned)} ({type(returned).__name__}); a list with {size} scores is needed"
+        return [Raised(Nonsense(message))] * size
+    if len(returned) != size:
+        return [Raised(Nonsense(f"returned {len(returned)} scores for {size} completions"))] * size
+    return list(returned)

@@ -1,0 +1,1 @@
+"""Files of rows, their columns, and rewards found by name."""

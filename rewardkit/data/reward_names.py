@@ -1,0 +1,222 @@
+"""Loading: from what somebody types to rewards and the examples that they are checked on.
+
+``load("rewards.py:closeness")`` imports the file and gives the reward of that name; ``load("my.rewards")`` gives all
+public rewards of a module. Beside a reward stand, in capitals, the examples that it is checked on::
+
+    EXAMPLES = [{"prompt": "6*7?", "answer": "42"}]     # of every reward in this module
+    GOOD = ["<answer>42</answer>"]
+    CLOSENESS_BAD = ["<answer>41</answer>"]             # of `closeness` alone
+
+Any option of `check_reward` that is about the reward may stand there: see `CONSTANTS`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import inspect
+import sys
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from rewardkit.core.errors import RewardDefinitionError, near_miss, shorten
+from rewardkit.core.tree.reward import Reward
+
+CONSTANTS = (
+    "EXAMPLES", "GOOD", "BAD", "RIGHT", "DISTRACTORS", "CHAINS", "INDIFFERENT", "MARGIN", "LAWS", "WITHOUT",
+)  # fmt: skip
+"""What a module may say of its rewards: ``GOOD`` of all of them, ``CLOSENESS_GOOD`` of the reward `closeness`."""
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A reward that was found.
+
+    Attributes:
+        name: of the variable that holds it.
+        reward: a reward, a trainer's function, or a list of them.
+        constants: what its module says of it, by the names of `check_reward`: ``{"examples": [...]}``.
+    """
+
+    name: str
+    reward: Any
+    constants: dict[str, Any]
+
+
+def load(target: str) -> list[Loaded]:
+    """The reward that ``module:reward`` or ``file.py:reward`` names; without a name all public rewards of the module.
+
+    Public are rewards whose names do not start with ``_``, and functions of this module whose first argument is
+    ``completions``; where there is an ``__all__``, what it lists.
+
+    Raises:
+        RewardDefinitionError: there is no such module, file or reward, or it cannot be imported.
+    """
+    source, name = split(target)
+    module = load_module(source)
+    found = {name: _named(module, name, source)} if name else public_rewards(module)
+    if not found:
+        raise RewardDefinitionError(
+            f"{source} has no public rewards: none of its names holds a reward or a function whose first argument is "
+            f"`completions`. Name one: {source}:reward"
+        )
+    return [Loaded(name, reward, constants_of(module, name)) for name, reward in found.items()]
+
+
+def split(target: str) -> tuple[str, str]:
+    """``"rewards.py:closeness"`` as ``("rewards.py", "closeness")``; the name is empty where none is given."""
+    source, colon, name = target.rpartition(":")
+    if not colon or (len(source) == 1 and name[:1] in ("\\", "/")):  # C:\rewards.py
+        return target, ""
+    if not source or not name:
+        raise RewardDefinitionError(f"{target!r} is no module:reward and no path/to/file.py:reward")
+    return source, name
+
+
+def is_file(source: str) -> bool:
+    """Whether it is meant as the path of a file, not as the name of a module."""
+    return source.endswith(".py") or "/" in source or "\\" in source
+
+
+def load_module(source: str) -> ModuleType:
+    """Imports a module by its name, or by the path of its file.
+
+    Raises:
+        RewardDefinitionError: there is none, or importing it raised; the message says where.
+    """
+    path = path_of(source)
+    if is_file(source):
+        return _imported(source, lambda: _from_file(path))
+    return _imported(source, lambda: importlib.import_module(source))
+
+
+def path_of(source: str) -> Path:
+    """Where a module's code stands, which is not imported (but the packages around it are).
+
+    Raises:
+        RewardDefinitionError: there is no such file or module.
+    """
+    if is_file(source):
+        path = Path(source).resolve()
+        if not path.is_file():
+            raise RewardDefinitionError(f"there is no file {source}")
+        return path
+    _look_in(Path.cwd())
+    try:
+        spec = importlib.util.find_spec(source)
+    except (ImportError, ValueError):
+        spec = None
+    if spec is None or spec.origin is None:
+        there = f"{source}.py" if Path(f"{source}.py").is_file() else "path/to/file.py"
+        raise RewardDefinitionError(
+            f"there is no module {source!r} here or among the installed ones; of a file give the path: {there}"
+        )
+    return Path(spec.origin).resolve()
+
+
+def _imported(source: str, load: Callable[[], ModuleType]) -> ModuleType:
+    try:
+        return load()
+    except (Exception, SystemExit) as error:
+        own = [place for place in traceback.extract_tb(error.__traceback__) if "importlib" not in place.filename]
+        where = f" ({own[-1].filename}, line {own[-1].lineno})" if own else ""
+        raise RewardDefinitionError(
+            f"{source} cannot be imported: {type(error).__name__}: {shorten(str(error))}{where}"
+        ) from error
+
+
+def _from_file(path: Path) -> ModuleType:
+    """The module in a file, under the name that it has in its package, so that what it holds can be pickled."""
+    names, folder = [path.stem], path.parent
+    while (folder / "__init__.py").is_file():
+        names.insert(0, folder.name)
+        folder = folder.parent
+    if path.stem == "__init__":
+        names.pop()
+    name = ".".join(names)
+    known = sys.modules.get(name)
+    if known is not None and _file_of(known) == path:
+        return known
+    _look_in(folder)
+    if known is None and all(part.isidentifier() for part in names):
+        spec = importlib.util.find_spec(name)
+        if spec is not None and spec.origin is not None and Path(spec.origin).resolve() == path:
+            return importlib.import_module(name)
+    return _under_another_name(path)
+
+
+def _under_another_name(path: Path) -> ModuleType:
+    """A file whose name belongs to another module already."""
+    name = f"rewardkit_loaded_{path.stem}".replace("-", "_").replace(".", "_")
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise RewardDefinitionError(f"{path} is no Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def _file_of(module: ModuleType) -> Path | None:
+    file = getattr(module, "__file__", None)
+    return Path(file).resolve() if file else None
+
+
+def _look_in(folder: Path) -> None:
+    if str(folder) not in sys.path:
+        sys.path.insert(0, str(folder))
+
+
+def public_rewards(module: ModuleType) -> dict[str, Any]:
+    """The public rewards of a module by the names of their variables, in their order; each once."""
+    listed = getattr(module, "__all__", None)
+    names = [name for name in vars(module) if not name.startswith("_")] if listed is None else list(listed)
+    found: dict[str, Any] = {}
+    for name in names:
+        value = getattr(module, name, None)
+        wanted = _is_reward(value, None if listed is not None else module.__name__)
+        if wanted and not any(value is other for other in found.values()):
+            found[name] = value
+    return found
+
+
+def _is_reward(value: Any, module: str | None) -> bool:
+    """Whether it is a reward, or a trainer's function; one that is imported counts only where `module` is None."""
+    if isinstance(value, Reward):
+        return True
+    if isinstance(value, type) or not callable(value):
+        return False
+    if inspect.isfunction(value) and module is not None and value.__module__ != module:
+        return False
+    try:
+        parameters = list(inspect.signature(value).parameters)
+    except (TypeError, ValueError):
+        return False
+    return parameters[:1] == ["completions"]
+
+
+def _named(module: ModuleType, name: str, source: str) -> Any:
+    value: Any = module
+    for part in name.split("."):
+        if not hasattr(value, part):
+            known = [*public_rewards(module)]
+            there = f" Its rewards: {', '.join(known)}." if known else ""
+            raise RewardDefinitionError(f"{source} has no {part!r}.{near_miss(part, vars(module))}{there}")
+        value = getattr(value, part)
+    return value
+
+
+def constants_of(module: ModuleType, name: str) -> dict[str, Any]:
+    """What a module says of its reward `name`, by the names of `check_reward`."""
+    own = name.rpartition(".")[2].upper()
+    found = {}
+    for constant in CONSTANTS:
+        for candidate in (f"{own}_{constant}", constant):
+            if hasattr(module, candidate):
+                found[constant.lower()] = getattr(module, candidate)
+                break
+    return found

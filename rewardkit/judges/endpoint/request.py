@@ -1,0 +1,146 @@
+"""Sending: one request that goes out once, and what comes of it: ``await sender.sent(body, until)``.
+
+The ``openai`` client speaks, without retries of its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from rewardkit.core.errors import RunStopped, shorten
+from rewardkit.judges.endpoint.access import Access, problem_of
+from rewardkit.judges.endpoint.breaker import CircuitBreaker
+from rewardkit.judges.endpoint.failures import NoTime, Outage, failure_of
+from rewardkit.judges.endpoint.rates import tokens_in, tokens_of
+from rewardkit.judges.endpoint.redaction import Redaction
+from rewardkit.judges.endpoint.replies import Reply, reply_of
+from rewardkit.judges.ledger import Account
+from rewardkit.judges.usage import tally
+
+MOST_BYTES = 4_000_000
+"""Of an answer, unpacked."""
+
+_FAILURES_TO_OPEN = 8
+_SECONDS_TO_OPEN = 5.0
+_PAUSE = 5.0
+
+_log = logging.getLogger("rewardkit.judges")
+
+
+class Sender:
+    """Speaks to one endpoint in one event loop, and knows while it is down.
+
+    Raises:
+        RunStopped: the address in the environment cannot be used.
+    """
+
+    def __init__(self, access: Access, key: str) -> None:
+        import httpx2
+        from openai import AsyncOpenAI
+
+        from rewardkit.judges.endpoint.transport import Guarded
+
+        self._client = AsyncOpenAI(
+            api_key=key or "none",
+            base_url=access.base_url,
+            max_retries=0,
+            timeout=None,
+            http_client=httpx2.AsyncClient(
+                transport=Guarded(MOST_BYTES, access.concurrency), trust_env=False, follow_redirects=False, timeout=None
+            ),
+        )
+        if problem := problem_of(str(self._client.base_url)):
+            raise RunStopped(f"the judge cannot be reached: {problem}")
+        self._address = str(self._client.base_url.copy_with(query=None))
+        self._without_key = Redaction(key)
+        self._breaker = CircuitBreaker(failures=_FAILURES_TO_OPEN, patience=_SECONDS_TO_OPEN, pause=_PAUSE)
+        self._estimates = False
+
+    def whom(self, body: Mapping[str, Any]) -> str:
+        """Who is asked, for messages."""
+        return f"judge {body['model']!r} at {self._address}"
+
+    async def sent(self, body: Mapping[str, Any], until: float, account: Account | None) -> Reply:
+        """The reply to a request, before ``time.monotonic()`` is `until`.
+
+        Raises:
+            Passing: there is none now.
+            Refused: there is none for this request.
+            EndpointDown: nothing was sent.
+            RewardFailure: there is nothing left to pay it with.
+        """
+        async with self._breaker.attempt() as patience:
+            until = min(until, time.monotonic() + patience)
+            if time.monotonic() >= until:
+                raise NoTime("no time was left to send it")
+            if account is not None:
+                await account.admit()
+            tally().calls += 1
+            try:
+                reply = await self._exchanged(body, until)
+            except _Free as free:
+                tally().calls -= 1
+                if account is not None:
+                    await account.give_back()
+                raise free.failure from None
+            except BaseException:
+                if account is not None:
+                    account.keep()
+                raise
+        sent, written = self._tokens(reply, body)
+        tally().tokens += sent + written
+        if account is not None:
+            await account.charge(body["model"], sent, written)
+        return reply
+
+    async def close(self) -> None:
+        await self._client.close()
+
+    async def _exchanged(self, body: Mapping[str, Any], until: float) -> Reply:
+        """The reply to a request; _Free or an Outage where there is none."""
+        import httpx2
+        import openai
+
+        # The client's own call for any endpoint: that for completions would walk the schema of every verdict anew.
+        sending = self._client.post("/chat/completions", cast_to=object, body=dict(body))
+        try:
+            answer = await asyncio.wait_for(sending, until - time.monotonic())
+        except asyncio.TimeoutError:
+            raise Outage("it is silent or too slow") from None
+        except openai.APIStatusError as error:
+            raise _Free(failure_of(error, self._said(error))) from None
+        except Exception as error:  # whatever an answer does to who reads it
+            cause = error.__cause__ or error
+            outage = Outage(self._without_key.message(str(cause)) or type(cause).__name__)
+            raise (_Free(outage) if isinstance(cause, httpx2.ConnectError) else outage) from None
+        reply = reply_of(answer)
+        if reply is None:
+            said = shorten(self._without_key.message(str(answer)[:1000]), 80)
+            raise Outage(f"it answers with what is no chat completion: {said}")
+        return Reply(self._without_key.written(reply.text), reply.finish, reply.tokens)
+
+    def _tokens(self, reply: Reply, body: Mapping[str, Any]) -> tuple[int, int]:
+        """What the request and the reply took, estimated where the server does not say."""
+        if reply.tokens is not None:
+            return reply.tokens
+        if not self._estimates:
+            self._estimates = True
+            _log.warning("%s does not say how many tokens it takes: they are estimated", self.whom(body))
+        return tokens_in(body), tokens_of(reply.text)
+
+    def _said(self, error: Any) -> str:
+        """The endpoint's words, cut short."""
+        said = str(error.body.get("message", error.body) if isinstance(error.body, Mapping) else error.body or "")
+        return shorten(self._without_key.message(said)) if said else "no reason given"
+
+
+class _Free(Exception):
+    """A request that nobody can ask money for: it did not arrive, or got an error's status."""
+
+    def __init__(self, failure: Exception) -> None:
+        super().__init__(str(failure))
+        self.failure = failure

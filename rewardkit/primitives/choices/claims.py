@@ -1,0 +1,286 @@
+"""What a text claims: of ``It cannot be A, so the answer is B.`` only ``answer is B`` is a claim.
+
+Claims come in ranks, and the first rank that stands in a text decides:
+
+1. said: ``the answer is B``;
+2. a line of its own, the first or the last: ``B``, ``(B) Mitochondria``;
+3. called right: ``B is correct``;
+4. picked: ``I choose B``, ``So B.``, ``It's B.``;
+5. pointed at, at the very end: ``Mitochondria (B)``, ``option B``.
+
+In an answer that is marked as one (a tag, a box) the line comes first and nothing is picked. Of several claims of a
+rank the last counts; it counts for nothing where its own sentence claims another option, where it offers one in the
+same breath (``B or C``), or where another one is picked behind it. What is denied, asked, supposed or said of other
+people is no claim.
+
+Each pattern reads at most `_WINDOW` characters around one mention, so that the time is linear in the text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+from rewardkit.primitives.choices.options import Mention, Options
+
+_WINDOW = 160
+
+Rank = Callable[[int], bool]
+"""Whether a mention, by its number, is a claim of some kind."""
+
+
+def _any(*patterns: str, end: str = "") -> re.Pattern[str]:
+    return re.compile(f"(?:{'|'.join(patterns)}){end}", re.IGNORECASE)
+
+
+_BE = r"(?:is|was|are|must be|should be|will be|has to be|can only be)"
+_ADVERB = r"(?:[a-z]{1,20}ly|therefore|thus|indeed|hence|then|in fact|of course|just)"
+_KIND = r"(?:the )?(?:option|choice|answer|letter|number)"
+_OPENING = r" ?[(\[]{0,2}\Z"
+_CLOSING = r"[)\]]{0,2}"
+
+# What leads up to an option.
+
+_SAID = _any(
+    r"\b(?:answer|choice|option|solution|response|result|description|one)s?"
+    rf"(?: (?:to|for|of|in|here)\b[^.:;!?\n]{{0,80}}?)?,? {_BE}(?: {_ADVERB},?|, {_ADVERB},)?(?: {_KIND})?(?: ?:)?",
+    rf"\b(?:answer|ans|choice|solution|conclusion|correct|final|decision|verdict)(?: {_KIND})?(?: ?(?:[:=→–—-]|=>|->))",
+    rf"\b(?:correct|right|best|final) (?:answer|choice|option)(?: {_KIND})?(?: ?(?::|=|->|→))?",
+    r"(?:^|\n)(?:the |my )?(?:(?:final|correct|best) )?(?:answer|choice):?\n",
+    r"\b(?:actually|wait,|no,) (?:it's|it is)",
+    r"(?:答案|正确选项|正解|答え) ?(?:是|为|為|は)?(?:选项)? ?:?",
+    r"\b(?:respuesta|resposta|risposta|opción|opção)(?: (?:correcta|correta|corretta|final|finale))?"
+    r"(?: (?:es|é|è) ?:?| ?:)(?: la)?",
+    r"\bréponse(?: (?:correcte|finale))?(?: est ?:?| ?:)(?: la)?",
+    r"\b(?:antwort|antwoord|lösung)(?: (?:ist|is|lautet) ?:?| ?:)",
+    r"\bответ(?: ?[:—–-])?",
+    r"(?:정답|답)(?:은|:)?",
+    end=_OPENING,
+)
+_PICKED = _any(
+    r"\b(?:choose|pick|select|chose|picked|selected|choosing|go with|going with|opt for|settle on)"
+    rf"(?: {_KIND})? ?:?",
+    r"\banswer would be",
+    r"(?:选择|选|選択) ?:?",
+    end=_OPENING,
+)
+_CONCLUDED = _any(
+    r"\b(?:so|thus|therefore|hence|conclusion|it's|it is|that's|it must be)"
+    rf"(?: (?:it's|it is|it must be))?[:,]?(?: {_KIND})?",
+    end=_OPENING,
+)
+_JUDGED = _any(r"\b(?:is|as|be)", ":", end=_OPENING)
+"""Before a whole word: "the sentiment is positive"."""
+
+_POINTED = _any(
+    r"\b(?:answer|option|choice|letter) ?",
+    r"\b(?:is|be|leaves|leaves us with|elimination,|probably|definitely|say)",
+    r"[^\s(\[] [(\[]",
+    end=_OPENING,
+)
+_LINE_START = _any(r"(?:^|\n)(?:(?:option|choice|letter|answer) )?", end=_OPENING)
+
+# What follows an option.
+
+_RIGHT = re.compile(
+    rf"[)\]]?(?:[).:]? [^.,;:!?\n]{{1,60}}?)?? {_BE}(?: {_ADVERB}| also)? (?:(?:the )?(?:only |single |most )?"
+    r"(?:correct|right|accurate|appropriate|likely)\b|the (?:final |best )?(?:answer|choice|option|one)\b)(?! if\b)",
+    re.IGNORECASE,
+)
+_OVER = re.compile(rf"{_CLOSING} ?[.!,;:]{{0,2}}(?:\n|\Z)")
+_STOPS = re.compile(rf"{_CLOSING}(?: ?(?:[.!,;]|\n|\Z)| (?:because|since|as|for|due|given)\b)")
+_LABELS = re.compile(
+    rf"{_CLOSING}(?:(?<=[)\]]) ?[^?]|[.:,;!] ?|\s?[–—]| - "
+    r"| (?:because|since|as|due to|given|not|rather than|instead of)\b)"
+)
+_ALSO = re.compile(rf"{_CLOSING} (?:is|would be|could be|may be) also\b", re.IGNORECASE)
+_ASKED = re.compile(r"[)\].]{0,2} ?\?")
+_WRONG = re.compile(
+    rf"{_CLOSING} \(?(?:(?:is|was|are|would be|seems) (?:\w{{2,20}}ly )?(?:not|wrong|incorrect|false|out)\b|isn't\b"
+    r"|(?:cannot|can't|wrong|incorrect|not (?:correct|right))\b)",
+    re.IGNORECASE,
+)
+_PREDICATE = re.compile(
+    rf"{_CLOSING} (?!(?:is|are) (?:also|both|possible|plausible)\b)(?:is|isn't|was|are|aren't|were|has|have|had|would"
+    r"|does|doesn't|do|can|cannot|can't|could|makes?|holds?|describes?|refers?|fails?|says?|states?|contains?)\b"
+    r"(?! (?:correct|right)\b)",
+    re.IGNORECASE,
+)
+
+# What a clause says before its claim, to take it back.
+
+_CLAUSE = _any(r"[.!?;\n—]|, ", r"\b(?:but|so|therefore|thus|hence|however|because|since|and|then)\b")
+_DENIED = _any(
+    r"\b(?:not|never|cannot|neither|nor|nicht|pas|не)\b|n't\b|不|别",
+    r"\b(?:although|though|while|assume|hardly|second[- ]best|opposite|exclude[sd]?|eliminate[sd]?|rule[sd]? out)\b",
+    r"\b(?:wrong|wrongly|incorrect|incorrectly|worst|false|mistake|mistaken|mistakenly|distractor|trap)\b",
+    r"\b(?:tempt(?:ing|ed)|(?<!no )doubt that|unlikely|if|whether|suppose|assuming|unless|except|anything but|might)\b",
+    r"\b(?:people|students|others|everyone)\b",
+    r"(?<!the )\b(?:many|most|some|they)(?: \w{1,20}){0,3}? (?:would|may|think|thought|say|said|believe|argue)\b",
+    r"(?<!the )\b(?:many|most|some|they)(?: \w{1,20}){0,2} ?\Z",
+)
+
+# What joins two options in one breath, and what sets them apart.
+
+_JOIN_WORD = _any(
+    r"\b(?:or|and|xor|plus|vs|versus|also|alternatively|maybe|perhaps|possibly|either|then|oder|und|ou|et|o|y|или|и)\b",
+    "[或和と또는]",
+)
+_JOINED = _any(r"[\s()\[\],;:./|&+~\-–—]", _JOIN_WORD.pattern, r"\b(?:option|choice|letter)\b", end="+")
+_OR_BEFORE = _any(_JOIN_WORD.pattern, r"\bnor\b", "[/&+]")
+_APART = _any(
+    r"\b(?:not|rather|since|because|instead|over|while|whereas|unlike|as|both|neither|all|combination|but)\b|[.!?] |\n"
+)
+_LISTED = _any(r"(?:\b(?:or|and)|[,/|]) ?[(\[]?\Z")
+_ITS_LABEL = re.compile(r"[)\]:]|\. ?\w")
+_NEW_SENTENCE = _any(r"[.!?](?:\s|\Z)|\n", r"\b(?:so|thus|therefore|hence|actually|wait)\b")
+
+
+def chosen(options: Options, text: str, *, marked: bool) -> str | None:
+    """The option that `text` chooses; None where it chooses none, or more than one.
+
+    A marked answer has to be the choice itself; otherwise it may stand in an explanation.
+    """
+    plain = options.plain(text)
+    name = options.named(" ".join(text.split())) or options.named(plain)
+    mentions = None if name else options.mentions(plain)
+    return _Statement(plain, tuple(mentions)).choice(marked=marked) if mentions else name
+
+
+@dataclass(frozen=True)
+class _Statement:
+    """A plain text and the options it speaks of, in order."""
+
+    text: str
+    mentions: tuple[Mention, ...]
+
+    def choice(self, *, marked: bool) -> str | None:
+        ranks: list[Rank] = [self._said, self._line, self._right, self._picked, self._pointed]
+        for rank in [self._line, self._said, self._right, self._pointed] if marked else ranks:
+            claims = [number for number in range(len(self.mentions)) if rank(number)]
+            if claims:
+                withdrawn = not marked and self._picked_later(claims[-1])
+                return None if withdrawn else self._settled(claims)
+        return None
+
+    def _picked_later(self, number: int) -> bool:
+        """Whether another option is picked behind a claim, which then was not the last word."""
+        name, later = self.mentions[number].name, range(number + 1, len(self.mentions))
+        return any(self.mentions[other].name != name and self._picked(other) for other in later)
+
+    def _settled(self, claims: list[int]) -> str | None:
+        last = self.mentions[claims[-1]]
+        after = last
+        for number in reversed(claims):
+            mention = self.mentions[number]
+            apart = _NEW_SENTENCE.search(self.text, mention.end, after.start)
+            if apart and not _ALSO.match(self.text, after.end):
+                break
+            if mention.name != last.name:
+                return None
+            after = mention
+        return None if self._hedged(claims[-1]) else last.name
+
+    # the ranks
+
+    def _said(self, number: int) -> bool:
+        return self._stands(number, _SAID) and not self._predicated(number)
+
+    def _right(self, number: int) -> bool:
+        mention = self.mentions[number]
+        right = _RIGHT.match(self.text, mention.end, mention.end + _WINDOW)
+        if not right or self._starts_before(number + 1, right.end()):
+            return False
+        return not _ASKED.match(self.text, right.end()) and not _DENIED.search(self._clause(mention.start))
+
+    def _line(self, number: int) -> bool:
+        return number in self._lines
+
+    def _picked(self, number: int) -> bool:
+        mention = self.mentions[number]
+        if self._stands(number, _PICKED):
+            return not self._predicated(number)
+        if not _STOPS.match(self.text, mention.end):
+            return False
+        return self._stands(number, _CONCLUDED) or (len(mention.name) > 1 and self._stands(number, _JUDGED))
+
+    def _pointed(self, number: int) -> bool:
+        mention = self.mentions[number]
+        over = _OVER.match(self.text, mention.end)
+        return bool(over and over.end() == len(self.text) and self._stands(number, _POINTED))
+
+    @cached_property
+    def _lines(self) -> frozenset[int]:
+        """Mentions that are the first or the last line, alone or as its label; none where other lines are such too."""
+        starting = [number for number in range(len(self.mentions)) if self._stands(number, _LINE_START)]
+        alone = [number for number in starting if _OVER.match(self.text, self.mentions[number].end)]
+        labels = [number for number in starting if _LABELS.match(self.text, self.mentions[number].end)]
+        first, last = self.text.find("\n"), self.text.rfind("\n")
+        first = len(self.text) if first < 0 else first
+        for lines in (alone, labels):
+            edges = [n for n in lines if self.mentions[n].start < first or self.mentions[n].start > last]
+            if edges:
+                one = len({self.mentions[number].name for number in lines}) == 1
+                return frozenset(edges if one else ())
+        return frozenset()
+
+    # what stands around a mention
+
+    def _stands(self, number: int, lead: re.Pattern[str]) -> bool:
+        """Whether `lead` stands before it, and it is neither denied nor asked."""
+        mention = self.mentions[number]
+        start = max(0, mention.start - _WINDOW)
+        window = self.text[start : mention.start]
+        found = lead.search(window)
+        if not found or _ASKED.match(self.text, mention.end) or _WRONG.match(self.text, mention.end):
+            return False
+        return not _DENIED.search(self._clause(start + found.start()))
+
+    def _clause(self, end: int) -> str:
+        """What the clause that leads up to `end` has said so far."""
+        window = self.text[max(0, end - _WINDOW) : end]
+        boundary = 0
+        for match in _CLAUSE.finditer(window):
+            boundary = match.end()
+        return window[boundary:]
+
+    def _predicated(self, number: int) -> bool:
+        return bool(_PREDICATE.match(self.text, self.mentions[number].end))
+
+    def _starts_before(self, number: int, end: int) -> bool:
+        return number < len(self.mentions) and self.mentions[number].start < end
+
+    # whether another option is offered in the same breath
+
+    def _hedged(self, number: int) -> bool:
+        name = self.mentions[number].name
+        if number and self.mentions[number - 1].name != name and self._joined(number - 1, _OR_BEFORE):
+            return True
+        end = number
+        while end + 1 < len(self.mentions) and self._joined(end):
+            end += 1
+        others = any(mention.name != name for mention in self.mentions[number + 1 : end + 1])
+        return (others and not self._predicated(end)) or self._lists_another(number)
+
+    def _joined(self, number: int, word: re.Pattern[str] | None = None) -> bool:
+        """Whether nothing but a joint stands between this mention and the next; a line break needs a word for it."""
+        between = self.text[self.mentions[number].end : self.mentions[number + 1].start]
+        if len(between) > _WINDOW or not _JOINED.fullmatch(between):
+            return False
+        if word:
+            return bool(word.search(between))
+        return "\n" not in between or bool(_JOIN_WORD.search(between))
+
+    def _lists_another(self, number: int) -> bool:
+        """Whether its sentence goes on with ``or C) ...``."""
+        name, end = self.mentions[number].name, self.mentions[number].end
+        for follower in range(number + 1, len(self.mentions)):
+            mention = self.mentions[follower]
+            if mention.start - end > _WINDOW or _APART.search(self.text, end + 2, mention.start):
+                return False
+            listed = _LISTED.search(self.text[max(0, mention.start - 8) : mention.start])
+            if listed and mention.name != name and _ITS_LABEL.match(self.text, mention.end):
+                return not self._predicated(follower)
+        return False

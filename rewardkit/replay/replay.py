@@ -1,0 +1,201 @@
+"""Replaying: a reward over saved completions, batch by batch, in several processes, in their order.
+
+``for chunk, scores in replay(Replayed.of("reward.py:reward", saved("data.parquet"))): ...`` holds a few batches at a
+time. What one completion causes stays with it: an exception, a cell that cannot be read, even the end of the process.
+"""
+
+from __future__ import annotations
+
+import functools
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rewardkit.core.batch.batch import RESERVED, Batch, equality
+from rewardkit.core.errors import near_miss
+from rewardkit.core.evaluation.scorer import Scorer
+from rewardkit.core.tree.reward import Reward, bindings, walk
+from rewardkit.data.files import DataError
+from rewardkit.data.samples import asked_for
+from rewardkit.replay.processes import Pool, cores, one_reward
+from rewardkit.replay.scores import Scores, Work, score
+from rewardkit.replay.sources import Chunk, Saved
+
+_WORTHWHILE = 4.0
+"""Seconds of work from which on further processes are started, where nobody said how many."""
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """A reward and the saved completions that it is to score.
+
+    Attributes:
+        target: ``path.py:name`` or ``module:name``, which other processes load.
+        saved: the completions.
+        sources: our name -> the column of the data that stands for it.
+    """
+
+    target: str
+    saved: Saved
+    sources: Mapping[str, str]
+    reward: Reward
+
+    @classmethod
+    def of(cls, target: str, saved: Saved, sources: Mapping[str, str] | None = None) -> Replayed:
+        """Loads the reward, and sees that the data has what it asks for.
+
+        Raises:
+            RewardDefinitionError: there is no such reward.
+            DataError: there is no column of completions, or none of a name in `sources`.
+            BindingError: the reward asks for a column that is not there.
+        """
+        chosen = dict(sources or {})
+        for name, theirs in chosen.items():
+            if theirs not in saved.kinds:
+                raise _missing(saved, theirs, f"which is to be {name!r}")
+        if chosen.get("completion", "completion") not in saved.kinds:
+            raise _missing(saved, "completion", "name the column that has them with --completion")
+        found = cls(target, saved, chosen, one_reward(target))
+        found.check()
+        return found
+
+    def column(self, name: str) -> str | None:
+        """The column of the data that stands for `name`; None where there is none."""
+        theirs = self.sources.get(name, name)
+        return theirs if theirs in self.saved.kinds else None
+
+    @property
+    def names(self) -> list[str]:
+        """The columns that the reward is given: those that it names, or else all that no other name has taken."""
+        named, takes_all = asked_for(self.reward)
+        taken = set(self.sources.values())
+        known = [*self.sources, *(name for name in self.saved.columns if name not in taken)]
+        return [name for name in dict.fromkeys(known) if name not in RESERVED and (takes_all or name in named)]
+
+    def check(self) -> None:
+        nothing: dict[str, list[Any]] = {name: [] for name in self.names}
+        named, _ = asked_for(self.reward)
+        if any(name not in nothing for name in named):  # the error names all columns that there are
+            nothing |= {name: [] for name in self.saved.columns if name not in RESERVED}
+        has_ids = self.column("completion_ids") is not None
+        prompts: list[Any] | None = None if self.column("prompt") is None else []
+        Scorer(self.reward).check(Batch([], prompts=prompts, completion_ids=[] if has_ids else None, columns=nothing))
+        if self.compares and not self._common:
+            raise DataError(
+                f"the reward compares the completions of a prompt, but {self.saved.name} has no column of prompts: "
+                "name it with --columns prompt=COLUMN"
+            )
+
+    @property
+    def compares(self) -> bool:
+        """Whether the completions of a prompt are scored together."""
+        return any(node.facts.together == "group" for node, _, _ in walk(self.reward))
+
+    @property
+    def sees_batches(self) -> bool:
+        """Whether it looks at all completions that happen to be scored at once."""
+        return any(binding.scope == "batch" and not binding.foreign for _, binding in bindings(self.reward))
+
+    @property
+    def waits(self) -> bool:
+        """Whether it waits for others (judges, sandboxes, models), which work at once for a single process."""
+        return any(binding.waits for _, binding in bindings(self.reward))
+
+    @functools.cached_property
+    def _common(self) -> list[str]:
+        """The columns in which the completions of a group agree."""
+        named, _ = asked_for(self.reward)
+        ours = [name for name in ("prompt", *sorted(named)) if self.column(name) is not None]
+        return [*(self.sources.get(name, name) for name in ours), *self.saved.apart]
+
+    def batches(self, most: int) -> Iterator[tuple[Chunk, Work]]:
+        """All rows, about `most` at a time; where the reward compares, groups are kept whole."""
+        if not self.compares:
+            for chunk in self.saved.chunks(most):
+                yield chunk, self._work(chunk)
+            return
+        held: Chunk | None = None
+        for chunk in self.saved.chunks(most):
+            held = chunk if held is None else held.followed_by(chunk)
+            sizes = self._sizes(held)
+            if len(sizes) > 1:  # the last group may go on
+                whole = sum(sizes[:-1])
+                yield held.part(0, whole), self._work(held.part(0, whole), sizes[:-1])
+                held = held.part(whole)
+        if held is not None:
+            yield held, self._work(held, self._sizes(held))
+
+    def _sizes(self, chunk: Chunk) -> tuple[int, ...]:
+        """Of the runs of rows that belong to one group."""
+        starts = np.zeros(len(chunk) + 1, dtype=np.bool_)
+        starts[[0, -1]] = True
+        for name in self._common:
+            starts[1:-1] |= np.diff(equality(chunk.column(name)).numbers) != 0
+        return tuple(np.diff(np.flatnonzero(starts)).tolist())
+
+    def _work(self, chunk: Chunk, sizes: tuple[int, ...] | None = None) -> Work:
+        def values(name: str) -> list[Any] | None:
+            theirs = self.column(name)
+            return None if theirs is None else chunk.column(theirs)
+
+        ids = values("completion_ids")
+        return Work(
+            values("completion") or [],
+            values("prompt"),
+            None if ids is None or any(one is None for one in ids) else ids,
+            {name: values(name) or [] for name in self.names},
+            sizes,
+        )
+
+
+def replay(
+    replayed: Replayed,
+    *,
+    processes: int | None = None,
+    batch: int = 512,
+    told: Callable[[int], None] | None = None,
+) -> Iterator[tuple[Chunk, Scores]]:
+    """All rows with their scores, in order, a batch at a time.
+
+    Args:
+        replayed: the reward and the completions.
+        processes: that score; by default one, and all cores where there is work for some seconds. A reward that waits
+            for judges or sandboxes has one, which asks for many at once.
+        batch: completions scored at once.
+        told: called with the number of processes, once it is known.
+
+    Raises:
+        RunStopped: no further row would be spared: a wrong key, a quota that is used up.
+    """
+    scorer = Scorer(replayed.reward)
+    batches = replayed.batches(batch)
+    tell = told or _untold
+    if processes is None or processes < 2 or replayed.waits:
+        chosen, done = (1 if replayed.waits else processes), 0
+        for chunk, work in batches:
+            started = time.perf_counter()
+            yield chunk, score(scorer, work)
+            done += len(chunk)
+            if chosen is None:
+                left = (replayed.saved.size - done) * (time.perf_counter() - started) / max(len(chunk), 1)
+                chosen = cores() if left > _WORTHWHILE else 1
+                if chosen > 1:
+                    break
+        tell(chosen or 1)
+        processes = chosen or 1
+    if processes > 1:
+        tell(processes)
+        with Pool(replayed.target, processes) as pool:
+            yield from pool.results(batches)
+
+
+def _missing(saved: Saved, name: str, what: str) -> DataError:
+    there = ", ".join(saved.columns)
+    return DataError(f"{saved.name} has no column {name!r}: {what}. It has: {there}.{near_miss(name, saved.columns)}")
+
+
+def _untold(processes: int) -> None:
+    """Nobody asked."""

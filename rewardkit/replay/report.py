@@ -1,0 +1,98 @@
+"""What came of replaying: ``report.add(scores)`` batch by batch, ``report.text()`` is a table of the components."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from rewardkit.core.batch.column import Codes, Floats
+from rewardkit.core.batch.score import Outcome
+from rewardkit.core.batch.table_text import render_text, visible
+from rewardkit.core.errors import shorten_line
+from rewardkit.replay.scores import Scores
+
+_SHOWN = 10
+_WIDTH = 160
+
+
+@dataclass
+class _Line:
+    """One component, or the total."""
+
+    sum: float = 0.0
+    count: int = 0
+    low: float = math.inf
+    high: float = -math.inf
+    outcomes: list[int] = field(default_factory=lambda: [0] * len(Outcome))
+
+    def add(self, values: Floats, codes: Codes | None) -> None:
+        there = values[~np.isnan(values)]
+        if len(there):
+            self.sum += float(there.sum())
+            self.count += len(there)
+            self.low, self.high = min(self.low, float(there.min())), max(self.high, float(there.max()))
+        if codes is not None:
+            counts = np.bincount(codes, minlength=len(Outcome)).tolist()
+            self.outcomes = [one + other for one, other in zip(self.outcomes, counts, strict=True)]
+
+    def cells(self) -> list[str]:
+        if not self.count:
+            return ["-"] * 3
+        return [f"{number:.4g}" for number in (self.sum / self.count, self.low, self.high)]
+
+
+class ReplayReport:
+    """Means, extremes and outcomes of everything that was scored; grows with the components alone."""
+
+    def __init__(self) -> None:
+        self.rows = 0
+        self.without_total = 0
+        self.errors: dict[int, str] = {}
+        self.faulty = 0
+        self._total = _Line()
+        self._components: dict[str, _Line] = {}
+
+    @property
+    def mean(self) -> float:
+        """Of the totals; NaN where there is none."""
+        return self._total.sum / self._total.count if self._total.count else math.nan
+
+    def add(self, scores: Scores) -> None:
+        """The scores of the next rows."""
+        self._total.add(scores.total, None)
+        for name, values in scores.components.items():
+            self._components.setdefault(name, _Line()).add(values, scores.codes[name])
+        for row in sorted(scores.errors)[: _SHOWN - len(self.errors)]:
+            self.errors[self.rows + row] = scores.errors[row]
+        self.faulty += len(scores.errors)
+        self.rows += len(scores.total)
+        self.without_total += int(np.isnan(scores.total).sum())
+
+    def text(self) -> str:
+        """The table, and below it the first rows that could not be scored, numbered from 0."""
+        others = [outcome for outcome in Outcome if any(line.outcomes[_code(outcome)] for line in self._lines)]
+        header = ["component", "mean", "lowest", "highest", *(str(outcome) for outcome in others)]
+        cells = [
+            [name, *line.cells(), *(f"{line.outcomes[_code(outcome)]:,}" for outcome in others)]
+            for name, line in self._components.items()
+        ]
+        cells.append(["total", *self._total.cells(), *([""] * len(others))])
+        lines = [render_text(header, cells, left=0)]
+        if self.without_total:
+            lines += ["", f"{self.without_total:,} of {self.rows:,} rows have no total"]
+        if self.faulty:
+            lines += ["", f"{self.faulty:,} rows with errors:"]
+            lines += [f"  row {row}: {shorten_line(visible(why), _WIDTH)}" for row, why in self.errors.items()]
+            if self.faulty > len(self.errors):
+                lines.append(f"  ... and {self.faulty - len(self.errors):,} more")
+        return "\n".join(lines)
+
+    @property
+    def _lines(self) -> list[_Line]:
+        return list(self._components.values())
+
+
+def _code(outcome: Outcome) -> int:
+    return list(Outcome).index(outcome)

@@ -1,0 +1,157 @@
+"""Scored: what a reward says of saved completions, as small as it can travel between processes.
+
+``score(Scorer(reward), Work(["<answer>42</answer>"], None, None, {"answer": ["42"]})).total`` is ``array([1.])``.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from rewardkit.core.batch.batch import Batch
+from rewardkit.core.batch.column import Codes, Floats
+from rewardkit.core.batch.score import FAILED, Outcome
+from rewardkit.core.batch.table import ScoreTable
+from rewardkit.core.errors import BindingError, CoercionError, RewardFailure, RunStopped
+from rewardkit.core.evaluation.scorer import Scorer
+
+
+@dataclass(frozen=True)
+class Scores:
+    """What a reward says of n completions.
+
+    Attributes:
+        total: (n,) NaN where there is none.
+        components: name -> (n,) raw values, NaN where not scored.
+        codes: name -> (n,) positions in ``list(rk.Outcome)``.
+        notes: name -> row -> what was noted.
+        errors: row -> why it could not be scored, or was only by a stand-in for the reward's own bug.
+    """
+
+    total: Floats
+    components: Mapping[str, Floats]
+    codes: Mapping[str, Codes]
+    notes: Mapping[str, Mapping[int, str]] = field(default_factory=dict)
+    errors: Mapping[int, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, table: ScoreTable) -> Scores:
+        said: dict[int, list[str]] = {}
+        for fault in table.faults:
+            if np.isnan(table.total[fault.row]) or fault.outcome is Outcome.ERRORED:
+                said.setdefault(fault.row, []).append(f"{fault.component}: {fault.reason}")
+        return cls(
+            table.total,
+            {name: column.scored for name, column in table.components.items()},
+            {name: column.codes for name, column in table.components.items()},
+            {name: dict(column.notes) for name, column in table.components.items() if column.notes},
+            {row: "; ".join(dict.fromkeys(reasons)) for row, reasons in said.items()},
+        )
+
+    @classmethod
+    def none(cls, names: Iterable[str], size: int, why: str) -> Scores:
+        """Of rows that could not be scored."""
+        absent, listed = np.full(size, np.nan), list(names)
+        codes = np.full(size, FAILED, dtype=np.int8)
+        return cls(
+            absent, dict.fromkeys(listed, absent), dict.fromkeys(listed, codes), {}, dict.fromkeys(range(size), why)
+        )
+
+    @classmethod
+    def joined(cls, parts: Sequence[Scores]) -> Scores:
+        """One after the other."""
+        if len(parts) == 1:
+            return parts[0]
+        starts = list(itertools.accumulate((len(part.total) for part in parts), initial=0))
+        notes: dict[str, dict[int, str]] = {}
+        for part, start in zip(parts, starts, strict=False):
+            for name, said in part.notes.items():
+                notes.setdefault(name, {}).update({start + row: note for row, note in said.items()})
+        return cls(
+            np.concatenate([part.total for part in parts]),
+            {name: np.concatenate([part.components[name] for part in parts]) for name in parts[0].components},
+            {name: np.concatenate([part.codes[name] for part in parts]) for name in parts[0].codes},
+            notes,
+            {start + row: why for part, start in zip(parts, starts, strict=False) for row, why in part.errors.items()},
+        )
+
+
+@dataclass(frozen=True)
+class Work:
+    """What a process needs to score some rows.
+
+    Attributes:
+        completions, prompts, completion_ids, columns: as a `Batch` takes them.
+        sizes: of the groups that they make up; None where each row stands for itself.
+    """
+
+    completions: list[Any]
+    prompts: list[Any] | None
+    completion_ids: list[Any] | None
+    columns: Mapping[str, list[Any]]
+    sizes: tuple[int, ...] | None = None
+
+    @property
+    def units(self) -> int:
+        """Into how many parts it can be cut: groups stay whole."""
+        return len(self.completions) if self.sizes is None else len(self.sizes)
+
+    def part(self, first: int, last: int) -> Work:
+        """The units from `first` up to `last`."""
+        sizes = None if self.sizes is None else self.sizes[first:last]
+        start, stop = (first, last) if self.sizes is None else (sum(self.sizes[:first]), sum(self.sizes[:last]))
+        return Work(
+            self.completions[start:stop],
+            None if self.prompts is None else self.prompts[start:stop],
+            None if self.completion_ids is None else self.completion_ids[start:stop],
+            {name: values[start:stop] for name, values in self.columns.items()},
+            sizes,
+        )
+
+    def halves(self) -> tuple[Work, Work]:
+        middle = self.units // 2
+        return self.part(0, middle), self.part(middle, self.units)
+
+
+def score(scorer: Scorer, work: Work) -> Scores:
+    """The scores of `work`; what a row's cells make impossible leaves the others theirs.
+
+    Raises:
+        RunStopped: no further row would be spared: a wrong key, a quota that is used up.
+    """
+    try:
+        return Scores.joined([_scored(scorer, part) for part in _even(work)])
+    except RunStopped:
+        raise
+    except (BindingError, CoercionError, RewardFailure) as error:
+        if work.units == 1:
+            return Scores.none(scorer.components, len(work.completions), str(error))
+    return Scores.joined([score(scorer, half) for half in work.halves()])
+
+
+def _even(work: Work) -> Iterator[Work]:
+    """Runs of groups of one size, which a batch takes at once."""
+    if work.sizes is None:
+        yield work
+        return
+    cuts = [0, *(np.flatnonzero(np.diff(work.sizes)) + 1).tolist(), len(work.sizes)]
+    for first, last in pairwise(cuts):
+        yield work.part(first, last)
+
+
+def _scored(scorer: Scorer, work: Work) -> Scores:
+    if any(completion is None for completion in work.completions):
+        raise BindingError("there is no completion in this row")
+    batch = Batch(
+        work.completions,
+        prompts=work.prompts,
+        completion_ids=work.completion_ids,
+        columns=work.columns,
+        num_generations=work.sizes[0] if work.sizes else None,
+    )
+    return Scores.of(scorer.score(batch, strict=False))

@@ -1,0 +1,303 @@
+"""Saved completions, whatever holds them: ``saved("runs/x").chunks(512)`` gives them a few hundred at a time.
+
+A file (.jsonl, .json, .csv, .parquet), the tables that TRL writes with ``log_completions=True``, or a recorded run.
+"""
+
+from __future__ import annotations
+
+import glob
+import itertools
+import json
+import math
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, final
+
+from rewardkit.data.files import DataError, Row, parquet_file, rows_of
+
+if TYPE_CHECKING:
+    import pyarrow
+
+    from rewardkit.store.run import Run
+
+_RUN_ROWS = 4096
+"""Completions of a recorded run that are fetched at once."""
+
+
+class Chunk(ABC):
+    """Some rows in a run."""
+
+    @abstractmethod
+    def __len__(self) -> int: ...
+
+    @abstractmethod
+    def column(self, name: str) -> list[Any]:
+        """(n,) the values called `name`; None where a row has none."""
+
+    @abstractmethod
+    def rows(self) -> list[Row]:
+        """(n,) the rows as mappings."""
+
+    @abstractmethod
+    def part(self, start: int, stop: int | None = None) -> Chunk:
+        """The rows from `start` up to `stop`."""
+
+    @abstractmethod
+    def followed_by(self, other: Any) -> Chunk:
+        """These rows and then those of `other`, a chunk of the same data."""
+
+
+@final
+@dataclass(frozen=True)
+class Listed(Chunk):
+    """Rows that were read one by one."""
+
+    listed: Sequence[Row]
+
+    def __len__(self) -> int:
+        return len(self.listed)
+
+    def column(self, name: str) -> list[Any]:
+        return [row.get(name) for row in self.listed]
+
+    def rows(self) -> list[Row]:
+        return list(self.listed)
+
+    def part(self, start: int, stop: int | None = None) -> Listed:
+        return Listed(self.listed[start:stop])
+
+    def followed_by(self, other: Listed) -> Listed:
+        return Listed([*self.listed, *other.listed])
+
+
+@final
+@dataclass(frozen=True)
+class Tabular(Chunk):
+    """Rows of an Arrow table: they keep their types, and columns that nobody asks for are never unpacked."""
+
+    table: pyarrow.Table
+
+    def __len__(self) -> int:
+        return int(self.table.num_rows)
+
+    def column(self, name: str) -> list[Any]:
+        found: list[Any] = self.table[name].to_pylist()
+        return found
+
+    def rows(self) -> list[Row]:
+        found: list[Row] = self.table.to_pylist()
+        return found
+
+    def part(self, start: int, stop: int | None = None) -> Tabular:
+        return Tabular(self.table.slice(start, None if stop is None else stop - start))
+
+    def followed_by(self, other: Tabular) -> Tabular:
+        import pyarrow as pa
+
+        return Tabular(pa.concat_tables([self.table, other.table]))
+
+
+@dataclass(frozen=True)
+class Saved:
+    """Saved completions.
+
+    Attributes:
+        name: of the file or folder.
+        size: how many completions there are.
+        kinds: column -> the types of its values: none where all are None, ``object`` where nobody looked.
+        chunks: gives all rows, at most so many at a time.
+        apart: columns that tell completions of one prompt apart which do not belong to one group: of another step.
+        schema: the Arrow types, where it has such.
+    """
+
+    name: str
+    size: int
+    kinds: dict[str, set[type]]
+    chunks: Callable[[int], Iterator[Chunk]]
+    apart: tuple[str, ...] = ()
+    schema: Any = field(default=None, compare=False)
+
+    @property
+    def columns(self) -> list[str]:
+        return list(self.kinds)
+
+
+def saved(source: str | os.PathLike[str], *, limit: int | None = None) -> Saved:
+    """The completions in a file, in TRL's folder, or in a recorded run.
+
+    ``saved("completions.jsonl").size``. Of text files each row is read once to begin with, so that line 70,000 is
+    not found to be broken after an hour.
+
+    Args:
+        source: a .jsonl, .json, .csv or .parquet file; the ``output_dir`` of a trainer with its folder
+            ``completions``; the folder of a recorded run, or its address.
+        limit: only so many rows from the start.
+
+    Raises:
+        DataError: there is nothing of the kind; the message says which line.
+        MissingExtraError: what reads Parquet or runs is not installed.
+    """
+    address = os.fspath(source)
+    path = Path(address)
+    try:
+        if "://" in address or (path / "run.json").is_file():
+            found = _recorded(address, limit)
+        elif path.is_dir():
+            found = _logged(path, limit)
+        elif path.suffix.lower() == ".parquet":
+            found = _tabular(address, [path], limit)
+        else:
+            found = _listed(path, limit)
+    except OSError as error:
+        raise DataError(f"{address} cannot be read: {error.strerror or error}") from None
+    if not found.size:
+        raise DataError(f"there are no completions in {address}")
+    return found
+
+
+def _listed(path: Path, limit: int | None) -> Saved:
+    kinds: dict[str, set[type]] = {}
+    size = 0
+    for _, row in itertools.islice(rows_of(path), limit):
+        size += 1
+        for name, value in row.items():
+            known = kinds.setdefault(name, set())
+            if value is not None:
+                known.add(object if type(value) is int and value.bit_length() > 63 else type(value))
+
+    def chunks(most: int) -> Iterator[Chunk]:
+        rows = (row for _, row in itertools.islice(rows_of(path), size))
+        while taken := list(itertools.islice(rows, most)):
+            yield Listed(taken)
+
+    return Saved(str(path), size, kinds, chunks)
+
+
+def _tabular(name: str, paths: Sequence[Path], limit: int | None, apart: tuple[str, ...] = ()) -> Saved:
+    """Parquet files of one kind, one after the other."""
+    import pyarrow as pa
+
+    schemas, size = [], 0
+    for path in paths:
+        with parquet_file(path) as file:
+            schemas.append(file.schema_arrow.remove_metadata())
+            size += file.metadata.num_rows
+    try:
+        schema = pa.unify_schemas(schemas, promote_options="permissive")
+    except pa.ArrowException as error:
+        raise DataError(f"the files in {name} have columns of one name and different types: {error}") from None
+    twice = next((one for one in schema.names if schema.names.count(one) > 1), None)
+    if twice is not None:
+        raise DataError(f"{name}: the column {twice!r} stands there twice")
+    size = size if limit is None else min(size, limit)
+
+    def chunks(most: int) -> Iterator[Chunk]:
+        left = size
+        for path in paths:
+            with parquet_file(path) as file:
+                for batch in file.iter_batches(batch_size=most):
+                    if not left:
+                        return
+                    table = pa.Table.from_batches([batch.slice(0, left)]).replace_schema_metadata(None)
+                    left -= table.num_rows
+                    yield Tabular(_filled(table, schema))
+
+    return Saved(name, size, {one: {object} for one in schema.names}, chunks, apart, schema)
+
+
+def _filled(table: pyarrow.Table, schema: pyarrow.Schema) -> pyarrow.Table:
+    """`table` with all columns of `schema`, in its order."""
+    import pyarrow as pa
+
+    there = set(table.schema.names)
+    columns = [table[one.name] if one.name in there else pa.nulls(table.num_rows) for one in schema]
+    return pa.Table.from_arrays(columns, names=schema.names).cast(schema)
+
+
+def _logged(folder: Path, limit: int | None) -> Saved:
+    """The tables of TRL, whose groups are those of one step."""
+    for place in (folder / "completions", folder):
+        paths = sorted(map(Path, glob.glob(os.path.join(glob.escape(str(place)), "completions_*.parquet"))))
+        if paths:
+            return _tabular(str(folder), paths, limit, ("step",))
+    raise DataError(
+        f"{folder} is no recorded run and holds no completions/completions_*.parquet, which TRL writes with "
+        "GRPOConfig(log_completions=True); of other data name the file"
+    )
+
+
+def _recorded(address: str, limit: int | None) -> Saved:
+    """A recorded run: its completions with the columns of their prompts, and the total that they were given."""
+    from rewardkit.store.run import RunError, open_run
+
+    try:
+        run = open_run(address)
+    except RunError as error:
+        raise DataError(str(error)) from None
+    counts: list[tuple[int, int]] = run.sql(
+        "select step, count(*) from scores where training group by step order by step"
+    ).fetchall()
+    size = sum(count for _, count in counts)
+    size = size if limit is None else min(size, limit)
+    names: set[str] = set()
+    for (cells,) in run.sql("select distinct cast(json_keys(columns) as varchar[]) from prompts").fetchall():
+        names.update(cells or ())
+    apart = ("attempt", "rank", "part", "group")
+    columns = [
+        *_KEYS,
+        "prompt",
+        *sorted(names - {*_KEYS, "prompt", "completion", "recorded"}),
+        "completion",
+        "recorded",
+    ]
+
+    def chunks(most: int) -> Iterator[Chunk]:
+        left = size
+        for first, last in _spans(counts):
+            rows = _run_rows(run, first, last, columns)[:left]
+            left -= len(rows)
+            for start in range(0, len(rows), most):
+                yield Listed(rows[start : start + most])
+
+    kinds: dict[str, set[type]] = {name: {_KINDS.get(name, object)} for name in columns}
+    return Saved(address, size, kinds, chunks, apart)
+
+
+_KEYS = ("step", "attempt", "rank", "part", "row", "group", "prompt_id")
+_KINDS: Mapping[str, type] = {**dict.fromkeys(_KEYS, int), "prompt_id": str, "recorded": float}
+
+
+def _spans(counts: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """First and last step of spans with few enough completions to be held at once."""
+    first, held = None, 0
+    for position, (step, count) in enumerate(counts):
+        first = step if first is None else first
+        held += count
+        following = counts[position + 1][1] if position + 1 < len(counts) else math.inf
+        if held + following > _RUN_ROWS:
+            yield first, step
+            first, held = None, 0
+
+
+def _run_rows(run: Run, first: int, last: int, columns: Sequence[str]) -> list[Row]:
+    found = run.sql(
+        "select s.step, s.attempt, s.rank, s.part, s.row, s.group, s.prompt_id, p.prompt, p.messages, p.columns, "
+        "c.completion, c.messages, s.total from scores s join completions c using (attempt, rank, part, row) "
+        "left join prompts p on p.prompt_id = s.prompt_id where s.training and s.step between ? and ? "
+        "order by s.step, s.attempt, s.rank, s.part, s.row",
+        [first, last],
+    ).fetchall()
+    rows: list[Row] = []
+    for *keys, prompt, asked, cells, completion, said, total in found:
+        row: Row = {
+            **json.loads(cells or "{}"),
+            **dict(zip(_KEYS, keys, strict=True)),
+            "prompt": prompt if asked is None else json.loads(asked),
+            "completion": completion if said is None else json.loads(said),
+            "recorded": total,
+        }
+        rows.append({name: row.get(name) for name in columns})
+    return rows

@@ -1,0 +1,152 @@
+"""Runs that were not recorded here, from what TRL leaves behind: ``rk.import_run("trl_output", into="runs/y")``.
+
+With ``log_completions=True`` TRL writes ``completions/completions_00012.parquet`` at each logging step: prompts,
+completions, rewards, advantages of the last batch before it.
+"""
+
+from __future__ import annotations
+
+import glob
+import math
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rewardkit.core.batch.column import Column
+from rewardkit.core.batch.messages import completion_text
+from rewardkit.core.batch.score import ABSTAINED, SCORED
+from rewardkit.core.batch.table import ScoreTable
+from rewardkit.core.errors import near_miss, shorten
+from rewardkit.core.tree.fingerprints import fingerprint
+from rewardkit.store.parts import Files, decoded
+from rewardkit.store.recorder import Recorder
+from rewardkit.store.records import ComponentDescription, Record, Version
+from rewardkit.store.run import NotARun, Run, RunError, open_run
+from rewardkit.store.schema import COMMITTING
+
+if TYPE_CHECKING:
+    import pyarrow
+
+_OWN = ("step", "prompt", "completion", "advantage")
+_RAW = "components/"
+"""What rewardkit logs beside the rewards, which are its terms then."""
+
+
+def import_run(
+    source: str | os.PathLike[str],
+    into: str | os.PathLike[str],
+    *,
+    rewards: Sequence[str] | None = None,
+    weights: Mapping[str, float] | None = None,
+) -> Run:
+    """Makes a run of the completions that TRL logged.
+
+    ``rk.import_run("trl_output", into="runs/y").scores().df()``.
+
+    Args:
+        source: the trainer's ``output_dir``, or its folder ``completions``.
+        into: a folder that holds no run yet.
+        rewards: the columns that are rewards; without it, all that hold numbers.
+        weights: name of a reward -> its weight in the total; 1 where it is not named, as in TRL.
+
+    Raises:
+        NotARun: there are no such files in `source`.
+        RunError: `into` holds a run already, there is no such reward, or a file is not what TRL writes.
+    """
+    target = Files.at(into)
+    if target.parts(COMMITTING) or "run.json" in target.names(""):
+        raise RunError(f"{target.root} holds a run already: choose another folder, or delete it")
+    paths = _paths(os.fspath(source))
+    found, raw = _columns(paths)
+    names = found if rewards is None else list(rewards)
+    for name in (*names, *(weights or {})):
+        if name not in found:
+            there = ", ".join(found) or "none"
+            raise RunError(f"there is no reward {name!r} in {source}; there are: {there}.{near_miss(name, found)}")
+    chosen = dict.fromkeys(names, 1.0) | dict(weights or {})
+    title = os.path.basename(os.path.abspath(os.fspath(source)))
+    with Recorder(into, title=title, patience=math.inf) as recorder:
+        for record in _records(paths, raw, chosen):
+            recorder.record(record)
+    return open_run(into)
+
+
+def _paths(source: str) -> list[str]:
+    for folder in (os.path.join(source, "completions"), source):
+        found = sorted(glob.glob(os.path.join(glob.escape(folder), "completions_*.parquet")))
+        if found:
+            return found
+    raise NotARun(
+        f"{source} holds no completions/completions_*.parquet: TRL writes them with GRPOConfig(log_completions=True)"
+    )
+
+
+def _columns(paths: list[str]) -> tuple[list[str], list[str]]:
+    """The rewards in any of the files: columns of numbers that are not TRL's own; and rewardkit's raw components."""
+    import pyarrow as pa
+    import pyarrow.parquet as parquet
+
+    rewards: dict[str, None] = {}
+    raw: dict[str, None] = {}
+    for path in paths:
+        try:
+            schema = parquet.read_schema(path)
+        except (OSError, pa.ArrowException) as error:
+            raise RunError(f"{path} cannot be read ({shorten(str(error))}): delete it and import the others") from error
+        lacking = [name for name in _OWN[:3] if name not in schema.names]
+        if lacking:
+            raise RunError(f"{path} has no column {lacking[0]!r}: it is not one of TRL's tables of completions")
+        for field in schema:
+            is_number = any(test(field.type) for test in (pa.types.is_floating, pa.types.is_integer, pa.types.is_null))
+            if field.name not in (*_OWN, "__index_level_0__") and is_number:
+                (raw if field.name.startswith(_RAW) else rewards)[field.name.removeprefix(_RAW)] = None
+    return list(rewards), list(raw)
+
+
+def _records(paths: list[str], raw: list[str], weights: Mapping[str, float]) -> Iterator[Record]:
+    components = raw or list(weights)
+    version = Version(
+        fingerprint(("imported", tuple(components), tuple(weights.items()))),
+        " + ".join(f"{weight:g} * {name}" for name, weight in weights.items()),
+        tuple(ComponentDescription(name, kind="imported") for name in components),
+        tuple(weights),
+    )
+    for path in paths:
+        with open(path, "rb") as opened:
+            rows = decoded(opened.read())
+        if rows.num_rows:
+            yield _record(rows, {name: f"{_RAW if raw else ''}{name}" for name in components}, weights, version, path)
+
+
+def _record(
+    rows: pyarrow.Table, raw: Mapping[str, str], weights: Mapping[str, float], version: Version, path: str
+) -> Record:
+    completions = rows["completion"].to_pylist()
+    components = {}
+    for name, column in raw.items():
+        values = _numbers(rows, column)
+        components[name] = Column(values, np.where(np.isnan(values), ABSTAINED, SCORED).astype(np.int8))
+    terms = {name: weight * _numbers(rows, name) for name, weight in weights.items()}
+    texts = [completion_text(value, row) for row, value in enumerate(completions)]
+    absent = np.isnan(list(terms.values())).all(axis=0) if terms else np.full(rows.num_rows, True)
+    total = np.where(absent, np.nan, np.nansum([np.zeros(rows.num_rows), *terms.values()], axis=0))
+    means = {name: column.values[column.contributing] for name, column in components.items()}
+    return Record(
+        ScoreTable(texts, components, terms, total, dict(weights)),
+        version,
+        step=int(rows["step"][0].as_py()),
+        prompts=rows["prompt"].to_pylist(),
+        completions=completions,
+        advantages=_numbers(rows, "advantage"),
+        metrics={f"components/{name}": float(values.mean()) for name, values in means.items() if len(values)},
+        time=os.path.getmtime(path),
+    )
+
+
+def _numbers(rows: pyarrow.Table, name: str) -> Any:
+    """(n,) NaN where a row has none."""
+    if name not in rows.column_names:
+        return np.full(rows.num_rows, np.nan)
+    return np.array([np.nan if value is None else value for value in rows[name].to_pylist()], dtype=np.float64)

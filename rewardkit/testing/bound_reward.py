@@ -1,0 +1,108 @@
+"""BoundReward: a reward with the examples that it is checked on and the laws that it is held to.
+
+``bound(reward, {"examples": [{"answer": "42"}], "good": ["<answer>42</answer>"]}).report()`` checks it. Tests, the
+pytest plugin and the command line all go through here, so that a reward is checked alike wherever that is asked for.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from rewardkit.core.errors import RewardDefinitionError, near_miss
+from rewardkit.core.tree.reward import Reward
+from rewardkit.testing.check import check_reward
+from rewardkit.testing.execution import Told
+from rewardkit.testing.findings import LawResult, Report
+from rewardkit.testing.laws import Law
+from rewardkit.testing.reports.sections import repeated
+from rewardkit.testing.selection import selected
+
+_OWN = ("reward", "laws", "without", "exploits", "fail_fast", "told")
+"""What `check_reward` takes and a bound reward decides for itself."""
+_LONGEST_NAME = 60
+
+
+@dataclass(eq=False)
+class BoundReward:
+    """A reward, ready to be checked.
+
+    Attributes:
+        name: how reports and tests call it.
+        reward: a reward, a trainer's function, or a list of them.
+        options: what `check_reward` is called with.
+        laws: that it is held to, the exploits among them, in the order in which they run.
+        wanted: names of the laws that somebody will ask `result` for; all of them run when the first is asked for,
+            because most laws look at the same completions, and those are scored once.
+    """
+
+    name: str
+    reward: Any
+    options: Mapping[str, Any]
+    laws: tuple[Law, ...]
+    wanted: set[str] = field(default_factory=set)
+    _results: dict[str, LawResult] = field(default_factory=dict)
+
+    def report(self, only: Collection[str] | None = None, told: Told | None = None) -> Report:
+        """What comes of its laws, or of those that are named."""
+        chosen = [law for law in self.laws if only is None or law.name in only]
+        return check_reward(self.reward, laws=chosen, told=told, **self.options).shown_as(self.name)
+
+    def result(self, law: str) -> LawResult:
+        """What comes of one law."""
+        if law not in self._results:
+            found = self.report({law, *(name for name in self.wanted if name not in self._results)}).results
+            again = repeated(found)
+            for result in found:
+                if result.law in again:
+                    reason = f"the process went down, which breaks {result.findings[0].law}"
+                    result = LawResult(result.law, "unfinished", result.tries, reason=reason, seconds=result.seconds)
+                self._results[result.law] = result
+        return self._results[law]
+
+    def of(self, reward: Any) -> BoundReward:
+        """Another reward, checked on the same examples."""
+        return BoundReward(name_of(reward), reward, self.options, self.laws)
+
+
+def bound(
+    reward: Any,
+    options: Mapping[str, Any],
+    *,
+    name: str = "",
+    laws: Iterable[Law | str] | None = None,
+    without: Iterable[Law | str] = (),
+    exploits: bool = True,
+) -> BoundReward:
+    """A reward with what `check_reward` is to be called with.
+
+    Args:
+        reward: a reward, a trainer's function, or a list of them.
+        options: keywords of `check_reward`.
+        name: by default how the reward prints.
+        laws: laws or their names, ``"exploits"`` and ``"search"`` among them; all of them by default.
+        without: laws that it is not held to.
+        exploits: False leaves the exploits and the search out of all laws.
+
+    Raises:
+        RewardDefinitionError: there is no such option or law.
+    """
+    known = [option for option in inspect.signature(check_reward).parameters if option not in _OWN]
+    for option in options:
+        if option not in known:
+            raise RewardDefinitionError(
+                f"a check has no option {option!r}.{near_miss(option, known)} It knows: {', '.join(known)}"
+            )
+    chosen = selected(laws, without=without, exploits=exploits, regressions=options.get("regressions"))
+    return BoundReward(name or name_of(reward), reward, options, chosen)
+
+
+def name_of(reward: Any) -> str:
+    """How a reward is called where it has no other name: as it prints, a function by its name."""
+    if not isinstance(reward, Reward) and callable(reward):
+        return str(getattr(reward, "__name__", type(reward).__name__))
+    text = repr(reward)
+    half = (_LONGEST_NAME - 3) // 2
+    return text if len(text) <= _LONGEST_NAME else f"{text[:half]}...{text[-half:]}"

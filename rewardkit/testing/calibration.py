@@ -1,0 +1,84 @@
+"""Calibration against labels: ``print(calibrate(reward, "labeled.jsonl"))`` shows whether a reward agrees with people.
+
+The labels come from whoever is trusted: human raters, a costly judge, unit tests. What the reward ranks otherwise is
+what training will teach wrongly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rewardkit.analysis.calibration import TOTAL, Calibration, calibration_of
+from rewardkit.core.evaluation.scorer import Scorer
+from rewardkit.core.progress.progress import Progress
+from rewardkit.core.tree.reward import Reward
+from rewardkit.data.samples import Data, arranged, read
+
+
+def calibrate(
+    reward: Reward,
+    data: Data,
+    *,
+    label: str = "label",
+    threshold: float | None = None,
+    completion: str = "completion",
+    prompt: str = "prompt",
+    group_by: str | Sequence[str] | None = None,
+    progress: Progress | None = None,
+    bins: int = 10,
+    cases: int = 5,
+    replicates: int = 1000,
+    seed: int = 0,
+) -> Calibration:
+    """How well `reward` tells good completions from bad ones, as a whole and component by component.
+
+    ::
+
+        found = calibrate(reward, "labeled.jsonl", label="is_correct")
+        print(found)               # AUC, pairs that are right, tied and wrong, thresholds, misjudged completions
+        found.total.within.wrong   # pairs of one prompt in which the worse completion scores higher
+        found.plot("reliability.png")
+
+    Args:
+        reward: a tree. A TRL function goes through ``rk.from_trl(function)``.
+        data: the path of a .jsonl, .json, .csv or .parquet file, or records: mappings with a completion, a label,
+            usually a prompt, and the columns that `reward` asks for.
+        label: the column of the labels: true or false in any spelling (``"False"`` is False), or grades, of which a
+            higher one is better.
+        threshold: also show what this threshold makes of the total.
+        completion: the column of the completions, texts or lists of messages.
+        prompt: the column of the prompts.
+        group_by: the columns that completions of one group have in common, in any order of the rows. By default the
+            prompt and the columns that `reward` names.
+        progress: where training stands; without it schedules stand at their end value.
+        bins: bins of the reliability curve.
+        cases: how many misjudged completions of each kind are kept.
+        replicates: bootstrap samples for the interval of the AUC; 0 for none.
+        seed: of the bootstrap.
+
+    Raises:
+        DataError: the data cannot be read; the message says which line.
+        BindingError: `reward` asks for a column that the data does not have.
+        CoercionError: a column's value does not fit its annotation.
+        RewardFailure: a function without a lower bound raised (others score their lowest bound and are reported).
+    """
+    scorer = Scorer(reward)
+    found = read(data)
+    labels = found.labels(label)
+    samples = arranged(
+        reward, found, completion=completion, prompt=prompt, group_by=group_by, label=label, progress=progress
+    )
+    table = scorer.score(samples.batch, strict=False)
+    bounds = {name: node.bounds for name, node in scorer.names.components}
+    return calibration_of(
+        table,
+        labels[samples.rows],
+        samples.groups,
+        rows=samples.rows,
+        bounds=bounds | {TOTAL: reward.bounds},
+        threshold=threshold,
+        bins=bins,
+        cases=cases,
+        replicates=replicates,
+        seed=seed,
+    )

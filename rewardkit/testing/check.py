@@ -1,0 +1,170 @@
+"""check_reward: holds a reward to the laws, and tries to be paid by it without doing the task."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from rewardkit.core.errors import RewardDefinitionError, shorten
+from rewardkit.core.tree.reward import Reward, bindings
+from rewardkit.core.tree.trl_function import tree_of
+from rewardkit.testing.examples import examples_of
+from rewardkit.testing.execution import Told, run_laws
+from rewardkit.testing.exploits.regressions import save
+from rewardkit.testing.findings import LawResult, Report
+from rewardkit.testing.laws import Law
+from rewardkit.testing.selection import selected
+from rewardkit.testing.subject import Promises, Subject
+from rewardkit.testing.sweep import anatomies
+from rewardkit.testing.trials import Trial
+from rewardkit.testing.wrong_answers import equal
+
+_INDIFFERENCES = ("whitespace", "unicode", "case")
+
+
+def check_reward(
+    reward: Reward | Callable[..., Any] | Sequence[Any],
+    *,
+    examples: Iterable[Mapping[str, Any]],
+    good: Any = (),
+    bad: Any = (),
+    laws: Iterable[Law | str] | None = None,
+    without: Iterable[Law | str] = (),
+    exploits: bool = True,
+    right: Callable[[str, Mapping[str, Any]], bool] | None = None,
+    distractors: Iterable[str] = (),
+    chains: Iterable[Sequence[Any]] = (),
+    indifferent: Iterable[str] = (),
+    margin: float = 0.0,
+    regressions: str | Path | None = None,
+    budget: float = 40.0,
+    patience: float = 8.0,
+    seed: int = 0,
+    fail_fast: bool = False,
+    isolate: bool = True,
+    told: Told | None = None,
+) -> Report:
+    """Holds a reward to the laws, and searches for ways to be paid without doing the task.
+
+    ::
+
+        report = check_reward(
+            rk.number("answer"),
+            examples=[{"prompt": "6*7?", "answer": "42"}],
+            good=["<answer>42</answer>"],
+            bad=["<answer>41</answer>"],
+        )
+        assert report.ok, report
+
+    Args:
+        reward: one of rewardkit's, a reward function of TRL (``def f(completions, answer, **kwargs)``), or a list of
+            both, whose sum is checked.
+        examples: rows of the data, ``{"prompt": ..., <columns>}``, two or three of different kinds; ``[{}]`` for a
+            reward that reads no columns.
+        good: completions that deserve full marks: one per example, a list of them per example, or (any other number)
+            for every example; also a function of the row. Without them the laws of right and wrong are skipped.
+        bad: completions that deserve less, the same way: ordinary mistakes of a model.
+        laws: `Law`s or their names; by default all, the exploits among them.
+        without: laws that it is not held to.
+        exploits: whether to try to be paid without doing the task.
+        right: (text, row) -> whether a completion is right: lets the search look beyond answers without the gold.
+        distractors: answers that are wrong for every example; those that may equal a gold are refused.
+        chains: completions of the first example, each better than the one before; ``(number, [...])`` of another.
+        indifferent: what must not change a score: ``"whitespace"``, ``"unicode"``, ``"case"``.
+        margin: by which each good completion has to score above each bad one.
+        regressions: a file in which what is found is kept, and tried again by the next check.
+        budget: seconds for everything; what does not fit is skipped and says so.
+        patience: seconds that one completion may take before the reward counts as hanging.
+        seed: the same seed draws the same.
+        fail_fast: stop at the first law that is broken.
+        isolate: run in a forked child (where the system can), so that a reward that hangs or dies is a finding.
+        told: called with the name, number and count of the laws as they begin.
+
+    Returns:
+        A `Report`: ``.ok``, ``.findings``, a text when printed, ``.to_json``, ``.to_html``.
+
+    Raises:
+        BindingError: the examples lack what the reward asks for.
+        RewardDefinitionError: an unknown law, or a distractor that equals a gold.
+    """
+    subject = subject_of(
+        reward,
+        examples,
+        good=good,
+        bad=bad,
+        right=right,
+        distractors=distractors,
+        chains=chains,
+        indifferent=indifferent,
+        margin=margin,
+        seed=seed,
+    )
+    todo = selected(laws, without=without, exploits=exploits, regressions=regressions)
+    started = time.monotonic()
+    subject.deadline = started + budget
+    results: list[LawResult] = []
+    with closing(run_laws(subject, todo, patience=patience, isolate=isolate, told=told)) as running:
+        for result in running:
+            results.append(result)
+            if fail_fast and result.findings:
+                break
+    if regressions is not None:
+        save(regressions, (one for result in results for one in result.findings), subject.examples)
+    return Report(
+        reward=shorten(subject.reward),
+        results=tuple(results),
+        seed=seed,
+        seconds=time.monotonic() - started,
+        fingerprint=subject.reward.fingerprint,
+    )
+
+
+def subject_of(
+    reward: Any, examples: Iterable[Mapping[str, Any]], *, good: Any = (), bad: Any = (), seed: int = 0, **promised: Any
+) -> Subject:
+    """The reward with its examples, ready to be held to laws.
+
+    Raises:
+        BindingError: the examples lack a column that the reward asks for.
+        RewardTypeError: it is no reward.
+    """
+    tree = tree_of(reward, "check_reward")
+    indifferent = tuple(promised.pop("indifferent", ()))
+    unknown = set(indifferent) - set(_INDIFFERENCES)
+    if unknown:
+        raise RewardDefinitionError(f"indifferent= knows {', '.join(_INDIFFERENCES)}, not {', '.join(sorted(unknown))}")
+    chains = tuple(_chain(chain) for chain in promised.pop("chains", ()))
+    distractors = tuple(promised.pop("distractors", ()))
+    promises = Promises(indifferent=indifferent, chains=chains, distractors=distractors, **promised)
+    subject = Subject(tree, examples_of(examples, good, bad), plain=is_foreign(tree), seed=seed, promises=promises)
+    everything = subject.batch([Trial(subject.formed(""), number) for number in range(len(subject.examples))])
+    subject.scorer.check(everything)
+    _check_distractors(subject)
+    return subject
+
+
+def _check_distractors(subject: Subject) -> None:
+    """Refuses those that may be right, which would blame a reward for paying them."""
+    for number, example in enumerate(subject.examples):
+        for anatomy in anatomies(subject, number):
+            for text in subject.promises.distractors:
+                if anatomy.gold and equal(text, anatomy.gold):
+                    raise RewardDefinitionError(
+                        f"the distractor {shorten(text)} may equal the gold {shorten(anatomy.gold)} of example "
+                        f"{number} ({shorten(dict(example.columns))}): leave it out"
+                    )
+
+
+def _chain(chain: Sequence[Any]) -> tuple[int, tuple[Any, ...]]:
+    """``["bad", "better", "best"]`` for the first example, or ``(2, [...])`` for the third."""
+    if len(chain) == 2 and isinstance(chain[0], int) and not isinstance(chain[1], str):
+        return chain[0], tuple(chain[1])
+    return 0, tuple(chain)
+
+
+def is_foreign(tree: Reward) -> bool:
+    """Whether any of its functions was written for a trainer."""
+    return any(binding.foreign for _, binding in bindings(tree))

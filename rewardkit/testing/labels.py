@@ -1,0 +1,215 @@
+"""Labeled data as examples: ``labeled(reward, "solutions.jsonl")`` gives rows, and what is right and wrong for each.
+
+A file has a completion per line, labeled or not (`labeled`), or an example per line with lists of right and wrong
+completions, ``{"prompt": "6*7?", "answer": "42", "good": ["<answer>42</answer>"], "bad": []}`` (`listed_examples`).
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rewardkit.core.batch.batch import RESERVED
+from rewardkit.core.errors import RewardDefinitionError
+from rewardkit.core.tree.reward import Reward
+from rewardkit.core.tree.trl_function import tree_of
+from rewardkit.data.reward_names import Loaded
+from rewardkit.data.samples import DataError, Records, asked_for, read
+from rewardkit.testing.bound_reward import BoundReward, bound
+from rewardkit.testing.examples import Example
+from rewardkit.testing.subject import Subject
+
+_OWN = ("prompt", "completion", "completion_ids")
+_OF_TRAINERS = ("completions", "prompts", "trainer_state", "log_extra", "log_metric")
+_MOST_EXAMPLES = 24
+_MOST_COMPLETIONS = 3
+"""Of so many prompts so many right and wrong completions are held to the laws; calibration takes them all."""
+
+
+@dataclass
+class _Row:
+    columns: dict[str, Any]
+    good: list[Any] = field(default_factory=list)
+    bad: list[Any] = field(default_factory=list)
+    completions: int = 0
+
+
+@dataclass(frozen=True)
+class Labeled:
+    """What a file of completions says.
+
+    Attributes:
+        options: ``examples``, ``good`` and ``bad`` for `check_reward`.
+        records: all that stands in the file.
+        prompts: how many different examples there are in it.
+        used: how many of them `options` has.
+        has_labels: whether each record has a label.
+        has_groups: whether some prompt has several completions.
+    """
+
+    options: dict[str, Any]
+    records: Records
+    prompts: int
+    used: int
+    has_labels: bool
+    has_groups: bool
+
+
+def labeled(reward: Any, path: str | Path, label: str = "label") -> Labeled:
+    """Completions with their labels: true is right, false is wrong; of grades the highest is right.
+
+    Args:
+        reward: its columns tell examples apart; others, such as the name of a model, do not.
+        path: of a .jsonl, .json, .csv or .parquet file: a ``completion`` per row, usually a ``prompt``, columns, and
+            a label.
+        label: the column of the labels. Without it the rows are examples for which nothing is known to be right.
+
+    Raises:
+        DataError: it cannot be read; the message says which line.
+    """
+    records = _read(path)
+    has_labels = any(label in record for record in records.records)
+    right = _right(records, label) if has_labels else None
+    completions = records.column("completion", "the completion") if "completion" in records.columns else None
+    read_columns = _columns(reward, [name for name in records.columns if name not in (label, *_OWN)])
+    rows: dict[str, _Row] = {}
+    for number, record in enumerate(records.records):
+        kept = {name: value for name, value in record.items() if name == "prompt" or name in read_columns}
+        row = rows.setdefault(json.dumps(kept, sort_keys=True, default=repr), _Row(kept))
+        row.completions += 1
+        if right is not None and completions is not None:
+            (row.good if right[number] else row.bad).append(completions[number])
+    # Prompts with right and wrong completions say most; the order stays otherwise.
+    chosen = sorted(rows.values(), key=lambda row: -(bool(row.good) + bool(row.bad)))[:_MOST_EXAMPLES]
+    return Labeled(
+        options=_options(chosen),
+        records=records,
+        prompts=len(rows),
+        used=len(chosen),
+        has_labels=has_labels and completions is not None,
+        has_groups=completions is not None
+        and "prompt" in records.columns
+        and any(row.completions > 1 for row in rows.values()),
+    )
+
+
+def listed_examples(path: str | Path) -> dict[str, Any]:
+    """Options for `check_reward` from a file with an example per row, whose ``good`` and ``bad`` are completions.
+
+    Raises:
+        DataError: it cannot be read; the message says which line.
+    """
+    rows = []
+    for record in _read(path).records:
+        columns = {name: value for name, value in record.items() if name not in ("good", "bad")}
+        rows.append(_Row(columns, _several(record.get("good")), _several(record.get("bad"))))
+    return _options(rows)
+
+
+def bound_with(
+    loaded: Loaded,
+    *,
+    data: str | Path | None = None,
+    examples: str | Path | None = None,
+    label: str = "label",
+    options: Mapping[str, Any] | None = None,
+    laws: Iterable[str] | None = None,
+    without: Iterable[str] = (),
+    exploits: bool = True,
+) -> BoundReward:
+    """A reward as its module and these files say it is to be checked; what is said here goes before the module.
+
+    Raises:
+        RewardDefinitionError: there are no examples, neither here nor in its module, though it reads columns.
+        DataError: a file cannot be read.
+    """
+    said = dict(loaded.constants)
+    own_laws, own_without = said.pop("laws", None), said.pop("without", ())
+    if data is not None or examples is not None:
+        files = [] if examples is None else [listed_examples(examples)]
+        files += [] if data is None else [labeled(loaded.reward, data, label).options]
+        said.update({name: [row for file in files for row in file[name]] for name in ("examples", "good", "bad")})
+    if "examples" not in said:
+        needed = _columns(loaded.reward)
+        if needed or _takes_any(loaded.reward):
+            reads = f"reads {', '.join(needed)}" if needed else "may read any column"
+            raise RewardDefinitionError(
+                f"{loaded.name} {reads}, but there are no examples: beside it write "
+                'EXAMPLES = [{"prompt": ..., <columns>}] ([{}] where it reads none), with GOOD and BAD completions '
+                f"(or {loaded.name.upper()}_EXAMPLES for this reward alone), or name a file with --data or --examples "
+                "(of pytest: --rewardkit-data, --rewardkit-examples)"
+            )
+        said["examples"] = [{}]
+    return bound(
+        loaded.reward,
+        {**said, **(options or {})},
+        name=loaded.name,
+        laws=own_laws if laws is None else laws,
+        without=[*own_without, *without],
+        exploits=exploits,
+    )
+
+
+def _options(rows: list[_Row]) -> dict[str, Any]:
+    def told(row: _Row, completions: list[Any]) -> list[dict[str, Any]]:
+        distinct = {json.dumps(one, default=repr): one for one in completions}
+        return [{**row.columns, "completion": one} for one in list(distinct.values())[:_MOST_COMPLETIONS]]
+
+    return {
+        "examples": [row.columns for row in rows],
+        "good": [given for row in rows for given in told(row, row.good)],
+        "bad": [given for row in rows for given in told(row, row.bad)],
+    }
+
+
+def _several(value: Any) -> list[Any]:
+    """A list of completions as it is, one completion as a list; a list of chat messages is one completion."""
+    if value is None:
+        return []
+    if isinstance(value, list) and not (value and all(isinstance(part, Mapping) for part in value)):
+        return value
+    return [value]
+
+
+def _right(records: Records, label: str) -> list[bool]:
+    labels = records.labels(label)
+    if labels.dtype == np.bool_:
+        return [bool(one) for one in labels]
+    return [bool(one >= labels.max()) for one in labels]
+
+
+def _columns(reward: Any, known: Iterable[str] = ()) -> tuple[str, ...]:
+    """The columns that a reward names; of a function that would take any, those of the known ones that it speaks of."""
+    tree = tree_of(reward, "a reward with labels")
+    named, takes_all = asked_for(tree)
+    if takes_all:
+        subject = Subject(tree, [Example(None, dict.fromkeys(known))], plain=True)
+        named |= subject.columns_read | {name for _, one in subject.bindings for name in _parameters(one.original)}
+    return tuple(sorted(named - {*RESERVED, *_OF_TRAINERS}))
+
+
+def _takes_any(reward: Any) -> bool:
+    """Whether it is a function with ``**kwargs``, which hides what it reads."""
+    kinds = [one.kind for one in inspect.signature(reward).parameters.values()] if callable(reward) else []
+    return not isinstance(reward, Reward) and inspect.Parameter.VAR_KEYWORD in kinds
+
+
+def _parameters(function: Any) -> list[str]:
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return []
+    return [one.name for one in parameters if one.kind not in (one.VAR_KEYWORD, one.VAR_POSITIONAL)]
+
+
+def _read(path: str | Path) -> Records:
+    try:
+        return read(path)
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror or error}") from None

@@ -1,0 +1,80 @@
+"""Learned: completions for a user's own function, from the texts in its code and from completions that are right.
+
+For a function that holds ``re.compile(r"<answer>(.*?)</answer>")`` these are ``<answer>42</answer>`` and
+``<answer>42``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
+
+from rewardkit.testing.anatomy import anatomy_of, replaced
+from rewardkit.testing.strategies.contents import gold_text
+from rewardkit.testing.strategies.places import guessed
+from rewardkit.testing.strategies.tags import tagged
+from rewardkit.testing.strategies.texts import bodies, wrong_answers
+from rewardkit.testing.strategies.wordings import Contents, pattern_contents
+from rewardkit.testing.vocabulary import Mined
+
+_MOST_PATTERNS = 6
+
+
+def from_code(code: Mined, row: Mapping[str, Any]) -> Contents:
+    """Completions around the tags, marks and patterns that a function speaks of.
+
+    What its author means by them is not known: right ones are no more than likely to be paid.
+    """
+    golds = [text for text in map(gold_text, _cells(code, row)) if text]
+    answers = st.sampled_from(golds) if golds else bodies()
+    wrong_ones = st.one_of([wrong_answers(gold) for gold in golds]) if golds else st.just("")
+    right: list[SearchStrategy[str]] = []
+    wrong: list[SearchStrategy[str]] = []
+    if code.tags:
+        right.append(tagged(*code.tags, body=answers))
+        wrong.append(tagged(*code.tags, body=answers, valid=False))
+    for pattern in code.patterns[:_MOST_PATTERNS]:
+        try:
+            contents = pattern_contents(re.compile(pattern, re.DOTALL), full=False)
+            contents.right.validate()
+        except Exception:  # a pattern that Hypothesis cannot make texts for
+            continue
+        right.append(contents.right)
+        wrong.append(contents.wrong)
+    # Tags are looked at above; a bare word is more often a key or a name than a mark.
+    marks = [guessed(text) for text in code.texts if not re.fullmatch(r"</?\w+>|\w+", text)]
+    for form in marks:
+        right.append(answers.map(form.around))
+        wrong.append(st.one_of(answers, wrong_ones.map(form.around)))
+    if not right:
+        return Contents(answers, wrong_ones)
+    return Contents(st.one_of(right), st.one_of(wrong))
+
+
+def from_good(good: Sequence[str], row: Mapping[str, Any]) -> Contents:
+    """Right completions as they are, and with one thing changed: a mark missing, nothing in a tag, a wrong answer."""
+    return Contents(st.sampled_from(list(good)), st.one_of([_spoilt(text, row) for text in good]))
+
+
+def _spoilt(text: str, row: Mapping[str, Any]) -> SearchStrategy[str]:
+    anatomy = anatomy_of(text, row, frozenset(row))
+    changed = []
+    for block in anatomy.blocks:
+        opening, closing = f"<{block.name}>", f"</{block.name}>"
+        changed += [text.replace(closing, "", 1), text.replace(opening, "", 1), text.replace(opening, opening * 2, 1)]
+        changed += [replaced(text, [(block.whole, "")]), replaced(text, [(block.body, "")])]
+    changed.append(anatomy.with_region(""))
+    ways: list[SearchStrategy[str]] = [st.sampled_from(list(dict.fromkeys(changed)))]
+    if anatomy.gold:
+        ways.append(wrong_answers(anatomy.gold, value=anatomy.value).map(anatomy.saying))
+    return st.one_of(ways)
+
+
+def _cells(code: Mined, row: Mapping[str, Any]) -> list[Any]:
+    """The cells that the code names, else all of them."""
+    named = [value for name, value in row.items() if name in code.names and value is not None]
+    return named or [value for value in row.values() if value is not None]

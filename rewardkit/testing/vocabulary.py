@@ -1,0 +1,187 @@
+r"""Mining: the texts that a reward's own code speaks of, so that completions can be made of them.
+
+A function that holds ``re.compile(r"<answer>(.*?)</answer>")`` and the constant ``"####"`` is tried with answers in
+these tags and behind these hashes, without anybody having to say so.
+"""
+
+from __future__ import annotations
+
+import dis
+import functools
+import inspect
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from types import CodeType
+from typing import Any
+
+from rewardkit.core.text.extraction import Tag
+from rewardkit.core.tree.reward import Reward
+from rewardkit.primitives.format import Tags
+
+_CALL = "__call__"
+_DEPTH = 4
+_LONGEST = 80
+_MOST = 60
+
+
+@dataclass(frozen=True)
+class Mined:
+    """What the code of a reward speaks of.
+
+    Attributes:
+        texts: string constants of at most 80 characters, without docstrings.
+        patterns: sources of regular expressions.
+        names: identifiers and keys that it uses, such as the names of columns.
+    """
+
+    texts: tuple[str, ...]
+    patterns: tuple[str, ...]
+    names: frozenset[str]
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """Words that the patterns look for, and short texts."""
+        found = [word for pattern in self.patterns for word in re.findall(r"(?<!\\)[A-Za-z]{3,30}", pattern)]
+        return tuple(dict.fromkeys([*found, *(text.strip() for text in self.texts if len(text) <= 40)]))
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """Names of XML-like tags that the texts and patterns speak of."""
+        found = (
+            name for text in (*self.patterns, *self.texts) for name in re.findall(r"</?([A-Za-z_]\w{0,30})>", text)
+        )
+        return tuple(dict.fromkeys(found))
+
+
+def mined(reward: Reward) -> Mined:
+    """What the functions and primitives of a tree speak of."""
+    texts: dict[str, None] = {}
+    patterns: dict[str, None] = {}
+    names: set[str] = set()
+    seen: set[int] = set()
+    for kind, text in _found(reward, _DEPTH, seen):
+        if kind == "name":
+            names.add(text)
+        elif kind == "pattern":
+            patterns.setdefault(text)
+        elif text.strip() and len(text) <= _LONGEST:
+            texts.setdefault(text)
+            names.add(text)
+    return Mined(tuple(texts)[:_MOST], tuple(patterns)[:_MOST], frozenset(names))
+
+
+def _found(value: Any, depth: int, seen: set[int]) -> Iterator[tuple[str, str]]:
+    if isinstance(value, str):
+        yield "text", value
+        return
+    if isinstance(value, re.Pattern):
+        if isinstance(value.pattern, str):
+            yield "pattern", value.pattern
+        return
+    if depth < 0 or id(value) in seen or isinstance(value, (int, float, bytes, type(None))):
+        return
+    seen.add(id(value))
+    if isinstance(value, Reward) and value.facts.binding is not None:  # its options are rewardkit's words
+        binding = value.facts.binding
+        for part in (binding.original, *(parameter.view for parameter in binding.parameters)):
+            yield from _found(part, depth, seen)
+    elif isinstance(value, (Tags, Tag)):
+        names = value.names if isinstance(value, Tags) else (value.name,)
+        for name in names:
+            yield from (("text", f"<{name}>"), ("text", f"</{name}>"))
+    elif isinstance(value, functools.partial):
+        for part in (value.func, *value.args, *value.keywords.values()):
+            yield from _found(part, depth, seen)
+    elif inspect.ismethod(value):
+        yield from _found(value.__func__, depth, seen)
+        yield from _found(value.__self__, depth, seen)
+    elif inspect.isfunction(value):
+        yield from _of_function(value, depth, seen)
+    elif isinstance(value, (list, tuple, set, frozenset)):
+        for item in list(value)[:_MOST]:
+            yield from _found(item, depth - 1, seen)
+    elif isinstance(value, Mapping):
+        for key, item in list(value.items())[:_MOST]:
+            yield from _found(key, depth - 1, seen)
+            yield from _found(item, depth - 1, seen)
+    elif is_dataclass(value) and not isinstance(value, type):
+        below = depth if isinstance(value, Reward) else depth - 1
+        for field in fields(value):
+            yield from _found(getattr(value, field.name, None), below, seen)
+        yield from _found(getattr(type(value), _CALL, None), depth - 1, seen)
+    elif callable(value) and not isinstance(value, type) and not inspect.isbuiltin(value):
+        yield from _found(vars(value) if hasattr(value, "__dict__") else None, depth - 1, seen)
+        yield from _found(getattr(type(value), _CALL, None), depth - 1, seen)
+
+
+def _of_function(function: Callable[..., Any], depth: int, seen: set[int]) -> Iterator[tuple[str, str]]:
+    if (function.__module__ or "").split(".")[0] in ("rewardkit", "re", "json", "typing"):
+        return
+    yield from _names_and_constants(function.__code__, function.__doc__)
+    reached = function.__globals__
+    for name in _globals_of(function.__code__):
+        if name in reached and not inspect.ismodule(reached[name]):
+            yield from _found(reached[name], depth - 1, seen)
+    for cell in function.__closure__ or ():
+        try:
+            yield from _found(cell.cell_contents, depth - 1, seen)
+        except ValueError:  # not assigned yet
+            continue
+    for default in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
+        yield from _found(default, depth - 1, seen)
+    wrapped = getattr(function, "__wrapped__", None)
+    if wrapped is not None:
+        yield from _found(wrapped, depth - 1, seen)
+
+
+def _names_and_constants(code: CodeType, doc: str | None) -> Iterator[tuple[str, str]]:
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _names_and_constants(constant, None)
+        elif isinstance(constant, str) and constant != doc:
+            yield ("pattern" if _is_pattern(constant) else "text"), constant
+        elif isinstance(constant, (tuple, frozenset)):
+            for item in constant:
+                if isinstance(item, str):
+                    yield "text", item
+    for name in code.co_names:
+        yield "name", name
+
+
+def _globals_of(code: CodeType) -> Iterator[str]:
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _globals_of(constant)
+
+
+def _is_pattern(text: str) -> bool:
+    """Whether a constant was meant as a regular expression, as far as can be told by looking at it."""
+    if not re.search(r"\\[dswbDSWB.]|[*+?]\)|\(\?|\[\^|\.\*|\]\+", text):
+        return False
+    try:
+        re.compile(text)
+    except (re.error, OverflowError, RecursionError):
+        return False
+    return True
+
+
+def code_of(function: Any) -> CodeType | None:
+    """The compiled code of a function, or of the ``__call__`` of an object."""
+    target = inspect.unwrap(getattr(function, "func", function))
+    code = getattr(target, "__code__", None) or getattr(getattr(type(target), _CALL, None), "__code__", None)
+    return code if isinstance(code, CodeType) else None
+
+
+def uses_argument(function: Callable[..., Any], name: str) -> bool:
+    """Whether the code of `function` ever reads its argument `name`; True where that cannot be told."""
+    code = code_of(function)
+    if code is None:
+        return True
+    for instruction in dis.get_instructions(code):
+        if instruction.opname.startswith(("LOAD_FAST", "LOAD_DEREF", "LOAD_CLOSURE", "COPY_FREE")):
+            read = instruction.argval
+            if read == name or (isinstance(read, tuple) and name in read):
+                return True
+    return any(name in constant.co_freevars for constant in code.co_consts if isinstance(constant, CodeType))

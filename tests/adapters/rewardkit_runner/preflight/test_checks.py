@@ -1,0 +1,352 @@
+"""Preflight: each thing that can go wrong is found, with its text; a sound run passes."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from datasets import Dataset
+
+import rewardkit as rk
+from rewardkit_runner.configuration.config import RunConfig
+from rewardkit_runner.preflight import Finding, Preflight, preflight
+from rewardkit_runner.preflight.environment import packages
+from rewardkit_runner.preflight.golds import golds
+from rewardkit_runner.preflight.table import Table
+from rewardkit_runner.rewards import reward_of
+from tests.adapters.rewardkit_runner.preflight import looked_at as rewards
+
+DATA = Path(os.environ.get("REWARDKIT_DATA", Path(__file__).parents[5] / "shared" / "data")) / "gsm8k"
+SMALL = {"per_device_train_batch_size": 4, "num_generations": 4, "max_steps": 5}
+
+
+def rows(count: int = 12, **columns: Any) -> list[dict[str, Any]]:
+    return [{"prompt": f"{row}+0?", "answer": str(row), **columns} for row in range(count)]
+
+
+def config(name: str = "number", **settings: Any) -> RunConfig:
+    given = {"reward": f"{rewards.__file__}:{name}", "model": "tiny", "dataset": "data.jsonl", "grpo": SMALL}
+    return RunConfig.model_validate({**given, "preflight": {"laws": False}, **settings})
+
+
+def looked(name: str, data: Any, *, held_out: Any = None, reward: Any = None, **settings: Any) -> Preflight:
+    return preflight(
+        config(name, **settings),
+        reward=getattr(rewards, name, None) if reward is None else reward,
+        training=Dataset.from_list(data),
+        held_out=None if held_out is None else Dataset.from_list(held_out),
+    )
+
+
+def test_a_sound_run_passes_with_facts_alone() -> None:
+    found = looked("number", rows(), held_out=[{"prompt": "9*9?", "answer": "81"}])
+    assert found.ok
+    assert found.text().splitlines() == [
+        "preflight: nothing stands in the way",
+        "",
+        "facts",
+        "  columns: the reward reads answer",
+        "  golds: '<answer>[answer]</answer>' earns 1, of at most 1, in 12 of 12 rows; an empty completion 0",
+        "  data: 12 prompts of 4 to 5 characters (median 4)",
+        "  batches: 4 completions at once (per_device_train_batch_size 4 x processes 1 x steps_per_generation 1): 1",
+        "    prompts with 4 each",
+        "  training: 5 steps, 20 completions, 0.417 epochs of 12 prompts",
+    ]
+
+
+CHAT = [{"role": "user", "content": "6*7?"}]
+
+DATA_FAULTS: dict[str, tuple[str, list[dict[str, Any]], str, str]] = {
+    "column missing": (
+        "number",
+        [{"prompt": "p", "anser": "1"}] * 4,
+        "error",
+        "reward 'number' asks for the column 'answer', which the data does not have. Columns: anser. Did you mean",
+    ),
+    "column of a trainer's function missing": (
+        "plain",
+        [{"prompt": "p", "anser": "1"}] * 4,
+        "error",
+        "'plain' asks for the column 'answer'",
+    ),
+    "route by a column that is missing": (
+        "routed",
+        rows(),
+        "error",
+        "route by 'task': the data has no such column. Columns: answer.",
+    ),
+    "prompts": ("number", rows(prompts="x"), "error", "column 'prompts': TRL passes an argument of this name itself"),
+    "completions": ("number", rows(completions="x"), "error", "column 'completions': TRL passes an argument of this"),
+    "log_extra": ("number", rows(log_extra="x"), "error", "column 'log_extra': TRL overwrites it"),
+    "environments": ("number", rows(environments="x"), "error", "column 'environments': TRL overwrites it"),
+    "completion": ("number", rows(completion="x"), "warning", "column 'completion': TRL keeps a column of this name"),
+    "progress": ("number", rows(progress=1), "error", "'progress' has the name of an argument with a meaning"),
+    "image": ("number", rows(image="x.png"), "warning", "column 'image': TRL takes data with such a column for multi"),
+    "mappings": ("number", rows(schema={"a": 1}), "warning", "column 'schema': holds mappings, and Arrow gives all"),
+    "lists of mappings": ("number", rows(schema=[{"a": 1}]), "warning", "column 'schema': holds mappings"),
+    "cell": (
+        "typed",
+        [*rows(), *[{"prompt": f"q{row}", "answer": "N/A"} for row in range(11)]],
+        "error",
+        "column 'answer' (training): 11 of 23 cells cannot be read as 'typed' asks: 'N/A' is not a float",
+    ),
+    "cells are listed": (
+        "typed",
+        [*rows(), *[{"prompt": f"q{row}", "answer": "N/A"} for row in range(11)]],
+        "error",
+        "row 21: 'N/A' ... and 1 more -> mend these rows",
+    ),
+    "None in a cell": (
+        "typed",
+        [*rows(), {"prompt": "q", "answer": None}],
+        "warning",
+        "column 'answer' (training): 1 of 13 cells are None: 'typed' abstains there",
+    ),
+    "route": (
+        "routed",
+        [*rows(task="math"), *rows(1, task="poem")],
+        "error",
+        "column 'task' (training): 1 rows have a value without a branch (there are: 'math', 'text')",
+    ),
+    "prompt None": ("number", [*rows(), {"prompt": None, "answer": "1"}], "error", "1 prompts are None: rows 12"),
+    "prompt empty": ("number", [*rows(), {"prompt": " ", "answer": "1"}], "warning", "1 prompts are empty: rows 12"),
+    "contradiction": (
+        "number",
+        [*rows(), {"prompt": "3+0?", "answer": "4"}],
+        "warning",
+        "1 rows have the prompt of another one and ask for something else row 12: as row 3, but answer is '4'",
+    ),
+    "gold without a number": (
+        "number",
+        [*rows(40), {"prompt": "q", "answer": "7 or 8"}],
+        "error",
+        "1 of 41 cells cannot be read as 'number' asks",
+    ),
+    "raises": ("raising", rows(), "error", "reward: it would stop the training in its first batch: reward 'raising'"),
+    "fails": ("failing", rows(), "error", "component 'failing': it fails in the first batch: the sandbox does not"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("fault", DATA_FAULTS)
+def test_what_is_wrong_with_the_data_is_said(fault: str) -> None:
+    name, data, kind, message = DATA_FAULTS[fault]
+    found = looked(name, data)
+    assert message in said(found, kind), found.text()
+    assert found.ok is (kind != "error")
+
+
+def said(found: Preflight, kind: Any) -> str:
+    """The findings of a kind on one line, so that a line break does not matter."""
+    return " ".join(" ".join(line for finding in found.of(kind) for line in finding.lines()).split())
+
+
+def test_only_the_rows_of_a_branch_are_read() -> None:
+    data = [*rows(task="math"), *({"prompt": f"t{row}", "answer": "any text", "task": "text"} for row in range(3))]
+    assert looked("routed", data).ok
+
+
+def test_only_so_many_rows_are_looked_at() -> None:
+    data = [*rows(), {"prompt": "q", "answer": "N/A"}]
+    found = looked("typed", data, preflight={"laws": False, "rows": 12})
+    assert found.ok
+    assert "13 prompts of 4 to 5 characters (median 4); 12 of them were looked at" in said(found, "fact")
+
+
+def test_the_held_out_rows_are_looked_at_too() -> None:
+    found = looked("typed", rows(), held_out=[{"prompt": "3+0?", "answer": "N/A"}])
+    assert "column 'answer' (held out): 1 of 1 cells cannot be read" in said(found, "error")
+    assert "prompts (held out): 1 of 1 are trained on as well" in said(found, "warning")
+    assert "held out data: reward 'number' asks for the column 'answer'" in said(
+        looked("number", rows(), held_out=[{"prompt": "q"}]), "error"
+    )
+
+
+def test_what_is_wrong_with_both_is_said_once() -> None:
+    found = looked("number", rows(prompts="x"), held_out=[{"prompt": "h", "answer": "1", "prompts": "x"}])
+    assert len(found.of("error")) == 1
+
+
+def test_golds_that_no_completion_can_reach_are_shown() -> None:
+    data = [*rows(20), {"prompt": "q", "answer": "seven"}]
+    found = looked("picky", data)
+    assert found.ok
+    assert "earns less than 1" in said(found, "warning")
+    assert "row 20: earns 0, answer = 'seven'" in said(found, "warning")
+
+
+def test_a_gold_that_earns_a_part_is_not_taken_for_right() -> None:
+    found = looked("distant", rows())
+    assert "'<answer>[answer]</answer>' earns 0.1, of at most 1, in 11 of 12 rows" in said(found, "fact")
+    assert found.of("warning") == []
+
+    table = Table(Dataset.from_list(rows()), rewards.distant, "training")
+    assert golds(rewards.distant, table, 5.0).best is None
+    assert golds(rewards.number, table, 5.0).best is not None
+
+
+def test_mixed_prompts_are_refused() -> None:
+    class Mixed:
+        """Arrow holds no such column; other containers do."""
+
+        column_names = ("prompt", "answer")
+        features = Dataset.from_list(rows(1)).features
+
+        def __len__(self) -> int:
+            return 4
+
+        def __getitem__(self, name: str) -> list[Any]:
+            cells: dict[str, list[Any]] = {"prompt": ["p", CHAT, "q", "r"], "answer": ["1", "2", "3", "4"]}
+            return cells[name]
+
+    mixed: Any = Mixed()
+    found = preflight(config(), reward=rewards.number, training=mixed, held_out=None)
+    assert "some are texts and others are messages" in said(found, "error")
+
+
+def test_conversations_are_answered_in_messages() -> None:
+    data = [{"prompt": CHAT, "answer": str(row)} for row in range(8)]
+    found = looked("number", data)
+    assert "earns 1, of at most 1, in 8 of 8 rows" in said(found, "fact")
+
+
+def test_an_empty_dataset_and_no_reward_are_errors() -> None:
+    empty = Dataset.from_dict({"prompt": [], "answer": []})
+    assert "the dataset has no rows" in preflight(config(), reward=rewards.number, training=empty, held_out=None).text()
+    assert "error" in [finding.kind for finding in looked("number", rows(), reward=3).findings]
+
+
+def test_laws_are_held_on_what_the_module_says_and_else_on_the_data() -> None:
+    laws = {"laws": True, "budget": 20}
+    found = looked("naive", rows(), preflight=laws)
+    assert found.ok
+    assert "law gold_above_perturbed_gold" in said(found, "warning")
+    assert "on the module's examples" in said(found, "fact")
+    assert "rk.score(reward, [" in found.text()
+
+
+@pytest.mark.slow
+def test_a_reward_that_raises_on_what_a_policy_writes_is_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "brittle_reward.py"
+    path.write_text(
+        "import rewardkit as rk\n@rk.reward\ndef brittle(completion: str, answer: str) -> float:\n"
+        "    return float(completion == answer) / (len(completion) != 1)\n"
+    )
+    settings = config(preflight={"laws": True, "budget": 20}).model_copy(update={"reward": f"{path}:brittle"})
+    found = preflight(settings, reward=reward_of(settings), training=Dataset.from_list(rows()), held_out=None)
+    assert "law total: brittle" in said(found, "error")
+    assert "on rows of the data" in said(found, "fact")
+
+
+def test_a_function_that_reads_the_state_of_the_trainer_gets_one() -> None:
+    assert looked("watching", rows()).ok
+
+
+def test_columns_that_the_reward_does_not_read_are_not_unpacked() -> None:
+    training = Dataset.from_list(rows(picture="large"))
+    asked: list[str] = []
+
+    class Watched:
+        """Notes which columns are asked for."""
+
+        column_names, features = training.column_names, training.features
+
+        def __len__(self) -> int:
+            return len(training)
+
+        def __getitem__(self, name: str) -> Any:
+            asked.append(name)
+            return training[name]
+
+    watched: Any = Watched()
+    assert preflight(config(), reward=rewards.number, training=watched, held_out=None).ok
+    assert set(asked) == {"prompt", "answer"}
+
+
+def test_a_fault_of_a_check_stops_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(table: Any) -> Any:
+        raise ZeroDivisionError("by zero")
+        yield
+
+    monkeypatch.setattr("rewardkit_runner.preflight.checks.prompts", broken)
+    found = looked("number", rows())
+    assert found.ok
+    assert "data: the check itself failed: ZeroDivisionError: by zero (broken:" in said(found, "warning")
+
+
+def test_judges_are_counted_and_not_asked() -> None:
+    found = looked("number", rows(), reward=rk.gate(rewards.number, rewards.judged()))
+    assert found.ok
+    facts = said(found, "fact")
+    assert "judge 'judge': at most 20 calls: one per completion" in facts
+    assert "neither golds nor laws were tried" in facts
+
+
+def test_a_budget_that_ends_before_the_training_is_a_warning() -> None:
+    judge = rewards.judged(budget=rk.Budget(calls=10))
+    found = looked("number", rows(), reward=judge)
+    assert "budget of 10 calls is less than the 20 that the training may make: around step 2 of 5" in said(
+        found, "warning"
+    )
+    spent = rewards.judged(budget=rk.Budget(money=2.0, prices={"judge": (1.0, 1.0)}))
+    assert "the budget of 2 money is 0.1 money per call" in said(looked("number", rows(), reward=spent), "fact")
+
+
+def test_evaluations_ask_judges_too() -> None:
+    held_out = [{"prompt": f"h{row}", "answer": "1"} for row in range(10)]
+    evaluation = {"hold_out": 10, "every": 2}
+    found = looked("number", rows(), reward=rewards.judged(), held_out=held_out, eval=evaluation)
+    assert "at most 60 calls" in said(found, "fact")  # 20 in training, 10 before, at steps 2 and 4, and after
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"quantize": "4bit", "lora": True, "model": "no/such"}, "quantize: needs bitsandbytes"),
+        ({"vllm": "colocate"}, "vllm: needs vllm, which is not installed -> pip install vllm; or vllm: null"),
+        ({"report_to": "trackio"}, "report_to trackio: needs trackio"),
+        ({"grpo": {**SMALL, "use_liger_kernel": True}}, "grpo.use_liger_kernel: needs liger-kernel"),
+    ],
+)
+def test_packages_that_the_settings_need_are_named(
+    settings: dict[str, Any], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rewardkit_runner.preflight.environment.find_spec", lambda name: None)
+    given = {"reward": "r.py:r", "model": "tiny", "dataset": "d.jsonl", "grpo": SMALL, **settings}
+    lines = [line for finding in packages(RunConfig.model_validate(given)) for line in finding.lines()]
+    assert message in " ".join(" ".join(lines).split())
+
+
+def test_a_run_in_the_output_folder_is_mentioned(tmp_path: Path) -> None:
+    for step in (5, 10):
+        (tmp_path / "checkpoints" / f"checkpoint-{step}").mkdir(parents=True)
+    found = looked("number", rows(), output=str(tmp_path))
+    assert "holds a run with a checkpoint of step 10" in said(found, "fact")
+
+
+def test_what_is_shown_cannot_act_on_the_terminal() -> None:
+    finding = Finding("error", "column '\x1b[2J'", "holds \u202e", "mend it", ("row 1: \x1b]52;",))
+    assert not {"\x1b", "\u202e"} & set(Preflight((finding,)).text())
+
+
+@pytest.mark.skipif(not DATA.is_dir(), reason=f"no GSM8K data in {DATA}; set REWARDKIT_DATA")
+def test_gsm8k_passes_as_it_is_published() -> None:
+    last = rk.extract.after("####")
+    reward = rk.number("answer", thousands=True, extract=last, gold=last)
+    data = {
+        name: Dataset.from_list(
+            [
+                {"prompt": row["question"], "answer": row["answer"]}
+                for row in map(json.loads, (DATA / f"{name}.jsonl").read_text(encoding="utf-8").splitlines())
+            ]
+        )
+        for name in ("train", "test")
+    }
+    found = preflight(config(), reward=reward, training=data["train"], held_out=data["test"])
+    assert found.ok
+    assert found.of("warning") == []
+    assert "earns 1, of at most 1, in 7,473 of 7,473 rows; an empty completion 0" in said(found, "fact")
+    wrong = preflight(config(), reward=rk.number("answer"), training=data["train"], held_out=None)
+    assert "7,473 of 7,473 cells cannot be read as 'number' asks" in said(wrong, "error")

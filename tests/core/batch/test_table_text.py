@@ -1,0 +1,47 @@
+"""Tables for a person's eyes: nothing in a cell acts on the screen, and columns stay aligned."""
+
+from __future__ import annotations
+
+import unicodedata
+
+import pytest
+from hypothesis import given, strategies as st
+
+from rewardkit.core.batch.table_text import render_html, render_text, visible
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("plain", "plain"),
+        ("é 中", "é 中"),
+        ("\x1b[2J", r"\x1b[2J"),
+        ("a\nb\tc", r"a\nb\tc"),
+        ("\u202eevil\u2066", r"\u202eevil\u2066"),
+        ("\u200b\ufeff", r"\u200b\ufeff"),
+        ("\ud800", r"\ud800"),
+        ("\u2028", r"\u2028"),
+    ],
+)
+def test_what_cannot_be_seen_is_spelled_out(text: str, shown: str) -> None:
+    assert visible(text) == shown
+
+
+@given(st.text(alphabet=st.characters(codec=None, exclude_categories=())))
+def test_nothing_invisible_is_left(text: str) -> None:
+    categories = {unicodedata.category(character) for character in visible(text)}
+    assert not categories & {"Cc", "Cf", "Co", "Cs", "Zl", "Zp"}
+
+
+def test_columns_are_aligned_and_long_cells_cut() -> None:
+    shown = render_text(["", "completion", "total"], [["0", "a" * 100, "1"], ["1", "b", "0.25"]], left=3).splitlines()
+    assert shown[1].endswith("     1")
+    assert shown[2].endswith("  0.25")
+    assert "a" * 41 + "..." in shown[1]
+    assert shown[3] == "... and 3 more rows"
+
+
+def test_html_is_escaped() -> None:
+    shown = render_html(["<b>"], [['<img src=x onerror="x">']], left=0)
+    assert "<img" not in shown
+    assert "<th>&lt;b&gt;</th>" in shown

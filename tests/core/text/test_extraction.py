@@ -1,0 +1,156 @@
+"""Extractors: what they find, what they refuse, and that no text slows or breaks them."""
+
+from __future__ import annotations
+
+import pickle
+import time
+from typing import Any
+
+import pytest
+from hypothesis import given, strategies as st
+
+import rewardkit as rk
+from rewardkit.core.text.extraction import Json, as_extractor
+from rewardkit.core.text.marks import fenced_blocks
+
+extract = rk.extract
+
+FOUND: list[tuple[Any, str, str | None]] = [
+    (extract.whole(), " text ", "text"),
+    (extract.whole(), "<think>no</think> yes", "yes"),
+    (extract.whole(), "<think>never ends", ""),
+    (extract.whole(), "no</think>yes", "yes"),
+    (extract.tag("answer"), "<answer> 42 </answer>", "42"),
+    (extract.tag("<answer>"), "<answer>42</answer>", "42"),
+    (extract.tag("answer"), "<answer>1</answer><answer>2</answer>", None),
+    (extract.tag("answer"), "</answer>42<answer>", None),
+    (extract.tag("answer"), "<answer>42", None),
+    (extract.tag("answer"), "<answer></answer>", ""),
+    (extract.tag("answer"), "<think><answer>17</answer></think><answer>42</answer>", "42"),
+    (extract.tag("answer"), "<think><answer>17</answer></think>", None),
+    (extract.boxed(), r"\boxed{1} so \boxed{42}", "42"),
+    (extract.boxed(), r"\boxed{\frac{1}{2}}", r"\frac{1}{2}"),
+    (extract.boxed(), r"\boxed{\}}", r"\}"),
+    (extract.boxed(), r"\boxed{42", None),
+    (extract.boxed(), "42", None),
+    (extract.after("####"), "so\n#### 72", "72"),
+    (extract.after("####"), "#### 1\n#### 2\nrest", "2"),
+    (extract.after("####"), "#### ", ""),
+    (extract.after("####"), "72", None),
+    (extract.fenced("python"), "```python\nprint(1)\n```", "print(1)"),
+    (extract.fenced("python"), "```py\nprint(1)\n```", None),
+    (extract.fenced("python"), "```python\nprint(1)", None),
+    (extract.fenced("python"), "```python\n1\n```\n```python\n2\n```", "2"),
+    (extract.fenced(), "```\n1\n```", "1"),
+    (extract.fenced("PYTHON"), "```Python\n1\n```", "1"),
+    (extract.fenced("json"), "```inline```\n```json\n{}\n```", "{}"),
+    (extract.fenced("json"), '```json\n{"a": "x\u2028y"}\n```', '{"a": "x\u2028y"}'),
+    (extract.fenced("md"), "````md\n```\n1\n```\n````", "```\n1\n```"),
+    (extract.fenced("json"), "```json\r\n{}\r\n```\r\n", "{}"),
+    (extract.answer(), "<answer>1</answer> \\boxed{2} #### 3", "1"),
+    (extract.answer(), "\\boxed{2} #### 3", "2"),
+    (extract.answer(), "#### 3", "3"),
+    (extract.answer(), "four", "four"),
+    (extract.answer(), "</answer>", None),
+    (extract.document(), "```json\n{}\n```", "{}"),
+    (extract.document(), "<answer>```\n[]\n```</answer>", "[]"),
+    (extract.document(), "{}", "{}"),
+    (extract.document(), "<answer>1</answer><answer>2</answer>", None),
+]
+
+
+@pytest.mark.parametrize(("extractor", "text", "found"), FOUND)
+def test_what_is_found(extractor: Any, text: str, found: str | None) -> None:
+    assert extractor(text) == found
+
+
+ALL = [
+    extract.whole(), extract.tag("answer"), extract.boxed(), extract.after("####"), extract.fenced("json"),
+    extract.fenced(), extract.answer(), extract.document(),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("extractor", ALL, ids=repr)
+def test_extractors_are_values(extractor: Any) -> None:
+    again = pickle.loads(pickle.dumps(extractor))
+    assert again == extractor
+    assert hash(again) == hash(extractor)
+    assert "object at" not in repr(extractor)
+
+
+@given(st.sampled_from(ALL), st.text(alphabet="<>/answerthink\\boxed{}#`json\n 1", max_size=80))
+def test_no_text_makes_an_extractor_raise(extractor: Any, text: str) -> None:
+    found = extractor(text)
+    assert found is None or found == found.strip()
+
+
+UNITS = [
+    "<answer>", "</answer>", "<think>", "</think>", "\\boxed{", "}", "{", "\\", "####", "#", "```\n", "```json\n",
+    " ", "\n", "<", "`", "<answer></answer>", "1", "1,",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_time_is_linear_in_the_text(unit: str) -> None:
+    started = time.perf_counter()
+    for extractor in ALL:
+        extractor(unit * (190_000 // len(unit)))
+    assert time.perf_counter() - started < 2.0
+
+
+def test_a_text_over_the_limit_holds_nothing() -> None:
+    assert extract.whole()("a" * 200_000) is not None
+    assert extract.whole()("a" * 200_001) is None
+
+
+def test_fenced_blocks_in_order() -> None:
+    assert fenced_blocks("x\n```a\n1\n```\n  ```b\n2\n  ```") == [("a", "1"), ("b", "2")]
+
+
+def test_an_own_function_is_an_extractor_and_its_faults_are_its_own() -> None:
+    def shout(text: str) -> Any:
+        if text == "boom":
+            raise ValueError("bug")
+        return 3 if text == "three" else text.upper()
+
+    reward = rk.exact("answer", extract=shout)
+    assert rk.score(reward, ["<think>x</think>yes"], answer=["YES"]).total.tolist() == [1.0]
+    with pytest.raises(rk.RewardFailure, match="bug"):
+        rk.score(reward, ["boom"], answer=["a"])
+    with pytest.raises(rk.RewardFailure, match="must return str or None, got 3"):
+        rk.score(reward, ["three"], answer=["a"])
+
+
+@pytest.mark.parametrize(
+    "value", ["answer", 3, str, type("U", (), {"__call__": lambda self, text: text, "__hash__": None})()]
+)
+def test_what_is_no_extractor_is_a_type_error(value: Any) -> None:
+    with pytest.raises(TypeError, match="takes an extractor"):
+        as_extractor(value, extract.whole())
+
+
+wrong: Any = extract
+
+
+@pytest.mark.parametrize(
+    "build", [lambda: wrong.tag(""), lambda: wrong.tag(3), lambda: wrong.after(" "), lambda: wrong.fenced(None)]
+)
+def test_impossible_arguments_are_refused(build: Any) -> None:
+    with pytest.raises(rk.RewardDefinitionError):
+        build()
+
+
+def test_json_view() -> None:
+    assert Json(extract.document())("```json\n[1]\n```").value == [1]
+    assert Json(extract.tag("a"))("none").error == "no JSON found"
+
+
+def test_a_box_inside_the_answer_tag_is_opened() -> None:
+    assert rk.extract.answer()(r"<answer>so \boxed{42}</answer>") == "42"
+    assert rk.score(rk.number("gold"), [r"<answer>\boxed{42}</answer>"], gold=[42]).total.tolist() == [1.0]
+
+
+def test_blocks_of_tildes_and_raw_text() -> None:
+    assert fenced_blocks("~~~a\n```\n~~~") == [("a", "```")]
+    assert rk.extract.raw()(" <think>a</think>b<|im_end|>") == "<think>a</think>b"
+    assert rk.extract.raw()("a" * 200_001) is None

@@ -1,0 +1,109 @@
+"""Marks: fences, boxes and hashes, and what only looks like them."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, strategies as st
+
+import rewardkit as rk
+from rewardkit.core.text.marks import behind_hashes, fenced_blocks, last_box
+
+
+@pytest.mark.parametrize(
+    ("text", "content"),
+    [
+        ("\\boxed{42}", "42"),
+        ("\\boxed {42}", "42"),
+        ("\\boxed{41} and \\boxed{42}", "42"),
+        ("\\boxed{\\frac{1}{2}}", "\\frac{1}{2}"),
+        ("\\boxed{\\{1, 2\\}}", "\\{1, 2\\}"),
+        ("\\boxed{\\boxed{42}}", "42"),
+        ("\\boxed{ \\boxed{42} }", "42"),
+        ("\\boxed{x \\ne \\boxed{42}}", "x \\ne \\boxed{42}"),
+        ("\\boxed{\\boxed{41} 42}", "\\boxed{41} 42"),
+        ("\\boxed{\\boxed{41} \\boxed{42}}", "\\boxed{41} \\boxed{42}"),
+        ("$\\boxed{42}$. I put it in \\boxed{}.", "42"),
+        ("$\\boxed{42}$. I put it in \\boxed{...}.", "42"),
+        ("\\boxed{42} \\boxed{4", None),
+        ("\\boxed{42", None),
+        ("\\boxed{}", None),
+        ("42", None),
+        ("\\boxed{a\\}b}", "a\\}b"),
+        ("x = -\\boxed{42}", "-42"),
+        ("5-\\boxed{42}", "42"),
+        ("- \\boxed{42}", "42"),
+        ("\\boxed{" + "{}" * 9 + "}", "{}" * 9),
+    ],
+)
+def test_last_box(text: str, content: str | None) -> None:
+    assert last_box(text) == content
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("so\n#### 42", "42"),
+        ("####\n42", "42"),
+        ("#### 42\nDone.", "42"),
+        ("#### Answer: 42", "42"),
+        ("#### Final Answer\n\n**B**", "**B**"),
+        ("#### The answer is 42", "42"),
+        ("#### Paris", "Paris"),
+    ],
+)
+def test_hashes_mark_an_answer(text: str, answer: str) -> None:
+    assert behind_hashes(text) == answer
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "#### Step 1: Read\nIt is 5.\n#### Step 2: Decide\nThe answer is B.",
+        "#### 1. Add\n5 + 5 = 10",
+        "**B**\n\n#### Explanation\nATP.",
+        "#### Answer\nIt is 42,\nbecause 6 * 7 = 42.",
+    ],
+)
+def test_headings_mark_none(text: str) -> None:
+    assert behind_hashes(text) == text
+    assert rk.extract.answer()(text) == text
+
+
+def test_fenced_blocks_of_both_kinds() -> None:
+    assert fenced_blocks("~~~a\n```\n~~~\n```B\n~~~\n```") == [("a", "```"), ("b", "~~~")]
+
+
+@given(st.text(alphabet="\\boxed{} .4#\n~`", max_size=80))
+def test_any_text_is_read(text: str) -> None:
+    last_box(text)
+    behind_hashes(text)
+    fenced_blocks(text)
+    box = f"{text.replace('{', '').replace('}', '')}\\\\ \\boxed{{7}}"
+    assert "\\boxed" in text or last_box(box) == "7"
+
+
+def test_a_tag_that_is_only_talked_about() -> None:
+    answer = rk.extract.answer()
+    assert answer("I will give it in <answer> tags.\n<answer>42</answer>") == "42"
+    assert answer("<answer>41</answer><answer>42</answer> \\boxed{42}") is None
+    assert answer("<answer>41</answer><answer>42") is None
+    assert answer("</answer>42<answer>") is None
+
+
+def test_prefilled_thinking() -> None:
+    where = rk.extract.prefilled()
+    assert where("6*7 = 42. Hmm wait") is None
+    assert where("6*7 = 42.</think> The answer: \\boxed{42}") == "42"
+    assert where("<think>a</think>42") == "42"
+    assert rk.extract.prefilled(rk.extract.tag("a"))("x</think><a>1</a>") == "1"
+    assert repr(where) == "prefilled(answer())"
+    with pytest.raises(TypeError, match="looks for text"):
+        rk.extract.prefilled(rk.extract.json("a"))
+
+
+def test_an_extractor_that_is_not_made_yet_says_so() -> None:
+    with pytest.raises(TypeError, match=r"rk.extract.boxed makes an extractor: write it with \(\.\.\.\)"):
+        rk.number("a", extract=rk.extract.boxed)
+    for make, name in ((rk.extract.tag, "<>"), (rk.extract.tag, "a b"), (rk.extract.fenced, " python")):
+        with pytest.raises(rk.RewardDefinitionError):
+            make(name)

@@ -1,0 +1,101 @@
+r"""Number text: one number in any dress, and nothing else."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import given, strategies as st
+
+from rewardkit.core.text.numbers import NumberText
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("42", "42"), (" -4.50 ", "-4.50"), ("+7", "7"), ("42.", "42"), (".5", "0.5"), ("4e2", "400"),
+        ("\u22125", "-5"),
+        ("$42$", "42"), ("$$42$$", "42"), ("\\(42\\)", "42"), ("\\[ -42 \\]", "-42"), ("**42**", "42"), ("`42`", "42"),
+        ("**$42$**", "42"), ("\\text{42}", "42"), ("\\mathbf{42}", "42"), ("$42$.", "42"), ("**42.**", "42"),
+        ("x = 42", "42"), ("n=-42", "-42"), ("AB_1 = 42", "42"), ("$\\theta_{12} = 42$", "42"), ("{{42}}", "42"),
+        ("\\displaystyle 42", "42"), ("\\bf 42", "42"), ("42\\,", "42"), ("\\,42", "42"), ("*42*", "42"),
+        ("\u201342", "-42"), ("- 42", "-42"), ("-$42$", "-42"), ("-**42**", "-42"), ("**-42**", "-42"),
+        ("5 × 10\u207b\xb2", "0.05"), ("5 x 10^3", "5000"),
+        ("4.2 \\times 10^{3}", "4200"), ("4.2\\cdot10^3", "4200"), ("5 × 10^-2", "0.05"),
+    ],
+)  # fmt: skip
+def test_what_is_a_number(text: str, number: str) -> None:
+    assert NumberText().read(text) == Decimal(number)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "x", "4 2", "4_2", "0x2a", "NaN", "inf", "1e1000", "42 or 43", "42,43", "1,000", "45%", "$42", "42 km",
+        "42/1",
+        "\\frac{1}{2}",
+        "6*7 = 42", "5 = 42", "wrong = 42", "x == 42", "x + y = 42", "x = y = 42",
+        "\u0664\u0662", "\uff14\uff12", "--4", "4-", "$", "$$", "**", "\\text{}",
+        "4\\times 10^{9999}",
+        "1" * 401, "\\boxed{42}", "\\text{a 42}", "4.2.1",
+        "{42", "{4}{2}", "1 000", "1'000", "42!", "4 \\, 2", "- - 4", "45 \\%", "2^{10}", "101_2", "5%%",
+        "4 \\times 10", "e5", "%",
+    ],
+)  # fmt: skip
+def test_what_is_none(text: str) -> None:
+    assert isinstance(NumberText().read(text), str)
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "number"),
+    [
+        ("1,234,567.5", {"thousands": True}, "1234567.5"),
+        ("12{,}000", {"thousands": True}, "12000"),
+        ("$12,\\!000$", {"thousands": True}, "12000"),
+        ("45%", {"percent": True}, "0.45"),
+        ("45\\%", {"percent": True}, "0.45"),
+        ("45 \\%", {"percent": True}, "0.45"),
+        ("**45**%", {"percent": True}, "0.45"),
+        ("$45$ %", {"percent": True}, "0.45"),
+        ("$-45\\%$", {"percent": True}, "-0.45"),
+        ("1\\,000", {"thousands": True}, "1000"),
+        ("1 000", {"thousands": True}, None),
+        ("18\\,\\text{dollars}", {"units": (("dollars", 1),)}, "18"),
+        ("18\\;\\text{dollars}", {"units": (("dollars", 1),)}, "18"),
+        ("**18** dollars", {"units": (("dollars", 1),)}, "18"),
+        ("$-18$ dollars", {"units": (("dollars", 1),)}, "-18"),
+        ("-$18$ dollars", {"units": (("dollars", 1),)}, "-18"),
+        ("--18 dollars", {"units": (("dollars", 1),)}, None),
+        ("18\xa0dollars", {"units": (("dollars", 1),)}, "18"),
+        ("$42", {"units": (("$", 1),)}, "42"),
+        ("-$42", {"units": (("$", 1),)}, "-42"),
+        ("\\$42", {"units": (("$", 1),)}, "42"),
+        ("42 km", {"units": (("km", 1000), ("m", 1))}, "42000"),
+        ("42m", {"units": (("km", 1000), ("m", 1))}, "42"),
+        ("42", {"units": (("km", 1000), ("m", 1))}, "42"),
+        ("42\\text{ apples}", {"units": (("apples", 1),)}, "42"),
+        ("1,5", {"thousands": True}, None),
+        ("12{,}00", {"thousands": True}, None),
+        ("42 kg", {"units": (("km", 1000),)}, None),
+        ("km", {"units": (("km", 1000),)}, None),
+        ("$42 km", {"units": (("$", 1), ("km", 1))}, None),
+    ],
+)
+def test_what_may_stand_there_is_said(text: str, options: dict[str, Any], number: str | None) -> None:
+    units = tuple((unit, Decimal(factor)) for unit, factor in options.pop("units", ()))
+    read = NumberText(**options, units=units).read(text)
+    assert read == Decimal(number) if number else isinstance(read, str)
+
+
+@given(st.text(max_size=500), st.booleans())
+def test_any_text_is_a_number_or_a_reason(text: str, loose: bool) -> None:
+    units = (("$", Decimal(1)), ("x", Decimal(2)))
+    read = NumberText(loose, loose, units if loose else ()).read(text)
+    assert isinstance(read, Decimal) or (isinstance(read, str) and read)
+
+
+@given(st.decimals(allow_nan=False, allow_infinity=False, places=3))
+def test_dress_changes_no_value(number: Decimal) -> None:
+    for dressed in (f"${number}$", f"\\({number}\\)", f"**{number}**", f"\\text{{{number}}}", f"`{number}`."):
+        assert NumberText().read(dressed) == number

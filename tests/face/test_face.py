@@ -1,0 +1,94 @@
+"""The public face: lazy, light, and complete."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import rewardkit as rk
+
+PACKAGE = Path(rk.__file__).parent
+
+
+def run(code: str, path: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """Runs `code` in a fresh interpreter, with `path` in front of everything else."""
+    head = f"import sys; sys.path.insert(0, {str(path)!r})\n" if path else ""
+    return subprocess.run([sys.executable, "-c", head + code], capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("name", rk.__all__)
+def test_every_public_name_resolves(name: str) -> None:
+    assert getattr(rk, name) is getattr(rk, name)
+
+
+def test_names_are_offered_for_completion() -> None:
+    assert {"reward", "to_trl", "schedules"} <= set(dir(rk))
+
+
+def test_an_unknown_name_gets_its_near_miss() -> None:
+    with pytest.raises(AttributeError, match="weighted_sum"):
+        rk.weigthed_sum  # type: ignore[attr-defined]  # noqa: B018
+    with pytest.raises(AttributeError, match="Did you mean 'exact'"):
+        rk.exact_match  # type: ignore[attr-defined]  # noqa: B018
+
+
+def test_no_public_name_is_a_top_level_module() -> None:
+    modules = {path.stem for path in PACKAGE.iterdir() if path.suffix == ".py" or path.is_dir()}
+    assert modules & set(rk.__all__) == {"schedules"}, "schedules is a module on purpose: rk.schedules.linear"
+
+
+def test_the_import_loads_nothing_heavy() -> None:
+    code = "import rewardkit, sys; print(*sorted(sys.modules))"
+    loaded = set(run(code).stdout.split())
+    assert not loaded & {"numpy", "pydantic", "torch", "trl", "jiter", "jsonschema_rs", "pandas"}
+
+
+def test_scoring_needs_numpy_and_pydantic_alone() -> None:
+    code = """
+import sys
+absent = ["jiter", "jsonschema_rs", "re2", "rapidfuzz", "sacrebleu", "math_verify", "sympy"]
+absent += ["torch", "trl", "transformers", "pandas", "datasets", "hypothesis"]
+for name in absent:
+    sys.modules[name] = None
+import rewardkit as rk
+table = rk.score(rk.gate(rk.tags("answer"), rk.number("gold")), ["<answer>1</answer>"], gold=[1])
+functions = rk.to_trl(rk.number("gold"))
+print(table.total.tolist(), functions[0](completions=["1"], gold=[1]))
+"""
+    result = run(code)
+    assert result.stdout == "[1.0] [1.0]\n", result.stderr
+
+
+def test_a_missing_extra_is_named_with_its_install_command() -> None:
+    code = """
+import sys
+sys.modules["jsonschema_rs"] = None
+import rewardkit as rk
+try:
+    rk.json_schema({"type": "object"})
+except rk.MissingExtraError as error:
+    print(isinstance(error, ImportError), error)
+"""
+    result = run(code)
+    assert result.stdout.startswith("True "), result.stderr
+    assert "pip install 'rewardkit-sdk[json]'" in result.stdout
+
+
+def test_files_of_the_other_rewardkit_are_reported(tmp_path: Path) -> None:
+    mixed = tmp_path / "rewardkit"
+    shutil.copytree(PACKAGE, mixed, ignore=shutil.ignore_patterns("__pycache__"))
+    assert "harbor" not in run("import rewardkit", tmp_path).stderr
+    (mixed / "criteria").mkdir()
+    assert "pip uninstall harbor-rewardkit" in run("import rewardkit", tmp_path).stderr
+
+
+@pytest.mark.parametrize("factory", [rk.exact, rk.tags, rk.gate, rk.product])
+def test_a_factory_that_was_not_called_says_so(factory: Any) -> None:
+    for use in (lambda: rk.to_trl([factory]), lambda: rk.score(factory, ["a"]), lambda: rk.monitor(factory)):
+        with pytest.raises(TypeError, match=rf"Call it: {factory.__name__}\(\.\.\.\) makes the reward"):
+            use()

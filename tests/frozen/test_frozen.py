@@ -1,0 +1,27 @@
+"""Scores change only when somebody means them to: ``python -m tests.frozen.table`` freezes them again."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.frozen import table
+
+FROZEN: dict[str, str] = json.loads(table.FILE.read_text())
+
+
+def test_compositions_score_what_they_did() -> None:
+    _compare("composition", {name: table.packed(values) for name, values in table.compositions_()})
+
+
+@pytest.mark.slow
+def test_primitives_score_what_they_did() -> None:
+    _compare("primitive", {name: table.packed(values) for name, values in table.primitives()})
+
+
+def _compare(kind: str, found: dict[str, str]) -> None:
+    expected = {name: values for name, values in FROZEN.items() if name.startswith(f"{kind}:") and name in found}
+    assert found == expected
+    missing = {name for name in FROZEN if name.startswith(f"{kind}:")} - found.keys()
+    assert all("code_" in name for name in missing), missing  # those that need a sandbox

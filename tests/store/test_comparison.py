@@ -1,0 +1,38 @@
+"""Two runs beside each other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import rewardkit as rk
+from tests.store.batches import batch, written
+
+
+def test_means_stand_beside_each_other_step_by_step(tmp_path: Path) -> None:
+    left = written(tmp_path / "left", batch(1), batch(2))
+    written(tmp_path / "right", batch(2, n=2), batch(3, training=False))
+    found = left.compare(tmp_path / "right").filter("name = 'components/form'")
+    assert found.fetchall() == [(1, "components/form", 0.375, None, 4, None), (2, "components/form", 0.375, 0.25, 4, 2)]
+    names = {name for (name,) in rk.compare_runs(left, left).select("name").fetchall()}
+    assert names == {"total", "characters", "components/form", "components/right", "terms/form", "terms/right"}
+
+
+def test_evaluation_is_compared_with_evaluation(tmp_path: Path) -> None:
+    run = written(tmp_path, batch(1), batch(1, n=2, training=False))
+    found = rk.compare_runs(tmp_path, run, training=False).filter("name = 'total'")
+    assert found.fetchall() == [(1, "total", 2.0, 2.0, 1, 1)]
+
+
+def test_a_component_of_one_run_alone_is_null_in_the_other(tmp_path: Path) -> None:
+    from rewardkit.core.batch.table import ScoreTable
+
+    record = batch(1)
+    table = record.table
+    only = ScoreTable(table.completions, {'it\'s "new"': table.components["form"]}, {}, table.total)
+    right = written(tmp_path / "right", type(record)(only, record.version, step=1))
+    found = rk.compare_runs(written(tmp_path / "left", batch(1)), right).filter("name like 'components/%'")
+    assert [row[1:4] for row in found.fetchall()] == [
+        ("components/form", 0.375, None),
+        ('components/it\'s "new"', None, 0.375),
+        ("components/right", 1.0, None),
+    ]

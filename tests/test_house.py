@@ -1,0 +1,82 @@
+"""The checks of the house fail when it is broken: each contract, each rule, tried on a copy with one bad line."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+CONTRACTS = [
+    ("rewardkit/core/errors.py", "import rewardkit.store.run", "Floors"),
+    ("rewardkit/analysis/signal.py", "import rewardkit.judges.cache", "Floors"),
+    ("rewardkit/replay/report.py", "import rewardkit.testing.laws.base", "Floors"),
+    ("adapters/rewardkit_trl/tally.py", "import rewardkit_live.mailbox", "Floors"),
+    ("rewardkit/core/batch/messages.py", "import rewardkit.core.tree.leaf", "rooms of the core"),
+    ("rewardkit/core/text/marks.py", "import rewardkit.core.processes.worker", "rooms of the core"),
+    ("rewardkit/primitives/exact.py", "import rewardkit.primitives.number", "Primitives do not know each other"),
+    ("rewardkit/primitives/sandbox/values.py", "import rewardkit.primitives.schema.checks", "Each engine"),
+    ("rewardkit/analysis/signal.py", "import torch", "Only adapters know a trainer"),
+    ("rewardkit/judges/cache.py", "import datasets", "Judges know no trainer"),
+]
+RULES = [
+    ("rewardkit/core/errors.py", "import rewardkit.core.batch.batch", "import each other in a circle"),
+    (
+        "rewardkit/schedules/plots.py",
+        "from rewardkit.core.tree.leaf import Leaf\nisinstance(None, Leaf)",
+        "asks whether something is a Leaf",
+    ),
+    ("rewardkit/data/files.py", "from rewardkit import score", "imports the face"),
+    ("rewardkit/data/files.py", "def late():\n    import rewardkit", "imports the face"),
+]
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Path:
+    """A copy of the sources, with the configuration of the checks."""
+    for part in ("rewardkit", "adapters", ".ci"):
+        shutil.copytree(ROOT / part, tmp_path / part, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    return tmp_path
+
+
+def checked(house: Path, *command: str) -> subprocess.CompletedProcess[str]:
+    path = os.pathsep.join(map(str, (house, house / "adapters")))
+    return subprocess.run(command, cwd=house, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True)
+
+
+def spoil(house: Path, file: str, line: str) -> None:
+    with (house / file).open("a", encoding="utf-8") as source:
+        source.write(f"\n{line}\n")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("file", "line", "contract"), CONTRACTS)
+def test_a_forbidden_import_breaks_its_contract(house: Path, file: str, line: str, contract: str) -> None:
+    spoil(house, file, line)
+    done = checked(house, str(Path(sys.executable).with_name("lint-imports")), "--no-cache")
+    broken = " ".join(done.stdout.split()).partition("Broken contracts")[2]
+    assert done.returncode == 1, done.stdout
+    assert contract in broken
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("file", "line", "rule"), RULES)
+def test_a_bad_line_breaks_its_rule(house: Path, file: str, line: str, rule: str) -> None:
+    spoil(house, file, line)
+    done = checked(house, sys.executable, ".ci/house.py")
+    assert done.returncode == 1
+    assert rule in done.stdout
+
+
+@pytest.mark.slow
+def test_the_house_as_it_is_breaks_none(house: Path) -> None:
+    done = checked(house, sys.executable, ".ci/house.py")
+    assert done.returncode == 0, done.stdout
+    done = checked(house, str(Path(sys.executable).with_name("lint-imports")), "--no-cache")
+    assert done.returncode == 0, done.stdout

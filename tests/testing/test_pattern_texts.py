@@ -1,0 +1,30 @@
+"""Matching: texts that patterns wait for."""
+
+from __future__ import annotations
+
+import random
+import re
+
+import pytest
+
+from rewardkit.testing.pattern_texts import matching
+
+
+@pytest.mark.parametrize("pattern", [r"(?i)\bas an ai\b", r"<answer>(\d+)</answer>", r"^#### -?\d+$", r"[^\W\d_]{3}"])
+def test_every_text_matches_its_pattern(pattern: str) -> None:
+    texts = matching([pattern])
+    assert 1 <= len(texts) <= 3
+    assert all(re.search(pattern, text) for text in texts)
+    assert all(len(text) <= 200 for text in texts)
+
+
+def test_what_cannot_be_matched_or_read_gives_nothing() -> None:
+    assert matching([]) == []
+    assert matching(["(", "[a-", "(?!)", r"(?P<a>b)(?P=c)"]) == []
+    assert matching(["(", "yes"]) != []
+
+
+def test_the_same_seed_gives_the_same_and_the_callers_chance_is_left_alone() -> None:
+    state = random.getstate()
+    assert matching([r"\w{4,9}"], seed=3) == matching([r"\w{4,9}"], seed=3)
+    assert random.getstate() == state

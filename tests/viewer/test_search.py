@@ -1,0 +1,43 @@
+"""Prompts that are found by what was written for them."""
+
+from __future__ import annotations
+
+import pytest
+
+from rewardkit.viewer.filters import Filter
+from rewardkit.viewer.search import columns_of, divided, prompts_with
+from rewardkit.viewer.watcher import Watched
+from tests.viewer.recorded import ordinary
+
+
+@pytest.fixture(scope="module")
+def watched(tmp_path_factory: pytest.TempPathFactory) -> Watched:
+    return Watched.open("run", ordinary(tmp_path_factory.mktemp("runs") / "run", 2))
+
+
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        ("answer>0.35", [False, False, True]),
+        ("total>0 step=1", [True, True, True]),
+        ("answer>0.29 answer<0.35", [False, True, True]),
+        ("completion:'THAT 11 is'", [False, False, False]),
+        ('completion:"THAT 11 is"', [False, False, True]),
+        ('completion!="that 11 is"', [True, True, False]),
+        ('completion:"that 0 is" answer>0.35', [False, False, False]),
+    ],
+)
+def test_scores_and_words_of_completions_find_their_prompts(watched: Watched, asked: str, found: list[bool]) -> None:
+    passed, complaints = prompts_with(watched, Filter.parse(asked))
+    assert (passed.tolist(), complaints) == (found, [])
+
+
+def test_what_is_no_number_is_said(watched: Watched) -> None:
+    assert "answer is a number" in prompts_with(watched, Filter.parse("answer>much"))[1][0]
+
+
+def test_columns_of_a_prompt_are_its_own(watched: Watched) -> None:
+    asked = Filter.parse("prime length<5 answer>0.5 completion:x level=hard")
+    own, theirs = divided(asked, watched.prompts.numbers, columns_of(watched.scores))
+    assert (own.words, [one.name for one in own.conditions]) == (("prime",), ["length", "level"])
+    assert [one.name for one in theirs.conditions] == ["answer", "completion"]

@@ -1,0 +1,111 @@
+"""The wording of all errors and warnings, read from the source: one text file that a person can read top to bottom.
+
+``python -m tests.wording.snapshot`` writes ``errors.txt`` again. Values are shown as in the code: ``{shorten(value)}``.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+FILE = Path(__file__).with_name("errors.txt")
+_SOURCES = ("rewardkit", "adapters")
+_RAISED = re.compile(r"(Error|Failure|Stopped|Nonsense|Misfit|Malformed|Skip|Unfinished|Refusal|Exit|Warning)$")
+_LOGGED = {"warn", "warning", "error"}
+_WIDTH = 118
+
+
+def snapshot() -> str:
+    """All wordings by file, in the order of the source."""
+    found: list[str] = []
+    for path in sorted(path for source in _SOURCES for path in (ROOT / source).rglob("*.py")):
+        lines = list(dict.fromkeys(_wordings(ast.parse(path.read_text(encoding="utf-8")))))
+        if lines:
+            found += [str(path.relative_to(ROOT)), *(_wrapped(line) for line in lines), ""]
+    return "\n".join(found)
+
+
+def _wordings(tree: ast.Module) -> Iterator[str]:
+    for function in _functions(tree):
+        texts = {
+            target.id: text
+            for node in _own(function)
+            if isinstance(node, ast.Assign) and (text := _text(node.value))
+            for target in node.targets
+            if isinstance(target, ast.Name)
+        }
+        for node in _own(function):
+            if isinstance(node, ast.Call) and (kind := _kind(node)):
+                message = " ".join(filter(None, map(_text, node.args[:1])))
+                if " " in message:
+                    yield f"{kind}: {message}"
+                    for name in re.findall(r"\{(\w+)\}", message):
+                        if " " in texts.get(name, ""):
+                            yield f"    {name}: {texts[name]}"
+
+
+def _functions(tree: ast.Module) -> Iterator[ast.AST]:
+    yield tree
+    yield from (node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)))
+
+
+def _own(function: ast.AST) -> Iterator[ast.AST]:
+    """The nodes of a function, or of a module, without those of the functions inside; in the order of the source."""
+    for node in ast.iter_child_nodes(function):
+        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            yield node
+            yield from _own(node)
+
+
+def _kind(call: ast.Call) -> str:
+    """The class of the error that a call makes, or how it is logged; empty for any other call."""
+    function = call.func
+    if isinstance(function, ast.Name):
+        return function.id if _RAISED.search(function.id) or function.id in _LOGGED else ""
+    if isinstance(function, ast.Attribute):
+        if function.attr in _LOGGED:
+            return f"log {function.attr}"
+        return function.attr if _RAISED.search(function.attr) and not function.attr.startswith("_") else ""
+    return ""
+
+
+def _text(node: ast.expr) -> str:
+    """The text of an expression, its values in braces; empty where there is none."""
+    if isinstance(node, ast.Constant):
+        return node.value if isinstance(node.value, str) else ""
+    if isinstance(node, ast.JoinedStr):
+        return "".join(_text(part) if isinstance(part, ast.Constant) else _placeholder(part) for part in node.values)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        return (_text(node.left) or _braced(node.left)) + (_text(node.right) or _braced(node.right))
+    if isinstance(node, ast.IfExp):
+        return f"[{_text(node.body) or _braced(node.body)} | {_text(node.orelse) or _braced(node.orelse)}]"
+    return ""
+
+
+def _placeholder(part: ast.expr) -> str:
+    return _braced(part.value) if isinstance(part, ast.FormattedValue) else ast.unparse(part)
+
+
+def _braced(node: ast.expr) -> str:
+    return f"{{{ast.unparse(node)}}}"
+
+
+def _wrapped(line: str) -> str:
+    indent = "      " if line.startswith("    ") else "  "
+    shown = line.strip().replace("\n", "\\n")
+    return textwrap.fill(
+        shown,
+        _WIDTH,
+        initial_indent=indent,
+        subsequent_indent=f"{indent}    ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+if __name__ == "__main__":
+    FILE.write_text(snapshot(), encoding="utf-8")
