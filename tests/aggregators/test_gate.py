@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 import rewardkit as rk
 from rewardkit.core.evaluation.scorer import Scorer
@@ -134,7 +134,6 @@ words = st.sampled_from(["0", "0.25", "0.5", "0.75", "1", "-"])
 rows = st.lists(st.tuples(words, words, words).map(" ".join), min_size=1, max_size=8)
 
 
-@settings(max_examples=80, deadline=None)
 @given(
     st.lists(st.tuples(st.sampled_from([A, B]), st.sampled_from([0.0, 0.25, 0.5, 1.0])), min_size=1, max_size=3),
     st.sampled_from([-2.0, -1.0, 0.25]),

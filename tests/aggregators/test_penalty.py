@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 import rewardkit as rk
 
@@ -42,7 +42,6 @@ def test_a_failure_with_a_stand_in_is_penalized_by_it() -> None:
 finite = st.floats(-1e6, 1e6)
 
 
-@settings(max_examples=80, deadline=None)
 @given(finite, st.floats(1e-3, 1e6), st.lists(st.floats(0, 1), min_size=1, max_size=5), st.floats(1e-6, 1e6))
 def test_it_is_the_reward_shifted_and_scaled(low: float, width: float, shares: list[float], size: float) -> None:
     high = low + width

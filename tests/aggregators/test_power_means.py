@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 import rewardkit as rk
 from rewardkit.core.tree.reward import Reward
@@ -98,7 +98,6 @@ def naive(kind: str, pairs: list[tuple[float, float]]) -> float:
     return smallest * total / math.fsum(weight * smallest / value for weight, value in pairs)
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.sampled_from(MEANS), weights, rows)
 def test_they_are_their_formula_and_lie_between_lowest_and_highest(
     mean: Any, weighted: list[float], given_rows: list[tuple[str, str, str]]
@@ -115,7 +114,6 @@ def test_they_are_their_formula_and_lie_between_lowest_and_highest(
         assert value == pytest.approx(naive(tree.name, counted), rel=1e-9, abs=1e-300)
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.lists(st.floats(0.01, 1), min_size=3, max_size=3))
 def test_harmonic_is_at_most_geometric_is_at_most_the_average(values: list[float]) -> None:
     completion = " ".join(map(repr, values))

@@ -9,7 +9,7 @@ from concurrent.futures import Future
 from typing import Any
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 import rewardkit as rk
 from rewardkit.primitives import code as module
@@ -286,7 +286,6 @@ os._exit(0)
 snippets = st.sampled_from(SNIPPETS.strip().split("\n"))
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.text(max_size=50) | st.lists(snippets, max_size=5).map("\n".join))
 def test_any_text_is_scored_within_bounds(completion: str) -> None:
     for tests in (DOUBLES, ADDS):
@@ -298,7 +297,6 @@ def test_any_text_is_scored_within_bounds(completion: str) -> None:
         assert binary.total[0] == float(table.total[0] == 1.0)
 
 
-@settings(max_examples=20, deadline=None)
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs", "Cc"])), min_size=1, max_size=4))
 def test_printing_what_is_expected_earns_everything(outputs: list[str]) -> None:
     tests = [{"input": str(number), "output": output} for number, output in enumerate(outputs)]
@@ -315,7 +313,6 @@ values = st.recursive(
 )
 
 
-@settings(max_examples=30, deadline=None)
 @given(values, values)
 def test_assertions_hold_where_python_says_so(value: Any, expected: Any) -> None:
     program = f"def f():\n    return {value!r}"

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 import rewardkit as rk
 from rewardkit.core.progress.schedule import PerformanceSchedule
@@ -59,7 +59,6 @@ def test_gates_count_as_open_means_as_divided_and_monitors_not_at_all() -> None:
     }
 
 
-@settings(max_examples=20, deadline=None)
 @given(st.integers(0, 10), st.integers(1, 10))
 def test_they_are_the_weights_of_the_table(step: int, max_steps: int) -> None:
     tree = linear(1.0, 0.5) * (form + linear(0.0, 1.0, end=0.5) * right) + rk.route({"a": terse, "b": form}, by="task")

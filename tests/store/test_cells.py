@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from rewardkit.store.cells import Cells, as_json
 
@@ -31,7 +31,6 @@ integers = st.dictionaries(st.integers() | st.integers().map(str) | st.booleans(
 
 
 @given(plain)
-@settings(max_examples=300)
 def test_any_cell_becomes_json(value: Any) -> None:
     json.loads(as_json(value), parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
 

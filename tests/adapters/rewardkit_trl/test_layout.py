@@ -8,7 +8,7 @@ from typing import Any, get_args
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings, strategies as st
+from hypothesis import assume, given, strategies as st
 
 import rewardkit as rk
 from rewardkit_trl.layout import Columns, Layout
@@ -39,7 +39,6 @@ def made(reward: rk.Reward, columns: Columns) -> Any:
 
 
 @pytest.mark.parametrize("columns", get_args(Columns))
-@settings(max_examples=150, deadline=None)
 @given(reward=trees(groups=True), scored=rows(), step=st.integers(0, 10), training=st.booleans())
 def test_the_sum_that_trl_makes_is_the_total(
     columns: Columns, reward: rk.Reward, scored: Rows, step: int, training: bool

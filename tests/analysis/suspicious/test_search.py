@@ -107,7 +107,6 @@ def test_the_same_evidence_gives_the_same_leads() -> None:
     assert suspicious(evidence) == suspicious(evidence)
 
 
-@settings(max_examples=30, deadline=None)
 @given(
     st.integers(1, 80),
     st.integers(1, 6),

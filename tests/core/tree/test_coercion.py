@@ -622,7 +622,7 @@ def test_literals_round_trip(values: list[Any], mapping: dict[str, Any], texts: 
     assert coerce(repr(texts), set[str]) == texts
 
 
-@settings(max_examples=2_000, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(st.text() | LOOKALIKES, st.sampled_from(TARGETS))
 def test_text_raises_only_coercion_error_and_results_stay(text: str, annotation: Any) -> None:
     try:
@@ -632,7 +632,6 @@ def test_text_raises_only_coercion_error_and_results_stay(text: str, annotation:
     assert same(coerce(result, annotation), result)
 
 
-@settings(max_examples=500)
 @given(LITERALS | st.floats(), st.sampled_from(TARGETS))
 def test_values_raise_only_coercion_error_and_results_stay(value: object, annotation: Any) -> None:
     try:

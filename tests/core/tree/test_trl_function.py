@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 import rewardkit as rk
 from rewardkit.core.errors import RewardTypeError
@@ -180,7 +180,6 @@ def test_a_mixed_list_gives_the_same_numbers_as_the_plain_list() -> None:
     np.testing.assert_allclose(rewards_of(functions), expected, rtol=1e-6)
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     st.lists(
         st.lists(

@@ -28,7 +28,6 @@ small = st.integers(1, 6)
 
 
 @given(small, small, st.none() | small, st.none() | st.integers(1, 40), st.integers(1, 9))
-@settings(deadline=None, max_examples=50)
 def test_it_refuses_what_trl_refuses(
     per_device: int, accumulation: int, slices: int | None, size: int | None, generations: int
 ) -> None:
