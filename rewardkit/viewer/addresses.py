@@ -10,7 +10,9 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
-TABS = ("graphs", "completions", "logs", "suspicious")
+TABS = {"graphs": "Graphs", "completions": "Completions", "logs": "Reward logs", "suspicious": "Suspicious"}
+"""The tabs of a run: the name in the address, and the title on the page."""
+
 _LONGEST = 8_000
 
 
@@ -31,7 +33,7 @@ class Address:
             return cls(state=state)
         if parts[-1] in TABS and len(parts) > 2:
             return cls("/".join(parts[1:-1]), parts[-1], state)
-        return cls("/".join(parts[1:]), TABS[0], state)
+        return cls("/".join(parts[1:]), "graphs", state)
 
     @staticmethod
     def is_known(path: str) -> bool:

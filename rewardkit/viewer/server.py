@@ -46,7 +46,7 @@ def serve(
         from fastapi import FastAPI
         from nicegui import core, ui
 
-        from rewardkit.viewer.pages.layout import add_pages
+        from rewardkit.viewer.pages.routes import add_pages
         from rewardkit.viewer.watcher import Watcher
     except ImportError as error:
         raise MissingExtraError.of("the page of recorded runs", "view") from error

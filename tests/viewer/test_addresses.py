@@ -17,7 +17,7 @@ def test_every_view_has_one() -> None:
     assert Address().url == "/"
 
 
-@given(NAMES, st.sampled_from(TABS), st.dictionaries(NAMES, NAMES, max_size=3))
+@given(NAMES, st.sampled_from(list(TABS)), st.dictionaries(NAMES, NAMES, max_size=3))
 def test_it_is_read_back(name: str, tab: str, state: dict[str, str]) -> None:
     found = Address.of_url(Address(name, tab, state).url)
     assert (found.run, found.tab, dict(found.state)) == (name, tab, state)

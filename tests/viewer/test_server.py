@@ -42,7 +42,7 @@ def test_what_is_shown_is_no_html(base: str, tab: str) -> None:
 def test_there_is_no_other_page(base: str, path: str) -> None:
     answer = httpx.get(f"{base}/{path}", timeout=60)
     assert answer.status_code == 404
-    assert "There is no such page" in answer.text
+    assert "Page not found" in answer.text
 
 
 def test_other_hosts_and_origins_are_refused(base: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,15 +12,13 @@ from rewardkit.viewer import elements as put
 from rewardkit.viewer.filters import Column, Filter
 from rewardkit.viewer.harmless import one_line
 from rewardkit.viewer.pages.component_scores import bounds_of, said_number, share_of
+from rewardkit.viewer.pages.layout import Page
 from rewardkit.viewer.pairs import Completions as Choice
 from rewardkit.viewer.reader import beginnings, texts
 from rewardkit.viewer.scores import Floats, key_text, read_key
 from rewardkit.viewer.search import columns_of
 from rewardkit.viewer.style import color_of
 from rewardkit.viewer.watcher import Watched
-
-if TYPE_CHECKING:
-    from rewardkit.viewer.pages.layout import Page
 
 _ROWS = 16
 

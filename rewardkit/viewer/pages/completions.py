@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
 
 from nicegui.element import Element
 
@@ -12,14 +11,12 @@ from rewardkit.viewer.comparison import compare
 from rewardkit.viewer.harmless import harmless, one_line
 from rewardkit.viewer.pages.all_completions import AllCompletions
 from rewardkit.viewer.pages.component_scores import build_scores, said_number
+from rewardkit.viewer.pages.layout import Page, nothing
 from rewardkit.viewer.pages.prompt_list import PromptList
 from rewardkit.viewer.pairs import Completions as Choice
 from rewardkit.viewer.reader import LONGEST, Completion, columns_of, completions
 from rewardkit.viewer.scores import key_text, read_key
 from rewardkit.viewer.watcher import Watched
-
-if TYPE_CHECKING:
-    from rewardkit.viewer.pages.layout import Page
 
 _NO_COMPLETION = Completion()
 
@@ -36,8 +33,6 @@ class Completions:
 
     async def build(self) -> None:
         if not len(self.watched.scores):
-            from rewardkit.viewer.pages.layout import nothing
-
             nothing("No completion has been scored yet", "They appear by themselves with the first training step.")
             return
         self.frame = put.box("completions arrows")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nicegui import ui
 from nicegui.element import Element
@@ -16,10 +16,8 @@ from rewardkit.viewer.charts import Range, rows_of, spec_of
 from rewardkit.viewer.curves import SECTIONS, Panel, version_marks
 from rewardkit.viewer.exports import csv_of, file_name
 from rewardkit.viewer.harmless import one_line
+from rewardkit.viewer.pages.layout import Page, nothing
 from rewardkit.viewer.watcher import Watched
-
-if TYPE_CHECKING:
-    from rewardkit.viewer.pages.layout import Page
 
 _SMOOTHINGS = (0.0, 0.3, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.98)
 _USUAL = 0.6
@@ -42,8 +40,6 @@ class Graphs:
 
     async def build(self) -> None:
         if not len(self.watched.scores):
-            from rewardkit.viewer.pages.layout import nothing
-
             nothing("No batch has been scored yet", "The graphs appear by themselves with the first training step.")
             return
         with put.box("bar-of-tools"):

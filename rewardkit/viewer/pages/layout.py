@@ -4,27 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Callable, Coroutine
 from typing import Any, Protocol
 
 from nicegui import background_tasks, ui
 from nicegui.element import Element
-from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
 
 from rewardkit.core.errors import RewardKitError
 from rewardkit.viewer import elements as put
 from rewardkit.viewer.addresses import TABS, Address
 from rewardkit.viewer.harmless import one_line
 from rewardkit.viewer.library import Library
-from rewardkit.viewer.style import style_sheet
 from rewardkit.viewer.watcher import Watched, Watcher
 
 _LOG = logging.getLogger("rewardkit")
 _SECONDS = 1.0
-_TITLES = {"graphs": "Graphs", "completions": "Completions", "logs": "Reward logs", "suspicious": "Suspicious"}
-_NO_SUCH_PAGE = """<!doctype html><html lang="en"><title>rewardkit</title>
-<body><h1>There is no such page</h1><p><a href="/">All runs</a></p></body></html>"""
 _KEYS = {
     "?": "this help",
     "1 2 3 4": "graphs, completions, reward logs, suspicious",
@@ -52,12 +46,19 @@ class Tab(Protocol):
 
 
 class Page:
-    """One browser tab of one person."""
+    """One browser tab of one person. `open_tab` makes the tab that the address names."""
 
-    def __init__(self, library: Library, watcher: Watcher, address: Address) -> None:
+    def __init__(
+        self,
+        library: Library,
+        watcher: Watcher,
+        address: Address,
+        open_tab: Callable[[Page, Watched | None], Tab],
+    ) -> None:
         self.library = library
         self.watcher = watcher
         self.address = address
+        self._open_tab = open_tab
         self.tab: Tab | None = None
         self._going = 0
         self._shown = -1
@@ -112,7 +113,7 @@ class Page:
             return
         self._clear(watched)
         self._shown = watched.number if watched is not None else -1
-        self.tab = _tab(self, watched)
+        self.tab = self._open_tab(self, watched)
         with self.content:
             await self.tab.build()
         self.shell.run_method("title", f"{one_line(address.run or 'Runs', 60)} · rewardkit")
@@ -137,9 +138,9 @@ class Page:
             put.text(one_line(self.address.run, 60), "run")
             self.badge = put.text("…", "badge")
             with put.box("tabs", "nav"):
-                for tab in TABS:
+                for tab, title in TABS.items():
                     here = "here" if tab == self.address.tab else ""
-                    put.link(_TITLES[tab], self.address.to(tab).url, here)
+                    put.link(title, self.address.to(tab).url, here)
         put.box("space")
         put.button("", lambda: self.shell.run_method("toggle"), "ghost theme", "Dark or light (d)")
         put.button("?", self.help.open, "ghost", "Keyboard (?)")
@@ -171,7 +172,7 @@ class Page:
         elif key == "0":
             await self.go(Address())
         elif key in "1234" and self.address.run is not None:
-            await self.go(self.address.to(TABS[int(key) - 1]))
+            await self.go(self.address.to(list(TABS)[int(key) - 1]))
         elif self.tab is not None:
             with self.content:
                 await self.tab.key(key, shift)
@@ -222,34 +223,3 @@ async def _within(frame: Element, work: Coroutine[Any, Any, None]) -> None:
     except RuntimeError:
         if frame._client() is not None and not frame.is_deleted:  # nobody looks at it any more
             raise
-
-
-def _tab(page: Page, watched: Watched | None) -> Tab:
-    if watched is None:
-        from rewardkit.viewer.pages.runs import Runs
-
-        return Runs(page)
-    from rewardkit.viewer.pages.completions import Completions
-    from rewardkit.viewer.pages.graphs import Graphs
-    from rewardkit.viewer.pages.logs import Logs
-    from rewardkit.viewer.pages.suspicious import Suspicious
-
-    tabs: dict[str, Callable[[Page, Watched], Tab]]
-    tabs = {"graphs": Graphs, "completions": Completions, "logs": Logs, "suspicious": Suspicious}
-    return tabs[page.address.tab](page, watched)
-
-
-def add_pages(library: Library, watcher: Watcher) -> Callable[[Request], Awaitable[Response | None]]:
-    """Makes the page known to NiceGUI; gives what stands at all other addresses."""
-    ui.add_css(style_sheet(), shared=True)
-
-    async def page(request: Request) -> Response | None:
-        raw = request.scope.get("raw_path", b"/").decode("latin-1")
-        if not Address.is_known(raw):
-            return HTMLResponse(_NO_SUCH_PAGE, 404)
-        await Page(library, watcher, Address.parse(raw, request.url.query)).build()
-        return None
-
-    for path in ("/", "/run/{rest:path}"):
-        ui.page(path, response_timeout=30.0)(page)
-    return page

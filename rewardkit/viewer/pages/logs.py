@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from rewardkit.viewer import elements as put
 from rewardkit.viewer.addresses import Address
 from rewardkit.viewer.harmless import harmless, one_line
+from rewardkit.viewer.pages.layout import Page
 from rewardkit.viewer.reader import LogQuery, log_page, log_rates
 from rewardkit.viewer.scores import OUTCOMES, key_text
 from rewardkit.viewer.watcher import Watched
-
-if TYPE_CHECKING:
-    from rewardkit.viewer.pages.layout import Page
 
 _ROWS = 60
 _TONES = {"error": "bad", "warning": "warn"}

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rewardkit.viewer import elements as put
 from rewardkit.viewer.filters import Column, Filter
 from rewardkit.viewer.harmless import one_line
+from rewardkit.viewer.pages.layout import Page
 from rewardkit.viewer.reader import columns_of
 from rewardkit.viewer.scores import Integers
 from rewardkit.viewer.search import columns_of as columns_of_scores, divided, prompts_with
 from rewardkit.viewer.watcher import Watched
-
-if TYPE_CHECKING:
-    from rewardkit.viewer.pages.layout import Page
 
 _ROWS = 40
 _COLUMNS = [

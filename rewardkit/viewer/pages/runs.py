@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rewardkit.core.errors import RewardKitError
 from rewardkit.viewer import elements as put
@@ -14,11 +14,9 @@ from rewardkit.viewer.charts import series_color, spec_of
 from rewardkit.viewer.curves import Panel
 from rewardkit.viewer.harmless import one_line
 from rewardkit.viewer.pages.component_scores import said_number
+from rewardkit.viewer.pages.layout import Page, later, nothing
 from rewardkit.viewer.style import color_of
 from rewardkit.viewer.summaries import LAST, Summary
-
-if TYPE_CHECKING:
-    from rewardkit.viewer.pages.layout import Page
 
 _COMPONENTS = 5
 _SAMPLE = """import rewardkit as rk
@@ -42,8 +40,6 @@ class Runs:
         self._busy = False
 
     async def build(self) -> None:
-        from rewardkit.viewer.pages.layout import later
-
         self.names = await asyncio.to_thread(self.page.library.names)
         if not self.names:
             self._build_empty()
@@ -208,8 +204,6 @@ class Runs:
             await self.page.go(Address(ticked[0], "graphs", others))
 
     def _build_empty(self) -> None:
-        from rewardkit.viewer.pages.layout import nothing
-
         folders = ", ".join(str(Path(folder)) for folder in self.page.library.folders)
         said = f"Nothing has been recorded in {folders}. Record a training there; its run appears here by itself."
         nothing("No runs yet", said, _SAMPLE)

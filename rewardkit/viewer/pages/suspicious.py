@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from typing import TYPE_CHECKING
 
 from nicegui.element import Element
 
@@ -13,12 +12,10 @@ from rewardkit.viewer import elements as put
 from rewardkit.viewer.addresses import Address
 from rewardkit.viewer.harmless import one_line
 from rewardkit.viewer.leads import Search
+from rewardkit.viewer.pages.layout import Page, later, nothing
 from rewardkit.viewer.scores import Scores, key_text
 from rewardkit.viewer.style import color_of
 from rewardkit.viewer.watcher import Watched
-
-if TYPE_CHECKING:
-    from rewardkit.viewer.pages.layout import Page
 
 _LOG = logging.getLogger("rewardkit")
 _STRONG = 0.5
@@ -39,8 +36,6 @@ class Suspicious:
         self.all = page.address.get("all") == "1"
 
     async def build(self) -> None:
-        from rewardkit.viewer.pages.layout import later
-
         put.text(_ABOUT, "notice soft", "div")
         self.frame = put.box("leads")
         if self.search.scores is not None:
@@ -77,8 +72,6 @@ class Suspicious:
         leads, scores = self.search.leads, self.search.scores
         with self.frame:
             if not leads or scores is None:
-                from rewardkit.viewer.pages.layout import nothing
-
                 nothing(
                     "No leads",
                     "Nothing in the scores or the texts looks unusual so far. That is no proof that nothing is wrong.",
