@@ -44,7 +44,7 @@ def serve(
     try:
         import uvicorn
         from fastapi import FastAPI
-        from nicegui import core, ui
+        from nicegui import ui
 
         from rewardkit.viewer.pages.routes import add_pages
         from rewardkit.viewer.watcher import Watcher
@@ -59,7 +59,6 @@ def serve(
     watcher = Watcher(library)
     page = add_pages(library, watcher)
     app = FastAPI(openapi_url=None)
-    core.sio.eio.cors_allowed_origins = None
     ui.run_with(
         app,
         root=page,

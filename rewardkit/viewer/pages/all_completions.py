@@ -84,9 +84,8 @@ class AllCompletions:
         if wanted != (self.choice, self.words, self.sort, self.descending):
             return  # something else was asked for meanwhile
         self.rows = rows
-        self.complaint._text = " ".join(complaints)
+        self.complaint.show(" ".join(complaints))
         self.complaint.set_visibility(bool(complaints))
-        self.complaint.update()
         await self._read()
 
     def _found(self) -> tuple[list[int], list[str]]:
@@ -130,16 +129,13 @@ class AllCompletions:
             [self._row(row) for row in shown], sort=self.sort, descending=self.descending, columns=self._head()
         )
         total = len(self.choice.rows) if self.choice is not None else 0
-        self.count._text = f"{len(self.rows):,} of {total:,}" if len(self.rows) != total else f"{total:,}"
-        self.count.update()
-        self.where._text = (
+        self.count.show(f"{len(self.rows):,} of {total:,}" if len(self.rows) != total else f"{total:,}")
+        self.where.show(
             f"{self.at * _ROWS + min(1, len(shown)):,}–{self.at * _ROWS + len(shown):,} of {len(self.rows):,}"
         )
-        self.where.update()
         self.pager.set_visibility(len(self.rows) > _ROWS)
         for button, disabled in ((self.back, self.at == 0), (self.on, (self.at + 1) * _ROWS >= len(self.rows))):
-            button._props["disabled"] = disabled
-            button.update()
+            button.props["disabled"] = disabled
 
     def _head(self) -> list[dict[str, Any]]:
         scores, components = self.watched.scores, self.watched.components

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from nicegui.element import Element
+from nicegui import ui
 
 from rewardkit.viewer import elements as put
 from rewardkit.viewer.comparison import compare
@@ -216,13 +216,13 @@ class Completions:
                 put.button("‹", lambda: self._choose(side, choice.beside(row, -1)), "ghost", "Previous completion")
                 put.button("›", lambda: self._choose(side, choice.beside(row, 1)), "ghost", "Next completion")
             with put.box("score"):
-                put.text(said_number(float(scores.total[row])), tag="b")._props["title"] = "total"
+                put.text(said_number(float(scores.total[row])), tag="b", title="total")
                 self._fact("advantage", said_number(float(scores.advantage[row]), sign=True))
                 self._fact(
                     scores.length_unit,
                     f"{scores.length[row]:,.0f}" if scores.length[row] == scores.length[row] else "–",
                 )
-                put.text(self._name(row), "mono")._props["title"] = "attempt.rank.batch.row"
+                put.text(self._name(row), "mono", title="attempt.rank.batch.row")
             put.Text(pieces, "gone" if side == "left" else "new")
             if not compared:
                 put.text("Too long to compare word by word.", "complaint", "div")
@@ -231,7 +231,7 @@ class Completions:
                     put.text(f"The first {len(shown.text):,} of {shown.characters:,} characters. ")
                     put.button("show all", self._show_all, "small")
 
-    def _slider(self, choice: Choice, row: int) -> Element:
+    def _slider(self, choice: Choice, row: int) -> ui.element:
         with put.box("slide") as frame:
             word = self.watched.scores.visit_word
             if len(choice.visits) > 1:

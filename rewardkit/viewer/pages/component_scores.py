@@ -50,8 +50,7 @@ def build_scores(watched: Watched, *sides: tuple[int, Completion]) -> None:
         if values is None:
             continue
         color = color_of(name, watched.components)
-        with put.box("component") as title:
-            title._props["title"] = one_line(name)
+        with put.box("component", title=one_line(name)):
             put.box("swatch", "i").style(f"background: {color}")
             put.text(one_line(name, 60))
         for row, completion in sides:

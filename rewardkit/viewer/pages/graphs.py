@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from nicegui import ui
-from nicegui.element import Element
 
 from rewardkit.core.errors import RewardKitError
 from rewardkit.viewer import elements as put
@@ -36,7 +35,7 @@ class Graphs:
         self.words = address.get("q")
         self.all = address.get("all") == "1"
         self.charts: dict[str, _Graph] = {}
-        self.sections: dict[str, tuple[Element, Element]] = {}
+        self.sections: dict[str, tuple[ui.element, ui.element]] = {}
 
     async def build(self) -> None:
         if not len(self.watched.scores):
@@ -91,8 +90,7 @@ class Graphs:
         specs = await asyncio.to_thread(self._specs, runs)
         if wanted != (self.smoothing, self.shown):
             return  # something else was asked for meanwhile
-        self.back._props["disabled"] = self.shown is None
-        self.back.update()
+        self.back.props["disabled"] = self.shown is None
         self.problem.clear()
         with self.problem:
             for problem in problems:
@@ -111,9 +109,8 @@ class Graphs:
         for name, elements in self.sections.items():
             for element in elements:
                 element.set_visibility(name in there)
-        self.more._text = f"Show {len(hidden)} more that never change"
+        self.more.show(f"Show {len(hidden)} more that never change")
         self.more.set_visibility(bool(hidden))
-        self.more.update()
         self.none.set_visibility(not wordy)
 
     def _runs(self) -> tuple[list[Watched], list[str]]:
@@ -143,10 +140,9 @@ class Graphs:
 
     def _build(self, panel: Panel, spec: dict[str, Any]) -> _Graph:
         with put.box("card graph") as card:
-            card._props["data-graph"] = panel.key
+            card.props["data-graph"] = panel.key
             with put.box("head"):
-                title = put.text(one_line(panel.title, 80), tag="h3")
-                title._props["title"] = panel.about
+                put.text(one_line(panel.title, 80), tag="h3", title=panel.about)
                 if panel.unit not in ("", "share"):
                     put.text(panel.unit, "soft")
                 with put.box("tools"):
@@ -178,8 +174,7 @@ class Graphs:
 
     async def _smooth(self, at: int) -> None:
         self.smoothing = _SMOOTHINGS[min(max(at, 0), len(_SMOOTHINGS) - 1)]
-        self.said._text = f"{self.smoothing:g}"
-        self.said.update()
+        self.said.show(f"{self.smoothing:g}")
         self.page.note(self.page.address.with_state(smoothing=f"{self.smoothing:g}"))
         await self._draw()
 
@@ -206,9 +201,9 @@ class Graphs:
 class _Graph:
     """One graph with its legend."""
 
-    card: Element
+    card: ui.element
     chart: put.Chart
-    legend: Element
+    legend: ui.element
     entries: list[tuple[str, str, str]] = field(default_factory=list)
 
     def show(self, spec: dict[str, Any]) -> None:
@@ -232,8 +227,7 @@ class _Graph:
         self.legend.clear()
         with self.legend:
             for name, color, dash in entries:
-                with put.box(tag="span") as entry:
-                    entry._props["title"] = name
+                with put.box(tag="span", title=name):
                     put.box(f"swatch line {dash}", "i").style(f"background: {color}; --c: {color}")
                     put.text(name)
             if spec["left_out"]:

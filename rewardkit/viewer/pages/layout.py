@@ -8,7 +8,6 @@ from collections.abc import Callable, Coroutine
 from typing import Any, Protocol
 
 from nicegui import background_tasks, ui
-from nicegui.element import Element
 
 from rewardkit.core.errors import RewardKitError
 from rewardkit.viewer import elements as put
@@ -132,7 +131,7 @@ class Page:
 
     def _build_header(self) -> None:
         put.link("rewardkit", "/", "brand", "All runs")
-        self.badge: Element | None = None
+        self.badge: put.Label | None = None
         if self.address.run is not None:
             put.text("/", "slash")
             put.text(one_line(self.address.run, 60), "run")
@@ -150,9 +149,8 @@ class Page:
             scores = watched.scores
             first = " (from 0)" if len(scores) and not scores.step[0] else ""
             last = f" · step {int(scores.step[-1]):,}{first}" if len(scores) else ""
-            self.badge._text = f"{watched.state}{last}"
+            self.badge.show(f"{watched.state}{last}")
             self.badge.classes(replace=f"badge {watched.state}")
-            self.badge.update()
 
     def _build_help(self) -> None:
         self.help = ui.dialog()
@@ -211,15 +209,15 @@ def nothing(title: str, said: str, example: str = "", *, back: bool = False) -> 
                 put.link("All runs", "/")
 
 
-def later(frame: Element, work: Coroutine[Any, Any, None]) -> None:
+def later(frame: ui.element, work: Coroutine[Any, Any, None]) -> None:
     """Does something once the page has been sent, as if `frame` had asked for it."""
     background_tasks.create(_within(frame, work))
 
 
-async def _within(frame: Element, work: Coroutine[Any, Any, None]) -> None:
+async def _within(frame: ui.element, work: Coroutine[Any, Any, None]) -> None:
     try:
         with frame:
             await work
     except RuntimeError:
-        if frame._client() is not None and not frame.is_deleted:  # nobody looks at it any more
+        if not frame.is_deleted:  # else the browser tab was closed meanwhile
             raise

@@ -82,15 +82,11 @@ class Logs:
             return  # something else was asked for meanwhile
         self.lines = lines
         first = self.at * _ROWS
-        self.count._text = f"{min(first + 1, total):,}–{min(first + _ROWS, total):,} of {total:,} lines, newest first"
-        self.count.update()
+        self.count.show(f"{min(first + 1, total):,}–{min(first + _ROWS, total):,} of {total:,} lines, newest first")
         for button, disabled in ((self.back, self.at == 0), (self.on, first + _ROWS >= total)):
-            button._props["disabled"] = disabled
-            button.update()
+            button.props["disabled"] = disabled
         if self.asked != LogQuery():
-            self.table._props["empty"] = (
-                "No line fits. Take words out of the search, or show all components and levels."
-            )
+            self.table.props["empty"] = "No line fits. Take words out of the search, or show all components and levels."
         self._fill()
 
     def _fill(self) -> None:

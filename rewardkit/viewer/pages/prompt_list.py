@@ -103,9 +103,8 @@ class PromptList:
         if wanted != (self.words, self.sort, self.descending):
             return  # something else was asked for meanwhile
         self.order = order
-        self.complaint._text = " ".join(complaints)
+        self.complaint.show(" ".join(complaints))
         self.complaint.set_visibility(bool(complaints))
-        self.complaint.update()
         place = self._place()
         self.at = 0 if place is None else place // _ROWS
         self.show()
@@ -129,14 +128,12 @@ class PromptList:
         ]
         self.table.show(rows, sort=self.sort, descending=self.descending, columns=columns)
         everything = len(prompts.ids)
-        self.count._text = (
+        self.count.show(
             f"{self.at * _ROWS + min(1, len(shown)):,}–{self.at * _ROWS + len(shown):,} of {len(self.order):,}"
             + (f" (all: {everything:,})" if len(self.order) != everything else "")
         )
-        self.count.update()
         for button, disabled in ((self.back, self.at == 0), (self.on, self.at == pages - 1)):
-            button._props["disabled"] = disabled
-            button.update()
+            button.props["disabled"] = disabled
 
     def beside(self, by: int) -> str | None:
         """The prompt so many further in the list."""

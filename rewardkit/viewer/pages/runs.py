@@ -103,10 +103,8 @@ class Runs:
         rows = [self._row(name, components) for name in shown]
         self.table.show(rows, columns=self._columns(components))
         ticked = [name for name in self.ticked if name in self.names]
-        self.overlay._props["disabled"] = not ticked
-        self.overlay.update()
-        self.count._text = f"{len(shown)} of {len(self.names)} runs" + (f", {len(ticked)} ticked" if ticked else "")
-        self.count.update()
+        self.overlay.props["disabled"] = not ticked
+        self.count.show(f"{len(shown)} of {len(self.names)} runs" + (f", {len(ticked)} ticked" if ticked else ""))
         self._draw(ticked)
 
     def _draw(self, ticked: list[str]) -> None:

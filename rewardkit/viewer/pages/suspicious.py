@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 
-from nicegui.element import Element
+from nicegui import ui
 
 from rewardkit.analysis.suspicious import Lead
 from rewardkit.viewer import elements as put
@@ -55,7 +55,7 @@ class Suspicious:
     async def key(self, key: str, shift: bool) -> None:
         return None
 
-    async def _look(self, frame: Element) -> None:
+    async def _look(self, frame: ui.element) -> None:
         try:
             await asyncio.to_thread(self.search.look, self.watched)
         except Exception as error:
@@ -87,8 +87,7 @@ class Suspicious:
     def _lead(self, lead: Lead, scores: Scores) -> None:
         with put.box("card lead"):
             with put.box("head"):
-                with put.box("track", "span") as track:
-                    track._props["title"] = f"strength {lead.strength:.2f}"
+                with put.box("track", "span", f"strength {lead.strength:.2f}"):
                     put.box("fill", "span").style(
                         f"left: 0; width: {100 * lead.strength:.0f}%; background: var(--accent)"
                     )
