@@ -95,9 +95,9 @@ class Chart(ui.element, component="browser/chart.js"):
 class Field(ui.element, component="browser/field.js"):
     """A text input. Calls `typed` with the text shortly after the last keystroke."""
 
-    def __init__(self, value: str, typed: Handler, hint: str, *, explained: str = "", main: bool = False) -> None:
+    def __init__(self, value: str, typed: Handler, hint: str, *, tooltip: str = "", main: bool = False) -> None:
         super().__init__()
-        self.props.update({"value": value, "hint": hint, "help": explained, "main": main})
+        self.props.update({"value": value, "hint": hint, "help": tooltip, "main": main})
         self.on("typed", lambda arguments: typed(str(arguments.args)[:2_000]))
 
 
