@@ -1,7 +1,8 @@
-"""Text of a model as a page may show it: ``harmless("a\\x1b[2J")`` is ``"a\\\\x1b[2J"``, line breaks stay.
+"""Makes a model's text safe to display: ``harmless("a\\x1b[2J")`` is ``"a\\\\x1b[2J"``. Line breaks stay.
 
-What acts on a reader instead of being read (terminal escapes, bidirectional controls, characters that show nothing) is
-spelled out. HTML needs nothing here: the page only ever makes text nodes.
+Characters that change how text is displayed, or that display nothing (terminal escapes, bidirectional controls,
+invisible characters), are replaced by their escape sequences. HTML needs no escaping here, because the page creates
+text nodes only.
 """
 
 from __future__ import annotations
@@ -11,15 +12,15 @@ import unicodedata
 
 _ACTING = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}
 _BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0\U0001d159")
-"""Letters, marks and symbols that show nothing."""
+"""Letters, marks and symbols that are invisible."""
 _SELECTORS = range(0xE0100, 0xE01F0)
-"""Marks that show nothing, and in which a text can be hidden."""
+"""Invisible marks that can encode a hidden text."""
 _ASCII = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 _SPACES = re.compile(r"[\t\n\r ]+")
 
 
 def harmless(text: str) -> str:
-    """`text` with every character spelled out that would act instead of showing; tabs and line breaks stay."""
+    """Return `text` with control and invisible characters escaped, except tabs and line breaks."""
     if "\r\n" in text:
         text = text.replace("\r\n", "\n")
     if text.isascii():
@@ -29,7 +30,7 @@ def harmless(text: str) -> str:
 
 
 def one_line(text: str, limit: int = 200) -> str:
-    """The beginning of `text` for a cell of a table or a title."""
+    """Return the beginning of `text` on one line, for a table cell or a title."""
     shown = _SPACES.sub(" ", harmless(text[: limit * 4])).strip()
     return shown if len(shown) <= limit and len(text) <= limit * 4 else f"{shown[:limit].rstrip()}…"
 

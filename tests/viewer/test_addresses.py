@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from rewardkit.viewer.addresses import TABS, Address, as_list, listed
+from rewardkit.viewer.addresses import TABS, Address, format_names, parse_names
 
 NAMES = st.text(st.characters(codec="utf-8"), min_size=1).filter(lambda name: name.strip("/") == name)
 
@@ -53,4 +53,4 @@ def test_choices_change_one_by_one() -> None:
 
 @given(st.lists(NAMES))
 def test_lists_of_names_hold_any_name(names: list[str]) -> None:
-    assert listed(as_list(names)) == names
+    assert parse_names(format_names(names)) == names

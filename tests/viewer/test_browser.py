@@ -90,7 +90,7 @@ def test_graphs_are_found_by_name_and_still_ones_wait(visit: Visit) -> None:
     visit.until("[...document.querySelectorAll('.graph')].filter(one => one.offsetParent).length === 1")
     assert "q=loss" in visit.place
     visit.page.locator("input[data-search]").fill("nothing like it")
-    visit.page.get_by_text("No graph has this name.").wait_for()
+    visit.page.get_by_text("No graph matches the search.").wait_for()
 
 
 def test_prompts_are_found_by_what_was_written_for_them(visit: Visit) -> None:

@@ -50,7 +50,7 @@ def test_equal_names_are_told_apart(tmp_path: Path) -> None:
 def test_no_name_leads_out(tmp_path: Path, name: str) -> None:
     run_at(tmp_path / "runs" / "first")
     run_at(tmp_path / "secret")
-    with pytest.raises(UnknownRun, match="no run of this name"):
+    with pytest.raises(UnknownRun):
         Library([tmp_path / "runs"]).path(name)
 
 

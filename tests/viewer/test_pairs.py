@@ -33,9 +33,9 @@ def test_a_name_chooses(choice: Completions) -> None:
 
 def test_neighbors_stop_at_the_ends(choice: Completions) -> None:
     first, second = int(choice.rows[0]), int(choice.rows[1])
-    assert choice.beside(first, -1) == first
-    assert choice.beside(first, 1) == second
-    assert choice.beside(first, 10_000) == int(choice.rows[-1])
+    assert choice.neighbor(first, -1) == first
+    assert choice.neighbor(first, 1) == second
+    assert choice.neighbor(first, 10_000) == int(choice.rows[-1])
 
 
 def test_every_epoch_has_a_place(choice: Completions) -> None:

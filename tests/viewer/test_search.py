@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rewardkit.viewer.filters import Filter
-from rewardkit.viewer.search import columns_of, divided, prompts_with
+from rewardkit.viewer.search import columns_of, prompts_with, split
 from rewardkit.viewer.watcher import Watched
 from tests.viewer.recorded import ordinary
 
@@ -38,6 +38,6 @@ def test_what_is_no_number_is_said(watched: Watched) -> None:
 
 def test_columns_of_a_prompt_are_its_own(watched: Watched) -> None:
     asked = Filter.parse("prime length<5 answer>0.5 completion:x level=hard")
-    own, theirs = divided(asked, watched.prompts.numbers, columns_of(watched.scores))
+    own, theirs = split(asked, watched.prompts.numbers, columns_of(watched.scores))
     assert (own.words, [one.name for one in own.conditions]) == (("prime",), ["length", "level"])
     assert [one.name for one in theirs.conditions] == ["answer", "completion"]

@@ -96,7 +96,7 @@ def test_it_leaves_nothing_behind_and_stops_at_once(tmp_path: Path) -> None:
     server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path)
     assert server.stdout is not None
     lines = [server.stdout.readline() for _ in range(3)]
-    assert "There are none yet" in lines[1]
+    assert "no runs yet" in lines[1]
     httpx.get(lines[0].split()[-1])
     server.send_signal(signal.SIGINT)
     _, errors = server.communicate(timeout=30)
@@ -113,7 +113,7 @@ def test_a_port_that_is_taken_is_replaced() -> None:
 
 
 def test_addresses_of_others_are_refused() -> None:
-    with pytest.raises(RewardKitError, match=r"listen on|no address"):
+    with pytest.raises(RewardKitError, match="203.0.113.7"):
         _listening("203.0.113.7", 0)
 
 

@@ -49,7 +49,7 @@ def test_another_run_at_the_same_place_takes_its_place(tmp_path: Path) -> None:
     path = ordinary(tmp_path / "run", 3)
     watched, summaries = Watched.open("run", path), Summaries()
     total, summary = watched.scores.total, summaries.of(path)
-    leads = watched.kept_for_good("leads", object)
+    leads = watched.cached_for_run("leads", object)
     shutil.rmtree(path)
     with Recorder(path, patience=math.inf) as recorder:
         for step in (1, 2, 3):
@@ -57,7 +57,7 @@ def test_another_run_at_the_same_place_takes_its_place(tmp_path: Path) -> None:
     assert watched.refresh()
     assert watched.scores.step.min() == 4
     assert len(watched.scores) == len(total)
-    assert watched.kept_for_good("leads", object) is not leads
+    assert watched.cached_for_run("leads", object) is not leads
     assert summaries.of(path).last_total != summary.last_total
 
 
@@ -78,10 +78,10 @@ def test_what_is_kept_is_made_anew_when_there_is_something_new(tmp_path: Path) -
     watched = Watched.open("run", ordinary(tmp_path / "run", 2))
     made: list[int] = []
     for _ in range(2):
-        watched.kept("x", lambda: made.append(1))
+        watched.cached("x", lambda: made.append(1))
     assert made == [1]
     watched.number += 1
-    watched.kept("x", lambda: made.append(2))
+    watched.cached("x", lambda: made.append(2))
     assert made == [1, 2]
 
 

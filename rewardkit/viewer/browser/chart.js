@@ -1,9 +1,9 @@
-// A graph over steps. Dragging zooms (the server then sends that range in full), a double click shows all again.
+// A graph over steps. Drag to zoom (the server then sends that range in full detail), double-click to zoom out.
 let echarts = null;
-// Loaded when the first graph is seen: a page should not wait for a megabyte.
+// Loaded when the first graph becomes visible, because it is a megabyte of code.
 const loaded = async () => (echarts ??= (await import("nicegui-echart")).echarts);
 
-// A few graphs per frame: the page stays awake while many are drawn.
+// Draw only a few graphs per frame, so that the page stays responsive.
 const waiting = new Set();
 async function drawNext() {
   const until = performance.now() + 50;
@@ -24,7 +24,7 @@ function drawSoon(chart) {
 
 const number = (value, unit) => {
   if (value === null || value === undefined || Number.isNaN(value)) return "–";
-  if (unit === "share") return `${(100 * value).toFixed(1)} %`;
+  if (unit === "share") return `${(100 * value).toFixed(1)}%`;
   const size = Math.abs(value);
   if (size >= 1e5 || (size > 0 && size < 1e-3)) return value.toExponential(2);
   return value.toLocaleString("en-US", { maximumFractionDigits: size >= 100 ? 0 : size >= 10 ? 1 : 3 });
@@ -37,7 +37,7 @@ function colored(color) {
   return found ? variable(found[1]) : color;
 }
 
-// DOM nodes and textContent: a component may be called <img src=x onerror=...>.
+// Uses DOM nodes and textContent, because a component may be named <img src=x onerror=...>.
 function tooltip(points, spec) {
   const box = document.createElement("div");
   box.className = "tip";
@@ -118,7 +118,7 @@ function options(spec) {
     textStyle: { fontFamily: variable("--sans") || "sans-serif" },
     grid: { left: 8, right: 22, top: 12, bottom: 4, containLabel: true },
     xAxis: { ...axis, type: "value", min: spec.range[0], max: spec.range[1], splitLine: { show: false }, axisLabel: { ...axis.axisLabel, formatter: (value) => value.toLocaleString("en-US") } },
-    yAxis: { ...axis, type: "value", scale: !spec.zero, interval: spec.unit === "share" && spec.zero ? 0.25 : undefined, min: spec.zero ? 0 : undefined, max: spec.unit === "share" ? (range) => (range.max > 0.5 || range.max <= 0 ? 1 : undefined) : undefined, splitNumber: 4, axisLine: { show: false }, splitLine: { lineStyle: { color: rule } }, axisLabel: { ...axis.axisLabel, formatter: (value) => (spec.unit === "share" ? `${Math.round(1000 * value) / 10} %` : number(value)) } },
+    yAxis: { ...axis, type: "value", scale: !spec.zero, interval: spec.unit === "share" && spec.zero ? 0.25 : undefined, min: spec.zero ? 0 : undefined, max: spec.unit === "share" ? (range) => (range.max > 0.5 || range.max <= 0 ? 1 : undefined) : undefined, splitNumber: 4, axisLine: { show: false }, splitLine: { lineStyle: { color: rule } }, axisLabel: { ...axis.axisLabel, formatter: (value) => (spec.unit === "share" ? `${Math.round(1000 * value) / 10}%` : number(value)) } },
     tooltip: {
       trigger: "axis",
       confine: true,
@@ -195,12 +195,12 @@ export default {
       });
       zr.on("dblclick", () => this.$emit("zoom", null));
     },
-    // What nobody sees is drawn when it comes into sight.
+    // A graph is drawn when it becomes visible.
     async draw() {
       await this.begin();
       if (!this.chart || !this.stale) return;
       this.stale = false;
-      // Lines that are there already get other data; others begin anew.
+      // Update the data if the lines are the same. Otherwise draw from scratch.
       const lines = this.spec.lines.map((line) => line.name + Boolean(line.raw)).join();
       const notMerge = lines !== this.lines || this.themed !== document.body.className;
       this.chart.setOption(options(this.spec), { notMerge, silent: true });

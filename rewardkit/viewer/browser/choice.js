@@ -1,4 +1,4 @@
-// A menu. Options are [value, text]; texts are text nodes.
+// A menu. Options are [value, text] pairs, shown as text nodes.
 const { h } = Vue;
 
 export default {

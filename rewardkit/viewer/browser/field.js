@@ -1,4 +1,4 @@
-// A line to type into. It keeps what is typed; the server hears of it shortly after the last key.
+// A text input. It keeps the typed text, and sends it to the server shortly after the last keystroke.
 const { h } = Vue;
 
 export default {

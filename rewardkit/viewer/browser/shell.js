@@ -1,4 +1,4 @@
-// The frame of the page: keys, history, links, dark mode. What is said to the server are events: key, go, went.
+// The frame of the page: keyboard, history, links, dark mode. It sends the events key, go and went to the server.
 const TYPING = "input, textarea, select, [contenteditable]";
 const KEYS = new Set(["?", "/", "ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "j", "k", "n", "b", "s", "1", "2", "3", "4", "0", "g"]);
 

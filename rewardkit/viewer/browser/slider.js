@@ -1,4 +1,4 @@
-// A slider over whole numbers. The server hears of it while it moves.
+// A slider over integers. It sends its position to the server while it moves.
 const { h } = Vue;
 
 export default {

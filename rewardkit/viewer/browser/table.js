@@ -1,4 +1,4 @@
-// A table whose rows come from the server page by page. Every cell is a text node.
+// A table. The server sends one page of rows at a time. Every cell is a text node.
 const { h } = Vue;
 
 function cell(table, row, column) {
@@ -41,7 +41,7 @@ function cell(table, row, column) {
       h("input", {
         type: "checkbox",
         checked: value,
-        "aria-label": "overlay",
+        "aria-label": "Select this run",
         onClick: (event) => event.stopPropagation(),
         onChange: (event) => table.$emit("check", { key: row.key, on: event.target.checked }),
       }),
@@ -89,7 +89,7 @@ export default {
       row.detail ? h("tr", { class: "detail" }, [h("td", { colspan: this.columns.length }, [h("pre", { class: "text" }, row.detail)])]) : null,
     ]);
     if (!this.rows.length)
-      body.push(h("tr", { class: "nothing" }, [h("td", { colspan: this.columns.length }, this.empty ?? "Nothing here.")]));
+      body.push(h("tr", { class: "nothing" }, [h("td", { colspan: this.columns.length }, this.empty ?? "No rows.")]));
     return h("table", { class: "grid" }, [h("thead", {}, [h("tr", {}, head)]), h("tbody", {}, body)]);
   },
 };

@@ -1,4 +1,4 @@
-// A text in pieces; the changed ones are marked. Only text nodes are made: nothing in a text can act.
+// A text in pieces, with the changed ones highlighted. It creates only text nodes, so no text is run or parsed as HTML.
 const { h } = Vue;
 
 export default {

@@ -1,4 +1,4 @@
-"""The table of tabs, and the addresses at which NiceGUI serves them."""
+"""The table of tabs, and the routes at which NiceGUI serves them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _NOT_FOUND = """<!doctype html><html lang="en"><title>rewardkit</title>
 
 
 def add_pages(library: Library, watcher: Watcher) -> Callable[[Request], Awaitable[Response | None]]:
-    """Register the pages with NiceGUI and return the handler of every other address."""
+    """Register the pages with NiceGUI, and return the handler for all other addresses."""
     ui.add_css(style_sheet(), shared=True)
 
     async def page(request: Request) -> Response | None:
