@@ -18,7 +18,7 @@ def add_to(verbs: Verbs) -> None:
         "evaluate",
         help="score a model on held-out prompts, before and after training",
         description="Generates completions for the held-out prompts of a run and scores them with the reward of its "
-        "configuration. Several checkpoints are shown side by side; the first two are compared.",
+        "configuration. Two checkpoints are compared; more are shown side by side.",
         epilog="Exit code 0: all completions were scored; 1: some could not be scored; 2: it could not run.",
     )
     verb.add_argument("config", type=Path, metavar="RUN.YAML", help="the configuration of the run")
