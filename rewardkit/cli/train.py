@@ -1,4 +1,4 @@
-"""``rewardkit train run.yaml``: from a reward and a dataset to a trained model."""
+"""``rewardkit train run.yaml``: train a model with a reward and a dataset."""
 
 from __future__ import annotations
 
@@ -7,42 +7,38 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rewardkit.cli.arguments import count
+from rewardkit.cli.arguments import add_settings, count
 
 if TYPE_CHECKING:
     Verbs = argparse._SubParsersAction[argparse.ArgumentParser]
 
 
 def add_to(verbs: Verbs) -> None:
-    """Adds the verb with its options."""
+    """Add the verb and its options."""
     verb = verbs.add_parser(
         "train",
-        help="train a language model with GRPO as a YAML file says",
-        description="Trains a language model with TRL's GRPOTrainer: reward, model, data and settings stand in one "
-        "YAML file. Everything is checked before a model is loaded. `rewardkit init DIR` writes a file to begin with.",
-        epilog="Exit code 0: it trained to its end; 1: it could not go on; 2: something was wrong before it began; "
-        "130 or 143: it was interrupted, and --resume goes on.",
+        help="train a language model with GRPO from a YAML file",
+        description="Trains a language model with TRL's GRPOTrainer. One YAML file names the reward, the model, the "
+        "data and the settings. Everything is checked before the model is loaded. `rewardkit init DIR` writes a file "
+        "to start from.",
+        epilog="Exit code 0: the training finished; 1: it failed; 2: it could not start; 130 or 143: it was "
+        "interrupted (continue with --resume).",
     )
-    verb.add_argument("config", type=Path, nargs="?", metavar="RUN.YAML", help="the configuration")
-    verb.add_argument(
-        "--set",
-        dest="sets",
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        help="over what the file says, as often as you like: --set grpo.max_steps=5 --set 'guards=[]'",
-    )
+    verb.add_argument("config", type=Path, nargs="?", metavar="RUN.YAML", help="the configuration of the run")
+    add_settings(verb)
     verb.add_argument(
         "--resume",
         nargs="?",
         const=True,
         default=False,
         metavar="CHECKPOINT",
-        help="go on from the last complete checkpoint, or from this one",
+        help="continue from the last complete checkpoint, or from CHECKPOINT (a step or a folder)",
     )
-    verb.add_argument("--output", type=Path, metavar="DIR", help="the folder of everything that the run leaves")
-    verb.add_argument("--processes", type=count, metavar="N", help="on this machine, through accelerate")
-    verb.add_argument("--print-config", action="store_true", help="print the whole configuration, and do nothing")
+    verb.add_argument("--output", type=Path, metavar="DIR", help="the folder for everything that the run writes")
+    verb.add_argument(
+        "--processes", type=count, metavar="N", help="the number of processes (accelerate starts them on this machine)"
+    )
+    verb.add_argument("--print-config", action="store_true", help="print the whole configuration and exit")
     verb.add_argument("--schema", action="store_true", help="print the JSON schema of the file, for editors")
     verb.add_argument("--no-preflight", action="store_true", help="check nothing before the model is loaded")
     verb.add_argument("--preflight-only", action="store_true", help="check everything, print the report, train nothing")
@@ -50,7 +46,7 @@ def add_to(verbs: Verbs) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """0 where it trained to its end."""
+    """Train the model; return 0 if the training finished."""
     from rewardkit.core.errors import RewardKitError
     from rewardkit_runner.configuration import reader as reading
 
@@ -58,7 +54,7 @@ def run(options: argparse.Namespace) -> int:
         print(json.dumps(reading.schema(), indent=2))
         return 0
     if options.config is None:
-        raise RewardKitError("name a configuration: rewardkit train run.yaml (rewardkit init DIR writes one)")
+        raise RewardKitError("no configuration is given. Pass one: rewardkit train run.yaml (rewardkit init writes it)")
     config = reading.read(options.config, _sets(options))
     if options.print_config:
         print(reading.printed(config), end="")
@@ -71,7 +67,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _sets(options: argparse.Namespace) -> list[str]:
-    """The options that stand for settings, after --set, so that they hold."""
+    """Return the settings of --set, then those of the other options, which override them."""
     sets = list(options.sets)
     if options.output is not None:
         sets.append(f"output={json.dumps(str(options.output.absolute()))}")

@@ -1,4 +1,4 @@
-"""``rewardkit train`` and ``rewardkit init``: what the command line itself says and prints."""
+"""``rewardkit train`` and ``rewardkit init``: what the command line itself prints and refuses."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def project(tmp_path: Path) -> Path:
     return tmp_path / "orders"
 
 
-def test_init_says_what_to_do_next(tmp_path: Path, capsys: Captured) -> None:
+def test_init_prints_the_next_commands(tmp_path: Path, capsys: Captured) -> None:
     assert main(["init", str(tmp_path / "my orders")]) == 0
     said = capsys.readouterr().out
     assert f"cd '{tmp_path}/my orders'" in said
@@ -38,7 +38,7 @@ def test_the_whole_configuration_is_printed(project: Path, capsys: Captured) -> 
     assert printed["preflight"] == {"laws": True, "rows": "all", "budget": 30.0}
 
 
-def test_options_win_over_settings(project: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_options_override_settings(project: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
     capsys.readouterr()
     monkeypatch.chdir(project.parent)
     options = ["--output", "no: [way", "--processes", "2", "--no-preflight", "--set", "processes=4", "--resume"]
@@ -58,10 +58,10 @@ def test_the_schema_is_printed_without_a_file(capsys: Captured) -> None:
     assert json.loads(capsys.readouterr().out)["title"] == "rewardkit train"
 
 
-def test_what_is_wrong_is_said_before_anything_runs(project: Path, capsys: Captured) -> None:
+def test_mistakes_are_reported_before_anything_runs(project: Path, capsys: Captured) -> None:
     capsys.readouterr()
     assert main(["train"]) == 2
-    assert "name a configuration: rewardkit train run.yaml" in capsys.readouterr().err
+    assert "rewardkit train run.yaml" in capsys.readouterr().err
     assert main(["train", str(project / "run.yaml"), "--set", "grpo.max_stepz=7"]) == 2
     said = capsys.readouterr().err
     assert "--set grpo.max_stepz=7: grpo.max_stepz: GRPOConfig has no such field. Did you mean 'max_steps'" in said

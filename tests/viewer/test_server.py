@@ -125,9 +125,9 @@ def test_a_missing_folder_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[
 def test_a_file_and_an_impossible_port_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "run.json").write_text("{}")
     assert main(["view", str(tmp_path / "run.json"), "--no-browser"]) == 2
-    assert f"is a file: name the folder that it lies in, rewardkit view {tmp_path}" in capsys.readouterr().err
+    assert f"is a file: pass the folder that it is in, rewardkit view {tmp_path}" in capsys.readouterr().err
     assert main(["view", str(tmp_path), "--port", "99999", "--no-browser"]) == 2
-    assert "from 0 (any that is free) to 65535, got 99999" in capsys.readouterr().err
+    assert "from 0 (any free port) to 65535, got 99999" in capsys.readouterr().err
 
 
 def test_run_json_of_others_is_no_run(base: str, tmp_path: Path) -> None:
