@@ -12,8 +12,9 @@ if TYPE_CHECKING:
     from rewardkit.testing import exploits as exploits, laws as laws, strategies as strategies
     from rewardkit.testing.calibration import calibrate as calibrate
     from rewardkit.testing.check import check_reward as check_reward
-    from rewardkit.testing.findings import Finding as Finding, LawResult as LawResult, Report as Report
+    from rewardkit.testing.findings import Finding as Finding, LawResult as LawResult
     from rewardkit.testing.parametrization import parametrize_with_laws as parametrize_with_laws
+    from rewardkit.testing.reports.report import Report as Report
     from rewardkit.testing.signals import estimate_signal as estimate_signal
 
 _HOMES = {
@@ -23,7 +24,7 @@ _HOMES = {
     "parametrize_with_laws": "rewardkit.testing.parametrization",
     "Finding": "rewardkit.testing.findings",
     "LawResult": "rewardkit.testing.findings",
-    "Report": "rewardkit.testing.findings",
+    "Report": "rewardkit.testing.reports.report",
 }
 _MODULES = ("exploits", "laws", "strategies")
 

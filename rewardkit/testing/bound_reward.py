@@ -15,8 +15,9 @@ from rewardkit.core.errors import RewardDefinitionError, near_miss
 from rewardkit.core.tree.reward import Reward
 from rewardkit.testing.check import check_reward
 from rewardkit.testing.execution import Told
-from rewardkit.testing.findings import LawResult, Report
+from rewardkit.testing.findings import LawResult
 from rewardkit.testing.laws import Law
+from rewardkit.testing.reports.report import Report
 from rewardkit.testing.reports.sections import repeated
 from rewardkit.testing.selection import selected
 

@@ -14,8 +14,9 @@ from rewardkit.core.tree.trl_function import tree_of
 from rewardkit.testing.examples import examples_of
 from rewardkit.testing.execution import Told, run_laws
 from rewardkit.testing.exploits.regressions import save
-from rewardkit.testing.findings import LawResult, Report
+from rewardkit.testing.findings import LawResult
 from rewardkit.testing.laws import Law
+from rewardkit.testing.reports.report import Report
 from rewardkit.testing.selection import selected
 from rewardkit.testing.subject import Promises, Subject
 from rewardkit.testing.sweep import anatomies

@@ -68,7 +68,7 @@ def run_law(law: Law, subject: Subject) -> LawResult:
         otherwise = "unfinished"
         reason = f"the law itself failed ({type(error).__name__}: {error}, {place.name}:{place.lineno})"
     tries, seconds = subject.tries - before, time.monotonic() - started
-    return LawResult(law.name, "broken" if found else otherwise, tries, tuple(found), reason, seconds)
+    return LawResult(law.name, "broken" if found else otherwise, tries, tuple(found), reason, seconds, law.why)
 
 
 def _isolated(subject: Subject, laws: Sequence[Law], patience: float, told: Told) -> Generator[LawResult, None, None]:
@@ -117,7 +117,7 @@ def _lost(subject: Subject, law: Law, lost: Lost, patience: float) -> LawResult:
     """The law's result where its child did not come back."""
     trial, reason = _culprit(subject, lost, patience)
     if trial is None:
-        return LawResult(law.name, "unfinished", reason=reason)
+        return LawResult(law.name, "unfinished", reason=reason, why=law.why)
     subject.avoid(lost.trials)
     hangs = "took" in reason
     matters = (
@@ -126,7 +126,7 @@ def _lost(subject: Subject, law: Law, lost: Lost, patience: float) -> LawResult:
         else "A completion that ends the process ends the run, and with it all that was not saved."
     )
     found = finding("time_linear" if hangs else "total", subject, trial, None, f"scoring {reason}", matters=matters)
-    return LawResult(law.name, "broken", findings=(found,))
+    return LawResult(law.name, "broken", findings=(found,), why=law.why)
 
 
 def _culprit(subject: Subject, lost: Lost, patience: float) -> tuple[Trial | None, str]:

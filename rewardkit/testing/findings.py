@@ -1,16 +1,10 @@
-"""What a check found: Finding (one fault with its counterexample), LawResult (one law), Report (all of them).
-
-``print(check_reward(reward, examples=[...]))`` is a table of laws; below it every finding with the completion that
-shows it, what the reward said, why it matters, and a line that reproduces it.
-"""
+"""Finding: one fault of a reward with its counterexample. LawResult: the findings of one law."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from math import isfinite
-from pathlib import Path
 from typing import Any, Literal
 
 from rewardkit.core.batch.table_text import visible
@@ -87,16 +81,17 @@ class Finding:
 
 @dataclass(frozen=True)
 class LawResult:
-    """What came of one law.
+    """The result of checking one law.
 
     Attributes:
         law: its name.
-        outcome: ``"held"``, ``"broken"``, ``"unfinished"`` where it may apply but was not looked at to its end, or
-            ``"skipped"`` where it does not apply.
-        tries: how many completions were scored for it.
-        findings: where it is broken; one per way in which it is.
+        outcome: ``"held"``, ``"broken"``, ``"unfinished"`` if it may apply but the check was cut short, or
+            ``"skipped"`` if it does not apply.
+        tries: number of completions scored for it.
+        findings: if it is broken, one for each way in which it is.
         reason: why it was skipped or is unfinished.
         seconds: how long it took.
+        why: why a training run needs the law.
     """
 
     law: str
@@ -105,96 +100,7 @@ class LawResult:
     findings: tuple[Finding, ...] = ()
     reason: str = ""
     seconds: float = 0.0
-
-
-@dataclass(frozen=True)
-class Report:
-    """All that a check found about one reward.
-
-    Attributes:
-        reward: how the reward prints.
-        results: one per law, in the order in which they ran.
-        seed: gives the same check again.
-        seconds: how long it took.
-        fingerprint: of the reward.
-    """
-
-    reward: str
-    results: tuple[LawResult, ...]
-    seed: int = 0
-    seconds: float = 0.0
-    fingerprint: str = ""
-    title: str = field(default="", compare=False)
-
-    @property
-    def findings(self) -> list[Finding]:
-        """All faults that were found."""
-        return [finding for result in self.results for finding in result.findings]
-
-    @property
-    def ok(self) -> bool:
-        """Whether no law is broken and no exploit was found."""
-        return not self.findings
-
-    @property
-    def complete(self) -> bool:
-        """Whether every law that applies was looked at to its end."""
-        return all(result.outcome != "unfinished" for result in self.results)
-
-    def __getitem__(self, law: str) -> LawResult:
-        for result in self.results:
-            if result.law == law:
-                return result
-        raise KeyError(f"no law {law!r} in this report; there are: {', '.join(result.law for result in self.results)}")
-
-    def raise_if_broken(self) -> None:
-        """Raises an AssertionError that explains every finding."""
-        if not self.ok:
-            raise AssertionError(str(self))
-
-    def shown_as(self, title: str) -> Report:
-        """The same under another title."""
-        return replace(self, title=title)
-
-    def __str__(self) -> str:
-        from rewardkit.testing.reports import as_text
-
-        return as_text(self)
-
-    __repr__ = __str__
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, as JSON takes them."""
-        return {
-            "reward": self.reward,
-            "title": self.title,
-            "fingerprint": self.fingerprint,
-            "ok": self.ok,
-            "complete": self.complete,
-            "seed": self.seed,
-            "seconds": round(self.seconds, 3),
-            "laws": [
-                {
-                    "law": result.law,
-                    "outcome": result.outcome,
-                    "tries": result.tries,
-                    "reason": result.reason,
-                    "seconds": round(result.seconds, 3),
-                    "findings": [finding.to_dict() for finding in result.findings],
-                }
-                for result in self.results
-            ],
-        }
-
-    def to_json(self, path: str | Path) -> None:
-        """Writes `to_dict` to a file."""
-        Path(path).write_text(json.dumps(self.to_dict(), indent=2) + "\n", encoding="ascii")
-
-    def to_html(self, path: str | Path) -> None:
-        """Writes a page that stands by itself: no scripts, nothing fetched, everything escaped."""
-        from rewardkit.testing.reports import as_html
-
-        Path(path).write_text(as_html(self), encoding="utf-8")
+    why: str = ""
 
 
 def jsonable_of(value: Any) -> Any:

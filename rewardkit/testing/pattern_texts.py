@@ -1,4 +1,4 @@
-r"""Matching: short texts that regular expressions match, so that what waits for them can be seen to react.
+r"""Pattern texts: short texts that match regular expressions, to see whether a reward reacts to them.
 
 ``matching([r"(?i)\bas an ai\b"])`` holds ``"as an ai"``.
 """
@@ -10,19 +10,32 @@ import re
 import warnings
 from collections.abc import Iterable, Iterator
 
-_SECONDS = 0.2
 _EACH = 3
 
 
 def matching(patterns: Iterable[str], seed: int = 0) -> list[str]:
-    """A few texts for each pattern that can be matched; none for one that Hypothesis cannot read."""
+    """Return up to three texts per pattern; none for a pattern that Hypothesis cannot read, or without Hypothesis."""
     return [text for pattern in patterns for text in _of(pattern, seed)]
 
 
 def _of(pattern: str, seed: int) -> Iterator[str]:
-    from hypothesis import HealthCheck, Phase, given, seed as seeded, settings, strategies
-
     found: list[str] = []
+    state = random.getstate()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            _collect(re.compile(pattern), seed, found)
+    except Exception:  # Hypothesis cannot make texts for it
+        return
+    finally:
+        random.setstate(state)
+    yield from dict.fromkeys(found)
+
+
+def _collect(pattern: re.Pattern[str], seed: int, found: list[str]) -> None:
+    from hypothesis import HealthCheck, Phase, given, seed as seeded, settings
+
+    from rewardkit.testing.strategies.wordings import pattern_contents
 
     @seeded(seed)
     @settings(
@@ -32,19 +45,9 @@ def _of(pattern: str, seed: int) -> Iterator[str]:
         suppress_health_check=list(HealthCheck),
         deadline=None,
     )
-    @given(strategies.from_regex(pattern))
+    @given(pattern_contents(pattern, full=False).right)
     def collect(text: str) -> None:
         if len(text) <= 200:
             found.append(text)
 
-    state = random.getstate()
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            re.compile(pattern)
-            collect()
-    except Exception:  # what Hypothesis cannot make is left out
-        return
-    finally:
-        random.setstate(state)
-    yield from dict.fromkeys(found)
+    collect()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from rewardkit.testing.findings import Report
+    from rewardkit.testing.reports.report import Report
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

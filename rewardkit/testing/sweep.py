@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rewardkit.testing.anatomy import Anatomy, anatomy_of
+from rewardkit.testing.broken_texts import broken
 from rewardkit.testing.subject import Subject
 from rewardkit.testing.trials import Seen, Trial, text_of
-from rewardkit.testing.wild_texts import SHAPES, TEXTS, broken
-from rewardkit.testing.wrong_answers import wrong_answers
+from rewardkit.testing.wild_texts import SHAPES, TEXTS
 
 _EXAMPLES = 4
 """Of this many examples all completions are looked at; of the others the given ones."""
@@ -61,8 +61,6 @@ def _sweep(subject: Subject) -> Iterator[Trial]:
         for anatomy in anatomies(subject, number)[:2]:
             for text in broken(anatomy, subject.mined, bad):
                 yield Trial(subject.formed(text), number)
-            for wrong in wrong_answers(anatomy.gold, anatomy.value) if anatomy.gold else ():
-                yield Trial(subject.formed(anatomy.saying(wrong.text)), number)
     if not any(example.good for example in subject.examples):
         for text in broken(Anatomy(""), subject.mined):
             yield Trial(subject.formed(text), 0)

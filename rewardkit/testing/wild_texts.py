@@ -5,14 +5,8 @@ Each is a short text with the reason why it stands here. The long ones are made 
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice, permutations
+from collections.abc import Mapping
 from typing import Any
-
-from rewardkit.testing.anatomy import Anatomy, replaced
-from rewardkit.testing.vocabulary import Mined
 
 TEXTS: Mapping[str, str] = {
     "nothing": "",
@@ -154,83 +148,3 @@ SHAPES: Mapping[str, Any] = {
         {"role": "assistant", "content": "It is 42."},
     ],
 }
-
-
-_OTHER_VALUES: tuple[Any, ...] = (None, "two", [], {}, True, -1, 0, 1e300)
-_EDITS = 60
-
-
-def other_shapes(text: str) -> Iterator[str]:
-    """The JSON object of a completion with one value left out, or of another type, at each of its places."""
-    start = text.find("{")
-    if start < 0:
-        return
-    try:
-        document, end = json.JSONDecoder().raw_decode(text, start)
-    except (ValueError, RecursionError):
-        return
-    for number, changed in enumerate(_changed(document)):
-        if number >= _EDITS:
-            return
-        yield text[:start] + json.dumps(changed) + text[end:]
-
-
-def _changed(value: Any) -> Iterator[Any]:
-    if isinstance(value, dict):
-        for key in value:
-            yield {other: item for other, item in value.items() if other != key}
-        for key, item in value.items():
-            for other in (*_OTHER_VALUES, *_changed(item)):
-                yield {**value, key: other}
-    elif isinstance(value, list):
-        for place, item in enumerate(value[:2]):
-            for other in (*_OTHER_VALUES, *_changed(item)):
-                yield [*value[:place], other, *value[place + 1 :]]
-
-
-def other_sums(body: str) -> Iterator[str]:
-    """Other sums of the numbers in an expression, among them divisions by what may be nothing."""
-    numbers = re.findall(r"\d+", body)
-    if not 3 <= len(numbers) <= 5 or not re.fullmatch(r"[\d\s+*/().-]+", body):
-        return
-    for first, second, third, *rest in islice(permutations(numbers), 24):
-        more = "".join(f" + {number}" for number in rest)
-        yield f"{first} / ({second} - {third}){more}"
-
-
-def broken(anatomy: Anatomy, mined: Mined, bad: Sequence[str] = ()) -> Iterator[str]:
-    """A right completion with one thing broken at a time, and wild texts in the place of its answer."""
-    text = anatomy.text
-    yield text[: len(text) // 2]
-    yield text[len(text) // 2 :]
-    yield text[:-1]
-    yield text[1:]
-    yield text + text
-    yield f"\n {text}\n\n"
-    yield text.upper()
-    for block in anatomy.blocks:
-        opening, closing = f"<{block.name}>", f"</{block.name}>"
-        yield text.replace(opening, "")
-        yield text.replace(closing, "")
-        yield text.replace(opening, opening * 2)
-        yield replaced(text, [(block.body, "")])
-        yield replaced(text, [(block.whole, "")])
-    yield anatomy.with_region("")
-    yield from other_shapes(text)
-    yield from map(anatomy.with_region, other_sums(anatomy.region.of(text)))
-    for wild in TEXTS.values():
-        if len(wild) <= 400:
-            yield anatomy.with_region(wild)
-            if anatomy.places and anatomy.region != anatomy.places[-1]:
-                yield anatomy.answering(wild)
-    for tag in mined.tags:
-        yield f"<{tag}></{tag}>"
-        yield f"<{tag}>"
-    for piece in mined.texts:
-        yield piece
-        yield piece + piece
-        yield f"{piece} 42"
-        yield f"a{piece}\n"
-    for one in bad:
-        yield one + text
-        yield text + one

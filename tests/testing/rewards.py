@@ -13,8 +13,9 @@ from typing import Any
 
 import rewardkit as rk
 from rewardkit.testing.check import check_reward, subject_of
-from rewardkit.testing.findings import Finding, LawResult, Report
+from rewardkit.testing.findings import Finding, LawResult
 from rewardkit.testing.laws import Law
+from rewardkit.testing.reports import Report
 from rewardkit.testing.subject import Subject
 
 EXAMPLES: list[dict[str, Any]] = [{"prompt": "6*7?", "answer": "42"}, {"prompt": "3+4?", "answer": "7"}]

@@ -122,8 +122,9 @@ def test_why_it_matters_is_said_once_where_it_is_the_same() -> None:
 
 def test_laws_for_which_there_was_no_time_are_not_called_sound() -> None:
     over = {"time_linear": "the time was over: raise budget=", "bounded": "the law itself failed (KeyError: 'a')"}
-    section = Section(a_report(unfinished=over, gate_dominance="it has no gate"))
-    assert not section.report.complete
+    report = a_report(unfinished=over, gate_dominance="it has no gate")
+    section = Section(report)
+    assert not report.complete
     assert section.verdict.startswith("no fault found, but not all was looked at: 1 held, 2 not done")
     assert "  not done  time_linear: the time was over: raise budget=" in text_of([section])
     assert "  not done  bounded: the law itself failed (KeyError: 'a')" in text_of([section])

@@ -8,7 +8,8 @@ from typing import Any
 from rewardkit.core.errors import RewardKitError, shorten_line
 from rewardkit.core.tree.reward import Reward
 from rewardkit.testing.check import check_reward
-from rewardkit.testing.findings import Finding as Broken, Report
+from rewardkit.testing.findings import Finding as Broken
+from rewardkit.testing.reports.report import Report
 from rewardkit_runner.preflight.findings import Finding
 from rewardkit_runner.preflight.golds import Form
 from rewardkit_runner.preflight.table import Table

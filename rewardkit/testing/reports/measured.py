@@ -13,9 +13,9 @@ from typing import Any, TypeVar
 from rewardkit.core.errors import RewardKitError
 from rewardkit.core.tree.trl_function import tree_of
 from rewardkit.testing.calibration import calibrate
-from rewardkit.testing.findings import Report
 from rewardkit.testing.isolation import Lost, Note, can_isolate, isolated
 from rewardkit.testing.labels import labeled
+from rewardkit.testing.reports.report import Report
 from rewardkit.testing.reports.sections import Section
 from rewardkit.testing.signals import estimate_signal
 

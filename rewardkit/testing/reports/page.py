@@ -93,10 +93,7 @@ def _laws(section: Section, number: int) -> Iterator[str]:
     if section.held:
         # What is broken stands first; of a sound reward this is all there is to see.
         yield f"<details{'' if section.broken else ' open'}><summary>{len(section.held)} laws held</summary>"
-        reasons = _reasons()
-        yield from _table(
-            _law(result, "held", _text(result.law), _text(reasons.get(result.law, ""))) for result in section.held
-        )
+        yield from _table(_law(result, "held", _text(result.law), _text(result.why)) for result in section.held)
         yield "</details>"
     if section.inapplicable:
         yield f"<details><summary>{len(section.inapplicable)} laws do not apply</summary>"
@@ -134,13 +131,6 @@ def _counted(result: LawResult) -> str:
 
 def _not_run(result: LawResult) -> str:
     return "the process went down again" if result.findings else _text(result.reason)
-
-
-def _reasons() -> dict[str, str]:
-    """Law -> why a training run needs it."""
-    from rewardkit.testing.selection import every_law
-
-    return {name: law.why for name, law in every_law().items()}
 
 
 def _findings(result: LawResult) -> Iterator[str]:

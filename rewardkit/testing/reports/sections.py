@@ -7,14 +7,41 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from rewardkit.core.batch.table_text import visible
-from rewardkit.testing.findings import Finding, LawResult, Report
+from rewardkit.testing.findings import Finding, LawResult
 
 if TYPE_CHECKING:
     from rewardkit.analysis.calibration import Calibration
     from rewardkit.analysis.readiness import Signal
+
+
+class Checked(Protocol):
+    """What a section needs of a report."""
+
+    @property
+    def reward(self) -> str: ...
+
+    @property
+    def title(self) -> str: ...
+
+    @property
+    def results(self) -> tuple[LawResult, ...]: ...
+
+    @property
+    def seed(self) -> int: ...
+
+    @property
+    def seconds(self) -> float: ...
+
+    @property
+    def fingerprint(self) -> str: ...
+
+    @property
+    def ok(self) -> bool: ...
+
+    def to_dict(self) -> dict[str, Any]: ...
 
 
 @dataclass(frozen=True)
@@ -29,7 +56,7 @@ class Section:
         remarks: what else the reader should know.
     """
 
-    report: Report
+    report: Checked
     data: str = ""
     calibration: Calibration | None = None
     signal: Signal | None = None

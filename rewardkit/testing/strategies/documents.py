@@ -6,10 +6,9 @@
 
 from __future__ import annotations
 
-import copy
 import json
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from hypothesis import assume, strategies as st
@@ -18,9 +17,8 @@ from hypothesis.strategies import DrawFn, SearchStrategy
 from rewardkit.core.errors import RewardDefinitionError, shorten
 from rewardkit.primitives.json_schema import JsonSchema
 from rewardkit.primitives.schema.document import SchemaDocument
+from rewardkit.testing.json_changes import changed_values
 from rewardkit.testing.strategies.schema_values import SchemaValues
-
-Path = tuple[str | int, ...]
 
 _DEEPEST = 40
 """Levels of nesting; a parser of JSON that is safe takes 64."""
@@ -65,14 +63,13 @@ def json_values(schema: Any = True, *, valid: bool = True) -> SearchStrategy[Any
 
 def unlike(value: Any) -> SearchStrategy[Any]:
     """JSON values that differ from `value` in one place."""
-    own = json.dumps(value, sort_keys=True)
-    return st.sampled_from([other for other in _changed(value, {}) if json.dumps(other, sort_keys=True) != own])
+    return st.sampled_from([other for other in changed_values(value) if other != value])
 
 
 @st.composite
 def _broken(draw: DrawFn, values: SearchStrategy[Any], checker: JsonSchema, root: dict[str, Any]) -> Any:
     value = draw(values)
-    candidates = list(_changed(value, root))
+    candidates = list(changed_values(value, root))
     # Each candidate differs in one place; which of them are violations is the schema's business.
     places = list(range(len(candidates)))
     for first in (True, False):
@@ -82,82 +79,6 @@ def _broken(draw: DrawFn, values: SearchStrategy[Any], checker: JsonSchema, root
             if checker.credit_of(other)[0] < 1.0:
                 return other
     assume(False)
-
-
-def _changed(value: Any, root: dict[str, Any]) -> Iterator[Any]:
-    """`value` with one thing changed: what is missing first, then what is wrong, then what is too much."""
-    numbers, texts = _literals(root)
-    spots = list(_spots(value, ()))
-    for path, part in spots:
-        if isinstance(part, dict):
-            for name in part:
-                yield _replaced(value, (*path, name), _Gone)
-    for path, part in spots:
-        for other in _unlike(part, numbers, texts):
-            yield _replaced(value, path, other)
-    for path, part in spots:
-        if isinstance(part, dict):
-            yield _replaced(value, path, {**part, "surplus": 0})
-            yield from (_replaced(value, path, {**part, "surplus": {**part}}) for _ in range(bool(part)))
-        elif isinstance(part, list) and part:
-            yield _replaced(value, path, part[:-1])
-            yield _replaced(value, path, [*part, part[0]])
-            yield _replaced(value, path, part * 20)
-            yield _replaced(value, path, [])
-
-
-def _unlike(part: Any, numbers: list[Any], texts: list[str]) -> Iterator[Any]:
-    """Other values in the place of `part`, those of its own type last."""
-    others: list[Any] = [None, "x", 0, [], {}]
-    for other in others:
-        if type(other) is not type(part):
-            yield other
-    if isinstance(part, (int, float)) and not isinstance(part, bool):
-        yield from (number + step for number in numbers for step in (-1, 1))
-        yield from (-(10**9), 10**9, 0.5)
-    if isinstance(part, str):
-        yield from ("", "?", f"{part}?", f"?{part}", part.swapcase())
-        yield from ("x" * min(number + 1, 1_000) for number in numbers if isinstance(number, int) and number >= 0)
-        yield from texts
-
-
-def _literals(root: Any) -> tuple[list[Any], list[str]]:
-    """The numbers of a schema, and the texts that it lists."""
-    numbers: dict[Any, None] = {}
-    texts: dict[str, None] = {}
-    waiting = [root]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, (int, float)) and not isinstance(node, bool):
-            numbers.setdefault(node)
-        if isinstance(node, dict):
-            texts.update((one, None) for one in node.get("enum", ()) if isinstance(one, str))
-            waiting += node.values()
-        elif isinstance(node, list):
-            waiting += node
-    return list(numbers)[:12], [f"{text}?" for text in list(texts)[:6]]
-
-
-def _spots(value: Any, path: Path) -> Iterator[tuple[Path, Any]]:
-    yield path, value
-    below: Any = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, part in list(below)[:12]:
-        yield from _spots(part, (*path, key))
-
-
-class _Gone:
-    """In the place of what is taken away."""
-
-
-def _replaced(value: Any, path: Path, other: Any) -> Any:
-    if not path:
-        return other
-    made = copy.copy(value)
-    if other is _Gone and len(path) == 1:
-        del made[path[0]]
-    else:
-        made[path[0]] = _replaced(value[path[0]], path[1:], other)
-    return made
 
 
 def _unparsable(text: str) -> SearchStrategy[str]:

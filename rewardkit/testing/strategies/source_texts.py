@@ -13,7 +13,8 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from rewardkit.testing.anatomy import anatomy_of, replaced
+from rewardkit.testing.anatomy import anatomy_of
+from rewardkit.testing.broken_texts import near_misses
 from rewardkit.testing.strategies.contents import gold_text
 from rewardkit.testing.strategies.places import guessed
 from rewardkit.testing.strategies.tags import tagged
@@ -56,22 +57,10 @@ def from_code(code: Mined, row: Mapping[str, Any]) -> Contents:
 
 
 def from_good(good: Sequence[str], row: Mapping[str, Any]) -> Contents:
-    """Right completions as they are, and with one thing changed: a mark missing, nothing in a tag, a wrong answer."""
-    return Contents(st.sampled_from(list(good)), st.one_of([_spoilt(text, row) for text in good]))
-
-
-def _spoilt(text: str, row: Mapping[str, Any]) -> SearchStrategy[str]:
-    anatomy = anatomy_of(text, row, frozenset(row))
-    changed = []
-    for block in anatomy.blocks:
-        opening, closing = f"<{block.name}>", f"</{block.name}>"
-        changed += [text.replace(closing, "", 1), text.replace(opening, "", 1), text.replace(opening, opening * 2, 1)]
-        changed += [replaced(text, [(block.whole, "")]), replaced(text, [(block.body, "")])]
-    changed.append(anatomy.with_region(""))
-    ways: list[SearchStrategy[str]] = [st.sampled_from(list(dict.fromkeys(changed)))]
-    if anatomy.gold:
-        ways.append(wrong_answers(anatomy.gold, value=anatomy.value).map(anatomy.saying))
-    return st.one_of(ways)
+    """Return right completions as they are, and with one thing wrong: a mark missing, an empty tag, a wrong answer."""
+    anatomies = [anatomy_of(text, row, frozenset(row)) for text in good]
+    wrong = [st.sampled_from(list(dict.fromkeys(near_misses(anatomy)))) for anatomy in anatomies]
+    return Contents(st.sampled_from(list(good)), st.one_of(wrong))
 
 
 def _cells(code: Mined, row: Mapping[str, Any]) -> list[Any]:

@@ -11,7 +11,7 @@ from hypothesis import find, given, settings, strategies as st
 from rewardkit.core.batch.messages import completion_text
 from rewardkit.core.errors import MissingExtraError, RewardDefinitionError
 from rewardkit.testing import strategies
-from rewardkit.testing.strategies.tags import Blocks, violations
+from rewardkit.testing.tag_violations import Blocks, violations
 
 quick = settings(database=None)
 

@@ -1,0 +1,89 @@
+"""Broken texts: a right completion with one thing wrong, for the laws and for `strategies.completions`.
+
+For ``<answer>42</answer>`` with the gold answer ``42``: ``<answer>42``, ``<answer></answer>``, ``<answer>86</answer>``.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from itertools import islice, permutations
+
+from rewardkit.testing.anatomy import Anatomy
+from rewardkit.testing.json_changes import changed_values
+from rewardkit.testing.tag_violations import Blocks, violations
+from rewardkit.testing.vocabulary import Mined
+from rewardkit.testing.wild_texts import TEXTS
+from rewardkit.testing.wrong_answers import wrong_answers
+
+_MOST_DOCUMENTS = 60
+
+
+def near_misses(anatomy: Anatomy) -> Iterator[str]:
+    """Yield a right completion with a tag violated, no answer, or a wrong answer."""
+    if anatomy.blocks:
+        yield from violations(_blocks(anatomy), anchored=False)
+    yield anatomy.with_region("")
+    if anatomy.gold:
+        yield from (anatomy.saying(wrong.text) for wrong in wrong_answers(anatomy.gold, anatomy.value))
+
+
+def broken(anatomy: Anatomy, mined: Mined, bad: Sequence[str] = ()) -> Iterator[str]:
+    """Yield near misses, damaged copies of a right completion, and wild texts in place of its answer.
+
+    Args:
+        anatomy: of the right completion.
+        mined: tags and texts that the reward's code mentions.
+        bad: wrong completions, which are joined with the right one.
+    """
+    text = anatomy.text
+    yield from (text[: len(text) // 2], text[len(text) // 2 :], text[:-1], text[1:])
+    yield from (text + text, f"\n {text}\n\n", text.upper())
+    yield from near_misses(anatomy)
+    yield from _other_documents(text)
+    yield from map(anatomy.with_region, _other_sums(anatomy.region.of(text)))
+    for wild in TEXTS.values():
+        if len(wild) <= 400:
+            yield anatomy.with_region(wild)
+            if anatomy.places and anatomy.region != anatomy.places[-1]:
+                yield anatomy.answering(wild)
+    for tag in mined.tags:
+        yield from (f"<{tag}></{tag}>", f"<{tag}>")
+    for piece in mined.texts:
+        yield from (piece, piece + piece, f"{piece} 42", f"a{piece}\n")
+    for one in bad:
+        yield from (one + text, text + one)
+
+
+def _blocks(anatomy: Anatomy) -> Blocks:
+    text, ends = anatomy.text, [0, *(block.whole.end for block in anatomy.blocks)]
+    starts = [*(block.whole.start for block in anatomy.blocks), len(text)]
+    return Blocks(
+        tuple(block.name for block in anatomy.blocks),
+        tuple(block.body.of(text) for block in anatomy.blocks),
+        tuple(text[end:start] for end, start in zip(ends, starts, strict=True)),
+    )
+
+
+def _other_documents(text: str) -> Iterator[str]:
+    """Yield the text with one value of its JSON object changed."""
+    start = text.find("{")
+    if start < 0:
+        return
+    try:
+        document, end = json.JSONDecoder().raw_decode(text, start)
+    except (ValueError, RecursionError):
+        return
+    for changed in islice(changed_values(document), _MOST_DOCUMENTS):
+        yield text[:start] + json.dumps(changed) + text[end:]
+
+
+def _other_sums(body: str) -> Iterator[str]:
+    """Yield other sums of the numbers in an expression; some divide by zero."""
+    numbers = re.findall(r"\d+", body)
+    if not 3 <= len(numbers) <= 5 or not re.fullmatch(r"[\d\s+*/().-]+", body):
+        return
+    for first, second, third, *rest in islice(permutations(numbers), 24):
+        more = "".join(f" + {number}" for number in rest)
+        yield f"{first} / ({second} - {third}){more}"

@@ -1,0 +1,103 @@
+"""Report: the results of all laws for one reward.
+
+``print(check_reward(reward, examples=[...]))`` shows a table of laws, then every finding: the completion, its score,
+why it matters, and a line of Python that reproduces it.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from rewardkit.testing.findings import Finding, LawResult
+from rewardkit.testing.reports.page import page_of
+from rewardkit.testing.reports.sections import Section
+from rewardkit.testing.reports.text import text_of
+
+
+@dataclass(frozen=True)
+class Report:
+    """All results of a check of one reward.
+
+    Attributes:
+        reward: how the reward prints.
+        results: one per law, in the order in which the laws ran.
+        seed: repeats the same check.
+        seconds: how long it took.
+        fingerprint: of the reward.
+    """
+
+    reward: str
+    results: tuple[LawResult, ...]
+    seed: int = 0
+    seconds: float = 0.0
+    fingerprint: str = ""
+    title: str = field(default="", compare=False)
+
+    @property
+    def findings(self) -> list[Finding]:
+        """All faults found."""
+        return [finding for result in self.results for finding in result.findings]
+
+    @property
+    def ok(self) -> bool:
+        """Whether no law is broken and no exploit was found."""
+        return not self.findings
+
+    @property
+    def complete(self) -> bool:
+        """Whether the check of every law that applies was finished."""
+        return all(result.outcome != "unfinished" for result in self.results)
+
+    def __getitem__(self, law: str) -> LawResult:
+        for result in self.results:
+            if result.law == law:
+                return result
+        raise KeyError(f"this report has no law {law!r}; it has: {', '.join(result.law for result in self.results)}")
+
+    def raise_if_broken(self) -> None:
+        """Raise an AssertionError that explains every finding."""
+        if not self.ok:
+            raise AssertionError(str(self))
+
+    def shown_as(self, title: str) -> Report:
+        """Return the same report under another title."""
+        return replace(self, title=title)
+
+    def __str__(self) -> str:
+        return text_of([Section(self)])
+
+    __repr__ = __str__
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as plain values that JSON can hold."""
+        return {
+            "reward": self.reward,
+            "title": self.title,
+            "fingerprint": self.fingerprint,
+            "ok": self.ok,
+            "complete": self.complete,
+            "seed": self.seed,
+            "seconds": round(self.seconds, 3),
+            "laws": [
+                {
+                    "law": result.law,
+                    "outcome": result.outcome,
+                    "tries": result.tries,
+                    "reason": result.reason,
+                    "seconds": round(result.seconds, 3),
+                    "findings": [finding.to_dict() for finding in result.findings],
+                }
+                for result in self.results
+            ],
+        }
+
+    def to_json(self, path: str | Path) -> None:
+        """Write `to_dict` to a file."""
+        Path(path).write_text(json.dumps(self.to_dict(), indent=2) + "\n", encoding="ascii")
+
+    def to_html(self, path: str | Path) -> None:
+        """Write a self-contained page: no scripts, nothing fetched, everything escaped."""
+        Path(path).write_text(page_of([Section(self)]), encoding="utf-8")
