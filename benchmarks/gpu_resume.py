@@ -23,7 +23,7 @@ def measure(out: Path, save: Callable[[dict[str, Any]], None], *, small: bool) -
     """Runs `alone`, `again` and `continued`; how far the latter two are from the first."""
     steps, half, warm_up = (10, 4, 20) if small else (20, 10, 100)
     project = _project(out / "project", {"max_steps": steps, "save_steps": half}, warm_up)
-    train = [*REWARDKIT, "train", str(project), "--no-preflight"]
+    train = [*REWARDKIT, "train", str(project), "--preflight", "off"]
     alone, again, continued = (out / name for name in ("alone", "again", "continued"))
     subprocess.run([*train, "--output", str(alone)], check=True)
     subprocess.run([*train, "--output", str(again)], check=True)

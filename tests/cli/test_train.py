@@ -41,7 +41,7 @@ def test_the_whole_configuration_is_printed(project: Path, capsys: Captured) -> 
 def test_options_win_over_settings(project: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
     capsys.readouterr()
     monkeypatch.chdir(project.parent)
-    options = ["--output", "no: [way", "--processes", "2", "--no-preflight", "--set", "processes=4", "--resume"]
+    options = ["--output", "no: [way", "--processes", "2", "--preflight", "off", "--set", "processes=4", "--resume"]
     assert main(["train", "orders/run.yaml", *options, "--print-config"]) == 0
     printed = yaml.safe_load(capsys.readouterr().out)
     assert printed["output"] == str(project.parent / "no: [way")
@@ -49,6 +49,8 @@ def test_options_win_over_settings(project: Path, capsys: Captured, monkeypatch:
     assert printed["preflight"] is None
     assert printed["resume"] is True
     capsys.readouterr()
+    assert main(["train", "orders/run.yaml", "--set", "preflight=false", "--preflight", "on", "--print-config"]) == 0
+    assert yaml.safe_load(capsys.readouterr().out)["preflight"]["laws"] is True
     assert main(["train", "orders/run.yaml", "--resume", "orders", "--print-config"]) == 0
     assert yaml.safe_load(capsys.readouterr().out)["resume"] == str(project)
 
@@ -61,7 +63,7 @@ def test_the_schema_is_printed_without_a_file(capsys: Captured) -> None:
 def test_what_is_wrong_is_said_before_anything_runs(project: Path, capsys: Captured) -> None:
     capsys.readouterr()
     assert main(["train"]) == 2
-    assert "name a configuration: rewardkit train run.yaml" in capsys.readouterr().err
+    assert "Name a configuration: rewardkit train run.yaml" in capsys.readouterr().err
     assert main(["train", str(project / "run.yaml"), "--set", "grpo.max_stepz=7"]) == 2
     said = capsys.readouterr().err
     assert "--set grpo.max_stepz=7: grpo.max_stepz: GRPOConfig has no such field. Did you mean 'max_steps'" in said
@@ -71,7 +73,7 @@ def test_what_is_wrong_is_said_before_anything_runs(project: Path, capsys: Captu
 @pytest.mark.slow  # torch loads
 def test_the_preflight_alone(project: Path, capsys: Captured) -> None:
     capsys.readouterr()
-    arguments = ["train", str(project / "run.yaml"), "--preflight-only", "--set", "preflight.laws=false"]
+    arguments = ["train", str(project / "run.yaml"), "--preflight", "only", "--set", "preflight.laws=false"]
     assert main(arguments) == 0
     assert "64 completions at once" in capsys.readouterr().out
     assert main([*arguments, "--set", "grpo.num_generations=7"]) == 2
