@@ -89,10 +89,11 @@ def _end(child: subprocess.Popen[bytes]) -> None:
 
 def _surroundings() -> dict[str, str]:
     """The repository's own packages, no network, reproducible matrix products."""
-    from rewardkit_runner.demo import surroundings
+    from rewardkit_runner.environment import VARIABLES
 
     paths = [str(ROOT), str(ROOT / "adapters"), str(ROOT / "benchmarks"), os.environ.get("PYTHONPATH", "")]
-    return {**surroundings.VARIABLES, **os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
+    own = {"HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1", "CUBLAS_WORKSPACE_CONFIG": ":4096:8"}
+    return {**VARIABLES, **own, **os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
 
 
 def _do(name: str, out: Path, *, small: bool) -> int:

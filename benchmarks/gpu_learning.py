@@ -14,7 +14,7 @@ import rewardkit as rk
 GOAL = 0.9
 LOOK_SECONDS = 5.0
 _LAST_FIVE = """
-    select max(step), avg(coalesce("components/exact_order", 0.0)) from scores
+    select max(step), avg(coalesce("components/exact", 0.0)) from scores
     where training and step > (select max(step) from scores) - 5
 """
 
@@ -25,7 +25,7 @@ def measure(out: Path, save: Callable[[dict[str, Any]], None], *, small: bool) -
 
     size, steps = ("small", 40) if small else ("medium", 200)
     ended = threading.Event()
-    looking = threading.Thread(target=_look, args=(out / "demo/record", {"size": size, "steps": steps}, save, ended))
+    looking = threading.Thread(target=_look, args=(out / "demo", {"size": size, "steps": steps}, save, ended))
     looking.start()
     try:
         run_demo(steps=steps, out=out / "demo", seed=0, size=size)
@@ -33,17 +33,20 @@ def measure(out: Path, save: Callable[[dict[str, Any]], None], *, small: bool) -
         ended.set()
         looking.join()
     summary = json.loads((out / "demo/summary.json").read_text(encoding="utf-8"))
-    shutil.copy(out / "demo/reward.png", out / "keep-learning.png")
-    shutil.copy(out / "demo/metrics.jsonl", out / "keep-learning.jsonl")
+    shutil.copy(out / "demo/plot.png", out / "keep-learning.png")
+    state = json.loads((out / f"demo/checkpoints/checkpoint-{steps}/trainer_state.json").read_text(encoding="utf-8"))
+    curve = "".join(json.dumps(row) + "\n" for row in state["log_history"] if "reward" in row)
+    (out / "keep-learning.jsonl").write_text(curve, encoding="utf-8")
+    evaluation = json.loads((out / "demo/evaluation.json").read_text(encoding="utf-8"))
     weights = (out / "demo/model/model.safetensors").stat().st_size / 4
     save(
         {
             "size": size,
             "parameters": round(weights),
             "steps": steps,
-            "held_out_prompts": summary["held_out_prompts"],
-            "exact_before": summary["before"]["components"]["exact_order"],
-            "exact_after": summary["after"]["components"]["exact_order"],
+            "held_out_prompts": evaluation["prompts"],
+            "exact_before": summary["before"]["components"]["exact"],
+            "exact_after": summary["after"]["components"]["exact"],
             "total_before": summary["before"]["total"],
             "total_after": summary["after"]["total"],
             "goal": GOAL,

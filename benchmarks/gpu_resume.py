@@ -1,7 +1,7 @@
 """A training that is killed and continued: the same numbers as one that was left alone?
 
 Twice left alone, because on a GPU two equal runs may differ already; the second column says how much. All three are
-`rewardkit train` with the demo's reward and orders, in processes of their own.
+`rewardkit train` on the project of `rewardkit demo`, in separate processes.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def measure(out: Path, save: Callable[[dict[str, Any]], None], *, small: bool) -
     """Runs `alone`, `again` and `continued`; how far the latter two are from the first."""
     steps, half, warm_up = (10, 4, 20) if small else (20, 10, 100)
     project = _project(out / "project", {"max_steps": steps, "save_steps": half}, warm_up)
-    train = [*REWARDKIT, "train", str(project), "--no-preflight"]
+    train = [*REWARDKIT, "train", str(project), "--preflight", "off"]
     alone, again, continued = (out / name for name in ("alone", "again", "continued"))
     subprocess.run([*train, "--output", str(alone)], check=True)
     subprocess.run([*train, "--output", str(again)], check=True)
@@ -36,18 +36,15 @@ def measure(out: Path, save: Callable[[dict[str, Any]], None], *, small: bool) -
 
 
 def _project(folder: Path, steps: dict[str, int], warm_up: int) -> Path:
-    """The demo's reward and orders, as a run.yaml names them."""
-    from rewardkit_runner.demo.task import as_columns, examples
+    """The project that `rewardkit init` writes, with other steps."""
+    from rewardkit_runner.project import write_project
 
-    folder.mkdir()
-    columns = as_columns(examples(400, seed=0, split="training"))
-    rows = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
-    (folder / "data.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    write_project(folder)
     sizes = {"per_device_train_batch_size": 64, "num_generations": 8, "max_completion_length": 32}
     run = {
-        "reward": "rewardkit_runner.demo.reward:reward",
+        "reward": "reward.py:reward",
         "model": {"name": "tiny", "warm_up_steps": warm_up},
-        "dataset": "data.jsonl",
+        "dataset": {"path": "data.jsonl", "prompt": "{text}\n"},
         "grpo": {**sizes, **steps, "save_total_limit": 5, "learning_rate": 3e-4},
     }
     (folder / "run.yaml").write_text(json.dumps(run), encoding="utf-8")  # JSON is YAML

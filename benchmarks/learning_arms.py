@@ -7,10 +7,10 @@ from typing import Any
 
 from learning_most import clean, exact_name, focus, mentions
 from learning_orders import all_fields_found, fields_found, valid_object
+from learning_reward import bare_json, exact_order
 
 import rewardkit as rk
 from rewardkit.schedules import linear, track, when_reached
-from rewardkit_runner.demo.reward import bare_json, exact_order
 
 PlainFunction = Callable[..., list[float]]
 

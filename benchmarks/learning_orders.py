@@ -11,12 +11,12 @@ import random
 import re
 from typing import Any
 
+from learning_reward import bare_json, exact_order, read_object
 from learning_tasks import Columns, Pairs, Task
 
 import rewardkit as rk
-from rewardkit_runner.demo.demonstrations import CHATTER, demonstrations, sloppy_completion
-from rewardkit_runner.demo.reward import bare_json, exact_order, read_object
-from rewardkit_runner.demo.task import Split, as_columns, examples
+from rewardkit_runner.tiny.demonstrations import CHATTER, demonstrations, sloppy_completion
+from rewardkit_runner.tiny.task import Split, as_columns, examples
 
 WORSE_SHARE = 0.85
 

@@ -15,10 +15,10 @@ from typing import Any
 from learning_arms import most_arms, order_arms
 from learning_most import MOST, hedging, question_columns
 from learning_orders import HOPELESS_ORDERS, fields_found, hopeless
+from learning_reward import bare_json, exact_order
 
 import rewardkit as rk
 from rewardkit.schedules import linear, track, when_reached
-from rewardkit_runner.demo.reward import bare_json, exact_order
 
 HARSHER = replace(
     HOPELESS_ORDERS, key="harsher", title="orders, habits still worse", demonstrations=partial(hopeless, worse=0.95)

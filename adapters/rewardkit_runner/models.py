@@ -98,7 +98,7 @@ def _tiny(config: RunConfig, console: Console | None) -> Path:
     """The folder of the tiny model, made by the first of the processes that asks."""
     from accelerate import PartialState
 
-    from rewardkit_runner import tiny
+    from rewardkit_runner.tiny.make import make_tiny
 
     folder = start_of(config)
     with PartialState(cpu=not has_gpu()).main_process_first():
@@ -107,7 +107,14 @@ def _tiny(config: RunConfig, console: Console | None) -> Path:
             steps = config.model.warm_up_steps or 0
             shown = shown_progress(console, "warm start", steps) if console and steps else nullcontext(_unseen)
             with shown as on_step:
-                tiny.make(folder, seed=config.seed, steps=steps, chat_template=_template(config), on_step=on_step)
+                make_tiny(
+                    folder,
+                    seed=config.seed,
+                    steps=steps,
+                    chat_template=_template(config),
+                    on_step=on_step,
+                    size=config.model.size or "small",
+                )
     return folder
 
 

@@ -21,8 +21,8 @@ def add_to(verbs: Verbs) -> None:
         description="Trains a language model with TRL's GRPOTrainer. One YAML file names the reward, the model, the "
         "data and the settings. Everything is checked before the model is loaded. `rewardkit init DIR` writes a file "
         "to start from.",
-        epilog="Exit code 0: the training finished; 1: it failed; 2: it could not start; 130 or 143: it was "
-        "interrupted (continue with --resume).",
+        epilog="Exit code 0: the training finished; 1: it stopped with an error; 2: a check failed before it started; "
+        "130 or 143: it was interrupted, and --resume continues it.",
     )
     verb.add_argument("config", type=Path, nargs="?", metavar="RUN.YAML", help="the configuration of the run")
     add_settings(verb)
@@ -35,31 +35,36 @@ def add_to(verbs: Verbs) -> None:
         help="continue from the last complete checkpoint, or from CHECKPOINT (a step or a folder)",
     )
     verb.add_argument("--output", type=Path, metavar="DIR", help="the folder for everything that the run writes")
+    verb.add_argument("--processes", type=count, metavar="N", help="processes on this machine, started by accelerate")
     verb.add_argument(
-        "--processes", type=count, metavar="N", help="the number of processes (accelerate starts them on this machine)"
+        "--preflight",
+        choices=("on", "off", "only"),
+        help="on: check everything before the model is loaded (default, unless the file says preflight: false); "
+        "off: skip the checks; only: print the report and stop",
     )
-    verb.add_argument("--print-config", action="store_true", help="print the whole configuration and exit")
-    verb.add_argument("--schema", action="store_true", help="print the JSON schema of the file, for editors")
-    verb.add_argument("--no-preflight", action="store_true", help="check nothing before the model is loaded")
-    verb.add_argument("--preflight-only", action="store_true", help="check everything, print the report, train nothing")
+    verb.add_argument("--print-config", action="store_true", help="print the whole configuration and stop")
+    verb.add_argument("--schema", action="store_true", help="print the JSON schema of the file, for editors, and stop")
     verb.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Train the model; return 0 if the training finished."""
+    """Train, or do what one of the options asks for instead; return the exit code."""
     from rewardkit.core.errors import RewardKitError
-    from rewardkit_runner.configuration import reader as reading
+    from rewardkit_runner.configuration import reader
 
     if options.schema:
-        print(json.dumps(reading.schema(), indent=2))
+        print(json.dumps(reader.schema(), indent=2))
         return 0
     if options.config is None:
-        raise RewardKitError("no configuration is given. Pass one: rewardkit train run.yaml (rewardkit init writes it)")
-    config = reading.read(options.config, _sets(options))
+        raise RewardKitError("Name a configuration: rewardkit train run.yaml. `rewardkit init DIR` writes an example.")
+    sets = _sets(options)
+    config = reader.read(options.config, sets)
+    if options.preflight == "on" and config.preflight is None:
+        config = reader.read(options.config, [*sets, "preflight=true"])
     if options.print_config:
-        print(reading.printed(config), end="")
+        print(reader.printed(config), end="")
         return 0
-    if options.preflight_only:
+    if options.preflight == "only":
         return _preflight(config)
     from rewardkit_runner.training import train
 
@@ -67,7 +72,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _sets(options: argparse.Namespace) -> list[str]:
-    """Return the settings of --set, then those of the other options, which override them."""
+    """Return the settings of --set, followed by those of the other options, which win."""
     sets = list(options.sets)
     if options.output is not None:
         sets.append(f"output={json.dumps(str(options.output.absolute()))}")
@@ -76,13 +81,13 @@ def _sets(options: argparse.Namespace) -> list[str]:
     if options.resume is not False:
         folder = isinstance(options.resume, str) and Path(options.resume).is_dir()
         sets.append(f"resume={json.dumps(str(Path(options.resume).absolute()) if folder else options.resume)}")
-    if options.no_preflight:
+    if options.preflight == "off":
         sets.append("preflight=false")
     return sets
 
 
 def _preflight(config: Any) -> int:
-    """0 where nothing stands in the way of training."""
+    """Print the report of the preflight; return 0 if it found no error, else 2."""
     from rewardkit_runner.data.datasets import training_and_held_out
     from rewardkit_runner.preflight import preflight
     from rewardkit_runner.rewards import reward_of

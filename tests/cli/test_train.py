@@ -41,7 +41,7 @@ def test_the_whole_configuration_is_printed(project: Path, capsys: Captured) -> 
 def test_options_override_settings(project: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
     capsys.readouterr()
     monkeypatch.chdir(project.parent)
-    options = ["--output", "no: [way", "--processes", "2", "--no-preflight", "--set", "processes=4", "--resume"]
+    options = ["--output", "no: [way", "--processes", "2", "--preflight", "off", "--set", "processes=4", "--resume"]
     assert main(["train", "orders/run.yaml", *options, "--print-config"]) == 0
     printed = yaml.safe_load(capsys.readouterr().out)
     assert printed["output"] == str(project.parent / "no: [way")
@@ -49,6 +49,8 @@ def test_options_override_settings(project: Path, capsys: Captured, monkeypatch:
     assert printed["preflight"] is None
     assert printed["resume"] is True
     capsys.readouterr()
+    assert main(["train", "orders/run.yaml", "--set", "preflight=false", "--preflight", "on", "--print-config"]) == 0
+    assert yaml.safe_load(capsys.readouterr().out)["preflight"]["laws"] is True
     assert main(["train", "orders/run.yaml", "--resume", "orders", "--print-config"]) == 0
     assert yaml.safe_load(capsys.readouterr().out)["resume"] == str(project)
 
@@ -71,7 +73,7 @@ def test_mistakes_are_reported_before_anything_runs(project: Path, capsys: Captu
 @pytest.mark.slow  # torch loads
 def test_the_preflight_alone(project: Path, capsys: Captured) -> None:
     capsys.readouterr()
-    arguments = ["train", str(project / "run.yaml"), "--preflight-only", "--set", "preflight.laws=false"]
+    arguments = ["train", str(project / "run.yaml"), "--preflight", "only", "--set", "preflight.laws=false"]
     assert main(arguments) == 0
     assert "64 completions at once" in capsys.readouterr().out
     assert main([*arguments, "--set", "grpo.num_generations=7"]) == 2

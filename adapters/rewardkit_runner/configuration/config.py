@@ -69,8 +69,10 @@ class ModelConfig(Part):
     """hub id or folder, where it is not the model's own"""
     chat_template: str | None = None
     """a file with a Jinja template, or the template"""
+    size: Literal["small", "medium", "large"] | None = None
+    """tiny only: small (0.45 million parameters, the default) fits a CPU; medium and large need a GPU"""
     warm_up_steps: CountFromZero | None = None
-    """of tiny alone: supervised steps before GRPO; 350 where nothing is said"""
+    """tiny only: supervised steps before GRPO, 350 by default"""
     arguments: dict[str, Any] = {}
     """further keywords of from_pretrained"""
 
@@ -84,11 +86,12 @@ class ModelConfig(Part):
     @model_validator(mode="after")
     def _tiny_alone_warms_up(self) -> ModelConfig:
         if self.name == TINY:
-            given = self.model_dump(exclude={"name", "warm_up_steps", "chat_template", "dtype"}, exclude_defaults=True)
+            own = {"name", "size", "warm_up_steps", "chat_template", "dtype"}
+            given = list(self.model_dump(exclude=own, exclude_defaults=True))
             if given:
-                raise ValueError(f"the tiny model is made on the spot and has no {' and no '.join(given)}")
-        elif self.warm_up_steps is not None:
-            raise ValueError(f"warm_up_steps belongs to the tiny model; {self.name} is loaded as it is")
+                raise ValueError(f"{' and '.join(given)} cannot be set for model: tiny, which is made on the spot")
+        elif given := [name for name in ("size", "warm_up_steps") if getattr(self, name) is not None]:
+            raise ValueError(f"{' and '.join(given)} can be set only for model: tiny; {self.name} is loaded as it is")
         return self
 
 

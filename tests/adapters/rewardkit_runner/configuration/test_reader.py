@@ -127,11 +127,11 @@ FAULTS_OF_THE_THREE = {
     "a model": ({"model": "5"}, "model: must be a mapping, not 5"),
     "warm-up": (
         {"model": "{name: org/x, warm_up_steps: 5}"},
-        "model: warm_up_steps belongs to the tiny model; org/x is loaded as it is",
+        "model: warm_up_steps can be set only for model: tiny",
     ),
     "tiny": (
         {"model": "{name: tiny, revision: main}"},
-        "model: the tiny model is made on the spot and has no revision",
+        "model: revision cannot be set for model: tiny",
     ),
     "missing keys": ({"model": None}, "model: is needed"),
     "two templates": (

@@ -1,4 +1,4 @@
-"""`pytest`: the reward pays for what it should, and for nothing else."""
+"""Tests of the reward: it pays for right answers, and for nothing else. Run them with `pytest`."""
 
 from collections.abc import Callable
 
@@ -18,9 +18,10 @@ ORDER = '{"name":"Mia","qty":31,"item":"toy","color":"red"}'
         ("Sure, here it is: " + ORDER, 0.0),
     ],
 )
-def test_what_it_pays(completion: str, total: float) -> None:
+def test_total(completion: str, total: float) -> None:
+    # Outside of a training, schedules have their final value.
     assert rk.score(reward, [completion], order=[ORDER]).total[0] == pytest.approx(total)
 
 
-def test_it_keeps_the_laws(check_reward: Callable[..., object]) -> None:  # a fixture that comes with rewardkit
+def test_laws(check_reward: Callable[..., object]) -> None:  # a fixture that comes with rewardkit
     check_reward(reward, examples=EXAMPLES, good=GOOD, bad=BAD, budget=10)

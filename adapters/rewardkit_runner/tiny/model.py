@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-import torch
 from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
@@ -78,22 +76,3 @@ def build_model(tokenizer: PreTrainedTokenizerFast, size: Size) -> LlamaForCausa
         pad_token_id=tokenizer.pad_token_id,
     )
     return LlamaForCausalLM(config)
-
-
-def complete(
-    model: Any, tokenizer: PreTrainedTokenizerFast, prompts: Sequence[str], *, max_new_tokens: int
-) -> list[str]:
-    """The greedy completion of each prompt."""
-    was_training = model.training
-    model.eval()
-    encoded = tokenizer(list(prompts), return_tensors="pt", padding=True).to(model.device)
-    with torch.inference_mode():
-        generated = model.generate(
-            input_ids=encoded["input_ids"],
-            attention_mask=encoded["attention_mask"],
-            max_new_tokens=max_new_tokens,
-            do_sample=False,
-        )
-    model.train(was_training)
-    completions = generated[:, encoded["input_ids"].shape[1] :]
-    return list(tokenizer.batch_decode(completions, skip_special_tokens=True))

@@ -1,4 +1,4 @@
-"""The demo's task: deterministic, and held-out orders never stand in training."""
+"""The task of the tiny model: deterministic, and held-out orders never occur in training."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import json
 import jsonschema_rs
 import pytest
 
-from rewardkit_runner.demo.demonstrations import demonstrations
-from rewardkit_runner.demo.task import ORDER_SCHEMA, Split, as_columns, examples
+from rewardkit_runner.tiny.demonstrations import demonstrations
+from rewardkit_runner.tiny.task import ORDER_SCHEMA, Split, as_columns, examples
 
 SPLITS: tuple[Split, ...] = ("demonstrations", "training", "held-out")
 
@@ -19,7 +19,7 @@ def test_a_seed_gives_the_same_examples_and_another_one_others(split: Split) -> 
     assert examples(50, seed=3, split=split) != examples(50, seed=4, split=split)
 
 
-def test_no_held_out_order_stands_in_training_or_demonstrations() -> None:
+def test_no_held_out_order_occurs_in_training_or_demonstrations() -> None:
     held_out = {example.order for example in examples(500, seed=0, split="held-out")}
     for split in ("demonstrations", "training"):
         for seed in (0, 1):

@@ -1,18 +1,18 @@
-"""GRPO on the demo's task, with TRL's own trainer; everything it logs goes to the caller, nothing to the screen."""
+"""GRPO on the tiny model, with TRL's own trainer: one setup for all arms; greedy completions to compare them by."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
 from datasets import Dataset
-from transformers import PreTrainedTokenizerFast, PrinterCallback, ProgressCallback, TrainerCallback
+from transformers import PreTrainedTokenizerFast, PrinterCallback, ProgressCallback
 from trl import GRPOConfig, GRPOTrainer
 
-from rewardkit_runner.display.metrics import Metrics, numbers
+from rewardkit_runner.display.metrics import Metrics, history
 
 COMPLETIONS_PER_STEP = 64
 GENERATIONS_PER_PROMPT = 8
@@ -23,26 +23,11 @@ LEARNING_RATE = 3e-4
 
 @dataclass(frozen=True)
 class Settings:
-    """What the user can choose about the training."""
+    """What differs between two trainings."""
 
     steps: int
     seed: int
     learning_rate: float = LEARNING_RATE
-
-
-class LogReader(TrainerCallback):
-    """Keeps the numbers of every step and hands them on as they come."""
-
-    def __init__(self, on_step: Callable[[Metrics], None]) -> None:
-        self.history: list[Metrics] = []
-        self._on_step = on_step
-
-    def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **kwargs: Any) -> None:
-        # The trainer's closing summary comes through here as well; only steps have a reward.
-        if not logs or "reward" not in logs:
-            return
-        self.history.append({"step": float(state.global_step), **numbers(logs)})
-        self._on_step(self.history[-1])
 
 
 def train(
@@ -53,26 +38,24 @@ def train(
     settings: Settings,
     *,
     out: Path,
-    on_step: Callable[[Metrics], None] = lambda metrics: None,
 ) -> list[Metrics]:
-    """Train `model` in place; the metrics of every step. `reward_funcs` is what ``rk.to_trl`` returns."""
-    reader = LogReader(on_step)
+    """Train `model` in place; return the metrics of every step. `reward_funcs` is what ``rk.to_trl`` returns."""
     trainer = GRPOTrainer(
         model=model,
         processing_class=tokenizer,
         reward_funcs=reward_funcs,
         args=configuration(settings, out),
         train_dataset=Dataset.from_dict(columns),
-        callbacks=[reward_funcs.callback(), reader],
+        callbacks=[reward_funcs.callback()],
     )
     for noisy in (PrinterCallback, ProgressCallback):
         trainer.remove_callback(noisy)
     trainer.train()
-    return reader.history
+    return history(trainer.state.log_history)
 
 
-def configuration(settings: Settings, out: Path, **others: Any) -> GRPOConfig:
-    """One generation per step; no reference model, no checkpoints, no reports. `others` win over what stands here."""
+def configuration(settings: Settings, out: Path) -> GRPOConfig:
+    """One generation per step; no reference model, no checkpoints, no reports."""
     gpu = torch.cuda.is_available()
     own = {
         "output_dir": str(out),
@@ -97,4 +80,23 @@ def configuration(settings: Settings, out: Path, **others: Any) -> GRPOConfig:
         "report_to": "none",
         "disable_tqdm": True,
     }
-    return GRPOConfig(**own | others)
+    return GRPOConfig(**own)
+
+
+def complete(
+    model: Any, tokenizer: PreTrainedTokenizerFast, prompts: Sequence[str], *, max_new_tokens: int
+) -> list[str]:
+    """The greedy completion of each prompt."""
+    was_training = model.training
+    model.eval()
+    encoded = tokenizer(list(prompts), return_tensors="pt", padding=True).to(model.device)
+    with torch.inference_mode():
+        generated = model.generate(
+            input_ids=encoded["input_ids"],
+            attention_mask=encoded["attention_mask"],
+            max_new_tokens=max_new_tokens,
+            do_sample=False,
+        )
+    model.train(was_training)
+    completions = generated[:, encoded["input_ids"].shape[1] :]
+    return list(tokenizer.batch_decode(completions, skip_special_tokens=True))

@@ -11,7 +11,7 @@ import json
 import random
 from dataclasses import asdict
 
-from rewardkit_runner.demo.task import (
+from rewardkit_runner.tiny.task import (
     COLORS,
     ITEMS,
     LARGEST_QUANTITY,

@@ -1,11 +1,11 @@
-"""The demo's tokenizer and model, made on the spot."""
+"""The tiny model and its tokenizer."""
 
 from __future__ import annotations
 
 import torch
 
-from rewardkit_runner.demo.demonstrations import demonstrations
-from rewardkit_runner.demo.model import SIZES, build_model, complete, train_tokenizer
+from rewardkit_runner.tiny.demonstrations import demonstrations
+from rewardkit_runner.tiny.model import SIZES, build_model, train_tokenizer
 
 PAIRS = demonstrations(400, seed=0)
 TOKENIZER = train_tokenizer([text for pair in PAIRS for text in pair])
@@ -29,12 +29,3 @@ def test_one_seed_makes_one_model() -> None:
         models.append(build_model(TOKENIZER, SIZES["small"]))
     for first, second in zip(models[0].parameters(), models[1].parameters(), strict=True):
         assert torch.equal(first, second)
-
-
-def test_completions_do_not_depend_on_their_neighbors() -> None:
-    torch.manual_seed(0)
-    model = build_model(TOKENIZER, SIZES["small"]).eval()
-    prompts = [prompt for prompt, _ in PAIRS[:4]]
-    together = complete(model, TOKENIZER, prompts, max_new_tokens=8)
-    alone = [complete(model, TOKENIZER, [prompt], max_new_tokens=8)[0] for prompt in prompts]
-    assert together == alone
