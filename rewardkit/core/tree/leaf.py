@@ -25,7 +25,7 @@ from rewardkit.core.tree.binding import Arguments, Binding, bound, distinct, gat
 from rewardkit.core.tree.fingerprints import described
 from rewardkit.core.tree.parameters import WHOLE_BATCH, Parameter
 from rewardkit.core.tree.results import Contract, Results, check_results, unpacked
-from rewardkit.core.tree.reward import Calls, Evaluation, Facts, Reward, Steps, not_callable
+from rewardkit.core.tree.reward import Calls, Evaluation, Facts, Reward, Steps
 
 
 @final
@@ -46,12 +46,6 @@ class Leaf(Reward):
     def __post_init__(self) -> None:
         self.__dict__["__doc__"] = getattr(self.binding.function, "__doc__", None)
         self.__dict__["__name__"] = self.contract.name
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """The plain function, as it was written."""
-        if {"completions", "prompts"} <= kwargs.keys():  # as a trainer calls reward functions
-            raise not_callable(self)
-        return self.binding.function(*args, **kwargs)
 
     @cached_property
     def facts(self) -> Facts:

@@ -259,19 +259,26 @@ class Reward(ABC):
     def __sub__(self, other: object) -> Reward:
         return self + -as_reward(other, "what is subtracted")
 
+    @final
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Raises: a reward that is called like a function was meant for a trainer, or for ``rk.score``."""
-        raise not_callable(self)
+        """Call the decorated function, as it was written.
 
+        Raises:
+            RewardTypeError: the reward is not one function of yours, or a trainer calls it.
+        """
+        binding = self.facts.binding
+        called_by_trainer = {"completions", "prompts"} <= kwargs.keys()
+        if binding is None or binding.foreign or called_by_trainer:
+            raise RewardTypeError(
+                f"{shorten(self)} cannot be called like a function. To train with it, pass "
+                "reward_funcs=rk.to_trl(reward); to score texts, call rk.score(reward, texts)"
+            )
+        return binding.function(*args, **kwargs)
+
+    @final
     def __getstate__(self) -> dict[str, Any]:
-        # Without what is only remembered of it, such as its facts.
+        # Cached values, such as the facts, stay out.
         return {one.name: getattr(self, one.name) for one in fields(self)}  # type: ignore[arg-type]
-
-
-def not_callable(reward: Reward) -> RewardTypeError:
-    return RewardTypeError(
-        f"{shorten(reward)} is not a function: pass reward_funcs=rk.to_trl(reward), or call rk.score(reward, texts)"
-    )
 
 
 def as_reward(value: object, where: str) -> Reward:
