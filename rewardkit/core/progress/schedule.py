@@ -344,7 +344,7 @@ def as_weight(value: object, what: str = "a weight") -> Weight:
 
 def weight_now(weight: Weight, progress: Progress | None) -> float:
     """The weight's number at `progress`."""
-    return float(weight(progress)) if isinstance(weight, Schedule) else weight
+    return weight if isinstance(weight, float) else float(weight(progress))
 
 
 def weight_bounds(weight: Weight) -> Bounds:
@@ -359,4 +359,4 @@ def multiplied(first: Weight, second: Weight) -> Weight:
         return Multiplied(first, second) if isinstance(second, Schedule) else first if second == 1 else first * second
     if isinstance(second, Schedule):
         return second if first == 1 else second * first
-    return first * second
+    return number(first * second, "the product of two weights")

@@ -70,7 +70,7 @@ class Leaf(Reward):
         if binding.scope == "sample" and binding.deterministic:
             positions, inverse = distinct(parameters, batch, where)
             first = where if inverse is None else where[positions]
-        arguments = gather(parameters, batch, first.tolist(), self.name, trusted=binding.trusted)
+        arguments = gather(parameters, batch, first.tolist(), self.contract.name, trusted=binding.trusted)
         ready = arguments.without_set_aside() if arguments.set_aside else arguments
         calls, sizes = self._calls(batch, ready, parameters)
         raw = (yield calls) if ready.rows else []
@@ -120,8 +120,9 @@ class Leaf(Reward):
             if bound_one is not declared or declared.keyword_only:
                 break
             leading += 1
-        names = tuple(parameter.name for parameter in parameters[leading:])
-        return _Keywords(function, leading, names) if names else function
+        if leading == len(parameters):
+            return function
+        return _Keywords(function, leading, tuple(parameter.name for parameter in parameters[leading:]))
 
     def describe(self) -> str:
         """Name, options and source, for the fingerprint."""
