@@ -28,10 +28,6 @@ class Joined(Schedule):
     pieces: tuple[tuple[Position, Schedule], ...]
 
     @property
-    def parts(self) -> tuple[Schedule, ...]:
-        return tuple(schedule for _, schedule in self.pieces)
-
-    @property
     def end_value(self) -> float:
         return self.pieces[-1][1].end_value
 
@@ -66,10 +62,6 @@ class Cycled(Schedule):
     period: Position
 
     @property
-    def parts(self) -> tuple[Schedule, ...]:
-        return (self.schedule,)
-
-    @property
     def end_value(self) -> float:
         return self.schedule.end_value
 
@@ -100,10 +92,6 @@ class Extreme(Schedule):
 
     kind: Literal["maximum", "minimum"]
     schedules: tuple[Schedule, ...]
-
-    @property
-    def parts(self) -> tuple[Schedule, ...]:
-        return self.schedules
 
     def _of(self, values: Iterable[float]) -> float:
         return max(values) if self.kind == "maximum" else min(values)

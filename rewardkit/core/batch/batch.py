@@ -28,6 +28,8 @@ RESERVED = ("completion", "messages", "prompt", "progress", "example", "completi
 """Argument names with a meaning of their own, which no column may shadow."""
 
 _ABSENT: Any = object()
+_PLAIN = {str, int, bool}
+"""Types whose values need no more than ``==`` among themselves."""
 _JSON_ATOMS = {str, int, float, bool, type(None)}
 
 
@@ -217,7 +219,10 @@ def equality(values: Sequence[Any]) -> Equality:
 
     Things that cannot be compared (images, arrays) are equal only to themselves.
     """
-    return _numbered(values if set(map(type, values)) <= {str} else list(map(_key, range(len(values)), values)))
+    kinds = set(map(type, values))
+    if len(kinds) == 1 and kinds <= _PLAIN:
+        return _numbered(values)
+    return _numbered(list(map(repr if kinds == {float} else _key, values)))
 
 
 def _equal_ids(values: Sequence[Any]) -> Equality:
@@ -239,7 +244,7 @@ def _numbered(keys: Sequence[Any]) -> Equality:
     return Equality(np.array(list(map(seen.__getitem__, keys)), dtype=np.int64), len(seen))
 
 
-def _key(row: int, value: Any) -> Any:
+def _key(value: Any) -> Any:
     kind = type(value)
     if kind in (str, bytes, int, bool, type(None)):
         return kind, value

@@ -69,14 +69,17 @@ class Column:
             rows: (n,) the rows to fill.
         """
         result = cls.empty(len(rows))
-        live = [column for column, is_live in children if is_live]
         scored, failed = np.zeros_like(rows), np.zeros_like(rows)
+        live = [column for column, is_live in children if is_live]
         for column in live or [column for column, _ in children]:
-            scored |= column.contributing
-        for column in live:
-            failed |= column.unscorable
-        result.codes[rows] = np.select([failed, scored], [FAILED, SCORED], ABSTAINED)[rows]
+            absent = np.isnan(column.values)
+            scored |= ~absent
+            if live:
+                failed |= absent & (column.codes == FAILED)
         filled = rows & scored & ~failed
+        result.codes[rows] = ABSTAINED
+        result.codes[filled] = SCORED
+        result.codes[rows & failed] = FAILED
         result.values[filled] = values[filled]
         return result
 
@@ -123,7 +126,7 @@ def weighted_total(columns: Sequence[tuple[float, Column]]) -> Floats:
     total = np.zeros(len(columns[0][1].values))
     for weight, column in columns:
         if weight != 0.0:
-            total += np.where(column.contributing, weight * column.values, 0.0)
+            total += np.where(np.isnan(column.values), 0.0, weight * column.values)
     return total
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from types import MappingProxyType
 from typing import Any, Protocol
 
 
@@ -46,7 +45,7 @@ class Score:
 
     value: float
     note: str = ""
-    parts: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    parts: Mapping[str, float] = field(default_factory=dict)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Score, (self.value, self.note, dict(self.parts))

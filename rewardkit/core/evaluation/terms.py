@@ -86,8 +86,10 @@ def _counting(parts: _Parts) -> Rows | None:
     """(n,) the rows in which a term is switched on; if it is in none, those in which it would count."""
     if not parts:
         return None
-    on: Rows = np.logical_or.reduce([reached & (weight != 0.0) for weight, reached in parts])
-    anywhere: Rows = np.logical_or.reduce([reached for _, reached in parts])
+    on, anywhere = np.zeros_like(parts[0][1]), np.zeros_like(parts[0][1])
+    for weight, reached in parts:
+        anywhere |= reached
+        on |= reached & (weight != 0.0)
     return on if on.any() else anywhere
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from numbers import Real
 from typing import Any, final
 
@@ -31,10 +31,11 @@ class Schedule(ABC):
     def bounds(self) -> Bounds:
         """The lowest and highest value it ever takes."""
 
+    @final
     @property
     def parts(self) -> tuple[Schedule, ...]:
-        """The schedules it is made of."""
-        return ()
+        """The schedules among its fields, also those inside tuples."""
+        return tuple(_schedules_in(tuple(getattr(self, one.name) for one in fields(self))))  # type: ignore[arg-type]
 
     @abstractmethod
     def at(self, progress: Progress) -> float:
@@ -88,6 +89,13 @@ class Schedule(ABC):
         return -self + other
 
 
+def _schedules_in(value: object) -> Iterator[Schedule]:
+    if isinstance(value, Schedule):
+        yield value
+    for item in value if isinstance(value, tuple) else ():
+        yield from _schedules_in(item)
+
+
 Weight = float | Schedule
 
 State = Mapping[str, Any]
@@ -121,6 +129,7 @@ class PerformanceSchedule(Schedule):
     @final
     @property
     def end_value(self) -> float:
+        """The value once everything that it waits for is reached."""
         return self.value(self.settled())
 
     @abstractmethod
@@ -191,10 +200,6 @@ class Scaled(Schedule):
     factor: float
 
     @property
-    def parts(self) -> tuple[Schedule, ...]:
-        return (self.schedule,)
-
-    @property
     def end_value(self) -> float:
         return self.factor * self.schedule.end_value
 
@@ -222,10 +227,6 @@ class Multiplied(Schedule):
     second: Schedule
 
     @property
-    def parts(self) -> tuple[Schedule, ...]:
-        return self.first, self.second
-
-    @property
     def end_value(self) -> float:
         return self.first.end_value * self.second.end_value
 
@@ -251,10 +252,6 @@ class Summed(Schedule):
 
     first: Schedule
     second: Schedule
-
-    @property
-    def parts(self) -> tuple[Schedule, ...]:
-        return self.first, self.second
 
     @property
     def end_value(self) -> float:
@@ -294,10 +291,6 @@ class Limited(Schedule):
     def __post_init__(self) -> None:
         if self.low > self.high:
             raise RewardDefinitionError(f"clip({self.low:g}, {self.high:g}): the lower bound is above the upper one")
-
-    @property
-    def parts(self) -> tuple[Schedule, ...]:
-        return (self.schedule,)
 
     def _limited(self, value: float) -> float:
         return min(max(value, self.low), self.high)
@@ -351,7 +344,7 @@ def as_weight(value: object, what: str = "a weight") -> Weight:
 
 def weight_now(weight: Weight, progress: Progress | None) -> float:
     """The weight's number at `progress`."""
-    return float(weight(progress)) if isinstance(weight, Schedule) else weight
+    return weight if isinstance(weight, float) else float(weight(progress))
 
 
 def weight_bounds(weight: Weight) -> Bounds:
@@ -366,4 +359,4 @@ def multiplied(first: Weight, second: Weight) -> Weight:
         return Multiplied(first, second) if isinstance(second, Schedule) else first if second == 1 else first * second
     if isinstance(second, Schedule):
         return second if first == 1 else second * first
-    return first * second
+    return number(first * second, "the product of two weights")

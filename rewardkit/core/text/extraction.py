@@ -46,9 +46,9 @@ class Extractor(ABC):
     """
 
     @property
+    @abstractmethod
     def source(self) -> Callable[[str], Any]:
         """From the text of the completion to what it looks through."""
-        return readable_text
 
     @abstractmethod
     def derive(self, seen: Any) -> str | None:
@@ -65,6 +65,11 @@ class TextExtractor(Extractor):
     @abstractmethod
     def find(self, answer: str) -> str | None:
         """What it looks for in the visible text `answer`, or None."""
+
+    @final
+    @property
+    def source(self) -> Callable[[str], str | None]:
+        return readable_text
 
     @final
     def derive(self, seen: str | None) -> str | None:

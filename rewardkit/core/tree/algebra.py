@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -157,14 +158,16 @@ def schedules_of(weights: Iterable[Weight]) -> tuple[Schedule, ...]:
 
 def scheduled(weight: Weight, progress: Progress | None, reward: Reward) -> float:
     """The weight (or threshold) of `reward` now, checked to be finite."""
+    if isinstance(weight, float):
+        return weight
     value = weight_now(weight, progress)
-    if not np.isfinite(value):
+    if not math.isfinite(value):
         raise RewardDefinitionError(f"the schedule {weight!r} of {reward!r} gave {value}, a weight must be finite")
     return value
 
 
 def wanted(weight: Weight, now: float, reward: Reward) -> bool:
-    """Whether to evaluate a child: at weight zero too, for its curve, unless it is always zero or expensive."""
+    """Return whether to evaluate a child: also at weight zero, for its curve, unless that is constant or costly."""
     return now != 0.0 or (isinstance(weight, Schedule) and not is_expensive(reward))
 
 
@@ -178,13 +181,18 @@ def weighted(
 ) -> Generator[Sequence[Request], list[Column], list[tuple[float, Column]]]:
     """The weight now and the column of each item; an item that is not worth it stays unevaluated."""
     progress = evaluation.batch.progress
-    weights = [scheduled(weight, progress, reward) for weight, reward in items]
-    worth = [wanted(weight, now, reward) for (weight, reward), now in zip(items, weights, strict=True)]
     nowhere = np.zeros_like(rows)
-    columns = yield [(reward, rows if asked else nowhere) for (_, reward), asked in zip(items, worth, strict=True)]
-    # Another parent may have asked for it: what it has does not count here.
-    skipped = Column.empty(len(rows))
-    return [(now, column if asked else skipped) for now, column, asked in zip(weights, columns, worth, strict=True)]
+    weights: list[float] = []
+    requests: list[Request] = []
+    for weight, reward in items:
+        now = scheduled(weight, progress, reward)
+        weights.append(now)
+        requests.append((reward, rows if wanted(weight, now, reward) else nowhere))
+    columns = yield requests
+    for position, (_, needed) in enumerate(requests):
+        if needed is nowhere:  # another parent may have asked for it, but its column does not count here
+            columns[position] = Column.empty(len(rows))
+    return list(zip(weights, columns, strict=True))
 
 
 def additive(items: Items, evaluation: Evaluation, rows: Rows) -> Steps:

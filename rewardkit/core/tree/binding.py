@@ -204,12 +204,12 @@ def _copied(value: Any) -> Any:
 
 def distinct(parameters: Sequence[Parameter], batch: Batch, rows: Numbers) -> tuple[Numbers, Numbers | None]:
     """Positions in `rows` of the first of equal arguments, and which of them each row equals (None: all differ)."""
-    names = dict.fromkeys(
-        name
-        for parameter in parameters
-        for name in (batch.columns if parameter.source == "example" else [parameter.source])
-        if name != "progress"
-    )
+    names: dict[str, None] = {}
+    for parameter in parameters:
+        if parameter.source == "example":
+            names |= dict.fromkeys(batch.columns)
+        elif parameter.source != "progress":
+            names[parameter.source] = None
     numbers = np.zeros(len(rows), dtype=np.int64)
     for name in names:
         equal = batch.equality(name)

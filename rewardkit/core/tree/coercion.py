@@ -37,6 +37,7 @@ _INTEGER = re.compile(r"([+-]?[0-9]+)(?:\.0+)?")
 _DECIMAL = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?")
 _TRUE, _FALSE = ("true", "yes", "on", "t", "y", "1"), ("false", "no", "off", "f", "n", "0")
 _ISO_TYPES = (date, datetime, time, timedelta, UUID)
+_REPEATABLE = {type(None), str, int, float}
 _UNIONS = (Union, types.UnionType)
 _READ_ONCE = (collections.abc.Iterable, collections.abc.Iterator, collections.abc.Generator)
 
@@ -65,11 +66,17 @@ def coerce_column(
     if coercer.passes or set(map(type, values)) <= coercer.untouched:
         return values if isinstance(values, list) else list(values)
     coerced: list[Any] = []
-    read: dict[object, Any] = {None: None}  # text and None alone, because 1 and True would be one key
+    read: dict[object, Any] = {None: None}
     for value, row in zip(values, rows, strict=True):
-        repeatable = value is None or type(value) is str
+        kind = type(value)
+        repeatable = kind in _REPEATABLE
+        # 1 == 1.0 and 0.0 == -0.0, but each is read in its own way.
+        key = (kind, repr(value)) if kind is float else value
+        if repeatable and key in read:
+            coerced.append(read[key])
+            continue
         try:
-            result = read[value] if repeatable and value in read else coercer(value)
+            result = coercer(value)
         except CoercionError as error:
             remedy = remedy or (
                 f"Mend the data, change the annotation of `{column}`, or parse the value yourself: "
@@ -77,7 +84,7 @@ def coerce_column(
             )
             raise CoercionError(f"column {column!r}, row {row}: {error} {remedy}") from error.__cause__
         if repeatable:
-            read[value] = result
+            read[key] = result
         coerced.append(result)
     return coerced
 

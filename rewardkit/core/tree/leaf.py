@@ -25,7 +25,7 @@ from rewardkit.core.tree.binding import Arguments, Binding, bound, distinct, gat
 from rewardkit.core.tree.fingerprints import described
 from rewardkit.core.tree.parameters import WHOLE_BATCH, Parameter
 from rewardkit.core.tree.results import Contract, Results, check_results, unpacked
-from rewardkit.core.tree.reward import Calls, Evaluation, Facts, Reward, Steps, not_callable
+from rewardkit.core.tree.reward import Calls, Evaluation, Facts, Reward, Steps
 
 
 @final
@@ -46,12 +46,6 @@ class Leaf(Reward):
     def __post_init__(self) -> None:
         self.__dict__["__doc__"] = getattr(self.binding.function, "__doc__", None)
         self.__dict__["__name__"] = self.contract.name
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """The plain function, as it was written."""
-        if {"completions", "prompts"} <= kwargs.keys():  # as a trainer calls reward functions
-            raise not_callable(self)
-        return self.binding.function(*args, **kwargs)
 
     @cached_property
     def facts(self) -> Facts:
@@ -76,7 +70,7 @@ class Leaf(Reward):
         if binding.scope == "sample" and binding.deterministic:
             positions, inverse = distinct(parameters, batch, where)
             first = where if inverse is None else where[positions]
-        arguments = gather(parameters, batch, first.tolist(), self.name, trusted=binding.trusted)
+        arguments = gather(parameters, batch, first.tolist(), self.contract.name, trusted=binding.trusted)
         ready = arguments.without_set_aside() if arguments.set_aside else arguments
         calls, sizes = self._calls(batch, ready, parameters)
         raw = (yield calls) if ready.rows else []
@@ -126,8 +120,9 @@ class Leaf(Reward):
             if bound_one is not declared or declared.keyword_only:
                 break
             leading += 1
-        names = tuple(parameter.name for parameter in parameters[leading:])
-        return _Keywords(function, leading, names) if names else function
+        if leading == len(parameters):
+            return function
+        return _Keywords(function, leading, tuple(parameter.name for parameter in parameters[leading:]))
 
     def describe(self) -> str:
         """Name, options and source, for the fingerprint."""

@@ -125,23 +125,26 @@ def check_results(raw: Sequence[Any], contract: Contract, strict: bool, context:
 
 def _ordinary(raw: Sequence[Any], bounds: Bounds) -> Results | None:
     """The results at one go where all are numbers within bounds, or Scores with such; None where one needs a look."""
-    scores: dict[int, Score] = {}
-    plain = raw
-    if Score in (kinds := set(map(type, raw))):
-        scores = {position: score for position, score in enumerate(raw) if type(score) is Score}
-        plain = [value.value if type(value) is Score else value for value in raw]
-        kinds = set(map(type, plain))
-    if not raw or not kinds <= _NUMBERS or any(score.parts for score in scores.values()):
+    numbers: list[Any] = []
+    notes: dict[int, str] = {}
+    for position, result in enumerate(raw):
+        if type(result) is Score:
+            if result.parts:
+                return None
+            if result.note:
+                notes[position] = str(result.note)
+            result = result.value
+        numbers.append(result)
+    if not raw or not set(map(type, numbers)) <= _NUMBERS:
         return None
     try:
-        values = np.array(plain, dtype=np.float64)
+        values = np.array(numbers, dtype=np.float64)
     except OverflowError:
         return None
     lowest, highest = float(values.min()), float(values.max())
     # A comparison with NaN is False, so NaN needs a look too.
     if not (bounds[0] - TOLERANCE <= lowest and highest <= bounds[1] + TOLERANCE and math.isfinite(highest - lowest)):
         return None
-    notes = {position: str(score.note) for position, score in scores.items() if score.note}
     return Results(values, np.full(len(raw), SCORED, dtype=np.int8), notes)
 
 

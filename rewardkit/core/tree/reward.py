@@ -11,7 +11,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from numbers import Real
-from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, Protocol, final
 
 from rewardkit.core.batch.batch import Batch
@@ -95,7 +94,7 @@ class Facts:
     together: Scope = "sample"
     schedules: tuple[Schedule, ...] = ()
     moments: tuple[PerformanceSchedule, ...] = ()
-    gauges: Mapping[str, Weight] = field(default_factory=lambda: MappingProxyType({}))
+    gauges: Mapping[str, Weight] = field(default_factory=dict)
     stages: tuple[tuple[str, Weight], ...] = ()
     columns: tuple[str, ...] = ()
     choose: Callable[[Batch, Rows], Numbers] | None = None
@@ -259,19 +258,26 @@ class Reward(ABC):
     def __sub__(self, other: object) -> Reward:
         return self + -as_reward(other, "what is subtracted")
 
+    @final
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Raises: a reward that is called like a function was meant for a trainer, or for ``rk.score``."""
-        raise not_callable(self)
+        """Call the decorated function, as it was written.
 
+        Raises:
+            RewardTypeError: the reward is not one function of yours, or a trainer calls it.
+        """
+        binding = self.facts.binding
+        called_by_trainer = {"completions", "prompts"} <= kwargs.keys()
+        if binding is None or binding.foreign or called_by_trainer:
+            raise RewardTypeError(
+                f"{shorten(self)} cannot be called like a function. To train with it, pass "
+                "reward_funcs=rk.to_trl(reward); to score texts, call rk.score(reward, texts)"
+            )
+        return binding.function(*args, **kwargs)
+
+    @final
     def __getstate__(self) -> dict[str, Any]:
-        # Without what is only remembered of it, such as its facts.
+        # Cached values, such as the facts, stay out.
         return {one.name: getattr(self, one.name) for one in fields(self)}  # type: ignore[arg-type]
-
-
-def not_callable(reward: Reward) -> RewardTypeError:
-    return RewardTypeError(
-        f"{shorten(reward)} is not a function: pass reward_funcs=rk.to_trl(reward), or call rk.score(reward, texts)"
-    )
 
 
 def as_reward(value: object, where: str) -> Reward:
@@ -298,17 +304,18 @@ def checked_name(name: str) -> str:
     return name
 
 
-def walk(
-    node: Reward, path: tuple[str, ...] = (), parent: Reward | None = None
-) -> Iterator[tuple[Reward, tuple[str, ...], Reward | None]]:
-    """All nodes from the root down, from left to right, with the route keys above them and their parent."""
-    yield node, path, parent
-    facts = node.facts
-    for prefix, child in zip(facts.prefixes or ("",) * len(facts.children), facts.children, strict=True):
-        yield from walk(child, (*path, prefix) if prefix else path, node)
-    for addend in facts.addends or ():
-        if addend not in facts.children:
-            yield from walk(addend, path, node)
+def walk(root: Reward) -> Iterator[tuple[Reward, tuple[str, ...], Reward | None]]:
+    """Yield all nodes from the root down, from left to right, each with the route keys above it and its parent."""
+    stack: list[tuple[Reward, tuple[str, ...], Reward | None]] = [(root, (), None)]
+    while stack:
+        node, path, parent = stack.pop()
+        yield node, path, parent
+        facts = node.facts
+        below = list(zip(facts.children, facts.prefixes or ("",) * len(facts.children), strict=True))
+        for addend in facts.addends or ():
+            if addend not in facts.children:
+                below.append((addend, ""))
+        stack += [(child, (*path, prefix) if prefix else path, node) for child, prefix in reversed(below)]
 
 
 def bindings(reward: Reward) -> list[tuple[Reward, Binding]]:
