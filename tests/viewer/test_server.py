@@ -113,7 +113,7 @@ def test_a_port_that_is_taken_is_replaced() -> None:
 
 
 def test_addresses_of_others_are_refused() -> None:
-    with pytest.raises(RewardKitError, match="203.0.113.7"):
+    with pytest.raises(RewardKitError, match=r"203\.0\.113\.7"):
         _listening("203.0.113.7", 0)
 
 
