@@ -251,9 +251,9 @@ def test_keys_help_and_dark(visit: Visit) -> None:
     visit.page.keyboard.press("Escape")
     visit.page.wait_for_selector(".help", state="hidden")
     visit.page.keyboard.press("d")
-    visit.page.wait_for_selector("body.body--dark")
+    visit.page.wait_for_selector("body.dark")
     visit.page.reload()
-    visit.page.wait_for_selector("body.body--dark")
+    visit.page.wait_for_selector("body.dark")
     visit.page.wait_for_selector(GRAPHS)
     for key, wanted in (("3", ".rates"), ("2", PANES), ("4", ".leads"), ("1", GRAPHS), ("0", "tr[data-key=first]")):
         visit.page.keyboard.press(key)

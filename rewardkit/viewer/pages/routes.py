@@ -48,7 +48,6 @@ def make_app(library: Library, watcher: Watcher) -> FastAPI:
         app,
         root=page,  # handles all other paths
         title="rewardkit",
-        dark=None,
         tailwind=False,
         gzip_middleware_factory=None,
         message_history_length=50,
