@@ -32,7 +32,7 @@ def spec_of(
     shown: Range | None = None,
     marks: Sequence[tuple[int, str]] = (),
 ) -> dict[str, Any]:
-    """Return the spec for `browser/chart.js`: the same panel of one or more runs."""
+    """Return the spec for `browser/rewardkit_chart.js`: the same panel of one or more runs."""
     first = runs[0][1]
     several = len(runs) > 1
     lines: list[dict[str, Any]] = []

@@ -18,12 +18,15 @@ Row = Mapping[str, Any]
 Made = TypeVar("Made", bound=ui.element)
 
 # NiceGUI bundles ECharts, and looking up `ui.echart` makes it serve that copy to the page as the module
-# "nicegui-echart". browser/chart.js imports the module by this name. NiceGUI does not document the name, but the
+# "nicegui-echart", which browser/rewardkit_chart.js imports. NiceGUI does not document the module's name, but the
 # alternative is to ship a second copy of ECharts.
 _SERVES_ECHARTS = ui.echart
 
 
-class Shell(ui.element, component="browser/shell.js"):
+# The files in browser/ have a prefix because older versions of NiceGUI reject the file names of its own components.
+
+
+class Shell(ui.element, component="browser/rewardkit_shell.js"):
     """Keyboard shortcuts, browser history, links inside the page, and dark mode."""
 
 
@@ -40,7 +43,7 @@ class Label(ui.element):
         self.props["textContent"] = harmless(content)
 
 
-class Text(ui.element, component="browser/text.js"):
+class Text(ui.element, component="browser/rewardkit_text.js"):
     """A text in pieces. The pieces that changed are highlighted in the color of `tone`."""
 
     def __init__(self, pieces: Sequence[tuple[str, bool]], tone: str = "") -> None:
@@ -48,7 +51,7 @@ class Text(ui.element, component="browser/text.js"):
         self.props.update({"pieces": [list(piece) for piece in pieces], "tone": tone})
 
 
-class Table(ui.element, component="browser/table.js"):
+class Table(ui.element, component="browser/rewardkit_table.js"):
     """A table. The server sorts the rows and selects the current page."""
 
     def __init__(self, columns: Sequence[Row], rows: Sequence[Row] = (), *, empty: str = "") -> None:
@@ -80,7 +83,7 @@ class Table(ui.element, component="browser/table.js"):
         return self
 
 
-class Chart(ui.element, component="browser/chart.js"):
+class Chart(ui.element, component="browser/rewardkit_chart.js"):
     """A graph over training steps."""
 
     def __init__(self, spec: Row) -> None:
@@ -92,7 +95,7 @@ class Chart(ui.element, component="browser/chart.js"):
         self.props["spec"] = spec
 
 
-class Field(ui.element, component="browser/field.js"):
+class Field(ui.element, component="browser/rewardkit_field.js"):
     """A text input. Calls `typed` with the text shortly after the last keystroke."""
 
     def __init__(self, value: str, typed: Handler, hint: str, *, tooltip: str = "", main: bool = False) -> None:
@@ -101,7 +104,7 @@ class Field(ui.element, component="browser/field.js"):
         self.on("typed", lambda arguments: typed(str(arguments.args)[:2_000]))
 
 
-class Choice(ui.element, component="browser/choice.js"):
+class Choice(ui.element, component="browser/rewardkit_choice.js"):
     """A menu. `options` maps each value to its text."""
 
     def __init__(self, value: str, options: Mapping[str, str], chosen: Handler, label: str) -> None:
@@ -111,7 +114,7 @@ class Choice(ui.element, component="browser/choice.js"):
         self.on("chosen", lambda arguments: chosen(str(arguments.args)))
 
 
-class Slider(ui.element, component="browser/slider.js"):
+class Slider(ui.element, component="browser/rewardkit_slider.js"):
     """A slider from 0 to `high`. Calls `moved` while it moves, at most every 80 ms."""
 
     def __init__(self, value: int, high: int, moved: Handler, label: str) -> None:

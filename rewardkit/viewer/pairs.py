@@ -14,7 +14,7 @@ from rewardkit.viewer.scores import Integers, Scores, read_key
 
 
 @dataclass(frozen=True, eq=False)
-class Completions:
+class PromptCompletions:
     """The completions of one prompt: `rows` (k,) of the scores, in order of steps."""
 
     scores: Scores

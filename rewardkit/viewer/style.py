@@ -32,4 +32,4 @@ def style_sheet() -> str:
     light = "".join(f"--series-{number}:{color};" for number, color in enumerate((_INK[0], *_LIGHT)))
     dark = "".join(f"--series-{number}:{color};" for number, color in enumerate((_INK[1], *_DARK)))
     rules = (Path(__file__).parent / "browser" / "viewer.css").read_text(encoding="utf-8")
-    return f":root{{{light}}}\nbody.body--dark{{{dark}}}\n{rules}"
+    return f":root{{{light}}}\nbody.dark{{{dark}}}\n{rules}"

@@ -1,4 +1,4 @@
-"""Text of a model as the page shows it."""
+"""Model texts on the page."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rewardkit.viewer.harmless import harmless, one_line
 ANY = st.text(st.characters(exclude_categories=()))
 
 
-def test_what_acts_is_spelled_out() -> None:
+def test_control_characters_are_escaped() -> None:
     assert harmless("a\x1b[2Jb") == "a\\x1b[2Jb"
     assert harmless("\u202egnp.exe\u2066") == "\\u202egnp.exe\\u2066"
     assert harmless("no\u200bthing\ufeff") == "no\\u200bthing\\ufeff"
@@ -19,7 +19,7 @@ def test_what_acts_is_spelled_out() -> None:
     assert harmless("\u3164\U000e0141") == "\\u3164\\U000e0141"
 
 
-def test_what_shows_stays() -> None:
+def test_visible_text_stays() -> None:
     text = "<b>Zürich</b> \u65e5\u672c ❤️\n\tline & more"
     assert harmless(text) == text
     assert harmless("a\r\nb") == "a\nb"
@@ -27,19 +27,19 @@ def test_what_shows_stays() -> None:
 
 
 @given(ANY)
-def test_nothing_that_acts_is_left(text: str) -> None:
+def test_no_control_character_is_left(text: str) -> None:
     left = {unicodedata.category(character) for character in harmless(text) if character not in "\t\n"}
     assert not left & {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}
     harmless(text).encode("utf-8")
 
 
 @given(ANY)
-def test_a_second_time_changes_nothing(text: str) -> None:
+def test_escaping_twice_changes_nothing(text: str) -> None:
     assert harmless(harmless(text)) == harmless(text)
 
 
 @given(ANY, st.integers(1, 50))
-def test_a_line_is_one_line(text: str, limit: int) -> None:
+def test_one_line_is_one_line(text: str, limit: int) -> None:
     line = one_line(text, limit)
     assert "\n" not in line
     assert len(line) <= limit + 1

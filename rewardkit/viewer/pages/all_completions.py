@@ -13,7 +13,7 @@ from rewardkit.viewer.filters import Column, Filter
 from rewardkit.viewer.harmless import one_line
 from rewardkit.viewer.pages.component_scores import bounds_of, format_number, share_of
 from rewardkit.viewer.pages.layout import Page
-from rewardkit.viewer.pairs import Completions as Choice
+from rewardkit.viewer.pairs import PromptCompletions
 from rewardkit.viewer.reader import beginnings, texts
 from rewardkit.viewer.scores import Floats, key_text, read_key
 from rewardkit.viewer.search import columns_of
@@ -34,7 +34,7 @@ class AllCompletions:
         self.sort = page.address.get("order", "when")
         self.descending = page.address.get("rising") != "1"
         self.at = 0
-        self.choice: Choice | None = None
+        self.choice: PromptCompletions | None = None
         self.rows: list[int] = []
         self.sides = (-1, -1)
         self.excerpts: dict[int, str] = {}
@@ -57,7 +57,7 @@ class AllCompletions:
                 self.where = put.text("")
                 self.on = put.button("›", lambda: self._turn(1), "ghost", "Next page")
 
-    async def set(self, choice: Choice, left: int, right: int) -> None:
+    async def set(self, choice: PromptCompletions, left: int, right: int) -> None:
         """Show the completions of a prompt."""
         self.choice, self.sides, self.at = choice, (left, right), 0
         await self._find()
@@ -67,7 +67,7 @@ class AllCompletions:
         self.sides = (left, right)
         self._fill()
 
-    def show(self, choice: Choice | None, rows: list[int]) -> None:
+    def show(self, choice: PromptCompletions | None, rows: list[int]) -> None:
         self.choice, self.rows = choice, rows
         self._fill()
 

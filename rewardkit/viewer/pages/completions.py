@@ -13,7 +13,7 @@ from rewardkit.viewer.pages.all_completions import AllCompletions
 from rewardkit.viewer.pages.component_scores import build_scores, format_number
 from rewardkit.viewer.pages.layout import Page, empty_state
 from rewardkit.viewer.pages.prompt_list import PromptList
-from rewardkit.viewer.pairs import Completions as Choice
+from rewardkit.viewer.pairs import PromptCompletions
 from rewardkit.viewer.reader import LONGEST, Completion, columns_of, completions
 from rewardkit.viewer.scores import key_text, read_key
 from rewardkit.viewer.watcher import Watched
@@ -29,7 +29,7 @@ class Completions:
         self.watched = watched
         self.longest = LONGEST
         self.open_prompt = False
-        self.choice: Choice | None = None
+        self.choice: PromptCompletions | None = None
 
     async def build(self) -> None:
         if not len(self.watched.scores):
@@ -123,7 +123,7 @@ class Completions:
     def _choose_rows(self) -> None:
         address, scores = self.page.address, self.watched.scores
         rows = scores.rows_of(address.get("prompt"))
-        self.choice = Choice(scores, rows) if len(rows) else None
+        self.choice = PromptCompletions(scores, rows) if len(rows) else None
         if self.choice is not None:
             self.right = self.choice.right(address.get("right"))
             self.left = self.choice.left(address.get("left"))
@@ -210,7 +210,7 @@ class Completions:
             with put.box("head"):
                 put.text(self._place(row), tag="h3")
                 if newest:
-                    put.text("best of the newest", "badge")
+                    put.text(f"best of the newest {scores.visit_word}", "badge")
                 if side == "left":
                     self._slider(choice, row)
                 else:
@@ -233,7 +233,7 @@ class Completions:
                     put.text(f"Showing the first {len(shown.text):,} of {shown.characters:,} characters. ")
                     put.button("Show all", self._show_all, "small")
 
-    def _slider(self, choice: Choice, row: int) -> ui.element:
+    def _slider(self, choice: PromptCompletions, row: int) -> ui.element:
         with put.box("slide") as frame:
             label = f"{self.watched.scores.visit_word.capitalize()} of the left completion"
             if len(choice.visits) > 1:

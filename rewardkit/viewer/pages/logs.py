@@ -82,7 +82,8 @@ class Logs:
             return  # the user has changed the query in the meantime
         self.lines = lines
         first = self.at * _ROWS
-        self.count.show(f"{min(first + 1, total):,}–{min(first + _ROWS, total):,} of {total:,} lines, newest first")
+        noun = "line" if total == 1 else "lines"
+        self.count.show(f"{min(first + 1, total):,}–{min(first + _ROWS, total):,} of {total:,} {noun}, newest first")
         for button, disabled in ((self.back, self.at == 0), (self.on, first + _ROWS >= total)):
             button.props["disabled"] = disabled
         if self.asked != LogQuery():

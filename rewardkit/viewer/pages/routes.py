@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 
+from fastapi import FastAPI
 from nicegui import ui
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
@@ -29,8 +30,8 @@ _NOT_FOUND = """<!doctype html><html lang="en"><title>rewardkit</title>
 <body><h1>Page not found</h1><p><a href="/">All runs</a></p></body></html>"""
 
 
-def add_pages(library: Library, watcher: Watcher) -> Callable[[Request], Awaitable[Response | None]]:
-    """Register the pages with NiceGUI, and return the handler for all other addresses."""
+def make_app(library: Library, watcher: Watcher) -> FastAPI:
+    """Return the web app with all pages."""
     ui.add_css(style_sheet(), shared=True)
 
     async def page(request: Request) -> Response | None:
@@ -42,7 +43,18 @@ def add_pages(library: Library, watcher: Watcher) -> Callable[[Request], Awaitab
 
     for path in ("/", "/run/{rest:path}"):
         ui.page(path, response_timeout=30.0)(page)
-    return page
+    app = FastAPI(openapi_url=None)
+    ui.run_with(
+        app,
+        root=page,  # handles all other paths
+        title="rewardkit",
+        tailwind=False,
+        gzip_middleware_factory=None,
+        message_history_length=50,
+        show_welcome_message=False,
+        binding_refresh_interval=None,
+    )
+    return app
 
 
 def _open_tab(page: Page, watched: Watched | None) -> Tab:

@@ -34,7 +34,7 @@ class Runs:
         self.page = page
         self.names: list[str] = []
         self.summaries: dict[str, Summary] = {}
-        self.ticked = parse_names(page.address.get("show"))
+        self.selected = parse_names(page.address.get("show"))
         self.words = page.address.get("q")
         self._drawn: object = None
         self._busy = False
@@ -53,7 +53,7 @@ class Runs:
         self.graph = put.box("card graph").style("margin-bottom: 12px")
         with put.box("card scroll") as self.frame:
             self.table = put.Table(self._columns([]), empty="No run matches the search.")
-            self.table.when("check", self._tick).when("open", self._open)
+            self.table.when("check", self._select).when("open", self._open)
         self._show()
         later(self.frame, self._refresh())
 
@@ -96,20 +96,22 @@ class Runs:
         shown = [name for name in self.names if self.words.casefold() in name.casefold()]
         known = [self.summaries[name] for name in shown if name in self.summaries]
         components = list(dict.fromkeys(one for summary in known for one, _ in summary.components))
-        drawn = (shown, known, list(self.ticked), self.words)
+        drawn = (shown, known, list(self.selected), self.words)
         if drawn == self._drawn:
             return
         self._drawn = drawn
         rows = [self._row(name, components) for name in shown]
         self.table.show(rows, columns=self._columns(components))
-        ticked = [name for name in self.ticked if name in self.names]
-        self.overlay.props["disabled"] = not ticked
-        self.count.show(f"{len(shown)} of {len(self.names)} runs" + (f", {len(ticked)} selected" if ticked else ""))
-        self._draw(ticked)
+        selected = [name for name in self.selected if name in self.names]
+        self.overlay.props["disabled"] = not selected
+        noun = "run" if len(self.names) == 1 else "runs"
+        chosen = f", {len(selected)} selected" if selected else ""
+        self.count.show(f"{len(shown)} of {len(self.names)} {noun}{chosen}")
+        self._draw(selected)
 
-    def _draw(self, ticked: list[str]) -> None:
+    def _draw(self, selected: list[str]) -> None:
         """Draw the totals of the selected runs in one graph."""
-        lines = [(name, self.summaries[name].total) for name in ticked if name in self.summaries]
+        lines = [(name, self.summaries[name].total) for name in selected if name in self.summaries]
         plain = [(name, Panel("total", "Total reward", "", [line])) for name, line in lines if line is not None]
         self.graph.clear()
         self.graph.set_visibility(bool(plain))
@@ -132,7 +134,7 @@ class Runs:
         left = len(components) - _COMPONENTS
         others = f"More components: {one_line(', '.join(components[_COMPONENTS:]), 300)}"
         return [
-            {"name": "ticked", "label": "", "kind": "check", "width": "30px"},
+            {"name": "selected", "label": "", "kind": "check", "width": "30px"},
             {"name": "name", "label": "Run", "kind": "link"},
             {"name": "state", "label": "State", "kind": "badge"},
             {
@@ -162,14 +164,14 @@ class Runs:
         summary = self.summaries.get(name)
         url = Address(name, "graphs").url
         if summary is None:
-            cells = {"ticked": name in self.ticked, "name": {"text": one_line(name, 80), "href": url}}
+            cells = {"selected": name in self.selected, "name": {"text": one_line(name, 80), "href": url}}
             return {"key": name, "cells": {**cells, "state": {"text": "reading …", "tone": ""}}}
         if summary.problem:
             link = {"text": one_line(name, 80), "href": url, "sub": one_line(summary.problem, 400)}
-            return {"key": name, "cells": {"ticked": False, "name": link, "state": {"text": "broken", "tone": "bad"}}}
+            return {"key": name, "cells": {"selected": False, "name": link, "state": {"text": "broken", "tone": "bad"}}}
         means = dict(summary.components)
         cells = {
-            "ticked": name in self.ticked,
+            "selected": name in self.selected,
             "name": {"text": one_line(name, 80), "href": url, "sub": one_line(summary.title, 100)},
             "state": {"text": summary.state, "tone": summary.state},
             "steps": None if summary.last_step is None else f"{summary.last_step:,}",
@@ -186,20 +188,20 @@ class Runs:
         self.page.note(self.page.address.with_state(q=words))
         self._show()
 
-    def _tick(self, event: dict[str, Any]) -> None:
+    def _select(self, event: dict[str, Any]) -> None:
         name = str(event["key"])
-        self.ticked = [one for one in self.ticked if one != name] + ([name] if event["on"] else [])
-        self.page.note(self.page.address.with_state(show=format_names(self.ticked)))
+        self.selected = [one for one in self.selected if one != name] + ([name] if event["on"] else [])
+        self.page.note(self.page.address.with_state(show=format_names(self.selected)))
         self._show()
 
     async def _open(self, name: str) -> None:
         await self.page.go(Address(str(name), "graphs"))
 
     async def _overlay(self) -> None:
-        ticked = [name for name in self.ticked if name in self.names]
-        if ticked:
-            others = {"with": format_names(ticked[1:])} if len(ticked) > 1 else {}
-            await self.page.go(Address(ticked[0], "graphs", others))
+        selected = [name for name in self.selected if name in self.names]
+        if selected:
+            others = {"with": format_names(selected[1:])} if len(selected) > 1 else {}
+            await self.page.go(Address(selected[0], "graphs", others))
 
     def _build_empty(self) -> None:
         folders = ", ".join(str(Path(folder)) for folder in self.page.library.folders)

@@ -102,26 +102,25 @@ class Suspicious:
                         with put.box():
                             put.text(one_line(name.replace("_", " "), 40), tag="dt")
                             put.text(f"{value:,.4g}", tag="dd")
-            with put.box("evidence"):
-                first, last = lead.steps
-                near = f"{max(first - 1, 0)}-{last + 1}"
-                put.link(
-                    f"Graphs of steps {first:,} to {last:,}", Address(self.watched.name, "graphs", {"steps": near}).url
-                )
-                if lead.component is not None:
-                    with put.box(tag="span"):
-                        put.box("swatch", "i").style(f"background: {color_of(lead.component, self.watched.components)}")
-                        put.text(one_line(lead.component, 60), "soft")
-                for row in lead.rows[:_COMPLETIONS]:
-                    key = key_text(scores.key(row))
-                    state = {"prompt": scores.prompt_ids[scores.prompt[row]], "right": key}
-                    total = scores.total[row]
-                    place = f"step {scores.step[row]:,}" + (f", total {total:.2f}" if total == total else "")
-                    put.link(
-                        place,
-                        Address(self.watched.name, "completions", state).url,
-                        title="Compare this completion with another one",
-                    )
+            self._evidence(lead, scores)
+
+    def _evidence(self, lead: Lead, scores: Scores) -> None:
+        """Link to the graphs and completions that show a lead."""
+        run = self.watched.name
+        with put.box("evidence"):
+            first, last = lead.steps
+            steps = {"steps": f"{max(first - 1, 0)}-{last + 1}"}
+            put.link(f"Graphs of steps {first:,} to {last:,}", Address(run, "graphs", steps).url)
+            if lead.component is not None:
+                with put.box(tag="span"):
+                    put.box("swatch", "i").style(f"background: {color_of(lead.component, self.watched.components)}")
+                    put.text(one_line(lead.component, 60), "soft")
+            for row in lead.rows[:_COMPLETIONS]:
+                state = {"prompt": scores.prompt_ids[scores.prompt[row]], "right": key_text(scores.key(row))}
+                total = scores.total[row]
+                place = f"step {scores.step[row]:,}" + (f", total {total:.2f}" if total == total else "")
+                url = Address(run, "completions", state).url
+                put.link(place, url, title="Compare this completion with another one")
 
     def _show_all(self) -> None:
         self.all = True

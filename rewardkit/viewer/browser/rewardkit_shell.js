@@ -3,7 +3,6 @@ const TYPING = "input, textarea, select, [contenteditable]";
 const KEYS = new Set(["?", "/", "ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "j", "k", "n", "b", "s", "1", "2", "3", "4", "0", "g"]);
 
 export default {
-  props: { dark: Boolean },
   emits: ["key", "go", "went"],
   render: () => null,
   mounted() {
@@ -50,11 +49,12 @@ export default {
   },
   methods: {
     apply(dark) {
-      setDark(dark);
+      document.body.classList.toggle("dark", dark);
+      document.documentElement.style.colorScheme = dark ? "dark" : "light";
       window.dispatchEvent(new Event("rewardkit-theme"));
     },
     toggle() {
-      const dark = !document.body.classList.contains("body--dark");
+      const dark = !document.body.classList.contains("dark");
       localStorage.setItem("rewardkit-dark", dark ? "1" : "0");
       this.apply(dark);
     },
