@@ -69,7 +69,7 @@ def test_mistakes_are_told(tmp_path: Path) -> None:
     with pytest.raises(RunError, match=r"no reward 'rihgt' .* Did you mean 'right'"):
         rk.import_run(tmp_path, into=tmp_path / "run", weights={"rihgt": 1.0})
     rk.import_run(tmp_path, into=tmp_path / "run")
-    with pytest.raises(RunError, match="holds a run already"):
+    with pytest.raises(RunError, match="already has a run"):
         rk.import_run(tmp_path, into=tmp_path / "run")
     broken = tmp_path / "completions" / "completions_00002.parquet"
     broken.write_bytes(b"PAR1")

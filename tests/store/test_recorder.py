@@ -98,9 +98,9 @@ def test_a_batch_without_completions_is_none(tmp_path: Path) -> None:
 def test_a_mistake_of_the_caller_is_told(tmp_path: Path) -> None:
     with pytest.raises(RewardKitError, match="a record of 4 completions has 3 prompts"):
         batch(prompts=["a"] * 3)
-    with pytest.raises(RewardKitError, match="a fingerprint names a file"):
+    with pytest.raises(RewardKitError, match="the fingerprint names a file"):
         Version("../../etc")
-    with Recorder(tmp_path / "run") as recorder, pytest.raises(RewardTypeError, match="recorded as a Record"):
+    with Recorder(tmp_path / "run") as recorder, pytest.raises(RewardTypeError, match="expected a Record"):
         recorder.record({"total": 1.0})  # type: ignore[arg-type]
 
 
@@ -209,7 +209,7 @@ def test_a_full_disk_costs_the_batches_that_it_has_no_room_for(
     monkeypatch.setattr(Files, "put", full)
     run = written(tmp_path, *map(batch, range(4)), compact_every=0)
     assert run.steps == [0, 3]
-    assert "make room or mend the disk" in caplog.text
+    assert "Free some space or fix the disk" in caplog.text
     assert "Traceback" not in caplog.text
     assert {name for table in ("completions", "prompts", "logs") for name in files(tmp_path, table)} == {
         "a001-r000-00000000.parquet",
@@ -235,7 +235,7 @@ def test_a_limit_on_the_size_of_files_is_a_full_disk(tmp_path: Path) -> None:
     """
     said = child(code, tmp_path)
     assert "File too large" in said
-    assert "Training goes on" in said
+    assert "Training continues" in said
     assert open_run(tmp_path).steps == [0, 2]
 
 
@@ -280,7 +280,7 @@ def test_a_folder_that_may_not_be_written(tmp_path: Path, caplog: pytest.LogCapt
         recorder.record(batch(1))
         recorder.flush()
         tmp_path.chmod(stat.S_IRWXU)
-    assert "give this user the right to write there" in caplog.text
+    assert "Give this user permission to write there" in caplog.text
 
 
 def test_a_fault_of_our_own_is_reported_and_the_thread_goes_on(
