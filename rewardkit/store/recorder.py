@@ -188,7 +188,7 @@ class Recorder:
     def _guarded(self, step: Any, *arguments: Any) -> None:
         try:
             step(*arguments)
-        except BaseException as error:  # also a panic in a value of a column, or a SystemExit
+        except BaseException as error:  # also a panic of a library, or an interrupt
             if not isinstance(error, Exception) and threading.current_thread() is not self._thread:
                 raise
             self._failures += 1
