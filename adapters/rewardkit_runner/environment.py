@@ -7,7 +7,19 @@ import os
 
 from rewardkit.core.errors import MissingExtraError
 
-PACKAGES = ("torch", "transformers", "trl", "datasets", "rich", "matplotlib", "pyarrow", "duckdb", "fsspec", "yaml")
+PACKAGES = (
+    "torch",
+    "transformers",
+    "trl",
+    "datasets",
+    "rich",
+    "matplotlib",
+    "pyarrow",
+    "duckdb",
+    "filelock",
+    "fsspec",
+    "ruamel",
+)
 
 VARIABLES = {
     "TOKENIZERS_PARALLELISM": "false",

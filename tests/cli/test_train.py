@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
-import yaml
 
 from rewardkit.cli.main import main
+from rewardkit_runner.configuration import yaml_text
 
 Captured = pytest.CaptureFixture[str]
 
@@ -31,7 +31,7 @@ def test_init_prints_the_next_commands(tmp_path: Path, capsys: Captured) -> None
 def test_the_whole_configuration_is_printed(project: Path, capsys: Captured) -> None:
     capsys.readouterr()
     assert main(["train", str(project / "run.yaml"), "--set", "grpo.max_steps=7", "--print-config"]) == 0
-    printed = yaml.safe_load(capsys.readouterr().out)
+    printed = yaml_text.parsed(capsys.readouterr().out, "printed")[0]
     assert printed["grpo"]["max_steps"] == 7
     assert printed["grpo"]["learning_rate"] == 3e-4
     assert printed["model"]["name"] == "tiny"
@@ -43,16 +43,16 @@ def test_options_override_settings(project: Path, capsys: Captured, monkeypatch:
     monkeypatch.chdir(project.parent)
     options = ["--output", "no: [way", "--processes", "2", "--preflight", "off", "--set", "processes=4", "--resume"]
     assert main(["train", "orders/run.yaml", *options, "--print-config"]) == 0
-    printed = yaml.safe_load(capsys.readouterr().out)
+    printed = yaml_text.parsed(capsys.readouterr().out, "printed")[0]
     assert printed["output"] == str(project.parent / "no: [way")
     assert printed["processes"] == 2
     assert printed["preflight"] is None
     assert printed["resume"] is True
     capsys.readouterr()
     assert main(["train", "orders/run.yaml", "--set", "preflight=false", "--preflight", "on", "--print-config"]) == 0
-    assert yaml.safe_load(capsys.readouterr().out)["preflight"]["laws"] is True
+    assert yaml_text.parsed(capsys.readouterr().out, "printed")[0]["preflight"]["laws"] is True
     assert main(["train", "orders/run.yaml", "--resume", "orders", "--print-config"]) == 0
-    assert yaml.safe_load(capsys.readouterr().out)["resume"] == str(project)
+    assert yaml_text.parsed(capsys.readouterr().out, "printed")[0]["resume"] == str(project)
 
 
 def test_the_schema_is_printed_without_a_file(capsys: Captured) -> None:

@@ -23,7 +23,7 @@ from rewardkit_runner.configuration.places import is_local, located
 try:
     from rewardkit_runner.configuration import yaml_text
 except ModuleNotFoundError as missing:
-    if missing.name != "yaml":
+    if missing.name not in ("ruamel", "ruamel.yaml"):
         raise
     raise MissingExtraError.of("Reading a configuration", "train") from None
 
@@ -45,13 +45,13 @@ def read(path: Path, sets: Sequence[str] = ()) -> RunConfig:
     """
     path = Path(path)
     source = str(path)
-    data, lines = yaml_text.parsed(_content(path), source)
+    data, positions = yaml_text.parsed(_content(path), source)
     if not isinstance(data, dict):
         what = "is empty" if data is None else f"holds {shorten(data)}"
         raise ConfigError(
             f"{source} {what}: a mapping is due, which begins with a line like `reward: reward.py:reward`"
         )
-    places = {place: f"line {line}" for place, line in lines.items()}
+    places = {place: yaml_text.shown_position(position) for place, position in positions.items()}
     for text in sets:
         place = _set(data, text)
         places = {known: where for known, where in places.items() if known[: len(place)] != place}

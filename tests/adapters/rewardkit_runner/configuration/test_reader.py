@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -89,24 +90,24 @@ FAULTS = {
     "rows of the preflight": ("preflight: {rows: some}", "preflight.rows: must be 'all' or a whole number, not 'some'"),
     "guard": ("guards: [{watch: kl}]", "guards[0]: the guard of 'kl' needs one line: above or below, and not both"),
     "base is ours": ("base: /tmp", "line 4: base: there is no such setting"),
-    "twice": ("seed: 1\nseed: 2", "line 5: seed stands there twice, in line 4 as well: only one of them can hold"),
-    "twice inside": ("grpo: {beta: 0, beta: 1}", "line 4: grpo.beta stands there twice, in line 4 as well"),
-    "tab": ("grpo:\n\tmax_steps: 5", "line 5, column 1: a tab stands at the beginning of the line; YAML is indented"),
-    "colon": ("output: a: b", "line 4, column 10: no YAML: mapping values are not allowed here. A text with a colon"),
-    "bracket": ("guards: [1, 2", "no YAML: expected ',' or ']'"),
-    "tag": ("output: !!python/object:os.system x", "Tags (!name) are not read"),
-    "own tag": ("output: !env HOME", "Tags (!name) are not read"),
-    "no anchor": ("output: *x", "line 4, column 9: no YAML: found undefined alias 'x'"),
+    "twice": ("seed: 1\nseed: 2", "line 5: duplicate key seed, which is also in line 4"),
+    "twice inside": ("grpo: {beta: 0, beta: 1}", "line 4: duplicate key grpo.beta, which is also in line 4"),
+    "tab": ("grpo:\n\tmax_steps: 5", "line 5: the line starts with a tab"),
+    "colon": ("output: a: b", "line 4: invalid YAML: mapping values are not allowed here"),
+    "bracket": ("guards: [1, 2", "line 4: invalid YAML: expected ',' or ']'"),
+    "tag": ("output: !!python/object:os.system x", "tags are not supported"),
+    "own tag": ("output: !env HOME", "tags are not supported"),
+    "no anchor": ("output: *x", "line 4: invalid YAML: found undefined alias"),
     "an alias in itself": ("guards: &a [*a]", "its aliases (*name) repeat each other"),
     "bomb": (
         "a0: &a0 [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]\n"
         + "\n".join(f"a{number + 1}: &a{number + 1} [{', '.join([f'*a{number}'] * 10)}]" for number in range(9)),
-        "stands for too many values",
+        "has too many values",
     ),
-    "too deep": ("guards: " + "[" * 500, "is no YAML: nested too deeply"),
-    "a list as key": ("? [a, b]\n: 5", "line 4: a name is due before the colon, not a list or a mapping"),
-    "two documents": ("---\nseed: 1", "no YAML: but found another document"),
-    "control characters": ("output: \x07", "is no YAML"),
+    "too deep": ("guards: " + "[" * 500, "nested too deeply"),
+    "a list as key": ("? [a, b]\n: 5", "line 4: expected a name before the colon, got a list or a mapping"),
+    "two documents": ("---\nseed: 1", "invalid YAML: but found another document"),
+    "control characters": ("output: \x07", "line 4: invalid YAML"),
 }
 
 # What stands where the smallest file has another reward, model or dataset.
@@ -170,7 +171,7 @@ def check(folder: Path, text: str, message: str) -> None:
     with pytest.raises(ConfigError) as raised:
         read(folder, text)
     said = str(raised.value)
-    assert message.replace("{folder}", str(folder)) in said
+    assert message.replace("{folder}", str(folder)) in re.sub(r", column \d+", "", said)
     assert "run.yaml" in said
     assert "pydantic" not in said
     assert len(said) < 1500
@@ -197,9 +198,9 @@ def test_all_faults_are_said_at_once_each_with_its_line(folder: Path) -> None:
     assert lines[0] == "4 settings are wrong"
     file = folder / "run.yaml"
     assert {line.strip()[:70] for line in lines[1:]} >= {
-        f"{file}, line 5: grpo.max_stepz: GRPOConfig has no such field. Did you mean 'max_steps'"[:70],
-        f"{file}, line 6: grpo.beta: must be a number, not 'low'"[:70],
-        f"{file}, line 7: seed: must be at least 0, not -1"[:70],
+        f"{file}, line 5, column 3: grpo.max_stepz: GRPOConfig has no such field. Did you mean 'max_steps'"[:70],
+        f"{file}, line 6, column 3: grpo.beta: must be a number, not 'low'"[:70],
+        f"{file}, line 7, column 1: seed: must be at least 0, not -1"[:70],
         f"{file}, --set eval.hold_out=no: eval.hold_out: must be a whole number"[:70],
     }
 
@@ -285,9 +286,9 @@ def test_anchors_and_merges_are_read(folder: Path) -> None:
     text = "model: &same {name: tiny, warm_up_steps: 5}\nreward: reward.py:reward\ndataset: {path: data.jsonl}\n"
     assert read(folder, text.replace("&same ", "")).model.warm_up_steps == 5
     (folder / "run.yaml").write_text("a: &a {x: 1, y: 2}\nb: {<<: *a, y: 3}\n")
-    value, lines = yaml_text.parsed((folder / "run.yaml").read_text(), "run.yaml")
+    value, positions = yaml_text.parsed((folder / "run.yaml").read_text(), "run.yaml")
     assert value["b"] == {"x": 1, "y": 3}
-    assert lines[("b", "y")] == 2
+    assert positions[("b", "y")] == (2, 13)
 
 
 # YAML cannot hold these as they are, and nobody writes them.
@@ -353,7 +354,7 @@ def test_the_printed_file_reads_back_in_its_folder(folder: Path) -> None:
 
 
 def test_without_the_reader_of_yaml_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "yaml", None)
+    monkeypatch.setitem(sys.modules, "ruamel.yaml", None)
     for name in ("reader", "yaml_text"):
         monkeypatch.delitem(sys.modules, f"rewardkit_runner.configuration.{name}")
         monkeypatch.delattr(f"rewardkit_runner.configuration.{name}")
