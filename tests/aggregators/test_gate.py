@@ -176,7 +176,7 @@ def said(completion: str, reward: rk.Reward) -> str:
         (lambda: wrong({"form": A}, then), "gate: when must be a reward, got 'form'"),
         (lambda: wrong((A, 0.5), then), "gate: when must be a reward, got 0.5"),
         (lambda: wrong([A, B], "then"), "gate: then must be a reward"),
-        (lambda: rk.gate({A: 0.5}, then, threshold=0.5), "the conditions have thresholds of their own"),
+        (lambda: rk.gate({A: 0.5}, then, threshold=0.5), "already has its own threshold"),
         (lambda: rk.gate({A: 0.5}, then, soft=True), "a soft gate has no threshold"),
         (lambda: rk.gate({A: 2.0}, then), "never reached"),
         (lambda: wrong({A: "high"}, then), "gate: threshold must be a number"),
@@ -209,5 +209,5 @@ def test_named_names_the_gate_and_its_otherwise() -> None:
 
 
 def test_a_threshold_that_leaves_what_the_condition_can_give_is_refused() -> None:
-    with pytest.raises(rk.RewardDefinitionError, match=r"goes up to 1\.5, which is never reached"):
+    with pytest.raises(rk.RewardDefinitionError, match=r"rises to 1\.5, which is never reached"):
         rk.gate(rk.tags("a"), rk.tags("b"), threshold=rk.schedules.linear(0.5, 1.5))

@@ -166,13 +166,13 @@ def test_what_it_says_of_itself() -> None:
 @pytest.mark.parametrize(
     ("build", "message"),
     [
-        (lambda: rk.normalize(told, "prompt"), "by is one of group, batch, running, got 'prompt'"),  # type: ignore[arg-type]
+        (lambda: rk.normalize(told, "prompt"), "by must be one of group, batch, running, got 'prompt'"),  # type: ignore[arg-type]
         (lambda: rk.normalize(3), "normalize must be a reward"),  # type: ignore[arg-type]
-        (lambda: rk.normalize(told, "running", half_life=0), "half_life is a number of batches above 0"),
+        (lambda: rk.normalize(told, "running", half_life=0), "half_life must be"),
         (lambda: rk.normalize(told, "running", half_life=math.nan), "half_life must be finite"),
-        (lambda: rk.normalize(told + opened, "running"), r"under a name of its own to follow.*\.named"),
-        (lambda: rk.normalize(rk.product(told, opened), "running"), r"under a name of its own.*\.named"),
-        (lambda: rk.normalize(rk.gate(opened, told), "running"), r"under a name of its own.*\.named"),
+        (lambda: rk.normalize(told + opened, "running"), r"no name of its own.*\.named"),
+        (lambda: rk.normalize(rk.product(told, opened), "running"), r"no name of its own.*\.named"),
+        (lambda: rk.normalize(rk.gate(opened, told), "running"), r"no name of its own.*\.named"),
     ],
 )
 def test_what_cannot_be_normalized_is_refused(build: Any, message: str) -> None:

@@ -175,7 +175,7 @@ def test_a_mixed_list_gives_the_same_numbers_as_the_plain_list() -> None:
     (ours,) = rk.to_trl(short)
     functions = rk.to_trl([*FUNCTIONS, short])
     assert [function.__name__ for function in functions] == [*map(name_of, FUNCTIONS), "short"]
-    with pytest.warns(rk.RewardKitWarning, match="stand beside"):
+    with pytest.warns(rk.RewardKitWarning, match="other reward functions"):
         expected = rewards_of([*FUNCTIONS, ours])
     np.testing.assert_allclose(rewards_of(functions), expected, rtol=1e-6)
 

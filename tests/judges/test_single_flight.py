@@ -6,12 +6,12 @@ import asyncio
 
 import pytest
 
-from rewardkit.judges.flights import Flights
+from rewardkit.judges.single_flight import SingleFlight
 
 
 def test_all_who_ask_at_one_time_get_one_answer() -> None:
     async def run() -> tuple[list[int], int]:
-        flights: Flights[int] = Flights()
+        single_flight: SingleFlight[int] = SingleFlight()
         made = 0
 
         async def work() -> int:
@@ -20,21 +20,21 @@ def test_all_who_ask_at_one_time_get_one_answer() -> None:
             await asyncio.sleep(0)
             return made
 
-        together = await asyncio.gather(*(flights.joined("key", work) for _ in range(5)))
-        return together, await flights.joined("key", work)
+        together = await asyncio.gather(*(single_flight.result("key", work) for _ in range(5)))
+        return together, await single_flight.result("key", work)
 
     assert asyncio.run(run()) == ([1] * 5, 2)
 
 
 def test_an_error_reaches_all() -> None:
     async def run() -> None:
-        flights: Flights[int] = Flights()
+        single_flight: SingleFlight[int] = SingleFlight()
 
         async def work() -> int:
             await asyncio.sleep(0)
             raise ValueError("no")
 
-        results = await asyncio.gather(*(flights.joined("key", work) for _ in range(3)), return_exceptions=True)
+        results = await asyncio.gather(*(single_flight.result("key", work) for _ in range(3)), return_exceptions=True)
         assert [str(result) for result in results] == ["no"] * 3
 
     asyncio.run(run())
@@ -42,7 +42,7 @@ def test_an_error_reaches_all() -> None:
 
 def test_it_goes_on_until_nobody_waits_any_more() -> None:
     async def run() -> None:
-        flights: Flights[int] = Flights()
+        single_flight: SingleFlight[int] = SingleFlight()
         ended = asyncio.Event()
 
         async def work() -> int:
@@ -52,7 +52,7 @@ def test_it_goes_on_until_nobody_waits_any_more() -> None:
                 ended.set()
             return 1
 
-        first, second = (asyncio.ensure_future(flights.joined("key", work)) for _ in range(2))
+        first, second = (asyncio.ensure_future(single_flight.result("key", work)) for _ in range(2))
         await asyncio.sleep(0)
         first.cancel()
         await asyncio.sleep(0)

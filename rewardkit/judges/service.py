@@ -1,7 +1,7 @@
-"""Asking: from a conversation to a verdict: ``await ask(service, conversation)``.
+"""The model that a judge asks: ``await ask(service, conversation)`` returns its verdict.
 
-What was asked before comes from the cache, equal conversations under way at one time are one, and what is no verdict is
-sent back once with what is wrong with it. A second one that is none fails.
+Verdicts come from the cache if possible. Equal conversations at the same time are one request. An invalid verdict is
+sent back once with what is wrong; if the second one is invalid, too, the sample fails.
 """
 
 from __future__ import annotations
@@ -26,17 +26,21 @@ from rewardkit.judges.usage import tally
 from rewardkit.judges.verdicts import Form, Malformed, Verdict
 
 _QUOTED = 2_000
-"""Characters of a malformed verdict that are shown to the judge that wrote it."""
+"""Characters of an invalid verdict that are quoted to the judge."""
 
 
 @dataclass(frozen=True)
 class Service:
-    """Who is asked, and on what terms.
+    """A model and how to ask it.
 
     Attributes:
-        sampling: what goes along with the messages, as JSON: temperature, longest answer and the like.
+        model: its name at the endpoint.
+        access: how to reach the endpoint.
+        sampling: the options of the request as JSON, such as the temperature.
         deadline: seconds for one call with all its retries.
-        structured: whether to ask for the verdict by JSON schema, where the endpoint can.
+        structured: True asks for JSON by schema if the endpoint supports it.
+        cache: earlier verdicts; None for no cache.
+        budget: the limit of what may be spent; None for no limit.
     """
 
     model: str
@@ -48,19 +52,19 @@ class Service:
     budget: Budget | None = None
 
     def describe(self) -> str:
-        """What changes a verdict, for fingerprints: neither where nor how fast it is asked."""
+        """Return everything that changes a verdict, for fingerprints; address and speed do not."""
         return f"Service({self.model!r}, {self.sampling!r})"
 
 
 @dataclass(frozen=True)
 class Conversation:
-    """What a judge is told, (role, text) each, with `NONCE` where the nonce will stand, and how it has to answer."""
+    """The prompt of a judge as (role, text) pairs, with `NONCE` in place of the nonce, and the form of its answer."""
 
     messages: tuple[tuple[str, str], ...]
     form: Form
 
     def key(self, service: Service) -> str:
-        """The same for everything that gets the same verdict."""
+        """Return the key of the cache: conversations with the same key get the same verdict."""
         return key_of(
             model=service.model,
             sampling=service.sampling,
@@ -74,16 +78,16 @@ class Conversation:
 
 
 async def ask(service: Service, conversation: Conversation, *, shared: bool = True, fresh: bool = False) -> Verdict:
-    """The verdict on one conversation.
+    """Return the verdict on one conversation.
 
     Args:
-        shared: equal conversations get one verdict while it is under way.
-        fresh: the judge is asked, whatever the cache holds.
+        shared: True if equal conversations at the same time share one request.
+        fresh: True asks the judge without the cache.
 
     Raises:
-        NoVerdict: there is none on this one.
-        RewardFailure: there is none now.
-        RunStopped: there will be none for any other either.
+        NoVerdict: the judge gives no verdict on this conversation.
+        RewardFailure: the judge cannot be asked now.
+        RunStopped: the judge cannot be asked at all.
     """
     key = conversation.key(service)
     if not fresh and (kept := await _kept(service, conversation, key)) is not None:
@@ -91,13 +95,13 @@ async def ask(service: Service, conversation: Conversation, *, shared: bool = Tr
     endpoint = await endpoint_of(service.access)
     if fresh or not shared:
         return await _asked(service, conversation, key, endpoint, fresh=fresh)
-    return await endpoint.flights.joined(
+    return await endpoint.single_flight.result(
         (key, service), lambda: _asked(service, conversation, key, endpoint, fresh=False)
     )
 
 
 async def _kept(service: Service, conversation: Conversation, key: str) -> Verdict | None:
-    """The verdict in the cache, if there is one."""
+    """Return the verdict in the cache, if there is one."""
     if service.cache is None:
         return None
     text = await asyncio.to_thread(service.cache.get, key)

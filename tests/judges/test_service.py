@@ -10,7 +10,7 @@ import pytest
 
 import rewardkit as rk
 from rewardkit.judges.endpoint.access import Access
-from rewardkit.judges.inquiry import Conversation, Service
+from rewardkit.judges.service import Conversation, Service
 from rewardkit.judges.shield import NONCE
 from rewardkit.judges.verdicts import Scale
 from tests.judges.server import JudgeServer, says, unauthorized, verdict
@@ -93,7 +93,7 @@ def test_what_is_kept_and_no_verdict_any_more_is_asked_once(server: JudgeServer,
 
 
 def test_a_spent_budget_stops_the_run_or_fails_the_sample(server: JudgeServer) -> None:
-    with pytest.raises(rk.RewardFailure, match="budget is spent: 2 of 2 calls"):
+    with pytest.raises(rk.RewardFailure, match="is spent: 2 of 2 calls"):
         rk.score(judge(server, budget=rk.Budget(calls=2)), ["a", "b", "c"])
     assert len(server.requests) <= 2
     skipping = judge(server, budget=rk.Budget(calls=2, then="skip"), concurrency=1)

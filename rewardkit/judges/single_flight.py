@@ -1,4 +1,4 @@
-"""Flights: work under way, by key: two who ask for the same at one time wait for one answer."""
+"""Equal work under way at the same time is done once: ``await single_flight.result(key, work)``."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ class _Flight(Generic[_T]):
     waiting: int = 0
 
 
-class Flights(Generic[_T]):
-    """Equal work is done once for all who wait for it, and ends when nobody does any more."""
+class SingleFlight(Generic[_T]):
+    """Runs work once per key for all callers that wait for it; it is canceled if no caller waits any longer."""
 
     def __init__(self) -> None:
         self._under_way: dict[Hashable, _Flight[_T]] = {}
 
-    async def joined(self, key: Hashable, work: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
+    async def result(self, key: Hashable, work: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
         flight = self._under_way.get(key)
         if flight is None:
             flight = self._under_way[key] = _Flight(asyncio.ensure_future(work()))
