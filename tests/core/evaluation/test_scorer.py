@@ -267,13 +267,13 @@ def test_no_text_at_all_makes_a_primitive_raise(text: str) -> None:
 )
 def test_a_level_that_is_never_reached_is_refused(schedule: rk.Schedule) -> None:
     part, _ = counted("part")
-    with pytest.raises(rk.RewardDefinitionError, match=r"waits for a mean of \d+, but 'part' gives at most 1"):
+    with pytest.raises(rk.RewardDefinitionError, match=r"'part' is at most 1"):
         rk.Scorer(schedule * part)
 
 
 def test_progress_is_a_progress() -> None:
     part, _ = counted("part")
-    with pytest.raises(rk.BindingError, match=r"progress is rk.Progress\(step, max_steps\), got 0.5"):
+    with pytest.raises(rk.BindingError, match=r"rk.Progress\(step, max_steps\), got 0.5"):
         rk.score(part, ["a"], progress=0.5)  # type: ignore[arg-type]
 
 
