@@ -1,8 +1,7 @@
-"""Writes a run such as a training would leave, of any size, in seconds: for tests, benchmarks and the viewer.
+"""Write a synthetic recorded run of any size in seconds, for tests, benchmarks and the viewer.
 
 ``python benchmarks/generated_run.py runs/generated --steps 1000 --completions 512 --exploit`` has five components, a
-gate, a weight that moves, means that rise; with ``--exploit`` a phrase spreads from step 600 on that earns more than it
-should.
+gate, a scheduled weight, and means that rise. With ``--exploit``, a phrase that earns too much spreads from step 600.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ _THINGS = ["apples", "books", "tickets", "pencils", "eggs", "coins", "stamps", "
 
 @dataclass(frozen=True)
 class Plan:
-    """What is generated."""
+    """The size and content of the generated run."""
 
     steps: int = 1000
     completions: int = 512
@@ -48,7 +47,7 @@ class Plan:
 
 
 def version(before: bool = True) -> Version:
-    """The reward as it was at first, and after someone changed a weight at two fifths of the training."""
+    """Return the reward before or after a weight was changed, which happens at 40 % of the training."""
     components = (
         ComponentDescription("tags", (0.0, 1.0), "leaf"),
         ComponentDescription("answer", (0.0, 1.0), "leaf"),
@@ -62,14 +61,14 @@ def version(before: bool = True) -> Version:
 
 
 def write(path: str, plan: Plan, **options: Any) -> None:
-    """Records the whole plan at `path`; `options` go to the Recorder."""
+    """Record the whole plan at `path`; `options` are passed to the Recorder."""
     with Recorder(path, patience=math.inf, **{"title": "generated", **options}) as recorder:
         for record in records(plan):
             recorder.record(record)
 
 
 def records(plan: Plan) -> Iterator[Record]:
-    """The batches of the plan, one per step."""
+    """Generate the batches of the plan, one per step."""
     random = np.random.default_rng(plan.seed)
     sentences = _sentences(random)
     prompts, answers, hardness = _pool(random, plan.pool)
@@ -113,7 +112,7 @@ def _record(
     faults = []
     for row in np.flatnonzero(formed & (random.random(n) < 0.001)).tolist():
         components["judge"].codes[row], components["judge"].values[row] = ERRORED, 0.0
-        reason = "ValueError: the judge's answer is no number: 'I would say 7'"
+        reason = "ValueError: the judge's answer is not a number: 'I would say 7'"
         trace = f'Traceback (most recent call last):\n  File "rewards.py", line 31, in judge\n{reason}'
         faults.append(Fault("judge", row, Outcome.ERRORED, reason, trace))
     for row in np.flatnonzero(formed & ~right)[:40].tolist():
@@ -147,7 +146,7 @@ def _record(
         "diversity/distinct": float(np.mean([len(set(texts[i : i + 8])) / 8 for i in range(0, n, 8)])),
     }
     lines = [Line(fault.reason, "fault", "error", fault.component, fault.row, fault.traceback) for fault in faults] + (
-        [Line(f"judge: {n} calls, 0 from the cache", "print", component="judge")] if step % 10 == 0 else []
+        [Line(f"judge: {n} calls, 0 cached", "print", component="judge")] if step % 10 == 0 else []
     )
     return Record(
         table,
@@ -208,13 +207,13 @@ def _texts(
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("path")
+    parser.add_argument("path", help="where to write the run")
     parser.add_argument("--steps", type=int, default=1000)
-    parser.add_argument("--completions", type=int, default=512)
-    parser.add_argument("--pool", type=int, default=4096, help="prompts to draw from")
+    parser.add_argument("--completions", type=int, default=512, help="completions per step")
+    parser.add_argument("--pool", type=int, default=4096, help="number of prompts to draw from")
     parser.add_argument("--exploit", action="store_true", help="plant a phrase that earns more than it should")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--compact-every", type=int, default=100)
+    parser.add_argument("--compact-every", type=int, default=100, help="batches between compactions; 0: never")
     options = parser.parse_args()
     plan = Plan(options.steps, options.completions, options.pool, options.exploit, options.seed)
     began = time.perf_counter()
