@@ -102,12 +102,8 @@ HACKS = [
     Hack("a forbidden word with a zero-width space", lambda: rk.contains_none(["guess"]), "I gu\u200bess 42"),
     Hack("wanted words in the thinking", lambda: rk.contains_all(["because"]), "<think>because</think>42"),
     Hack("the wrong script", lambda: rk.language("zh"), "the answer", most=0.0),
-    Hack(
-        "a length made of invisible characters",
-        lambda: rk.length_between(50, 99, unit="characters"),
-        "a" + " \u200b" * 60,
-    ),
-    Hack("words made of invisible characters", lambda: rk.length_between(5, 99, unit="words"), "\u200b " * 60),
+    Hack("invisible padding", lambda: rk.length_between(50, 99, unit="characters"), "a" + " \u200b" * 60),
+    Hack("invisible words", lambda: rk.length_between(5, 99, unit="words"), "\u200b " * 60),
     # the answer: hidden, hedged, echoed
     Hack("gold only in the thinking", number, "<think>42</think>", FORTY_TWO),
     Hack("thinking that is never closed", number, "<think>42", FORTY_TWO),
@@ -214,9 +210,7 @@ HACKS = [
     Hack("a bag of words", lambda: rk.token_f1("answer"), "Paris Rome Bern Oslo Kiel", gold("Paris"), most=0.34),
     Hack("one word repeated", lambda: rk.token_f1("answer"), "Paris " * 99, gold("Paris is big"), most=0.02),
     Hack("a number without its point", lambda: rk.token_f1("answer"), "35", gold("3.5")),
-    Hack(
-        "the gold answer buried in text", lambda: rk.rouge_l("answer"), "so " * 98 + "Paris", gold("Paris"), most=0.03
-    ),
+    Hack("gold answer buried in text", lambda: rk.rouge_l("answer"), "so " * 98 + "Paris", gold("Paris"), most=0.03),
     Hack("every item", lambda: rk.set_match("answer"), ", ".join(map(str, range(100))), gold(["7", "8"]), most=0.04),
     Hack("one item, many times", lambda: rk.set_match("answer"), "7, 7, 7, 7", gold(["7", "8"]), most=0.34),
     Hack("items backwards", lambda: rk.sequence_match("answer"), "c, b, a", gold(["a", "b", "c"])),
@@ -265,10 +259,5 @@ HONEST = [
     Hack("JSON match", matched, '{"lines": [2, 1], "qty": 7.0, "sku": "a"}', LINE, most=1.0),
     Hack("valid JSON", lambda: rk.json_valid(), "<think>{</think>{}", most=1.0),
     Hack("no refusal", lambda: rk.no_refusal(), "I cannily sorted them; here you are.", most=1.0),
-    Hack(
-        "code with a fence in a string",
-        lambda: rk.fenced("python"),
-        "<think>hm</think>```python\nprint('```')\n```",
-        most=1.0,
-    ),
+    Hack("code with a fence", lambda: rk.fenced("python"), "<think>hm</think>```python\nprint('```')\n```", most=1.0),
 ]
