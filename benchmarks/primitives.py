@@ -1,8 +1,8 @@
-"""The primitives one by one, beside code written by hand and what people use today; and on their worst inputs.
+"""Compare single primitives with hand-written code and with what people use today, and run them on their worst inputs.
 
-``python benchmarks/primitives.py [--quick]``. CPU time, contestants in turns on new strings, median over the rounds of
-the ratios of each round. "alone" calls the primitive's function on each completion; "in TRL" is all of it as a trainer
-calls it: binding, telling duplicates apart, checking, sharing, logging.
+``python benchmarks/primitives.py [--quick]`` measures CPU time. Contestants take turns on new strings; ratios are taken
+round by round, and the median is reported. "alone" calls the primitive's function on each completion. "in TRL" is the
+whole reward as a trainer calls it: binding, finding duplicates, checking, sharing, logging.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ GROWTH = 2.3
 
 
 def fifteen_properties() -> dict[str, Any]:
-    """The invoice of the rubric with more fields: 15 required properties, a nested array, an enum, a pattern."""
+    """Return the rubric's invoice schema with more fields: 15 required properties, an array, an enum, a pattern."""
     properties = dict(SCHEMA["properties"])
     for number in range(15 - len(properties)):
         properties[f"note_{number}"] = {"type": "string", "maxLength": 80}
@@ -48,14 +48,14 @@ def fifteen_properties() -> dict[str, Any]:
 
 
 def with_notes(completion: str) -> str:
-    """A completion of the rubric with the further fields at the end of its JSON."""
+    """Add the extra fields at the end of the JSON in one of the rubric's completions."""
     notes = ", ".join(f'"note_{number}": "as agreed"' for number in range(15 - len(SCHEMA["properties"])))
     head, brace, tail = completion.rpartition("}")
     return f"{head}, {notes}{brace}{tail}" if brace else completion
 
 
 def find_tags(completions: Sequence[str]) -> list[float]:
-    """One scan by hand: each tag once, in order, something in it, nothing outside."""
+    """Score tags by hand in one scan: each tag once, in order, with text inside and nothing outside."""
     return [find_tags_in(completion) for completion in completions]
 
 
@@ -88,8 +88,8 @@ def in_trl(reward: rk.Reward, source: str = "completions") -> Score:
 
 
 def alone(reward: Any) -> Score:
-    """The primitive's own function, after the view that it asks for."""
-    view, function = reward.parameters[0].view, reward.function
+    """Call the primitive's own function on each completion, including the view that it asks for."""
+    view, function = reward.binding.parameters[0].view, reward.binding.function
 
     def score(values: Sequence[Any]) -> list[float]:
         results = [function(value if view is None else view(value)) for value in values]
@@ -110,7 +110,7 @@ def checked(completion: str, validator: Any) -> bool:
 
 
 def all_errors(completion: str, validator: Any) -> float:
-    """Partial credit as it is usually written: the share of required properties without an error."""
+    """Return partial credit as it is usually written: the share of required properties without an error."""
     start, end = completion.find("<answer>"), completion.rfind("</answer>")
     if start < 0 or end < start:
         return 0.0
@@ -125,9 +125,9 @@ def all_errors(completion: str, validator: Any) -> float:
 def compare(
     contestants: dict[str, Score], fresh: Callable[[], Sequence[Any]], rounds: int, shaped: Shapes | None = None
 ) -> dict[str, list[float]]:
-    """Name -> CPU microseconds per completion in each round, after one that does not count.
+    """Return name -> CPU microseconds per completion in each round; a first round does not count.
 
-    `shaped` brings the values into the shape that a contestant takes, off the clock.
+    `shaped` converts the values to the form a contestant takes; this is not timed.
     """
     times: dict[str, list[float]] = {name: [] for name in contestants}
     for number in range(rounds + 1):
@@ -143,7 +143,7 @@ def compare(
 
 
 def report(title: str, times: dict[str, list[float]], targets: dict[str, tuple[float, bool]]) -> None:
-    """The medians, and how many times each contestant takes what rewardkit takes, alone and in TRL."""
+    """Print the medians, and the ratio of each contestant's time to rewardkit's, alone and in TRL."""
     print(f"\n{title}")
     for name, run in times.items():
         ratios = {
@@ -154,8 +154,8 @@ def report(title: str, times: dict[str, list[float]], targets: dict[str, tuple[f
         line += "".join(f"   x {mine} {ratio:7.2f}" for mine, ratio in ratios.items())
         if name in targets:
             limit, at_least = targets[name]
-            wanted = f"{'at least' if at_least else 'at most'} {limit:g} times {'faster' if at_least else 'slower'}"
-            line += f"   wanted: {wanted}"
+            target = f"{'at least' if at_least else 'at most'} {limit:g} times {'faster' if at_least else 'slower'}"
+            line += f"   target: {target}"
             for mine, ratio in ratios.items():
                 reached = ratio >= limit if at_least else 1.0 / ratio <= limit
                 line += f", {mine} {'PASS' if reached else 'MISS'}"
@@ -164,7 +164,7 @@ def report(title: str, times: dict[str, list[float]], targets: dict[str, tuple[f
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="3 rounds instead of 15: a glance, not a result")
+    parser.add_argument("--quick", action="store_true", help="3 rounds instead of 15, for a quick look")
     rounds = 3 if parser.parse_args().quick else 15
 
     for size, characters in SIZES.items():

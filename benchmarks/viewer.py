@@ -1,7 +1,7 @@
-"""How fast the page of recorded runs is: first paint and every interaction on 512,000 completions.
+"""Measure how fast the web page of recorded runs is: first paint and every interaction on 512,000 completions.
 
-``python benchmarks/viewer.py`` writes the run (unless ``--run FOLDER`` names one), starts ``rewardkit view`` and clicks
-through it with headless Chromium. Times are taken inside the page, from the action until the result has been drawn.
+``python benchmarks/viewer.py`` generates a run (or uses ``--run FOLDER``), starts ``rewardkit view`` and clicks through
+it with headless Chromium. Times are measured inside the page, from the action until the result has been drawn.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _PANES, _LIST, _ALL = ".panes", ".prompts tbody", ".main .grid tbody"
 
 
 def first_paints(browser: Any, address: str, wanted: str, times: int) -> list[tuple[float, float, float]]:
-    """First paint, first content and the wanted element, in milliseconds, each in a new browser profile."""
+    """Return milliseconds to first paint, first content and the `wanted` element, each in a new browser profile."""
     found = []
     for _ in range(times):
         context = browser.new_context(viewport={"width": 1366, "height": 768})
@@ -69,13 +69,13 @@ def first_paints(browser: Any, address: str, wanted: str, times: int) -> list[tu
 
 
 def interactions(page: Any, base: str, name: str, times: int) -> list[tuple[str, list[float]]]:
-    """What a person does, each some times."""
+    """Time what a user does on the page, each action `times` times."""
     results: list[tuple[str, list[float]]] = []
 
     def timed(said: str, act: str, done: str, *values: object) -> None:
         taken = page.evaluate(_TIMED, [act, done, *values])
         if taken is None:
-            raise SystemExit(f"{said}: nothing happened within 20 s")
+            raise SystemExit(f"{said}: the page did not react within 20 s")
         known = dict(results)
         if said not in known:
             results.append((said, known.setdefault(said, [])))
@@ -134,7 +134,7 @@ def interactions(page: Any, base: str, name: str, times: int) -> list[tuple[str,
             _LIST,
         )
         timed(
-            "prompts: search taken back",
+            "prompts: clear search",
             _TYPE,
             "document.querySelector(values[2]).textContent !== state.was",
             ".prompts input",
@@ -142,7 +142,7 @@ def interactions(page: Any, base: str, name: str, times: int) -> list[tuple[str,
             _LIST,
         )
         timed("prompts: sort by mean", _CLICK, _CHANGED, ".prompts th button", _LIST, 5)
-        timed("prompts: choose one", _CLICK, _CHANGED, ".prompts tbody tr", _PANES, 7 + turn)
+        timed("prompts: select one", _CLICK, _CHANGED, ".prompts tbody tr", _PANES, 7 + turn)
         timed("prompts: next (j)", _KEY, _CHANGED, "j", _PANES)
         timed("comparison: next completion (→)", _KEY, _CHANGED, "ArrowRight", _PANES)
         timed("comparison: slider", _SLID, _CHANGED, ".pane input[type=range]", _PANES, 3 + turn)
@@ -181,8 +181,8 @@ def interactions(page: Any, base: str, name: str, times: int) -> list[tuple[str,
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--run", type=Path, help="a recorded run (default: one is generated)")
-    parser.add_argument("--times", type=int, default=5)
+    parser.add_argument("--run", type=Path, help="a recorded run (default: generate one)")
+    parser.add_argument("--times", type=int, default=5, help="repetitions of each measurement")
     options = parser.parse_args()
     from playwright.sync_api import sync_playwright
 
@@ -208,9 +208,9 @@ def main() -> None:
 
 
 def _report(browser: Any, base: str, name: str, times: int) -> None:
-    print(f"load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores before, {times} times each, milliseconds\n")
+    print(f"load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores before; milliseconds, {times} times each\n")
     began = time.perf_counter()
-    print("| page | first paint | first content | content there |\n|---|---|---|---|")
+    print("| page | first paint | first content | content complete |\n|---|---|---|---|")
     pages = [
         ("runs", "/", ".grid tbody tr"),
         ("graphs", f"/run/{name}/graphs", ".plot[data-drawn]"),
@@ -218,7 +218,7 @@ def _report(browser: Any, base: str, name: str, times: int) -> None:
         ("reward logs", f"/run/{name}/logs", ".rates tbody tr"),
     ]
     cold = first_paints(browser, base + pages[1][1], pages[1][2], 1)[0]
-    print(f"| graphs, the run not read yet | {cold[0]:.0f} | {cold[1]:.0f} | {cold[2]:.0f} |")
+    print(f"| graphs, run not read yet | {cold[0]:.0f} | {cold[1]:.0f} | {cold[2]:.0f} |")
     for said, path, wanted in pages:
         found = first_paints(browser, base + path, wanted, times)
         medians = [statistics.median(one[column] for one in found) for column in range(3)]
