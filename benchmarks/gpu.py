@@ -91,15 +91,9 @@ def _kill_group(child: subprocess.Popen[bytes]) -> None:
     child.wait()
 
 
-<<<<<<< HEAD
-def _surroundings() -> dict[str, str]:
-    """The repository's own packages, no network, reproducible matrix products."""
-    from rewardkit_runner.environment import VARIABLES
-=======
 def _environment() -> dict[str, str]:
     """Return environment variables for this repository's packages, no network, reproducible matrix products."""
-    from rewardkit_runner.demo import surroundings
->>>>>>> bench
+    from rewardkit_runner.environment import VARIABLES
 
     paths = [str(ROOT), str(ROOT / "adapters"), str(ROOT / "benchmarks"), os.environ.get("PYTHONPATH", "")]
     own = {"HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1", "CUBLAS_WORKSPACE_CONFIG": ":4096:8"}

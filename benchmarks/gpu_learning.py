@@ -25,13 +25,8 @@ def measure(out: Path, save: Callable[[dict[str, Any]], None], *, small: bool) -
 
     size, steps = ("small", 40) if small else ("medium", 200)
     ended = threading.Event()
-<<<<<<< HEAD
-    looking = threading.Thread(target=_look, args=(out / "demo", {"size": size, "steps": steps}, save, ended))
-    looking.start()
-=======
-    poll = threading.Thread(target=_poll, args=(out / "demo/record", {"size": size, "steps": steps}, save, ended))
+    poll = threading.Thread(target=_poll, args=(out / "demo", {"size": size, "steps": steps}, save, ended))
     poll.start()
->>>>>>> bench
     try:
         run_demo(steps=steps, out=out / "demo", seed=0, size=size)
     finally:

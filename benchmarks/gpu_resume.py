@@ -1,12 +1,7 @@
 """Does a training that is killed and continued give the same numbers as an uninterrupted one?
 
-<<<<<<< HEAD
-Twice left alone, because on a GPU two equal runs may differ already; the second column says how much. All three are
-`rewardkit train` on the project of `rewardkit demo`, in separate processes.
-=======
 There are two uninterrupted runs, because on a GPU even two identical runs may differ; the report's first column shows
-how much. All three runs are `rewardkit train` with the demo's reward and orders, each in its own process.
->>>>>>> bench
+how much. All three are `rewardkit train` on the project of `rewardkit demo`, each in its own process.
 """
 
 from __future__ import annotations
@@ -41,13 +36,8 @@ def measure(out: Path, save: Callable[[dict[str, Any]], None], *, small: bool) -
 
 
 def _project(folder: Path, steps: dict[str, int], warm_up: int) -> Path:
-<<<<<<< HEAD
-    """The project that `rewardkit init` writes, with other steps."""
+    """Write the project that `rewardkit init` writes, with other steps; return the path of run.yaml."""
     from rewardkit_runner.project import write_project
-=======
-    """Write the demo's orders and a run.yaml with the demo's reward; return the path of run.yaml."""
-    from rewardkit_runner.demo.task import as_columns, examples
->>>>>>> bench
 
     write_project(folder)
     sizes = {"per_device_train_batch_size": 64, "num_generations": 8, "max_completion_length": 32}
