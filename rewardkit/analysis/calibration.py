@@ -7,7 +7,7 @@ reads the data, scores it, and calls this function.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,7 +27,7 @@ from rewardkit.analysis.reliability import (
     reliability,
     saturation,
 )
-from rewardkit.core.batch.column import Column, Floats
+from rewardkit.core.batch.column import Column, Floats, Rows
 from rewardkit.core.batch.score import Outcome
 from rewardkit.core.batch.table import ScoreTable
 from rewardkit.core.errors import BindingError, near_miss
@@ -144,44 +144,77 @@ def calibration_of(
         if len(values) != len(table):
             raise BindingError(f"{name} has {len(values)} values for {len(table)} rows; pass one value per row")
     good = labels.astype(np.bool_) if labels.dtype == np.bool_ else None
+    comparison = _Comparison(labels, groups, bounds or {}, bins)
+    judgment = None if good is None else _Judgment(good, groups, table.completions, rows, cases, replicates, seed)
 
-    def calibrated(name: str, scores: Floats, own: Mapping[str, Column]) -> ComponentCalibration:
-        declared = (bounds or {}).get(name)
-        curve = reliability(scores, labels, bins=bins)
-        scored = int((~np.isnan(scores)).sum())
-        found = ComponentCalibration(
-            name=name,
-            scored=scored,
-            unscored=len(scores) - scored,
-            within=pairs(scores, labels, groups),
-            overall=pairs(scores, labels),
-            spearman=spearman(scores, labels),
-            saturation=saturation(scores, declared),
-            reliability=curve,
-            calibration_error=calibration_error(curve) if _are_shares(scores, labels, declared) else None,
-        )
-        if good is None:
-            return found
-        best = best_threshold(scores, good)
-        too_high, too_low = misjudged(scores, good, table.completions, own, rows=rows, limit=cases)
-        return replace(
-            found,
-            interval=auc_interval(scores, good, groups, replicates=replicates, seed=seed),
-            best=None if best is None else confusion(scores, good, best),
-            given=None if threshold is None or name != TOTAL else confusion(scores, good, threshold),
-            too_high=too_high,
-            too_low=too_low,
-        )
+    def calibrated(name: str, scores: Floats, shown: Mapping[str, Column]) -> ComponentCalibration:
+        found = comparison.of(name, scores)
+        return found if judgment is None else judgment.added_to(found, scores, shown)
 
+    total = calibrated(TOTAL, table.total, table.components)
+    if good is not None and threshold is not None:
+        total = replace(total, given=confusion(table.total, good, threshold))
     found = Calibration(
         rows=len(table),
         groups=len(np.unique(groups)),
         good=None if good is None else int(good.sum()),
         bad=None if good is None else int((~good).sum()),
-        total=calibrated(TOTAL, table.total, table.components),
+        total=total,
         components=tuple(calibrated(name, table[name], {name: column}) for name, column in table.components.items()),
     )
     return replace(found, warnings=(*_faults(table), *_warnings(found)))
+
+
+@dataclass(frozen=True)
+class _Comparison:
+    """The numbers that labels and grades both have."""
+
+    labels: Labels
+    groups: Numbers
+    bounds: Mapping[str, Bounds]
+    bins: int
+
+    def of(self, name: str, scores: Floats) -> ComponentCalibration:
+        declared = self.bounds.get(name)
+        curve = reliability(scores, self.labels, bins=self.bins)
+        scored = int((~np.isnan(scores)).sum())
+        return ComponentCalibration(
+            name=name,
+            scored=scored,
+            unscored=len(scores) - scored,
+            within=pairs(scores, self.labels, self.groups),
+            overall=pairs(scores, self.labels),
+            spearman=spearman(scores, self.labels),
+            saturation=saturation(scores, declared),
+            reliability=curve,
+            calibration_error=calibration_error(curve) if _are_shares(scores, self.labels, declared) else None,
+        )
+
+
+@dataclass(frozen=True)
+class _Judgment:
+    """The numbers that only good and bad labels have: thresholds, intervals, misjudged completions."""
+
+    good: Rows
+    groups: Numbers
+    completions: Sequence[str]
+    rows: Numbers | None
+    cases: int
+    replicates: int
+    seed: int
+
+    def added_to(
+        self, found: ComponentCalibration, scores: Floats, shown: Mapping[str, Column]
+    ) -> ComponentCalibration:
+        best = best_threshold(scores, self.good)
+        too_high, too_low = misjudged(scores, self.good, self.completions, shown, rows=self.rows, limit=self.cases)
+        return replace(
+            found,
+            interval=auc_interval(scores, self.good, self.groups, replicates=self.replicates, seed=self.seed),
+            best=None if best is None else confusion(scores, self.good, best),
+            too_high=too_high,
+            too_low=too_low,
+        )
 
 
 def _are_shares(scores: Floats, labels: Labels, declared: Bounds | None) -> bool:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from rewardkit.analysis.component_calibration import ComponentCalibration
+from rewardkit.analysis.reliability import Bin
 from rewardkit.core.errors import MissingExtraError, RewardDefinitionError
 
 if TYPE_CHECKING:
@@ -24,12 +26,25 @@ def draw(part: ComponentCalibration) -> Figure:
         from matplotlib.figure import Figure
     except ImportError:
         raise MissingExtraError.of("Calibration.plot", "plot") from None
-    bins = part.reliability
-    if not bins:
+    if not part.reliability:
         raise RewardDefinitionError(f"plot: {part.name!r} has no scored row; choose another component")
     figure = Figure(figsize=(6.4, 6.4), layout="constrained")
     axes: Any = figure.subplots(2, 1, sharex=True, height_ratios=[3, 2])
     curve, counts = axes
+    _draw_curve(curve, part)
+    _draw_counts(counts, part.reliability)
+    if part.best is not None:
+        for axis in axes:
+            axis.axvline(part.best.threshold, color="gray", linewidth=1.0, linestyle="--")
+        curve.plot([], [], color="gray", linewidth=1.0, linestyle="--", label=f"best cut {part.best.threshold:.3g}")
+    for axis in axes:
+        axis.grid(alpha=0.25)
+    curve.legend(frameon=False, loc="best")
+    return figure
+
+
+def _draw_curve(curve: Any, part: ComponentCalibration) -> None:
+    bins = part.reliability
     if part.calibration_error is not None:
         curve.plot([0, 1], [0, 1], color="gray", linestyle=":", label="score = share")
     scores, shares = [each.mean_score for each in bins], [each.mean_label for each in bins]
@@ -44,9 +59,12 @@ def draw(part: ComponentCalibration) -> Figure:
         if value is not None
     ]
     curve.set_title(", ".join(title), fontsize="medium")
+
+
+def _draw_counts(counts: Any, bins: Sequence[Bin]) -> None:
     widths = [(each.highest - each.lowest) or 0.1 for each in bins]
     centers = [(each.lowest + each.highest) / 2.0 for each in bins]
-    if graded:
+    if bins[0].good is None:
         counts.bar(centers, [each.count for each in bins], width=widths, color=_CURVE, alpha=0.7)
     else:
         half = [width * 0.45 for width in widths]
@@ -55,13 +73,5 @@ def draw(part: ComponentCalibration) -> Figure:
         counts.bar(left, [each.count - (each.good or 0) for each in bins], width=half, color=_BAD, label="labeled bad")
         counts.bar(right, [each.good or 0 for each in bins], width=half, color=_GOOD, label="labeled good")
         counts.legend(frameon=False)
-    if part.best is not None:
-        for axis in axes:
-            axis.axvline(part.best.threshold, color="gray", linewidth=1.0, linestyle="--")
-        curve.plot([], [], color="gray", linewidth=1.0, linestyle="--", label=f"best cut {part.best.threshold:.3g}")
     counts.set_ylabel("completions")
     counts.set_xlabel("score")
-    for axis in axes:
-        axis.grid(alpha=0.25)
-    curve.legend(frameon=False, loc="best")
-    return figure

@@ -159,18 +159,7 @@ def signal_of(
         BindingError: `groups` does not have one value per row, or no prompt has two samples.
         RewardDefinitionError: `num_generations` is below 2.
     """
-    if len(groups) != len(table):
-        raise BindingError(f"groups has {len(groups)} values for {len(table)} rows; pass one value per row")
-    if num_generations is not None and num_generations < 2:
-        raise RewardDefinitionError(
-            f"num_generations is {num_generations}; pass at least 2, because GRPO compares completions"
-        )
-    members = [rows for rows in _members(groups) if len(rows) > 1]
-    if not members:
-        raise BindingError(
-            f"each of the {len(table):,} prompts has only one completion, but GRPO learns from how the completions of "
-            "one prompt differ. Sample several completions per prompt (and check that their prompts are equal)"
-        )
+    members = _compared(table, groups, num_generations)
     totals = [table.total[rows] for rows in members]
     silent = [own for own in totals if len(multiplicities(own)) < 2]
     low, high = np.nanmin(table.total, initial=np.inf), np.nanmax(table.total, initial=-np.inf)
@@ -206,6 +195,23 @@ def signal_of(
         ),
     )
     return replace(found, warnings=tuple(warnings_of(found)))
+
+
+def _compared(table: ScoreTable, groups: Numbers, num_generations: int | None) -> list[Numbers]:
+    """Return the rows of each group with at least two rows, or raise an error."""
+    if len(groups) != len(table):
+        raise BindingError(f"groups has {len(groups)} values for {len(table)} rows; pass one value per row")
+    if num_generations is not None and num_generations < 2:
+        raise RewardDefinitionError(
+            f"num_generations is {num_generations}; pass at least 2, because GRPO compares completions"
+        )
+    members = [rows for rows in _members(groups) if len(rows) > 1]
+    if not members:
+        raise BindingError(
+            f"each of the {len(table):,} prompts has only one completion, but GRPO learns from how the completions of "
+            "one prompt differ. Sample several completions per prompt (and check that their prompts are equal)"
+        )
+    return members
 
 
 def _members(groups: Numbers) -> list[Numbers]:
