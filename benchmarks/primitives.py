@@ -166,20 +166,28 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="3 rounds instead of 15, for a quick look")
     rounds = 3 if parser.parse_args().quick else 15
+    measure_tags(rounds)
+    measure_json_schema(rounds)
+    measure_repetition(rounds)
+    measure_worst(max(3, rounds // 3))
 
+
+def measure_tags(rounds: int) -> None:
+    contestants = {
+        "alone": alone(rk.tags("think", "answer")),
+        "in TRL": in_trl(rk.tags("think", "answer")),
+        "by hand (str.find)": find_tags,
+        "TRL think_format_reward": think_format_reward,
+    }
+    shaped: Shapes = {"TRL think_format_reward": as_messages}
+    targets = {"by hand (str.find)": (2.0, False), "TRL think_format_reward": (4.0, True)}
     for size, characters in SIZES.items():
         workload = make_workload(characters)
-        contestants = {
-            "alone": alone(rk.tags("think", "answer")),
-            "in TRL": in_trl(rk.tags("think", "answer")),
-            "by hand (str.find)": find_tags,
-            "TRL think_format_reward": think_format_reward,
-        }
-        shaped: Shapes = {"TRL think_format_reward": as_messages}
-        targets = {"by hand (str.find)": (2.0, False), "TRL think_format_reward": (4.0, True)}
         times = compare(contestants, lambda workload=workload: workload.fresh().completions, rounds, shaped)  # type: ignore[misc]
         report(f"tags, {size}", times, targets)
 
+
+def measure_json_schema(rounds: int) -> None:
     schema = fifteen_properties()
     texts = [with_notes(completion) for completion in make_workload(SIZES["1.2k"]).completions]
     fast, thorough = jsonschema_rs.validator_for(schema), jsonschema.Draft202012Validator(schema)
@@ -191,35 +199,40 @@ def main() -> None:
         "jsonschema, all errors": lambda values: [all_errors(value, thorough) for value in values],
     }
     targets = {"extraction and is_valid": (2.0, False), "jsonschema, all errors": (10.0, True)}
-    fresh_texts = lambda: [text.encode().decode() for text in texts]  # noqa: E731
-    report("JSON schema of 15 properties", compare(contestants, fresh_texts, rounds), targets)
+    times = compare(contestants, lambda: [text.encode().decode() for text in texts], rounds)
+    report("JSON schema of 15 properties", times, targets)
 
+
+def measure_repetition(rounds: int) -> None:
+    contestants: dict[str, Score] = {
+        "alone": alone(rk.repetition_penalty()),
+        "in TRL": in_trl(rk.repetition_penalty(), "completion_ids"),
+        "TRL repetition penalty": lambda values: get_repetition_penalty_reward()(values),
+    }
     generator = random.Random(0)
     for length in LENGTHS:
         ids = [[int(generator.paretovariate(0.5)) % DISTINCT_TOKENS for _ in range(length)] for _ in range(256)]
-        contestants = {
-            "alone": alone(rk.repetition_penalty()),
-            "in TRL": in_trl(rk.repetition_penalty(), "completion_ids"),
-            "TRL repetition penalty": lambda values: get_repetition_penalty_reward()(values),
-        }
         times = compare(contestants, lambda ids=ids: [list(row) for row in ids], rounds)  # type: ignore[misc]
         report(f"repetition, {length} tokens", times, {"TRL repetition penalty": (1.5, True)})
 
-    print("\nWorst inputs: CPU time of 200,000 characters over that of 100,000")
+
+def measure_worst(rounds: int) -> None:
+    print("\nWorst inputs: CPU time for 200,000 characters divided by that for 100,000")
     for name, (make_reward, text, columns) in WORST.items():
         reward = make_reward()
         growth = []
-        for _ in range(max(3, rounds // 3)):
-            seconds = []
-            for characters in (100_000, 200_000):
-                completion = text(characters)
-                gc.collect()
-                start = time.process_time()
-                rk.Scorer(reward).score(rk.Batch([completion], columns=columns))
-                seconds.append(time.process_time() - start)
-            growth.append(seconds[1] / seconds[0])
+        for _ in range(rounds):
+            half, whole = (seconds_for(reward, text(characters), columns) for characters in (100_000, 200_000))
+            growth.append(whole / half)
         best = min(growth)
-        print(f"  {'PASS' if best <= GROWTH else 'MISS'}  {best:5.2f}  {seconds[1] * 1e3:9.1f} ms  {name}")
+        print(f"  {'PASS' if best <= GROWTH else 'MISS'}  {best:5.2f}  {whole * 1e3:9.1f} ms  {name}")
+
+
+def seconds_for(reward: rk.Reward, completion: str, columns: dict[str, list[Any]]) -> float:
+    gc.collect()
+    start = time.process_time()
+    rk.Scorer(reward).score(rk.Batch([completion], columns=columns))
+    return time.process_time() - start
 
 
 if __name__ == "__main__":
