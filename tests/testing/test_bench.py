@@ -1,4 +1,4 @@
-"""The bench: faulty rewards in which a fault has to be found, and sound ones that must not be blamed.
+"""The bench: faulty rewards whose fault must be found, and sound ones that must not be blamed.
 
 `benchmarks/harness.py` runs all laws on all of them and counts; here the faulty ones stop at the first finding, and the
 sound ones leave out what takes long: the measurements and the search.

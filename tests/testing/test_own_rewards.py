@@ -1,4 +1,4 @@
-"""Every primitive and aggregator of rewardkit holds to the laws, checked as a user would check them."""
+"""Every primitive and aggregator of rewardkit keeps the laws, checked as a user would check them."""
 
 from __future__ import annotations
 

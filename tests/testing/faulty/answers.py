@@ -7,7 +7,7 @@ from typing import Any
 
 import rewardkit as rk
 from tests.testing.bench import Case
-from tests.testing.reading import Messages, tagged, text_of, visible
+from tests.testing.extraction import Messages, tagged, text_of, visible
 
 answer_tag = rk.extract.tag("answer")
 

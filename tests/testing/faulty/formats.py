@@ -7,7 +7,7 @@ from typing import Any
 
 import rewardkit as rk
 from tests.testing.bench import Case
-from tests.testing.reading import Messages
+from tests.testing.extraction import Messages
 
 whole = rk.extract.whole()
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import rewardkit as rk
 from tests.testing.bench import Case
-from tests.testing.reading import number_in, tagged, visible
+from tests.testing.extraction import number_in, tagged, visible
 
 answer_tag = rk.extract.tag("answer")
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import rewardkit as rk
 from tests.testing.bench import Case
-from tests.testing.reading import tagged, visible
+from tests.testing.extraction import tagged, visible
 from tests.testing.tasks import FACTS, FACTS_BAD, FACTS_GOOD
 
 whole = rk.extract.whole()

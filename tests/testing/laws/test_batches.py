@@ -1,4 +1,4 @@
-"""Laws of batches: a completion earns its own, whoever stands beside it."""
+"""Laws of batches: a score does not depend on the other completions."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def test_what_says_that_it_compares_the_batch() -> None:
     assert_held(flat, "neighbors_do_not_leak", **TEXTS)
     assert_skipped(above_the_mean, "batch_equals_singles", "'batch'", **TEXTS)
     (found,) = broken(above_the_mean, "neighbors_do_not_leak", **TEXTS)
-    assert "where the answers to another prompt in the batch are right" in found.why
+    assert "if the answers to another prompt in the batch are right" in found.why
     assert_skipped(rk.normalize(number, "batch"), "neighbors_do_not_leak", "normalizes over the batch")
 
 

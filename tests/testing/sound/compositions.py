@@ -1,4 +1,4 @@
-"""Compositions: sums, gates, routes, schedules, abstentions, services that are awaited."""
+"""Compositions: sums, gates, routes, schedules, abstentions, asynchronous services."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import rewardkit as rk
 from tests.testing.bench import Case
-from tests.testing.reading import Messages, number_in, tagged, text_of
+from tests.testing.extraction import Messages, number_in, tagged, text_of
 
 answer_tag = rk.extract.tag("answer")
 form = rk.tags("think", "answer")

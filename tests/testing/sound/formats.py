@@ -1,4 +1,4 @@
-"""Form alone: whatever has the form earns full marks, right or wrong."""
+"""Formats: any completion in the right form earns full marks, right or wrong."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import rewardkit as rk
 from tests.testing.bench import Case
-from tests.testing.reading import Messages, text_of
+from tests.testing.extraction import Messages, text_of
 
 whole = rk.extract.whole()
 TAGS = ("<think>", "</think>", "<answer>", "</answer>")

@@ -1,4 +1,4 @@
-"""Rewards that look at a whole group, or a whole batch, and may."""
+"""Sound rewards over whole groups or batches."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import rewardkit as rk
 from tests.testing.bench import Case
-from tests.testing.reading import Messages, number_in, tagged, text_of
+from tests.testing.extraction import Messages, number_in, tagged, text_of
 
 answer_tag = rk.extract.tag("answer")
 

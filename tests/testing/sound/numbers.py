@@ -7,7 +7,7 @@ from typing import Any
 
 import rewardkit as rk
 from tests.testing.bench import Case
-from tests.testing.reading import Messages, number_in, tagged, text_of, visible
+from tests.testing.extraction import Messages, number_in, tagged, text_of, visible
 
 answer_tag = rk.extract.tag("answer")
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import rewardkit as rk
 from tests.testing.bench import Case
-from tests.testing.reading import Messages, tagged, text_of
+from tests.testing.extraction import Messages, tagged, text_of
 from tests.testing.tasks import FACTS, FACTS_BAD, FACTS_GOOD
 
 answer_tag = rk.extract.tag("answer")

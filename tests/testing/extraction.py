@@ -1,4 +1,4 @@
-"""How the plain functions of the bench read a completion, without the library: soundly, and in linear time.
+"""How the plain functions of the bench read a completion without the library, correctly and in linear time.
 
 ``tagged("<think>6 * 7</think><answer>42</answer>")`` is ``"42"``; the thinking never counts.
 """
