@@ -1,6 +1,6 @@
-"""One training in a process of its own: the warm start from the cache, GRPO under one arm, greedy held-out scores.
+"""Run one training in its own process: the cached warm start, GRPO with one arm, greedy held-out scores.
 
-``python benchmarks/learning_run.py TASK ARM SEED --steps 100 --out runs/learning`` prints its record, one line of JSON.
+``python benchmarks/learning_run.py TASK ARM SEED --steps 100 --out runs/learning`` prints its record as a line of JSON.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "adapters")]
 os.environ.update(OMP_NUM_THREADS="1", OMP_WAIT_POLICY="PASSIVE", CUDA_VISIBLE_DEVICES="")
 
-from rewardkit_runner.demo import surroundings  # noqa: E402
+from rewardkit_runner import environment  # noqa: E402
 
-surroundings.prepare()
+environment.prepare()
 
+import learning_training as training  # noqa: E402
 import torch  # noqa: E402
 from learning_registry import EXPERIMENTS  # noqa: E402
 from learning_tasks import Columns, Task  # noqa: E402
 from transformers import AutoModelForCausalLM, AutoTokenizer, TrainerCallback, set_seed  # noqa: E402
 
 import rewardkit as rk  # noqa: E402
-from rewardkit_runner.demo import training  # noqa: E402
-from rewardkit_runner.demo.evaluation import evaluate  # noqa: E402
-from rewardkit_runner.demo.model import SIZES, build_model, train_tokenizer  # noqa: E402
-from rewardkit_runner.demo.warmup import BATCH, warm_up  # noqa: E402
+from rewardkit_runner.quiet import quiet  # noqa: E402
+from rewardkit_runner.tiny.model import SIZES, build_model, train_tokenizer  # noqa: E402
+from rewardkit_runner.tiny.warmup import BATCH, warm_up  # noqa: E402
 
 WARM_UP_STEPS = 350
 HELD_OUT_PROMPTS = 256
@@ -41,14 +41,14 @@ FOLLOWED = ("stage/", "threshold/", "gates/")
 
 
 class PlainFunctions(list[Any]):
-    """TRL reward functions without rewardkit, in a list that the demo's trainer takes."""
+    """TRL reward functions without rewardkit, in a list that the demo's trainer accepts."""
 
     def callback(self) -> Any:
         return TrainerCallback()
 
 
 def warm_start(task: Task, seed: int, out: Path) -> tuple[Path, dict[str, float]]:
-    """The folder of the warm model of a task and seed, and its held-out scores; made where it is missing."""
+    """Return the folder of the warm model and its held-out scores; train the model if it is missing."""
     folder = out / "warm" / f"{task.key}-{seed}"
     scores = folder / "scores.json"
     if not scores.exists():
@@ -71,12 +71,13 @@ def warm_start(task: Task, seed: int, out: Path) -> tuple[Path, dict[str, float]
 
 
 def held_out_scores(task: Task, model: Any, tokenizer: Any, seed: int) -> tuple[dict[str, float], list[str]]:
-    """Means of what is watched over the greedy completions of prompts that never stood in training."""
+    """Return the means of the watched rewards over greedy completions of held-out prompts, and the completions."""
     columns = task.columns(HELD_OUT_PROMPTS, seed, "held-out")
-    found = evaluate(task.exact, model, tokenizer, columns, max_new_tokens=training.LONGEST_COMPLETION)
+    prompts = columns["prompt"]
+    completions = training.complete(model, tokenizer, prompts, max_new_tokens=training.LONGEST_COMPLETION)
     gold: dict[str, Any] = {column: values for column, values in columns.items() if column != "prompt"}
-    means = {name: float(rk.score(one, found.completions, **gold).total.mean()) for name, one in watched(task)}
-    return means, found.completions
+    means = {name: float(rk.score(one, completions, **gold).total.mean()) for name, one in watched(task)}
+    return means, completions
 
 
 def watched(task: Task) -> list[tuple[str, rk.Reward]]:
@@ -84,7 +85,7 @@ def watched(task: Task) -> list[tuple[str, rk.Reward]]:
 
 
 def reward_functions(task: Task, arm: Any) -> Any:
-    """An arm as TRL takes it, with everything that is watched in the log and nothing of it in the sum."""
+    """Return an arm in the form TRL needs; the watched rewards are logged but do not count."""
     if isinstance(arm, rk.Reward):
         for _, one in watched(task):
             arm = arm + rk.monitor(one)
@@ -100,7 +101,7 @@ def reward_functions(task: Task, arm: Any) -> Any:
 
 
 def train_one(name: str, arm_name: str, seed: int, steps: int, out: Path) -> dict[str, Any]:
-    """The record of one training."""
+    """Run one training and return its record."""
     experiment = EXPERIMENTS[name]
     task = experiment.task
     started = time.perf_counter()
@@ -138,7 +139,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("runs/learning"))
     options = parser.parse_args()
     torch.set_num_threads(1)
-    with surroundings.quiet():
+    with quiet():
         if options.arm == "warm":
             _, scores = warm_start(EXPERIMENTS[options.task].task, options.seed, options.out)
             record: dict[str, Any] = {"warm": scores}

@@ -1,7 +1,7 @@
-"""What the recipes that train share: a task, the tiny model or a real one, GRPO by TRL, and tables of what happened.
+"""Shared code of the recipes that train: a task, a model, GRPO with TRL, and tables of the results.
 
 The tiny model is the one of ``rewardkit demo``: half a million weights, made on the spot, warmed up on sloppy
-demonstrations. Any other model comes from a path or a hub, and is told in words what the tiny one was shown.
+demonstrations. Any other model comes from a path or a hub; its prompts start with an instruction.
 """
 
 from __future__ import annotations
@@ -11,20 +11,24 @@ import copy
 import functools
 import math
 import os
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from rewardkit_runner.demo import demonstrations, surroundings
-from rewardkit_runner.demo.task import Split, examples
-from rewardkit_runner.display.metrics import Metrics
+from rewardkit_runner.display.metrics import Metrics, history
+from rewardkit_runner.environment import VARIABLES
+from rewardkit_runner.quiet import quiet
+from rewardkit_runner.tiny import demonstrations
+from rewardkit_runner.tiny.task import Split, examples
 
 Row = dict[str, Any]
 HELD_OUT_PROMPTS = 64
 PARTS = 5
+COMPLETIONS_PER_STEP = 64
+GENERATIONS_PER_PROMPT = 8
+OFFLINE = {"HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1"}
 ORDER = (
     'Turn the order into JSON with the fields "name", "qty" (a number), "item" (singular) and "color". '
     "Answer with the JSON object alone.\n\n"
@@ -33,11 +37,11 @@ ORDER = (
 
 @dataclass(frozen=True)
 class Task:
-    """Where rows come from, and what the tiny model's warm start imitates.
+    """Where rows come from, and the demonstrations for the tiny model's warm start.
 
     Args:
-        rows: ``(count, seed, split)`` -> dataset rows: ``prompt``, gold columns, and ``instruction``, what stands
-            before the prompt for a model that has not been warmed up.
+        rows: ``(count, seed, split)`` -> dataset rows: ``prompt``, gold columns, and ``instruction``, the text
+            before the prompt for a model without a warm start.
         demonstrations: ``(count, seed)`` -> pairs of a prompt and a completion.
     """
 
@@ -56,24 +60,24 @@ ORDERS = Task(_orders, lambda count, seed: demonstrations.demonstrations(count, 
 
 @dataclass(frozen=True)
 class Run:
-    """A training: what was logged at each step, and on held-out prompts before and after."""
+    """One training: the metrics of each step, and of the held-out prompts before and after."""
 
     history: list[Metrics]
     before: Metrics
     after: Metrics
 
     def course(self, metric: str) -> list[float]:
-        """The mean of a metric over each fifth of the training; NaN where nothing was logged."""
+        """Return the mean of a metric over each fifth of the training; NaN if nothing was logged."""
         logged = [[row[metric] for row in self.history[a:b] if metric in row] for a, b in self._spans]
         return [sum(values) / len(values) if values else math.nan for values in logged]
 
     def over_time(self, *metrics: str) -> dict[str, Sequence[Any]]:
-        """A table: the courses of metrics, under the names by which TRL logs them."""
+        """Return a table of metrics over time, under the names that TRL logs them by."""
         steps = [f"{first + 1}-{last}" for first, last in self._spans]
         return {"steps": steps, **{metric: self.course(metric) for metric in metrics}}
 
     def held_out(self, *metrics: str) -> dict[str, Sequence[Any]]:
-        """A table: before and after, on prompts that are not trained on, sampled at temperature 1."""
+        """Return a table: before and after, on held-out prompts, sampled at temperature 1."""
         before = [self.before.get(f"eval_{metric}", math.nan) for metric in metrics]
         after = [self.after.get(f"eval_{metric}", math.nan) for metric in metrics]
         return {"held out": metrics, "before": before, "after": after}
@@ -85,7 +89,7 @@ class Run:
 
 
 def options(description: str | None, arguments: Sequence[str] | None = None, *, steps: int = 100) -> argparse.Namespace:
-    """What every recipe can be told on the command line."""
+    """Parse the options that all recipes share."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", default="tiny", help="tiny (made on the spot), or a path or hub id: %(default)s")
     parser.add_argument("--steps", type=int, default=steps, help="of GRPO, 64 completions each: %(default)s")
@@ -96,52 +100,81 @@ def options(description: str | None, arguments: Sequence[str] | None = None, *, 
     )
     found = parser.parse_args(arguments)
     if found.model == "tiny":  # before torch and the hub's library load
-        for name, value in surroundings.VARIABLES.items():
+        for name, value in {**VARIABLES, **OFFLINE}.items():
             os.environ.setdefault(name, value)
     return found
 
 
 def train(reward_funcs: Any, task: Task, chosen: argparse.Namespace, **settings: Any) -> Run:
-    """GRPO on `task`; `settings` go to GRPOConfig, and `reward_funcs` is what ``rk.to_trl`` returns."""
+    """Train on `task` with GRPO. `settings` go to GRPOConfig; `reward_funcs` is what ``rk.to_trl`` returns."""
     from datasets import Dataset
-    from transformers import AutoTokenizer, PrinterCallback
+    from rich.console import Console
+    from transformers import AutoTokenizer, PrinterCallback, ProgressCallback
     from trl import GRPOTrainer
 
-    from rewardkit_runner.demo import training
+    from rewardkit_runner.live_display import ShowProgress
 
-    tiny = chosen.model == "tiny"
-    if tiny:
+    is_tiny = chosen.model == "tiny"
+    if is_tiny:
         model, tokenizer = copy.deepcopy(_warm(task, chosen.warm_up, chosen.seed))
     else:
         model, tokenizer = chosen.model, AutoTokenizer.from_pretrained(chosen.model, padding_side="left")
 
     def dataset(count: int, split: Split) -> Any:
         rows = task.rows(count, chosen.seed, split)
-        return Dataset.from_list(rows if tiny else [_asked(row, tokenizer) for row in rows])
+        return Dataset.from_list(rows if is_tiny else [_with_instruction(row, tokenizer) for row in rows])
 
-    own = {} if tiny else {"max_completion_length": 64, "gradient_checkpointing": True}
-    rate = training.LEARNING_RATE if tiny else 2e-6
-    own |= {"per_device_eval_batch_size": training.COMPLETIONS_PER_STEP, **settings}
-    with surroundings.quiet():
-        reader = training.LogReader(lambda row: _tell(f"{row['step']:.0f}/{chosen.steps}  reward {row['reward']:.2f}"))
+    # One generation more than the steps need: the trainer drops an incomplete last one.
+    prompts = (chosen.steps + 1) * COMPLETIONS_PER_STEP // GENERATIONS_PER_PROMPT
+    with quiet():
         trainer = GRPOTrainer(
             model,
             reward_funcs,
-            args=training.configuration(
-                training.Settings(chosen.steps, chosen.seed, learning_rate=rate), chosen.out, **own
-            ),
-            train_dataset=dataset((chosen.steps + 1) * training.PROMPTS_PER_STEP, "training"),
+            args=_arguments(chosen, **settings),
+            train_dataset=dataset(prompts, "training"),
             eval_dataset=dataset(HELD_OUT_PROMPTS, "held-out"),
             processing_class=tokenizer,
-            callbacks=[reward_funcs.callback(), reader],
+            callbacks=[reward_funcs.callback(), ShowProgress(Console(stderr=True))],
         )
-        trainer.remove_callback(PrinterCallback)
+        for noisy in (PrinterCallback, ProgressCallback):
+            trainer.remove_callback(noisy)
         trainer.evaluate()
         before = dict(trainer.state.log_history[-1])
         trainer.train()
         trainer.evaluate()
-    _tell("")
-    return Run(reader.history, before, dict(trainer.state.log_history[-1]))
+    return Run(history(trainer.state.log_history), before, dict(trainer.state.log_history[-1]))
+
+
+def _arguments(chosen: argparse.Namespace, **settings: Any) -> Any:
+    """Return a GRPOConfig with one generation per step and without checkpoints; `settings` replace its fields."""
+    import torch
+    from trl import GRPOConfig
+
+    is_tiny, gpu = chosen.model == "tiny", torch.cuda.is_available()
+    own = {
+        "output_dir": str(chosen.out),
+        "max_steps": chosen.steps,
+        "seed": chosen.seed,
+        "per_device_train_batch_size": COMPLETIONS_PER_STEP,
+        "per_device_eval_batch_size": COMPLETIONS_PER_STEP,
+        "num_generations": GENERATIONS_PER_PROMPT,
+        "max_completion_length": 32 if is_tiny else 64,
+        "temperature": 1.0,
+        "beta": 0.0,
+        "learning_rate": 3e-4 if is_tiny else 2e-6,
+        "lr_scheduler_type": "constant_with_warmup",
+        "warmup_steps": 5,
+        # GRPOConfig turns bf16 on by default, and then needs a GPU.
+        "bf16": gpu and torch.cuda.is_bf16_supported(),
+        "use_cpu": not gpu,
+        "dataloader_pin_memory": gpu,
+        "gradient_checkpointing": not is_tiny,
+        "logging_steps": 1,
+        "save_strategy": "no",
+        "report_to": "none",
+        "disable_tqdm": True,
+    }
+    return GRPOConfig(**own | settings)
 
 
 def table(columns: Mapping[str, Sequence[Any]]) -> None:
@@ -156,18 +189,21 @@ def table(columns: Mapping[str, Sequence[Any]]) -> None:
 
 @functools.cache
 def _warm(task: Task, steps: int, seed: int) -> tuple[Any, Any]:
-    """The tiny model that has seen the demonstrations, and its tokenizer."""
+    """Return the tiny model after its warm start, and its tokenizer."""
     import torch
+    from rich.console import Console
     from transformers import set_seed
 
-    from rewardkit_runner.demo import model as tiny, warmup
+    from rewardkit_runner.display.progress import shown_progress
+    from rewardkit_runner.tiny import model as tiny, warmup
 
-    torch.set_num_threads(surroundings.free_threads("small"))
+    torch.set_num_threads(min(2, torch.get_num_threads()))  # the tiny model has no work for more
     set_seed(seed)
     pairs = task.demonstrations(steps * warmup.BATCH, seed)
     tokenizer = tiny.train_tokenizer([text for pair in pairs for text in pair])
     model = tiny.build_model(tokenizer, tiny.SIZES["small"])
-    warmup.warm_up(model, tokenizer, pairs, on_step=lambda loss: _tell(f"warm start, loss {loss:.2f}"))
+    with shown_progress(Console(stderr=True), "warm start", steps) as on_step:
+        warmup.warm_up(model, tokenizer, pairs, on_step=lambda loss: on_step({"loss": loss}))
     return model, tokenizer
 
 
@@ -177,14 +213,8 @@ def _shown(value: Any) -> str:
     return str(value)
 
 
-def _asked(row: Row, tokenizer: Any) -> Row:
-    """The row with its instruction in the prompt: a chat where the model knows chats, else plain text."""
+def _with_instruction(row: Row, tokenizer: Any) -> Row:
+    """Put the instruction into the prompt: a chat if the model has a chat template, else plain text."""
     words = row["instruction"] + row["prompt"]
     chat = [{"role": "user", "content": words.strip()}]
     return {**row, "prompt": chat if tokenizer.chat_template else words}
-
-
-def _tell(words: str) -> None:
-    """One line that overwrites itself, where somebody watches."""
-    if sys.stderr.isatty():
-        print(f"\r{words:<60}", end="" if words else "\r", file=sys.stderr, flush=True)

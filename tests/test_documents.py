@@ -56,3 +56,15 @@ def test_the_commands_it_names_exist() -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     for target in re.findall(r"^make (\w+)", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE):
         assert f"\n{target}:" in makefile
+
+
+def test_contributing_names_files_that_exist() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`([\w.]+(?:/[\w.]*)+)`", text))
+    missing = [
+        name
+        for name in sorted(named)
+        if not any((ROOT / base / name).exists() for base in ("", "adapters", "rewardkit"))
+    ]
+    assert len(named) > 40
+    assert missing == []

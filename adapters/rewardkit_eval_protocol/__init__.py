@@ -1,4 +1,4 @@
-"""rewardkit for eval-protocol: ``rk.from_eval_protocol(function)`` makes a Reward of a ``@reward_function``.
+"""rewardkit for eval-protocol: ``rk.from_eval_protocol(function)`` turns a ``@reward_function`` into a Reward.
 
 It does not import eval-protocol.
 """

@@ -1,7 +1,7 @@
-"""from_eval_protocol: a reward function of eval-protocol as a Reward, with its reasons and metrics.
+"""from_eval_protocol: use a reward function of eval-protocol as a Reward, with its reasons and metrics.
 
-``rk.from_eval_protocol(math_reward)`` can be weighted, gated and logged like any other. The function gets the
-conversation as ``messages`` and the dataset columns by name; its reason becomes the note, its metrics the parts.
+``rk.from_eval_protocol(math_reward)`` can be weighted, gated and logged like any other reward. The function gets
+the conversation as ``messages`` and the dataset columns by name; its reason becomes the note, its metrics the parts.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ Messages = Sequence[Mapping[str, Any]]
 
 _UNBOUNDED = (-np.inf, np.inf)
 _OWN = ("messages", "resources")
-"""Arguments that are no columns: the conversation, and what the decorator itself puts in."""
+"""Arguments that are not columns: the conversation, and the one that the decorator fills."""
 
 
 class ChatMessage(dict[str, Any]):
-    """A message that is read both ways: ``message["content"]`` and ``message.content``."""
+    """A message that supports ``message["content"]`` and ``message.content``."""
 
     def __getattr__(self, name: str) -> Any:
         if name in self:
@@ -44,11 +44,11 @@ class ChatMessage(dict[str, Any]):
 @final
 @dataclass(frozen=True)
 class Call:
-    """Calls the function for one completion and reads what it returns.
+    """Call the function for one completion and convert its result.
 
     Attributes:
-        names: the columns that it takes; None for all of them.
-        needed: those without which it does not apply.
+        names: the columns that it accepts; None for all columns.
+        needed: the columns that it requires.
     """
 
     function: Callable[..., Any]
@@ -60,12 +60,12 @@ class Call:
         return absent or _read(self.function(**self.arguments(messages, columns, prompt)))
 
     def absent(self, columns: Mapping[str, Any]) -> Abstention | None:
-        """Why the function does not apply: rows of another task have None in its columns."""
+        """Return why the function does not apply to a row: rows of another task have None in its columns."""
         empty = [name for name in self.needed if columns.get(name) is None]
-        return Abstention(f"the column {empty[0]!r} is None here") if empty else None
+        return Abstention(f"column {empty[0]!r} is None") if empty else None
 
     def arguments(self, messages: Messages, columns: Mapping[str, Any], prompt: str) -> dict[str, Any]:
-        """The conversation and the columns."""
+        """Return the conversation and the columns as keyword arguments."""
         asked = [{"role": "user", "content": prompt}] if prompt else []
         conversation = [ChatMessage({"role": "assistant", **message}) for message in [*asked, *messages]]
         taken = {name: value for name, value in columns.items() if self.names is None or name in self.names}
@@ -75,7 +75,7 @@ class Call:
 @final
 @dataclass(frozen=True)
 class AsyncCall:
-    """The same for an async function."""
+    """`Call` for an async function."""
 
     call: Call
 
@@ -85,12 +85,12 @@ class AsyncCall:
 
 
 def _read(returned: Any) -> Any:
-    """A result (an EvaluateResult, a dict or a plain number) as a Score.
+    """Convert a result (an EvaluateResult, a dict or a plain number) to a Score.
 
-    Its ``is_score_valid`` is left aside: eval-protocol's own rewards set it to whether the completion did well.
+    Ignores ``is_score_valid``: eval-protocol's own rewards use it for whether the completion did well.
 
     Raises:
-        RewardFailure: the result says by ``error`` that the evaluation itself failed.
+        RewardFailure: the evaluation itself failed, according to ``error`` in the result.
     """
     score, reason, metrics, error = (_field(returned, name) for name in ("score", "reason", "metrics", "error"))
     if error:
@@ -111,24 +111,26 @@ def _part(metric: Any) -> Any:
 
 
 def from_eval_protocol(function: Callable[..., Any], name: str | None = None) -> Reward:
-    """A reward function of eval-protocol as a Reward: ``0.8 * rk.from_eval_protocol(math_reward) + closeness``.
+    r"""Turn a reward function of eval-protocol into a Reward: ``0.8 * rk.from_eval_protocol(math_reward) + closeness``.
 
-    The prompt and the completion are its ``messages``; a dataset column goes to the argument of its name
-    (``ground_truth``, above all), the others to ``**kwargs``. Options are set with ``functools.partial``.
-    A row where a column that it needs is None abstains.
+    ``rk.from_eval_protocol(math_reward)`` gives 1.0 to ``\boxed{4}`` if the column "ground_truth" is ``4``.
+
+    The prompt and the completion are passed as ``messages``; a dataset column is passed to the argument with its name
+    (usually ``ground_truth``), the other columns to ``**kwargs``. Set options with ``functools.partial``.
+    If a required column is None in a row, the reward abstains there.
 
     Args:
-        function: a ``@reward_function`` in mode "pointwise", or any function called like one; may be async. It returns
-            an EvaluateResult, a dict with "score", or a number. A result with ``error`` has failed; what it raises
-            is an error, never a 0.0.
-        name: of the component; by default the function's own.
+        function: a ``@reward_function`` in mode "pointwise", or a function that is called like one; may be async. It
+            returns an EvaluateResult, a dict with "score", or a number. A result with ``error`` is outcome ``failed``;
+            an exception is an error, never a 0.0.
+        name: the name of the component; by default the function's name.
 
     Raises:
-        RewardTypeError: it is no such function.
+        RewardTypeError: `function` is not such a function.
     """
     if isinstance(function, (Reward, Schedule, type, str)) or not callable(function):
         raise RewardTypeError(
-            f"from_eval_protocol takes a @reward_function of eval-protocol, got {shorten(function)} "
+            f"from_eval_protocol: expected a @reward_function of eval-protocol, got {shorten(function)} "
             f"({type(function).__name__})"
         )
     inner = _innermost(function)
@@ -151,7 +153,7 @@ def from_eval_protocol(function: Callable[..., Any], name: str | None = None) ->
         (
             Parameter("messages", "messages"),
             Parameter("columns", "example"),
-            *(Parameter(column, column) for column in needed),  # so that a missing one is named
+            *(Parameter(column, column) for column in needed),  # so that the error names a missing one
             Parameter("prompt", "prompt", default="", keyword_only=True),
         ),
     )
@@ -159,11 +161,11 @@ def from_eval_protocol(function: Callable[..., Any], name: str | None = None) ->
 
 
 def _parameters(function: Callable[..., Any], inner: Any, label: str) -> list[inspect.Parameter]:
-    """Those of `function`, checked to be those of a reward function for one completion."""
+    """Return the parameters of `function` after checking that it scores one completion."""
     try:
         parameters = inspect.signature(function).parameters
     except (TypeError, ValueError) as error:
-        raise RewardTypeError(f"the signature of {label} cannot be read ({error}); wrap it in a function") from None
+        raise RewardTypeError(f"cannot read the signature of {label} ({error}); wrap it in a function") from None
     if getattr(inner, "_reward_function_mode", "pointwise") != "pointwise" or "rollouts_messages" in parameters:
         raise RewardTypeError(
             f"{label} scores a batch of rollouts at once; from_eval_protocol takes @reward_function(mode='pointwise'). "
@@ -172,13 +174,13 @@ def _parameters(function: Callable[..., Any], inner: Any, label: str) -> list[in
     if "messages" not in parameters and not any(
         parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()
     ):
-        hint = " An @evaluation_test scores rows: pass the function that it calls." if "row" in parameters else ""
-        raise RewardTypeError(f"{label} has no argument `messages`, so it is no @reward_function.{hint}")
+        hint = " An @evaluation_test scores rows; pass the function that it calls." if "row" in parameters else ""
+        raise RewardTypeError(f"{label} has no argument `messages`, so it is not a @reward_function.{hint}")
     return list(parameters.values())
 
 
 def _innermost(function: Any) -> Any:
-    """The function inside of partials and of eval-protocol's own ``RewardFunction``."""
+    """Return the function inside partials and eval-protocol's ``RewardFunction``."""
     while isinstance(function, functools.partial) or callable(getattr(function, "func", None)):
         function = function.func
     return function

@@ -1,4 +1,4 @@
-"""Advantages: what GRPO makes of the totals of a batch, as far as it can be told from our own columns."""
+"""The advantages that GRPO computes from the totals of a batch."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from rewardkit.analysis.signal import EPSILON
 from rewardkit.core.batch.column import Floats
 
 Way = Literal["group", "batch", "none", "each"]
-"""What a total is divided by once the mean of its group is taken off: the deviation in the group, that in the batch,
-nothing. ``"each"`` (GDPO): the totals are sums of normalized columns, and are normalized over the batch."""
+"""What a total minus the mean of its group is divided by: the deviation in the group, in the batch, or nothing.
+``"each"`` (GDPO): the totals are sums of normalized columns, and are normalized over the batch."""
 
 
 @dataclass(frozen=True)
 class Spread:
-    """The totals of a batch among those of their groups: each (n,), a total NaN where its row is unscorable."""
+    """The totals of a batch, and the mean and deviation of their groups; (n,) each. NaN: the row is unscorable."""
 
     totals: Floats
     means: Floats
@@ -27,7 +27,7 @@ class Spread:
 
     @classmethod
     def of(cls, totals: Floats, groups: NDArray[np.int64]) -> Spread:
-        """That of whole groups; `groups` (n,) says to which each row belongs."""
+        """Return the spread of `totals`, (n,); `groups`, (n,), holds the group of each row. Groups must be complete."""
         _, numbers = np.unique(groups, return_inverse=True)
         scored = ~np.isnan(totals)
         values = np.where(scored, totals, 0.0)
@@ -37,15 +37,16 @@ class Spread:
         return cls(totals, means, np.sqrt(squares / np.maximum(counts - 1.0, 1.0))[numbers])
 
     def part(self, start: int, stop: int) -> Spread:
-        """The rows from `start` up to `stop`."""
+        """Return the rows from `start` to `stop` (exclusive)."""
         return Spread(self.totals[start:stop], self.means[start:stop], self.deviations[start:stop])
 
     def advantages(self, way: Way, moments: Floats) -> Floats:
-        """(n,) advantages as TRL's GRPOTrainer computes them: ``(total - mean) / (deviation + 1e-4)``.
+        """Return the advantages, (n,), as TRL's GRPOTrainer computes them: ``(total - mean) / (deviation + 1e-4)``.
 
-        An unscorable row has 0.
+        The advantage of an unscorable row is 0.
 
         Args:
+            way: what the totals are divided by.
             moments: (3,) number, sum and sum of squares of the totals of all processes.
         """
         centered = self.totals - (moments[1] / max(moments[0], 1.0) if way == "each" else self.means)
@@ -57,7 +58,7 @@ class Spread:
 
 
 def moments_of(totals: Floats) -> Floats:
-    """(3,) number, sum and sum of squares of the totals (n,) that are not NaN."""
+    """Return (3,) number, sum and sum of squares of those of the totals, (n,), that are not NaN."""
     known = totals[~np.isnan(totals)]
     with np.errstate(over="ignore"):
         return np.array([len(known), known.sum(), np.square(known).sum()])

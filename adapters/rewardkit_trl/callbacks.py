@@ -1,4 +1,4 @@
-"""Trainer callbacks: progress and logs from the trainer, and a stop that leaves a checkpoint."""
+"""Trainer callbacks: one reads the progress and the logs of the trainer, one stops it after a checkpoint."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class RewardCallback(TrainerCallback):
-    """Tells the rewards of `evaluators` where training stands, and their records what the trainer logs."""
+    """Gives `evaluators` the training progress, and their records what the trainer logs."""
 
     def __init__(self, evaluators: Sequence[Evaluator]) -> None:
         self.evaluators = evaluators
@@ -43,7 +43,7 @@ class RewardCallback(TrainerCallback):
             if evaluator.updates is not None:
                 evaluator.updates.end(state)
         for recording in self._recordings:
-            recording.flush(finished=state.global_step >= state.max_steps)  # else somebody stopped it
+            recording.flush(finished=state.global_step >= state.max_steps)  # otherwise it was stopped
 
     @property
     def _recordings(self) -> list[Recording]:
@@ -51,14 +51,14 @@ class RewardCallback(TrainerCallback):
 
 
 class StopAfterCheckpoint(TrainerCallback):
-    """Saves at the end of the step or the evaluation under way, then raises `error`."""
+    """Saves a checkpoint at the end of the current step or evaluation, then raises `error`."""
 
     def __init__(self, error: Exception) -> None:
         self._error: Exception | None = error
 
     @property
     def waits(self) -> bool:
-        """Whether it is still to raise."""
+        """True until `error` is raised."""
         return self._error is not None
 
     def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> Any:
@@ -68,7 +68,7 @@ class StopAfterCheckpoint(TrainerCallback):
     on_evaluate = on_step_end
 
     def on_save(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        # Once only: the trainer keeps its callbacks, and the run may be resumed with it.
+        # Only once: the run may be resumed with the same trainer, which keeps its callbacks.
         error, self._error = self._error, None
         if error is not None:
             raise error

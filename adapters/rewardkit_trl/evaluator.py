@@ -1,4 +1,4 @@
-"""The evaluator behind a list of reward functions: prepares each batch, scores it once, reports what came of it."""
+"""The evaluator behind a list of reward functions: it scores each batch once and reports the results."""
 
 from __future__ import annotations
 
@@ -21,63 +21,64 @@ from rewardkit_trl.layout import Layout
 from rewardkit_trl.memory import Memory
 from rewardkit_trl.reports import FaultReport, OutcomeShares, StageReport, extras, metrics
 from rewardkit_trl.scored import Prepared, Scored, score
-from rewardkit_trl.shared_tables import SharedTables, TrainerCall
+from rewardkit_trl.shared_tables import SharedTables
 from rewardkit_trl.trainer import Trainer, progress_of
+from rewardkit_trl.trainer_call import TrainerCall
 
 if TYPE_CHECKING:
     from rewardkit_trl.recording import Recording
 
 
 class Updates(Protocol):
-    """Another reward for a training that runs; ``rewardkit_live`` implements it."""
+    """Replaces the reward of a running training; ``rewardkit_live`` implements it."""
 
     @property
     def version(self) -> int:
         """The number of the update in force; 0 before the first."""
 
     def begin(self, evaluator: Evaluator, trainer: Trainer, state: Any, *, scoring: bool = False) -> None:
-        """Puts the version in force that the trainer's state names."""
+        """Switch to the version that the trainer's state names."""
 
     def take(self, evaluator: Evaluator, state: Any) -> None:
-        """Takes what is asked for; called on all processes before a step begins."""
+        """Apply the updates that were requested; called on all processes before each step."""
 
     def remember(self, evaluator: Evaluator, batch: Batch, scored: Scored, trainer: Trainer) -> None:
-        """Keeps the last training batch of this process, to try the next reward on it."""
+        """Keep the last training batch of this process, to try the next reward on it."""
 
     def end(self, state: Any) -> None:
-        """The training came to its end."""
+        """Called at the end of training."""
 
     def refuse_elsewhere(self) -> None:
-        """This process scores, and the trainer is in another one."""
+        """Refuse all requests: this process scores, but the trainer runs in another one."""
 
 
 MakeUpdates = Callable[[str, Reward], Updates]
-"""From the run's local folder and the script's own reward; picklable."""
+"""Makes the updates of a run from its local folder and the reward in the script; picklable."""
 
 
 class Session:
-    """What is known of one trainer's batches.
+    """What was seen of the batches of one trainer.
 
     Attributes:
-        strict: whether a bug raises: until its first training batch is scored.
+        strict: True if a bug raises: until the first training batch is scored.
     """
 
     def __init__(self, limits: Limits, scorer: Scorer) -> None:
         self.strict = True
         self.shares = OutcomeShares()
-        self.take(limits, scorer)
+        self.reset(limits, scorer)
 
-    def take(self, limits: Limits, scorer: Scorer) -> None:
-        """Another version of the reward scores from now on: what its components did is not known yet."""
+    def reset(self, limits: Limits, scorer: Scorer) -> None:
+        """Start again with another version of the reward, whose components have not scored anything yet."""
         self.breaker = Breaker(limits)
         self.stages = StageReport(scorer)
 
 
 class Evaluator:
-    """Scores each batch once, reports what it saw, and stops a run without signal.
+    """Scores each batch once, reports the results, and stops a run without a learning signal.
 
-    Pickled with its identity: unpickled in the same process it is the same object again, in another one all
-    callables share a new one.
+    It is pickled by its identity: unpickled in the same process it is the same object again. In another process all
+    its reward functions share one new evaluator.
     """
 
     _alive: ClassVar[weakref.WeakValueDictionary[str, Evaluator]] = weakref.WeakValueDictionary()
@@ -109,15 +110,15 @@ class Evaluator:
 
             self.recording = Recording(record, self.scorer)
         self.updates: Updates | None = None
-        self.scored_version = 0  # that the last training batch was scored by
+        self.scored_version = 0  # the version of the reward that scored the last training batch
         self._make_updates = make_updates
         if make_updates is not None and self.recording is not None and self.recording.folder is not None:
             self.updates = make_updates(self.recording.folder, reward)
         self.tables = SharedTables(readers=len(layout.names))
         self._sessions: weakref.WeakKeyDictionary[Any, Session] = weakref.WeakKeyDictionary()
-        self._alone = Session(limits, self.scorer)  # without a trainer in sight
+        self._alone = Session(limits, self.scorer)  # for calls without a trainer
         self._warned = False
-        self._elsewhere = elsewhere  # unpickled in another process than it was made in
+        self._elsewhere = elsewhere  # True in another process than the one it was made in
         self._faults = FaultReport()
         Evaluator._alive[self.identity] = self
 
@@ -127,28 +128,35 @@ class Evaluator:
         return _revived, (self.identity, *options)
 
     def take(self, reward: Reward, layout: Layout, trainer: Trainer, state: Any) -> None:
-        """Scores with another reward from the next batch on."""
+        """Switch to another reward from the next batch on."""
         self.reward, self.layout, self.scorer = reward, layout, Scorer(reward)
         self.memory.follow(self.scorer.followers, state)
         self.tables = SharedTables(readers=len(layout.names))
-        session = trainer.kept_in(self._sessions) if trainer.known else self._alone
+        session = self._sessions.get(trainer.instance) if trainer.known else self._alone
         if session is not None:
-            session.take(self.limits, self.scorer)
+            session.reset(self.limits, self.scorer)
         if self.recording is not None:
-            self.recording.take(self.scorer)
+            self.recording.use(self.scorer)
 
     def table(self, call: TrainerCall) -> ScoreTable:
-        """The scores of a batch: prepared, scored, reported."""
+        """Return the scores of one batch, once they are reported."""
         trainer = Trainer.behind(call.context.get("log_metric"))
         state = call.context.get("trainer_state") or self.state
         session = self._session(trainer, state)
         prepared = Prepared(call, trainer, state, self._progress(trainer, state), session.strict)
         scored = score(self.scorer, self.layout, prepared, recorded=self.recording is not None, keep=self._keep)
-        self._report(prepared, session, scored)
+        trainer.set_weights(self, self.layout.weights_at(prepared.progress))
+        if trainer.training:
+            session.strict = False
+            self._learn(prepared, scored)
+        self._faults.add(scored.table)
+        if self.logs or self.recording is not None:
+            self._report(prepared, session, scored)
+        self._stop_without_signal(trainer, session, scored)
         return scored.table
 
     def _session(self, trainer: Trainer, state: Any) -> Session:
-        """What is known of the trainer; one that is refused is checked again at its next call."""
+        """Return the session of `trainer`; a trainer is checked at its first call, and again until it passes."""
         if not trainer.known:
             check_alone(self.layout)
             if self._elsewhere:
@@ -158,23 +166,23 @@ class Evaluator:
             return self._alone
         if self.updates is not None and trainer.training:
             self.updates.begin(self, trainer, state, scoring=True)
-        session = trainer.kept_in(self._sessions)
+        session = self._sessions.get(trainer.instance)
         if session is None:
             check_trainer(trainer, self.layout, self)
-            session = trainer.keep_in(self._sessions, Session(self.limits, self.scorer))
+            session = self._sessions[trainer.instance] = Session(self.limits, self.scorer)
             if self.recording is not None:
-                self._listen(trainer)
+                self._add_callback(trainer)
         return session
 
-    def _listen(self, trainer: Trainer) -> None:
-        """Hears what the trainer logs and when it ends, unless a callback tells it already."""
+    def _add_callback(self, trainer: Trainer) -> None:
+        """Record what the trainer logs and when it ends, unless one of its callbacks does so already."""
         if not any(self in getattr(callback, "evaluators", ()) for callback in trainer.callbacks):
             from rewardkit_trl.callbacks import RewardCallback
 
             trainer.add_callback(RewardCallback([self]))
 
     def _progress(self, trainer: Trainer, state: Any) -> Progress | None:
-        """Where training stands; None where nobody knows."""
+        """Return the training progress; None if unknown."""
         if state is not None:
             self.memory.recall(state)
         progress = progress_of(state, trainer.training, self.memory.means, self.memory.states)
@@ -182,42 +190,35 @@ class Evaluator:
             raise BindingError(
                 "this reward follows training progress (a schedule, or a function that reads `progress`), but the "
                 "trainer passes no trainer_state. Add callbacks=[funcs.callback()] to the trainer; asynchronous GRPO "
-                "has no progress at all, so it takes only rewards without schedules"
+                "has no progress, so its rewards cannot use schedules"
             )
         if self.layout.scheduled and not trainer.known and not self._warned:
             self._warned = True
-            warn("no trainer is in sight behind this call: it is taken for training, where schedules move")
+            warn("this call comes from no known trainer: it counts as training, so schedules use the current step")
         return progress
 
     def _keep(self, batch: Batch, scored: Scored, trainer: Trainer) -> None:
-        """Keeps what this process has scored, for the trial of an update."""
+        """Keep what this process scored, to try an update on it."""
         if self.updates is not None and trainer.training:
             self.updates.remember(self, batch, scored, trainer)
 
+    def _learn(self, prepared: Prepared, scored: Scored) -> None:
+        """Update the schedules that follow performance."""
+        self.scored_version = 0 if self.updates is None else self.updates.version
+        followed = scored.tally.followed_means(self.scorer.followers)
+        self.memory.learn(prepared.state, scored.tally.means(scored.table), followed)
+
     def _report(self, prepared: Prepared, session: Session, scored: Scored) -> None:
-        """Tells the trainer, the schedules, the log and the record what came of a batch; stops a run without signal."""
-        trainer, table, tally = prepared.trainer, scored.table, scored.tally
-        trainer.set_weights(self, self.layout.weights_at(prepared.progress))
-        if trainer.training:
-            session.strict = False
-            self.scored_version = 0 if self.updates is None else self.updates.version
-            self.memory.learn(prepared.state, tally.means(table), tally.followed_means(self.scorer.followers))
-        self._faults.add(table)
-        if self.logs or self.recording is not None:
-            measured = metrics(scored, contributions=self.layout.columns == "components")
-            measured |= session.shares.of(table, tally)
-            if self.updates is not None:
-                measured["reward_version"] = float(self.updates.version)
-            if self.logs:
-                self._log(prepared, session, scored, measured)
-            if self.recording is not None:
-                way = trainer.way_to_advantages(self)
-                self.recording.add(scored, prepared.call, trainer, prepared.state, measured, way)
-        stop = session.breaker.add(tally.faults.astype(int).tolist(), list(table.components))
-        if tally.stops.any():  # on all processes, whichever of them met it
-            stop = RunStopped(next(filter(None, trainer.of_each_process(table.stop))))
-        if stop is not None:
-            self._stop(trainer, stop)
+        """Log and record the results of one batch."""
+        measured = metrics(scored, contributions=self.layout.columns == "components")
+        measured |= session.shares.of(scored.table, scored.tally)
+        if self.updates is not None:
+            measured["reward_version"] = float(self.updates.version)
+        if self.logs:
+            self._log(prepared, session, scored, measured)
+        if self.recording is not None:
+            way = prepared.trainer.way_to_advantages(self)
+            self.recording.add(scored, prepared.call, prepared.trainer, prepared.state, measured, way)
 
     def _log(self, prepared: Prepared, session: Session, scored: Scored, measured: dict[str, float]) -> None:
         trainer, context = prepared.trainer, prepared.call.context
@@ -231,13 +232,21 @@ class Evaluator:
             for name, values in extras(scored.table).items():
                 log_extra(name, values)
 
-    def _stop(self, trainer: Trainer, error: Exception) -> None:
-        """Lets the step end, saves a checkpoint, then raises `error`; raises it now where that is impossible."""
+    def _stop_without_signal(self, trainer: Trainer, session: Session, scored: Scored) -> None:
+        """Stop the run if too many rows failed or errored, or if a reward asked for it.
+
+        The run stops after a checkpoint at the end of the step, or at once if that is impossible.
+        """
+        error = session.breaker.add(scored.tally.faults.tolist(), list(scored.table.components))
+        if scored.tally.stops.any():  # on all processes, whichever of them it happened on
+            error = RunStopped(next(filter(None, trainer.of_each_process(scored.table.stop))))
+        if error is None:
+            return
         if not trainer.can_stop_later:
             raise error
         from rewardkit_trl.callbacks import StopAfterCheckpoint
 
-        # One is enough for a step of several batches: another would wait for the run that resumes.
+        # Once per step, even if it has several batches: a second callback would stop the run that resumes.
         if not any(isinstance(callback, StopAfterCheckpoint) and callback.waits for callback in trainer.callbacks):
             trainer.add_callback(StopAfterCheckpoint(error))
 

@@ -1,4 +1,4 @@
-"""to_trl: a reward as the list of functions that GRPOTrainer takes."""
+"""to_trl: a reward as the list of reward functions that GRPOTrainer takes."""
 
 from __future__ import annotations
 
@@ -16,13 +16,17 @@ from rewardkit_trl.checks import clash
 from rewardkit_trl.evaluator import Evaluator, MakeUpdates
 from rewardkit_trl.layout import Columns, Layout
 from rewardkit_trl.reports import nan_to_none
-from rewardkit_trl.shared_tables import TrainerCall
+from rewardkit_trl.trainer_call import TrainerCall
 
 _CONTEXT = ("trainer_state", "log_extra", "log_metric", "environments")
 
 
 class RewardFunction:
-    """One column as TRL calls it: keywords only, a list of floats and None back."""
+    """One column of the reward, as TRL calls it.
+
+    ``function(completions=["42"], prompts=["6*7?"], answer=["42"])`` returns ``[1.0]``: one float for each completion,
+    or None if it cannot be scored.
+    """
 
     def __init__(self, evaluator: Evaluator, name: str) -> None:
         self.evaluator = evaluator
@@ -32,13 +36,13 @@ class RewardFunction:
         self, /, *, completions: Any, prompts: Any = None, completion_ids: Any = None, **columns: Any
     ) -> list[float | None]:
         context = {name: columns.pop(name) for name in _CONTEXT if name in columns}
-        evaluator, call = self.evaluator, TrainerCall(completions, prompts, completion_ids, columns, context)
-        table = evaluator.tables.get(self.__name__, call, evaluator.table)
+        call = TrainerCall(completions, prompts, completion_ids, columns, context)
+        table = self.evaluator.tables.get(self.__name__, call, self.evaluator.table)
         return nan_to_none(self.evaluator.layout.values(table, self.__name__))
 
     @property
     def weight(self) -> float:
-        """That the trainer must give it, at the start of training."""
+        """The weight that the trainer must give this function at the start of training."""
         layout = self.evaluator.layout
         return layout.weights[layout.names.index(self.__name__)]
 
@@ -47,39 +51,47 @@ class RewardFunction:
 
 
 class RewardFunctions(list[Any]):
-    """The list for ``GRPOTrainer(reward_funcs=...)``. It stays one when other functions are added to it."""
+    """The list for ``GRPOTrainer(reward_funcs=...)``.
+
+    Add other reward functions with ``+``: ``rk.to_trl(reward) + ["org/reward-model"]`` is such a list again.
+    """
 
     @property
     def _evaluators(self) -> list[Evaluator]:
         return list(dict.fromkeys(function.evaluator for function in self if isinstance(function, RewardFunction)))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Not a function; a trainer that was given it inside another list would call it."""
-        raise RewardTypeError("pass the list that rk.to_trl returned itself: reward_funcs=rk.to_trl(reward), not [...]")
+        """Raise: the list was passed inside another list, so that the trainer took it for a function."""
+        raise RewardTypeError(
+            "rk.to_trl returns a list, and here it is inside another list. Pass it as it is: "
+            "reward_funcs=rk.to_trl(reward)"
+        )
 
     @property
     def reward(self) -> Reward:
-        """The tree behind the list."""
+        """The reward that the list was made of."""
         return self._evaluators[0].reward
 
     @property
     def reward_weights(self) -> list[float]:
-        """For ``GRPOConfig(reward_weights=...)``; all 1.0 with ``columns="terms"``, where it may be left out."""
+        """The weights for ``GRPOConfig(reward_weights=...)``. With ``columns="terms"`` all are 1.0, the default."""
         return [function.weight if isinstance(function, RewardFunction) else 1.0 for function in self]
 
     def callback(self) -> Any:
-        """A TrainerCallback that tells schedules where training stands, for a TRL that passes no trainer_state.
+        """Return a TrainerCallback that gives schedules the training progress: ``callbacks=[funcs.callback()]``.
 
-        A record (``record=``) that sees its trainer makes one for itself; given at the start, it hears all of its logs.
+        Only a TRL that passes no ``trainer_state`` to reward functions needs it. With ``record=`` it also records what
+        the trainer logs; if you do not pass it, it is added at the first batch.
         """
         from rewardkit_trl.callbacks import RewardCallback
 
         return RewardCallback(self._evaluators)
 
     def flush(self) -> None:
-        """Waits until all that was recorded so far is written; the end of a training and of the process do so too.
+        """Wait until everything recorded so far is written.
 
-        Where the functions are called by hand, without a trainer, it also marks the run as finished.
+        This happens by itself at the end of training and when the process exits. If you call the functions without a
+        trainer, it also marks the run as finished.
         """
         for evaluator in self._evaluators:
             if evaluator.recording is not None:
@@ -93,8 +105,8 @@ class RewardFunctions(list[Any]):
 
 
 def _joined(functions: list[Any]) -> RewardFunctions:
-    # Only ours: trainers add their tools to the list to look at both, and these may be called as they like. How a
-    # trainer's own functions are called is asked when it makes its first call.
+    # Only names of ours: trainers add their tools to the list, which may have any name. The names of the trainer's
+    # other reward functions are checked at its first call.
     names = Counter(function.__name__ for function in functions if isinstance(function, RewardFunction))
     for name, count in names.items():
         if count > 1:
@@ -104,8 +116,8 @@ def _joined(functions: list[Any]) -> RewardFunctions:
     for path, count in paths.items():
         if count > 1:
             raise RewardDefinitionError(
-                f"{count} lists record into {path!r}, whose rows would be mixed: give each a folder of its own, or put "
-                "all rewards into one to_trl([...], record=...)"
+                f"{count} lists record into {path!r}, so their rows would be mixed. Give each list its own folder, or "
+                "pass all rewards to one to_trl([...], record=...)"
             )
     return joined
 
@@ -121,10 +133,10 @@ def to_trl(
     failure_window: int = 20,
     make_updates: MakeUpdates | None = None,
 ) -> RewardFunctions:
-    """``rk.to_trl`` (`rewardkit_live.to_trl`) without live update.
+    """``rk.to_trl`` without live update; see ``rewardkit_live.to_trl`` for the arguments.
 
     Args:
-        make_updates: of the record's folder and the reward, what updates it while it trains.
+        make_updates: returns what updates the reward during training, from the folder of the record and the reward.
     """
     tree = checked_tree(reward)
     layout = Layout.of(tree, columns)
@@ -136,12 +148,18 @@ def to_trl(
 
 
 def checked_tree(reward: Any) -> Reward:
-    """The tree that `to_trl` makes of what it is given: a reward, a plain function, or a list of them."""
+    """Return the tree for what was passed to `to_trl`: a reward, a plain function, or a list of them.
+
+    Raises:
+        RewardTypeError: a reward model, something that `to_trl` returned, or anything else.
+    """
     if isinstance(reward, RewardFunctions):
-        raise RewardTypeError("this list has been made by rk.to_trl already; join it with others by +")
+        raise RewardTypeError("rk.to_trl already returned this list. Join lists with +: rk.to_trl(a) + rk.to_trl(b)")
     for item in reward if isinstance(reward, (list, tuple)) else [reward]:
         if isinstance(item, RewardFunction):
-            raise RewardTypeError("this function has been made by rk.to_trl already; join its list with others by +")
+            raise RewardTypeError("rk.to_trl already returned this function. Join its list with others with +")
         if isinstance(item, str) or is_model(item):
-            raise RewardTypeError(f"a reward model goes beside the list: rk.to_trl(reward) + [{shorten(item)}]")
+            raise RewardTypeError(
+                f"to_trl does not take reward models. Add it to the list: rk.to_trl(reward) + [{shorten(item)}]"
+            )
     return tree_of(reward, "to_trl")

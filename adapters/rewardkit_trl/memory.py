@@ -1,6 +1,6 @@
-"""Memory: what schedules that follow performance have seen, kept in the trainer's own state.
+"""The state of schedules that follow performance, kept in the trainer's state.
 
-A checkpoint holds that state, so a resumed run goes on where it was, without any callback.
+The trainer saves that state in its checkpoints, so a resumed run needs no callback to continue.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from rewardkit.core.progress import states
 from rewardkit.core.progress.schedule import PerformanceSchedule
 
 KEY = "rewardkit"
-"""Where it stands among the states of callbacks in ``trainer_state.json``."""
+"""Our key among ``stateful_callbacks`` in ``trainer_state.json``."""
 
 
 class Memory:
-    """The states of `followers`, and the means of the last training batch."""
+    """The states of `followers`, which are schedules, and the means of the last training batch."""
 
     def __init__(self, followers: Sequence[PerformanceSchedule]) -> None:
         self._followers = followers
@@ -26,7 +26,7 @@ class Memory:
         self.means: Mapping[str, float] = {}
 
     def recall(self, trainer_state: Any) -> None:
-        """Reads what the trainer's state holds, where it is another one than last time: a new run, or a resumed one."""
+        """Load the states from `trainer_state` if it is not the one of the last call: the run is new or resumed."""
         if self._owner is trainer_state:
             return
         self._owner = trainer_state
@@ -36,16 +36,17 @@ class Memory:
         lost = [follower for follower in self._followers if follower.describe() not in known]
         if lost and getattr(trainer_state, "global_step", 0) > 0:
             warn(
-                f"this run goes on from step {trainer_state.global_step}, but its checkpoint knows nothing of "
-                f"{lost[0]!r}: it starts anew. Was the schedule changed, or the checkpoint written by another reward?"
+                f"this run resumes at step {trainer_state.global_step}, but its checkpoint has no state for "
+                f"{lost[0]!r}, so the schedule starts from its beginning. The checkpoint was saved with another reward "
+                "or another schedule"
             )
 
     def learn(self, trainer_state: Any, means: Mapping[str, float], followed: Mapping[str, float]) -> None:
-        """Takes in a training batch, and leaves what is known now where the next checkpoint saves it.
+        """Update the states with one training batch, for the next checkpoint, too.
 
         Args:
-            means: of all components, as user functions read them.
-            followed: means of those that schedules follow, and of their squares.
+            means: the mean of each component, as reward functions read them from ``progress.means``.
+            followed: the means that schedules follow, and the means of their squares.
         """
         self.means = means
         if self._followers:
@@ -53,11 +54,11 @@ class Memory:
             saved_in(trainer_state).update(states.saved(self.states))
 
     def follow(self, followers: Sequence[PerformanceSchedule], trainer_state: Any) -> None:
-        """From now on the states of `followers`: those that are known go on, the others begin."""
+        """Switch to the schedules `followers`: known ones keep their state, new ones start."""
         before = states.saved(self.states)
         self._followers = followers
         self.states = states.restored(states.initial(followers), before)
-        if self._owner is trainer_state is not None:  # otherwise `recall` reads what that one holds
+        if self._owner is trainer_state is not None:  # else `recall` loads it later
             kept = saved_in(trainer_state)
             for gone in before.keys() - states.saved(self.states).keys():
                 kept.pop(gone, None)
@@ -66,7 +67,7 @@ class Memory:
 
 
 def saved_in(trainer_state: Any) -> dict[str, Any]:
-    """What of ours the next checkpoint saves; a mapping that nobody saves where the trainer has no such place."""
+    """Return our part of the next checkpoint. If the trainer has no place for it, it is not saved."""
     kept: dict[str, Any] = _saved(trainer_state).setdefault(KEY, {})
     return kept
 

@@ -1,6 +1,6 @@
-"""Recording: ``rk.to_trl(reward, record="runs/x")`` writes every batch that is scored to the run's folder.
+"""The record of a run: ``rk.to_trl(reward, record="runs/x")`` writes every scored batch to the folder ``runs/x``.
 
-Nothing of it reaches the training: what goes wrong is said in the log, and no number changes.
+Recording never disturbs the training: errors are logged, and no score changes.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from rewardkit.store.records import ComponentDescription, Line, Logged, Record, 
 from rewardkit.store.schema import COMMITTING
 from rewardkit_trl.advantages import Way
 from rewardkit_trl.scored import Scored
-from rewardkit_trl.shared_tables import TrainerCall
 from rewardkit_trl.trainer import Trainer
+from rewardkit_trl.trainer_call import TrainerCall
 
 _LOG = logging.getLogger("rewardkit")
 _FLUSH_SECONDS = 60.0
@@ -38,19 +38,20 @@ _NOTHING = ScoreTable((), {}, {}, np.empty(0))
 
 
 class Recording:
-    """The record of what one evaluator scores, opened at its first batch. Safe to share between threads.
+    """The record of what one evaluator scores, opened at its first batch. Thread-safe.
 
     Args:
-        path: the run's folder, or an address that fsspec knows.
+        path: the folder of the run, or an fsspec address.
+        scorer: of the reward that is recorded.
 
     Raises:
-        RewardTypeError: `path` is no path.
+        RewardTypeError: `path` is not a path.
         MissingExtraError: the extra ``store`` is not installed.
     """
 
     def __init__(self, path: str | os.PathLike[str], scorer: Scorer) -> None:
         if not isinstance(path, (str, os.PathLike)):
-            raise RewardTypeError(f'record is the folder of the run, record="runs/x", got {shorten(path)}')
+            raise RewardTypeError(f'record must be the folder of the run, such as record="runs/x", got {shorten(path)}')
         self.path = Files.at(path).location
         self._scorer = scorer
         self._lock = threading.RLock()
@@ -58,8 +59,9 @@ class Recording:
         self._attempt: int | None = None
         self._recorder: Recorder | None = None
         self._last_step = -1  # of training, in this attempt
-        self._trained = self._anew = False
-        self._alone = True  # until a trainer is in sight
+        self._trained = False  # in this attempt
+        self._new_attempt = False
+        self._alone = True  # until a trainer calls
         self._logged: list[Logged] = []
         self._own: set[str] = set()
         self._lines: list[Line] = []
@@ -67,17 +69,17 @@ class Recording:
 
     @property
     def folder(self) -> str | None:
-        """The local folder that it writes to."""
+        """The local folder that it writes to; None for a remote address."""
         return self.path if Files.at(self.path).local else None
 
-    def take(self, scorer: Scorer) -> None:
-        """Another version of the reward scores from now on."""
+    def use(self, scorer: Scorer) -> None:
+        """Switch to another version of the reward."""
         with self._lock:
             self._scorer = scorer
             self.__dict__.pop("_version", None)
 
     def say(self, message: str, level: str = "info") -> None:
-        """Keeps a line of the log until the next batch."""
+        """Add a log line; it is written with the next batch."""
         with self._lock:
             self._lines.append(Line(message, "log", level, time=time.time()))
 
@@ -90,12 +92,12 @@ class Recording:
         measured: Mapping[str, float],
         way: Way | None,
     ) -> None:
-        """Hands over a batch of this process.
+        """Record a batch of this process.
 
         Args:
-            state: the trainer's, if there is one.
-            measured: what is logged of the batches of all processes together.
-            way: how the trainer makes advantages; None where nobody knows.
+            state: the TrainerState; None if unknown.
+            measured: the metrics of all processes.
+            way: how the trainer computes advantages; None if unknown.
         """
         with self._lock:
             step = getattr(state, "global_step", None)
@@ -120,9 +122,9 @@ class Recording:
                 )
 
     def log(self, logs: Mapping[str, Any], step: int) -> None:
-        """Keeps what the trainer logs after `step` steps (loss, KL, learning rate, ...) until the next batch.
+        """Record what the trainer logged after `step` steps (loss, KL, learning rate, ...) as ``trainer/<name>``.
 
-        It is written as ``trainer/<name>`` to the step whose batch it came of. What is ours in it is there already.
+        It is written with the next batch, for the step that it belongs to. Metrics of ours are recorded already.
         """
         training = not any(name.startswith("eval_") for name in logs)
         with self._lock, self._guarded():
@@ -134,14 +136,15 @@ class Recording:
             self._logged.append(Logged(max(0, step - 1) if training else step, training, numbers))
 
     def training_begins(self) -> None:
-        """A training after another one is a new attempt."""
+        """Make a second training with the same functions a new attempt."""
         with self._lock:
-            self._anew = self._trained
+            self._new_attempt = self._trained
 
     def flush(self, *, finished: bool = False) -> None:
-        """Writes what is left; says so if that was all of a training.
+        """Write what is left.
 
-        Where no trainer is in sight, who calls the functions by hand ends the run by this.
+        Args:
+            finished: the training is complete. Without a trainer every flush marks the run as finished.
         """
         with self._lock, self._guarded():
             if self._recorder is not None:
@@ -158,46 +161,45 @@ class Recording:
         return said
 
     def _open(self, trainer: Trainer, step: int | None) -> None:
-        """Begins an attempt: at the first batch, and where training starts again or goes on from an earlier step.
+        """Start an attempt at the first batch, and when training starts again or resumes from an earlier step.
 
-        All processes do so at the same batch, with the number that the main one finds.
+        All processes start it at the same batch, with the number that the main process finds.
         """
         back = trainer.training and step is not None and step < self._last_step
-        if self._anew or back:
+        if self._new_attempt or back:
             self.flush()
             with self._guarded():
                 if self._recorder is not None:
                     self._recorder.close()
             self._attempt = self._recorder = None
-            self._anew = self._trained = False
+            self._new_attempt = self._trained = False
         if not self._attempt:
             self._attempt = trainer.on_main(self._next_attempt)
         if self._attempt and self._recorder is None:
             with self._guarded():
                 self._recorder = Recorder(self.path, attempt=self._attempt, rank=trainer.rank)
-        if self._recorder is not None:  # by hand, nothing waits for the disk but the one who asked for a record
+        if self._recorder is not None:  # without a trainer nothing has to hurry
             self._recorder.patience = math.inf if self._alone else PATIENCE
         if trainer.training:
             if not self._trained and not step and trainer.is_main:
-                self._tell_of_earlier()
+                self._warn_of_earlier_training()
             self._trained, self._last_step = True, -1 if step is None else step
 
-    def _tell_of_earlier(self) -> None:
-        """Warns where a training that begins at its first step hides another one."""
+    def _warn_of_earlier_training(self) -> None:
+        """Warn if a training that starts from step 0 hides an earlier one in the same folder."""
         with self._guarded():
             if not any(part.attempt < (self._attempt or 0) for part in Files.at(self.path).parts(COMMITTING)):
                 return
-            said = (
-                f"{self.path}: another training was recorded here before, and this one starts from its beginning. What "
-                "the earlier one did is still on disk, but rk.open_run(...).scores() and `rewardkit view` leave it out "
-                "from now on; .scores(superseded=True) has it. Record each training to a folder of its own, or go on "
-                "from a checkpoint of the earlier one"
+            message = (
+                f"{self.path}: another training was recorded here before, and this one starts from step 0. The earlier "
+                "one is still on disk, but rk.open_run(...).scores() and `rewardkit view` no longer show it; "
+                ".scores(superseded=True) does. Record each training in its own folder, or resume from a checkpoint"
             )
-            _LOG.warning("%s", said)
-            self.say(said, "warning")
+            _LOG.warning("%s", message)
+            self.say(message, "warning")
 
     def _next_attempt(self) -> int:
-        """0 where the folder cannot be had: it is tried again at the next batch."""
+        """Return the number of the next attempt; 0 if the folder cannot be read, and the next batch tries again."""
         attempt = 0
         with self._guarded():
             attempt = next_attempt(self.path)
@@ -226,7 +228,7 @@ class Recording:
             self._failures += 1
             if worth_reporting(self._failures):
                 _LOG.warning(
-                    "%s: recording failed (%d times so far): %s: %s. Training goes on without it",
+                    "%s: recording failed (%d times so far): %s: %s. Training goes on; these batches are not recorded",
                     self.path,
                     self._failures,
                     type(error).__name__,
@@ -236,9 +238,9 @@ class Recording:
 
 
 def _trained(reward: Reward) -> Iterator[Reward]:
-    """All nodes that have a say in the total."""
+    """Yield all nodes that count in the total."""
     facts = reward.facts
-    if facts.addends != ():  # which a monitor has
+    if facts.addends != ():  # as those of a monitor are
         yield reward
         for child in (*facts.children, *(facts.addends or ())):
             yield from _trained(child)
@@ -249,7 +251,7 @@ def _advantages(scored: Scored, way: Way | None) -> Floats | None:
 
 
 def _metrics(scored: Scored, measured: Mapping[str, float]) -> dict[str, float]:
-    """What is measured of all processes, and what of this one: seconds, and how different completions are."""
+    """Return the metrics of all processes, and those of this process: seconds, diversity of completions."""
     found = {**measured}
     for name, (_, failed, errored, _) in zip(scored.table.components, scored.tally.faults, strict=True):
         if f"failed/{name}" in measured or f"errored/{name}" in measured:

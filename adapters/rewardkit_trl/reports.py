@@ -1,4 +1,4 @@
-"""What a batch says to the logs: metrics, columns of the completions table, and each kind of fault once."""
+"""What is logged of a batch: metrics, columns of the completions table, and each kind of fault once."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from rewardkit.analysis import signal
+from rewardkit.core.batch.column import Floats
 from rewardkit.core.batch.score import Fault
 from rewardkit.core.batch.table import ScoreTable
 from rewardkit.core.errors import warn, worth_reporting
@@ -25,20 +26,20 @@ logger = logging.getLogger("rewardkit")
 
 
 class FaultReport:
-    """Counts the faults of a run. Safe to share between threads."""
+    """Logs the faults of a run. Thread-safe."""
 
     def __init__(self) -> None:
         self._counts: Counter[tuple[str, str, str]] = Counter()
         self._lock = threading.Lock()
 
     def add(self, table: ScoreTable) -> None:
-        """Logs the faults of `table`."""
+        """Log the faults of `table`."""
         with self._lock:
             for fault in table.faults:
                 self._report(fault)
 
     def _report(self, fault: Fault) -> None:
-        """Each kind of fault once with its traceback, then at every tenfold count."""
+        # Each kind of fault with its traceback: the first one, the tenth, the hundredth, ...
         kind = (fault.component, str(fault.outcome), wording(fault.reason))
         if kind not in self._counts and len(self._counts) >= MAX_KINDS:
             kind = (fault.component, str(fault.outcome), "")
@@ -51,10 +52,10 @@ class FaultReport:
 
 
 class OutcomeShares:
-    """Shares of outcomes that a healthy reward has none of. Safe to share between threads.
+    """The shares of rows that were not scored. Thread-safe.
 
-    A share is left out until it first differs from zero; from then on it is there in every batch, because the trainer
-    averages over the batches that logged it.
+    A share is logged from the first batch in which it is not zero. From then on it is logged in every batch, because
+    the trainer averages over the batches that logged it.
     """
 
     def __init__(self) -> None:
@@ -62,7 +63,7 @@ class OutcomeShares:
         self._lock = threading.Lock()
 
     def of(self, table: ScoreTable, tally: Tally) -> dict[str, float]:
-        """``failed/<name>`` and ``errored/<name>`` of the evaluated rows; ``abstained/`` and ``skipped/`` of all."""
+        """Return ``failed/<name>`` and ``errored/`` of evaluated rows, ``abstained/`` and ``skipped/`` of all rows."""
         found = {}
         rows = tally.rows[0]
         for name, (evaluated, failed, errored, _), absent in zip(
@@ -82,7 +83,7 @@ class OutcomeShares:
 
 
 class StageReport:
-    """Says when a curriculum moves to another stage."""
+    """Logs when a curriculum moves to another stage."""
 
     def __init__(self, scorer: Scorer) -> None:
         self._curricula = {name: node.facts for name, node in scorer.names.gauged if node.facts.stages}
@@ -95,23 +96,32 @@ class StageReport:
             stage = max(facts.stages, key=lambda stage: weight_now(stage[1], progress))[0]
             before = self._stages.get(name)
             if before is not None and before != stage and progress is not None:
-                logger.info("%s: stage %r follows %r at step %d", name, stage, before, progress.step)
+                logger.info("%s: moved from stage %r to %r at step %d", name, before, stage, progress.step)
             self._stages[name] = stage
 
 
 def _warn_of_late_stages(name: str, facts: Facts, max_steps: int) -> None:
     for tunable in facts.tunables:
         if tunable.kind == "schedules" and isinstance(tunable.value, int) and tunable.value >= max_steps:
-            warn(f"{name}: stage {tunable.stage!r} ends at step {tunable.value}, but this training at {max_steps}")
+            warn(
+                f"{name}: stage {tunable.stage!r} ends at step {tunable.value}, but this training ends at step "
+                f"{max_steps}. Write until= as a fraction of training, or lower it"
+            )
 
 
 def metrics(scored: Scored, *, contributions: bool) -> dict[str, float]:
-    """What is logged and recorded of a batch of all processes.
+    """Return the metrics of a batch of all processes.
 
-    ``components/``: raw means; ``weights/``: of the terms now; ``gates/``: pass rates; ``threshold/`` and ``stage/``:
-    where they stand; ``judge_calls/`` and the like: what was measured; ``advantage_share/``: what causes the variance
-    within groups; ``unscorable``: the share of completions without a learning signal; with `contributions` the means
-    of the terms: together the mean total.
+    ============================= ==================================================================
+    ``components/<name>``         mean raw score
+    ``weights/<name>``            current weight of a term
+    ``contributions/<name>``      mean of a term, if `contributions`; together they are the mean total
+    ``gates/<name>``              share of rows that passed
+    ``threshold/``, ``stage/``    current threshold of a gate, stage of a curriculum
+    ``judge_calls/<name>``, ...   what rewards measured
+    ``advantage_share/<name>``    share of the variance within groups that a term causes
+    ``unscorable``                share of completions without a learning signal
+    ============================= ==================================================================
     """
     table, tally = scored.table, scored.tally
     logged: dict[str, float] = {}
@@ -131,13 +141,13 @@ def metrics(scored: Scored, *, contributions: bool) -> dict[str, float]:
     shares = signal.shares(tally.caused, float(tally.variance[0]))
     if shares is not None:
         logged |= {f"advantage_share/{name}": float(share) for name, share in zip(scored.addends, shares, strict=True)}
-    # Zeros too: the trainer averages over the batches that logged it.
+    # Logged even if 0: the trainer averages over the batches that logged it.
     logged["unscorable"] = float(unscorable / rows) if rows else 0.0
     return logged
 
 
 def extras(table: ScoreTable) -> dict[str, list[Any]]:
-    """Per completion: each component's raw score (None where not scored), and the notes in one column."""
+    """Return the columns of the completions table: raw scores (None if not scored) and notes."""
     columns: dict[str, list[Any]] = {f"components/{name}": nan_to_none(table[name]) for name in table.components}
     notes = [
         "; ".join(f"{name}: {column.notes[row]}" for name, column in table.components.items() if row in column.notes)
@@ -146,6 +156,7 @@ def extras(table: ScoreTable) -> dict[str, list[Any]]:
     return {**columns, "notes": notes}
 
 
-def nan_to_none(values: Any) -> list[float | None]:
+def nan_to_none(values: Floats) -> list[float | None]:
+    """Return `values`, (n,), as a list with None for NaN."""
     listed: list[float | None] = values.tolist()
     return [None if value != value else value for value in listed] if np.isnan(values).any() else listed

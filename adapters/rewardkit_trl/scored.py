@@ -1,4 +1,4 @@
-"""Scored: a batch with everything that is known of it once it is scored, on this process and on all together."""
+"""A scored batch: the scores of this process, and their sums over all processes."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from rewardkit.store.capture import Capture
 from rewardkit.store.records import Line
 from rewardkit_trl.advantages import Spread
 from rewardkit_trl.layout import Layout
-from rewardkit_trl.shared_tables import TrainerCall
 from rewardkit_trl.tally import Tally
 from rewardkit_trl.trainer import Trainer
+from rewardkit_trl.trainer_call import TrainerCall, gathered
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """A call of the trainer, with what has to be known before it is scored.
+    """A call of the trainer, with what is needed to score it.
 
     Attributes:
-        state: the trainer's own, if there is one.
-        progress: where training stands; None where nobody knows.
-        strict: a bug of a reward function raises.
+        state: the TrainerState; None if unknown.
+        progress: the training progress; None if unknown.
+        strict: True if a bug in a reward function raises.
     """
 
     call: TrainerCall
@@ -50,15 +50,15 @@ class Scored:
 
     Attributes:
         table: its scores.
-        tally: what it adds up to, over all processes.
-        addends: the names of what the trainer adds up.
-        totals: (n,) the sums of that.
-        spread: the totals among those of their groups; None where groups are cut in two or nobody asks.
+        tally: its sums over all processes.
+        addends: the names of the columns that the trainer adds up.
+        totals: (n,) their sums.
+        spread: the totals relative to their groups; None if groups are incomplete or nothing is recorded.
         groups: (n,) the group of each row.
-        cut: whether a group ends in another batch.
-        processes: among how many the rows are shared out.
-        seconds: that scoring took.
-        lines: what the reward functions said meanwhile, if it is recorded.
+        cut: True if a group continues in another batch.
+        processes: the number of processes among which the rows are divided.
+        seconds: the time that scoring took.
+        lines: what the reward functions printed and logged, if it is recorded.
     """
 
     table: ScoreTable
@@ -73,11 +73,12 @@ class Scored:
     lines: tuple[Line, ...] = ()
 
     def part(self, start: int, stop: int, *, main: bool) -> Scored:
-        """The rows from `start` up to `stop`; what was said of no row is the main process's."""
-        own = [
-            line if line.row is None else replace(line, row=line.row - start)
+        """Return the rows from `start` to `stop` (exclusive). Lines about no row go to the main process."""
+        lines = [line for line in self.lines if main and line.row is None]
+        lines += [
+            replace(line, row=line.row - start)
             for line in self.lines
-            if (main if line.row is None else start <= line.row < stop)
+            if line.row is not None and start <= line.row < stop
         ]
         return replace(
             self,
@@ -85,7 +86,7 @@ class Scored:
             totals=self.totals[start:stop],
             spread=None if self.spread is None else self.spread.part(start, stop),
             groups=self.groups[start:stop],
-            lines=tuple(own),
+            lines=tuple(lines),
         )
 
 
@@ -93,43 +94,43 @@ Keep = Callable[[Batch, Scored, Trainer], None]
 
 
 def score(scorer: Scorer, layout: Layout, prepared: Prepared, *, recorded: bool, keep: Keep) -> Scored:
-    """Scores the rows of this process, and adds up those of all processes.
+    """Score the rows of this process, and add up the sums of all processes.
 
     Args:
-        recorded: what reward functions say is heard.
-        keep: is given what this process has scored, before all of it is put together.
+        recorded: True if what reward functions print and log is captured.
+        keep: called with what this process scored, before the sums of the other processes are added.
 
     Raises:
-        BindingError: the reward compares completions that are not all here, or a column is missing.
+        BindingError: a column is missing, or the reward compares completions that are not all in this process.
     """
     call, trainer = prepared.call, prepared.trainer
     generations, own = trainer.num_generations, len(call.completions)
-    split = layout.together == "group" and generations and own % generations  # a group ends elsewhere
+    split = layout.together == "group" and generations and own % generations  # a group continues in another process
     if trainer.processes > 1 and (split or layout.together == "batch"):
-        everything, start = trainer.of_all_processes(call)
-        # By one process for all: a judge asked twice may answer twice.
+        everything, start = gathered(call, trainer)
+        # Scored by one process for all: a judge that is asked twice may give two answers.
         whole: Scored = trainer.on_main(
             lambda: _scored(scorer, layout, replace(prepared, call=everything), recorded, keep, processes=1)
         )
         return whole.part(start, start + own, main=trainer.is_main)
     if split:
         raise BindingError(
-            f"this reward compares the {generations} completions of a prompt, but this process got {own}, a part "
-            "of a group: make per_device_train_batch_size a multiple of num_generations"
+            f"this reward compares the {generations} completions of a prompt, but this process got {own}, which is "
+            "a part of a group: make per_device_train_batch_size a multiple of num_generations"
         )
     scored = _scored(scorer, layout, prepared, recorded, keep, processes=trainer.processes)
     if trainer.processes == 1:
         return scored
     table = scored.table
     if scorer.measures:
-        table = replace(table, measures=_joined(trainer.of_each_process(table.measures)))
+        table = replace(table, measures=_summed(trainer.of_each_process(table.measures)))
     return replace(scored, table=table, tally=scored.tally.summed(trainer.summed_over_ranks))
 
 
 def _scored(
     scorer: Scorer, layout: Layout, prepared: Prepared, recorded: bool, keep: Keep, *, processes: int
 ) -> Scored:
-    """The rows of a call: this process's, or those of all processes."""
+    """Score all rows of the call."""
     call, trainer, progress = prepared.call, prepared.trainer, prepared.progress
     generations = trainer.num_generations
     batch = Batch(
@@ -143,7 +144,7 @@ def _scored(
     )
     started = time.perf_counter()
     with Capture() if recorded else nullcontext() as capture:
-        # A process that raised by itself would leave the others waiting for it.
+        # With a trainer, no process stops the run by itself: the others would wait for it forever.
         table = scorer.score(batch, strict=prepared.strict, stops=not trainer.known)
     seconds = time.perf_counter() - started
     addends = layout.addends(table, batch, progress, normalizes_each=trainer.normalizes_each)
@@ -158,9 +159,8 @@ def _scored(
     return scored
 
 
-def _joined(measures: Sequence[Mapping[str, Measured]]) -> dict[str, Measured]:
-    """What the processes measured, as one."""
-    joined: dict[str, Measured] = {}
+def _summed(measures: Sequence[Mapping[str, Measured]]) -> dict[str, Measured]:
+    summed: dict[str, Measured] = {}
     for name, found in chain.from_iterable(own.items() for own in measures):
-        joined[name] = joined[name] + found if name in joined else found
-    return joined
+        summed[name] = summed[name] + found if name in summed else found
+    return summed

@@ -1,33 +1,17 @@
-"""One computation behind several calls with the very same lists: the first call computes, the others read."""
+"""One table for several calls with the same lists: the first call computes it, the others read it."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from typing import Any
 
 from rewardkit.core.batch.table import ScoreTable
+from rewardkit_trl.trainer_call import TrainerCall
 
 MAX_ENTRIES = 64
-"""Batches held at once: several groups may be in flight in several threads."""
-
-
-@dataclass(frozen=True)
-class TrainerCall:
-    """The arguments of one call by the trainer."""
-
-    completions: list[Any]
-    prompts: Any
-    completion_ids: Any
-    columns: Mapping[str, Any]
-    context: Mapping[str, Any]
-
-    @property
-    def identity(self) -> tuple[int, ...]:
-        """Which very objects it was made with; they live as long as the call does."""
-        return (id(self.completions), id(self.prompts), *map(id, self.columns.values()))
+"""The number of batches kept at a time; several threads may score several groups."""
 
 
 @dataclass
@@ -38,10 +22,10 @@ class _Entry:
 
 
 class SharedTables:
-    """The tables of the batches in flight, each kept until all its readers have read it. Safe between threads.
+    """The tables of the batches being scored, each kept until all readers have read it. Thread-safe.
 
     Args:
-        readers: how many different readers there are.
+        readers: the number of readers, one for each reward function of the list.
     """
 
     def __init__(self, readers: int) -> None:
@@ -50,7 +34,7 @@ class SharedTables:
         self._lock = threading.Lock()
 
     def get(self, reader: str, call: TrainerCall, compute: Callable[[TrainerCall], ScoreTable]) -> ScoreTable:
-        """The table of `call`; one that is read a second time by the same reader is computed anew."""
+        """Return the table of `call`; it is computed again if the same reader asks a second time."""
         entry, first = self._entry(reader, call)
         if first:
             try:

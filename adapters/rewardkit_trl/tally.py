@@ -1,4 +1,4 @@
-"""Tally: what one batch adds up to. Tallies of several processes add up to that of the whole batch."""
+"""The sums of one batch. The tallies of all processes add up to the tally of the whole batch."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ from numpy.typing import NDArray
 
 from rewardkit.analysis import signal
 from rewardkit.core.batch.column import Floats, sums
-from rewardkit.core.batch.score import ABSTAINED, SCORED, SKIPPED
+from rewardkit.core.batch.score import ABSTAINED, ERRORED, FAILED, SCORED, SKIPPED
 from rewardkit.core.batch.table import ScoreTable
 from rewardkit.core.progress import states
 from rewardkit.core.progress.schedule import PerformanceSchedule
 from rewardkit_trl.advantages import moments_of
-from rewardkit_trl.breaker import Breaker
 
 
 @dataclass(frozen=True)
@@ -23,17 +22,17 @@ class Tally:
     """Sums over the rows of a batch.
 
     Attributes:
-        rows: (2,) all of them, and the unscorable ones.
-        faults: (components, 4) as `Breaker.counts` gives them.
-        stops: (1,) processes in which the run has to stop.
+        rows: (2,) the number of rows, and of unscorable rows.
+        faults: (components, 4) rows evaluated, failed, errored, and failed without harm (see `fault_counts`).
+        stops: (1,) the number of processes in which a reward stopped the run.
         absent: (components, 2) abstained and skipped rows.
         sums: (components, 2) scored rows, and the sum of their scores.
-        followed: (followed, 3) of what schedules follow, as `column.sums` gives them.
-        weights: (terms, 2) rows that a term reached, and the sum of its weights there.
-        gates: (gates, 2) rows that reached a gate, and that it let through.
-        contributions: (terms,) sums of the terms.
-        caused: (addends,) what each addend causes of the variance within groups.
-        variance: (1,) all of that variance.
+        followed: (followed, 3) the sums of the components that schedules follow, as `column.sums` returns them.
+        weights: (terms, 2) rows that a term applies to, and the sum of its weights over them.
+        gates: (gates, 2) rows that reached a gate, and rows that passed it.
+        contributions: (terms,) the sums of the terms.
+        caused: (addends,) the variance within groups that each addend causes.
+        variance: (1,) the variance within groups.
         moments: (3,) number, sum and sum of squares of the totals that were scored.
     """
 
@@ -60,14 +59,14 @@ class Tally:
         followed: Sequence[str] = (),
         totals: Floats | None = None,
     ) -> Tally:
-        """The tally of `table`.
+        """Return the tally of `table`.
 
         Args:
-            addends: name -> (n,) what the trainer adds up.
-            groups: (n,) the group of each row; None where groups are cut in two, so that nothing can be said of them.
+            addends: name -> (n,) the columns that the trainer adds up.
+            groups: (n,) the group of each row; None if groups are incomplete, so that their variance is unknown.
             scale: what the trainer divides advantages by.
-            followed: names of the components that schedules follow.
-            totals: (n,) the sums of the addends, where they are not those of the terms.
+            followed: the components that schedules follow.
+            totals: (n,) the sums of the addends, if they differ from the totals of the table.
         """
         unscorable = np.isnan(table.total)
         columns = [(column.values, column.codes) for column in table.components.values()]
@@ -76,7 +75,7 @@ class Tally:
             caused, variance = signal.causes(list(addends.values()), groups, scale=scale)
         return cls(
             rows=np.array([len(table), unscorable.sum()], dtype=np.float64),
-            faults=np.array(Breaker.counts(table), dtype=np.float64),
+            faults=np.array(fault_counts(table), dtype=np.float64),
             stops=np.array([float(table.stop is not None)]),
             absent=np.array(
                 [[(own == code).sum() for code in (ABSTAINED, SKIPPED)] for _, own in columns], dtype=np.float64
@@ -94,7 +93,7 @@ class Tally:
         )
 
     def means(self, table: ScoreTable) -> dict[str, float]:
-        """The mean of each component that somebody scored."""
+        """Return the mean of each component with at least one scored row."""
         return {
             name: float(total / count)
             for name, (count, total) in zip(table.components, self.sums, strict=True)
@@ -102,12 +101,29 @@ class Tally:
         }
 
     def followed_means(self, followers: Sequence[PerformanceSchedule]) -> dict[str, float]:
-        """What schedules follow: means, and those of the squares."""
+        """Return the means that schedules follow, and the means of the squares."""
         return states.means([follower.component for follower in followers], self.followed.tolist())
 
     def summed(self, over_ranks: Callable[[Floats], Floats]) -> Tally:
-        """The tally of all processes, by one sum over all numbers at once."""
+        """Return the tally of all processes; all numbers are summed in one call of `over_ranks`."""
         arrays: tuple[Floats, ...] = astuple(self)
         flat = over_ranks(np.concatenate([array.ravel() for array in arrays]))
         pieces = np.split(flat, np.cumsum([array.size for array in arrays])[:-1])
         return Tally(*(piece.reshape(array.shape) for piece, array in zip(pieces, arrays, strict=True)))
+
+
+def fault_counts(table: ScoreTable) -> list[list[int]]:
+    """Return (components, 4): rows that were evaluated, failed, errored, and failed without harm to the total."""
+    scorable = ~np.isnan(table.total)
+    return [
+        [
+            int(np.count_nonzero(rows))
+            for rows in (
+                column.codes != SKIPPED,
+                column.codes == FAILED,
+                column.codes == ERRORED,
+                column.unscorable & scorable,  # a fallback took over, or the reward is only monitored
+            )
+        ]
+        for column in table.components.values()
+    ]

@@ -1,6 +1,6 @@
-"""rewardkit for verifiers: ``rk.from_verifiers(rubric)`` makes a Reward of a rubric, a task or a reward function.
+"""rewardkit for verifiers: ``rk.from_verifiers(rubric)`` turns a rubric, a task or a reward function into a Reward.
 
-Nothing of verifiers is imported, except ``verifiers.v1`` when a task of verifiers 0.4 scores its first batch.
+It does not import verifiers, except ``verifiers.v1`` when a task of verifiers 0.4 scores its first batch.
 """
 
 from rewardkit_verifiers.wrapped import from_verifiers

@@ -1,7 +1,7 @@
-"""Where async functions of verifiers run: in the main thread, as they do in verifiers, if that can be.
+"""Run async functions of verifiers in the main thread if possible, as verifiers does.
 
-math-verify sets its time limits with signals, which only the main thread may do. verifiers' own
-``verify_boxed_math_answer`` takes the exception for a wrong answer, so that elsewhere every answer scores 0.0.
+math-verify sets its time limits with signals, which only the main thread may do. In another thread, verifiers' own
+``verify_boxed_math_answer`` takes the exception for a wrong answer, so every answer would score 0.0.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 
 def free_main_thread() -> bool:
-    """Whether this is the main thread and no loop runs in it (one does in a notebook)."""
+    """Return whether this is the main thread and no event loop runs in it (one does in a notebook)."""
     if threading.current_thread() is not threading.main_thread():
         return False
     try:
@@ -26,7 +26,7 @@ def free_main_thread() -> bool:
 
 
 def run_here(work: Coroutine[Any, Any, Any]) -> Any:
-    """Runs `work` in this thread to its end; what is interrupted leaves nothing behind that is still to come."""
+    """Run `work` in this thread to completion; if interrupted, cancel all tasks that are still running."""
     loop = _loop()
     try:
         return loop.run_until_complete(work)
@@ -40,7 +40,7 @@ def run_here(work: Coroutine[Any, Any, Any]) -> Any:
 
 @functools.cache
 def _loop() -> asyncio.AbstractEventLoop:
-    """One loop for all batches: the connections that a judge's client keeps open belong to it."""
+    """Return one loop for all batches: the open connections of a judge's client belong to it."""
     loop = asyncio.new_event_loop()
     atexit.register(loop.close)
     return loop

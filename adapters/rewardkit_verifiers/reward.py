@@ -1,4 +1,4 @@
-"""VerifiersReward: one reward function of verifiers as a leaf of the tree; a Binding says what it is called with."""
+"""VerifiersReward: a reward function of verifiers as a leaf of the tree, called with the arguments it names."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ from rewardkit_verifiers.loops import free_main_thread, run_here
 _UNBOUNDED = (-np.inf, np.inf)
 _OUTAGES = {"ConnectionError", "TimeoutError", "TransportError", "APIConnectionError", "RateLimitError"}
 _OUTAGES |= {"InternalServerError", "InfraError"}
-"""Classes of exceptions that say nothing about the completion: Python's, those of LLM clients, verifiers' own."""
+"""Classes of exceptions that the completion does not cause: Python's, those of LLM clients, verifiers' own."""
 
 Bound = tuple[Callable[..., Any], dict[str, Any]]
-"""A call that is ready: the function and its keywords."""
+"""A call: the function and its keyword arguments."""
 
 
 class Arguments(ABC):
-    """From a batch to the calls of a reward function."""
+    """Build the calls of a reward function from a batch."""
 
     @abstractmethod
     def sample(self, reward: VerifiersReward, batch: Batch, row: int) -> Bound:
-        """The call for one completion."""
+        """Return the call for one completion."""
 
     @abstractmethod
     def group(self, reward: VerifiersReward, batch: Batch, rows: Sequence[int]) -> Bound:
-        """The call for the completions of one prompt."""
+        """Return the call for the completions of one prompt."""
 
 
 @final
@@ -52,9 +52,9 @@ class VerifiersReward(Reward):
     """One function of verifiers. Its values have no declared bounds.
 
     Attributes:
-        grouped: it is called with the completions of one prompt together.
-        owner: what the function belongs to; equal functions of one owner are one reward.
-        after: what has to be scored before it, because it may read what that leaves in the state.
+        grouped: whether one call scores all completions of a prompt.
+        owner: the rubric or task of the function; equal functions of one owner are one reward.
+        after: the reward to score first, because this one may read values it leaves in the state.
     """
 
     function: Callable[..., Any]
@@ -85,7 +85,7 @@ class VerifiersReward(Reward):
         where: list[int] = np.flatnonzero(rows).tolist()
         parts = [members.tolist() for members in batch.members(rows)] if self.grouped else [[row] for row in where]
         asynchronous = is_async(self.function)
-        # In the main thread where that can be; else beside the others, in the background.
+        # In the main thread if possible; otherwise in the background, concurrently with the others.
         here = asynchronous and free_main_thread()
         returned = yield Calls(
             self,
@@ -118,14 +118,14 @@ class VerifiersReward(Reward):
         for at, parts in checked.parts.items():
             for part, value in parts.items():
                 column.parts.setdefault(part, np.full(len(column.values), np.nan))[where[at]] = value
-        # A position among the rows that were called is no row of the batch.
+        # Faults have positions among the called rows; convert them to rows of the batch.
         evaluation.faulted([replace(fault, row=where[at]) for at, fault in checked.faults.items()])
 
     def accepted(self, function: Callable[..., Any], objects: Mapping[str, Any], where: str) -> Bound:
-        """`function` with those of `objects` that it names, all of them for ``**kwargs``, as verifiers binds.
+        """Bind `function` as verifiers does: to the `objects` that it names, or to all of them if it has ``**kwargs``.
 
         Raises:
-            BindingError: it asks for something that is not there. verifiers scores 0.0 then.
+            BindingError: an argument is missing from `objects`; verifiers would score 0.0.
         """
         parameters = inspect.signature(function).parameters.values()
         for parameter in parameters:
@@ -133,13 +133,13 @@ class VerifiersReward(Reward):
                 continue
             if parameter.default is parameter.empty and parameter.name not in objects:
                 remedy = (
-                    " A parser comes with a rubric: from_verifiers(vf.Rubric(funcs=[function], parser=parser))."
+                    " Pass it with a rubric: from_verifiers(vf.Rubric(funcs=[function], parser=parser))."
                     if parameter.name == "parser"
                     else near_miss(parameter.name, objects)
                 )
                 raise BindingError(
-                    f"reward {self.label!r} asks for {parameter.name!r}, which neither {where} nor the data has. "
-                    f"There are: {', '.join(objects)}.{remedy}"
+                    f"reward {self.label!r} needs {parameter.name!r}, which neither {where} nor the data has. "
+                    f"Available: {', '.join(objects)}.{remedy}"
                 )
         if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
             return function, dict(objects)
@@ -147,7 +147,7 @@ class VerifiersReward(Reward):
         return function, {name: value for name, value in objects.items() if name in names}
 
     def describe(self) -> str:
-        """For the fingerprint: without the owner, which may lead back to the function."""
+        """Return the text for the fingerprint: without the owner, which may refer back to the function."""
         function = unwrapped(self.function)
         code = source(function) if inspect.isroutine(function) else type(function).__qualname__
         return f"VerifiersReward({self.label!r}, {self.grouped}, {code})"
@@ -160,7 +160,7 @@ class VerifiersReward(Reward):
 
     @property
     def _identity(self) -> tuple[Any, ...]:
-        # Not the function's own equality: `object.method` is made anew each time, instances may be unhashable.
+        # Not the function's own equality: `object.method` is a new object each time, and instances may be unhashable.
         if isinstance(self.function, MethodType):
             return self.label, id(self.owner), id(self.function.__self__), id(self.function.__func__)
         return self.label, id(self.owner), id(self.function)
@@ -180,8 +180,8 @@ def _called(function: Callable[..., Any], keywords: dict[str, Any]) -> Any:
     if inspect.isawaitable(returned):
         close = getattr(returned, "close", None)
         if close is not None:
-            close()  # or Python warns that it was never awaited
-        raise Nonsense("returned something to be awaited, though it is no async function; write it as `async def`")
+            close()  # otherwise Python warns that it was never awaited
+        raise Nonsense("returned an awaitable, but is not an async function; define it with `async def`")
     return returned
 
 
@@ -198,7 +198,7 @@ def _all_here(function: Callable[..., Any], calls: Iterable[tuple[Any, ...]]) ->
 
 
 def _judged(error: Exception) -> Exception:
-    """`error`, or the RewardFailure that it is when a service was down."""
+    """Return `error`, or a RewardFailure if a service was down."""
     cause: BaseException | None = error
     while cause is not None:
         if any(kind.__name__ in _OUTAGES for kind in type(cause).__mro__):
@@ -208,9 +208,9 @@ def _judged(error: Exception) -> Exception:
 
 
 def _scored(returned: Any) -> Any:
-    """What a function returned as what `check_results` reads: scores by key are their sum and its parts."""
+    """Convert the result of a function for `check_results`: scores by key become their sum with parts."""
     if returned is None:
-        return Raised(Nonsense("returned None; a reward function of verifiers returns a number"))
+        return Raised(Nonsense("returned None; return a number"))
     if isinstance(returned, Mapping) and returned:
         try:
             return Score(float(sum(returned.values())), parts=dict(returned))
@@ -220,7 +220,7 @@ def _scored(returned: Any) -> Any:
 
 
 def unwrapped(function: Any) -> Any:
-    """The function inside of partials."""
+    """Return the function inside partials."""
     while isinstance(function, functools.partial):
         function = function.func
     return function

@@ -1,4 +1,4 @@
-"""Rubrics: what ``vf.Rubric`` and ``vf.RubricGroup`` of verifiers up to 0.3 hold, asked without importing verifiers."""
+"""Rubrics: the functions of ``vf.Rubric`` and ``vf.RubricGroup`` (verifiers up to 0.3), without importing verifiers."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from rewardkit_verifiers.reward import Arguments, Bound, VerifiersReward
 from rewardkit_verifiers.states import INPUT_FIELDS, State, state_of
 
 _PLURALS = {"states", "prompts", "completions", "answers", "tasks", "infos"}
-"""Arguments by which verifiers knows a function that scores a group."""
+"""Arguments by which verifiers recognizes a function that scores a group."""
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class RubricArguments(Arguments):
-    """Calls functions as their rubric does; without a rubric, as the plainest one would.
+    """Call functions as their rubric does; without a rubric, as a plain ``vf.Rubric`` would.
 
     Attributes:
-        rubric: None for a function by itself.
-        owner: whose functions share the states: the outermost rubric.
+        rubric: the rubric; None for a single function.
+        owner: the outermost rubric, whose functions share the states.
     """
 
     rubric: Any
@@ -64,23 +64,24 @@ class RubricArguments(Arguments):
 
 
 def is_rubric(value: Any) -> bool:
-    """Whether it has functions with weights, or rubrics that have."""
+    """Return whether `value` has functions with weights, or rubrics that have them."""
     return not isinstance(value, type) and (
         hasattr(value, "rubrics") or (_functions_of(value) is not None and _weights_of(value) is not None)
     )
 
 
 def rubric_functions(rubric: Any) -> Iterator[tuple[float, Callable[..., Any], RubricArguments]]:
-    """(weight, function, binding) of all functions, those of the rubrics of a group in turn.
+    """Yield (weight, function, binding) for all functions; for a group, rubric by rubric.
 
     Raises:
-        RewardTypeError: its class scores in a way of its own.
+        RewardTypeError: its class overrides the scoring.
     """
     for part in _parts(rubric):
         functions, weights = list(_functions_of(part)), list(_weights_of(part))
         if len(functions) != len(weights):
             raise RewardDefinitionError(
-                f"this {type(part).__name__} has {len(functions)} functions and {len(weights)} weights; give each one"
+                f"this {type(part).__name__} has {len(functions)} functions and {len(weights)} weights; "
+                "give each function one weight"
             )
         for function, weight in zip(functions, weights, strict=True):
             yield float(weight), function, RubricArguments(part, rubric)
@@ -90,20 +91,20 @@ def _parts(rubric: Any) -> Iterator[Any]:
     own = _own_scoring(rubric)
     if own is not None:
         raise RewardTypeError(
-            f"{type(rubric).__name__} defines {own} itself, so its functions and weights do not say what it scores; "
-            "write what it does as an @rk.reward function"
+            f"{type(rubric).__name__} overrides {own}, so its functions and weights do not determine its scores. "
+            "Write its scoring as an @rk.reward function"
         )
     if hasattr(rubric, "rubrics"):
-        for part in rubric.rubrics:  # a group scores by its rubrics alone
+        for part in rubric.rubrics:  # a group scores only by its rubrics
             yield from _parts(part)
     elif is_rubric(rubric):
         yield rubric
     else:
-        raise RewardTypeError(f"a rubric group holds {shorten(rubric)} ({type(rubric).__name__}), which is no rubric")
+        raise RewardTypeError(f"a rubric group contains {shorten(rubric)} ({type(rubric).__name__}), not a rubric")
 
 
 def _functions_of(rubric: Any) -> Any:
-    """``funcs``, or what 0.1.3 called them."""
+    """Return ``funcs``, or ``reward_funcs`` in 0.1.3."""
     return getattr(rubric, "funcs", getattr(rubric, "reward_funcs", None))
 
 
@@ -112,7 +113,7 @@ def _weights_of(rubric: Any) -> Any:
 
 
 def _own_scoring(rubric: Any) -> str | None:
-    """The scoring method that a subclass of verifiers' rubrics overrides."""
+    """Return the scoring method that a subclass of verifiers' rubrics overrides, if any."""
     for kind in type(rubric).__mro__:
         if kind.__name__ in ("Rubric", "RubricGroup"):
             return None
@@ -123,14 +124,14 @@ def _own_scoring(rubric: Any) -> str | None:
 
 
 def scores_groups(function: Callable[..., Any]) -> bool:
-    """Whether verifiers would call it with a group: plural arguments, or a list as its annotated result."""
+    """Return whether verifiers would call it with a group: plural arguments, or a list as the annotated result."""
     signature = inspect.signature(function)
     returned = signature.return_annotation
     return bool(_PLURALS & signature.parameters.keys()) or returned is list or get_origin(returned) is list
 
 
 def reads_state(function: Callable[..., Any]) -> bool:
-    """Whether it may read what others left in the state."""
+    """Return whether it may read values that other functions left in the state."""
     parameters = inspect.signature(function).parameters
     named = bool({"state", "states"} & parameters.keys())
     return named or any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())

@@ -1,4 +1,4 @@
-"""States: a completion as verifiers' reward functions see it, shared by the functions of one rubric.
+"""States: a completion in the form that verifiers' reward functions read, shared by the functions of one rubric.
 
 ``{"prompt": [...], "completion": [...], "answer": "4", "info": {}, "task": {...}, "trajectory": [...], ...}``
 """
@@ -18,16 +18,16 @@ from rewardkit.core.tree.binding import detached
 State = dict[str, Any]
 
 INPUT_FIELDS = ("prompt", "answer", "info", "example_id")
-"""Columns with a meaning of their own; functions get the others under their own names."""
+"""Columns with a special meaning; functions get the other columns by name."""
 
 _OPTIONAL = ("content", "reasoning_content", "thinking_blocks", "tool_calls", "tool_call_id", "name")
 
 _STATES: WeakKeyDictionary[Batch, dict[int, dict[int, State]]] = WeakKeyDictionary()
-"""Batch -> id of the owner -> row -> state; it goes with its batch."""
+"""Batch -> id of the owner -> row -> state; dropped with its batch."""
 
 
 class ChatMessage(dict[str, Any]):
-    """A message that is read both ways: ``message["content"]`` and ``message.content``, as verifiers' own are."""
+    """A message that supports ``message["content"]`` and ``message.content``, as verifiers' own messages do."""
 
     def __getattr__(self, name: str) -> Any:
         if name in self:
@@ -38,7 +38,7 @@ class ChatMessage(dict[str, Any]):
 
 
 def state_of(batch: Batch, row: int, owner: object) -> State:
-    """The state of one row, the same one for all functions of `owner`."""
+    """Return the state of one row; all functions of `owner` share it."""
     states = _STATES.setdefault(batch, {}).setdefault(id(owner), {})
     if row not in states:
         states[row] = _made(batch, row)
@@ -46,7 +46,7 @@ def state_of(batch: Batch, row: int, owner: object) -> State:
 
 
 def messages_of(prompt: Any, role: str, what: str, row: int) -> list[ChatMessage]:
-    """A prompt or completion as messages; plain text is one message of `role`."""
+    """Return a prompt or completion as messages; plain text becomes one message of `role`."""
     if isinstance(prompt, str):
         return [ChatMessage(role=role, content=prompt)]
     messages: Sequence[Mapping[str, Any]] = as_messages(prompt, what, row)
@@ -81,12 +81,12 @@ def _made(batch: Batch, row: int) -> State:
 
 
 def _info(info: Any, row: int) -> Any:
-    """The column "info"; text is JSON there."""
+    """Return the value of the column "info", in which text is JSON."""
     if not isinstance(info, str):
         return {} if info is None else info
     try:
         return json.loads(info)
     except ValueError as error:
         raise CoercionError(
-            f"column 'info', row {row}: {shorten(info)} is no JSON ({error}); verifiers keeps a mapping or JSON there"
+            f"column 'info', row {row}: {shorten(info)} is not JSON ({error}). Store a mapping or JSON text"
         ) from None

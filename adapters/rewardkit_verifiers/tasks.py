@@ -1,6 +1,6 @@
-"""Tasks: the rewards and metrics of a ``verifiers.v1.Task``, which has them in place of a rubric since verifiers 0.4.
+"""Tasks: the rewards and metrics of a ``verifiers.v1.Task``, which replaces rubrics since verifiers 0.4.
 
-Each row of the data becomes the task's own data model and each completion a trace, as when a rollout ends.
+Each row of the data is put into the task's data model, and each completion becomes a trace, as at the end of a rollout.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Rollout:
 @final
 @dataclass(frozen=True, eq=False)
 class TaskArguments(Arguments):
-    """Calls the signal of that name on the task of each row."""
+    """Call the signal `name` on the task of each row."""
 
     prototype: Any
     name: str
@@ -75,7 +75,7 @@ class TaskArguments(Arguments):
 
 @dataclass(frozen=True)
 class _Recorded:
-    """A metric that is also recorded on its trace, where rewards may read it."""
+    """A metric that is also recorded on its trace, so that rewards can read it."""
 
     function: Callable[..., Any]
     trace: Any
@@ -88,24 +88,22 @@ class _Recorded:
 
 
 def is_task(value: Any) -> bool:
-    """Whether it is a task, or a class of tasks."""
+    """Return whether `value` is a task, or a class of tasks."""
     return all(hasattr(value, name) for name in ("data_type", "hooks", "plugged_judges"))
 
 
 def prototype_of(task: Any) -> Any:
-    """A task from which those of the rows are made."""
+    """Return a task from which the tasks of the rows are made."""
     if not isinstance(task, type):
         return task
     try:
         return task(None)
     except Exception as error:
-        raise RewardTypeError(
-            f"{task.__name__} cannot be made without data ({error}); pass one of its tasks"
-        ) from error
+        raise RewardTypeError(f"{task.__name__} cannot be created without data ({error}); pass an instance") from error
 
 
 def signals(task: Any) -> list[Signal]:
-    """The metrics, rewards and judges of a task, in the order in which it runs them.
+    """Return the metrics, rewards and judges of a task, in the order in which it runs them.
 
     Raises:
         RewardDefinitionError: one of them needs the runtime of a rollout.
@@ -119,14 +117,14 @@ def signals(task: Any) -> list[Signal]:
         runtime = inspect.signature(signal.function).parameters.get("runtime")
         if runtime is not None and runtime.default is runtime.empty:
             raise RewardDefinitionError(
-                f"{type(task).__name__}.{signal.name} needs the runtime in which a rollout of verifiers ran; a "
-                "completion alone has none, so it can only be scored there"
+                f"{type(task).__name__}.{signal.name} needs the runtime of a rollout, which a completion lacks. "
+                "Score it in verifiers"
             )
     return found
 
 
 def _task(prototype: Any, batch: Batch, row: int) -> Any:
-    """The task of one row: the columns in its data model, which coerces them."""
+    """Return the task of one row, with the columns in its data model, which coerces them."""
     prompt = batch.prompts[row] if batch.prompts is not None else None
     columns = {name: detached(value) for name, value in batch.example(row).items()}
     if prompt is not None:
@@ -140,7 +138,7 @@ def _task(prototype: Any, batch: Batch, row: int) -> Any:
 
 
 def _trace(task: Any, batch: Batch, row: int) -> Any:
-    """A finished trace: the prompt, then the completion, whose assistant messages the model wrote."""
+    """Return a finished trace: the prompt, then the completion, whose assistant messages are sampled."""
     verifiers = importlib.import_module("verifiers.v1")
     prompt = batch.prompts[row] if batch.prompts is not None else None
     asked = _messages(prompt, "user", "prompts", row)
@@ -159,7 +157,7 @@ def _trace(task: Any, batch: Batch, row: int) -> Any:
 
 
 def _messages(value: Any, role: str, what: str, row: int) -> list[dict[str, Any]]:
-    """Messages in verifiers' own form, which knows plain text and flat tool calls."""
+    """Return messages in verifiers' format: plain text and flat tool calls."""
     found = []
     for place, message in enumerate(messages_of(value, role, what, row)):
         own = dict(message)

@@ -1,4 +1,4 @@
-"""from_verifiers: a rubric, a task or a reward function of verifiers as a Reward, with the same numbers.
+"""from_verifiers: use a rubric, a task or a reward function of verifiers as a Reward, with the same numbers.
 
 ``rk.from_verifiers(vf.Rubric(funcs=[correct, format], weights=[1.0, 0.2]))`` is ``correct + 0.2 * format``.
 """
@@ -22,11 +22,14 @@ Weighted = Iterator[tuple[float, VerifiersReward]]
 
 
 def from_verifiers(rubric_or_function: Any, name: str | None = None) -> Reward:
-    """A rubric, a task or a reward function of verifiers as a Reward.
+    """Turn a rubric, a task or a reward function of verifiers into a Reward.
 
-    A rubric becomes the weighted sum of its functions, each a component of the function's name; functions of weight 0
-    are monitored. They get what verifiers gives them: prompt, completion (as messages), answer, info, state, task,
-    parser, and columns by name. What a function raises is an error; verifiers scores 0.0.
+    ``rk.from_verifiers(vf.Rubric(funcs=[correct, format], weights=[1.0, 0.2]))`` gives 1.2 to a completion if both
+    functions give it 1.0.
+
+    A rubric becomes the weighted sum of its functions, each a component with the function's name; functions of weight 0
+    are monitored. They get the arguments that verifiers gives them: prompt, completion (as messages), answer, info,
+    state, task, parser, and columns by name. An exception in a function is an error; verifiers would score 0.0.
 
     ::
 
@@ -34,12 +37,13 @@ def from_verifiers(rubric_or_function: Any, name: str | None = None) -> Reward:
 
     Args:
         rubric_or_function: a ``vf.Rubric``, a ``vf.RubricGroup`` or an environment that has one (verifiers up to 0.3);
-            a ``verifiers.v1.Task`` or a class of tasks (0.4), whose data model the columns fill; or a single
-            function, sync or async. One with plural arguments (completions, answers) scores the group of a prompt.
-        name: of a function's component; makes a rubric or a task one component of that name.
+            a ``verifiers.v1.Task`` or a class of tasks (0.4), whose data model is filled from the columns; or a single
+            function, sync or async. A function with plural arguments (completions, answers) scores the group of a
+            prompt.
+        name: the name of a function's component; turns a rubric or a task into one component with that name.
 
     Raises:
-        RewardTypeError: it is none of those.
+        RewardTypeError: `rubric_or_function` is none of these.
         RewardDefinitionError: it has no function, or one that needs more than a finished completion.
     """
     given = rubric_or_function
@@ -59,7 +63,7 @@ def _of_rubric(rubric: Any) -> Weighted:
     labels = _distinct(name_of(function) for _, function, _ in functions)
     last: VerifiersReward | None = None
     for (weight, function, binding), label in zip(functions, labels, strict=True):
-        # verifiers runs the functions in order, and they may leave something in the state for the next.
+        # verifiers runs the functions in order, and each may leave values in the state for the next.
         reading = reads_state(function)
         grouped = scores_groups(function)
         reward = VerifiersReward(function, checked_name(label), binding, grouped, rubric, last if reading else None)
@@ -81,21 +85,21 @@ def _of_function(function: Callable[..., Any], name: str | None) -> Reward:
     if isinstance(function, (Reward, Schedule, type, str)) or not callable(function):
         hint = ""
         if isinstance(function, type):
-            hint = f" Make one of it: from_verifiers({function.__name__}(...))."
+            hint = f" Pass an instance: from_verifiers({function.__name__}(...))."
         raise RewardTypeError(
-            "from_verifiers takes a rubric, a task or a reward function of verifiers, got "
+            "from_verifiers: expected a rubric, a task or a reward function of verifiers, got "
             f"{shorten(function)} ({type(function).__name__}).{hint}"
         )
     label = checked_name(name if name is not None else name_of(function))
     try:
         inspect.signature(function)
     except (TypeError, ValueError) as error:
-        raise RewardTypeError(f"the signature of {label} cannot be read ({error}); wrap it in a function") from None
+        raise RewardTypeError(f"cannot read the signature of {label} ({error}); wrap it in a function") from None
     return VerifiersReward(function, label, RubricArguments(None, function), scores_groups(function), function)
 
 
 def _summed(weighted: Iterable[tuple[float, VerifiersReward]], given: object) -> Reward:
-    """Their weighted sum; what has no weight is watched."""
+    """Return their weighted sum; functions of weight 0 are monitored."""
     items = [(weight or 1.0, reward if weight else monitor(reward)) for weight, reward in weighted]
     if not items:
         raise RewardDefinitionError(f"this {type(given).__name__} has no reward function; add one before wrapping it")
@@ -103,7 +107,7 @@ def _summed(weighted: Iterable[tuple[float, VerifiersReward]], given: object) ->
 
 
 def _distinct(names: Iterable[str]) -> list[str]:
-    """`names` with numbers behind what repeats: format, format_2."""
+    """Return `names` with numbers after repeated ones: format, format_2."""
     seen: dict[str, int] = {}
     found = []
     for name in names:
@@ -113,6 +117,6 @@ def _distinct(names: Iterable[str]) -> list[str]:
 
 
 def name_of(function: Callable[..., Any]) -> str:
-    """What verifiers calls it."""
+    """Return the name that verifiers uses."""
     function = unwrapped(function)
     return str(getattr(function, "__name__", type(function).__name__))

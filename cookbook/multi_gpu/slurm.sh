@@ -25,7 +25,7 @@ training=$(IFS=,; echo "${nodes[*]:0:trainers}")
 rewardkit train run.yaml --print-config \
     --set "processes=$processes" \
     --set "vllm={mode: server, host: $server, port: 8000, server_timeout: 900}" > job.yaml
-rewardkit train job.yaml --preflight-only
+rewardkit train job.yaml --preflight only
 
 # Tensor parallelism divides the attention heads: 28 of them, so 4 GPUs. TRL sends new weights over NCCL.
 srun --nodes=1 --ntasks=1 --nodelist="$server" --export=ALL,VLLM_SERVER_DEV_MODE=1 \

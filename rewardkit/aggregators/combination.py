@@ -1,6 +1,6 @@
-"""Product, minimum and maximum: ``rk.product(format, accuracy)`` is high only where both are.
+"""Product, minimum and maximum: ``rk.product(format, accuracy)`` is high only if both are high.
 
-They are not additive: each is one term, its children are logged as components. What abstained is left out.
+They are not additive: each is one term, and its rewards are logged as components. Rewards that abstain are left out.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _STEPS: dict[Operation, tuple[Callable[[Floats, Floats], Floats], float]] = {
 @final
 @dataclass(frozen=True)
 class Combination(Reward):
-    """One value out of several, by multiplication or comparison."""
+    """The product, minimum or maximum of several rewards."""
 
     operation: Operation
     rewards: tuple[Reward, ...]
@@ -45,7 +45,7 @@ class Combination(Reward):
         )
 
     def _bounds(self) -> Bounds:
-        # Any of the rewards may abstain, so what every subset of them gives must lie within.
+        # Any of the rewards may abstain, so the bounds must hold for every subset of them.
         limits = [reward.bounds for reward in self.rewards]
         low, high = limits[0]
         for other in limits[1:]:
@@ -70,32 +70,33 @@ class Combination(Reward):
 
 
 def product(*rewards: Any) -> Reward:
-    """The product of rewards: high only where all of them are.
+    """Return the product of rewards: high only if all of them are high.
 
-    ``rk.product(rk.tags("answer"), rk.exact("answer"))`` gives 1.0 to ``<answer>Paris</answer>`` where "answer" is
-    ``Paris``, and 0.0 to a bare ``Paris``.
+    ``rk.product(rk.tags("answer"), rk.exact("answer"))`` scores ``<answer>Paris</answer>`` 1.0 if the column "answer"
+    is ``Paris``, and a bare ``Paris`` 0.0.
 
     Args:
-        rewards: one or more, or one list of them. What abstains is left out.
+        rewards: one or more rewards, or one list of them. Rewards that abstain are left out.
 
     Raises:
-        RewardDefinitionError: there are none, or something among them is no reward.
+        RewardDefinitionError: there are no rewards.
+        RewardTypeError: an item is not a reward.
     """
     return _combination("product", rewards)
 
 
 def minimum(*rewards: Any) -> Reward:
-    """The lowest of rewards: a completion is as good as its worst side.
+    """Return the lowest of several rewards: a completion is as good as its worst side.
 
-    ``rk.minimum(a, b)`` gives 0.3 where `a` gives 0.9 and `b` 0.3. Arguments and errors as in ``rk.product``.
+    ``rk.minimum(a, b)`` is 0.3 if `a` is 0.9 and `b` is 0.3. Arguments and errors are those of ``rk.product``.
     """
     return _combination("minimum", rewards)
 
 
 def maximum(*rewards: Any) -> Reward:
-    """The highest of rewards: any one of several ways will do.
+    """Return the highest of several rewards: it is enough to be good in one way.
 
-    ``rk.maximum(a, b)`` gives 0.9 where `a` gives 0.9 and `b` 0.3. Arguments and errors as in ``rk.product``.
+    ``rk.maximum(a, b)`` is 0.9 if `a` is 0.9 and `b` is 0.3. Arguments and errors are those of ``rk.product``.
     """
     return _combination("maximum", rewards)
 

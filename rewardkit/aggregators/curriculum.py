@@ -1,4 +1,4 @@
-"""Curriculum: rewards that follow one another, by time or by what the policy has learned.
+"""Curriculum: one reward after another, by time or by what the policy has learned.
 
 ::
 
@@ -27,17 +27,20 @@ from rewardkit.core.tree.reward import Evaluation, Facts, Reward, Steps, Tunable
 @final
 @dataclass(frozen=True)
 class Stage:
-    """A part of training with a reward of its own: ``rk.Stage("form", rk.tags("answer"), until=0.3)``.
+    """A part of training with its own reward: ``rk.Stage("form", rk.tags("answer"), until=0.3)``.
 
     Args:
-        name: for logs.
-        reward: what counts during the stage.
-        until: where it ends: a fraction of training (float), a step (int), or a schedule that goes from 0 (the stage
-            counts) to 1 (it is over), such as ``rk.schedules.when_reached(...)``. The last stage has none.
-        over: for an `until` in time: how long the next stage takes to fade in (same kinds of numbers); 0 is at once.
+        name: the name of the stage in logs.
+        reward: the reward during the stage.
+        until: where the stage ends: a fraction of training (float), a step (int), or a schedule that goes from 0 (the
+            stage counts) to 1 (it is over), such as ``rk.schedules.when_reached(...)``. The last stage has none.
+        over: how long the next stage takes to fade in, as a fraction or in steps, like `until`; 0 means at once. Only
+            for an `until` that is not a schedule.
 
     Raises:
-        RewardDefinitionError: `until` is no position, or a schedule that leaves 0 to 1.
+        RewardDefinitionError: `until` or `over` is out of range, or `until` is a schedule that leaves 0 to 1 or does
+            not end at 1.
+        RewardTypeError: an argument has the wrong type.
     """
 
     name: str
@@ -48,7 +51,7 @@ class Stage:
     def __post_init__(self) -> None:
         if not isinstance(self.name, str):
             raise RewardTypeError(
-                f"rk.Stage(name, reward, until=...): the name of a stage is text, got {shorten(self.name)}"
+                f"rk.Stage(name, reward, until=...): the name of a stage must be a string, got {shorten(self.name)}"
             )
         checked_name(self.name)
         as_reward(self.reward, f"stage {self.name!r}: reward")
@@ -56,53 +59,53 @@ class Stage:
             low, high = self.until.bounds
             if low < 0.0 or high > 1.0:
                 raise RewardDefinitionError(
-                    f"stage {self.name!r}: until={self.until!r} moves between {low:g} and {high:g}; it must stay "
-                    "within 0 (the stage counts) and 1 (it is over): use .clip(0, 1)"
+                    f"stage {self.name!r}: until={self.until!r} moves between {low:g} and {high:g}, but it must stay "
+                    "between 0 (the stage counts) and 1 (it is over). Use .clip(0, 1)"
                 )
             if self.until.end_value != 1.0:
                 raise RewardDefinitionError(
                     f"stage {self.name!r}: until={self.until!r} ends at {self.until.end_value:g}, so the stages "
-                    "after it never count in full; it has to end at 1"
+                    "after it never count in full. Use a schedule that ends at 1"
                 )
             if self.over != 0:
                 raise RewardDefinitionError(
-                    f"stage {self.name!r}: over= is for an until= in time; a schedule says itself how fast it goes "
-                    "from 0 to 1 (when_reached has over= in batches)"
+                    f"stage {self.name!r}: until= is a schedule, which sets how fast the stage ends. Drop over= here, "
+                    "or pass it to the schedule: when_reached(..., over=) takes batches"
                 )
         elif self.until is not None:
             if isinstance(self.until, str | Reward):
                 raise RewardTypeError(
-                    f"stage {self.name!r}: until is a position or a schedule, got {shorten(self.until)}; did you mean "
-                    f"until=rk.schedules.when_reached({self.until!r})?"
+                    f"stage {self.name!r}: until must be a position or a schedule, got {shorten(self.until)}. Did you "
+                    f"mean until=rk.schedules.when_reached({self.until!r})?"
                 )
             object.__setattr__(self, "until", checked_position(self.until, f"stage {self.name!r}: until"))
             object.__setattr__(self, "over", checked_position(self.over, f"stage {self.name!r}: over"))
             if self.until == self.over == 0:
-                raise RewardDefinitionError(f"stage {self.name!r}: until=0, so it never counts")
+                raise RewardDefinitionError(f"stage {self.name!r}: until=0, so it never counts. Remove the stage")
         elif self.over != 0:
-            raise RewardDefinitionError(f"stage {self.name!r}: over= says how fast it ends, but it has no until=")
+            raise RewardDefinitionError(f"stage {self.name!r}: over= has no effect without until=. Drop over=")
 
     @property
     def passed(self) -> Schedule | None:
-        """0 while the stage counts, 1 once it is over; None for a stage without an end."""
+        """A schedule that is 0 while the stage counts and 1 when it is over; None for a stage without an end."""
         if self.until is None or isinstance(self.until, Schedule):
             return self.until
         return Passing(self.until, self.over)
 
     @property
     def parts(self) -> tuple[tuple[Weight, Reward], ...]:
-        """The rewards of a plain sum with their weights, so that each is scored or left out by itself."""
+        """The rewards of a plain sum with their weights, so that each one is scored or skipped separately."""
         return summands(self.reward)
 
     @property
     def tunables(self) -> list[Tunable]:
-        """Where it ends, and the weights of a plain sum."""
+        """The numbers that can be tuned: where it ends, and the weights of a plain sum."""
         end = [] if self.until is None else [Tunable("schedules", self.until, stage=self.name)]
         parts = self.parts if is_sum(self.reward) else ()
         return [*end, *(Tunable("weights", weight, reward, self.name) for weight, reward in parts)]
 
     def rebuilt(self, rewards: Iterator[Reward], numbers: Iterator[Any]) -> Stage:
-        """The same stage of the next rewards and numbers, as many as it has."""
+        """Return this stage with other rewards and numbers, taken from the iterators."""
         until = None if self.until is None else next(numbers)
         over = 0 if isinstance(until, Schedule) else self.over
         if not is_sum(self.reward):
@@ -112,7 +115,7 @@ class Stage:
 
     @property
     def fades(self) -> bool:
-        """Whether it may count in part."""
+        """True if the stage fades out instead of ending at once."""
         return isinstance(self.until, Schedule) or self.over != 0
 
     def __repr__(self) -> str:
@@ -123,7 +126,7 @@ class Stage:
 @final
 @dataclass(frozen=True)
 class Curriculum(Reward):
-    """Stages, of which one counts at a time, or two while one fades into the next."""
+    """Stages, one after another; two count while one fades into the next."""
 
     stages: tuple[Stage, ...]
     label: str = ""
@@ -133,7 +136,9 @@ class Curriculum(Reward):
         weights = tuple(weight for weight, _ in self._summands)
         rewards = tuple(reward for _, reward in self._summands)
         limits = [stage.reward.bounds for stage in self.stages]
-        if any(stage.fades for stage in self.stages):  # where one of two abstains only a part of the other is left
+        if any(
+            stage.fades for stage in self.stages
+        ):  # if one of two stages abstains, only a part of the other one counts
             limits.append((0.0, 0.0))
         counting = self._counting
         return Facts(
@@ -155,7 +160,7 @@ class Curriculum(Reward):
 
     @property
     def _counting(self) -> list[Weight]:
-        """How much each stage counts: all before it are over, and it is not."""
+        """The weight of each stage: all stages before it are over, and it is not."""
         weights: list[Weight] = []
         reached: Any = 1.0
         for stage in self.stages:
@@ -192,50 +197,57 @@ def _summed(weights: Iterable[Weight]) -> Weight:
 
 
 def curriculum(*stages: Stage | Iterable[Stage]) -> Reward:
-    """Rewards that follow one another: each stage's reward counts until the stage is over, then that of the next.
+    """Return a reward that changes during training: the reward of each stage counts until the stage is over.
 
-    A condition that holds already is passed at once. One that no longer holds (``when_reached(..., fall_back=...)``)
-    leads back to its stage. A stage's components are scored in all stages, at weight zero, so that their curves have
-    no holes, unless they are expensive. ``stage/curriculum`` in the log tells the stage, counted from 1.
+    ``rk.curriculum([rk.Stage("form", form, until=0.2), rk.Stage("answer", 0.2 * form + right)])`` rewards the form for
+    the first 20 % of training, and mostly the right answer after that.
+
+    A stage whose condition already holds is skipped. If a condition stops holding (``when_reached(...,
+    fall_back=...)``), training returns to its stage. The components of all stages are scored all the time, at weight
+    zero outside their stage, so that their curves have no gaps; expensive ones (judges, code) are skipped.
+    ``stage/curriculum`` in the log is the number of the current stage, from 1.
 
     Args:
-        stages: :class:`Stage` objects, in order, or one list of them; all but the last have an ``until``.
+        stages: the stages in order, or one list of them. All but the last need an ``until``.
 
     Raises:
-        RewardDefinitionError: no stages, two of one name, one without an end before the last, an end of the last, or
-            ends in time that do not ascend.
+        RewardDefinitionError: there are no stages, two have the same name, a stage before the last has no ``until``,
+            the last one has one, or the ends do not ascend.
+        RewardTypeError: an item is not a stage.
     """
     given = stages[0] if len(stages) == 1 and not isinstance(stages[0], Stage) else stages
     listed: tuple[Any, ...] = tuple(given) if isinstance(given, Iterable) else (given,)
     if not listed:
-        raise RewardDefinitionError("curriculum needs at least one stage")
+        raise RewardDefinitionError("curriculum needs at least one stage: rk.curriculum([rk.Stage(name, reward)])")
     for stage in listed:
         if not isinstance(stage, Stage):
             raise RewardTypeError(f"curriculum takes a list of rk.Stage(name, reward, until=...), got {shorten(stage)}")
     names = [stage.name for stage in listed]
     for name in names:
         if names.count(name) > 1:
-            raise RewardDefinitionError(f"curriculum: two stages are called {name!r}")
+            raise RewardDefinitionError(f"curriculum: two stages are called {name!r}. Rename one")
     for stage in listed[:-1]:
         if stage.until is None:
-            raise RewardDefinitionError(f"curriculum: stage {stage.name!r} has no until=, so those after it never come")
+            raise RewardDefinitionError(
+                f"curriculum: stage {stage.name!r} has no until=, so the stages after it never start. Pass until="
+            )
     if listed[-1].until is not None:
-        raise RewardDefinitionError(f"curriculum: nothing follows the last stage, {names[-1]!r}: drop its until=")
+        raise RewardDefinitionError(f"curriculum: the last stage, {names[-1]!r}, cannot end. Drop its until=")
     _check_times(listed)
     return Curriculum(listed)
 
 
 def _check_times(stages: Sequence[Stage]) -> None:
-    """A stage that ends in time before those ahead of it are over never counts."""
+    # A stage that ends before the stages ahead of it would never count.
     timed = [stage for stage in stages if stage.until is not None and not isinstance(stage.until, Schedule)]
     kinds = {type(at) for stage in timed for at in (stage.until, stage.over) if at != 0}
     if len(kinds) > 1:
         raise RewardDefinitionError(
-            "curriculum mixes fractions (float) and steps (int) in until= and over=: write all of them alike"
+            "curriculum mixes fractions (float) and steps (int) in until= and over=. Use only fractions or only steps"
         )
     for before, stage in pairwise(timed):
         if stage.until <= before.until:
             raise RewardDefinitionError(
-                f"curriculum: stage {stage.name!r} ends at {stage.until}, and {before.name!r} before it at "
-                f"{before.until}: the ends must ascend, or it never counts"
+                f"curriculum: stage {stage.name!r} ends at {stage.until}, but the stage before it, {before.name!r}, "
+                f"ends at {before.until}, so {stage.name!r} would never count. Put the ends in ascending order"
             )

@@ -1,4 +1,4 @@
-"""Fallback: ``rk.fallback(judge, similarity)`` takes the second where the first could not be computed."""
+"""Fallback: ``rk.fallback(judge, similarity)`` uses the second reward if the first one fails."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rewardkit.core.tree.reward import Evaluation, Facts, Reward, Steps, as_rewa
 @final
 @dataclass(frozen=True)
 class Fallback(Reward):
-    """`first`, or for whole groups in which it failed anywhere, `second`."""
+    """`first`; `second` for every group in which `first` failed on any completion."""
 
     first: Reward
     second: Reward
@@ -37,7 +37,7 @@ class Fallback(Reward):
     def _evaluate(self, evaluation: Evaluation, rows: Rows) -> Steps:
         (first,) = yield [(self.first, rows)]
         failed = rows & first.unscorable
-        # Several gates may ask for parts of a group: what took the second before keeps it.
+        # Several gates may ask for parts of one group: rows that already use the second reward keep it.
         before = evaluation.column(self).shares
         if before and before[1].reached is not None:
             failed |= before[1].reached
@@ -58,9 +58,18 @@ class Fallback(Reward):
 
 
 def fallback(first: Reward, second: Reward) -> Reward:
-    """`first`; where it failed (a judge is down), `second` for the whole group at once.
+    """Return a reward that uses `second` if `first` fails, for example if a judge is down.
 
-    Two scales within one group would corrupt its advantages, so all generations of a prompt switch together. `second`
-    is evaluated only on the groups that need it.
+    ``rk.fallback(rk.judge("Is it polite?", model="gpt-5-mini"), rk.similarity("answer"))``
+
+    All completions of a prompt switch together, because two scales within one group would corrupt its advantages. A
+    score of 0 is not a failure. ``second`` is evaluated only for the groups that need it.
+
+    Args:
+        first: the reward to use as long as it can be computed.
+        second: the reward for groups in which `first` failed.
+
+    Raises:
+        RewardTypeError: one of them is not a reward.
     """
     return Fallback(as_reward(first, "fallback: the first reward"), as_reward(second, "fallback: the second reward"))

@@ -1,7 +1,6 @@
-"""Gates: ``rk.gate(when=rk.tags("answer"), then=accuracy)`` pays accuracy only where the format is right.
+"""Gates: ``rk.gate(when=rk.tags("answer"), then=accuracy)`` rewards accuracy only if the format is right.
 
-`then` is evaluated on the open rows alone, so an expensive judge behind a format gate costs nothing for malformed
-completions.
+`then` is evaluated only where the gate is open: a judge behind a format gate costs nothing for malformed completions.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from rewardkit.core.tree.reward import Evaluation, Facts, Request, Reward, Steps
 @final
 @dataclass(frozen=True)
 class HardGate(Reward):
-    """`then` where `when` reaches the threshold, `otherwise` elsewhere."""
+    """`then` if `when` reaches the threshold, else `otherwise`."""
 
     when: Reward
     then: Reward
@@ -39,13 +38,14 @@ class HardGate(Reward):
         low, high = self.when.bounds
         if lowest < min(0.0, low):
             raise RewardDefinitionError(
-                f"gate: the threshold {self.threshold!r} lies below all that {self.when!r} can give, every completion "
-                "would pass"
+                f"gate: the threshold {self.threshold!r} is below the lowest score of {self.when!r}, {low:g}, so every "
+                "completion would pass. Raise threshold="
             )
         if highest > high + TOLERANCE and math.isfinite(high):
-            goes = "" if lowest > high else f"goes up to {highest:g}, which "
+            rises = "" if lowest > high else f"rises to {highest:g}, which "
             raise RewardDefinitionError(
-                f"gate: the threshold {self.threshold!r} {goes}is never reached: {self.when!r} gives at most {high:g}"
+                f"gate: the threshold {self.threshold!r} {rises}is never reached: {self.when!r} scores at most "
+                f"{high:g}. Lower threshold="
             )
 
     @cached_property
@@ -87,7 +87,7 @@ class HardGate(Reward):
 @final
 @dataclass(frozen=True)
 class SoftGate(Reward):
-    """``when * then + (1 - when) * otherwise``, for a `when` between 0 and 1."""
+    """``when * then + (1 - when) * otherwise``, for `when` between 0 and 1."""
 
     when: Reward
     then: Reward
@@ -110,7 +110,7 @@ class SoftGate(Reward):
         scored = rows & ((opening == 0.0) | (opened & inside.contributing))
         paid = np.where(opened, opening * np.nan_to_num(inside.values), 0.0) + (1.0 - opening) * self.otherwise
         result.values[scored], result.codes[scored] = paid[scored], SCORED
-        # Where `then` abstained there is nothing to mix with: the gate abstains as a whole.
+        # If `then` abstained, the gate abstains.
         counts = (opening == 0.0) | inside.contributing
         shares = Share(np.nan_to_num(opening), opened), Share(np.nan_to_num(1.0 - opening), (opening < 1.0) & counts)
         result.shares = shares[: len(self.facts.addends or ())]
@@ -128,7 +128,7 @@ class SoftGate(Reward):
 @final
 @dataclass(frozen=True)
 class Fixed(Reward):
-    """The same value on every row: what a closed gate pays."""
+    """The same score for every row: `otherwise`, as a term of the gate."""
 
     label: str
     value: float
@@ -142,7 +142,7 @@ class Fixed(Reward):
         column = Column.empty(len(rows))
         column.values[rows], column.codes[rows] = self.value, SCORED
         return column
-        yield []  # which makes it a generator
+        yield []  # makes it a generator
 
     def _rebuilt(self, children: tuple[Reward, ...], numbers: tuple[Any, ...]) -> Reward:
         return self
@@ -152,16 +152,16 @@ class Fixed(Reward):
 
 
 def _facts(gate: HardGate | SoftGate) -> Facts:
-    """What hard and soft gates declare."""
+    """Return the facts of a hard or soft gate."""
     name = gate.label or (f"{gate.when.name}_gate" if gate.when.name else "gate")
     low, high = gate.then.bounds
     otherwise = (Fixed(f"{name}.otherwise", gate.otherwise, not gate.label),) if gate.otherwise else ()
     traps: tuple[str, ...] = ()
-    if gate.otherwise > low > -math.inf:  # no bound is no knowledge
+    if gate.otherwise > low > -math.inf:  # an infinite bound says nothing
         condition = shorten(gate.when.name or gate.when)
         traps = (
-            f"gate {name!r}: a completion that fails {condition} gets {gate.otherwise:g}, more than the worst that "
-            f"passes ({low:g}): failing can beat passing",
+            f"gate {name!r}: a completion that fails {condition} scores {gate.otherwise:g}, which is more than the "
+            f"lowest score of one that passes ({low:g}), so failing can beat passing. Lower otherwise=",
         )
     return Facts(
         name=name,
@@ -177,12 +177,12 @@ def _facts(gate: HardGate | SoftGate) -> Facts:
 
 
 def _requests(gate: HardGate | SoftGate, opened: Rows, closed: Rows) -> list[Request]:
-    """What a gate needs of its addends: of `then` the open rows, of what it pays otherwise the closed ones."""
+    """Ask for the open rows of `then`, and the closed rows of the `otherwise` term."""
     return list(zip(gate.facts.addends or (), (opened, closed), strict=False))
 
 
 def _opening(condition: Column) -> Floats:
-    """How far each row is open: 0 to 1, 1 where the condition abstained, NaN where it failed or was not asked."""
+    """Return how far each row is open, 0 to 1; 1 if the condition abstained, NaN if it failed or was not evaluated."""
     opening = np.clip(condition.values, 0.0, 1.0)
     opening[condition.codes == ABSTAINED] = 1.0
     return opening
@@ -195,23 +195,24 @@ def gate(
     otherwise: float = 0.0,
     soft: bool = False,
 ) -> Reward:
-    """`then` counts only where `when` reaches the threshold; elsewhere the completion scores `otherwise`.
+    """Return a gate: a completion scores `then` if `when` reaches the threshold, and `otherwise` if not.
 
-    ``rk.gate(when=rk.tags("answer"), then=accuracy)`` gives 0 to a completion without its answer tags.
+    ``rk.gate(when=rk.tags("answer"), then=accuracy)`` scores 0 for a completion without its answer tags.
 
     Args:
-        when: the condition. Where it abstains the gate is open; where it fails the sample failed. A list of conditions
-            opens where all of them do, a mapping of condition -> threshold gives each its own: a gate inside a gate
-            each, so that the later ones are not evaluated where an earlier one is closed. (For any of several, pass
-            ``rk.maximum(a, b)``.)
-        then: evaluated on the open rows alone.
-        threshold: 1.0 by default, with a tolerance of 1e-9; may be a schedule.
-        otherwise: the score of a closed row; not zero, it is a term named ``<gate>.otherwise``.
-        soft: multiply instead: ``when * then + (1 - when) * otherwise``; needs `when` within [0, 1] and no threshold.
+        when: the condition. If it abstains, the gate is open; if it fails, the completion fails. Pass a list if all of
+            several conditions must hold, or a mapping of condition -> threshold: later conditions are not evaluated
+            where an earlier one is closed. If any of several conditions is enough, pass ``rk.maximum(a, b)``.
+        then: the reward behind the gate; evaluated only where the gate is open.
+        threshold: the score that `when` must reach, with a tolerance of 1e-9; 1.0 by default. May be a schedule.
+        otherwise: the score where the gate is closed. If it is not zero, it is a term named ``<gate>.otherwise``.
+        soft: True multiplies instead: ``when * then + (1 - when) * otherwise``. `when` must stay within [0, 1], and
+            there is no threshold.
 
     Raises:
-        RewardDefinitionError: a threshold that `when` always or never reaches, or a soft gate with a threshold or an
-            unbounded condition.
+        RewardDefinitionError: `when` always or never reaches the threshold, or a soft gate has a threshold or a
+            condition without bounds.
+        RewardTypeError: an item is not a reward.
     """
     if isinstance(when, Mapping | list | tuple):
         return _nested(when, then, threshold, otherwise, soft)
@@ -219,11 +220,13 @@ def gate(
     paid = number(otherwise, "gate: otherwise")
     if soft:
         if threshold is not None:
-            raise RewardDefinitionError("a soft gate has no threshold: it multiplies; drop threshold= or soft=True")
+            raise RewardDefinitionError(
+                "a soft gate has no threshold, because it multiplies. Drop threshold= or soft=True"
+            )
         if condition.bounds[0] < 0.0 or condition.bounds[1] > 1.0:
             raise RewardDefinitionError(
-                f"a soft gate needs a condition within [0, 1]; {condition!r} has the bounds {condition.bounds}: "
-                "declare them, or use .clip(0, 1)"
+                f"a soft gate needs a condition within [0, 1], but {condition!r} has the bounds {condition.bounds}. "
+                "Declare its bounds, or use .clip(0, 1)"
             )
         return SoftGate(condition, inside, paid)
     limit = as_weight(1.0 if threshold is None else threshold, "gate: threshold")
@@ -233,12 +236,14 @@ def gate(
 def _nested(
     conditions: Sequence[Reward] | Mapping[Reward, Any], then: Reward, threshold: Any, otherwise: float, soft: bool
 ) -> Reward:
-    """A gate for each condition, the first outermost."""
+    """Return one gate inside another for each condition; the first one is outside."""
     if not conditions:
-        raise RewardDefinitionError("gate: when= has no condition")
+        raise RewardDefinitionError("gate: when= has no condition. Pass at least one reward")
     if isinstance(conditions, Mapping) and threshold is not None:
-        raise RewardDefinitionError("gate: the conditions have thresholds of their own; drop threshold=")
-    pairs = conditions.items() if isinstance(conditions, Mapping) else ((one, threshold) for one in conditions)
+        raise RewardDefinitionError("gate: each condition in when= already has its own threshold. Drop threshold=")
+    pairs = (
+        conditions.items() if isinstance(conditions, Mapping) else ((condition, threshold) for condition in conditions)
+    )
     inside = then
     for condition, limit in reversed(list(pairs)):
         inside = gate(condition, inside, threshold=limit, otherwise=otherwise, soft=soft)

@@ -1,6 +1,6 @@
-"""Items: what aggregators are made of, in any of the forms that users write.
+"""The items of an aggregator, in any form that users write them.
 
-``(a, b)``, ``[(0.2, a), (b, 0.8)]``, ``{a: 0.2, b: 0.8}`` and ``{"form": 0.2 * a}`` all are pairs of weight and reward.
+``(a, b)``, ``[(0.2, a), (b, 0.8)]``, ``{a: 0.2, b: 0.8}`` and ``{"form": 0.2 * a}`` all become (weight, reward) pairs.
 """
 
 from __future__ import annotations
@@ -16,16 +16,17 @@ from rewardkit.core.tree.reward import Reward, as_reward
 
 
 def listed_rewards(where: str, rewards: tuple[Any, ...], *, least: int) -> tuple[Reward, ...]:
-    """The rewards that the user of `where` passed one by one, or as one list.
+    """Return the rewards that were passed to the aggregator called `where`, one by one or as one list.
 
     Raises:
-        RewardDefinitionError: fewer than `least` (1 or 2).
-        RewardTypeError: something that is no reward, or a mapping, whose weights or names would have no meaning.
+        RewardDefinitionError: there are fewer than `least` (1 or 2).
+        RewardTypeError: an item is not a reward, or they are a mapping.
     """
     given = rewards[0] if len(rewards) == 1 and not isinstance(rewards[0], Reward) else rewards
     if isinstance(given, Mapping):
         raise RewardTypeError(
-            f"{where} takes rewards without weights, one by one or as one list, got the mapping {shorten(given)}"
+            f"{where} takes rewards without weights or names, but got the mapping {shorten(given)}. Pass the rewards "
+            "one by one, or as one list"
         )
     items = tuple(given) if isinstance(given, Iterable) else (given,)
     if len(items) < least:
@@ -34,11 +35,11 @@ def listed_rewards(where: str, rewards: tuple[Any, ...], *, least: int) -> tuple
 
 
 def weighted_items(items: tuple[Any, ...], where: str) -> list[tuple[Weight, Reward]]:
-    """What the user of `where` passed, as pairs of weight and reward.
+    """Return (weight, reward) pairs for what was passed to the aggregator called `where`.
 
     Raises:
-        RewardDefinitionError: nothing, or a weight that is not finite.
-        RewardTypeError: something that is neither a weight nor a reward.
+        RewardDefinitionError: there is nothing, or a weight is not finite.
+        RewardTypeError: an item is neither a weight nor a reward.
     """
     given: Any = items[0] if len(items) == 1 and not isinstance(items[0], (Reward, tuple)) else items
     if isinstance(given, Mapping):
@@ -46,10 +47,12 @@ def weighted_items(items: tuple[Any, ...], where: str) -> list[tuple[Weight, Rew
     elif isinstance(given, Iterable) and not isinstance(given, str):
         pairs = [_pair(item, where) for item in given]
     else:
-        raise RewardTypeError(f"{where} takes rewards, pairs, a list or a mapping of them, got {shorten(given)}")
+        raise RewardTypeError(
+            f"{where} takes rewards, (weight, reward) pairs, or one list or mapping of them, got {shorten(given)}"
+        )
     flat: list[tuple[Weight, Reward]] = []
     for weight, reward in pairs:
-        # A plain sum given as an item is its weighted parts, so that factors written with `*` count as weights.
+        # A plain sum is split into its parts, so that factors written with `*` count as weights.
         split = is_sum(reward) and (weight == 1.0 or len(reward.children) == 1)
         flat += summands(weighted_sum_of([(weight, reward)])) if split else [(weight, reward)]
     if not flat:

@@ -1,4 +1,4 @@
-"""Monitor: ``accuracy + rk.monitor(length)`` logs the length's score and never trains on it."""
+"""Monitor: ``accuracy + rk.monitor(length)`` logs the score of the length without training on it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rewardkit.core.tree.reward import Evaluation, Facts, Reward, Steps, as_rewa
 @final
 @dataclass(frozen=True)
 class Monitor(Reward):
-    """A reward that is evaluated and logged, and abstains."""
+    """A reward that is scored and logged, but always abstains."""
 
     reward: Reward
 
@@ -44,5 +44,15 @@ class Monitor(Reward):
 
 
 def monitor(reward: Reward) -> Reward:
-    """Logs `reward` as a component without any effect on the total: it has no term, and its failures fail nothing."""
+    """Return a reward that logs `reward` as a component, but does not change the total.
+
+    ``accuracy + rk.monitor(rk.repetition_penalty())`` trains on accuracy only. A monitor has no term, and if it fails,
+    the completion is still scored.
+
+    Args:
+        reward: the reward to log.
+
+    Raises:
+        RewardTypeError: `reward` is not a reward.
+    """
     return Monitor(as_reward(reward, "monitor"))

@@ -1,6 +1,6 @@
-"""Normalized rewards: ``rk.normalize(judge)`` has mean 0 and deviation 1 within each group, whatever the judge's scale.
+"""Normalized rewards: ``rk.normalize(judge)`` has mean 0 and deviation 1 within each group, on any scale of the judge.
 
-A weight then says how much of the advantage a reward may cause, which a reward of small or rare differences would not.
+The weights of normalized rewards then say how much each of them contributes to the advantage.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from rewardkit.core.tree.reward import Evaluation, Facts, Reward, Steps, as_rewa
 By = Literal["group", "batch", "running"]
 
 EPSILON = 1e-4
-"""Added to a deviation before something is divided by it, as TRL does: noise in the last digits is no signal."""
+"""Added to a deviation before dividing by it, as TRL does, so that rounding errors do not become a signal."""
 
 
 @final
 @dataclass(frozen=True)
 class RunningMoments(PerformanceSchedule):
-    """The deviation of a component over the training so far, what is old counting less and less."""
+    """The exponential mean and deviation of a component over the training so far."""
 
     component: str
     half_life: float
@@ -63,17 +63,17 @@ class RunningMoments(PerformanceSchedule):
         return self.moments(state)[1]
 
     def moments(self, state: State) -> tuple[float, float]:
-        """Mean and deviation; 0 and 1 before there is anything."""
+        """Return mean and deviation; 0 and 1 before the first batch."""
         if not state["weight"]:
             return 0.0, 1.0
         mean, square = state["mean"] / state["weight"], state["square"] / state["weight"]
         variance = square - mean * mean
-        # The difference of two numbers that are nearly the same is noise in their last digits.
+        # The difference of two nearly equal numbers is only a rounding error.
         return mean, (math.sqrt(variance) if variance > 1e-12 * square else 0.0) + EPSILON
 
     @property
     def text(self) -> str:
-        return repr(self)  # never a weight
+        return repr(self)  # it is never a weight
 
     def __repr__(self) -> str:
         return f"normalize({self.component!r}, by='running', half_life={self.half_life!r})"
@@ -82,7 +82,7 @@ class RunningMoments(PerformanceSchedule):
 @final
 @dataclass(frozen=True)
 class Normalized(Reward):
-    """A reward less its mean, in units of its deviation."""
+    """A reward minus its mean, divided by its deviation."""
 
     reward: Reward
     by: By
@@ -90,7 +90,7 @@ class Normalized(Reward):
 
     @cached_property
     def facts(self) -> Facts:
-        # The running moments are those of all processes already.
+        # Running moments already include all processes.
         scope: Scope = "sample" if self.by == "running" else self.by
         return Facts(
             name=derived(self.reward, "normalized"),
@@ -137,39 +137,39 @@ class Normalized(Reward):
 
 
 def normalize(reward: Reward, by: By = "group", *, half_life: float | None = None) -> Reward:
-    """A reward with mean 0 and deviation 1: ``0.7 * right + 0.3 * rk.normalize(judge)``.
+    """Return a reward with mean 0 and deviation 1: ``0.7 * right + 0.3 * rk.normalize(judge)``.
 
-    ``(x - mean) / (deviation + 1e-4)``. Within a group of completions scored 1, 2, 3 it is -1, 0, 1, and 0 where all
-    are alike. A sum of rewards that are normalized within the group and weighted is what GDPO trains on (TRL's
-    ``multi_objective_aggregation="normalize_then_sum"``), for any trainer and for parts of a tree.
+    The formula is ``(x - mean) / (deviation + 1e-4)``. A group scored 1, 2, 3 becomes -1, 0, 1; a group of equal scores
+    becomes 0. A weighted sum of rewards that are normalized within the group is what GDPO trains on (TRL's
+    ``multi_objective_aggregation="normalize_then_sum"``); this one works with any trainer, and for parts of a tree.
+
+    Inside a gate, completions for which the gate is closed still count in the mean and the deviation.
 
     Args:
-        reward: what is normalized; what abstains or fails is left out of mean and deviation.
-        by: ``"group"``: among the completions of a prompt (sample deviation, as TRL takes it); ``"batch"``: among all
-            completions of the batch, of all processes; ``"running"``: by the training so far, over all processes:
-            before the first batch is done it is the reward itself, and so it is outside of training.
-        half_life: for ``"running"``: what is as many batches old counts half; 50 by default.
-
-    Inside a gate the closed completions of a group, or of the batch, count among the others.
+        reward: the reward to normalize. Rows that abstain or fail are left out of mean and deviation.
+        by: ``"group"``: over the completions of a prompt (sample deviation, as in TRL); ``"batch"``: over all
+            completions of the batch and of all processes; ``"running"``: over the training so far, of all processes.
+            Before the first batch, and outside of training, ``"running"`` leaves the reward as it is.
+        half_life: for ``"running"``: the number of batches after which a batch counts half, above 0; 50 by default.
 
     Raises:
-        RewardDefinitionError: another `by`, a half-life that is not above 0, or ``"running"`` for a reward without a
-            name (write ``.named(...)``).
-        BindingError: while scoring: a process got part of a group, and cannot bring it together.
+        RewardDefinitionError: `by` is unknown, `half_life` is not above 0, or `by` is ``"running"`` and the reward has
+            no name (use ``.named(...)``).
+        BindingError: while scoring: a process got only a part of a group.
     """
     item = as_reward(reward, "normalize")
     if by not in get_args(By):
-        raise RewardDefinitionError(f"normalize: by is one of {', '.join(get_args(By))}, got {shorten(by)}")
+        raise RewardDefinitionError(f"normalize: by must be one of {', '.join(get_args(By))}, got {shorten(by)}")
     if by != "running":
         if half_life is not None:
-            raise RewardDefinitionError(f'normalize: half_life is for by="running", not for by={by!r}')
+            raise RewardDefinitionError(f'normalize: by={by!r} has no half_life. Drop half_life=, or pass by="running"')
         return Normalized(item, by, None)
     life = 50.0 if half_life is None else number(half_life, "normalize: half_life")
     if life <= 0.0:
-        raise RewardDefinitionError(f"normalize: half_life is a number of batches above 0, got {life:g}")
+        raise RewardDefinitionError(f"normalize: half_life must be a number of batches above 0, got {life:g}")
     if item.facts.generic or not item.name or not item.facts.logged:
         raise RewardDefinitionError(
-            f"normalize: {item!r} has no mean in the log under a name of its own to follow; give it one with "
-            ".named(...)"
+            f'normalize: by="running" follows the logged mean of a component, but {item!r} has no name of its own. '
+            'Name it: reward.named("...")'
         )
     return Normalized(item, by, RunningMoments(item.name, life, item))

@@ -1,4 +1,4 @@
-"""Rewards in order: the first decides (`lexicographic`), or the first that is good enough is taken (`best_of`)."""
+"""Rewards in order: the first one decides (`lexicographic`), or the first one that is good enough (`best_of`)."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from rewardkit.core.progress.bounds import TOLERANCE
 from rewardkit.core.tree.reward import Evaluation, Facts, Reward, Steps
 
 MOST_BITS = 21
-"""Of the 24 that a float32 has: what is left is for sums with other rewards."""
+"""The bits used of the 24 in a float32; the rest is for sums with other rewards."""
 
 
 @final
 @dataclass(frozen=True)
 class Lexicographic(Reward):
-    """Each reward counts only between completions that are alike in all before it."""
+    """Each reward only ranks completions that are equal in all rewards before it."""
 
     rewards: tuple[Reward, ...]
     levels: int
@@ -34,12 +34,12 @@ class Lexicographic(Reward):
 
     def _evaluate(self, evaluation: Evaluation, rows: Rows) -> Steps:
         columns: list[Column] = yield [(reward, rows) for reward in self.rewards]
-        # Digits of a number: as long as one is the same, the next decides.
+        # The rewards are the digits of one number, the most significant first.
         total = np.zeros(len(rows))
         for place, (reward, column) in enumerate(zip(self.rewards, columns, strict=True), 1):
             low, high = reward.bounds
             digit = self.levels * np.clip((column.values - low) / ((high - low) or 1.0), 0.0, 1.0)
-            if place < len(columns):  # nothing comes after the last: it may differ by any amount
+            if place < len(columns):  # nothing comes after the last digit, so it keeps its fraction
                 digit = np.floor(digit + TOLERANCE)
             total += np.where(column.contributing, digit, 0.0) / (self.levels + 1.0) ** place
         highest = 1.0 - (self.levels + 1.0) ** -len(columns)
@@ -56,7 +56,7 @@ class Lexicographic(Reward):
 @final
 @dataclass(frozen=True)
 class BestOf(Reward):
-    """The highest of several, evaluated in order until nothing later could beat it."""
+    """The highest of several rewards, evaluated in order until no later one can be higher."""
 
     rewards: tuple[Reward, ...]
 
@@ -92,50 +92,52 @@ class BestOf(Reward):
 
 
 def lexicographic(*rewards: Any, levels: int = 10) -> Reward:
-    """The first reward decides; each later one only between completions that are alike in all before it.
+    """Return a reward in which the first reward decides; each later one only breaks ties.
 
-    ``rk.lexicographic(right, short, levels=1)`` ranks every right completion above every wrong one, and among them the
-    shorter above the longer. 0 to 1, one term.
+    ``rk.lexicographic(right, short, levels=1)`` ranks every right completion above every wrong one, and shorter ones
+    above longer ones among equals. It scores from 0 to 1, and is one term.
 
     Args:
-        rewards: the most important first, two or more, or one list of them. Their bounds must be finite. What abstains
-            counts as its lowest.
-        levels: steps into which each reward but the last is cut between its bounds: two completions within one step
-            are alike. 1 is enough for a reward of 0 and 1. A step of the first is worth more than all that follows,
-            so more levels and more rewards leave less for the later ones.
+        rewards: two or more rewards, or one list of them, the most important first. Their bounds must be finite. A
+            reward that abstains counts as its lowest score.
+        levels: the number of equal steps into which each reward but the last is divided, at least 1. Completions
+            within one step are equal. 1 is enough for a reward that is either 0 or 1. A step of the first reward is
+            worth more than all later rewards together, so more levels leave less for the later ones.
 
     Raises:
-        RewardDefinitionError: fewer than two rewards, one without finite bounds, levels that are no count from 1 on,
-            or more levels and rewards than a float can tell apart.
+        RewardDefinitionError: fewer than two rewards, bounds that are not finite, `levels` below 1, or more levels and
+            rewards than a float32 can tell apart.
+        RewardTypeError: an item is not a reward.
     """
     items = listed_rewards("lexicographic", rewards, least=2)
     if isinstance(levels, bool) or not isinstance(levels, int) or levels < 1:
-        raise RewardDefinitionError(f"lexicographic: levels is a number of steps from 1 on, got {shorten(levels)}")
+        raise RewardDefinitionError(f"lexicographic: levels must be a whole number, at least 1, got {shorten(levels)}")
     for item in items:
         if not math.isfinite(item.bounds[1] - item.bounds[0]):
             raise RewardDefinitionError(
-                f"lexicographic: {item!r} has the bounds {item.bounds}; steps between them need finite ones: declare "
+                f"lexicographic: {item!r} has the bounds {item.bounds}, but its levels need finite bounds. Declare "
                 "them, or use .clip(low, high)"
             )
     if len(items) * math.log2(levels + 1) > MOST_BITS:
         raise RewardDefinitionError(
             f"lexicographic: {len(items)} rewards of {levels} levels are more than the trainer's float32 can tell "
-            "apart; take fewer levels, or fewer rewards"
+            "apart. Use fewer levels or fewer rewards"
         )
     return Lexicographic(items, levels)
 
 
 def best_of(*rewards: Any) -> Reward:
-    """The highest of several rewards, the cheap ones first: what cannot be beaten any more is not compared further.
+    """Return the highest of several rewards, and skip those that can no longer be the highest. Put cheap ones first.
 
-    ``rk.best_of(rk.exact("answer"), rk.math_equal("answer"))`` asks the second only where the first gives less than 1.
-    The note is that of the winner. It is one term; its rewards are logged as components.
+    ``rk.best_of(rk.exact("answer"), rk.math_equal("answer"))`` evaluates the second reward only if the first is below
+    1. The note is that of the highest reward. It is one term; its rewards are logged as components.
 
     Args:
-        rewards: two or more, or one list of them, in the order in which they are evaluated. What abstains is left out;
-            where one fails before the best is sure, the sample failed.
+        rewards: two or more rewards, or one list of them, in the order of evaluation. Rewards that abstain are left
+            out. If one fails before the highest is known, the completion fails.
 
     Raises:
-        RewardDefinitionError: fewer than two rewards.
+        RewardDefinitionError: there are fewer than two rewards.
+        RewardTypeError: an item is not a reward.
     """
     return BestOf(listed_rewards("best_of", rewards, least=2))

@@ -1,4 +1,4 @@
-"""Penalties: ``rk.penalty(rk.no_refusal(), 0.5)`` is 0 where all is well and -0.5 where the policy refuses."""
+"""Penalties: ``rk.penalty(rk.no_refusal(), 0.5)`` is -0.5 if the policy refuses, and 0 if not."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rewardkit.core.tree.reward import Evaluation, Facts, Reward, Steps, as_rewa
 @final
 @dataclass(frozen=True)
 class Penalty(Reward):
-    """What a reward lacks of its best, as a negative number."""
+    """A reward minus its highest score, scaled to `size`."""
 
     reward: Reward
     size: float
@@ -46,28 +46,31 @@ class Penalty(Reward):
 
 
 def penalty(reward: Reward, size: float = 1.0) -> Reward:
-    """A reward as a penalty: 0 at its best, down to -`size` at its worst, so that it only ever takes away.
+    """Return a reward as a penalty: 0 at its highest score, down to ``-size`` at its lowest.
 
-    ``accuracy + rk.penalty(rk.contains_none(["As an AI"]), 0.3)`` takes 0.3 from a completion that says it. Within a
-    plain sum this ranks completions as the reward itself would; it makes a difference behind a gate, where the closed
-    rows are paid 0: a passing completion can then score less than a failing one, so keep penalties outside, or below
-    what passing earns.
+    ``accuracy + rk.penalty(rk.contains_none(["As an AI"]), 0.3)`` takes 0.3 from a completion that says so. In a plain
+    sum the penalty ranks completions as the reward would. Behind a gate it does not: a completion that fails the gate
+    scores 0, and one that passes can score less. So put penalties outside of gates, or keep them smaller than what
+    passing earns.
 
     Args:
-        reward: high where all is well; its bounds must be finite.
-        size: of the whole penalty, above 0.
+        reward: a reward with finite bounds that is high for good completions.
+        size: the largest penalty, above 0.
 
     Raises:
-        RewardDefinitionError: bounds that are not finite, a size that is not above 0.
+        RewardDefinitionError: the bounds are not finite, or `size` is not above 0.
+        RewardTypeError: `reward` is not a reward.
     """
     item = as_reward(reward, "penalty")
     checked = number(size, "penalty: size")
     if checked <= 0.0:
-        raise RewardDefinitionError(f"penalty: size is a number above 0, got {checked:g}; the sign comes by itself")
+        raise RewardDefinitionError(
+            f"penalty: size must be above 0, got {checked:g}. Write it without a sign: a penalty is always subtracted"
+        )
     low, high = item.bounds
     if not math.isfinite(high - low) or low == high:
         raise RewardDefinitionError(
-            f"penalty: {item!r} has the bounds {item.bounds}; how much it lacks needs two finite ones: declare "
+            f"penalty: {item!r} has the bounds {item.bounds}, but a penalty needs two different finite bounds. Declare "
             "them, or use .clip(low, high)"
         )
     return Penalty(item, checked)

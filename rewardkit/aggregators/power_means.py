@@ -1,7 +1,8 @@
-"""Geometric and harmonic means: ``rk.geometric_mean(form, accuracy)`` is high only where both are.
+"""Geometric and harmonic means: ``rk.geometric_mean(form, accuracy)`` is high only if both are high.
 
-Between product and average: one weak side costs more than in an average, and two of 0.25 make 0.25, not 0.06. They are
-not additive: each is one term, its children are logged as components. What abstained is left out.
+They are between a product and an average: one low score costs more than in an average, and two scores of 0.25 make
+0.25, not 0.06. They are not additive: each is one term, and its rewards are logged as components. Rewards that abstain
+are left out.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from rewardkit.core.tree.algebra import WeightedSum, schedules_of, weighted
 from rewardkit.core.tree.reward import Evaluation, Facts, Reward, Steps, Tunable
 
 SMALLEST = float(np.finfo(np.float64).tiny)
-"""Stands in for a zero that would be divided by."""
+"""Replaces a divisor of zero."""
 
 Kind = Literal["geometric_mean", "harmonic_mean"]
 
@@ -28,7 +29,7 @@ Kind = Literal["geometric_mean", "harmonic_mean"]
 @final
 @dataclass(frozen=True)
 class PowerMean(Reward):
-    """A mean of logarithms or of reciprocals, taken back."""
+    """The weighted geometric or harmonic mean of several rewards."""
 
     kind: Kind
     items: tuple[tuple[Weight, Reward], ...]
@@ -36,11 +37,13 @@ class PowerMean(Reward):
     def __post_init__(self) -> None:
         for weight, reward in self.items:
             if weight_bounds(weight)[0] < 0.0:
-                raise RewardDefinitionError(f"{self.kind}: the weight {weight!r} of {reward!r} gets negative")
+                raise RewardDefinitionError(
+                    f"{self.kind}: the weight {weight!r} of {reward!r} becomes negative. Use weights of at least 0"
+                )
             if not reward.bounds[0] >= 0.0:
                 raise RewardDefinitionError(
-                    f"{self.kind}: {reward!r} can go down to {reward.bounds[0]:g}, and a "
-                    f"{self.kind.replace('_', ' ')} is of numbers from 0 on: use .clip(0, 1), or rk.weighted_mean"
+                    f"{self.kind}: {reward!r} can go down to {reward.bounds[0]:g}, but a "
+                    f"{self.kind.replace('_', ' ')} needs scores of at least 0. Use .clip(0, 1), or rk.weighted_mean"
                 )
 
     @cached_property
@@ -66,22 +69,22 @@ class PowerMean(Reward):
         result = Column.combined(
             [(column, weight != 0.0) for weight, column in columns], self._mean(weights, values), rows
         )
-        # Where all weights are zero now there is no mean of anything.
+        # If all weights are zero now, there is no mean.
         result.fill(rows & (weights.sum(axis=0) <= 0.0) & result.contributing, Column.abstained(len(rows)))
         return result
 
     def _mean(self, weights: Floats, values: Floats) -> Floats:
-        """(n,) of (items, n) each; 0 where a value that counts is 0."""
+        """Return the means, (n,), of (items, n) weights and values; 0 if a value with a weight is 0."""
         counted = weights > 0.0
-        weights = weights / np.maximum(weights.max(axis=0), SMALLEST)  # so that tiny ones do not vanish
+        weights = weights / np.maximum(weights.max(axis=0), SMALLEST)  # so that tiny weights do not vanish
         total = np.maximum(weights.sum(axis=0), SMALLEST)
         positive = np.where(counted & (values > 0.0), values, 1.0)
         if self.kind == "geometric_mean":
             mean = np.exp((weights * np.log(positive)).sum(axis=0) / total)
         else:
-            with np.errstate(over="ignore"):  # the reciprocal of next to nothing
+            with np.errstate(over="ignore"):  # the reciprocal of a tiny number
                 mean = total / np.maximum((weights / positive).sum(axis=0), SMALLEST)
-        # The roundings of logarithms must not lead out of the declared bounds.
+        # Rounding errors of logarithms must not leave the declared bounds.
         low = np.where(counted, values, np.inf).min(axis=0)
         high = np.where(counted, values, -np.inf).max(axis=0)
         return np.where((counted & (values <= 0.0)).any(axis=0), 0.0, np.clip(mean, low, high))
@@ -91,23 +94,25 @@ class PowerMean(Reward):
 
 
 def geometric_mean(*items: Any) -> Reward:
-    """The weighted geometric mean: ``rk.geometric_mean(a, b)`` gives 0.6 where `a` gives 0.9 and `b` 0.4.
+    """Return the weighted geometric mean: ``rk.geometric_mean(a, b)`` is 0.6 if `a` is 0.9 and `b` is 0.4.
 
-    ``exp(sum(w * log(x)) / sum(w))``; 0.0 where a reward that counts is 0.
+    The formula is ``exp(sum(w * log(x)) / sum(w))``. It is 0.0 if a reward with a weight is 0.
 
     Args:
-        items: as for ``rk.weighted_mean``; no reward may be able to go below 0.
+        items: as for ``rk.weighted_mean``. The bounds of every reward must start at 0 or above.
 
     Raises:
-        RewardDefinitionError: a weight or a reward that can be negative.
+        RewardDefinitionError: a weight or a reward can be negative.
+        RewardTypeError: an item is neither a weight nor a reward.
     """
     return _power_mean("geometric_mean", items)
 
 
 def harmonic_mean(*items: Any) -> Reward:
-    """The weighted harmonic mean: ``rk.harmonic_mean(precision, recall)`` is their F1.
+    """Return the weighted harmonic mean: ``rk.harmonic_mean(precision, recall)`` is the F1 score.
 
-    ``sum(w) / sum(w / x)``; 0.0 where a reward that counts is 0. Arguments and errors as in ``rk.geometric_mean``.
+    The formula is ``sum(w) / sum(w / x)``. It is 0.0 if a reward with a weight is 0. Arguments and errors are those of
+    ``rk.geometric_mean``.
     """
     return _power_mean("harmonic_mean", items)
 

@@ -1,7 +1,7 @@
 """Rewards relative to the group: ``rk.rank_in_group(accuracy)`` is 1.0 for the best completion of a prompt.
 
-A group is all completions of one prompt. Where the trainer spreads it over several processes, its adapter brings it
-together before anything is scored.
+A group is all completions of one prompt. If the trainer spreads it over several processes, the adapter collects it
+before it is scored.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from rewardkit.core.tree.reward import Evaluation, Facts, Reward, Steps, as_rewa
 @final
 @dataclass(frozen=True)
 class RankInGroup(Reward):
-    """The share of the rest of its group that a completion beats, ties half."""
+    """The share of its group that a completion beats; a tie counts half."""
 
     reward: Reward
 
@@ -43,7 +43,7 @@ class RankInGroup(Reward):
         for members in evaluation.batch.members(rows & column.contributing):
             ranks[members] = _ranks(column.values[members])
         result = Column.combined([(column, True)], ranks, rows)
-        result.codes[result.contributing < column.contributing] = ABSTAINED  # alone, there is no rank
+        result.codes[result.contributing < column.contributing] = ABSTAINED  # a single completion has no rank
         return result
 
     def _rebuilt(self, children: tuple[Reward, ...], numbers: tuple[Any, ...]) -> Reward:
@@ -54,11 +54,11 @@ class RankInGroup(Reward):
 
 
 def _ranks(values: Floats) -> Floats:
-    """(k,) the share of the others that each value is above, those alike half; NaN for a single one."""
+    """Return the share of the others that each of `values`, (k,), beats; a tie counts half. NaN for a single value."""
     if len(values) < 2:
         return np.full(len(values), np.nan)
     order = np.argsort(values)
-    alike = np.zeros(len(values), dtype=np.int64)  # those that follow one another within the tolerance
+    alike = np.zeros(len(values), dtype=np.int64)  # the same number for neighbors within the tolerance
     alike[order[1:]] = np.cumsum(np.diff(values[order]) > TOLERANCE)
     sizes = np.bincount(alike)
     below = np.cumsum(sizes) - sizes
@@ -67,17 +67,18 @@ def _ranks(values: Floats) -> Floats:
 
 
 def rank_in_group(reward: Reward) -> Reward:
-    """How a completion does among those of its prompt: 1.0 the best, 0.0 the worst, ties share the middle.
+    """Return the rank of a completion among those of its prompt: 1.0 for the best, 0.0 for the worst.
 
-    Only the order counts then, not by how much: a judge's scale, or one outlier, changes nothing. Four completions that
-    `reward` gives 0.1, 0.5, 0.5, 9.0 get 0.0, 0.5, 0.5, 1.0; where all are alike each gets 0.5, which carries no
-    advantage. Inside a gate the closed completions of a group count among the others.
+    Scores of 0.1, 0.5, 0.5 and 9.0 become 0.0, 0.5, 0.5 and 1.0. Only the order counts, so the scale of a judge or one
+    outlier makes no difference. If all scores are equal, each completion gets 0.5, and no advantage. Inside a gate,
+    completions for which the gate is closed are ranked, too.
 
     Args:
-        reward: what ranks them, within 1e-9. What abstained or failed is left out of the ranking; who is left alone
-            abstains.
+        reward: the reward to rank by; scores within 1e-9 are equal. Completions that abstain or fail are not ranked,
+            and a completion that is left alone abstains.
 
     Raises:
-        BindingError: while scoring: a process got part of a group, and cannot bring it together.
+        RewardTypeError: `reward` is not a reward.
+        BindingError: while scoring: a process got only a part of a group.
     """
     return RankInGroup(as_reward(reward, "rank_in_group"))

@@ -1,4 +1,4 @@
-"""Routes: ``rk.route({"math": accuracy, "code": tests}, by="task")`` scores each sample by its own task's reward."""
+"""Routes: ``rk.route({"math": accuracy, "code": tests}, by="task")`` scores each row by the reward for its task."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rewardkit.core.tree.reward import Evaluation, Facts, Reward, Steps, as_rewa
 @final
 @dataclass(frozen=True)
 class Route(Reward):
-    """Chooses a reward per row by a column's value; the others are neither evaluated nor bound to their columns."""
+    """Chooses a reward for each row by the value of a column. The other rewards are not evaluated."""
 
     branches: tuple[tuple[Any, Reward], ...]
     by: str
@@ -47,10 +47,10 @@ class Route(Reward):
         )
 
     def _branch(self, batch: Batch, rows: Rows) -> Numbers:
-        """(n,) which of its children each row chooses; -1 for none, and outside of `rows`."""
+        """Return the index of the child that each row chooses, (n,); -1 for none, and outside of `rows`."""
         if self.by not in batch.columns:
             raise BindingError(
-                f"route by {self.by!r}: the data has no such column. Columns: {', '.join(batch.columns) or 'none'}."
+                f"route by {self.by!r}: the data has no such column. Its columns: {', '.join(batch.columns) or 'none'}."
                 + near_miss(self.by, batch.columns)
             )
         positions = {key: position for position, (key, _) in enumerate(self.branches)}
@@ -60,17 +60,17 @@ class Route(Reward):
             key = batch.columns[self.by][row]
             try:
                 chosen[row] = positions.get(key, otherwise)
-            except TypeError:  # a list, say: no key of a mapping
+            except TypeError:  # a list, for example, cannot be a key
                 chosen[row] = otherwise
         return chosen
 
     def _chosen(self, batch: Batch, rows: Rows) -> list[tuple[Reward, Rows]]:
-        """Each branch with the rows that are its own."""
+        """Return each branch with its rows."""
         chosen = self._branch(batch, rows)
         for row in np.flatnonzero(rows & (chosen < 0))[:1].tolist():
             key, known = batch.columns[self.by][row], [key for key, _ in self.branches]
             raise RewardFailure(
-                f"route by {self.by!r}: row {row} has {shorten(key)}, which is none of "
+                f"route by {self.by!r}: row {row} has {shorten(key)}, which is not one of "
                 f"{', '.join(map(shorten, known))}.{_hint(key, known)}"
             )
         return [(reward, chosen == position) for position, reward in enumerate(self.children)]
@@ -98,32 +98,37 @@ class Route(Reward):
 
 
 def _hint(key: Any, known: Iterable[Any]) -> str:
-    """What to do about a cell without a branch."""
-    alike = next((other for other in known if str(other) == str(key)), None)
-    if alike is not None:
-        return f" The cell is a {type(key).__name__}, the key a {type(alike).__name__}: write the key as the cell"
-    return f"{near_miss(str(key), map(str, known))} Add a branch for it, or a default="
+    """Return how to fix a cell without a branch."""
+    same = next((other for other in known if str(other) == str(key)), None)
+    if same is not None:
+        types = type(key).__name__, type(same).__name__
+        return f" The cell is of type {types[0]}, the key of type {types[1]}. Write the key as {key!r}"
+    return f"{near_miss(str(key), map(str, known))} Add a branch for it, or pass default="
 
 
 def route(branches: Mapping[Any, Reward], by: str, default: Reward | None = None) -> Reward:
-    """The reward of each sample's own kind: ``rk.route({"math": a, "code": b}, by="task")``.
+    """Return a reward that depends on a column: ``rk.route({"math": a, "code": b}, by="task")``.
 
-    Only the chosen branch is evaluated, and only its columns are read: cells of other tasks may be None. The other
-    branches abstain, so that each one's mean is its own.
+    Only the chosen branch is evaluated, and only its columns are read, so cells of other tasks may be None. The other
+    branches abstain, so the mean of each branch covers only its own rows.
 
     Args:
-        branches: value of the column -> reward.
-        by: the dataset column that chooses.
-        default: for values without a branch; without it they are an error.
+        branches: column value -> reward.
+        by: the name of the dataset column that chooses the branch.
+        default: the reward for values without a branch. Without it, they are an error.
 
     Raises:
-        RewardDefinitionError: no branches, or `by` is no column name.
-        RewardFailure: while scoring: a value without a branch.
+        RewardDefinitionError: there are no branches, or `by` is not a column name.
+        RewardTypeError: a branch is not a reward.
+        BindingError: while scoring: the data has no column `by`.
+        RewardFailure: while scoring: a value has no branch.
     """
     if not isinstance(branches, Mapping) or not branches:
-        raise RewardDefinitionError(f"route needs a mapping of values to rewards, got {shorten(branches)}")
+        raise RewardDefinitionError(
+            f'route needs a mapping of values to rewards, such as {{"math": reward}}, got {shorten(branches)}'
+        )
     if not isinstance(by, str) or not by:
-        raise RewardDefinitionError(f"route: by= is the name of a column, got {shorten(by)}")
+        raise RewardDefinitionError(f"route: by= must be the name of a column, got {shorten(by)}")
     return Route(
         tuple((key, as_reward(reward, f"route: the branch {key!r}")) for key, reward in branches.items()),
         by,

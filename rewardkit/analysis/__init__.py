@@ -1,1 +1,1 @@
-"""What scores say, as pure functions over arrays and tables."""
+"""Analysis of scores: pure functions over arrays and tables."""

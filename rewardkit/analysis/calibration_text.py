@@ -1,38 +1,36 @@
-"""A calibration as plain text: a table of ranks, one of scales, the confusion, the misjudged, the warnings."""
+"""The plain text of a calibration: tables of ranks and scales, the confusion table, misjudged cases, warnings."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
+from rewardkit.analysis.component_calibration import ComponentCalibration
 from rewardkit.analysis.discrimination import Pairs
+from rewardkit.analysis.misjudged import Case
 from rewardkit.analysis.presentation import UNKNOWN, aligned, decimal, excerpt, percent, short
 from rewardkit.analysis.reliability import Confusion
 
-if TYPE_CHECKING:
-    from rewardkit.analysis.calibration import Calibration, ComponentCalibration
-    from rewardkit.analysis.misjudged import Case
 
-
-def as_text(found: Calibration) -> str:
-    """All that a person wants to see, without a line break at the end."""
-    labels = "grades" if found.good is None else f"{found.good:,} good, {found.bad:,} bad"
-    parts = [*found.components, found.total]
-    if len(found.components) == 1 and found.components[0].overall == found.total.overall:
-        parts = [found.total]  # a single component is the total
+def as_text(
+    headline: str, total: ComponentCalibration, components: Sequence[ComponentCalibration], warnings: Sequence[str]
+) -> str:
+    """Return the whole calibration as text, without a line break at the end."""
+    parts = [*components, total]
+    if len(components) == 1 and components[0].overall == total.overall:
+        parts = [total]  # a single component is the total
     sections = [
-        [f"{found.rows:,} completions of {found.groups:,} prompts: {labels}"],
+        [headline],
         ["Does the better completion score higher?", *aligned(list(_ranks(parts)))],
         ["What does a score mean?", *aligned(list(_scales(parts)))],
         *(
             [f"Confusion of the total at {short(table.threshold)} ({why})", *_confusion(table)]
-            for table, why in ((found.total.best, "the best threshold"), (found.total.given, "as asked"))
+            for table, why in ((total.best, "the best threshold"), (total.given, "your threshold"))
             if table is not None
         ),
-        _reliability(found.total),
-        _cases("Bad completions with the highest total", found.total.too_high),
-        _cases("Good completions with the lowest total", found.total.too_low),
-        [f"! {warning}" for warning in found.warnings],
+        _reliability(total),
+        _cases("Bad completions with the highest total", total.too_high),
+        _cases("Good completions with the lowest total", total.too_low),
+        [f"! {warning}" for warning in warnings],
     ]
     return "\n\n".join("\n".join(section) for section in sections if section)
 
@@ -87,7 +85,7 @@ def _confusion(table: Confusion) -> list[str]:
 
 
 def _reliability(total: ComponentCalibration) -> list[str]:
-    """The curve of the total; nothing where a single bin holds everything."""
+    """Return the lines of the reliability curve; none if a single bin holds everything."""
     if len(total.reliability) < 2:
         return []
     lines = [["score", "completions", "mean score", "mean label"]]

@@ -1,7 +1,7 @@
-"""Discrimination: whether the better completion scores higher, whatever the scale.
+"""Discrimination: whether the better completion scores higher, on any scale.
 
 ``pairs(np.array([0.9, 0.2, 0.2]), np.array([True, True, False]), groups)`` counts ``Pairs(right=1, tied=1, wrong=0)``
-where all three are of one group. GRPO learns nothing from a tie, and the opposite from a wrong pair.
+if all three are in one group. GRPO learns nothing from a tie, and the opposite from a wrong pair.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from rewardkit.core.batch.column import Floats, Rows
 
 Numbers = NDArray[np.int64]
 Labels = Rows | Floats
-"""(n,) bool, True for a good completion; or grades, of which a higher one is better."""
+"""(n,) bool, True for a good completion; or grades, where higher is better."""
 
-_DECIMALS = 8  # coarser than the tolerance of thresholds, so that distinct scores stay so
+_DECIMALS = 8  # coarser than the tolerance of thresholds, so that distinct scores stay distinct
 
 
 def settled(scores: Floats) -> Floats:
-    """`scores` to eight decimals, so that ``0.1 + 0.2`` and ``0.3`` are a tie and no ranking."""
+    """Round `scores` to eight decimals, so that ``0.1 + 0.2`` and ``0.3`` are a tie."""
     with np.errstate(over="ignore", invalid="ignore"):
         rounded = np.round(scores, _DECIMALS)
     return np.where(np.isfinite(rounded), rounded, scores) + 0.0  # -0.0 becomes 0.0
@@ -29,12 +29,12 @@ def settled(scores: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Pairs:
-    """Pairs of a better and a worse completion, by which of the two scores higher.
+    """Counts of pairs of a better and a worse completion, by which of the two scores higher.
 
     Attributes:
-        right: the better one does.
-        tied: both score alike.
-        wrong: the worse one does.
+        right: the better one scores higher.
+        tied: both score the same.
+        wrong: the worse one scores higher.
     """
 
     right: int
@@ -47,7 +47,7 @@ class Pairs:
 
     @property
     def accuracy(self) -> float | None:
-        """The share of pairs that are right; None without any pair."""
+        """The share of pairs that are right; None if there is no pair."""
         return self.right / self.count if self.count else None
 
     @property
@@ -62,21 +62,21 @@ class Pairs:
 
     @property
     def auc(self) -> float | None:
-        """``(right + tied / 2) / count``: the area under the ROC curve; None where one class is missing.
+        """``(right + tied / 2) / count``: the area under the ROC curve; None if a class is missing.
 
-        It is the Mann-Whitney statistic (Hanley and McNeil 1982, Radiology 143:29), and for grades Harrell's C
-        (Harrell et al. 1982, JAMA 247:2543), of which it is the case of two grades.
+        It is the Mann-Whitney statistic (Hanley and McNeil 1982, Radiology 143:29). For grades it is Harrell's C
+        (Harrell et al. 1982, JAMA 247:2543), which generalizes it to more than two grades.
         """
         return (self.right + self.tied / 2.0) / self.count if self.count else None
 
 
 def pairs(scores: Floats, labels: Labels, groups: Numbers | None = None) -> Pairs:
-    """How often the better of two completions scores higher, over all pairs of unequal labels.
+    """Count how often the better of two completions scores higher, over all pairs with different labels.
 
     Args:
-        scores: (n,), NaN where there is none: such rows are left out.
+        scores: (n,), NaN if there is no score: such rows are left out.
         labels: (n,) bool, or grades.
-        groups: (n,) only pairs within one group count; None: all pairs.
+        groups: (n,) count only pairs within one group; None counts all pairs.
     """
     kept = ~np.isnan(scores)
     own = np.asarray(labels)[kept]
@@ -84,7 +84,7 @@ def pairs(scores: Floats, labels: Labels, groups: Numbers | None = None) -> Pair
         return Pairs(0, 0, 0)
     values, ranks = np.unique(settled(scores[kept]), return_inverse=True)
     _, numbers = np.unique(np.zeros(len(own)) if groups is None else groups[kept], return_inverse=True)
-    # Each group has a range of keys of its own, in the order of the scores: a search never leaves the group.
+    # Each group has its own range of keys, in the order of the scores, so that a search never leaves the group.
     starts = numbers * len(values)
     keys = starts + ranks
     right = tied = wrong = 0
@@ -101,7 +101,7 @@ def pairs(scores: Floats, labels: Labels, groups: Numbers | None = None) -> Pair
 
 
 def mean_ranks(values: Floats) -> Floats:
-    """(n,) ranks from 1; equal values share the mean of their ranks."""
+    """Return (n,) ranks from 1; equal values share the mean of their ranks."""
     _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
     last = np.cumsum(counts)
     ranks: Floats = (last - (counts - 1) / 2.0)[inverse]
@@ -109,9 +109,9 @@ def mean_ranks(values: Floats) -> Floats:
 
 
 def spearman(scores: Floats, labels: Labels) -> float | None:
-    """The rank correlation of scores (n,) and labels (n,): Pearson's r of their mean ranks, which corrects for ties.
+    """Return the rank correlation of scores (n,) and labels (n,): Pearson's r of their mean ranks, corrected for ties.
 
-    -1 to 1; None where scores or labels are all alike (Spearman 1904, American Journal of Psychology 15:72).
+    -1 to 1; None if all scores or all labels are the same (Spearman 1904, American Journal of Psychology 15:72).
     """
     kept = ~np.isnan(scores)
     if not kept.any():
@@ -132,21 +132,21 @@ def auc_interval(
     replicates: int = 1000,
     seed: int = 0,
 ) -> tuple[float, float] | None:
-    """A confidence interval of the AUC: the percentiles of a bootstrap that draws whole groups with replacement.
+    """Return a confidence interval of the AUC: percentiles of a bootstrap that draws whole groups with replacement.
 
-    Completions of one prompt are no independent draws, so groups are what is drawn (the cluster bootstrap: Field and
-    Welsh 2007, Journal of the Royal Statistical Society B 69:369).
+    Completions of one prompt are not independent, so whole groups are drawn (the cluster bootstrap: Field and Welsh
+    2007, Journal of the Royal Statistical Society B 69:369).
 
     Args:
-        scores: (n,), NaN where there is none.
+        scores: (n,), NaN if there is no score.
         labels: (n,) bool.
-        groups: (n,); None: each row is a group of its own.
-        level: how often the interval holds the true value, 0 to 1.
-        replicates: how many samples are drawn; those without one of the two classes are left out.
-        seed: equal seeds give equal intervals.
+        groups: (n,); None if each row is its own group.
+        level: the confidence level, 0 to 1.
+        replicates: the number of samples to draw; samples without one of the two classes are left out.
+        seed: the same seed gives the same interval.
 
     Returns:
-        Its lower and upper end. None where one class is missing, with fewer than two groups, or without replicates.
+        The lower and upper end; None if a class is missing, if there are fewer than two groups, or without replicates.
     """
     kept = ~np.isnan(scores)
     good = labels[kept]

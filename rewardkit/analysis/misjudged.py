@@ -1,6 +1,6 @@
-"""Misjudged completions: the bad ones that score high and the good ones that score low, with the reasons given.
+"""Misjudged completions: bad ones that score high and good ones that score low, with their notes.
 
-Where every good completion scores above every bad one there is none.
+If every good completion scores above every bad one, there are none.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from rewardkit.core.batch.column import Column, Floats, Rows
 
 @dataclass(frozen=True)
 class Case:
-    """One completion that is misjudged: row 17 is good and scored 0.2.
+    """A misjudged completion: row 17 is good but scored 0.2.
 
     Attributes:
         row: its number in the data, from 0.
-        scores: component -> what it gave, where it was scored.
-        notes: component -> why, where it says so.
+        scores: component -> its score, if it has one.
+        notes: component -> the note of its score, if it has one.
     """
 
     row: int
@@ -41,15 +41,15 @@ def misjudged(
     rows: Numbers | None = None,
     limit: int = 5,
 ) -> tuple[tuple[Case, ...], tuple[Case, ...]]:
-    """(bad ones that score no lower than some good one, good ones that score no higher than some bad one).
+    """Return the bad completions that score as high as a good one, and the good ones that score as low as a bad one.
 
     Args:
-        scores: (n,), NaN where there is none.
+        scores: (n,), NaN if there is no score.
         good: (n,) the labels.
         completions: n texts.
-        components: what is told of each case.
-        rows: (n,) what each row is called, if not by its position.
-        limit: at most so many of each, the worst first; of equal ones the first.
+        components: the components to show for each case.
+        rows: (n,) the number of each row in the data; by default its position.
+        limit: the most cases of each kind, worst first; ties in the order of rows.
     """
     values = settled(scores)
     scored = ~np.isnan(values)

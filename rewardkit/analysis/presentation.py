@@ -1,4 +1,4 @@
-"""How an analysis is shown: aligned plain text for a terminal, and plain values for JSON.
+"""Output of an analysis: aligned plain text for a terminal, and plain values for JSON.
 
 ``aligned([["", "AUC"], ["total", "0.93"]])`` is ``["        AUC", "total  0.93"]``.
 """
@@ -13,11 +13,11 @@ from typing import Any
 from rewardkit.core.batch.table_text import visible
 
 UNKNOWN = "-"
-"""What stands where there is no number."""
+"""The text for a missing number."""
 
 
 def aligned(lines: Sequence[Sequence[str]]) -> list[str]:
-    """One text per line: the first column to the left, all others to the right, two spaces between them."""
+    """Return the lines of a table: first column left-aligned, others right-aligned, two spaces between them."""
     if not lines:
         return []
     shown = [[visible(cell) for cell in line] for line in lines]
@@ -32,7 +32,7 @@ def aligned(lines: Sequence[Sequence[str]]) -> list[str]:
 
 
 def percent(share: float | None) -> str:
-    """0.625 as ``62.5 %``; never ``0.0 %`` or ``100.0 %`` for what is not exactly that."""
+    """Format 0.625 as ``62.5 %``; ``0 %`` and ``100 %`` are exact, never rounded."""
     if share is None:
         return UNKNOWN
     for exact, shown in ((0.0, "0 %"), (1.0, "100 %")):
@@ -43,17 +43,17 @@ def percent(share: float | None) -> str:
 
 
 def decimal(value: float | None) -> str:
-    """0.93333 as ``0.933``."""
+    """Format 0.93333 as ``0.933``."""
     return UNKNOWN if value is None else f"{value:.3f}"
 
 
 def short(value: float | None) -> str:
-    """A number of unknown size, to three digits: ``1``, ``0.125``, ``1.2e+06``."""
+    """Format a number of any size with three digits: ``1``, ``0.125``, ``1.2e+06``."""
     return UNKNOWN if value is None else f"{value:.3g}"
 
 
 def excerpt(text: str, width: int = 80) -> str:
-    """The beginning and the end of `text`, in which the answer often stands, on one line."""
+    """Return the beginning and the end of `text` on one line; the answer is often at the end."""
     if len(text) <= width:
         return visible(text)
     half = (width - 5) // 2
@@ -61,7 +61,7 @@ def excerpt(text: str, width: int = 80) -> str:
 
 
 def json_ready(value: Any) -> Any:
-    """`value` as what JSON can hold: dataclasses as objects, tuples as lists, what is not finite as null."""
+    """Return `value` as plain JSON values: dataclasses as objects, tuples as lists, non-finite numbers as null."""
     if is_dataclass(value) and not isinstance(value, type):
         return {field.name: json_ready(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, Mapping):

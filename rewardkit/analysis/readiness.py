@@ -1,8 +1,8 @@
-"""Readiness: whether a model's samples give a reward anything to learn from, before a GPU hour is spent.
+"""Readiness: whether a model's samples give it something to learn from, before you spend a GPU hour.
 
-``signal_of(table, groups)`` says in how many prompts all completions score alike, which gates nothing passes, which
-components vary, and what a run will cost. ``rewardkit.testing.signals.estimate_signal`` reads the samples, scores them,
-and calls this.
+``signal_of(table, groups)`` reports in how many prompts all completions score the same, which gates no completion
+passes, which components vary, and how much a run costs. ``rewardkit.testing.signals.estimate_signal`` reads the
+samples, scores them, and calls this function.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ from rewardkit.core.batch.table import ScoreTable
 from rewardkit.core.errors import BindingError, RewardDefinitionError
 
 FEW = 2
-"""So many distinct totals are few: a prompt with two of them ranks its completions into right and wrong."""
+"""The number of distinct totals that counts as few: with two, a prompt only has right and wrong completions."""
 
 
 @dataclass(frozen=True)
 class ComponentSignal:
-    """What one component does within the prompts.
+    """The scores of one component within the prompts.
 
     Attributes:
         outcomes: outcome -> share of the completions: ``{"scored": 0.9, "skipped": 0.1}``.
-        mean: over what was scored; None if nothing was.
-        deviation: the sample standard deviation within a prompt, averaged over those with two scored completions.
-        varies: the share of those prompts in which it is not the same for all.
-        advantage_share: the share of the squared advantages that its term causes, as TRL's log has it; None for a
-            component that is no term by itself, and where no total varies.
+        mean: the mean score; None if nothing is scored.
+        deviation: the sample standard deviation within a prompt, averaged over prompts with two scored completions.
+        varies: the share of those prompts in which the score is not the same for all completions.
+        advantage_share: the share of the squared advantages that its term causes, as logged by a training; None if the
+            component is not a term or if no total varies.
     """
 
     name: str
@@ -53,10 +53,10 @@ class GateSignal:
     """How often a gate opens.
 
     Attributes:
-        pass_rate: the share of the completions reaching it that it lets through; None if none reached it.
-        starved: the share of the prompts reaching it in which none passes: GRPO cannot learn what no sample shows.
-            None where the rows that reached it cannot be told.
-        saturated: the share of them in which all pass.
+        pass_rate: the share of completions that pass, among those that reach it; None if none reaches it.
+        starved: the share of prompts in which no completion passes, among those that reach it: GRPO cannot learn what
+            no sample shows. None if it is unknown which rows reached the gate.
+        saturated: the share of those prompts in which all completions pass.
     """
 
     name: str
@@ -67,15 +67,15 @@ class GateSignal:
 
 @dataclass(frozen=True)
 class Calls:
-    """What an expensive component costs, by the completions that it scored or failed on.
+    """The calls of an expensive component: one for each completion that it scored or failed on.
 
-    Too much where completions of a batch are identical, which are asked about once; too little where it is asked and
-    abstains.
+    The estimate is too high if a batch has identical completions (one call for all of them), and too low if the
+    component is called and abstains.
 
     Attributes:
-        per_completion: calls for each completion that is sampled.
-        in_run: those of the whole training; None where its length is not known.
-        cost: their price; None where that is not known.
+        per_completion: the calls per sampled completion.
+        in_run: the calls in the whole training; None if its length is unknown.
+        cost: the price of those calls; None if the price per call is unknown.
     """
 
     component: str
@@ -86,21 +86,22 @@ class Calls:
 
 @dataclass(frozen=True)
 class Signal:
-    """What a model's samples give to learn from. ``print(signal)`` shows it.
+    """The learning signal in a model's samples. ``print(signal)`` shows it.
 
     Attributes:
-        completions: rows; `unscorable` is the share of them without a total.
-        groups: prompts with at least two samples, of which all shares of groups are shares.
-        lone: prompts with one sample, which say nothing and are left out.
-        samples: the smallest and the largest number of samples of a prompt.
-        silent: the share of groups in which all samples score alike: no learning signal.
-        silent_at_lowest: the part of it in which they all have the lowest total that was given (too hard), and
-            `silent_at_highest` the highest (too easy).
+        completions: the number of rows.
+        unscorable: the share of rows without a total.
+        groups: the number of prompts with at least two samples; the shares of groups refer to these.
+        lone: the number of prompts with one sample, which are left out.
+        samples: the smallest and largest number of samples of a prompt.
+        silent: the share of groups in which all samples score the same: no learning signal.
+        silent_at_lowest: the share of groups in which all samples have the lowest total (too hard).
+        silent_at_highest: the share of groups in which all samples have the highest total (too easy).
         few_distinct: the share of groups with at most two distinct totals.
-        num_generations: the size of the groups of the run to come; None for that of the samples.
+        num_generations: the group size of the planned run; None means the number of samples.
         extrapolated: the share of groups with fewer samples than that, for which `varying` is a lower limit.
         varying: the expected share of groups with a learning signal in that run.
-        effective_batch: the expected share of the completions that cause any gradient in it.
+        effective_batch: the expected share of the completions in that run that have a gradient.
         advantage_shares: term -> share of the squared advantages.
     """
 
@@ -124,7 +125,7 @@ class Signal:
     warnings: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as what JSON can hold."""
+        """Return all numbers as plain JSON values."""
         plain: dict[str, Any] = json_ready(self)
         return plain
 
@@ -142,32 +143,23 @@ def signal_of(
     completions_in_run: int | None = None,
     price_per_call: float | Mapping[str, float] | None = None,
 ) -> Signal:
-    """What the samples in `table` give to learn from.
+    """Return the learning signal of the samples in `table`.
 
     Args:
-        table: n rows, as ``rk.score`` gives them: several samples of each prompt.
+        table: n rows, as returned by ``rk.score``: several samples of each prompt.
         groups: (n,) the prompt of each row, as a number.
-        gates: gate -> the rows (n,) that it lets through, and those that it does not; by default, and for None, what
-            the table knows of it.
-        calls: expensive component -> calls that these n rows took.
-        num_generations: completions per prompt in the run to come, at least 2.
-        completions_in_run: how many completions the run will sample.
-        price_per_call: of every component, or by component.
+        gates: gate -> the rows (n,) that pass, and the rows that do not; for None, and by default, only the pass rate
+            of the table is used.
+        calls: expensive component -> the number of calls for these n rows.
+        num_generations: completions per prompt in the planned run, at least 2.
+        completions_in_run: the number of completions that the run will sample.
+        price_per_call: one price for all components, or component -> price.
 
     Raises:
-        BindingError: groups are not one per row, or no prompt has two samples.
+        BindingError: `groups` does not have one value per row, or no prompt has two samples.
         RewardDefinitionError: `num_generations` is below 2.
     """
-    if len(groups) != len(table):
-        raise BindingError(f"groups has {len(groups)} values for {len(table)} rows; one per row is needed")
-    if num_generations is not None and num_generations < 2:
-        raise RewardDefinitionError(f"num_generations is at least 2, for GRPO compares; got {num_generations}")
-    members = [rows for rows in _members(groups) if len(rows) > 1]
-    if not members:
-        raise BindingError(
-            f"none of the {len(table):,} prompts has more than one completion, but GRPO learns from how those of one "
-            "prompt differ: sample several per prompt (and check that their prompts are equal)"
-        )
+    members = _compared(table, groups, num_generations)
     totals = [table.total[rows] for rows in members]
     silent = [own for own in totals if len(multiplicities(own)) < 2]
     low, high = np.nanmin(table.total, initial=np.inf), np.nanmax(table.total, initial=-np.inf)
@@ -190,8 +182,8 @@ def signal_of(
         few_distinct=float(np.mean([len(multiplicities(own)) <= FEW for own in totals])),
         num_generations=num_generations,
         extrapolated=float(np.mean([(num_generations or 0) > len(own) for own in totals])),
-        varying=float(np.mean([one.varies for one in expected])),
-        effective_batch=float(np.mean([one.effective for one in expected])),
+        varying=float(np.mean([draw.varies for draw in expected])),
+        effective_batch=float(np.mean([draw.effective for draw in expected])),
         advantage_shares=caused,
         components=tuple(
             _component(name, column, members, caused.get(name)) for name, column in table.components.items()
@@ -205,14 +197,31 @@ def signal_of(
     return replace(found, warnings=tuple(warnings_of(found)))
 
 
+def _compared(table: ScoreTable, groups: Numbers, num_generations: int | None) -> list[Numbers]:
+    """Return the rows of each group with at least two rows, or raise an error."""
+    if len(groups) != len(table):
+        raise BindingError(f"groups has {len(groups)} values for {len(table)} rows; pass one value per row")
+    if num_generations is not None and num_generations < 2:
+        raise RewardDefinitionError(
+            f"num_generations is {num_generations}; pass at least 2, because GRPO compares completions"
+        )
+    members = [rows for rows in _members(groups) if len(rows) > 1]
+    if not members:
+        raise BindingError(
+            f"each of the {len(table):,} prompts has only one completion, but GRPO learns from how the completions of "
+            "one prompt differ. Sample several completions per prompt (and check that their prompts are equal)"
+        )
+    return members
+
+
 def _members(groups: Numbers) -> list[Numbers]:
-    """The rows of each group."""
+    """Return the rows of each group."""
     order = np.argsort(groups, kind="stable")
     return np.split(order, np.flatnonzero(np.diff(groups[order])) + 1)
 
 
 def _advantage_shares(table: ScoreTable, groups: Numbers) -> dict[str, float]:
-    """Term -> the share of the squared advantages that it causes; nothing where no total varies."""
+    """Return term -> share of the squared advantages; empty if no total varies."""
     order = np.argsort(groups, kind="stable")
     if not table.terms:
         return {}

@@ -1,4 +1,4 @@
-"""A readiness check as plain text, and what is to be warned of in sentences with numbers."""
+"""The plain text of a readiness check, and its warnings."""
 
 from __future__ import annotations
 
@@ -11,30 +11,31 @@ if TYPE_CHECKING:
     from rewardkit.analysis.readiness import ComponentSignal, GateSignal, Signal
 
 MANY_SILENT = 0.25
-"""The share of groups without signal from which on it is worth a warning; likewise of those in which no gate opens."""
+"""Warn if at least this share of groups has no signal, or no completion that passes a gate."""
 
 MOST = 0.95
-"""A term that causes so much of the advantages decides nearly everything."""
+"""Warn if one term causes at least this share of the squared advantages."""
 
 
 def as_text(found: Signal) -> str:
-    """All that a person wants to see, without a line break at the end."""
+    """Return the whole readiness check as text, without a line break at the end."""
     low, high = found.samples
     per_prompt = f"{low}" if low == high else f"{low} to {high}"
     planned = "groups of that size" if found.num_generations is None else f"groups of {found.num_generations}"
-    of_silent = f"{percent(found.silent_at_lowest)} all at the lowest total, {percent(found.silent_at_highest)} all at"
+    lowest, highest = percent(found.silent_at_lowest), percent(found.silent_at_highest)
+    extremes = f"In {lowest} of the prompts all samples have the lowest total, in {highest} the highest."
     about = "at least " if found.extrapolated else ""
     sections = [
         [f"{found.completions:,} completions, {found.groups:,} prompts with {per_prompt} samples each"],
         aligned(
             [
-                ["prompts whose samples all score alike", percent(found.silent)],
+                ["prompts whose samples all score the same", percent(found.silent)],
                 ["prompts with at most two different totals", percent(found.few_distinct)],
                 [f"prompts with a learning signal, in {planned}", about + percent(found.varying)],
-                ["completions that cause any gradient", about + percent(found.effective_batch)],
+                ["completions with a gradient", about + percent(found.effective_batch)],
             ]
         ),
-        [f"Of the prompts, {of_silent} the highest."] if found.silent_at_lowest + found.silent_at_highest else [],
+        [extremes] if found.silent_at_lowest + found.silent_at_highest else [],
         aligned(list(_components(found))),
         aligned(list(_gates(found))) if found.gates else [],
         aligned(list(_calls(found))) if found.calls else [],
@@ -46,55 +47,55 @@ def as_text(found: Signal) -> str:
 def _components(found: Signal) -> Iterator[list[str]]:
     others = [name for name in ("abstained", "failed", "errored", "skipped") if _any(found, name)]
     yield ["component", "scored", *others, "mean", "deviation", "varies in", "of the advantages"]
-    for one in found.components:
+    for component in found.components:
         yield [
-            one.name,
-            *(percent(one.outcomes.get(name, 0.0)) for name in ("scored", *others)),
-            decimal(one.mean),
-            decimal(one.deviation),
-            percent(one.varies),
-            percent(one.advantage_share),
+            component.name,
+            *(percent(component.outcomes.get(name, 0.0)) for name in ("scored", *others)),
+            decimal(component.mean),
+            decimal(component.deviation),
+            percent(component.varies),
+            percent(component.advantage_share),
         ]
-    named = {one.name for one in found.components}
+    named = {component.name for component in found.components}
     for name, share in found.advantage_shares.items():
         if name not in named:
             yield [name, *([UNKNOWN] * (4 + len(others))), percent(share)]
 
 
 def _any(found: Signal, outcome: str) -> bool:
-    return any(outcome in one.outcomes for one in found.components)
+    return any(outcome in component.outcomes for component in found.components)
 
 
 def _gates(found: Signal) -> Iterator[list[str]]:
     yield ["gate", "completions passing", "prompts where none passes", "prompts where all pass"]
-    for one in found.gates:
-        yield [one.name, percent(one.pass_rate), percent(one.starved), percent(one.saturated)]
+    for gate in found.gates:
+        yield [gate.name, percent(gate.pass_rate), percent(gate.starved), percent(gate.saturated)]
 
 
 def _calls(found: Signal) -> Iterator[list[str]]:
     yield ["expensive component", "calls per completion", "calls in the run", "cost"]
-    for one in found.calls:
-        in_run = UNKNOWN if one.in_run is None else f"{one.in_run:,.0f}"
-        cost = UNKNOWN if one.cost is None else f"{one.cost:,.2f}"
-        yield [one.component, decimal(one.per_completion), in_run, cost]
+    for calls in found.calls:
+        in_run = UNKNOWN if calls.in_run is None else f"{calls.in_run:,.0f}"
+        cost = UNKNOWN if calls.cost is None else f"{calls.cost:,.2f}"
+        yield [calls.component, decimal(calls.per_completion), in_run, cost]
 
 
 def warnings_of(found: Signal) -> Iterator[str]:
-    """What stands in the way of learning, the gravest first."""
+    """Yield the obstacles to learning, most serious first."""
     if found.unscorable:
-        yield f"{percent(found.unscorable)} of the completions are unscorable: they have no advantage at all"
+        yield f"{percent(found.unscorable)} of the completions are unscorable: they have no advantage"
     if found.silent >= MANY_SILENT:
         yield (
-            f"in {percent(found.silent)} of the groups all completions score alike: no learning signal there; sample "
-            "more per prompt, choose prompts of medium difficulty, or give partial credit"
+            f"in {percent(found.silent)} of the groups all completions score the same, so there is no learning signal; "
+            "sample more per prompt, choose prompts of medium difficulty, or give partial credit"
         )
     if found.extrapolated:
         yield (
-            f"{percent(found.extrapolated)} of the prompts have fewer than {found.num_generations} samples, so that "
-            "their part is a lower limit; sample at least that many to know"
+            f"{percent(found.extrapolated)} of the prompts have fewer than {found.num_generations} samples, so the "
+            "numbers for the run are lower limits; sample at least that many"
         )
     if found.lone:
-        yield f"{found.lone:,} prompts have one sample alone and are left out"
+        yield f"{found.lone:,} prompts have only one sample and are left out"
     for gate in found.gates:
         yield from _gate(gate)
     for component in found.components:
@@ -102,7 +103,7 @@ def warnings_of(found: Signal) -> Iterator[str]:
     positive = {name: share for name, share in found.advantage_shares.items() if share > 0.0}
     for name, share in positive.items():
         if len(found.advantage_shares) > 1 and share >= MOST:
-            yield f"{name!r} causes {percent(share)} of the squared advantages: the others hardly count"
+            yield f"{name!r} causes {percent(share)} of the squared advantages: the other terms hardly count"
 
 
 def _gate(gate: GateSignal) -> Iterator[str]:
@@ -111,11 +112,11 @@ def _gate(gate: GateSignal) -> Iterator[str]:
     elif gate.pass_rate == 0.0:
         yield f"gate {gate.name!r}: no completion passes, so nothing behind it can be learned"
     elif gate.pass_rate == 1.0:
-        yield f"gate {gate.name!r}: every completion passes, so it teaches nothing any more"
+        yield f"gate {gate.name!r}: every completion passes, so it teaches nothing"
     elif gate.starved is not None and gate.starved >= MANY_SILENT:
         yield (
-            f"gate {gate.name!r}: in {percent(gate.starved)} of the groups no completion passes: GRPO cannot learn "
-            "there what no sample shows; pay for its condition too, or lower its threshold at first"
+            f"gate {gate.name!r}: in {percent(gate.starved)} of the groups no completion passes, and GRPO cannot learn "
+            "what no sample shows; also reward its condition, or start with a lower threshold"
         )
 
 
@@ -123,9 +124,9 @@ def _component(component: ComponentSignal) -> Iterator[str]:
     for outcome, why in (("failed", "could not be computed"), ("errored", "its own code raised")):
         if component.outcomes.get(outcome):
             yield f"{component.name!r} {outcome} on {percent(component.outcomes[outcome])} of the completions: {why}"
-    # A gate may make a component differ that is the same wherever it is scored: then its term has a share.
+    # Behind a gate, even a constant component makes completions differ: then its term has a share.
     if component.varies == 0.0 and abs(component.advantage_share or 0.0) < 1e-9:
-        yield f"{component.name!r} is the same within every group (mean {decimal(component.mean)}): it teaches nothing"
+        yield f"{component.name!r} is constant within every group (mean {decimal(component.mean)}): it teaches nothing"
     elif component.advantage_share is not None and component.advantage_share < 0.0:
         yield (
             f"{component.name!r} works against the rest: its share of the squared advantages is "

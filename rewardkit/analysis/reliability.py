@@ -1,4 +1,4 @@
-"""Reliability: what a score means as a number. Where to cut it, and how often what scores 0.7 is good.
+"""Reliability: the meaning of a score as a number. Where to set a threshold, and how often a score of 0.7 is good.
 
 ``best_threshold(np.array([0.0, 0.4, 0.9]), np.array([False, False, True]))`` is 0.9.
 """
@@ -16,14 +16,14 @@ from rewardkit.core.progress.bounds import TOLERANCE, Bounds
 
 @dataclass(frozen=True)
 class Confusion:
-    """What a threshold makes of the labels: a score of at least `threshold` counts as good.
+    """The confusion table of a threshold: a score of at least `threshold` counts as good.
 
     Attributes:
-        threshold: with a tolerance of 1e-9, as gates have it.
-        true_positives: good ones that reach it.
-        false_positives: bad ones that reach it: what training would be paid for wrongly.
-        true_negatives: bad ones that do not.
-        false_negatives: good ones that do not.
+        threshold: the threshold, with a tolerance of 1e-9 as in gates.
+        true_positives: good completions that reach it.
+        false_positives: bad completions that reach it: training would reward them by mistake.
+        true_negatives: bad completions that do not reach it.
+        false_negatives: good completions that do not reach it.
     """
 
     threshold: float
@@ -34,23 +34,23 @@ class Confusion:
 
     @property
     def accuracy(self) -> float | None:
-        """The share of all rows that are on the right side."""
+        """The share of all rows that are on the correct side."""
         right = self.true_positives + self.true_negatives
         return _share(right, right + self.false_positives + self.false_negatives)
 
     @property
     def precision(self) -> float | None:
-        """The share of good ones among those that reach the threshold."""
+        """The share of good completions among those that reach the threshold."""
         return _share(self.true_positives, self.true_positives + self.false_positives)
 
     @property
     def recall(self) -> float | None:
-        """The share of the good ones that reach the threshold."""
+        """The share of the good completions that reach the threshold."""
         return _share(self.true_positives, self.true_positives + self.false_negatives)
 
     @property
     def false_positive_rate(self) -> float | None:
-        """The share of the bad ones that reach the threshold."""
+        """The share of the bad completions that reach the threshold."""
         return _share(self.false_positives, self.false_positives + self.true_negatives)
 
 
@@ -59,7 +59,7 @@ def _share(part: int, whole: int) -> float | None:
 
 
 def confusion(scores: Floats, labels: Rows, threshold: float) -> Confusion:
-    """The counts at `threshold`; rows without a score (NaN) are left out."""
+    """Return the counts at `threshold`; rows without a score (NaN) are left out."""
     kept = ~np.isnan(scores)
     reached, good = settled(scores[kept]) >= threshold - TOLERANCE, labels[kept]
     return Confusion(
@@ -72,11 +72,11 @@ def confusion(scores: Floats, labels: Rows, threshold: float) -> Confusion:
 
 
 def best_threshold(scores: Floats, labels: Rows) -> float | None:
-    """The score that separates good from bad best: the highest ``recall - false positive rate``.
+    """Return the score that separates good from bad best: the highest ``recall - false positive rate``.
 
-    That is Youden's J (Youden 1950, Cancer 3:32), which does not depend on how many of the rows are good; of equally
-    good ones the one of the highest accuracy, then the highest. It is one of `scores` (n,). None where one class is
-    missing, and where no threshold is better than to call all of them good.
+    This is Youden's J (Youden 1950, Cancer 3:32), which does not depend on the share of good rows. Ties go to the
+    highest accuracy, then to the highest threshold. The result is one of `scores` (n,); None if a class is missing or
+    if no threshold is better than calling all rows good.
     """
     kept = ~np.isnan(scores)
     good = labels[kept]
@@ -85,7 +85,7 @@ def best_threshold(scores: Floats, labels: Rows) -> float | None:
     values, ranks = np.unique(settled(scores[kept]), return_inverse=True)
     reaching_good = np.cumsum(np.bincount(ranks, good, len(values))[::-1])[::-1]
     reaching_bad = np.cumsum(np.bincount(ranks, ~good, len(values))[::-1])[::-1]
-    # In whole numbers, so that equal ones are equal: J times both counts, and the rows that are right less a constant.
+    # Whole numbers compare exactly: J times both counts, and the number of correct rows minus a constant.
     separation = reaching_good * (~good).sum() - reaching_bad * good.sum()
     best = np.lexsort((values, reaching_good - reaching_bad, separation))[-1]
     return float(values[best]) if separation[best] > 0 else None
@@ -96,9 +96,9 @@ class Bin:
     """The rows whose score lies between `lowest` and `highest`.
 
     Attributes:
-        mean_score: what they score on average.
-        mean_label: the share of good ones among them (or their mean grade).
-        good: how many of them are good; None for grades.
+        mean_score: their mean score.
+        mean_label: the share of good completions among them (or their mean grade).
+        good: the number of good completions; None for grades.
     """
 
     lowest: float
@@ -110,16 +110,17 @@ class Bin:
 
 
 def reliability(scores: Floats, labels: Labels, *, bins: int = 10, limits: Bounds | None = None) -> tuple[Bin, ...]:
-    """The reliability curve: scores in `bins` of equal width, against the share of good ones in each.
+    """Return the reliability curve: scores in `bins` of equal width, with the share of good completions in each.
 
     Args:
-        scores: (n,), NaN where there is none.
+        scores: (n,), NaN if there is no score.
         labels: (n,) bool, or grades.
-        limits: where the first bin begins and the last ends; by default 0 and 1 where all scores lie there, else the
-            lowest and the highest score.
+        bins: the number of bins.
+        limits: the start of the first bin and the end of the last; by default 0 and 1 if all scores lie between them,
+            else the lowest and highest score.
 
     Returns:
-        The bins that hold something (Niculescu-Mizil and Caruana 2005, ICML).
+        The bins that are not empty (Niculescu-Mizil and Caruana 2005, ICML).
     """
     kept = ~np.isnan(scores)
     if not kept.any():
@@ -148,15 +149,15 @@ def reliability(scores: Floats, labels: Labels, *, bins: int = 10, limits: Bound
 
 
 def is_share(values: Floats) -> bool:
-    """Whether all of `values` (n,) that are there lie between 0 and 1, so that they can be read as probabilities."""
+    """Whether all known `values` (n,) lie between 0 and 1, so that they can be read as probabilities."""
     known = values[~np.isnan(values)]
     return bool(known.size and known.min() >= -TOLERANCE and known.max() <= 1.0 + TOLERANCE)
 
 
 def calibration_error(bins: tuple[Bin, ...]) -> float | None:
-    """The expected calibration error: ``sum(count / n * |mean score - mean label|)`` over the bins.
+    """Return the expected calibration error: ``sum(count / n * |mean score - mean label|)`` over the bins.
 
-    0 to 1; None without bins (Naeini, Cooper and Hauskrecht 2015, AAAI; Guo et al. 2017, arXiv:1706.04599).
+    0 to 1; None if there are no bins (Naeini, Cooper and Hauskrecht 2015, AAAI; Guo et al. 2017, arXiv:1706.04599).
     """
     total = sum(part.count for part in bins)
     if not total:
@@ -166,13 +167,12 @@ def calibration_error(bins: tuple[Bin, ...]) -> float | None:
 
 @dataclass(frozen=True)
 class Saturation:
-    """How many of the scored rows stand at an end of the scale, where nothing tells them apart.
+    """The shares of scored rows at the ends of the scale, where the score does not separate them.
 
     Attributes:
-        lowest: the lowest score that was given, `highest` the highest.
-        at_lowest: the share of rows with it, `at_highest` that with the highest.
-        at_lower_bound: the share at the declared lower bound, `at_upper_bound` that at the upper one; None where none
-            is declared.
+        lowest, highest: the lowest and highest score that occurs.
+        at_lowest, at_highest: the shares of rows with those scores.
+        at_lower_bound, at_upper_bound: the shares of rows at the declared bounds; None if no bound is declared.
     """
 
     lowest: float
@@ -184,7 +184,7 @@ class Saturation:
 
 
 def saturation(scores: Floats, bounds: Bounds | None = None) -> Saturation | None:
-    """The shares of `scores` (n,) at the ends of what was given and of what can be given; None if nothing is scored."""
+    """Return the shares of `scores` (n,) at the ends of the observed and declared range; None if nothing is scored."""
     values = settled(scores[~np.isnan(scores)])
     if not values.size:
         return None

@@ -1,8 +1,8 @@
 """Signal: which term of a reward drives learning.
 
-GRPO learns from how the completions of one prompt differ in their total. ``shares(*causes(terms, groups))`` says how
-much of that variance each term causes: two terms of equal mean may well be one that decides everything and one that is
-the same for all.
+GRPO learns from how the totals of the completions of one prompt differ. ``shares(*causes(terms, groups))`` returns the
+share of that variance that each term causes. Two terms with the same mean can differ completely: one may decide
+everything, and the other may be the same for all completions.
 """
 
 from __future__ import annotations
@@ -18,27 +18,27 @@ from rewardkit.core.batch.column import Floats
 Scale = Literal["group", "batch", "none"]
 
 EPSILON = 1e-4
-"""Added to a deviation before something is divided by it, as in TRL; a group that deviates less has no signal."""
+"""Added to a deviation before dividing by it, as in TRL; a group with a smaller deviation has no signal."""
 
 
 def causes(
     terms: Sequence[Floats] | Floats, groups: NDArray[np.int64], *, scale: Scale = "group"
 ) -> tuple[Floats, float]:
-    """What each term adds to the squares of the advantages, and their sum.
+    """Return the contribution of each term to the sum of squared advantages, and that sum.
 
-    With t the term and T the total, less their means in the group, and s what T is divided by to be the advantage, it
-    is the sum of t * T / s**2: over all terms these add up to the sum of squared advantages (the covariance
-    decomposition of a variance). A term that works against the others is negative. Both numbers may be added up over
-    batches or processes, as long as no group is cut in two.
+    Let t be the term and T the total, both minus their means in the group, and let s be the divisor that turns T into
+    the advantage. The contribution is the sum of t * T / s**2: over all terms, the contributions add up to the sum of
+    squared advantages (the covariance decomposition of a variance). A term that works against the others has a negative
+    contribution. Both results can be added over batches or processes, as long as no group is split.
 
     Args:
-        terms: (terms, n) additive shares of the total; NaN counts nothing, a row that is NaN in all is left out.
+        terms: (terms, n) additive shares of the total; NaN counts as 0, and a row that is NaN in all terms is left out.
         groups: (n,) the group of each row, ascending.
-        scale: ``"group"``: s is the group's deviation + 1e-4 (GRPO's default), so that all groups count alike;
-            ``"batch"`` or ``"none"``: s is the same for all, and groups of larger differences count for more.
+        scale: ``"group"``: s is the group's deviation + 1e-4 (GRPO's default), so that all groups count equally;
+            ``"batch"`` or ``"none"``: s is the same for all groups, so that groups with larger differences count more.
 
     Returns:
-        (terms,) and their sum, as numbers to add up; `shares` divides them.
+        The contributions (terms,) and the sum of squared advantages; `shares` divides them.
     """
     stacked = np.asarray(terms, dtype=np.float64)
     rows = ~np.isnan(stacked).all(axis=0)
@@ -61,12 +61,12 @@ def causes(
 
 
 def shares(caused: Floats, variance: float) -> Floats | None:
-    """The share of each term, from sums of `causes`: they add up to 1. None without any signal."""
+    """Return the share of each term, from sums of `causes`; the shares add up to 1. None if there is no signal."""
     return caused / variance if variance > 0.0 else None
 
 
 def normalized(columns: Sequence[Floats], weights: Sequence[float], groups: NDArray[np.int64]) -> list[Floats]:
-    """Weighted columns, each normalized within its groups by itself: the terms that GDPO adds up (arXiv:2601.05242).
+    """Return weighted columns, each normalized within its groups: the terms that GDPO adds up (arXiv:2601.05242).
 
     ``weight * (x - mean) / (deviation + 1e-4)`` with the sample deviation; NaN stays NaN.
     """

@@ -1,13 +1,36 @@
-"""What several verbs read from the command line."""
+"""Options and argument types that several verbs share: the same name means the same in all of them."""
 
 from __future__ import annotations
 
 import argparse
 
+REWARD = "path/to/file.py:reward or module:reward"
+"""How a reward is named on the command line."""
+
+
+def add_settings(verb: argparse.ArgumentParser) -> None:
+    """Add ``--set``, which overrides settings of a run.yaml."""
+    verb.add_argument(
+        "--set",
+        dest="sets",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="override a setting of the file, as in --set grpo.max_steps=5 --set 'guards=[]'; may be repeated",
+    )
+
 
 def count(text: str) -> int:
-    """A whole number from 1 on."""
+    """Return a whole number of at least 1."""
     value = int(text)
     if value < 1:
         raise argparse.ArgumentTypeError(f"must be at least 1, got {value}")
+    return value
+
+
+def seconds(text: str) -> float:
+    """Return a finite number above 0."""
+    value = float(text)
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"must be a finite number above 0, got {text}")
     return value

@@ -1,4 +1,4 @@
-"""``rewardkit check rewards.py:closeness``: holds rewards to the laws, tries to exploit them, reports what it found."""
+"""``rewardkit check rewards.py:closeness``: check rewards against laws, search for exploits, report the findings."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rewardkit.cli.arguments import REWARD, seconds
+
 if TYPE_CHECKING:
     from rewardkit.testing.execution import Told
     from rewardkit.testing.reports import Section
@@ -18,63 +20,72 @@ if TYPE_CHECKING:
 
 
 def add_to(verbs: Verbs) -> None:
-    """Adds the verb with its options."""
+    """Add the verb and its options."""
     verb = verbs.add_parser(
         "check",
-        help="hold rewards to the laws and try to exploit them",
-        description="Holds rewards to the laws and tries to be paid by them without doing the task. Right and wrong "
-        "completions stand beside the reward as EXAMPLES, GOOD and BAD, or in a file.",
+        help="check rewards against laws and search for exploits",
+        description="Checks rewards against laws and searches for exploits: completions that earn a high reward "
+        "without doing the task. Examples of right and wrong completions are EXAMPLES, GOOD and BAD in the reward's "
+        "module, or come from a file.",
         epilog="Exit code 0: no fault was found; 1: a law is broken or an exploit was found; 2: it could not run.",
     )
     verb.add_argument(
         "targets",
         nargs="+",
         metavar="REWARDS",
-        help="module:reward or path/to/file.py:reward; without a name all public rewards of the module",
+        help=f"{REWARD}; without a name after the colon, all public rewards of the module",
     )
     verb.add_argument(
         "--data",
         type=Path,
         metavar="FILE",
-        help=".jsonl, .json, .csv or .parquet: prompt, columns, completion and label (true: right). Labels give a "
-        "calibration, several completions per prompt an estimate of the learning signal",
+        help="a .jsonl, .json, .csv or .parquet file with a completion per row, its prompt, columns and label (true "
+        "means right). With labels the report has a calibration; with several completions per prompt it estimates "
+        "the learning signal",
     )
     verb.add_argument(
         "--examples",
         type=Path,
         metavar="FILE",
-        help="the same kinds of file: prompt, columns, and lists of right and wrong completions as `good` and `bad`",
+        help="a file of the same kinds with an example per row: prompt, columns, and lists of right and wrong "
+        "completions as `good` and `bad`",
     )
-    verb.add_argument("--label", default="label", metavar="COLUMN", help="of the labels in --data (default: label)")
-    verb.add_argument("--laws", type=_names, metavar="A,B", help="only these laws")
-    verb.add_argument("--without", type=_names, default=[], metavar="A,B", help="all laws but these")
-    verb.add_argument("--no-exploits", action="store_true", help="neither known exploits nor a search for others")
+    verb.add_argument(
+        "--label", default="label", metavar="COLUMN", help="the column of --data with the labels (default: label)"
+    )
+    verb.add_argument("--laws", type=_names, metavar="A,B", help="check only these laws")
+    verb.add_argument("--without", type=_names, default=[], metavar="A,B", help="check all laws except these")
+    verb.add_argument("--no-exploits", action="store_true", help="skip the known exploits and the search for new ones")
     verb.add_argument(
         "--regressions",
         type=Path,
         metavar="FILE",
-        help="keeps the exploits that are found, and tries those again that were found before",
+        help="save new exploits to this file, and try the saved ones again",
     )
-    verb.add_argument("--json", type=Path, metavar="FILE", help="write the report as JSON")
-    verb.add_argument("--html", type=Path, metavar="FILE", help="write the report as a page")
-    verb.add_argument("--budget", type=_positive, default=40.0, metavar="SECONDS", help="per reward (default: 40)")
-    verb.add_argument("--seed", type=int, default=0, metavar="NUMBER", help="of what is drawn (default: 0)")
+    verb.add_argument("--json", type=Path, metavar="FILE", help="write the report to FILE, as JSON")
+    verb.add_argument("--html", type=Path, metavar="FILE", help="write the report to FILE, as an HTML page")
+    verb.add_argument(
+        "--budget", type=seconds, default=40.0, metavar="SECONDS", help="the time for each reward (default: 40)"
+    )
+    verb.add_argument(
+        "--seed", type=int, default=0, metavar="NUMBER", help="the seed of all random choices (default: 0)"
+    )
     verb.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
-    """0 where no fault was found, 1 where there is one."""
+    """Check each reward; return 0 if no fault was found, else 1."""
     from rewardkit.data.reward_names import load
     from rewardkit.testing.reports import json_of, page_of, text_of
 
-    loaded = [one for target in options.targets for one in load(target)]
-    # All are bound before the first is checked: a misspelled law should not show after a minute.
-    bound = [_bound(one, options) for one in loaded]
+    loaded = [reward for target in options.targets for reward in load(target)]
+    # Bind all rewards before the first check, so that a misspelled law is reported at once and not after a minute.
+    bound = [_bound(reward, options) for reward in loaded]
     sections = []
-    for number, one in enumerate(bound):
-        title = f"{one.name} ({number + 1} of {len(bound)})" if len(bound) > 1 else one.name
+    for number, reward in enumerate(bound):
+        title = f"{reward.name} ({number + 1} of {len(bound)})" if len(bound) > 1 else reward.name
         with _progress(title) as told:
-            sections.append(_section(one, options, told))
+            sections.append(_section(reward, options, told))
     print(text_of(sections))
     for path, text in ((options.json, json_of), (options.html, page_of)):
         if path is not None:
@@ -112,7 +123,7 @@ def _section(bound: Any, options: argparse.Namespace, told: Told) -> Section:
 
 @contextmanager
 def _progress(title: str) -> Iterator[Told]:
-    """Shows which law runs: a bar on a terminal, elsewhere one line per reward."""
+    """Show which law is running: a progress bar on a terminal, otherwise one line per reward."""
     if not sys.stderr.isatty() or find_spec("rich") is None:
         print(f"checking {title} ...", file=sys.stderr, flush=True)
         yield lambda law, number, count: None
@@ -122,7 +133,7 @@ def _progress(title: str) -> Iterator[Told]:
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(24), TextColumn("{task.fields[law]}"), TimeElapsedColumn())
-    # Laws run in forked children: a thread that refreshes could hold a lock in the moment of the fork.
+    # Laws run in forked children: a refresh thread could hold a lock at the moment of the fork.
     with Progress(*columns, console=Console(stderr=True), transient=True, auto_refresh=False) as bar:
         task = bar.add_task(escape(title), total=1, law="")
 
@@ -140,15 +151,8 @@ def _write(path: Path, text: str) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     except OSError as error:
-        raise RewardKitError(f"{path} cannot be written: {error.strerror or error}") from None
+        raise RewardKitError(f"{path} cannot be written: {error.strerror or error}. Pass another path") from None
 
 
 def _names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
-
-
-def _positive(text: str) -> float:
-    value = float(text)
-    if not 0 < value < float("inf"):
-        raise argparse.ArgumentTypeError(f"must be above 0, got {text}")
-    return value

@@ -1,4 +1,4 @@
-"""``rewardkit demo``: trains a small language model with GRPO on this machine and shows what its reward did."""
+"""``rewardkit demo``: train a tiny language model with GRPO and compare it before and after."""
 
 from __future__ import annotations
 
@@ -13,24 +13,28 @@ if TYPE_CHECKING:
 
 
 def add_to(verbs: Verbs) -> None:
-    """Adds the verb with its options."""
+    """Add the verb and its options."""
     verb = verbs.add_parser(
         "demo",
-        help="train a small language model with GRPO and show what its reward did",
-        description="Makes a small language model on the spot, warms it up, trains it with TRL's GRPOTrainer under a "
-        "reward of four components, and compares held-out prompts before and after. Needs no network and no GPU.",
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+        help="train a tiny language model with GRPO and compare it before and after",
+        description="Trains the project that `rewardkit init` writes: a tiny language model learns to turn "
+        "orders into JSON. The reward has partial credit, a gate and a schedule. Needs no network and no GPU.",
     )
-    verb.add_argument("--steps", type=count, default=100, help="optimizer steps of GRPO")
-    verb.add_argument("--out", type=Path, default=Path("runs/demo"), help="folder for plot, record, samples and model")
-    verb.add_argument("--seed", type=int, default=0, help="of orders, weights and sampling")
-    verb.add_argument("--threads", type=count, default=None, help="torch's threads; None: the cores that are idle")
-    verb.add_argument("--size", choices=("small", "medium", "large"), default="small", help="of the model")
+    verb.add_argument("--steps", type=count, help="optimizer steps of GRPO (default: as in the project's run.yaml)")
+    verb.add_argument(
+        "--out", type=Path, metavar="DIR", help="folder of the run (default: runs/demo, then runs/demo-2...)"
+    )
+    verb.add_argument(
+        "--seed", type=int, default=0, help="of the held-out rows, the weights and the sampling (default: 0)"
+    )
+    verb.add_argument(
+        "--size", choices=("small", "medium", "large"), default="small", help="of the model (default: small)"
+    )
     verb.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
-    """0 where the held-out reward rose, 1 where it did not."""
+    """Return 0 if the held-out reward rose, 1 if it did not."""
     from rewardkit_runner.demo.run import run_demo
 
-    return run_demo(steps=options.steps, out=options.out, seed=options.seed, threads=options.threads, size=options.size)
+    return run_demo(steps=options.steps, out=options.out, seed=options.seed, size=options.size)

@@ -1,4 +1,4 @@
-"""``rewardkit init DIR``: a small project that tests and trains at once."""
+"""``rewardkit init DIR``: write a small project that trains right away."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ if TYPE_CHECKING:
 
 
 def add_to(verbs: Verbs) -> None:
-    """Adds the verb with its options."""
+    """Add the verb and its options."""
     verb = verbs.add_parser(
         "init",
         help="write a small project: a reward, its tests, data, and run.yaml",
-        description="Writes a small project: a reward, its tests, a data sample and run.yaml. It tests and trains at "
-        "once, on any machine: the model is made on the spot.",
+        description="Writes a small project: a reward, its tests, data and run.yaml. It trains right away, on any "
+        "machine: the model is made on the spot.",
     )
     verb.add_argument("folder", type=Path, metavar="DIR", help="a new or empty folder")
-    verb.add_argument("--task", choices=("orders",), default="orders", help="what is learned (default: orders)")
+    verb.add_argument("--task", choices=("orders",), default="orders", help="what the model learns (default: orders)")
     verb.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
-    """0 when it is written."""
+    """Write the project; return 0."""
     from rewardkit_runner.project import write_project
 
     files = write_project(options.folder, task=options.task)
-    print(visible(f"written to {options.folder}: {', '.join(files)}"), end="\n\n")
+    print(visible(f"Written to {options.folder}: {', '.join(files)}"), end="\n\n")
     folder = shlex.quote(str(options.folder))
     print(visible(f"  cd {folder}"))
-    print("  pytest                             # the reward keeps its promises")
-    print("  rewardkit check reward.py:reward   # can it be paid without doing the task?")
-    print("  rewardkit train run.yaml           # a minute or two on a CPU")
+    print("  pytest                             # does the reward pay for the right things?")
+    print("  rewardkit check reward.py:reward   # can a completion earn it without doing the task?")
+    print("  rewardkit train run.yaml           # about a minute on a CPU")
     return 0

@@ -1,4 +1,4 @@
-"""``rewardkit <verb>``: finds the verb, prints errors as sentences."""
+"""``rewardkit <verb>``: run a verb, print errors as sentences."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from rewardkit.core.errors import RewardKitError
 
 
 def parser() -> argparse.ArgumentParser:
-    """The whole command line."""
+    """Return the parser of the whole command line."""
     result = argparse.ArgumentParser(
         prog="rewardkit", description="Reward functions for reinforcement learning of language models."
     )
@@ -38,14 +38,14 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs one verb; the exit code."""
+    """Run one verb; return its exit code."""
     options = parser().parse_args(arguments)
     try:
         return int(options.run(options))
     except RewardKitError as error:
-        # It may quote names and completions, which could act on the terminal.
-        said = "\n".join(map(visible, str(error).split("\n")))
-        print(f"rewardkit {options.verb}: {said}", file=sys.stderr)
+        # The error may quote names and completions with terminal escapes.
+        message = "\n".join(map(visible, str(error).split("\n")))
+        print(f"rewardkit {options.verb}: {message}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         return 130

@@ -1,4 +1,4 @@
-"""``rewardkit score data.parquet --reward reward.py:reward``: scores completions that are there already."""
+"""``rewardkit score data.parquet --reward reward.py:reward``: score saved completions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from rewardkit.cli.arguments import count
+from rewardkit.cli.arguments import REWARD, count
 
 if TYPE_CHECKING:
     Verbs = argparse._SubParsersAction[argparse.ArgumentParser]
@@ -23,45 +23,48 @@ _TENTHS = 10
 
 
 def add_to(verbs: Verbs) -> None:
-    """Adds the verb with its options."""
+    """Add the verb and its options."""
     verb = verbs.add_parser(
         "score",
         help="score saved completions",
-        description="Scores saved completions: of a .jsonl, .json, .csv or .parquet file, of the tables that TRL "
-        "writes with log_completions=True, or of a recorded run. A few batches are in memory at a time. Schedules "
-        "stand at their end, as in evaluation.",
-        epilog="Exit code 0: all rows were scored; 1: some were not, and `error` says why; 2: it could not run.",
+        description="Scores saved completions: those in a .jsonl, .json, .csv or .parquet file, in the tables that TRL "
+        "writes with log_completions=True, or in a recorded run. Only a few batches are in memory at a time. Schedules "
+        "have their end value, as in evaluation.",
+        epilog="Exit code 0: all rows were scored; 1: some have an `error`; 2: it could not run.",
     )
     verb.add_argument("data", metavar="DATA", help="a file, a trainer's output folder, or the folder of a recorded run")
-    verb.add_argument("--reward", required=True, metavar="TARGET", help="module:reward or path/to/file.py:reward")
+    verb.add_argument("--reward", required=True, metavar="REWARD", help=REWARD)
     verb.add_argument(
         "--out",
         type=Path,
         metavar="FILE",
-        help="all rows with total and components/<name>, as .jsonl, .csv or .parquet; without it a table is printed",
+        help="write all rows with total and components/<name> to FILE: .jsonl, .csv or .parquet",
     )
     verb.add_argument(
         "--columns",
         type=_pairs,
         action="append",
         default=[],
-        metavar="OURS=THEIRS,...",
-        help="columns that are called otherwise in the data: answer=reference,prompt=question",
+        metavar="NAME=COLUMN,...",
+        help="columns that have another name in the data, as in answer=reference,prompt=question",
     )
-    verb.add_argument("--completion", metavar="COLUMN", help="the column of the completions (default: completion)")
+    verb.add_argument("--completion", metavar="COLUMN", help="the column with the completions (default: completion)")
     verb.add_argument(
         "--processes",
         type=count,
         metavar="N",
-        help="that score (default: all cores where there is work for seconds; one for rewards that wait for judges)",
+        help="the number of processes (default: one per core, or only one for little data and for rewards that wait "
+        "for judges)",
     )
-    verb.add_argument("--batch", type=count, default=512, metavar="N", help="completions at once (default: 512)")
-    verb.add_argument("--limit", type=count, metavar="N", help="only the first N completions")
+    verb.add_argument(
+        "--batch", type=count, default=512, metavar="N", help="the number of completions in a batch (default: 512)"
+    )
+    verb.add_argument("--limit", type=count, metavar="N", help="score only the first N completions")
     verb.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
-    """0 where all rows were scored, 1 where some were not."""
+    """Score the data; return 0 if all rows were scored, else 1."""
     from rewardkit.core.batch.table_text import visible
     from rewardkit.core.evaluation.scorer import Scorer
     from rewardkit.replay.replay import Replayed, replay
@@ -70,22 +73,22 @@ def run(options: argparse.Namespace) -> int:
     from rewardkit.replay.writers import kind_of, written
 
     if options.out is not None:
-        kind_of(options.out)  # before anything is read
+        kind_of(options.out)  # refuses an unknown ending before anything is read
         _refuse_to_overwrite(options.data, options.out)
-    sources = {ours: theirs for pairs in options.columns for ours, theirs in pairs.items()}
+    sources = {name: column for pairs in options.columns for name, column in pairs.items()}
     if options.completion is not None:
         sources["completion"] = options.completion
     replayed = Replayed.of(options.reward, saved(options.data, limit=options.limit), sources)
     components = Scorer(replayed.reward).components
     keep = nullcontext(None) if options.out is None else written(options.out, replayed.saved, components)
     report, started, used = ReplayReport(), time.perf_counter(), [1]
-    with _terminable(), keep as add, _progress(replayed.saved.name, replayed.saved.size) as moved:
+    with _terminable(), keep as add, _progress(replayed.saved.name, replayed.saved.size) as show:
         batches = replay(replayed, processes=options.processes, batch=options.batch, told=used.append)
         for chunk, scores in batches:
             if add is not None:
                 add(chunk, scores)
             report.add(scores)
-            moved(report.rows)
+            show(report.rows)
     seconds = time.perf_counter() - started
     processes = f"{used[-1]} process{'es' if used[-1] > 1 else ''}"
     print(
@@ -96,15 +99,15 @@ def run(options: argparse.Namespace) -> int:
     )
     print(f"\n{report.text()}")
     if replayed.sees_batches:
-        print(f"\nThe reward looks at whole batches: here of {options.batch:,} completions.")
+        print(f"\nThe reward sees whole batches, here of {options.batch:,} completions.")
     if options.out is not None:
-        print(f"\nwritten: {visible(str(options.out))}")
+        print(f"\nWritten to {visible(str(options.out))}")
     return 1 if report.faulty else 0
 
 
 @contextmanager
 def _terminable() -> Iterator[None]:
-    """SIGTERM ends it as Ctrl-C does: with its processes, and without half a file."""
+    """Make SIGTERM end the command as Ctrl-C does: its processes stop, and no partial file is left."""
 
     def end(number: int, frame: FrameType | None) -> None:
         sys.exit(128 + number)
@@ -123,23 +126,23 @@ def _refuse_to_overwrite(data: str, out: Path) -> None:
     from rewardkit.core.errors import RewardKitError
 
     if "://" not in data and Path(data).resolve() == out.resolve():
-        raise RewardKitError(f"--out {out} is the data itself: name another file")
+        raise RewardKitError(f"--out {out} is the file with the data: pass another file")
 
 
 @contextmanager
 def _progress(name: str, size: int) -> Iterator[Callable[[int], None]]:
-    """Shows how far it is: a bar on a terminal, elsewhere a line per tenth."""
+    """Show the progress: a bar on a terminal, otherwise a line per tenth."""
     if sys.stderr.isatty() and find_spec("rich") is not None:
-        with _bar(name, size) as moved:
-            yield moved
+        with _bar(name, size) as show:
+            yield show
         return
-    said = [0]
+    last = [0]
 
     def line(done: int) -> None:
         tenth = _TENTHS * done // size
-        if tenth > said[0] and done < size:
+        if tenth > last[0] and done < size:
             print(f"scoring {name}: {done:,} of {size:,}", file=sys.stderr, flush=True)
-        said[0] = tenth
+        last[0] = tenth
 
     yield line
 
@@ -159,8 +162,8 @@ def _bar(name: str, size: int) -> Iterator[Callable[[int], None]]:
 def _pairs(text: str) -> dict[str, str]:
     pairs = {}
     for pair in filter(None, (part.strip() for part in text.split(","))):
-        ours, equals, theirs = pair.partition("=")
-        if not (ours.strip() and equals and theirs.strip()):
-            raise argparse.ArgumentTypeError(f"is OURS=THEIRS, as in answer=reference, got {pair!r}")
-        pairs[ours.strip()] = theirs.strip()
+        name, equals, column = pair.partition("=")
+        if not (name.strip() and equals and column.strip()):
+            raise argparse.ArgumentTypeError(f"write NAME=COLUMN, as in answer=reference; got {pair!r}")
+        pairs[name.strip()] = column.strip()
     return pairs

@@ -1,4 +1,4 @@
-"""``rewardkit update runs/x reward.py:name``: another reward, or other numbers, for a training that runs."""
+"""``rewardkit update runs/x reward.py:name``: change the reward, or its numbers, of a running training."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from rewardkit.cli.arguments import REWARD
 from rewardkit.core.batch.table_text import visible
 
 if TYPE_CHECKING:
@@ -21,25 +22,26 @@ _UNITS = ((86_400.0, "days"), (3_600.0, "hours"), (60.0, "minutes"), (1.0, "seco
 
 
 def add_to(verbs: Verbs) -> None:
-    """Adds the verb with its options."""
+    """Add the verb and its options."""
     verb = verbs.add_parser(
         "update",
-        help="change the reward of a training that runs",
-        description="Asks a training for another reward, other weights, thresholds and schedules, or the version "
-        "before. The training tries it on its last batch, and takes it at its next step or refuses it with the reason.",
-        epilog="Exit code 0: applied, or shown; 1: refused; 2: not possible; 3: no answer came in time, and the "
-        "request stays until the training takes it.",
+        help="change the reward of a running training",
+        description="Asks a running training to change its reward: to another reward, to other weights, thresholds or "
+        "schedules, or back to an earlier version. The training tries the change on its last batch. At its next step "
+        "it applies the change, or refuses it and says why.",
+        epilog="Exit code 0: applied, or printed what you asked for; 1: refused; 2: the request is not possible; 3: no "
+        "answer in time (the request stays until the training takes it).",
     )
-    verb.add_argument("folder", metavar="RUN", help="the folder that the training records to")
-    verb.add_argument("reward", nargs="?", metavar="REWARD", help="path/to/file.py:reward or module:reward")
+    verb.add_argument("folder", metavar="RUN", help="the folder of the run")
+    verb.add_argument("reward", nargs="?", metavar="REWARD", help=f"the new reward: {REWARD}")
     verb.add_argument(
         "--set",
         action="append",
         default=[],
         dest="numbers",
         metavar="KIND.NAME=VALUE",
-        help="weights.exact=0.5, thresholds.tags_gate=0.9, schedules.first=0.3, or a schedule: "
-        "'weights.style=linear(0.0, 0.3, end=0.5)'; may be repeated",
+        help="set a number of the current reward, as in weights.exact=0.5, thresholds.tags_gate=0.9 or "
+        "schedules.first=0.3, or a schedule, as in 'weights.style=linear(0.0, 0.3, end=0.5)'; may be repeated",
     )
     verb.add_argument(
         "--rollback",
@@ -48,36 +50,42 @@ def add_to(verbs: Verbs) -> None:
         const=True,
         default=False,
         metavar="VERSION",
-        help="to the version before, or to this one (0: the training's own)",
+        help="go back to VERSION (default: the version before; 0 is the reward that the training started with)",
     )
-    verb.add_argument("--show", action="store_true", help="print the reward in force with its numbers")
-    verb.add_argument("--history", action="store_true", help="print all updates and what became of them")
-    verb.add_argument("--cancel", action="store_true", help="take back what nobody has answered")
+    verb.add_argument("--show", action="store_true", help="print the current reward with its numbers")
+    verb.add_argument("--history", action="store_true", help="print all updates with their status")
+    verb.add_argument("--cancel", action="store_true", help="cancel the updates that the training has not answered yet")
     verb.add_argument(
-        "--dry-run", action="store_true", help="only try REWARD, here, on the last recorded batch; send nothing"
+        "--dry-run",
+        action="store_true",
+        help="try REWARD in this process, on the last recorded batch, and send nothing to the training",
     )
     verb.add_argument(
-        "--wait", type=float, default=_WAIT, metavar="SECONDS", help=f"for the answer (default: {_WAIT:g})"
+        "--wait",
+        type=float,
+        default=_WAIT,
+        metavar="SECONDS",
+        help=f"the time to wait for the answer (default: {_WAIT:g})",
     )
     verb.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
-    """0 where the training took it."""
+    """Send the update, or print what was asked for; return the exit code."""
     from rewardkit.core.errors import RewardKitError
     from rewardkit_live.requests import answered, mailbox_of, sent
 
     folder = options.folder
     numbers = _numbers(options.numbers)
-    shown = options.show or options.history or options.cancel
-    if shown and (options.reward or numbers or options.rollback is not False):
-        raise RewardKitError("--show, --history and --cancel ask for nothing else: give what is to change by itself")
+    prints = options.show or options.history or options.cancel
+    if prints and (options.reward or numbers or options.rollback is not False):
+        raise RewardKitError("--show, --history and --cancel cannot be combined with a change: run two commands")
     mailbox = mailbox_of(folder)
     if options.dry_run:
         if not options.reward:
             raise RewardKitError(
-                "--dry-run tries a reward from its code: name it, path/to/file.py:reward. Numbers need the training's "
-                "own reward: it tries them before it takes them"
+                "--dry-run needs a new reward: pass path/to/file.py:reward. --set and --rollback are tried by the "
+                "training before it applies them"
             )
         from rewardkit_live.dry_run import dry_run
 
@@ -88,15 +96,13 @@ def run(options: argparse.Namespace) -> int:
     if options.history:
         print(_history(mailbox))
     if options.cancel:
-        taken_back = mailbox.cancel()
-        print(
-            "\n".join(f"update {one.update} is taken back: {visible(str(one))}" for one in taken_back) or "none waits"
-        )
-    if shown:
+        canceled = [f"canceled update {each.update}: {visible(str(each))}" for each in mailbox.cancel()]
+        print("\n".join(canceled) or "no update is waiting")
+    if prints:
         return 0
     request = sent(mailbox, options.reward, numbers, options.rollback)
     print(f"update {request.update}: {visible(str(request))}", file=sys.stderr, flush=True)
-    return _told(answered(mailbox, request, options.wait), options.wait, mailbox)
+    return _print_answer(answered(mailbox, request, options.wait), options.wait, mailbox)
 
 
 def _numbers(given: list[str]) -> dict[str, dict[str, Any]]:
@@ -123,12 +129,12 @@ def _value(text: str) -> Any:
     return text
 
 
-def _told(answer: Mapping[str, Any], waited: float, mailbox: Mailbox) -> int:
-    """Prints an answer; the exit code."""
+def _print_answer(answer: Mapping[str, Any], waited: float, mailbox: Mailbox) -> int:
+    """Print the training's answer; return the exit code."""
     if answer["status"] == "pending":
         print(
-            f"no answer within {waited:g} s: the request stays, and is taken when the training comes to its next step. "
-            f"{_alive(mailbox)}--history shows what became of it, --cancel takes it back"
+            f"no answer within {waited:g} s. The request stays: the training takes it at its next step. "
+            f"{_alive(mailbox)}See its status with --history, or cancel it with --cancel."
         )
         return 3
     if answer.get("trial"):
@@ -143,7 +149,7 @@ def _told(answer: Mapping[str, Any], waited: float, mailbox: Mailbox) -> int:
 
 
 def _alive(mailbox: Mailbox) -> str:
-    """Whether there seems to be a training at all."""
+    """Return a warning if the training does not seem to be running, else an empty text."""
     from rewardkit_live.requests import state_of
 
     last = mailbox.last_written()
@@ -151,11 +157,11 @@ def _alive(mailbox: Mailbox) -> str:
         return ""
     seconds = max(0.0, time.time() - last)
     ago = next((f"{seconds / unit:.0f} {name}" for unit, name in _UNITS if seconds >= 2 * unit), "a moment")
-    return f"That training does not seem to run: it wrote its last {ago} ago. "
+    return f"The training does not seem to be running: it last wrote {ago} ago. "
 
 
 def _trial(trial: Mapping[str, Any]) -> str:
-    """Old and new on the batch that it was tried on."""
+    """Return a table of the scores before and after, on the batch that the update was tried on."""
     pairs = [*trial["components"].items(), ("total", trial["total"])]
     rows = [[visible(name), _number(before), _number(after)] for name, (before, after) in pairs]
     part = f", the main process's part of {trial['processes']}" if trial.get("processes", 1) > 1 else ""
@@ -164,7 +170,7 @@ def _trial(trial: Mapping[str, Any]) -> str:
     changes = trial["advantages"]
     if changes is not None:
         lines.append(
-            f"advantages: {changes['changed_sign']} of {trial['rows']} change their sign, the largest change is "
+            f"advantages: {changes['changed_sign']} of {trial['rows']} change sign; the largest change is "
             f"{changes['largest_change']:.3g}"
         )
     return "\n".join(lines)
@@ -189,9 +195,9 @@ def _history(mailbox: Mailbox) -> str:
         sent = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(request.time))
         state = answer.status if answer is not None else "pending"
         step = "" if answer is None or answer.step is None else str(answer.step)
-        said = f"{request}: {answer.reason}" if answer is not None and answer.reason else str(request)
-        rows.append([str(request.update), sent, state, step, visible(said)])
-    return _aligned([["update", "sent", "became", "step", "what"], *rows]) if rows else "no updates"
+        change = f"{request}: {answer.reason}" if answer is not None and answer.reason else str(request)
+        rows.append([str(request.update), sent, state, step, visible(change)])
+    return _aligned([["update", "sent", "status", "step", "change"], *rows]) if rows else "no updates"
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> str:

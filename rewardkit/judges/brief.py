@@ -1,4 +1,4 @@
-"""Brief: what a judge has to know whatever it is asked, and what is noted of what it says."""
+"""Brief: the settings that every kind of judge needs, and the notes about its verdicts."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any
 
 from rewardkit.core.errors import RewardFailure, shorten
 from rewardkit.core.tree.results import Abstention
-from rewardkit.judges.inquiry import Conversation, Service, ask
 from rewardkit.judges.prompts import conversation
 from rewardkit.judges.rubrics import Rubric
+from rewardkit.judges.service import Conversation, Service, ask
 from rewardkit.judges.shield import Shielded, escaped
 from rewardkit.judges.usage import tally
 from rewardkit.judges.verdicts import Form, Verdict
@@ -24,13 +24,15 @@ _log = logging.getLogger("rewardkit.judges")
 
 @dataclass(frozen=True)
 class Brief:
-    """What a judge has to know whatever it is asked.
+    """The settings that every kind of judge needs.
 
     Attributes:
-        names: of the values that it is given beside the completion, in order.
-        reference: the one of them that is an answer to compare with.
-        max_characters: of a completion, or of all completions of a group, that are shown.
-        shared: whether equal samples get one verdict.
+        service: the model to ask.
+        rubric: what a good completion is.
+        names: the names of the other values that the judge receives, in order.
+        reference: the one of them that holds an answer to compare with.
+        max_characters: the number of characters shown of a completion, or of all completions of a group.
+        shared: True if equal samples share one verdict.
     """
 
     service: Service
@@ -48,23 +50,23 @@ class Brief:
             return await ask(self.service, asked, shared=self.shared, fresh=fresh)
         except RewardFailure:
             raise
-        except Exception as error:  # an error scores the lowest bound, and a completion is not to blame for this one
-            raise RewardFailure(f"judge {self.service.model!r} broke: {type(error).__name__}: {error}") from error
+        except Exception as error:  # not the fault of the completion, so not its score
+            raise RewardFailure(f"judge {self.service.model!r} raised {type(error).__name__}: {error}") from error
 
     def lacking(self, sample: Mapping[str, Any]) -> Abstention | None:
-        """The abstention on a sample that has no value where there is something to show: it is of another task."""
+        """Return an abstention if a column of the sample has no value: it belongs to another task."""
         for name, value in sample.items():
-            if value is None or (isinstance(value, Real) and value != value):  # as pandas has it
+            if value is None or (isinstance(value, Real) and value != value):  # NaN, as in pandas
                 return Abstention(f"the column {name!r} is {value} here")
         return None
 
     def describe(self) -> str:
-        """What changes a verdict, for fingerprints."""
+        """Return everything that changes a verdict, for fingerprints."""
         return repr((self.service.describe(), self.rubric, self.names, self.reference, self.max_characters))
 
 
 def reported(shown: Shielded, completion: str) -> Sequence[str]:
-    """What is suspicious in a completion, counted and logged."""
+    """Count and log what is suspicious in a completion, and return it."""
     if shown.suspicious:
         tally().suspicious += 1
         _log.info("suspicious (%s): %s", ", ".join(shown.suspicious), shorten(escaped(completion)))
@@ -72,7 +74,7 @@ def reported(shown: Shielded, completion: str) -> Sequence[str]:
 
 
 def note(reason: str, suspicious: Sequence[str]) -> str:
-    """A judge's reason, safe to show and cut short, and what was suspicious."""
+    """Return the note of a score: the escaped reason, cut short, and what was suspicious."""
     said = escaped(reason.strip())
     said = said if len(said) <= NOTE_CHARACTERS else f"{said[:NOTE_CHARACTERS]}..."
     return f"{said} [suspicious: {', '.join(suspicious)}]" if suspicious else said

@@ -1,6 +1,6 @@
-"""What a judge may cost: ``rk.Budget(money=20, prices={"gpt-5-mini": (0.25, 2.0)}, then="fall_back")``.
+"""A limit for the cost of judges: ``rk.Budget(money=20, prices={"gpt-5-mini": (0.25, 2.0)}, then="fall_back")``.
 
-A warning at 80 %; when it is spent the run stops, the samples are skipped, or ``rk.fallback`` takes over.
+You get a warning at 80 %. When the budget is spent, the run stops, samples are skipped, or ``rk.fallback`` takes over.
 """
 
 from __future__ import annotations
@@ -22,27 +22,27 @@ _MILLION = 1_000_000
 @final
 @dataclass(frozen=True)
 class Budget:
-    """The most that all judges given it may spend together: ``rk.Budget(calls=10_000, then="skip")``.
+    """The most that all judges with this budget may spend together: ``rk.Budget(calls=10_000, then="skip")``.
 
-    A call is a request that may cost money: one that was answered, or was sent and then lost in a timeout or a reset.
-    One that got an error's status (400, 429, 500), or no connection, is none. Calls are counted before they are made,
-    and taken back where they were none, so their limit is exact; tokens and money are known only afterwards, so the
-    calls under way when the limit is met still count and go past it.
+    A call is a request that may cost money: it was answered, or it was sent and then lost in a timeout or a reset. A
+    request that got an error status (400, 429, 500) or no connection is not a call. Calls are counted before they are
+    sent, so their limit is exact. Tokens and money are known only afterwards, so calls that are under way when the
+    limit is reached can exceed it.
 
     Attributes:
-        calls: retries and repairs among them; None: any number.
-        tokens: of prompts and verdicts together, as the endpoint counts them.
-        money: in the currency of `prices`.
-        prices: model -> (per million prompt tokens, per million completion tokens).
-        then: "stop" ends the run; "skip" fails the samples that could not be judged (they teach nothing); "fall_back"
-            fails them too, for the ``rk.fallback`` around the judge to take over.
-        warn_at: the share of a limit at which to warn, once.
-        ledger: an SQLite file that keeps what was spent, shared by the ranks of a machine and by the run that
-            resumes. None: every process counts for itself, from 0.
+        calls: the number of calls, including retries and repairs; None for no limit.
+        tokens: the tokens of prompts and verdicts together, as the endpoint counts them; None for no limit.
+        money: in the currency of `prices`; None for no limit.
+        prices: model -> (price per million prompt tokens, price per million completion tokens).
+        then: ``"stop"`` stops the run; ``"skip"`` fails the samples that could not be judged, so they do not train;
+            ``"fall_back"`` fails them, too, so that an ``rk.fallback`` around the judge takes over.
+        warn_at: the share of a limit, above 0 and up to 1, at which you get one warning.
+        ledger: an SQLite file with what was spent, shared by the ranks of a machine and by runs that resume. By default
+            each process counts for itself, from 0.
 
     Raises:
         MissingExtraError: the extra ``judge`` is not installed.
-        RewardDefinitionError: no limit at all, one that is not above 0, or a price that is none.
+        RewardDefinitionError: there is no limit, a limit is not above 0, or a price is invalid.
     """
 
     calls: int | None = None
@@ -53,43 +53,48 @@ class Budget:
     warn_at: float = 0.8
     ledger: str | None = None
     number: str = field(default_factory=lambda: uuid4().hex, init=False, repr=False)
-    """Tells budgets with equal limits apart: judges share one where they are given the same."""
+    """Distinguishes budgets with equal limits: judges share a budget only if they were given the same object."""
 
     def __post_init__(self) -> None:
         limits = {"calls": self.calls, "tokens": self.tokens, "money": self.money}
         for name, limit in limits.items():
             if limit is not None and not (_is_number(limit) and limit > 0):
-                raise RewardDefinitionError(f"rk.Budget: {name} is a number above 0, got {shorten(limit)}")
+                raise RewardDefinitionError(f"rk.Budget: {name} must be a number above 0, got {shorten(limit)}")
         if all(limit is None for limit in limits.values()):
-            raise RewardDefinitionError("rk.Budget: name a limit: calls=, tokens= or money=")
+            raise RewardDefinitionError("rk.Budget has no limit. Pass calls=, tokens= or money=")
         if self.then not in ("stop", "skip", "fall_back"):
-            raise RewardDefinitionError(f"rk.Budget: then is 'stop', 'skip' or 'fall_back', got {shorten(self.then)}")
+            raise RewardDefinitionError(
+                f"rk.Budget: then must be 'stop', 'skip' or 'fall_back', got {shorten(self.then)}"
+            )
         if not (_is_number(self.warn_at) and 0 < self.warn_at <= 1):
-            raise RewardDefinitionError(f"rk.Budget: warn_at is above 0, at most 1, got {shorten(self.warn_at)}")
+            raise RewardDefinitionError(
+                f"rk.Budget: warn_at must be above 0 and at most 1, got {shorten(self.warn_at)}"
+            )
         object.__setattr__(self, "prices", _price_list(self.prices))
         if self.money is not None and not self.prices:
             raise RewardDefinitionError(
-                "rk.Budget: money= needs prices={model: (per million prompt tokens, per million completion tokens)}"
+                "rk.Budget: money= needs prices. Pass prices={model: (per million prompt tokens, per million "
+                "completion tokens)}"
             )
         if self.ledger is not None:
             object.__setattr__(self, "ledger", checked_path(self.ledger, "rk.Budget: ledger"))
         require_apsw("rk.Budget")
 
     def check(self, model: str) -> None:
-        """Raises a RewardDefinitionError where money is limited and `model` has no price."""
+        """Raise RewardDefinitionError if money is limited and `model` has no price."""
         known = dict(self.prices)
         if self.money is not None and model not in known:
             raise RewardDefinitionError(
-                f"rk.Budget limits money, but prices= has no {model!r}; it has {', '.join(map(repr, known))}."
+                f"rk.Budget limits money, but prices= has no {model!r}, only {', '.join(map(repr, known))}."
                 f"{near_miss(model, known)}"
             )
 
     def describe(self) -> str:
-        """The options, for the fingerprint."""
+        """Return the options, for the fingerprint."""
         return repr(self)
 
     def price(self, model: str, prompt_tokens: int, completion_tokens: int) -> float:
-        """What one call costs; 0.0 where `model` has no price."""
+        """Return the price of one call; 0.0 if `model` has no price."""
         prompt, completion = dict(self.prices).get(model, (0.0, 0.0))
         return (prompt * prompt_tokens + completion * completion_tokens) / _MILLION
 
@@ -99,7 +104,7 @@ def _is_number(value: object) -> bool:
 
 
 def _price_list(prices: Any) -> tuple[tuple[str, tuple[float, float]], ...]:
-    """`prices` in one order, so that equal budgets are equal."""
+    """Return `prices`, sorted so that equal budgets compare equal."""
     try:
         listed = sorted((str(model), (float(pair[0]), float(pair[1]))) for model, pair in dict(prices).items())
         sound = all(math.isfinite(price) and price >= 0 for _, pair in listed for price in pair)
@@ -108,7 +113,7 @@ def _price_list(prices: Any) -> tuple[tuple[str, tuple[float, float]], ...]:
         sound = False
     if not sound:
         raise RewardDefinitionError(
-            "rk.Budget: prices is {model: (per million prompt tokens, per million completion tokens)}, "
+            "rk.Budget: prices must be {model: (per million prompt tokens, per million completion tokens)}, "
             f"got {shorten(prices)}"
         )
     return tuple(listed)

@@ -1,7 +1,7 @@
-"""What judges said before, in one SQLite file: ``rk.judge(..., cache="judged.sqlite")`` asks for nothing twice.
+"""A cache of verdicts in one SQLite file: ``rk.judge(..., cache="judged.sqlite")`` never asks the same thing twice.
 
-All ranks of a machine and all later runs share the file, written at once, so that what was paid for survives a kill.
-``rk.Cache("judged.sqlite", replay=True)`` replays a run without a single call.
+All ranks of a machine and all later runs share the file. Verdicts are written immediately, so what you paid for is not
+lost if a run is killed. ``rk.Cache("judged.sqlite", replay=True)`` replays a run without any call.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from rewardkit.core.errors import RewardFailure
 from rewardkit.judges.shared_file import checked_path, shared
 
 FORMAT = 1
-"""Of what is kept and of what its keys are made; another number finds nothing of the old."""
+"""The version of the entries and their keys; entries of another version are not found."""
 
 _AT_ONCE = 500  # keys in one query
 _NAME = f"verdicts_{FORMAT}"
@@ -31,16 +31,16 @@ _log = logging.getLogger("rewardkit.judges")
 class Cache:
     """Verdicts by key, in the SQLite file `path`: ``rk.Cache("judged.sqlite")``.
 
-    The file is made where there is none. Processes of one machine may share it; a network file system will not do. One
-    that stays locked for 5 s, or is full, costs calls but no sample: it warns and goes on, without waiting again.
+    The file is created if it does not exist. Processes of one machine can share it, but it must not be on a network
+    file system. If it stays locked for 5 s, or the disk is full, you get a warning and the judge is called instead.
 
     Attributes:
-        path: of the file; ``~`` is the home directory.
-        replay: never call a judge, and only read the file: what is not kept fails, and says so.
+        path: the path of the file; ``~`` is the home directory.
+        replay: True only reads the file and never calls a judge. A sample without a cached verdict fails.
 
     Raises:
         MissingExtraError: the extra ``judge`` is not installed.
-        RewardDefinitionError: a path that is none.
+        RewardDefinitionError: `path` is not a path.
     """
 
     path: str
@@ -50,15 +50,15 @@ class Cache:
         object.__setattr__(self, "path", checked_path(self.path, "rk.Cache: path"))
 
     def get(self, key: str) -> str | None:
-        """What was kept under `key`; None: nothing."""
+        """Return the text saved under `key`, or None."""
         return self.many([key]).get(key)
 
     def many(self, keys: Sequence[str]) -> dict[str, str]:
-        """What was kept of `keys`.
+        """Return the saved texts by key; missing keys are left out.
 
         Raises:
             RunStopped: the file cannot be opened.
-            RewardFailure: ``replay``, and it cannot be read.
+            RewardFailure: the file cannot be read, and ``replay`` is True.
         """
         found: dict[str, str] = {}
         for start in range(0, len(keys), _AT_ONCE):
@@ -72,7 +72,7 @@ class Cache:
         return found
 
     def put(self, key: str, text: str) -> None:
-        """Keeps `text` under `key`; what another process kept there first stays.
+        """Save `text` under `key`, unless another process already saved one there.
 
         Raises:
             RunStopped: the file cannot be opened.
@@ -81,15 +81,15 @@ class Cache:
             self._tried(f"INSERT OR IGNORE INTO {_NAME} VALUES (?, ?)", (key, text.encode(errors="surrogatepass")))
 
     def forget(self, key: str) -> None:
-        """Makes room under `key`, where what was kept is no verdict any more."""
+        """Delete the text under `key`, which is no longer a valid verdict."""
         if not self.replay:
             self._tried(f"DELETE FROM {_NAME} WHERE key = ?", (key,))
 
     def missed(self, key: str) -> str:
-        """What to say where a replay finds nothing under `key`."""
+        """Return the message for a replay that finds nothing under `key`."""
         return (
-            f"replay: {self.path} holds no verdict for this request (key {key[:16]}); the completion, the rubric, the "
-            "model or a setting differs from the run that filled it. Without replay=True the judge is called"
+            f"replay: {self.path} has no verdict for this request (key {key[:16]}). The completion, the rubric, the "
+            "model or a setting differs from the run that filled the cache. Drop replay=True to call the judge"
         )
 
     def _tried(self, statement: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
@@ -100,14 +100,16 @@ class Cache:
             return file.rows(statement, values)
         except apsw.Error as error:
             if self.replay:
-                raise RewardFailure(f"the judge's cache {self.path} cannot be read: {error}") from error
+                raise RewardFailure(f"the cache {self.path} of the judge cannot be read: {error}") from error
             if not file.warned:
                 file.warned = True
-                _log.warning("the judge's cache %s cannot be used now, calls are made instead: %s", self.path, error)
+                _log.warning(
+                    "the cache %s of the judge cannot be used now, so the judge is called instead: %s", self.path, error
+                )
             return []
 
 
 def key_of(**parts: object) -> str:
-    """SHA-256 over the names and values of `parts`, in JSON: whatever changes a verdict belongs among them."""
+    """Return the SHA-256 of `parts` as JSON. Everything that changes a verdict must be among them."""
     said = json.dumps(parts, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(f"{FORMAT} {said}".encode()).hexdigest()

@@ -1,8 +1,8 @@
-"""Completions whose verdict is known, asked now and then to see whether the judge still means what it meant.
+"""Completions with known scores, judged from time to time to see if the judge has changed.
 
-``rk.Canaries([rk.Canary("4", score=10), rk.Canary("5", score=0)], every=20)`` asks both in every 20th batch. A hosted
-model is exchanged behind its name, a local one is served with other settings: the reward then moves while the policy
-does not.
+``rk.Canaries([rk.Canary("4", score=10), rk.Canary("5", score=0)], every=20)`` asks for both in every 20th batch. If the
+provider replaces a model under the same name, or a local server gets other settings, the reward changes although the
+policy does not.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from rewardkit.core.errors import RewardDefinitionError, hashable, shorten
 @final
 @dataclass(frozen=True)
 class Canary:
-    """A completion and the score that the judge gave it when it was right: ``rk.Canary("4", score=10)``.
+    """A completion and the score that the judge should give it: ``rk.Canary("4", score=10)``.
 
     Attributes:
-        completion: what is judged.
-        score: on the judge's scale.
-        prompt: what it answers.
-        columns: what the rubric and the reference read, by name.
+        completion: the completion to judge.
+        score: its known score, on the scale of the judge.
+        prompt: its prompt.
+        columns: the columns that the rubric and the reference need, by name.
 
     Raises:
-        RewardDefinitionError: a score that is no finite number, or a column whose value has no hash.
+        RewardDefinitionError: the score is not a finite number, or the value of a column is not hashable.
     """
 
     completion: str
@@ -37,22 +37,22 @@ class Canary:
 
     def __post_init__(self) -> None:
         if isinstance(self.score, bool) or not isinstance(self.score, (int, float)) or not math.isfinite(self.score):
-            raise RewardDefinitionError(f"rk.Canary: score is a finite number, got {shorten(self.score)}")
+            raise RewardDefinitionError(f"rk.Canary: score must be a finite number, got {shorten(self.score)}")
         object.__setattr__(self, "columns", tuple(sorted(dict(self.columns).items())))
         if not hashable(self.columns):
-            raise RewardDefinitionError(f"rk.Canary: columns hold text and numbers, got {shorten(self.columns)}")
+            raise RewardDefinitionError(f"rk.Canary: columns must hold text or numbers, got {shorten(self.columns)}")
 
 
 @final
 @dataclass(frozen=True)
 class Drift:
-    """How far verdicts on canaries lie from what they were, in points of the scale.
+    """The difference between the scores of canaries and their known scores, in points of the scale.
 
     Attributes:
-        mean: of all that were answered, with its sign: above 0 the judge has become kinder. NaN: none was.
-        most: the largest distance of one, NaN where none was answered.
-        off: the share that lies beyond the tolerance, or was not answered.
-        warning: what to say; empty where all is well.
+        mean: the mean difference; above 0 the judge has become more generous. NaN if no canary got a verdict.
+        most: the largest absolute difference; NaN if no canary got a verdict.
+        off: the share of canaries beyond the tolerance or without a verdict.
+        warning: the message to log; empty if no canary is off.
     """
 
     mean: float
@@ -64,15 +64,15 @@ class Drift:
 @final
 @dataclass(frozen=True)
 class Canaries:
-    """Known completions to mix in: ``rk.Canaries([rk.Canary("4", score=10)], every=20, tolerance=1)``.
+    """Known completions to check a judge with: ``rk.Canaries([rk.Canary("4", score=10)], every=20, tolerance=1)``.
 
     Attributes:
-        known: the completions.
-        every: in the first batch and in every n-th after it.
-        tolerance: how far a verdict may lie from the known score, in points of the scale.
+        known: the completions with their scores.
+        every: they are judged in the first batch and in every n-th batch after it; at least 1.
+        tolerance: the largest difference from the known score that is not a drift, in points of the scale; at least 0.
 
     Raises:
-        RewardDefinitionError: no canary, or a number out of range.
+        RewardDefinitionError: there are no canaries, or a number is out of range.
     """
 
     known: Iterable[Canary]
@@ -83,18 +83,20 @@ class Canaries:
         known = (self.known,) if isinstance(self.known, Canary) else tuple(self.known)
         object.__setattr__(self, "known", known)
         if not known or not all(isinstance(canary, Canary) for canary in known):
-            raise RewardDefinitionError(f"rk.Canaries: known is a list of rk.Canary, got {shorten(known)}")
+            raise RewardDefinitionError(f"rk.Canaries: known must be a list of rk.Canary, got {shorten(known)}")
         if isinstance(self.every, bool) or not isinstance(self.every, int) or self.every < 1:
-            raise RewardDefinitionError(f"rk.Canaries: every is a number of batches from 1, got {shorten(self.every)}")
+            raise RewardDefinitionError(
+                f"rk.Canaries: every must be a whole number, at least 1, got {shorten(self.every)}"
+            )
         if not 0 <= self.tolerance < math.inf:
-            raise RewardDefinitionError(f"rk.Canaries: tolerance is from 0, got {shorten(self.tolerance)}")
+            raise RewardDefinitionError(f"rk.Canaries: tolerance must be at least 0, got {shorten(self.tolerance)}")
 
     def due(self, batch: int) -> tuple[Canary, ...]:
-        """The canaries to ask in this batch, counted from 0."""
+        """Return the canaries to judge in this batch, counted from 0."""
         return tuple(self.known) if batch % self.every == 0 else ()
 
     def drift(self, given: Sequence[float | None]) -> Drift:
-        """What the verdicts `given` to `known`, in its order, say; None: not answered."""
+        """Return the drift for the scores `given` to `known`, in that order; None for no verdict."""
         pairs = list(zip(self.known, given, strict=True))
         gaps = [score - canary.score for canary, score in pairs if score is not None]
         far = [
@@ -108,8 +110,8 @@ class Canaries:
 
     def _warning(self, far: Sequence[str], count: int) -> str:
         return (
-            f"the judge has drifted: {len(far)} of {count} canaries lie more than {self.tolerance:g} from their known "
-            f"scores ({'; '.join(far[:3])}). Look whether the model, its server or its settings changed"
+            f"the judge has drifted: {len(far)} of {count} canaries are more than {self.tolerance:g} away from their "
+            f"known scores ({'; '.join(far[:3])}). Check if the model, its server or its settings have changed"
         )
 
 

@@ -1,4 +1,4 @@
-"""A sequence classifier of transformers, read in batches: logits or probabilities of prompts and completions."""
+"""A sequence classifier of transformers that scores completions in batches, by logit or probability."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from typing import Any, final
 from rewardkit.core.errors import RewardFailure, RunStopped, near_miss, shorten
 from rewardkit.core.tree.fingerprints import fingerprint
 
-_NO_LIMIT_NAMED = 4096  # tokens, where neither the model nor its tokenizer has a limit
-_LONGEST_TOKEN = 32  # characters; a text of more than that for each token it may have is not read to its end
-_STEP = 64  # tokens by which the padded lengths differ
-_BEYOND = 1_000_000  # tokenizers without a limit name a number far above
+_NO_LIMIT_NAMED = 4096  # tokens, if neither the model nor its tokenizer has a limit
+_LONGEST_TOKEN = 32  # characters; a text longer than this times the limit of tokens is cut
+_STEP = 64  # tokens; texts are padded to a multiple of it
+_BEYOND = 1_000_000  # tokenizers without a limit report a larger number
 
 Ids = dict[str, list[int]]
 
@@ -26,7 +26,7 @@ Ids = dict[str, list[int]]
 @final
 @dataclass(frozen=True)
 class Weights:
-    """A model and its tokenizer, by name or as they are, and where they belong."""
+    """A model and its tokenizer, by name or as objects, and how to load them."""
 
     model: str | Any
     tokenizer: str | Any
@@ -35,7 +35,7 @@ class Weights:
     revision: str | None
 
     def describe(self) -> str:
-        """Names, and of a module its kind and some of its numbers, for the fingerprint."""
+        """Return the names for the fingerprint; for a module, its class and some of its numbers."""
         tokenizer = self.tokenizer if isinstance(self.tokenizer, str) else getattr(self.tokenizer, "name_or_path", "")
         model = self.model if isinstance(self.model, str) else _looks(self.model)
         return f"Weights({model!r}, {tokenizer!r}, {self.dtype!r}, {self.revision!r})"
@@ -44,7 +44,7 @@ class Weights:
 @final
 @dataclass(frozen=True)
 class Verdict:
-    """A number, or why there is none, and what is to be said of it."""
+    """A score or an error, and a note."""
 
     value: float | Exception
     note: str = ""
@@ -53,7 +53,7 @@ class Verdict:
 @final
 @dataclass(frozen=True)
 class Reading:
-    """How a classifier is read: which label, as a probability or a logit, how many texts at once, how many tokens."""
+    """Which label of a classifier counts, as a probability or a logit, and the limits of a batch and of a text."""
 
     label: int | str | None
     probability: bool
@@ -84,15 +84,18 @@ class Classifier:
         self._taken = inspect.signature(model.forward).parameters
         self._padding = getattr(self.config, "pad_token_id", None)
         if self._padding is None and self.config is not None and tokenizer.pad_token_id is not None:
-            self._padding = self.config.pad_token_id = tokenizer.pad_token_id  # it looks there for a text's last token
+            self._padding = self.config.pad_token_id = (
+                tokenizer.pad_token_id
+            )  # the model finds the last token of a text by it
         added = getattr(tokenizer, "added_tokens_decoder", {}).values()
         special = {*map(str, tokenizer.all_special_tokens), *(str(token) for token in added if token.special)}
-        # With a blank put behind the first character, a token that begins with a blank or has one there stays itself.
+        # Special tokens are broken up by a space after the first character. That does not change a token with a space
+        # in its first two characters.
         long = sorted((token for token in special if len(token[:2].strip()) == 2), key=len, reverse=True)
         self._special = re.compile("|".join(map(re.escape, long)) or r"(?!)")
 
     def read(self, texts: Sequence[tuple[str, str]], reading: Reading) -> Iterator[dict[int, Verdict]]:
-        """The verdicts on completions and their prompts by their number, batch by batch."""
+        """Yield the verdicts on (completion, prompt) pairs by their index, batch by batch."""
         limit = reading.max_length or self._limit()
         encoded: list[_Encoded] = []
         for number, (completion, prompt) in enumerate(texts):
@@ -101,15 +104,15 @@ class Classifier:
             except Exception as error:
                 yield {number: Verdict(_failure("its tokenizer", error))}
         encoded.sort(key=len)
-        for width, alike in groupby(encoded, lambda one: self._width(len(one), limit)):
-            texts_alike = list(alike)
+        for width, texts_of_width in groupby(encoded, lambda text: self._width(len(text), limit)):
+            same_width = list(texts_of_width)
             size = 1 if self._padding is None else reading.batch_size
-            for start in range(0, len(texts_alike), size):
-                yield from self._verdicts(texts_alike[start : start + size], (size, width), reading)
+            for start in range(0, len(same_width), size):
+                yield from self._verdicts(same_width[start : start + size], (size, width), reading)
 
     def _width(self, length: int, limit: int) -> int:
-        """How far a text is padded, whatever it is read with: arithmetic of another shape rounds in another way."""
-        if self._padding is None:  # the model finds the last token of a text only where it stands alone
+        """Return the padded length of a text; if it depended on the other texts, scores would round differently."""
+        if self._padding is None:  # without padding, texts are read one by one
             return length
         return min(limit, -(-length // _STEP) * _STEP)
 
@@ -122,23 +125,23 @@ class Classifier:
             logits = self._logits(batch, shape)
         except torch.OutOfMemoryError as error:
             if shape[0] == 1:
-                yield {one.number: Verdict(_failure("reading it", error)) for one in batch}
+                yield {text.number: Verdict(_failure("reading it", error)) for text in batch}
                 return
             half = shape[0] // 2
             for start in range(0, len(batch), half):
                 yield from self._verdicts(batch[start : start + half], (half, shape[1]), reading)
             return
         except Exception as error:
-            yield {one.number: Verdict(_failure("reading it", error)) for one in batch}
+            yield {text.number: Verdict(_failure("reading it", error)) for text in batch}
             return
         chosen = self._chosen(logits.shape[-1], reading.label)
         if reading.probability:
             logits = logits.sigmoid() if logits.shape[-1] == 1 else logits.softmax(-1)
         values = logits[:, chosen].tolist()
-        yield {one.number: Verdict(_finite(value), one.note) for one, value in zip(batch, values, strict=True)}
+        yield {text.number: Verdict(_finite(value), text.note) for text, value in zip(batch, values, strict=True)}
 
     def _logits(self, batch: Sequence[_Encoded], shape: tuple[int, int]) -> Any:
-        """Of each text; the batch is filled up to its shape (texts, tokens) with what does not count."""
+        """Return the logits of each text; the batch is padded to its shape, (texts, tokens)."""
         import torch
 
         rows, width = shape
@@ -146,14 +149,14 @@ class Classifier:
         fill = {"input_ids": self._padding or 0}
         given = {
             name: torch.tensor(
-                [one.ids[name] + [fill.get(name, 0)] * (width - len(one)) for one in filled], device=self.device
+                [text.ids[name] + [fill.get(name, 0)] * (width - len(text)) for text in filled], device=self.device
             )
             for name in batch[0].ids
         }
         with torch.inference_mode(), _evaluating(self.model):
             logits = self.model(**given).logits.float().cpu()
         if logits.ndim != 2 or len(logits) != rows:
-            raise ValueError(f"its logits have the shape {tuple(logits.shape)}, not (texts, labels)")
+            raise ValueError(f"its logits have the shape {tuple(logits.shape)} instead of (texts, labels)")
         return logits[: len(batch)]
 
     def _encoded(self, number: int, completion: str, prompt: str, limit: int) -> _Encoded:
@@ -174,7 +177,7 @@ class Classifier:
         return _Encoded(number, ids, "; ".join(notes))
 
     def _ids(self, completion: str, prompt: str, limit: int | None = None) -> Ids:
-        """What the model is given, one number per token, at most `limit` of them."""
+        """Return the inputs of the model, one number per token, at most `limit` of them."""
         if getattr(self.tokenizer, "chat_template", None):
             messages = [{"role": "user", "content": prompt}] if prompt else []
             messages.append({"role": "assistant", "content": completion})
@@ -190,7 +193,7 @@ class Classifier:
         return ids
 
     def _end_of(self, prompt: str, completion: str, limit: int) -> str:
-        """As much of the prompt as leaves room for the whole completion."""
+        """Return the end of the prompt that leaves room for the whole completion."""
         while prompt and len(self._ids(completion, prompt)["input_ids"]) > limit:
             prompt = prompt[len(prompt) // 4 + 1 :]
         return prompt
@@ -200,7 +203,7 @@ class Classifier:
         return min((limit for limit in limits if limit and limit < _BEYOND), default=_NO_LIMIT_NAMED)
 
     def _chosen(self, count: int, label: int | str | None) -> int:
-        """The number of the label that counts."""
+        """Return the index of the label that counts."""
         names = {str(name): number for number, name in (getattr(self.config, "id2label", None) or {}).items()}
         if label is None and count == 1:
             return 0
@@ -209,16 +212,18 @@ class Classifier:
         if isinstance(label, int) and not isinstance(label, bool) and 0 <= label < count:
             return label
         known = ", ".join(map(repr, names)) or f"0 to {count - 1}"
-        what = "name one of them" if label is None else f"{label!r} is none of them"
-        raise RunStopped(f"the reward model has {count} labels: {what}: label= {known}.{near_miss(label, names)}")
+        given = "" if label is None else f", and {label!r} is not one of them"
+        raise RunStopped(
+            f"the reward model has {count} labels{given}.{near_miss(label, names)} Pass label= with one of: {known}"
+        )
 
 
 @cache
 def loaded(weights: Weights, process: int) -> Classifier:
-    """The classifier, once per process.
+    """Return the classifier; it is loaded once per process.
 
     Raises:
-        RunStopped: it cannot be loaded, or is no classifier.
+        RunStopped: it cannot be loaded, or is not a classifier.
     """
     from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
@@ -235,15 +240,15 @@ def loaded(weights: Weights, process: int) -> Classifier:
         raise RunStopped(f"the reward model {shorten(weights.model)} cannot be loaded: {error}") from error
     if info["missing_keys"]:
         raise RunStopped(
-            f"{weights.model!r} is no reward model: it has no weights for {', '.join(sorted(info['missing_keys']))}, "
-            "which would be random"
+            f"{weights.model!r} is not a reward model: it has no weights for "
+            f"{', '.join(sorted(info['missing_keys']))}, so they would be random. Pass a sequence classifier"
         )
     return Classifier(model.to(weights.device or _own_device()), tokenizer)
 
 
 @contextmanager
 def _evaluating(model: Any) -> Iterator[None]:
-    """Without dropout, which whoever else trains the module may have put back on and finds as it was."""
+    """Turn dropout off, and restore it afterwards: the module may be in training elsewhere."""
     training = [part for part in model.modules() if part.training]
     model.eval()
     try:
@@ -254,7 +259,7 @@ def _evaluating(model: Any) -> Iterator[None]:
 
 
 def _own_device() -> str:
-    """The GPU of this rank: another thread than the trainer's does not know which one the trainer chose."""
+    """Return the GPU of this rank. The trainer chose one, but only for its own thread."""
     import torch
 
     if not torch.cuda.is_available():
@@ -270,12 +275,12 @@ def _looks(module: Any) -> str:
 
 
 def _encodable(text: str) -> str:
-    """Halves of characters, which no tokenizer takes, as question marks."""
+    """Replace halves of characters, which no tokenizer accepts, by question marks."""
     return text.encode("utf-8", "replace").decode()
 
 
 def _finite(value: float) -> float | Exception:
-    return value if abs(value) < float("inf") else RewardFailure(f"the reward model gave {value}")
+    return value if abs(value) < float("inf") else RewardFailure(f"the reward model returned {value}")
 
 
 def _failure(what: str, error: Exception) -> RewardFailure:

@@ -1,4 +1,4 @@
-"""Criteria: ``rk.Criterion("clarity", "Is it clear?")``: several questions about one text, each its own component."""
+"""Several questions about one completion, one component each: ``rk.Criterion("clarity", "Is it clear?")``."""
 
 from __future__ import annotations
 
@@ -20,13 +20,16 @@ from rewardkit.judges.verdicts import Interval
 @final
 @dataclass(frozen=True)
 class Criterion:
-    """One question of a rubric.
+    """One question for a judge: ``rk.Criterion("tone", "Is it friendly?", weight=0.3)``.
 
     Args:
-        name: of its component.
-        text: what is good.
-        weight: a number or a schedule; None: an equal share of 1.
-        scale: lowest and highest score; None: that of the judge.
+        name: the name of its component.
+        text: the question.
+        weight: a number or a schedule; by default all criteria share a weight of 1 equally.
+        scale: the worst and the best score; by default those of the judge.
+
+    Raises:
+        RewardDefinitionError: an argument is invalid, or the name is "reason".
     """
 
     name: str
@@ -38,11 +41,11 @@ class Criterion:
         checked_name(self.name)
         if self.name == "reason":
             raise RewardDefinitionError(
-                "a criterion cannot be called 'reason': that is what the judge calls its reason"
+                "a criterion cannot be called 'reason', which is a field of every verdict. Rename it"
             )
         if not isinstance(self.text, str) or not self.text.strip():
             raise RewardDefinitionError(
-                f"criterion {self.name!r}: its text says what is good, got {shorten(self.text)}"
+                f"criterion {self.name!r}: text must be a non-empty string, got {shorten(self.text)}"
             )
         if self.weight is not None:
             object.__setattr__(self, "weight", as_weight(self.weight))
@@ -51,28 +54,28 @@ class Criterion:
 
 
 def checked_scale(scale: Any) -> Interval:
-    """`scale` as two finite numbers, the worst one first."""
+    """Return `scale` as two finite numbers, (worst, best)."""
     try:
         low, high = (float(end) for end in scale)
     except (TypeError, ValueError):
         low, high = 0.0, 0.0
     if not (low < high and np.isfinite(high - low)):
         raise RewardDefinitionError(
-            f"a scale is (worst, best), two numbers that ascend such as (0, 10), got {shorten(scale)}"
+            f"scale must be (worst, best) in ascending order, such as (0, 10), got {shorten(scale)}"
         )
     return low, high
 
 
 def checked_criteria(criteria: Any, scale: Interval) -> tuple[Criterion, ...]:
-    """`criteria`, given as name -> text or as a list, each with a scale and a weight."""
+    """Return `criteria`, a mapping of name -> text or a list, each with its scale and weight."""
     listed = [Criterion(*item) for item in criteria.items()] if isinstance(criteria, Mapping) else criteria
     if not isinstance(listed, Sequence) or not listed or not all(isinstance(item, Criterion) for item in listed):
         raise RewardDefinitionError(
-            f"criteria are {{name: text}} or a list of rk.Criterion(name, text), got {shorten(criteria)}"
+            f"criteria must be {{name: text}} or a list of rk.Criterion(name, text), got {shorten(criteria)}"
         )
     names = [criterion.name for criterion in listed]
     if len(set(names)) < len(names):
-        raise RewardDefinitionError(f"two criteria have one name: {', '.join(names)}")
+        raise RewardDefinitionError(f"two criteria have the same name: {', '.join(names)}. Rename one")
     share = 1.0 / len(listed)
     return tuple(
         Criterion(item.name, item.text, share if item.weight is None else item.weight, item.scale or scale)
@@ -83,7 +86,7 @@ def checked_criteria(criteria: Any, scale: Interval) -> tuple[Criterion, ...]:
 @final
 @dataclass(frozen=True)
 class CriterionScore(Reward):
-    """What a judge that was asked several things gave for one of them."""
+    """The score for one criterion of a judge."""
 
     judge: Reward
     label: str
@@ -99,7 +102,7 @@ class CriterionScore(Reward):
     def _evaluate(self, evaluation: Evaluation, rows: Rows) -> Steps:
         (whole,) = yield [(self.judge, rows)]
         result = Column.empty(len(rows))
-        result.fill(rows, Column(whole.values, whole.codes))  # the reason stands once, beside the judge's own score
+        result.fill(rows, Column(whole.values, whole.codes))  # the reason is the note of the judge's own score
         scored = rows & (whole.codes == SCORED)
         if scored.any():
             result.values[scored] = whole.parts[self.label][scored]

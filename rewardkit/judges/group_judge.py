@@ -1,8 +1,8 @@
-"""What a judge of whole groups does, once per prompt: has all completions ranked in one request.
+"""A judge of groups: it ranks all completions of a prompt in one request.
 
-They stand in an order, and under identifiers, that are drawn from their own texts: no completion can know its place,
-and the verdict names identifiers, never positions. Where a group gets no verdict, each completion is shown alone: the
-ones that get none even so fail, and the others are ranked.
+The order of the completions and their identifiers are computed from all texts, so no completion can know its place, and
+the verdict names identifiers instead of positions. If a group gets no verdict, each completion is judged alone: those
+that get no verdict again fail, and the others are ranked.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from rewardkit.judges.usage import Tally, metered
 from rewardkit.judges.verdicts import Ranking, Verdict
 
 LEAST_CHARACTERS = 200
-"""That are shown of each completion, however large the group."""
+"""The least that is shown of each completion in a large group."""
 
 
 @dataclass(frozen=True)
@@ -31,14 +31,15 @@ class GroupJudge:
     """Ranks the completions of one prompt: 1.0 for the best one down to 0.0 for the worst.
 
     Attributes:
-        shuffle: another number is another order.
+        brief: the settings of the judge.
+        shuffle: another number gives another order.
     """
 
     brief: Brief
     shuffle: int = 0
 
     async def __call__(self, completion: Sequence[str], *values: Any) -> list[Score | Abstention | Raised]:
-        # All rows of a group are of one sample; its prompt comes as one text already.
+        # All rows of a group have the same cells; the prompt is one text already.
         sample = {
             name: value if name == "prompt" else value[0] for name, value in zip(self.brief.names, values, strict=True)
         }
@@ -61,7 +62,7 @@ class GroupJudge:
         return [found[text] for text in completion]
 
     async def _ranked(self, shown: Mapping[str, Shielded], sample: Mapping[str, Any]) -> dict[str, Score]:
-        """What each of two or more completions gets, by its text."""
+        """Return the score of each of two or more completions, by text."""
         verdict, identified = await self._verdict(shown, sample)
         scores = Ranking(tuple(identified)).scores(verdict.answers)
         found = {}
@@ -72,9 +73,9 @@ class GroupJudge:
         return found
 
     async def _unfit(self, shown: Mapping[str, Shielded], sample: Mapping[str, Any]) -> dict[str, Raised]:
-        """The completions that get no verdict even alone: what they hold is refused, or makes the judge talk nonsense.
+        """Return the completions that get no verdict even alone, because they are refused or confuse the judge.
 
-        They fail, so that they take none of their neighbors with them.
+        Only these fail, and not the whole group.
         """
         alone = [self._verdict({text: each}, sample) for text, each in shown.items()]
         found = {}
@@ -89,23 +90,23 @@ class GroupJudge:
     async def _verdict(
         self, shown: Mapping[str, Shielded], sample: Mapping[str, Any]
     ) -> tuple[Verdict, dict[str, str]]:
-        """The verdict on some completions, and which identifier in it is whose."""
+        """Return the verdict, and a mapping of its identifiers -> texts."""
         identified = identifiers(shown, self.shuffle)
         blocks = "\n\n".join(f"{identifier}:\n{shown[text].text}" for identifier, text in identified.items())
         asked = self.brief.conversation(Ranking(tuple(identified)), f"To rank:\n\n{blocks}", sample)
         return await self.brief.verdict(asked), identified
 
     async def measured(self, calls: Awaitable[list[Any]]) -> tuple[list[Any], Tally]:
-        """All calls of one batch, and what they took."""
+        """Return the results of one batch, and what they took."""
         return await metered(calls)
 
     def describe(self) -> str:
-        """What changes a verdict, for fingerprints."""
+        """Return everything that changes a verdict, for fingerprints."""
         return f"GroupJudge({self.brief.describe()}, {self.shuffle})"
 
 
 def identifiers(texts: Iterable[str], shuffle: int) -> dict[str, str]:
-    """Identifier -> text, in an order that the texts decide together, in whatever order they come."""
+    """Return identifier -> text, in an order that depends on the texts but not on their order."""
     ordered = sorted(texts)
     seed = _digest(str(shuffle), *ordered)
     for length in count(6):

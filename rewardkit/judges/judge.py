@@ -23,10 +23,10 @@ from rewardkit.judges.canaries import Canaries
 from rewardkit.judges.criteria import Criterion, CriterionScore, checked_criteria, checked_scale
 from rewardkit.judges.endpoint.access import Access, problem_of
 from rewardkit.judges.group_judge import GroupJudge
-from rewardkit.judges.inquiry import Service
 from rewardkit.judges.prompts import Example
 from rewardkit.judges.rubrics import Rubric
 from rewardkit.judges.sample_judge import SampleJudge
+from rewardkit.judges.service import Service
 from rewardkit.judges.verdicts import Checklist, Form, Malformed, Scale, Scales
 
 _NEEDED = ("openai", "httpx2", "aiohttp", "tenacity", "aiolimiter", "jiter")
@@ -62,49 +62,51 @@ def judge(
     deterministic: bool = True,
     on_failure: Policy = "unscorable",
 ) -> Reward:
-    """Scores completions with a language model behind any OpenAI-compatible endpoint, from 0 (worst) to 1 (best).
+    """Return a reward that asks a language model behind any OpenAI-compatible endpoint, from 0 (worst) to 1 (best).
 
     ::
 
         rk.judge("Does it answer {question} in a friendly way?", model="gpt-5-mini")
 
-    ``Sure, it is 4.`` might get 7 on the scale from 0 to 10, which is 0.7; the judge's reason is the note. What the
-    judge cannot be brought to say in due form, and what it could not be asked, is a failure of that sample, never a 0.
+    ``Sure, it is 4.`` might get 7 on the scale from 0 to 10, which is a score of 0.7; the reason of the judge is the
+    note. If the judge cannot be reached, or gives no valid verdict, the sample fails. A failure is never scored 0.
 
     Args:
-        rubric: what is good; ``{column}`` shows a column, ``{prompt}`` the prompt, ``{completion}`` what is judged.
-        model: as the endpoint calls it.
-        base_url: of the endpoint (``http://localhost:8000/v1``); None: OpenAI, or what ``OPENAI_BASE_URL`` says.
-        scale: worst and best score that the judge can give.
-        criteria: several questions in one request, name -> text or a list of ``rk.Criterion``: a weighted sum with
-            one component for each, beside the component `name`, which is their plain mean.
-        checklist: questions for yes or no, in one request: the score is the share of yes, the parts are the items.
-        compare: ``"group"``: all completions of a prompt are ranked in one request, from 1 (best) down to 0.
+        rubric: what a good completion is. ``{column}`` is replaced by a column, ``{prompt}`` by the prompt,
+            ``{completion}`` by the completion.
+        model: the name of the model at the endpoint.
+        base_url: the address of the endpoint, such as ``http://localhost:8000/v1``. By default ``OPENAI_BASE_URL``, or
+            OpenAI.
+        scale: the worst and the best score that the judge can give.
+        criteria: several questions in one request: name -> text, or a list of ``rk.Criterion``. The reward is their
+            weighted sum, with one component each; the component `name` is their plain mean.
+        checklist: yes-or-no questions in one request. The score is the share of yes, and the items are its parts.
+        compare: ``"group"`` ranks all completions of a prompt in one request, from 1 (best) to 0 (worst).
         reference: a column with an answer to compare with.
-        examples: (completion, score, reason) for the judge to go by; with `criteria` or a `checklist` the score is
-            a mapping from their names.
-        show_thinking: whether the judge sees what the model thought before its answer.
-        max_characters: that are shown of a completion, or of all completions of a group together; of longer ones
-            head and tail.
-        name: of the component.
-        deadline: seconds for one call with all its retries, two thirds of it at most for one of them.
+        examples: (completion, score, reason) examples for the judge. With `criteria` or `checklist` the score is a
+            mapping from their names.
+        show_thinking: True shows the judge what the model thought before its answer.
+        max_characters: the number of characters shown of a completion, or of all completions of a group together. Of
+            longer ones the beginning and the end are shown.
+        name: the name of the component.
+        deadline: seconds for one call with all its retries; one attempt gets at most two thirds of them.
         batch_deadline: seconds for all calls of one batch.
-        concurrency: calls at one time.
-        requests_per_minute: at most.
-        tokens_per_minute: at most, each call counted by its length and `max_tokens`.
-        cache: ``rk.Cache`` or the path of its file: what was asked before is not asked again.
-        budget: ``rk.Budget``: the most that may be spent, and what happens then.
-        canaries: ``rk.Canaries``: completions with known scores that tell when the judge changes.
-        key: the environment variable with the key.
-        temperature: None: what the endpoint does by default.
-        max_tokens: of a verdict; None: what the endpoint allows.
-        options: what else to send along, such as ``{"reasoning_effort": "low"}``.
-        structured: ask for the verdict by JSON schema where the endpoint can; what it wrote is checked either way.
-        deterministic: equal samples are judged once.
-        on_failure: what a sample gets that could not be judged, as in ``rk.reward``.
+        concurrency: the number of calls at a time.
+        requests_per_minute: the limit of your account; None for no limit.
+        tokens_per_minute: the same for tokens; a call counts its length and `max_tokens`.
+        cache: an ``rk.Cache``, or the path of its file, so that nothing is asked twice.
+        budget: an ``rk.Budget``: the most to spend, and what to do when it is spent.
+        canaries: an ``rk.Canaries``: completions with known scores, which show if the judge changes.
+        key: the environment variable that holds the API key.
+        temperature: the sampling temperature; None for the default of the endpoint.
+        max_tokens: the longest verdict; None for the limit of the endpoint.
+        options: more options of the request, such as ``{"reasoning_effort": "low"}``.
+        structured: True asks for JSON by schema if the endpoint supports it. The verdict is checked either way.
+        deterministic: True judges equal samples once.
+        on_failure: the score of a sample that could not be judged, as in ``rk.reward``.
 
     Raises:
-        RewardDefinitionError: an option cannot be used.
+        RewardDefinitionError: an option is invalid, or two options do not go together.
         MissingExtraError: the extra ``judge`` is not installed.
     """
     if any(find_spec(module) is None for module in _NEEDED):
@@ -113,7 +115,7 @@ def judge(
     scale = checked_scale(scale)
     form, listed = _form(scale, criteria, checklist, compare)
     if reference is not None and (not isinstance(reference, str) or reference in ("completion", "prompt")):
-        raise RewardDefinitionError(f"judge: reference is the name of a column, got {shorten(reference)}")
+        raise RewardDefinitionError(f"judge: reference must be the name of a column, got {shorten(reference)}")
     names = tuple(
         dict.fromkeys([*(name for name in asked.names if name != "completion"), *([reference] if reference else [])])
     )
@@ -136,27 +138,31 @@ def judge(
         budget.check(model)
     if cache is not None and not deterministic:
         raise RewardDefinitionError(
-            "judge: with deterministic=False equal samples get verdicts of their own, and a cache gives them all the "
-            "first one: leave one of them out"
+            "judge: deterministic=False asks again for equal samples, but a cache returns the first verdict for all of "
+            "them. Drop cache= or deterministic=False"
         )
     brief = Brief(service, asked, names, reference, _count("max_characters", max_characters), bool(deterministic))
     for canary in () if canaries is None else canaries.known:
         lacking = {*names} - {"prompt", *dict(canary.columns)}
         if lacking:
             raise RewardDefinitionError(
-                f"judge: a canary lacks the columns {', '.join(sorted(lacking))}: {shorten(canary)}"
+                f"judge: the rubric needs the columns {', '.join(sorted(lacking))}, but this canary has none: "
+                f"{shorten(canary)}. Pass rk.Canary(..., columns={{...}})"
             )
     if canaries is not None and not isinstance(form, Scale):
         raise RewardDefinitionError(
-            "judge: canaries have one score each, so they need a judge with one: no criteria, checklist or compare"
+            "judge: canaries have one score each, so they do not work with criteria=, checklist= or compare=. Drop "
+            "canaries="
         )
     examples = tuple(examples)
     if form is None and examples:
-        raise RewardDefinitionError("judge: examples show how to score one completion; compare= has no use for them")
+        raise RewardDefinitionError(
+            "judge: examples= show how to score one completion, but compare= ranks them. Drop examples="
+        )
     binding = Binding(
         GroupJudge(brief)
         if form is None
-        else SampleJudge(brief, form, tuple(_example(one, form) for one in examples), canaries, batch_deadline),
+        else SampleJudge(brief, form, tuple(_example(example, form) for example in examples), canaries, batch_deadline),
         (
             Parameter("completion", "completion", spoken_text if show_thinking else visible_text),
             *(Parameter(name, name) for name in names),
@@ -180,52 +186,54 @@ def judge(
 def _form(
     scale: tuple[float, float], criteria: Any, checklist: Any, compare: Any
 ) -> tuple[Form | None, tuple[Criterion, ...]]:
-    """What a verdict looks like (None: a ranking), and its criteria."""
+    """Return the form of a verdict (None for a ranking), and the criteria."""
     if sum(option is not None for option in (criteria, checklist, compare)) > 1:
-        raise RewardDefinitionError("judge: criteria=, checklist= and compare= are three kinds of judge: choose one")
+        raise RewardDefinitionError("judge: criteria=, checklist= and compare= exclude each other. Pass only one")
     if criteria is not None:
         listed = checked_criteria(criteria, scale)
         return Scales(tuple((item.name, item.text, item.scale or scale) for item in listed)), listed
     if checklist is not None:
         items = () if isinstance(checklist, str) else tuple(checklist)
         if not items or not all(isinstance(item, str) and item.strip() for item in items) or len({*items}) < len(items):
-            raise RewardDefinitionError(f"judge: checklist is a list of different questions, got {shorten(checklist)}")
+            raise RewardDefinitionError(
+                f"judge: checklist must be a list of different questions, got {shorten(checklist)}"
+            )
         return Checklist(items), ()
     if compare not in (None, "group"):
-        raise RewardDefinitionError(f"judge: compare is 'group' or None, got {shorten(compare)}")
+        raise RewardDefinitionError(f"judge: compare must be 'group' or None, got {shorten(compare)}")
     return (Scale(*scale) if compare is None else None), ()
 
 
 def _example(example: Any, form: Form) -> Example:
-    """One example, whose verdict is checked like those of the judge."""
+    """Return one example; its score must be a valid verdict."""
     try:
         completion, score, reason = example
     except (TypeError, ValueError):
         raise RewardDefinitionError(
-            f"judge: an example is (completion, score, reason), got {shorten(example)}"
+            f"judge: an example must be (completion, score, reason), got {shorten(example)}"
         ) from None
     try:
         answers = form.answers_of(score)
         form.read(form.written(dict(answers), str(reason)))
     except (Malformed, TypeError, ValueError) as error:
-        raise RewardDefinitionError(f"judge: the example {shorten(example)} has no valid score: {error}") from None
+        raise RewardDefinitionError(
+            f"judge: the score of the example {shorten(example)} is not valid: {error}"
+        ) from None
     return str(completion), answers, str(reason)
 
 
 def _sampling(options: Mapping[str, Any]) -> str:
-    """What goes along with the messages, as JSON."""
+    """Return the options of a request as JSON."""
     try:
         given = {str(name): value for name, value in options.items() if value is not None}
         return json.dumps(given, sort_keys=True, allow_nan=False)
     except (TypeError, ValueError) as error:
-        raise RewardDefinitionError(
-            f"judge: options are sent as JSON, which cannot hold {shorten(options)}: {error}"
-        ) from None
+        raise RewardDefinitionError(f"judge: options= must be valid as JSON, got {shorten(options)}: {error}") from None
 
 
 def _text(option: str, value: Any) -> str:
     if not isinstance(value, str) or not value.strip():
-        raise RewardDefinitionError(f"judge: {option} is a text, got {shorten(value)}")
+        raise RewardDefinitionError(f"judge: {option} must be a non-empty string, got {shorten(value)}")
     return value
 
 
@@ -238,13 +246,13 @@ def _address(value: Any) -> str:
 
 def _number(option: str, value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < math.inf:
-        raise RewardDefinitionError(f"judge: {option} is a number above 0, got {shorten(value)}")
+        raise RewardDefinitionError(f"judge: {option} must be a number above 0, got {shorten(value)}")
     return float(value)
 
 
 def _count(option: str, value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise RewardDefinitionError(f"judge: {option} is a whole number from 1, got {shorten(value)}")
+        raise RewardDefinitionError(f"judge: {option} must be a whole number, at least 1, got {shorten(value)}")
     return value
 
 
@@ -252,5 +260,7 @@ def _policy(value: Any) -> Policy:
     if value in ("unscorable", "raise"):
         return value  # type: ignore[no-any-return]
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-        raise RewardDefinitionError(f'judge: on_failure is "unscorable", "raise" or a number, got {shorten(value)}')
+        raise RewardDefinitionError(
+            f'judge: on_failure must be "unscorable", "raise" or a number, got {shorten(value)}'
+        )
     return float(value)

@@ -1,4 +1,4 @@
-"""What has been spent of a budget, by all who share it: ``spending_of(budget).allow()`` before a call."""
+"""Counts what is spent of a budget: ``spending_of(budget).allow()`` before a call, ``charge(...)`` after it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _log = logging.getLogger("rewardkit.judges")
 
 @final
 class Spending:
-    """What has been spent of a budget: ``allow()`` before a call, ``charge(...)`` after it. Threads may share it."""
+    """What is spent of a budget: ``allow()`` before a call, ``charge(...)`` after it. Thread-safe."""
 
     def __init__(self, budget: Budget, file: SharedFile) -> None:
         self.budget = budget
@@ -47,40 +47,40 @@ class Spending:
         self._under_way = 0
 
     def allow(self) -> None:
-        """Counts one call that is about to be made.
-
-        `give_back`, `charge` or `keep` says what became of it.
+        """Count one call before it is sent; `give_back`, `charge` or `keep` must follow.
 
         Raises:
             RunStopped: the budget is spent, and ``then="stop"``.
-            RewardFailure: it is spent, and the sample is to be skipped or left to the fallback.
+            RewardFailure: the budget is spent, and the sample fails.
             NoTime: calls under way may spend the rest, or the ledger is locked.
         """
         limits = [math.inf if limit is None else limit for limit in self._limits.values()]
         while not self._rows(_ADMIT, limits):
             spent = self.figures()
             for name, limit in self._limits.items():
-                if limit is None or spent[name] < limit:  # of all, where a call was given back in between
+                if limit is None or spent[name] < limit:  # in all limits, if a call was given back meanwhile
                     continue
                 if name == "calls" and spent[name] - self._under_way < limit:
                     raise NoTime(f"the last of {limit:,} calls in the budget are under way")
-                raise self._refusal(f"the judge's budget is spent: {_of(name, spent[name], limit)}")
+                raise self._refusal(f"the budget of the judge is spent: {_of(name, spent[name], limit)}")
         with self._lock:
             self._under_way += 1
         self._warn()
 
     def _refusal(self, said: str) -> RewardFailure:
         if self.budget.then == "stop":
-            return RunStopped(f"{said}. Raise it in rk.Budget, or go on without: then='skip', then='fall_back'")
+            return RunStopped(
+                f"{said}. Raise the limit in rk.Budget, or continue without the judge: then='skip' or then='fall_back'"
+            )
         return RewardFailure(said)
 
     def give_back(self) -> None:
-        """Counts one call less: it costs nothing."""
+        """Take back a call that costs nothing."""
         self._add(-1, 0, 0.0)
         self.keep()
 
     def charge(self, model: str, prompt_tokens: int, completion_tokens: int) -> float:
-        """Counts what a call took, and returns its price."""
+        """Count the tokens of a call, and return its price."""
         money = self.budget.price(model, prompt_tokens, completion_tokens)
         self._add(0, prompt_tokens + completion_tokens, money)
         self.keep()
@@ -88,12 +88,12 @@ class Spending:
         return money
 
     def keep(self) -> None:
-        """Leaves a call counted: nobody knows what it took."""
+        """Keep a call counted although its tokens are unknown."""
         with self._lock:
             self._under_way -= 1
 
     def _add(self, calls: int, tokens: int, money: float) -> None:
-        """Adds to what was spent; what a locked ledger does not take is added with the next."""
+        """Add to what was spent. If the ledger is locked, it is added with the next call."""
         with self._lock:
             owed, self._owed = [*self._owed, (calls, tokens, money)], []
         try:
@@ -104,7 +104,7 @@ class Spending:
                 self._owed += owed
 
     def figures(self) -> dict[str, float]:
-        """``calls``, ``tokens`` and ``money`` spent so far."""
+        """Return the ``calls``, ``tokens`` and ``money`` spent so far."""
         rows = self._rows(_SPENT)
         return dict(zip(("calls", "tokens", "money"), rows[0] if rows else (0, 0, 0.0), strict=True))
 
@@ -115,7 +115,7 @@ class Spending:
             return self._file.rows(statement, values)
         except apsw.Error as error:
             where = self.budget.ledger or "memory"
-            raise NoTime(f"the judge's budget in {where} cannot be counted now: {error}") from error
+            raise NoTime(f"the budget of the judge in {where} cannot be counted now: {error}") from error
 
     @property
     def _limits(self) -> dict[str, float | None]:
@@ -124,7 +124,7 @@ class Spending:
     def _warn(self) -> None:
         try:
             spent = self.figures()
-        except NoTime:  # the next call sees it
+        except NoTime:  # the next call will warn
             return
         for name, limit in self._limits.items():
             if limit is None or spent[name] < self.budget.warn_at * limit:
@@ -134,11 +134,11 @@ class Spending:
                     continue
                 self._warned.add(name)
             how = "spent" if spent[name] >= limit else "nearly spent"
-            _log.warning("the judge's budget is %s: %s", how, _of(name, spent[name], limit))
+            _log.warning("the budget of the judge is %s: %s", how, _of(name, spent[name], limit))
 
 
 def spending_of(budget: Budget) -> Spending:
-    """What this process has spent of `budget`; with a ledger, what all have.
+    """Return what this process has spent of `budget`, or what all processes have, if there is a ledger.
 
     Raises:
         RunStopped: the ledger cannot be opened.
@@ -150,32 +150,32 @@ def spending_of(budget: Budget) -> Spending:
 @final
 @dataclass(frozen=True)
 class Account:
-    """What each request is counted and charged to, beside the event loop where it may wait for a file."""
+    """Counts each request of a budget. Waiting for the file of a ledger does not block the event loop."""
 
     budget: Budget
 
     async def admit(self) -> None:
-        """Counts a request that is about to go out; raises what ``Spending.allow`` does."""
+        """Count a request before it is sent; raises the errors of ``Spending.allow``."""
         try:
-            await self._in_its_place(lambda: spending_of(self.budget).allow())
+            await self._unblocking(lambda: spending_of(self.budget).allow())
         except RewardFailure:
             tally().failures["budget"] += 1
             raise
 
     async def give_back(self) -> None:
-        """Takes back what was counted of a request that costs nothing."""
-        await self._in_its_place(lambda: spending_of(self.budget).give_back())
+        """Take back a request that costs nothing."""
+        await self._unblocking(lambda: spending_of(self.budget).give_back())
 
     def keep(self) -> None:
-        """Leaves a request counted that was sent and lost."""
+        """Keep a request counted that was sent and lost."""
         spending_of(self.budget).keep()
 
     async def charge(self, model: str, prompt_tokens: int, completion_tokens: int) -> None:
-        """Counts what the request took."""
+        """Count the tokens and the price of the request."""
         paid = (model, prompt_tokens, completion_tokens)
-        tally().cost += await self._in_its_place(lambda: spending_of(self.budget).charge(*paid))
+        tally().cost += await self._unblocking(lambda: spending_of(self.budget).charge(*paid))
 
-    async def _in_its_place(self, work: Callable[[], _T]) -> _T:
+    async def _unblocking(self, work: Callable[[], _T]) -> _T:
         return work() if self.budget.ledger is None else await asyncio.to_thread(work)
 
 

@@ -1,4 +1,4 @@
-"""Panels: ``rk.judge_panel([strict, lenient], combine="median")``: one score of several judges, and their distance."""
+"""Panels: ``rk.judge_panel([strict, lenient], combine="median")`` combines the scores of several judges."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _COMBINED: dict[str, Callable[..., Any]] = {"mean": np.nanmean, "median": np.nan
 
 @dataclass(frozen=True, slots=True)
 class _Disagreement:
-    """The distances between the highest and the lowest judge, row by row."""
+    """The distance between the highest and the lowest score of each row."""
 
     distances: tuple[float, ...]
 
@@ -81,25 +81,27 @@ class Panel(Reward):
 
 
 def judge_panel(judges: Sequence[Reward], *, combine: Combine = "mean", name: str = "panel") -> Reward:
-    """The mean or the median of several judges; where one of them failed, the panel fails.
+    """Return the mean or the median of several judges. If one of them fails, the panel fails.
 
     ::
 
         rk.judge_panel([rk.judge(rubric, model="a", name="a"), rk.judge(rubric, model="b", name="b")])
 
-    How far the judges are apart (the highest minus the lowest) is the part ``disagreement`` of each score, and its
-    mean is logged as ``judge_disagreement/<name>``: where it grows, the policy has found what only one of them likes.
+    The part ``disagreement`` of each score is the highest minus the lowest judge, and its mean is logged as
+    ``judge_disagreement/<name>``. If it grows, the policy has found something that only one of the judges likes.
 
     Args:
-        judges: two or more rewards with names of their own.
-        combine: ``"mean"``, or ``"median"``, which one judge out of three cannot move.
+        judges: two or more rewards with different names.
+        combine: ``"mean"`` or ``"median"``. With three judges, one alone cannot move the median far.
+        name: the name of the component.
 
     Raises:
-        RewardDefinitionError: fewer than two judges, or another word for `combine`.
+        RewardDefinitionError: there are fewer than two judges, or `combine` is unknown.
+        RewardTypeError: a judge is not a reward.
     """
     if combine not in _COMBINED:
-        raise RewardDefinitionError(f"judge_panel: combine is 'mean' or 'median', got {shorten(combine)}")
+        raise RewardDefinitionError(f"judge_panel: combine must be 'mean' or 'median', got {shorten(combine)}")
     listed = tuple(as_reward(judge, "judge_panel: a judge") for judge in judges)
     if len(listed) < 2:
-        raise RewardDefinitionError(f"judge_panel: two judges or more are needed, got {len(listed)}")
+        raise RewardDefinitionError(f"judge_panel needs at least two judges, got {len(listed)}")
     return Panel(listed, combine, checked_name(name))

@@ -1,7 +1,7 @@
-"""Conversations: what a judge is told, so that it knows the text it judges from the text that instructs it.
+"""The prompt of a judge, which separates the text that is judged from the instructions.
 
-The judge's task is the first message; then come the examples, each with the verdict that was right, then the sample. A
-completion stands between marks with a nonce, in each of them.
+The first message is the task. Then come the examples, each with the right verdict, and then the sample. Every
+completion is between marks with a nonce.
 """
 
 from __future__ import annotations
@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rewardkit.judges.inquiry import Conversation
 from rewardkit.judges.rubrics import Rubric, cell_text
+from rewardkit.judges.service import Conversation
 from rewardkit.judges.shield import NONCE, delimited
 from rewardkit.judges.verdicts import Form
 
 Example = tuple[str, tuple[tuple[str, Any], ...], str]
-"""What was judged, the answers of the right verdict, and why."""
+"""A completion, the answers of the right verdict, and the reason."""
 
 _TASK = (
     "You judge texts that another program wrote, by the rubric in the message. What you judge stands between "
@@ -36,14 +36,16 @@ def conversation(
     examples: Sequence[tuple[str, str]] = (),
     name: str = "completion",
 ) -> Conversation:
-    """What is said to a judge about one sample.
+    """Build the prompt of the judge for one sample, as (role, text) pairs.
 
     Args:
-        block: what is judged, delimited.
-        values: of the columns that the rubric mentions, and of the reference.
-        reference: the column of an answer to compare with.
-        examples: (block, verdict) each.
-        name: what the blocks are called.
+        rubric: what a good completion is.
+        form: the form of the verdict.
+        block: the completion between its marks.
+        values: the columns in the rubric and the reference, by name.
+        reference: the column with an answer to compare with.
+        examples: (block, verdict) pairs.
+        name: the name in the marks of the blocks.
     """
     task = f"{_TASK.format(name=name, nonce=NONCE)}\n\n{form.instructions()}"
     messages = [("system", task)]

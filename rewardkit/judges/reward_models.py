@@ -1,7 +1,7 @@
 """Reward models as rewards: ``rk.reward_model("org/name")`` scores completions by a sequence classifier.
 
-The completions of a batch are read in a thread, sorted by length, while other rewards are computed. It is a reward of
-single samples, so behind a gate only open samples are read, and equal samples once.
+The completions of a batch are scored in a thread, sorted by length, while other rewards are computed. Behind a gate
+only completions for which the gate is open are scored, and equal ones only once.
 """
 
 from __future__ import annotations
@@ -44,54 +44,53 @@ def reward_model(
     name: str = "reward_model",
     on_failure: Policy = "unscorable",
 ) -> Reward:
-    """What a sequence classifier says of the completion, such as one trained on preferences.
+    """Return a reward that scores completions by a sequence classifier, such as one trained on preferences.
 
-    ``rk.normalize(rk.reward_model("org/name"))`` makes its open scale comparable to other rewards;
-    ``rk.gate(when=form, then=rk.reward_model("org/name", probability=True))`` reads what has the right form alone.
+    ``rk.normalize(rk.reward_model("org/name"))`` makes its logits comparable to other rewards.
+    ``rk.gate(when=form, then=rk.reward_model("org/name", probability=True))`` skips completions of the wrong form.
 
-    The prompt is given as the user's message and the completion as the assistant's by the tokenizer's chat template;
-    without one as a pair of texts. Special tokens that the completion spells out are broken up, so that it cannot end
-    its turn and praise itself in another's.
+    The prompt is the user's message and the completion the assistant's message in the chat template of the tokenizer.
+    Without a template they are a pair of texts. Special tokens in a completion are broken up, so that it cannot end its
+    turn and praise itself in the next one. A completion whose score is not finite fails; the others are scored.
 
     Args:
-        model: a name or folder that transformers can load, loaded once per process when it is first needed; or a
-            module that takes ``input_ids`` and ``attention_mask`` and returns ``logits``.
-        tokenizer: its name or itself; by default that of `model`, needed where that is a module.
-        label: number or name of the class whose logit counts; needed where there are several.
-        probability: the probability of the class (sigmoid of one logit, softmax of several) instead of the logit.
-        bounds: of the values; (0, 1) for a probability, otherwise unbounded unless said here.
-        batch_size: completions read at once; halved while the memory does not suffice. A smaller batch is filled up to
-            it, and texts are padded in steps of 64 tokens, so that no score depends on what else is read.
-        max_length: tokens of prompt and completion; of what is longer the prompt loses its beginning, then the
+        model: a name or folder that transformers can load, once per process when it is first needed; or a module that
+            takes ``input_ids`` and ``attention_mask`` and returns ``logits``.
+        tokenizer: the tokenizer or its name; by default that of `model`. Required if `model` is a module.
+        label: the index or name of the label whose logit counts. Required if there are several.
+        probability: True uses the probability of the label (sigmoid of one logit, softmax of several) instead.
+        bounds: the bounds of the scores; by default (0, 1) for a probability, and none for a logit.
+        batch_size: the number of completions scored together, at least 1; it is halved if the memory is too small.
+            Batches and texts are padded to fixed sizes, so a score does not depend on the other texts of its batch.
+        max_length: the limit of tokens for prompt and completion. A longer prompt loses its beginning, then the
             completion its end, and the note says so. By default the limit of the model or its tokenizer.
-        device: such as "cuda:1"; by default the GPU of this rank (``LOCAL_RANK``) if there is one, else the CPU. A
-            module stays where it is.
-        dtype: of the weights of a model that is loaded, such as "bfloat16"; "auto" is that of its file.
-        revision: branch, tag or commit to load.
-        show_thinking: the model reads the thinking too.
-        name: the component's name.
-        on_failure: what a sample gets that could not be read, as in ``rk.reward``.
-
-    Returns:
-        A reward of single samples. One that gives no finite number fails alone.
+        device: such as "cuda:1"; by default the GPU of this rank (``LOCAL_RANK``), or the CPU. A module stays where it
+            is.
+        dtype: the type of the loaded weights, such as "bfloat16"; "auto" is the type in the file.
+        revision: the branch, tag or commit to load.
+        show_thinking: True shows the thinking to the model.
+        name: the name of the component.
+        on_failure: the score of a completion that could not be scored, as in ``rk.reward``.
 
     Raises:
-        MissingExtraError: torch or transformers are not installed.
-        RewardDefinitionError: options that are none.
-        RunStopped: while scoring: the model cannot be loaded, or has several labels and none was named.
+        MissingExtraError: torch or transformers is not installed.
+        RewardDefinitionError: an option is invalid.
+        RunStopped: while scoring: the model cannot be loaded, or it has several labels and `label` is not one of them.
     """
     for package in ("torch", "transformers"):
         if importlib.util.find_spec(package) is None:
             raise MissingExtraError.of("rk.reward_model", "reward-model")
     for option, value in (("batch_size", batch_size), ("max_length", max_length)):
         if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
-            raise RewardDefinitionError(f"rk.reward_model: {option} is a number from 1, got {shorten(value)}")
+            raise RewardDefinitionError(
+                f"rk.reward_model: {option} must be a whole number, at least 1, got {shorten(value)}"
+            )
     if not isinstance(model, str) and not callable(model):
-        raise RewardDefinitionError(f"rk.reward_model: model is a name or a module, got {shorten(model)}")
+        raise RewardDefinitionError(f"rk.reward_model: model must be a name or a module, got {shorten(model)}")
     if not isinstance(model, str) and tokenizer is None:
-        raise RewardDefinitionError("rk.reward_model: a module needs its tokenizer=")
+        raise RewardDefinitionError("rk.reward_model: model is a module, so pass its tokenizer=")
     if not (hashable(model) and hashable(tokenizer)):
-        raise RewardDefinitionError("rk.reward_model: model and tokenizer must have a hash")
+        raise RewardDefinitionError("rk.reward_model: model and tokenizer must be hashable")
     limits = bounds if bounds is not None else ((0.0, 1.0) if probability else (-math.inf, math.inf))
     weights = Weights(model, model if tokenizer is None else tokenizer, device, dtype, revision)
     reading = Reading(label, bool(probability), batch_size, max_length)
@@ -110,7 +109,7 @@ def reward_model(
 @final
 @dataclass(frozen=True)
 class Reader:
-    """Asks a classifier for one completion; those that are asked for at one moment are read together."""
+    """Asks a classifier for one completion; calls at the same time are scored in batches."""
 
     weights: Weights
     reading: Reading
@@ -118,15 +117,15 @@ class Reader:
 
     async def __call__(self, completion: str, prompt: str = "") -> Score:
         shown = completion if self.show_thinking else visible_text(completion)
-        verdict = await _desk(self, os.getpid()).verdict(shown, prompt)
+        verdict = await _queue(self, os.getpid()).verdict(shown, prompt)
         if isinstance(verdict.value, Exception):
             raise verdict.value
         return Score(verdict.value, verdict.note)
 
 
 @final
-class _Desk:
-    """Where the completions of one reader wait until all of a batch have come in."""
+class _Queue:
+    """Collects the completions of one reader until all of a batch are there."""
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
@@ -138,7 +137,7 @@ class _Desk:
         waiting = _Waiting(completion, prompt, loop.create_future())
         self._waiting.append(waiting)
         if len(self._waiting) == 1:
-            loop.call_soon(self._start, loop)  # once all calls of this moment are in
+            loop.call_soon(self._start, loop)  # after all calls of this moment
         return await waiting.verdict
 
     def _start(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -147,15 +146,15 @@ class _Desk:
 
     def _work(self, waiting: Sequence[_Waiting], loop: asyncio.AbstractEventLoop) -> None:
         try:
-            texts = [(one.completion, one.prompt) for one in waiting]
+            texts = [(text.completion, text.prompt) for text in waiting]
             for verdicts in loaded(self._reader.weights, os.getpid()).read(texts, self._reader.reading):
-                if all(one.verdict.cancelled() for one in waiting):
+                if all(text.verdict.cancelled() for text in waiting):
                     return
                 for number, verdict in verdicts.items():
                     loop.call_soon_threadsafe(waiting[number].take, verdict)
         except Exception as error:
-            for one in waiting:
-                loop.call_soon_threadsafe(one.take, Verdict(error))
+            for text in waiting:
+                loop.call_soon_threadsafe(text.take, Verdict(error))
 
 
 @dataclass
@@ -170,5 +169,5 @@ class _Waiting:
 
 
 @cache
-def _desk(reader: Reader, process: int) -> _Desk:
-    return _Desk(reader)
+def _queue(reader: Reader, process: int) -> _Queue:
+    return _Queue(reader)

@@ -1,8 +1,7 @@
 """Rubrics: ``Rubric.of("Does it answer {question}?").columns`` is ``("question",)``.
 
-A rubric is the text that a judge is given. ``{column}`` stands for a column of the sample, ``{prompt}`` for its prompt
-and ``{completion}`` for what is judged, which is put behind the text where it is not mentioned. A brace that is meant
-is doubled.
+A rubric is the text for the judge. ``{column}`` is replaced by a column of the sample, ``{prompt}`` by its prompt, and
+``{completion}`` by the completion, which is appended if the rubric does not mention it. Write a literal brace twice.
 """
 
 from __future__ import annotations
@@ -17,24 +16,28 @@ from rewardkit.core.errors import RewardDefinitionError, shorten
 from rewardkit.judges.shield import escaped
 
 _REFUSED = {
-    "messages": "name {prompt} and {completion}",
-    "example": "name the columns one by one",
-    "completion_ids": "a judge reads text: name {completion}",
-    "progress": "a verdict that moved with training could not be compared across steps",
+    "messages": "write {prompt} and {completion}",
+    "example": "write the names of the columns",
+    "completion_ids": "a judge reads text, so write {completion}",
+    "progress": "verdicts that depend on training progress cannot be compared across steps",
 }
 
 
 @dataclass(frozen=True)
 class Rubric:
-    """A rubric as its pieces: literal text, each followed by the name of what stands behind it (empty: nothing)."""
+    """A rubric as (text, name) pieces: literal text, and the name of the value after it ("" for none)."""
 
     pieces: tuple[tuple[str, str], ...]
 
     @classmethod
     def of(cls, text: str) -> Rubric:
-        """Raises RewardDefinitionError for braces that name nothing."""
+        """Parse `text`.
+
+        Raises:
+            RewardDefinitionError: braces do not hold the name of a value.
+        """
         if not isinstance(text, str) or not text.strip():
-            raise RewardDefinitionError(f"a rubric is a text that says what is good, got {shorten(text)}")
+            raise RewardDefinitionError(f"the rubric must be a non-empty string, got {shorten(text)}")
         try:
             parsed = list(Formatter().parse(text))
         except ValueError as error:
@@ -48,16 +51,16 @@ class Rubric:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What it mentions, each once, in order."""
+        """The names of the values in the rubric, once each, in order."""
         return tuple(dict.fromkeys(name for _, name in self.pieces if name))
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that it mentions."""
+        """The columns in the rubric."""
         return tuple(name for name in self.names if name not in ("completion", "prompt"))
 
     def filled(self, values: Mapping[str, Any], block: str) -> str:
-        """The text for one sample; `block` is the completion, ready to be shown."""
+        """Return the text for one sample; `block` is the completion between its marks."""
         text = "".join(literal + (self._shown(name, values, block) if name else "") for literal, name in self.pieces)
         return text if "completion" in self.names else f"{text}\n\n{block}"
 
@@ -71,20 +74,20 @@ class Rubric:
         )
 
 
-_DOUBLE = "Braces that are meant as braces are doubled: {{ and }}"
+_DOUBLE = "Write literal braces twice: {{ and }}"
 
 
 def _check_name(name: str, decoration: str | None, text: str) -> None:
     if not name.isidentifier() or decoration:
         raise RewardDefinitionError(
-            f"the rubric {shorten(text)} holds {{{shorten(name, 40)[1:-1]}}}, which is no column's name. {_DOUBLE}"
+            f"the rubric {shorten(text)} has {{{shorten(name, 40)[1:-1]}}}, which is not a column name. {_DOUBLE}"
         )
     if name in _REFUSED:
-        raise RewardDefinitionError(f"a rubric cannot show {{{name}}}: {_REFUSED[name]}")
+        raise RewardDefinitionError(f"a rubric cannot contain {{{name}}}: {_REFUSED[name]}")
 
 
 def cell_text(value: object) -> str:
-    """A cell of a column as a judge reads it: text as it is, anything else as JSON."""
+    """Return a cell as text for a judge: strings escaped, other values as JSON."""
     if isinstance(value, str):
         return escaped(value)
     try:

@@ -1,4 +1,4 @@
-"""What a judge of single completions does, once for each: it asks, and makes of the verdict a score with a note."""
+"""A judge of single completions: it asks for a verdict, and turns it into a score with a note."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from rewardkit.core.errors import RewardFailure
 from rewardkit.core.tree.results import Abstention
 from rewardkit.judges.brief import Brief, note, reported
 from rewardkit.judges.canaries import Canaries, Canary
-from rewardkit.judges.inquiry import Conversation
 from rewardkit.judges.prompts import Example
+from rewardkit.judges.service import Conversation
 from rewardkit.judges.shield import Shielded, shielded
 from rewardkit.judges.usage import Tally, metered, tally
 from rewardkit.judges.verdicts import Form, Scale
@@ -25,7 +25,7 @@ _log = logging.getLogger("rewardkit.judges")
 
 @dataclass(frozen=True)
 class SampleJudge:
-    """Judges one completion at a time; canaries have `patience` seconds."""
+    """Judges one completion at a time. A canary that takes longer than `patience` seconds has no verdict."""
 
     brief: Brief
     form: Form
@@ -44,11 +44,11 @@ class SampleJudge:
         return Score(sum(found.values()) / len(found), note(verdict.reason, reported(shown, completion)), parts)
 
     async def measured(self, calls: Awaitable[list[Any]]) -> tuple[list[Any], Tally]:
-        """All calls of one batch, canaries among them, and what they took."""
+        """Return the results of one batch, and what they and the canaries took."""
         return await metered(self._with_canaries(calls))
 
     def describe(self) -> str:
-        """What changes a verdict, for fingerprints."""
+        """Return everything that changes a verdict, for fingerprints."""
         return f"SampleJudge({self.brief.describe()}, {self.form!r}, {self.examples!r})"
 
     def _asked(self, shown: Shielded, values: Mapping[str, Any]) -> Conversation:
@@ -63,7 +63,7 @@ class SampleJudge:
             return await calls
         due = self.canaries.due(_batches[self])
         _batches[self] += 1
-        results, given = await asyncio.gather(calls, asyncio.gather(*map(self._recognized, due)))
+        results, given = await asyncio.gather(calls, asyncio.gather(*map(self._canary_score, due)))
         if due:
             drift = self.canaries.drift(given)
             tally().drifts.append(drift)
@@ -71,8 +71,8 @@ class SampleJudge:
                 _log.warning("%s", drift.warning)
         return results
 
-    async def _recognized(self, canary: Canary) -> float | None:
-        """The score that a known completion gets now, on the judge's own scale."""
+    async def _canary_score(self, canary: Canary) -> float | None:
+        """Return the current score of a canary, on the scale of the judge."""
         values = {"prompt": canary.prompt, **dict(canary.columns)}
         asked = self._asked(shielded(canary.completion, self.brief.max_characters), values)
         try:
@@ -83,4 +83,4 @@ class SampleJudge:
 
 
 _batches: Counter[SampleJudge] = Counter()
-"""The batches that this process has scored with each judge that has canaries."""
+"""The number of batches that each judge with canaries has scored in this process."""

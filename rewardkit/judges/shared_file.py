@@ -16,9 +16,8 @@ PATIENCE = 5_000
 
 IN_MEMORY = ":memory:"
 
-
 _APPLICATION = 0x5265774B
-"""Tells a file of ours from those of other programs."""
+"""Marks the files of rewardkit."""
 
 
 @final
@@ -35,14 +34,14 @@ class SharedFile:
             self._connection: Any = _to_read(path) if replay else _to_write(path, table)
         except (apsw.Error, OSError) as error:
             missing = replay and not os.path.exists(path)
-            advice = "There is nothing to replay: name the file of a run" if missing else "Name another file"
+            advice = "There is nothing to replay: pass the file of a run" if missing else "Pass another file"
             raise RunStopped(f"{path} cannot be opened: {error}. {advice}") from error
 
     def rows(self, statement: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
-        """What one statement gives; it is written before this returns.
+        """Run one statement and return its rows. Changes are written before this returns.
 
         Raises:
-            apsw.Error: it cannot be done. A file that was locked for too long is not waited for again until it is free.
+            apsw.Error: it failed. After a file was locked for too long, later calls do not wait until it is free again.
         """
         import apsw
 
@@ -52,7 +51,7 @@ class SharedFile:
             except apsw.BusyError:
                 self._wait(0)
                 raise
-            if not statement.startswith("SELECT"):  # readers never wait, so they do not know
+            if not statement.startswith("SELECT"):  # a read never waits, so it does not show if the file is free
                 self._wait(PATIENCE)
             return found
 
@@ -63,7 +62,7 @@ class SharedFile:
 
 
 def _to_write(path: str, table: str) -> Any:
-    """A connection to a file, made where there is none, with the table in it."""
+    """Open a file for writing; create it and its table if they are missing."""
     import apsw
     from tenacity import Retrying, retry_if_exception_type, stop_after_delay, wait_random
 
@@ -79,7 +78,7 @@ def _to_write(path: str, table: str) -> Any:
         connection.execute("PRAGMA synchronous = NORMAL")  # survives a kill, if not a power cut
         connection.execute(f"CREATE TABLE IF NOT EXISTS {table}")
 
-    # SQLite itself does not wait where several processes turn a new file to WAL at one time.
+    # SQLite itself does not wait if several processes switch a new file to WAL at the same time.
     persistently = Retrying(
         retry=retry_if_exception_type(apsw.BusyError),
         stop=stop_after_delay(PATIENCE / 1000),
@@ -91,10 +90,10 @@ def _to_write(path: str, table: str) -> Any:
 
 
 def _to_read(path: str) -> Any:
-    """A connection that writes nothing, neither to the file nor beside it where that is not allowed."""
+    """Open a file for reading; in a read-only folder, without creating files next to it."""
     import apsw
 
-    # SQLite cannot make its file of locks in a folder that only lets itself be read, and has no need of it.
+    # SQLite cannot create its lock file in a read-only folder, and does not need it there.
     still = not os.access(os.path.dirname(path), os.W_OK) and not os.path.exists(f"{path}-wal")
     fixed = "&immutable=1" if still else ""
     connection = apsw.Connection(
@@ -106,24 +105,24 @@ def _to_read(path: str) -> Any:
 
 
 def _application(connection: Any) -> int:
-    """Who made the file, 0 for a new one; raises an OSError for the file of another program."""
-    # In this order: whoever makes a file at this moment says who it is before there are tables.
+    """Return the application id of the file, 0 for a new file; raise OSError if another program made it."""
+    # In this order: another process that creates the file now sets its id before its tables.
     tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
     [(application,)] = connection.execute("PRAGMA application_id")
     if application != _APPLICATION and (application or tables):
-        raise OSError(f"it belongs to another program, and holds {shorten(', '.join(tables), 80)}")
+        raise OSError(f"it belongs to another program, with the tables {shorten(', '.join(tables), 80)}")
     return int(application)
 
 
 def checked_path(path: object, whose: str) -> str:
-    """`path` as an absolute one.
+    """Return `path` as an absolute path.
 
     Raises:
         MissingExtraError: the extra ``judge`` is not installed.
-        RewardDefinitionError: no path, or an empty one.
+        RewardDefinitionError: it is not a path, or it is empty.
     """
     if not isinstance(path, (str, os.PathLike)) or not os.fspath(path):
-        raise RewardDefinitionError(f"{whose} is the name of a file, got {path!r}")
+        raise RewardDefinitionError(f"{whose} must be the path of a file, got {path!r}")
     require_apsw(whose)
     return os.path.abspath(os.path.expanduser(os.fspath(path)))
 
@@ -139,10 +138,12 @@ _opening = threading.Lock()
 
 
 def shared(path: str, table: str, *, replay: bool = False) -> SharedFile:
-    """The connection of this process to `path`, with the `table` in it: its name and columns.
+    """Return the connection of this process to the file `path`.
 
     Args:
-        replay: it is only read, and has to be there.
+        path: the path of the file, or `IN_MEMORY`.
+        table: name and columns of its table.
+        replay: True opens it for reading only; it must exist.
 
     Raises:
         RunStopped: the file cannot be opened.
@@ -153,5 +154,5 @@ def shared(path: str, table: str, *, replay: bool = False) -> SharedFile:
 
 @cache
 def _opened(path: str, table: str, replay: bool, process: int) -> SharedFile:
-    """One connection per process: SQLite's must not go through a fork."""
+    # One connection per process: a connection of SQLite must not be used after a fork.
     return SharedFile(path, table, replay=replay)

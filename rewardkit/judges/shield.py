@@ -1,8 +1,8 @@
-"""Shielding: a completion as a judge may see it, though a policy wrote it to be paid by that very judge.
+"""Protects a judge from the completions that it judges.
 
 ``shielded("Paris\\u202e", 100).text`` is ``Paris\\u202e`` with the control character spelled out, between two marks
-that hold a nonce: the completion cannot know it, so it cannot end its block. What addresses the judge is reported, and
-never punished for itself.
+with a nonce. A completion cannot know the nonce, so it cannot forge the end mark. Text that addresses the judge is
+reported, but not penalized.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from dataclasses import dataclass
 from rewardkit.core.text.visibility import unmasked
 
 NONCE = "\x00"
-"""Stands for the nonce in a conversation until it is sent; no text that is shown can hold it."""
+"""Replaced by the nonce when a conversation is sent. Escaped text never contains it."""
 
 _SECRET = secrets.token_bytes(32)
 _KEPT_CONTROLS = "\n\t"
 _JOINERS = "\u200c\u200d"
-"""Characters without a shape that Persian, Hindi and emoji need."""
+"""Invisible characters that Persian, Hindi and emoji need."""
 
 _CHAT_TOKEN = re.compile(
     r"<(?=(?:\|[^|<>\s]{1,40}\||\uff5c[^<>]{1,40}\uff5c|/?s|bos|eos|pad|unk|sop|eop|role|start_of_turn|end_of_turn"
@@ -30,10 +30,10 @@ _CHAT_TOKEN = re.compile(
     r"|\[(?=(?:/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT|THINK|[gs]MASK)"
     r"|\|[^|\[\]\s]{1,40}\|)\])|\](?=[~!]b[\[\]])|\](?=~!b\[)|<(?=</?SYS>>)"
 )
-"""Where a token begins that chat templates are made of: a server may read it as the end of a turn."""
+"""The start of a token of chat templates, which a server might read as the end of a turn."""
 
 _THINKING = re.compile(r"<(?=/?think(?:ing)?>)", re.IGNORECASE)
-"""Where thinking begins and ends: a judge that quotes it must not seem to have done so itself."""
+"""The marks of thinking: if a judge quotes them, they must not look like its own."""
 
 _TURN = re.compile(r"^[ \t]{0,9}(?:Human|Assistant|System)[ \t]{0,9}:", re.MULTILINE)
 
@@ -73,16 +73,16 @@ _SUSPICIOUS = {
 
 @dataclass(frozen=True, slots=True)
 class Shielded:
-    """A completion to be shown, and what in it is ``suspicious``, in a few words each."""
+    """A completion as it is shown to a judge, and what in it is ``suspicious``, in a few words each."""
 
     text: str
     suspicious: tuple[str, ...]
 
 
 def shielded(completion: str, max_characters: int, name: str = "completion") -> Shielded:
-    """`completion` escaped, cut to `max_characters` and delimited."""
+    """Return `completion` escaped, cut to `max_characters`, and between marks with a nonce."""
     shown = escaped(completion)
-    missing = len(shown) - max_characters  # of what is sent: a character that is spelled out takes six and more
+    missing = len(shown) - max_characters  # counted after escaping: an escaped character takes six or more
     if missing > 0:
         said = f"\n[{NONCE}: {missing:,} characters are left out here]\n"
         shown = _ends(shown, max_characters, said)
@@ -90,18 +90,18 @@ def shielded(completion: str, max_characters: int, name: str = "completion") -> 
 
 
 def _ends(text: str, most: int, between: str) -> str:
-    """Head and tail of `text`, `most` characters of it, with something between them where it is longer."""
+    """Return `text`; if it is longer than `most` characters, its head and tail with `between` between them."""
     behind = most // 4
     return text if len(text) <= most else f"{text[: most - behind]}{between}{text[len(text) - behind :]}"
 
 
 def delimited(text: str, name: str) -> str:
-    """`text`, which is escaped, between marks that nobody can forge."""
+    """Return the escaped `text` between marks that cannot be forged."""
     return f"<{name}-{NONCE}>\n{text}\n</{name}-{NONCE}>"
 
 
 def suspicious(text: str) -> tuple[str, ...]:
-    """What in `text` is meant for a judge and not for a reader."""
+    """Return what in `text` is addressed to a judge instead of a reader."""
     plain = unmasked(text)
     found = [what for what, pattern in _SUSPICIOUS.items() if pattern.search(plain)]
     if _CHAT_TOKEN.search(text) or _TURN.search(text):
@@ -110,12 +110,12 @@ def suspicious(text: str) -> tuple[str, ...]:
 
 
 def nonce_of(key: str) -> str:
-    """The nonce of the conversation with this key: the same for the same content, and known to this process alone."""
+    """Return the nonce for a conversation: the same for the same key, and a secret of this process."""
     return hmac.new(_SECRET, key.encode(), hashlib.sha256).hexdigest()[:16]
 
 
 def escaped(text: str) -> str:
-    """`text` with what could mislead a judge spelled out: control and bidi characters, marks of a chat's turns.
+    """Return `text` with everything spelled out that could mislead a judge: control and bidi characters, chat tokens.
 
     >>> escaped("a\\u202eb")
     'a\\\\u202eb'
@@ -129,7 +129,7 @@ def escaped(text: str) -> str:
 def _is_hidden(character: str) -> bool:
     if character in _KEPT_CONTROLS or character in _JOINERS:
         return False
-    # Variation selectors of the second block and tags show nothing, and can carry a whole message.
+    # Variation selectors of the second block and tags are invisible, and can carry a whole message.
     return (
         unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp") or "\U000e0100" <= character <= "\U000e01ef"
     )

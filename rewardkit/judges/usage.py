@@ -1,7 +1,6 @@
-"""Metering: what a judge did in one batch: ``tally.numbers()["judge_calls"]``.
+"""What a judge did in one batch: ``tally().numbers()["judge_calls"]``.
 
-The tally of a batch is found by what runs on its behalf, through a context variable: a client that many judges share
-knows whose call it serves.
+The tally of a batch is in a context variable, so that a client that many judges share counts each call for its batch.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ _T = TypeVar("_T")
 
 @dataclass
 class Tally:
-    """Counts of one batch; ``failures`` by kind."""
+    """The counts of one batch; ``failures`` by kind."""
 
     calls: int = 0
     cache_hits: int = 0
@@ -39,7 +38,7 @@ class Tally:
         return Tally(*(getattr(self, part.name) + getattr(other, part.name) for part in fields(self)))
 
     def numbers(self) -> dict[str, float]:
-        """What is logged, each under ``judge_``."""
+        """Return the numbers to log, named ``judge_<name>``."""
         found: dict[str, float] = {
             "calls": self.calls,
             "retries": self.retries,
@@ -65,12 +64,12 @@ TALLY: ContextVar[Tally] = ContextVar("TALLY")
 
 
 def tally() -> Tally:
-    """That of the batch on whose behalf this runs; one that nobody reads outside of a batch."""
+    """Return the tally of the current batch; outside of a batch, one that is discarded."""
     return TALLY.get(None) or Tally()
 
 
 async def metered(work: Awaitable[_T]) -> tuple[_T, Tally]:
-    """What comes of `work`, and the tally of what it did."""
+    """Await `work`, and return its result and the tally of what it did."""
     counted = Tally()
     token = TALLY.set(counted)
     try:

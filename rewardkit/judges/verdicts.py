@@ -1,7 +1,7 @@
-"""Verdicts: from what a judge wrote to a checked answer: ``Scale(0, 10).read('{"reason": "short", "score": 7}')``.
+"""Parse and check the verdict of a judge: ``Scale(0, 10).read('{"reason": "short", "score": 7}')``.
 
-A form says what a verdict has to look like, as a JSON schema and in words, and reads it. Nothing is repaired, guessed
-or clamped: what is not exactly such a verdict is `Malformed`, and says why in words that go back to the judge.
+A form describes a verdict as a JSON schema and in words, and reads it. Nothing is repaired, guessed or clamped:
+anything else is `Malformed`, with a message that goes back to the judge.
 """
 
 from __future__ import annotations
@@ -25,53 +25,53 @@ _FENCE = "```"
 
 
 class Malformed(Exception):
-    """What a judge wrote is no verdict; the message is for the judge, and for the note of the sample."""
+    """The text is not a valid verdict. The message goes to the judge and into the note of the sample."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a judge found: by name what it gave to each question, and why."""
+    """The answers of a judge by the name of the question, and its reason."""
 
     answers: Mapping[str, Any]
     reason: str
 
 
 class Form(ABC):
-    """What a verdict looks like."""
+    """The form of a verdict."""
 
     @property
     @abstractmethod
     def questions(self) -> Mapping[str, Question]:
-        """Name in the JSON -> what is asked."""
+        """Name in the JSON -> question."""
 
     @abstractmethod
     def scores(self, answers: Mapping[str, Any]) -> dict[str, float]:
-        """What was given to each question, from 0 (worst) to 1 (best), under its name."""
+        """Return the score for each question by name, from 0 (worst) to 1 (best)."""
 
     def answers_of(self, scores: Any) -> tuple[tuple[str, Any], ...]:
-        """The answers of an example with these `scores`: one number, or a mapping from what was asked."""
+        """Return the answers of an example with these `scores`: one number, or a mapping by question."""
         return tuple(dict(scores).items())
 
     def checked(self, verdict: Verdict) -> Verdict:
-        """`verdict`, whose fields are of the right types; raises Malformed where it makes no sense as a whole."""
+        """Return `verdict`, whose fields have the right types; raise Malformed if they do not fit together."""
         return verdict
 
     @final
     def schema(self) -> dict[str, Any]:
-        """The JSON schema; without limits of numbers, which not every server can enforce."""
+        """Return the JSON schema, without the limits of numbers, which not all servers support."""
         return _schema(self)
 
     @final
     def instructions(self) -> str:
-        """How to answer, in words."""
+        """Return the instructions for the answer, in words."""
         return _instructions(self)
 
     @final
     def read(self, text: str) -> Verdict:
-        """The verdict in `text`.
+        """Return the verdict in `text`.
 
         Raises:
-            Malformed: there is none, several, or one that does not fit.
+            Malformed: there is none, there are several, or it does not have this form.
         """
         parsed = _only_json(text)
         if parsed.error:
@@ -86,14 +86,14 @@ class Form(ABC):
 
     @final
     def written(self, answers: Mapping[str, Any], reason: str) -> str:
-        """A verdict as a judge would write it: for examples."""
+        """Return a verdict as a judge would write it, for examples."""
         return f"```json\n{json.dumps({'reason': reason, **answers}, ensure_ascii=False)}\n```"
 
 
 @final
 @dataclass(frozen=True)
 class Question:
-    """One field of a verdict: its type for pydantic and for JSON schema, an example, and what it is in words."""
+    """One field of a verdict: its type for pydantic and for JSON schema, an example, and its description."""
 
     type: Any
     schema: Mapping[str, Any]
@@ -149,7 +149,7 @@ class Scales(Form):
 @final
 @dataclass(frozen=True)
 class Checklist(Form):
-    """Yes or no to each item; in the JSON they are numbered."""
+    """Yes or no for each item; in the JSON the items are numbered."""
 
     items: tuple[str, ...]
 
@@ -223,9 +223,9 @@ def _instructions(form: Form) -> str:
 
 @lru_cache(maxsize=64)
 def _model(form: Form) -> tuple[type[BaseModel], dict[str, str]]:
-    """The verdict as a pydantic model, strict: no text for a number, nothing that was not asked for.
+    """Return a strict pydantic model of the verdict, and a mapping of its fields -> questions.
 
-    Its fields are numbered, since a question may have any name; beside it stands which is whose.
+    Its fields are numbered, because the name of a question need not be an identifier.
     """
     named = {f"field_{number}": name for number, name in enumerate(form.questions)}
     definitions: dict[str, Any] = {
@@ -236,14 +236,14 @@ def _model(form: Form) -> tuple[type[BaseModel], dict[str, str]]:
 
 
 def _only_json(text: str) -> Parsed:
-    """The one JSON object in `text`: bare, or in the one fenced block, which ends it.
+    """Return the one JSON object in `text`: bare, or in the only fenced block, at the end.
 
-    A judge may quote what it judges, and a completion may hold a verdict in a fenced block: wherever there is more than
-    one place to read a verdict from, there is none.
+    A judge may quote a completion, which may contain a verdict in a fenced block. So if there are several places to
+    read a verdict from, there is no verdict.
     """
     as_it_is = _found(text.strip())
-    thinking, end, answer = spoken_text(text).partition("</think>")  # where a server has not taken it off
-    if not as_it_is.error or not end or thinking.lstrip().startswith(("{", _FENCE)):  # that is a verdict, no thinking
+    thinking, end, answer = spoken_text(text).partition("</think>")  # if the server has not removed it
+    if not as_it_is.error or not end or thinking.lstrip().startswith(("{", _FENCE)):  # a verdict, not thinking
         return as_it_is
     return _found(answer.strip())
 

@@ -1,6 +1,6 @@
-"""Arithmetic that a model wrote: ``arithmetic("3 * (4 + 5)") == 27``, without ``eval``.
+"""Evaluate arithmetic that a model wrote: ``arithmetic("3 * (4 + 5)") == 27``, without ``eval``.
 
-For equation tasks such as countdown, where a reward checks what an expression is worth and which numbers it uses.
+For equation tasks such as Countdown, where a reward checks the value of an expression and the numbers it uses.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Each = Literal["once", "at most once"]
 MAX_CHARACTERS = 1_000
 MAX_DEPTH = 50
 
-# A letter or a dot next to a number makes it none: 1e5, 0x1f, 1_000, 1.2.3.
+# A letter or a dot next to a number makes it invalid: 1e5, 0x1f, 1_000, 1.2.3.
 _TOKEN = re.compile(r"[ \t\r\n]*(?:((?:\d+(?:\.\d+)?|\.\d+)(?![\w.]))|([-+*/()]))", re.ASCII)
 _SIGNS = str.maketrans({"×": "*", "·": "*", "⋅": "*", "÷": "/", "−": "-"})
 _OPERATIONS: dict[str, Callable[[Fraction, Fraction], Fraction]] = {
@@ -34,7 +34,7 @@ _OPERATIONS: dict[str, Callable[[Fraction, Fraction], Fraction]] = {
 def arithmetic(
     expression: str, *, numbers: Iterable[int | float | Fraction] | None = None, each: Each = "once"
 ) -> Fraction:
-    """What an arithmetic expression is worth, exactly: ``arithmetic("(7 - 1) / 4") == Fraction(3, 2)``.
+    """Return the exact value of an arithmetic expression: ``arithmetic("(7 - 1) / 4") == Fraction(3, 2)``.
 
     ``arithmetic("3 * 4 + 5", numbers=[3, 4, 5])`` is 17; ``arithmetic("17", numbers=[3, 4, 5])`` raises, because 17 is
     not one of the given numbers.
@@ -42,19 +42,19 @@ def arithmetic(
     Args:
         expression: numbers (``12`` or ``0.5``), ``+ - * /`` (also ``× · ÷ −``), parentheses, and a sign before a
             number or a parenthesis; at most 1,000 characters and 50 levels. Powers, ``1e5``, ``1_000``, ``1,000``, and
-            ``2(3)`` are refused.
-        numbers: the numbers that the expression must be made of, not negative. None allows any.
-        each: how often a given number is used: "once" or "at most once"; one that is given twice, twice.
+            ``2(3)`` raise ValueError.
+        numbers: the numbers the expression may use, none negative. None allows any numbers.
+        each: how often each given number is used: "once" or "at most once". A number given twice may be used twice.
 
     Returns:
         A Fraction, which compares and computes with int and float.
 
     Raises:
-        ValueError: the expression is none, divides by zero, or uses other numbers. The message says what is wrong.
-        RewardDefinitionError: `numbers` or `each` cannot be meant.
+        ValueError: the text is not an expression, divides by zero, or uses other numbers; the message says which.
+        RewardDefinitionError: `numbers` or `each` is invalid.
     """
     if each not in get_args(Each):
-        raise RewardDefinitionError(f"arithmetic: each is 'once' or 'at most once', got {shorten(each)}")
+        raise RewardDefinitionError(f"arithmetic: each must be 'once' or 'at most once', got {shorten(each)}")
     given = None if numbers is None else Counter(map(_given, numbers))
     reader = _Reader(_tokens(expression))
     value = reader.whole()
@@ -67,9 +67,9 @@ def _given(number: int | float | Fraction) -> Fraction:
     try:
         exact = Fraction(str(number))
     except ValueError:
-        raise RewardDefinitionError(f"arithmetic: a given number is no finite number: {shorten(number)}") from None
+        raise RewardDefinitionError(f"arithmetic: numbers must be finite, got {shorten(number)}") from None
     if exact < 0:
-        raise RewardDefinitionError(f"arithmetic: a sign is no part of a number; give {-exact} instead of {exact}")
+        raise RewardDefinitionError(f"arithmetic: numbers must not be negative; pass {-exact} instead of {exact}")
     return exact
 
 
@@ -87,7 +87,7 @@ def _listed(numbers: Counter[Fraction]) -> str:
 
 def _tokens(expression: str) -> list[str]:
     if not isinstance(expression, str) or not expression.strip():
-        raise ValueError(f"no expression: {shorten(expression)}")
+        raise ValueError(f"not an expression: {shorten(expression)}")
     if len(expression) > MAX_CHARACTERS:
         raise ValueError(f"longer than {MAX_CHARACTERS:,} characters")
     text = expression.translate(_SIGNS).rstrip(" \t\r\n")
@@ -105,7 +105,7 @@ def _tokens(expression: str) -> list[str]:
 
 @dataclass
 class _Reader:
-    """Reads tokens from left to right: sums of products of factors."""
+    """Parse tokens from left to right: sums of products of factors."""
 
     tokens: list[str]
     position: int = 0
@@ -122,7 +122,7 @@ class _Reader:
         return self.tokens[self.position] if self.position < len(self.tokens) else ""
 
     def _taken(self, wanted: str) -> str:
-        """The next token if it is one of the characters of `wanted`; it is used up then."""
+        """Consume and return the next token if it is one of the characters of `wanted`."""
         token = self._next()
         if not token or token not in wanted:
             return ""

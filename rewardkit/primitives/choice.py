@@ -1,6 +1,6 @@
-"""Multiple choice: ``rk.choice("answer")`` gives 1.0 to ``So the answer is (B).`` where "answer" is ``B``.
+"""Multiple choice: ``rk.choice("answer")`` gives 1.0 to ``So the answer is (B).`` if "answer" is ``B``.
 
-One option has to be chosen. ``A, B, C or D`` chooses none, and neither does ``B or C``.
+The completion must choose one option. ``A, B, C or D`` chooses none, and neither does ``B or C``.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from rewardkit.primitives.choices.options import MOST_OPTIONS, Options
 
 @dataclass(frozen=True)
 class GoldOption:
-    """A gold cell as an option: its name, ``(B)``, ``B. Paris``, or its position from 0."""
+    """Read a gold cell as an option: its name, ``(B)``, ``B. Paris``, or its position from 0."""
 
     options: Options
     extract: Extractor | None
@@ -32,26 +32,26 @@ class GoldOption:
         names = self.options.names
         if isinstance(value, int) and not isinstance(value, bool):
             if not 0 <= value < len(names):
-                raise ValueError(f"option number {value} of {len(names)}, counted from 0")
+                raise ValueError(f"option {value} does not exist: the {len(names)} options are 0 to {len(names) - 1}")
             return names[value]
         if not isinstance(value, str):
-            raise ValueError(f"no option: {shorten(value)}")
+            raise ValueError(f"not an option: {shorten(value)}")
         found = self.extract(value) if self.extract else value
         name = None if found is None else chosen(self.options, found, marked=True)
         if name is None:
-            raise ValueError(f"{shorten(value)} names none of {', '.join(names)}{self._hint(value)}")
+            raise ValueError(f"{shorten(value)} is not one of {', '.join(names)}{self._hint(value)}")
         return name
 
     def _hint(self, value: str) -> str:
         if value.strip().isdecimal():
-            return "; a digit as text is no position, only an integer is (counted from 0)"
+            return "; to give positions (from 0), store integers, not text"
         miss = near_miss(value, self.options.names)
         return f" ({miss.strip()})" if miss else ""
 
 
 @dataclass(frozen=True)
 class Choice:
-    """Whether the option that is chosen is the gold one."""
+    """Check that the chosen option is the gold one."""
 
     options: Options
     unmarked: bool
@@ -72,7 +72,7 @@ class Choice:
         return chosen(self.options, text, marked=False)
 
     def _is_heading(self, text: str) -> bool:
-        """Whether nothing but ``####`` marked the answer: it also opens a heading ("#### Step 2"), which marks none."""
+        """Whether only ``####`` marks the answer: it may also be a heading ("#### Step 2"), which marks nothing."""
         return self.unmarked and not any(mark in text for mark in ("<answer>", "</answer>", "\\boxed{"))
 
 
@@ -83,30 +83,30 @@ def choice(
     extract: Extractor | Any = None,
     gold: Extractor | Any = None,
 ) -> Reward:
-    r"""1.0 where exactly the gold option of a multiple-choice question is chosen, else 0.0.
+    r"""Score 1.0 if the completion chooses exactly the gold option of a multiple-choice question, else 0.0.
 
     ``rk.choice("answer")`` gives 1.0 to ``<answer>(B)</answer>``, ``\boxed{\text{B}}``, ``B. Paris`` and ``It cannot be
-    A, so the answer is B.`` where "answer" is ``B``; 0.0 to ``A, B, C or D`` and to ``B or C``.
+    A, so the answer is B.`` if "answer" is ``B``; 0.0 to ``A, B, C or D`` and to ``B or C``.
 
-    A text is read as a teacher would. "The answer is B" and "B is correct" decide; without them a first or last line
-    that is nothing but the choice; then "I choose B" and "So B."; then "Mitochondria (B)" at the very end. Of several
-    the last counts. What is denied, asked, supposed or said of other people ("most students pick B") is no choice,
-    and a choice that offers another option in the same breath ("B or C", "B, C") is none. Case does not matter.
+    The text is read as a teacher would read it. "The answer is B" and "B is correct" decide; otherwise a first or last
+    line with only the choice; then "I choose B" and "So B."; then "Mitochondria (B)" at the very end. The last claim
+    counts. Denials, questions, suppositions and reports about other people ("most students pick B") are not choices,
+    and neither is a choice next to another option ("B or C", "B, C"). Case is ignored.
 
     Args:
-        column: the gold option: its name, or its position from 0.
-        options: the letters, or the names such as ``["yes", "no"]``, in the order that positions count.
+        column: the column of the gold option: its name, or its position from 0.
+        options: the letters, or names such as ``["yes", "no"]``, in the order of their positions.
         extract: finds the answer, which must then be the choice itself (an explanation may follow its label, as in
             ``B. Paris``). By default the marked answer (a tag, a box, ``####``), else the visible text.
         gold: finds the gold option in its cell.
 
     Raises:
-        RewardDefinitionError: fewer than two options or more than 100, one that stands there twice, or options
-            without an order.
-        CoercionError: while scoring: a gold cell that names no option.
+        RewardDefinitionError: fewer than two options or more than 100, an option listed twice, or options without an
+            order.
+        CoercionError: while scoring: a gold cell that does not name an option.
     """
     if not isinstance(column, str):
-        raise RewardDefinitionError(f"choice takes the name of the gold option's column, got {shorten(column)}")
+        raise RewardDefinitionError(f"choice: pass the name of the gold option's column, got {shorten(column)}")
     known = Options(_names(options))
     where = as_extractor(extract, answer())
     gold_where = None if gold is None else as_extractor(gold, whole())
@@ -127,18 +127,18 @@ def choice(
 def _names(options: object) -> tuple[str, ...]:
     if isinstance(options, (AbstractSet, Mapping)) or not isinstance(options, Iterable):
         raise RewardDefinitionError(
-            f'choice: options are letters or names in order, such as "ABCD" or ["yes", "no"], got {shorten(options)}'
+            f'choice: options must be ordered letters or names, such as "ABCD" or ["yes", "no"]; got {shorten(options)}'
         )
     names = tuple(options)
     if len(names) < 2 or not all(isinstance(name, str) and " ".join(name.split()) == name != "" for name in names):
         raise RewardDefinitionError(
-            'choice: options are letters or names, such as "ABCD", at least two, each on one line with single spaces '
-            f"and none around it; got {shorten(list(names))}"
+            'choice: options must be at least two letters or names, such as "ABCD" or ["yes", "no"], without line '
+            f"breaks or extra spaces; got {shorten(list(names))}"
         )
     if len(names) > MOST_OPTIONS:
         raise RewardDefinitionError(
-            f"choice: at most {MOST_OPTIONS} options, got {len(names):,}; rk.exact takes any text"
+            f"choice: got {len(names):,} options, the limit is {MOST_OPTIONS}; for free text, use rk.exact"
         )
     if len({name.casefold() for name in names}) < len(names):
-        raise RewardDefinitionError(f"choice: each option stands once, got {shorten(list(names))}")
+        raise RewardDefinitionError(f"choice: each option must be different, got {shorten(list(names))}")
     return names

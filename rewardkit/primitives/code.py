@@ -1,4 +1,4 @@
-"""Programs: ``rk.code_tests("tests")`` gives 1.0 to ``print(int(input()) * 2)`` where "tests" is one of 2 and 4.
+"""Programs: ``rk.code_tests("tests")`` gives 1.0 to ``print(int(input()) * 2)`` if the test has input 2, output 4.
 
 With ``tests=['[{"input": "2", "output": "4"}]']``, a completion that prints 5 scores 0.0.
 """
@@ -23,7 +23,7 @@ from rewardkit.core.text.marks import fenced_blocks
 from rewardkit.core.tree.leaf import expression, primitive
 from rewardkit.core.tree.parameters import Parameter
 from rewardkit.core.tree.reward import Reward
-from rewardkit.primitives.sandbox import pool, verdicts as judging
+from rewardkit.primitives.sandbox import pool, verdicts
 from rewardkit.primitives.sandbox.assertions import foreign_modules
 from rewardkit.primitives.sandbox.cases import Tests, read_tests
 from rewardkit.primitives.sandbox.isolation import chosen
@@ -34,12 +34,12 @@ Credit = Literal["partial", "binary"]
 
 _LANGUAGES = ("python", "py", "python3")
 _LEAST_MEMORY, _MOST_SECONDS = 64, 600.0
-_TOLD = 2
+_SHOWN_PROBLEMS = 2
 
 
 @dataclass(frozen=True)
 class Program(TextExtractor):
-    """The last fenced block of Python, else the last without a language, else the text where nothing is fenced."""
+    """The last fenced block of Python, else the last without a language, else the text if it has no fence."""
 
     def find(self, answer: str) -> str | None:
         if "<answer>" in answer or "</answer>" in answer:
@@ -61,7 +61,7 @@ def _has_code(text: str) -> bool:
 
 @dataclass(frozen=True)
 class Room:
-    """Where programs run: their limits, and what they are shut in with."""
+    """The environment of programs: their limits and their isolation."""
 
     limits: Limits
     packages: bool
@@ -70,7 +70,7 @@ class Room:
 
 @dataclass(frozen=True)
 class GoldTests:
-    """A gold cell as tests, whose set-up code finds what it imports."""
+    """Read a gold cell as tests, and check that the imports of its set-up code are available."""
 
     packages: bool
     extract: Extractor | None
@@ -81,9 +81,9 @@ class GoldTests:
         tests = read_tests(cell)
         for module in {module for test in tests.asserted for module in foreign_modules(test.setup)}:
             if not self.packages:
-                raise ValueError(f"the set-up code imports {module}, which packages=True would make available")
+                raise ValueError(f"the set-up code imports {module}, which needs packages=True")
             if find_spec(module) is None:
-                raise ValueError(f"the set-up code imports {module}, which is not installed")
+                raise ValueError(f"the set-up code imports {module}, which is not installed; install it")
         return tests
 
 
@@ -112,20 +112,21 @@ class CodeTests:
                         break
         if not wrong:
             return 1.0
-        told = "; ".join(wrong[:_TOLD]) + (f"; and {len(wrong) - _TOLD} more" if len(wrong) > _TOLD else "")
+        more = len(wrong) - _SHOWN_PROBLEMS
+        note = "; ".join(wrong[:_SHOWN_PROBLEMS]) + (f"; and {more} more" if more > 0 else "")
         if self.credit == "binary":
-            return Score(0.0, told)
-        return Score(passed / total, f"passed {passed} of {total}; {told}")
+            return Score(0.0, note)
+        return Score(passed / total, f"passed {passed} of {total}; {note}")
 
     def _problems(self, program: str, tests: Tests) -> Generator[str, None, None]:
         isolation = chosen(packages=self.room.packages, unsafe=self.room.unsafe)
-        yield from judging.printed(program, tests.printed, self.room.limits, isolation)
-        yield from judging.asserted(program, tests.asserted, self.room.limits, isolation)
+        yield from verdicts.printed(program, tests.printed, self.room.limits, isolation)
+        yield from verdicts.asserted(program, tests.asserted, self.room.limits, isolation)
 
 
 @dataclass(frozen=True)
 class CodeRuns:
-    """Whether a program runs to its end."""
+    """Check that a program runs to its end."""
 
     room: Room
     waits: ClassVar[bool] = True
@@ -142,7 +143,7 @@ class CodeRuns:
         with closing(runs(job, isolation.command)) as results:
             run = next(results)
         if run.problem or not run.finished:
-            return Score(0.0, run.problem or "ended before its end was reached")
+            return Score(0.0, run.problem or "ended early")
         return 1.0
 
 
@@ -157,39 +158,39 @@ def code_tests(
     extract: Extractor | Any = None,
     gold: Extractor | Any = None,
 ) -> Reward:
-    """The share of its tests that the program in the completion passes.
+    """Score the share of tests that the program in the completion passes.
 
-    ``rk.code_tests("tests")`` gives 0.5 to ``print(4)`` where "tests" holds
+    ``rk.code_tests("tests")`` gives 0.5 to ``print(4)`` if "tests" is
     ``[{"input": "2", "output": "4"}, {"input": "3", "output": "6"}]``.
 
-    The program runs in a sandbox: bubblewrap, or as root the system's own namespaces. It is asked for output or values
-    and never sees those that are expected, so nothing but finding them earns anything. ``docs/code.md`` says more.
+    The program runs in a sandbox: bubblewrap, or, as root, Linux namespaces. It must produce output or values and never
+    sees the expected ones, so only the right results score. See ``docs/code.md``.
 
     Args:
         column: the tests: a JSON list (or its text) of ``{"input": ..., "output": ...}``, compared line by line
             without the white space at line ends; a list of assertions such as ``"assert add(1, 2) == 3"``;
             ``{"setup": ..., "asserts": [...]}``; or ``{"inputs": [...], "outputs": [...]}`` with or without "fn_name".
-        credit: ``"partial"``: passed / all; ``"binary"``: 1.0 where all pass, else 0.0.
-        timeout: seconds of processor time per test. A program that waits is ended after twice that and a second. After
-            two tests without an end in time the others are not tried, and not passed.
-        memory: megabytes of address space, 64 and up; a bare interpreter takes about 20.
-        packages: whether the packages installed here (numpy) can be imported, rather than the standard library alone.
-        unsafe: run without any sandbox, with limits on time and memory alone.
+        credit: ``"partial"``: passed / all; ``"binary"``: 1.0 if all pass, else 0.0.
+        timeout: seconds of processor time per test. A program that waits is ended after twice that plus one second.
+            After two timeouts the remaining tests are skipped and count as failed.
+        memory: megabytes of address space, 64 or more; the interpreter itself takes about 20.
+        packages: let programs import the packages installed here (such as numpy), not only the standard library.
+        unsafe: run without a sandbox, with only limits on time and memory.
         extract: finds the program; by default the last fenced block of Python, else the last fenced block without a
             language, else the whole visible text if there is no fence.
-        gold: finds the tests in a gold cell that is text, such as ``rk.extract.fenced("json")``.
+        gold: finds the tests in a gold cell of text, such as ``rk.extract.fenced("json")``.
 
     Returns:
-        A reward within [0, 1], evaluated even at weight zero only if it earns something somewhere (it is expensive).
-        A sandbox that cannot be launched is outcome ``failed``, never a 0.
+        A reward in [0, 1]. It is expensive, so it is not evaluated while its weight is zero everywhere. If the sandbox
+        cannot be launched, the outcome is ``failed``, never a 0.
 
     Raises:
-        RewardDefinitionError: an unknown credit, limits out of range.
-        CoercionError: while scoring: a gold cell without tests, or with tests that cannot be judged.
+        RewardDefinitionError: an unknown credit, or limits out of range.
+        CoercionError: while scoring: a gold cell without tests, or with tests that cannot be checked.
     """
     if credit not in get_args(Credit):
         raise RewardDefinitionError(
-            f"code_tests: credit is one of {', '.join(get_args(Credit))}, not {shorten(credit)}"
+            f"code_tests: credit must be one of {', '.join(get_args(Credit))}, got {shorten(credit)}"
         )
     room = _room("code_tests", timeout, memory, packages, unsafe)
     where = as_extractor(extract, Program())
@@ -222,17 +223,17 @@ def code_runs(
     extract: Extractor | Any = None,
     gold: Extractor | Any = None,
 ) -> Reward:
-    """1.0 where the program in the completion runs and ends cleanly, else 0.0: the primary reward of a gate.
+    """Score 1.0 if the program in the completion runs and ends cleanly, else 0.0: use it as the condition of a gate.
 
     ``rk.code_runs()`` gives 1.0 to ``print("hello")`` and 0.0 to ``print(hello)``. An empty program gets 0.0, but one
-    that does nothing gets 1.0: by itself this is no reward to train on.
+    that does nothing gets 1.0, so do not train on this reward alone.
 
     Args:
-        column: tests as for ``code_tests``, the first of which gives the program its input. Without it there is none.
+        column: tests as for ``code_tests``; the first test gives the program its input. None for no input.
         timeout: seconds of processor time.
-        memory: megabytes of address space, 64 and up.
-        packages: whether the packages installed here can be imported.
-        unsafe: run without any sandbox, with limits on time and memory alone.
+        memory: megabytes of address space, 64 or more.
+        packages: let programs import the packages installed here.
+        unsafe: run without a sandbox, with only limits on time and memory.
         extract: finds the program, as in ``code_tests``.
         gold: finds the tests in a gold cell that is text.
 
@@ -253,15 +254,17 @@ def code_runs(
 
 def _gold(name: str, column: str, room: Room, extract: Extractor | None) -> Parameter:
     if not isinstance(column, str) or not column.strip():
-        raise RewardDefinitionError(f"{name} takes the name of the column that holds the tests, got {shorten(column)}")
+        raise RewardDefinitionError(f"{name}: pass the name of the column with the tests, got {shorten(column)}")
     return Parameter("tests", column, annotation=Annotated[Tests, PlainValidator(GoldTests(room.packages, extract))])
 
 
 def _room(name: str, timeout: float, memory: int, packages: bool, unsafe: bool) -> Room:
     if not 0.0 < checked_number(timeout, f"{name}: timeout") <= _MOST_SECONDS:
-        raise RewardDefinitionError(f"{name}: timeout is seconds, above 0 and up to {_MOST_SECONDS:g}, not {timeout}")
+        raise RewardDefinitionError(f"{name}: timeout must be above 0 and at most {_MOST_SECONDS:g} s, got {timeout}")
     if isinstance(memory, bool) or not isinstance(memory, int) or memory < _LEAST_MEMORY:
-        raise RewardDefinitionError(f"{name}: memory is megabytes, {_LEAST_MEMORY} or more, not {shorten(memory)}")
+        raise RewardDefinitionError(
+            f"{name}: memory (in MB) must be an int of {_LEAST_MEMORY} or more, got {shorten(memory)}"
+        )
     return Room(Limits(float(timeout), memory), bool(packages), bool(unsafe))
 
 

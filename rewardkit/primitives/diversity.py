@@ -1,6 +1,6 @@
-"""Diversity: ``rk.diversity()`` gives 1.0 to an answer that nobody else of the group gave, and 0.0 where all agree.
+"""Diversity: ``rk.diversity()`` gives 1.0 to an answer that is unique in its group, and 0.0 if all answers agree.
 
-``<answer>red</answer>``, ``<answer>Red</answer>``, ``<answer>blue</answer>`` of one prompt get 0.5, 0.5 and 1.0.
+For one prompt, ``<answer>red</answer>``, ``<answer>Red</answer>``, ``<answer>blue</answer>`` get 0.5, 0.5 and 1.0.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from rewardkit.core.tree.reward import Reward
 
 @dataclass(frozen=True)
 class Distinctness:
-    """How few of the others of a group gave the same answer."""
+    """The share of the others in a group that gave a different answer."""
 
     read: PlainText
 
@@ -39,28 +39,29 @@ class Distinctness:
 
     def _read(self, answer: str | None) -> str | None:
         try:
-            # As it looks, without marks and stops around it: "red." and a red with something invisible are no news.
+            # Compared as it looks, without marks and periods around it: "red." or an invisible character is not new.
             return bare(self.read(shown(answer or "")))
         except ValueError:  # empty, or too long to compare
             return None
 
 
 def diversity(*, extract: Extractor | Any = None, ignore_case: bool = True) -> Reward:
-    """The share of the rest of the group that answered something else.
+    """Score the share of the other completions in the group that gave a different answer.
 
-    It pays for being different, not for being right: keep it small beside what says so, and behind a gate that demands
-    some quality, or the policy learns to say anything that nobody else says.
+    Three completions of one prompt, ``<answer>red</answer>``, ``<answer>Red</answer>`` and ``<answer>blue</answer>``,
+    get 0.5, 0.5 and 1.0. A completion that is alone in its group abstains.
+
+    This rewards being different, not being right. Give it a small weight next to a reward for correctness, and put it
+    behind a gate that requires some quality; otherwise the policy learns to give odd answers.
 
     Args:
-        extract: where the answer stands; what ``rk.extract.answer()`` finds by default. ``rk.extract.whole()`` compares
-            whole completions. Where none is found the score is 0.0.
-        ignore_case: compare without case. White space, what is invisible, and marks and stops around an answer make no
-            difference either way.
-
-    A completion that is alone in its group abstains.
+        extract: finds the answer; by default ``rk.extract.answer()``. ``rk.extract.whole()`` compares whole
+            completions. If no answer is found, the score is 0.0.
+        ignore_case: ignore case. White space, invisible characters, and marks and periods around an answer are always
+            ignored.
 
     Raises:
-        BindingError: while scoring: a process got part of a group, and cannot bring it together.
+        BindingError: while scoring: a process got only part of a group and cannot gather the rest.
     """
     where = as_extractor(extract, Answer())
     answers = Parameter("answers", "completion", view=where)

@@ -1,4 +1,4 @@
-"""Exact match: ``rk.exact("answer")`` gives 1.0 to ``<answer>Paris</answer>`` where "answer" is ``Paris``."""
+"""Exact match: ``rk.exact("answer")`` gives 1.0 to ``<answer>Paris</answer>`` if "answer" is ``Paris``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rewardkit.core.tree.reward import Reward
 
 @dataclass(frozen=True)
 class Exact:
-    """Equal after normalizing white space and Unicode form."""
+    """Compare two texts after normalizing white space and Unicode form."""
 
     ignore_case: bool
 
@@ -36,16 +36,19 @@ def exact(
     gold: Extractor | Any = None,
     ignore_case: bool = False,
 ) -> Reward:
-    """1.0 where the answer equals the gold answer, up to white space and Unicode form (NFC), else 0.0.
+    """Score 1.0 if the answer equals the gold answer, apart from white space and Unicode form (NFC), else 0.0.
+
+    ``rk.exact("answer")`` gives 1.0 to ``<answer>Paris</answer>`` if the column "answer" is ``Paris``, and 0.0 if it is
+    ``London``.
 
     Args:
-        column: the gold answer's column; text or int.
+        column: the column of the gold answer: text or int.
         extract: finds the answer, ``rk.extract.answer()`` by default.
         gold: finds the gold answer in its cell, such as ``rk.extract.after("####")`` for raw GSM8K.
-        ignore_case: compare without case (Unicode case folding).
+        ignore_case: ignore case (Unicode case folding).
 
     Raises:
-        CoercionError: while scoring: a gold cell that is no text, or in which no answer is found.
+        CoercionError: while scoring: a gold cell that is not text, or in which no answer is found.
     """
     return against_gold(
         Exact(bool(ignore_case)),

@@ -32,7 +32,7 @@ _SAME_LANGUAGE = {
 
 @dataclass(frozen=True)
 class Tags:
-    """Each tag exactly once, in order, closed, with something visible inside, and nothing outside."""
+    """Check that each tag occurs once, in order, closed, with visible content, and nothing is outside."""
 
     names: tuple[str, ...]
     partial: bool
@@ -41,7 +41,7 @@ class Tags:
 
     @cached_property
     def marks(self) -> tuple[str, ...]:
-        """All opening and closing tags in the order in which they must stand."""
+        """All opening and closing tags in the required order."""
         return tuple(f"<{slash}{name}>" for name in self.names for slash in ("", "/"))
 
     @cached_property
@@ -62,7 +62,7 @@ class Tags:
         return 1.0 if self._in_order(text) else self._judged(text)
 
     def _in_order(self, text: str) -> bool:
-        """The usual case, decided at a glance: the tags, with no other "<" between them, and nothing missing."""
+        """The usual case, decided quickly: all tags are there, with no other "<" between them."""
         position = 0
         for opening, closing in self.pairs:
             start = text.find("<", position)
@@ -80,7 +80,7 @@ class Tags:
         return text.find("<", position) < 0 and not (self.anchored is True and text[position:].strip())
 
     def _judged(self, text: str) -> float | Score:
-        """Every tag by itself, with what is wrong."""
+        """Check each tag, and say what is wrong."""
         places: dict[str, list[int]] = {mark: [] for mark in self.marks}
         for match in self.any_mark.finditer(text):
             places[match.group()].append(match.start())
@@ -112,13 +112,13 @@ class Tags:
         opening, closing = f"<{name}>", f"</{name}>"
         openings, closings = len(places[opening]), len(places[closing])
         if openings == 0 and closings == 1 and name == self.names[0] and not self.prefilled:
-            return f"{opening} is missing; if the prompt ends with it, say prefilled={name!r}"
+            return f"{opening} is missing; if the prompt ends with it, pass prefilled={name!r}"
         if name == self.prefilled and openings > 1 and not text[len(opening) : places[opening][1]].strip():
-            return f"{opening} stands in the prompt (prefilled={name!r}), and the completion writes it again"
+            return f"{opening} is already in the prompt (prefilled={name!r}), and the completion repeats it"
         if openings != 1 or closings != 1:
             counts = ((opening, openings), (closing, closings))
             return ", ".join(
-                f"{mark} is missing" if count == 0 else f"{mark} stands there {count} times"
+                f"{mark} is missing" if count == 0 else f"{mark} occurs {count} times"
                 for mark, count in counts
                 if count != 1
             )
@@ -128,52 +128,54 @@ class Tags:
         if not visible_between(text, start + len(opening), end):
             return f"{opening} is empty"
         inside = next((mark for mark in self.marks for place in places[mark] if start < place < end), "")
-        return f"{inside} stands inside {opening}" if inside else ""
+        return f"{inside} is inside {opening}" if inside else ""
 
 
 def tags(*names: str, partial: bool = False, prefilled: str | None = None, anchored: Anchored = True) -> Reward:
-    """1.0 where each tag stands exactly once, in this order, closed and with visible content.
+    """Score 1.0 if each tag occurs exactly once, in this order, closed and with visible content, else 0.0.
 
-    ``rk.tags("think", "answer")`` gives 1.0 to ``"<think>6*7</think>\\n<answer>42</answer>"``, and 0.0 with a note to
-    the same with a second ``<answer>``, an empty one, or text outside the tags.
+    ``rk.tags("think", "answer")`` gives 1.0 to ``"<think>6*7</think>\\n<answer>42</answer>"``, and 0.0 with a note if
+    there is a second ``<answer>``, an empty one, or text outside the tags.
 
     Args:
-        names: of the tags, in order, without brackets.
-        partial: credit of 1/len(names) per right tag; text outside costs one further share.
+        names: the tags in order, without brackets.
+        partial: give a credit of 1/len(names) per correct tag; text outside costs one more share.
         prefilled: the first tag, if the prompt already ends with its opening, as chat templates of reasoning models do.
-        anchored: nothing visible may stand before, between and after the tags; with ``"start"`` text may follow the
-            last one (``<think>...</think> The answer is 42.``), with False it may stand anywhere.
+        anchored: True: nothing visible may come before, between or after the tags. ``"start"``: text may follow the
+            last tag (``<think>...</think> The answer is 42.``). False: text may be anywhere.
 
     Returns:
-        A reward within [0, 1]. Time is linear in the text; more than 200,000 characters score 0.0.
+        A reward in [0, 1]. Runs in linear time; more than 200,000 characters score 0.0.
 
     Raises:
-        RewardDefinitionError: no names, an impossible or repeated one, or `prefilled` is not the first.
+        RewardDefinitionError: no names, an invalid or repeated name, or a `prefilled` that is not the first name.
     """
     if not names:
-        raise RewardDefinitionError('tags needs at least one name: rk.tags("think", "answer")')
+        raise RewardDefinitionError('tags: pass at least one name, as in rk.tags("think", "answer")')
     for name in names:
         if isinstance(name, (list, tuple)):
-            raise RewardDefinitionError("tags takes its names one by one: for a list, write rk.tags(*names)")
+            raise RewardDefinitionError("tags: pass the names as separate arguments; for a list, write rk.tags(*names)")
         if not isinstance(name, str) or not re.fullmatch(r"[^<>/\s]+", name):
-            raise RewardDefinitionError(f"tags: a name is text without brackets or white space, got {shorten(name)}")
+            raise RewardDefinitionError(
+                f'tags: pass names without brackets or white space, such as "think", got {shorten(name)}'
+            )
     if len(set(names)) < len(names):
-        raise RewardDefinitionError(f"tags: each name stands once, got {', '.join(names)}")
+        raise RewardDefinitionError(f"tags: each name must be different, got {', '.join(names)}")
     if prefilled is not None and prefilled != names[0]:
         raise RewardDefinitionError(
             f"tags: only the first tag can be prefilled, {names[0]!r}, not {shorten(prefilled)}"
         )
     if type(partial) is not bool:
-        raise RewardDefinitionError(f"tags: partial is True or False, got {shorten(partial)}")
+        raise RewardDefinitionError(f"tags: partial must be True or False, got {shorten(partial)}")
     if type(anchored) is not bool and anchored != "start":
-        raise RewardDefinitionError(f'tags: anchored is True, False or "start", got {shorten(anchored)}')
+        raise RewardDefinitionError(f'tags: anchored must be True, False or "start", got {shorten(anchored)}')
     shown = expression("tags", *names, partial=(partial, False), prefilled=(prefilled, None), anchored=(anchored, True))
     return primitive(Tags(names, partial, prefilled, anchored), "tags", shown)
 
 
 @dataclass(frozen=True)
 class FencedBlock:
-    """A closed fenced block of a language, with something visible in it."""
+    """Check for a closed fenced block of a language, with something visible in it."""
 
     language: str
     single: bool
@@ -187,32 +189,32 @@ class FencedBlock:
             other = f", but one of {shorten(blocks[-1][0], 40)}" if blocks else ""
             return Score(0.0, f"no closed ```{self.language} block{other}")
         if self.single and len(blocks) > 1:
-            return Score(0.0, f"{len(blocks)} fenced blocks, one is wanted")
+            return Score(0.0, f"{len(blocks)} fenced blocks, but only one is allowed")
         return 1.0 if has_visible_character(found[-1]) else Score(0.0, f"the ```{self.language} block is empty")
 
 
 def _language(said: str) -> str:
-    """The language that a fence names: ``_language('py title="a.py"')`` is ``"python"``."""
+    """Return the language a fence names: ``_language('py title="a.py"')`` is ``"python"``."""
     word = re.split(r"[\s{},:]", said.strip("{} ").removeprefix("."), maxsplit=1)[0]
     return _SAME_LANGUAGE.get(word, word)
 
 
 def fenced(language: str = "", *, single: bool = False, extract: Extractor | Any = None) -> Reward:
-    """1.0 where the visible text holds a closed fenced block of this language with something in it.
+    """Score 1.0 if the visible text has a closed, non-empty fenced block of this language, else 0.0.
 
-    ``rk.fenced("python")`` gives 1.0 to "So:\\n```python\\nprint(42)\\n```", and 0.0 where the fence is not closed.
+    ``rk.fenced("python")`` gives 1.0 to "So:\\n```python\\nprint(42)\\n```", and 0.0 if the fence is not closed.
 
     Args:
-        language: the first word behind the opening fence, in any case; ``""`` for a fence without a language. Short
-            names are one with the long ones: py and python3 with python, js, ts, sh and shell (bash), yml.
-        single: no other fenced block may stand beside it.
-        extract: finds the text that is looked through, ``rk.extract.whole()`` by default.
+        language: the first word after the opening fence, in any case; ``""`` for a fence without a language. Aliases
+            match: py and python3 are python; also js, ts, sh and shell (bash), yml.
+        single: allow no other fenced block.
+        extract: finds the text to search, ``rk.extract.whole()`` by default.
 
     Raises:
-        RewardDefinitionError: the language is no single word.
+        RewardDefinitionError: `language` is more than one word.
     """
     if not isinstance(language, str) or language.split() not in ([], [language]) or "`" in language:
-        raise RewardDefinitionError(f'fenced: the language is one word, such as "python", got {shorten(language)}')
+        raise RewardDefinitionError(f'fenced: the language must be one word, such as "python", got {shorten(language)}')
     where = as_extractor(extract, whole())
     name = _SAME_LANGUAGE.get(language.lower(), language.lower())
     shown = expression("fenced", name, single=(single, False), extract=(extract and where, None))

@@ -1,7 +1,7 @@
-"""A JSON answer against a gold one: ``rk.json_match("gold")`` counts what is right, by value.
+"""Compare a JSON answer with a gold one: ``rk.json_match("gold")`` scores the values that are right.
 
-Against the gold ``{"sku": "a-7", "qty": 31}`` the answer ``{"sku": "a-7", "qty": 30}`` earns 0.5, with the note
-``qty: 30 is not 31``. The formula and its laws stand in ``rewardkit.primitives.json_comparison.credit``.
+If the gold is ``{"sku": "a-7", "qty": 31}``, the answer ``{"sku": "a-7", "qty": 30}`` scores 0.5, with the note
+``qty: 30 is not 31``. The formula and its laws are in ``rewardkit.primitives.json_comparison.credit``.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _ARRAYS = ("aligned", "ordered")
 
 @dataclass(frozen=True)
 class GoldJson:
-    """A gold cell as a document: a dict, list or number as it is, text as JSON text."""
+    """Read a gold cell as a document: a dict, list or number as it is, text as JSON."""
 
     rules: Rules
     extract: Extractor | None
@@ -42,25 +42,25 @@ class GoldJson:
         if isinstance(value, str) and self.extract:
             found = self.extract(value)
             if found is None:
-                raise ValueError(f"no gold answer is found in {shorten(value)}")
+                raise ValueError(f"no gold answer found in {shorten(value)}")
             text = found
         parsed = parse_json(text)
         if parsed.error:
-            raise ValueError(f"{parsed.error}; a gold cell is JSON text, or a dict or list")
+            raise ValueError(f"{parsed.error}; a gold cell must be JSON text, a dict or a list")
         return GoldDocument(parsed.value, self.rules)
 
 
 def _as_json(value: object) -> str:
-    # One way in for all gold: what JSON cannot hold, or our parser would refuse, is refused here too.
+    # Every gold value takes the same path, so whatever JSON cannot hold, or our parser refuses, is refused here too.
     try:
         return json.dumps(value, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
-        raise ValueError(f"it cannot be written as JSON ({shorten(str(error))}); store it as JSON text") from None
+        raise ValueError(f"cannot be written as JSON ({shorten(str(error))}); store it as JSON text") from None
 
 
 @dataclass(frozen=True)
 class JsonMatch:
-    """How much of the gold document the answer's document meets."""
+    """How much of the gold document the answer's document matches."""
 
     matching: Matching
 
@@ -83,47 +83,47 @@ def json_match(
     extract: Extractor | Any = None,
     gold: Extractor | Any = None,
 ) -> Reward:
-    """How much of a gold JSON document the completion's JSON gets right, by value; 1.0 exactly when all of it.
+    """Score how much of a gold JSON document the completion's JSON gets right; 1.0 only if everything matches.
 
-    ``rk.json_match("gold")`` gives 0.5 to ``{"sku": "a-7", "qty": 30}`` where "gold" is ``{"sku": "a-7", "qty": 31}``.
+    ``rk.json_match("gold")`` gives 0.5 to ``{"sku": "a-7", "qty": 30}`` if "gold" is ``{"sku": "a-7", "qty": 31}``.
 
-    The score is ``right / (leaves - blanks + extra)``: of the *leaves* of the gold (texts, numbers, true, false, null,
-    empty objects and arrays) those that are *right*; what is blank in the gold (null, "", {}, []) and met does not
-    count (*blanks*); leaves that the gold does not have are *extra*. Presence and type earn nothing, nor do
-    placeholders; ``rk.json_schema`` rewards structure. docs/json.md has examples and the laws that hold.
+    The score is ``right / (leaves - blanks + extra)``. The *leaves* of the gold are its texts, numbers, true, false,
+    null, empty objects and empty arrays; *right* counts those that the answer matches. A blank leaf (null, "", {}, [])
+    that is matched does not count (*blanks*); leaves that the gold does not have are *extra*. Presence, type and
+    placeholders earn nothing; ``rk.json_schema`` rewards structure. docs/json.md has examples and the laws.
 
     Args:
-        column: the gold document's column: JSON text, or a dict or list. Keep it as text: Arrow gives all dicts of a
-            column the same keys and fills them with None.
-        arrays: how items are paired. ``"aligned"``: in any order, so that as much as possible is right; ``"ordered"``:
-            by position; one or more keys such as ``"sku"``: objects by the value of the first of these that they have
+        column: the column of the gold document: JSON text, or a dict or list. Prefer text: Arrow gives all dicts of a
+            column the same keys and fills the gaps with None.
+        arrays: how items are paired. ``"aligned"``: in any order, to get as much right as possible; ``"ordered"``: by
+            position; one or more keys such as ``"sku"``: objects by the value of the first of these keys that they have
             (other items are aligned).
-        tolerance: absolute distance from the gold that still counts as right, for all numbers. By default they must be
-            equal; 1 and 1.0 are, 1 and true are not.
-        relative: the same as a share of the gold number, 0.0 and up. The larger of both tolerances counts.
-        ignore: paths that are not looked at, such as ``"note"`` or ``"lines[].id"``.
-        ignore_case: compare texts without case. White space and Unicode form (NFC) never count; keys are compared as
-            they are.
-        extra: ``"cost"``, or ``"allow"`` for keys that the gold has nowhere at their path. Extra items always cost.
+        tolerance: absolute distance from the gold that still counts as correct, for all numbers. By default numbers
+            must be equal; 1 equals 1.0, but not true.
+        relative: the same as a fraction of the gold number, 0.0 or more. The larger of the two tolerances applies.
+        ignore: paths to leave out, such as ``"note"`` or ``"lines[].id"``.
+        ignore_case: compare texts without case. White space and Unicode form (NFC) are always ignored; keys are
+            compared exactly.
+        extra: ``"cost"``, or ``"allow"`` for keys that the gold never has at their path. Extra items always cost.
         extract: finds the JSON; by default the ``<answer>``, else the last fenced block, else the whole visible text.
         gold: finds the JSON in a gold cell that is text, such as ``rk.extract.after("####")``.
 
     Returns:
-        A reward within [0, 1]. Up to 100,000 comparisons are made part by part (some 70 items that are all wrong);
-        beyond that, items of arrays that are not equal as a whole earn nothing.
+        A reward in [0, 1]. Up to 100,000 pairs of leaves are compared (about 70 items that are all wrong); beyond that,
+        array items that are not equal as a whole earn nothing.
 
     Raises:
-        RewardDefinitionError: an option is no such option, or a tolerance is negative or infinite.
+        RewardDefinitionError: an invalid option, or a negative or infinite tolerance.
         MissingExtraError: the extra ``json`` is not installed.
-        CoercionError: while scoring: a gold cell is no JSON.
+        CoercionError: while scoring: a gold cell is not JSON.
     """
     if not isinstance(column, str):
-        raise RewardDefinitionError(f"json_match takes the name of the gold document's column, got {shorten(column)}")
+        raise RewardDefinitionError(f"json_match: pass the name of the gold document's column, got {shorten(column)}")
     for name, value in (("tolerance", tolerance), ("relative", relative)):
         if number(value, f"json_match: {name}") < 0.0:
-            raise RewardDefinitionError(f"json_match: {name} is negative: {value}")
+            raise RewardDefinitionError(f"json_match: {name} must be 0 or more, got {value}")
     if extra not in ("cost", "allow"):
-        raise RewardDefinitionError(f'json_match: extra is "cost" or "allow", got {shorten(extra)}')
+        raise RewardDefinitionError(f'json_match: extra must be "cost" or "allow", got {shorten(extra)}')
     try:
         import jiter  # noqa: F401
     except ImportError:
@@ -157,17 +157,19 @@ def json_match(
 
 
 def _keys(arrays: object) -> tuple[str, ...]:
-    """The keys by which objects are paired."""
+    """Return the keys by which objects are paired."""
     if isinstance(arrays, str):
         if arrays in _ARRAYS:
             return ()
         hint = near_miss(arrays, _ARRAYS)
         if hint:
-            raise RewardDefinitionError(f"json_match: arrays={arrays!r}.{hint} If it is a key: arrays=({arrays!r},)")
+            raise RewardDefinitionError(
+                f"json_match: arrays={arrays!r} is not an option.{hint} If it is a key, pass arrays=({arrays!r},)"
+            )
         arrays = (arrays,)
     keys = tuple(arrays) if isinstance(arrays, Sequence) else ()
     if not keys or not all(isinstance(key, str) and key for key in keys):
         raise RewardDefinitionError(
-            f'json_match: arrays is "aligned", "ordered", or one or more keys of objects, got {shorten(arrays)}'
+            f'json_match: arrays must be "aligned", "ordered", or one or more keys of objects, got {shorten(arrays)}'
         )
     return keys

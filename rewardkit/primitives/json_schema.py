@@ -1,8 +1,8 @@
-"""Does a completion's JSON fulfill a schema, and how far does it get?
+"""Score how far a completion's JSON satisfies a schema.
 
-With ``class Line(BaseModel): sku: str; qty: int``, the document ``{"sku": "a-7", "qty": "three"}`` earns 0.5
-under ``credit="partial"``, with the note ``qty: "three" is not of type "integer"``, and 0.0 under
-``credit="binary"``. The formula and its laws stand in ``rewardkit.primitives.schema.credit``.
+With ``class Line(BaseModel): sku: str; qty: int``, the document ``{"sku": "a-7", "qty": "three"}`` scores 0.5
+with ``credit="partial"``, with the note ``qty: "three" is not of type "integer"``, and 0.0 with
+``credit="binary"``. The formula and its laws are in ``rewardkit.primitives.schema.credit``.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ Credit = Literal["partial", "binary"]
 
 @dataclass(frozen=True)
 class JsonSchema:
-    """A JSON schema that gives credit to parsed JSON values; hashable, and pickled as its text.
+    """A JSON schema that scores parsed JSON values; hashable, and pickled as its text.
 
     Example: ``JsonSchema.of({"required": ["a"]}).credit_of({}) == (0.0, "a: missing")``.
-    `schema` is the schema as JSON text; make one by ``of``, which brings it into one canonical form.
+    `schema` is the schema as JSON text; make one with ``of``, which brings it into canonical form.
     Raises RewardDefinitionError for a schema or credit that cannot be used, and MissingExtraError without
     jsonschema-rs.
     """
@@ -50,41 +50,41 @@ class JsonSchema:
 
     def __post_init__(self) -> None:
         if self.credit not in ("partial", "binary"):
-            raise refusal(f'credit must be "partial" or "binary", not {shorten(self.credit)}.')
+            raise refusal(f'credit must be "partial" or "binary", got {shorten(self.credit)}.')
         _engine(self.schema, self.formats)
 
     @classmethod
     def of(cls, schema: Any, credit: Credit = "partial", formats: bool = True) -> JsonSchema:
-        """Makes one from a schema as dict or JSON text, or from a pydantic model, dataclass or TypedDict.
+        """Build one from a schema as dict or JSON text, or from a pydantic model, dataclass or TypedDict.
 
         Example: ``JsonSchema.of(Invoice)``, ``JsonSchema.of(list[Invoice], credit="binary")``,
         ``JsonSchema.of('{"type": "object"}')``.
-        Every ``$ref`` must lead to a place in the schema; ``format`` is checked if `formats` says so; patterns may
-        have no lookaround. Drafts 4, 6, 7, 2019-09 and 2020-12 (the default) are read.
+        Every ``$ref`` must point to a place in the schema; ``format`` is checked if `formats` is True; patterns must
+        not use lookaround. Supports drafts 4, 6, 7, 2019-09 and 2020-12 (the default).
         Raises RewardDefinitionError and MissingExtraError as the class does.
         """
         return cls(_canonical(schema), credit, bool(formats))
 
     def credit_of(self, value: object) -> tuple[float, str]:
-        """(credit from 0.0 to 1.0, note) of a parsed JSON value; 1.0 exactly when the schema validates it.
+        """Return (credit from 0.0 to 1.0, note) for a parsed JSON value; 1.0 exactly if the schema validates it.
 
-        Example: under ``{"type": "integer"}``, ``"x"`` has ``(0.0, '"x" is not of type "integer"')``.
-        The note names what is wrong by path, at most three violations and how many more; it is empty for
-        a valid value. Never raises for a value.
+        Example: for ``{"type": "integer"}``, ``"x"`` gives ``(0.0, '"x" is not of type "integer"')``.
+        The note names violations by path: at most three, and how many more there are. It is empty for a valid value.
+        Never raises for a value.
         """
         return _engine(self.schema, self.formats).credit_of(value, self.credit == "partial")
 
 
 @lru_cache(maxsize=COMPILED_SCHEMAS)
 def _engine(schema: str, formats: bool) -> SchemaEngine:
-    # Once per process and schema, beside the frozen object: what is compiled cannot be pickled.
+    # Compiled once per process and schema, outside the frozen object: the compiled form cannot be pickled.
     return SchemaEngine(schema, formats)
 
 
 class _SchemaGenerator(GenerateJsonSchema):
     """Pydantic's generator, with a pattern for decimals that the linear-time engine can run.
 
-    Depending on its version, pydantic writes one with lookahead, or none at all (any text would pass).
+    Depending on its version, pydantic writes a pattern with lookahead, or none (any text would pass).
     """
 
     ignored_warning_kinds: ClassVar[set[JsonSchemaWarningKind]] = {  # type: ignore[misc]
@@ -105,7 +105,9 @@ def _canonical(schema: Any) -> str:
         schema = read_schema(schema)
     elif isinstance(schema, bool | int | float | list | tuple | set | BaseModel | FunctionType) or schema is None:
         hint = " Pass its class." if isinstance(schema, BaseModel) else ""
-        raise refusal(f"{shorten(schema)} is no schema: give a dict, JSON text, or a type such as a model.{hint}")
+        raise refusal(
+            f"expected a schema as a dict, JSON text, or a type such as a model; got {shorten(schema)}.{hint}"
+        )
     elif not isinstance(schema, Mapping):
         schema = _schema_of_type(schema)
     try:
@@ -120,12 +122,12 @@ def _schema_of_type(kind: Any) -> dict[str, Any]:
     except RewardDefinitionError:
         raise
     except Exception as error:
-        raise refusal(f"no schema can be made of {shorten(kind)}: {shorten(str(error))}.") from None
+        raise refusal(f"cannot make a schema from {shorten(kind)}: {shorten(str(error))}.") from None
 
 
 @dataclass(frozen=True)
 class SchemaCredit:
-    """A parsed completion to its score under a schema."""
+    """Score a parsed completion by a schema."""
 
     schema: JsonSchema
 
@@ -146,21 +148,21 @@ class SchemaCredit:
 def json_schema(
     schema: Any, *, credit: Credit = "partial", formats: bool = True, extract: Extractor | Any = None
 ) -> Reward:
-    """How far the completion's JSON fulfills a schema; 1.0 exactly when it validates.
+    """Score how far the completion's JSON satisfies a schema; 1.0 exactly if it validates.
 
     ``rk.json_schema(Line)`` gives 0.5 to ``{"sku": "a-7", "qty": "three"}``: one of two required fields is right.
 
     Args:
         schema: a JSON schema (dict or text; draft 2020-12 unless it says otherwise), a pydantic model, dataclass or
-            TypedDict. Of a model its JSON schema judges, which holds neither its validator functions nor the digits of
-            a Decimal.
+            TypedDict. A model is checked by its JSON schema, which includes neither its validator functions nor the
+            digits of a Decimal.
         credit: ``"partial"``: credit by required property; ``"binary"``: 1.0 or 0.0. docs/json.md has the formula.
-        formats: check ``format`` too, dates and times by RFC 3339 (with a time zone).
+        formats: check ``format``, too; dates and times by RFC 3339 (with a time zone).
         extract: finds the JSON; by default the ``<answer>``, else the last fenced block, else the whole visible text.
-            It is parsed as it is: no repair, no duplicate keys, no NaN.
+            It is parsed strictly: no repair, no duplicate keys, no NaN.
 
     Raises:
-        RewardDefinitionError: the schema is invalid, needs a remote reference, or refers to itself without end.
+        RewardDefinitionError: the schema is invalid, needs a remote reference, or refers to itself endlessly.
         MissingExtraError: the extra ``json`` is not installed.
     """
     engine = JsonSchema.of(schema, credit, formats)

@@ -20,7 +20,7 @@ _KINDS = {"object": dict, "array": list}
 
 @dataclass(frozen=True)
 class JsonValid:
-    """Whether a completion's JSON was parsed, and is of the kind that was asked for."""
+    """Check that the completion's JSON was parsed and is of the requested kind."""
 
     kind: Kind | None
 
@@ -28,22 +28,22 @@ class JsonValid:
         if document.error:
             return Score(0.0, document.error)
         if self.kind and not isinstance(document.value, _KINDS[self.kind]):
-            return Score(0.0, f"valid JSON, but no {self.kind}")
+            return Score(0.0, f"valid JSON, but not an {self.kind}")
         return 1.0
 
 
 def json_valid(*, kind: Kind | None = None, extract: Extractor | Any = None) -> Reward:
-    """1.0 where the completion's JSON is valid, else 0.0 with what the parser says.
+    """Score 1.0 if the completion's JSON is valid, else 0.0 with the parser's message as the note.
 
     ``rk.json_valid()`` gives 1.0 to ``<answer>{"total": 12.5}</answer>``, and 0.0 to ``{"total": 12.5,}``.
 
-    Also ``{}`` and ``null`` are valid JSON, so by itself it rewards nothing but the form: make it the condition of a
-    gate, ``rk.gate(when=rk.json_valid(kind="object"), then=...)``.
+    ``{}`` and ``null`` are valid JSON, too, so this rewards only the form. Use it as the condition of a gate:
+    ``rk.gate(when=rk.json_valid(kind="object"), then=...)``.
 
     Args:
-        kind: ``"object"`` or ``"array"``, what it has to be; by default any JSON value.
+        kind: the required type, ``"object"`` or ``"array"``; by default any JSON value.
         extract: finds the JSON; by default the ``<answer>``, else the last fenced block, else the whole visible text.
-            It is parsed as it is, by RFC 8259: no repair, no duplicate keys, no NaN, at most 200,000 characters and 64
+            It is parsed strictly (RFC 8259): no repair, no duplicate keys, no NaN, at most 200,000 characters and 64
             levels.
 
     Raises:
@@ -51,7 +51,7 @@ def json_valid(*, kind: Kind | None = None, extract: Extractor | Any = None) -> 
         MissingExtraError: the extra ``json`` is not installed.
     """
     if kind is not None and kind not in _KINDS:
-        raise RewardDefinitionError(f'json_valid: kind is "object", "array" or None, got {shorten(kind)}')
+        raise RewardDefinitionError(f'json_valid: kind must be "object", "array" or None, got {shorten(kind)}')
     try:
         import jiter  # noqa: F401
     except ImportError:

@@ -36,7 +36,7 @@ _LANGUAGES = {
     ("THAI",): "th",
 }
 SCRIPTS = {code: scripts for scripts, codes in _LANGUAGES.items() for code in codes.split()}
-"""Language (ISO 639-1) -> the scripts it is written in, as the first word of their characters' Unicode names."""
+"""Language (ISO 639-1) -> the scripts it is written in, named by the first word of their Unicode character names."""
 
 
 _NAMED = """
@@ -47,20 +47,20 @@ _NAMED = """
     swahili sw, swedish sv, tagalog tl, tamil ta, telugu te, thai th, turkish tr, ukrainian uk, urdu ur, vietnamese vi
 """
 NAMES = {name: SCRIPTS[code] for name, code in (pair.split() for pair in _NAMED.split(","))}
-"""Language, by its English name -> the same. What is a script's name too (greek) means one and the same."""
+"""English name of a language -> its code. A name that is also a script's (greek) means the same script either way."""
 
 _OTHER_NAMES = {"han": "zh"}
 _SIGNS = frozenset("\u00aa\u00b5\u00ba\u2126\u212a\u212b")
-"""Signs of every script that Unicode calls letters: micro, ohm, kelvin, angstrom, ordinals."""
+"""Signs used in every script that Unicode classifies as letters: micro, ohm, kelvin, angstrom, ordinals."""
 
 _MARKUP = re.compile(r"</?\w+>|<\|[^<>|]*\|>|<\uff5c[^<>\uff5c]*\uff5c>|\\[A-Za-z]+")
 _MOST_MARKUP = 50
-"""Different tags and commands that are taken for markup. Who writes more of them writes prose in brackets."""
+"""How many different tags and commands are taken for markup. A text with more is read as prose in brackets."""
 
 
 @lru_cache(maxsize=65_536)
 def _script(character: str) -> str:
-    """The script of a letter; empty for everything else."""
+    """Return the script of a letter; empty for other characters."""
     if character in _SIGNS:
         return ""
     character = unicodedata.normalize("NFKC", character)[0]  # the letter that a full-width or bold one stands for
@@ -70,7 +70,7 @@ def _script(character: str) -> str:
 
 
 def _prose(text: str) -> str:
-    """`text` without tags, special tokens and LaTeX commands, which are Latin in every language."""
+    """Return `text` without tags, special tokens and LaTeX commands, which are Latin in every language."""
     if "<" not in text and "\\" not in text:
         return text
     return text if len(set(_MARKUP.findall(text))) > _MOST_MARKUP else _MARKUP.sub(" ", text)
@@ -78,7 +78,7 @@ def _prose(text: str) -> str:
 
 @dataclass(frozen=True)
 class Language:
-    """The share of letters that belong to some scripts."""
+    """The share of letters that belong to the given scripts."""
 
     scripts: tuple[str, ...]
     minimum: float
@@ -100,20 +100,20 @@ class Language:
 
 
 def language(name: str, *, minimum: float = 1.0, extract: Extractor | Any = None) -> Reward:
-    """The share of letters that are of a language's script: thinking in one script from beginning to end.
+    """Score the share of letters in the script of a language, to keep thinking and answer in one script.
 
-    ``rk.language("en")`` gives 1.0 to ``It is 42.`` and 0.5 to ``Итого total``, half of whose letters are Cyrillic.
+    ``rk.language("en")`` gives 1.0 to ``It is 42.`` and 0.5 to ``Итого total``: half of its letters are Cyrillic.
 
-    It tells scripts apart, not languages: English and German are one to it. The idea is the language consistency reward
-    of DeepSeek-R1 (Guo et al. 2025, arXiv:2501.12948), there over words of the target language.
+    It distinguishes scripts, not languages: English and German are the same to it. The idea is the language consistency
+    reward of DeepSeek-R1 (Guo et al. 2025, arXiv:2501.12948), which counts words of the target language.
 
-    Tags, special tokens and LaTeX commands are no letters to it, as long as there are at most 50 different ones.
+    Tags, special tokens and LaTeX commands are not counted, as long as there are at most 50 different ones.
 
     Args:
         name: a language by its ISO 639-1 code (``"en"``, ``"zh"``, ``"en-US"``) or English name (``"german"``), or a
             script by its Unicode name (``"Latin"``, ``"Han"``).
-        minimum: the share that is enough for 1.0, above 0.0; below it the credit is share / minimum. Formulas and code
-            are Latin letters: 0.7 or so leaves room for them.
+        minimum: the share that scores 1.0, above 0.0 and up to 1.0; below it the score is share / minimum. Formulas and
+            code are Latin letters: 0.7 or so leaves room for them.
         extract: finds the text; by default the whole completion, thinking included.
 
     Raises:
@@ -122,14 +122,14 @@ def language(name: str, *, minimum: float = 1.0, extract: Extractor | Any = None
     scripts = _scripts(name)
     least = checked_number(minimum, "language: minimum")
     if not 0.0 < least <= 1.0:
-        raise RewardDefinitionError(f"language: minimum is a share above 0 and up to 1, got {least}")
+        raise RewardDefinitionError(f"language: minimum must be above 0 and at most 1, got {least}")
     where = as_extractor(extract, raw())
     shown = expression("language", name, minimum=(least, 1.0), extract=(extract and where, None))
     return primitive(Language(scripts, least), "language", shown, Parameter("text", "completion", view=where))
 
 
 def _scripts(name: str) -> tuple[str, ...]:
-    """The scripts of a language, or the one script of this name."""
+    """Return the scripts of a language, or the one script with this name."""
     said = name.lower() if isinstance(name, str) else ""
     code = re.split("[-_]", said, maxsplit=1)[0]  # en-US
     code = _OTHER_NAMES.get(code, code)
@@ -140,4 +140,4 @@ def _scripts(name: str) -> tuple[str, ...]:
     if said in known:
         return (said.upper(),)
     hint = near_miss(said, [*known, *NAMES])
-    raise RewardDefinitionError(f"language: {shorten(name)} is no language or script that is known.{hint}")
+    raise RewardDefinitionError(f"language: unknown language or script {shorten(name)}.{hint}")

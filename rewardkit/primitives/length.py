@@ -1,9 +1,9 @@
 """Length: ``rk.overlong_penalty(100, 20)`` gives -0.5 to a completion of 90 tokens, half way into the buffer.
 
-Tokens are those of ``completion_ids`` (with the end-of-sequence token, as TRL hands them over). Words and characters
-are those of the whole completion, thinking included, where `extract` names no part of it; runs of white space count as
-one character, and what shows nothing does not count at all. Where an extractor finds nothing, the length is 0; where it
-reads nothing because there are more than 200,000 characters, the length is infinite.
+Tokens are those of ``completion_ids`` (including the end-of-sequence token, as TRL passes them). Words and characters
+are counted in the whole completion, thinking included, unless `extract` selects a part. A run of white space counts as
+one character; invisible characters do not count. If an extractor finds nothing, the length is 0; if it gives up because
+the text is longer than 200,000 characters, the length is infinite.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ Unit = Literal["tokens", "words", "characters"]
 
 @dataclass(frozen=True)
 class Length:
-    """Counts the tokens of a completion, or the words or characters of its text."""
+    """Count the tokens of a completion, or the words or characters of its text."""
 
     unit: Unit
 
     def __call__(self, measured: Sequence[int] | str | None, completion: str = "") -> float:
-        """The length of `measured`, which may have been found in `completion`."""
+        """Return the length of `measured`, which an extractor may have found in `completion`."""
         if measured is None:
             return math.inf if len(completion) > MAX_CHARACTERS else 0
         if not isinstance(measured, str):
@@ -49,28 +49,30 @@ class Length:
 
 
 def _measured(name: str, unit: Unit, extract: Extractor | Any) -> tuple[Length, tuple[Parameter, ...]]:
-    """What counts and what is counted."""
+    """Return the counter and the parameters it reads."""
     if unit not in get_args(Unit):
-        raise RewardDefinitionError(f"{name}: unit is one of {', '.join(get_args(Unit))}, got {shorten(unit)}")
+        raise RewardDefinitionError(f"{name}: unit must be one of {', '.join(get_args(Unit))}, got {shorten(unit)}")
     if unit == "tokens":
         if extract is not None:
-            raise RewardDefinitionError(f'{name}: extract= finds text; count it with unit="words" or "characters"')
+            raise RewardDefinitionError(
+                f'{name}: extract= finds text, not tokens; pass unit="words" or unit="characters" with it'
+            )
         return Length(unit), (Parameter("measured", "completion_ids"),)
     if extract is None:
         return Length(unit), (Parameter("measured", "completion"),)
     view = as_extractor(extract, whole())
-    # The completion tells whether an extractor that gave nothing found nothing, or read nothing.
+    # The completion shows whether an extractor that returned None found nothing or gave up on a long text.
     return Length(unit), (Parameter("measured", "completion", view=view), Parameter("completion", "completion"))
 
 
 def _short(value: float) -> float:
-    """`value` as it prints best: 2 in place of 2.0."""
+    """Return `value` as an int if it is whole: 2 instead of 2.0."""
     return int(value) if value.is_integer() else value
 
 
 @dataclass(frozen=True)
 class LengthBetween:
-    """1.0 within two lengths, falling to 0.0 over a margin outside of them."""
+    """1.0 between two lengths, falling to 0.0 over a margin outside them."""
 
     length: Length
     low: float
@@ -85,7 +87,7 @@ class LengthBetween:
         if outside <= 0:
             return 1.0
         credit = max(0.0, 1.0 - outside / self.margin) if self.margin else 0.0
-        return Score(credit, f"{length:,} {self.length.unit}, wanted {self.low:,g} to {self.high:,g}")
+        return Score(credit, f"{length:,} {self.length.unit}, expected {self.low:,g} to {self.high:,g}")
 
 
 def length_between(
@@ -96,28 +98,30 @@ def length_between(
     margin: float = 0.0,
     extract: Extractor | Any = None,
 ) -> Reward:
-    """1.0 where the length is at least `low` and at most `high`; outside 0.0, or falling over a margin.
+    """Score 1.0 if the length is between `low` and `high`; outside them 0.0, or less and less over a margin.
 
     ``rk.length_between(2, 4, unit="words")`` gives 1.0 to ``It is 42.``
 
     Args:
-        low: the shortest length that is right, 0 and up.
-        high: the longest one, `low` and up; ``math.inf`` for none.
+        low: the shortest length that scores 1.0, 0 or more.
+        high: the longest length that scores 1.0, `low` or more; ``math.inf`` for no limit.
         unit: ``"tokens"`` (needs ``completion_ids``), ``"words"`` or ``"characters"``.
-        margin: the distance from `low` or `high`, in the unit, at which the credit has fallen to 0.0.
-        extract: counts what it finds (as words or characters) in place of the whole completion.
+        margin: the distance from `low` or `high`, in the unit, at which the score reaches 0.0.
+        extract: counts the words or characters of the text it finds instead of the whole completion.
 
     Raises:
         RewardDefinitionError: `low` above `high`, a negative number, an unknown unit.
-        BindingError: while scoring: tokens are to be counted and there are no ``completion_ids``.
+        BindingError: while scoring: the unit is tokens and there are no ``completion_ids``.
     """
     top = math.inf if high == math.inf else checked_number(high, "length_between: high")
     bottom = checked_number(low, "length_between: low")
     if not 0.0 <= bottom <= top:
-        raise RewardDefinitionError(f"length_between: 0 <= low <= high is wanted, got {bottom:g} and {top:g}")
+        raise RewardDefinitionError(
+            f"length_between: low and high must satisfy 0 <= low <= high, got low {bottom:g} and high {top:g}"
+        )
     slope = checked_number(margin, "length_between: margin")
     if slope < 0.0:
-        raise RewardDefinitionError(f"length_between: margin is a distance from 0 up, got {slope:g}")
+        raise RewardDefinitionError(f"length_between: margin must be a distance of 0 or more, got {slope:g}")
     length, measured = _measured("length_between", unit, extract)
     options = {
         "unit": (unit, "tokens"),
@@ -145,27 +149,28 @@ class OverlongPenalty:
 
 
 def overlong_penalty(max_length: int, buffer: int, *, unit: Unit = "tokens", extract: Extractor | Any = None) -> Reward:
-    """A penalty from 0.0 to -1.0 on completions that get too long: DAPO's soft overlong punishment. Add it.
+    """Penalize completions that are too long, from 0.0 down to -1.0: DAPO's soft overlong punishment. Add it.
 
-    ``rk.overlong_penalty(100, 20)`` gives 0.0 up to 80 tokens, -0.5 to 90, -1.0 to 100 and more.
+    ``rk.overlong_penalty(100, 20)`` gives 0.0 to up to 80 tokens, -0.5 to 90 tokens, -1.0 to 100 tokens and more.
 
     Source: Yu et al. 2025, DAPO (arXiv:2503.14476), equation 13; the same numbers as TRL's
     ``get_soft_overlong_punishment(max_completion_len, soft_punish_cache)``.
 
     Args:
-        max_length: from here on the penalty is whole; positive.
-        buffer: over so many units before it the penalty grows, 0 to `max_length`.
+        max_length: the length at which the penalty reaches -1.0; positive.
+        buffer: the penalty grows over this many units before `max_length`; 0 to `max_length`.
         unit: ``"tokens"`` (needs ``completion_ids``), ``"words"`` or ``"characters"``.
-        extract: counts what it finds (as words or characters) in place of the whole completion.
+        extract: counts the words or characters of the text it finds instead of the whole completion.
 
     Raises:
-        RewardDefinitionError: a length that is not positive, or a buffer outside of it.
-        BindingError: while scoring: tokens are to be counted and there are no ``completion_ids``.
+        RewardDefinitionError: a length that is not positive, or a buffer above it.
+        BindingError: while scoring: the unit is tokens and there are no ``completion_ids``.
     """
     longest, ramp = (checked_number(value, "overlong_penalty") for value in (max_length, buffer))
     if longest <= 0.0 or not 0.0 <= ramp <= longest:
         raise RewardDefinitionError(
-            f"overlong_penalty: 0 <= buffer <= max_length is wanted, got buffer {buffer} and max_length {max_length}"
+            "overlong_penalty: max_length and buffer must satisfy 0 < max_length and 0 <= buffer <= max_length, got "
+            f"buffer {buffer} and max_length {max_length}"
         )
     length, measured = _measured("overlong_penalty", unit, extract)
     options = {"unit": (unit, "tokens"), "extract": (extract and measured[0].view, None)}
@@ -175,7 +180,7 @@ def overlong_penalty(max_length: int, buffer: int, *, unit: Unit = "tokens", ext
 
 
 def _length(name: str, unit: Unit) -> Reward:
-    """The length as a component, named by its unit, so that all that measure in one unit share it."""
+    """The length as a component named by its unit, so that all rewards that measure in one unit share it."""
     measure, measured = _measured(name, unit, None)
     return primitive(measure, f"completion_{unit}", f"completion_{unit}()", *measured, bounds=(0.0, math.inf))
 
@@ -183,7 +188,7 @@ def _length(name: str, unit: Unit) -> Reward:
 @final
 @dataclass(frozen=True)
 class CosineLength(Reward):
-    """The credit of a right or wrong completion, between two values by its length."""
+    """Credit for correct and wrong completions by their length; see `cosine_length`."""
 
     correct: Reward
     length: Reward
@@ -206,7 +211,7 @@ class CosineLength(Reward):
 
     def _evaluate(self, evaluation: Evaluation, rows: Rows) -> Steps:
         correct, length = yield [(self.correct, rows), (self.length, rows)]
-        # Beyond the longest it stays there: the cosine would climb again.
+        # Beyond the longest length the value stays constant: the cosine would rise again.
         ways = np.minimum(length.values / self.max_length, 1.0)
         factor = np.array([0.5 * (1.0 + math.cos(way * math.pi)) for way in ways.tolist()])
         is_right = np.greater_equal(correct.values, self.threshold - TOLERANCE)  # False where NaN
@@ -220,7 +225,7 @@ class CosineLength(Reward):
 @final
 @dataclass(frozen=True)
 class ShortestCorrect(Reward):
-    """Credit of the correct completions of a group by their length among them."""
+    """Credit for the correct completions of a group by their relative length; see `shortest_correct`."""
 
     correct: Reward
     length: Reward
@@ -259,28 +264,28 @@ class ShortestCorrect(Reward):
 
 
 def shortest_correct(correct: Reward, *, low: float = 0.5, threshold: float = 1.0, unit: Unit = "tokens") -> Reward:
-    """1.0 for the shortest right completion of a prompt, down to `low` for the longest right one, 0.0 for wrong ones.
+    """Score the shortest correct completion of a prompt 1.0, the longest correct one `low`, and wrong ones 0.0.
 
-    Of four completions of which those of 20, 30 and 40 tokens are right they get 1.0, 0.75 and 0.5, and the wrong one
-    0.0: brevity never pays for being wrong. The length is measured against the group alone, so that hard prompts may
-    take their length. After the length reward of Kimi k1.5 (arXiv:2501.12599, section 2.3.3), which takes the lengths
-    of wrong completions into account, too.
+    Suppose three of four completions are correct and have 20, 30 and 40 tokens: they get 1.0, 0.75 and 0.5, and the
+    wrong one 0.0, so brevity never pays for being wrong. Lengths are compared within the group only, so hard prompts
+    may have long answers. Follows the length reward of Kimi k1.5 (arXiv:2501.12599, section 2.3.3), which also counts
+    the lengths of wrong completions.
 
     Args:
-        correct: the reward that says whether the answer is right. Where it abstains or fails, so does this one.
-        low: the value of the longest right completion, from 0.0 to 1.0.
-        threshold: from here on `correct` counts as right.
+        correct: the reward that says whether the answer is correct. If it abstains or fails, so does this one.
+        low: the value of the longest correct completion, from 0.0 to 1.0.
+        threshold: the value of `correct` from which an answer counts as correct.
         unit: ``"tokens"`` (needs ``completion_ids``), ``"words"`` or ``"characters"``.
 
     Raises:
-        RewardDefinitionError: `low` outside of 0 to 1, or a threshold that `correct` cannot reach.
-        BindingError: while scoring: tokens are to be counted and there are no ``completion_ids``; or a process got part
-            of a group, and cannot bring it together.
+        RewardDefinitionError: `low` outside 0 to 1, or a threshold that `correct` cannot reach.
+        BindingError: while scoring: the unit is tokens and there are no ``completion_ids``; or a process got only part
+            of a group and cannot gather the rest.
     """
     checked = as_reward(correct, "shortest_correct: correct")
     lowest = checked_number(low, "shortest_correct: low")
     if not 0.0 <= lowest <= 1.0:
-        raise RewardDefinitionError(f"shortest_correct: low is from 0.0 to 1.0, got {lowest:g}")
+        raise RewardDefinitionError(f"shortest_correct: low must be between 0.0 and 1.0, got {lowest:g}")
     from_here = _reachable("shortest_correct", threshold, checked)
     length = _length("shortest_correct", unit)
     options = {"unit": (unit, "tokens")}
@@ -289,11 +294,12 @@ def shortest_correct(correct: Reward, *, low: float = 0.5, threshold: float = 1.
 
 
 def _reachable(name: str, threshold: float, correct: Reward) -> float:
-    """`threshold` as a number that `correct` can reach."""
+    """Return `threshold` as a number after checking that `correct` can reach it."""
     checked = checked_number(threshold, f"{name}: threshold")
     if checked > correct.bounds[1]:
         raise RewardDefinitionError(
-            f"{name}: {correct.name} is {correct.bounds[1]:g} at most and never reaches threshold={checked:g}"
+            f"{name}: the highest score of {correct.name} is {correct.bounds[1]:g}, so it never reaches "
+            f"threshold={checked:g}; pass a lower threshold"
         )
     return checked
 
@@ -307,36 +313,36 @@ def cosine_length(
     threshold: float = 1.0,
     unit: Unit = "tokens",
 ) -> Reward:
-    """Pays right completions more the shorter they are, and wrong ones more the longer they thought about it.
+    """Reward correct completions more the shorter they are, and wrong ones more the longer they are.
 
-    ``rk.cosine_length(rk.number("answer"), 100)`` gives 0.75 to a right answer of 50 tokens and -0.75 to a wrong one.
+    ``rk.cosine_length(rk.number("answer"), 100)`` gives 0.75 to a correct answer of 50 tokens and -0.75 to a wrong one.
 
-    With the values *a* and *b* of the longest and the shortest completion, and *t* = min(length / max_length, 1):
-    a + (b - a) * (1 + cos(pi * t)) / 2. Source: Yeo et al. 2025, Demystifying Long Chain-of-Thought Reasoning
-    (arXiv:2502.03373), appendix C.1; the same numbers as TRL's ``get_cosine_scaled_reward`` where `correct` agrees with
-    its check of the answer.
+    With *a* and *b* the values of the longest and the shortest completion, and *t* = min(length / max_length, 1), the
+    score is a + (b - a) * (1 + cos(pi * t)) / 2. Source: Yeo et al. 2025, Demystifying Long Chain-of-Thought Reasoning
+    (arXiv:2502.03373), appendix C.1; the same numbers as TRL's ``get_cosine_scaled_reward`` if `correct` agrees with
+    TRL's check of the answer.
 
     Args:
-        correct: the reward that says whether the answer is right. Where it abstains or fails, so does this one.
-        max_length: the length at which the value no longer changes; positive.
-        right: the values of a right completion at `max_length` and at length 0.
-        wrong: the same of a wrong one.
-        threshold: from here on `correct` counts as right.
+        correct: the reward that says whether the answer is correct. If it abstains or fails, so does this one.
+        max_length: the length from which the value no longer changes; positive.
+        right: the values of a correct completion at `max_length` and at length 0.
+        wrong: the values of a wrong completion at `max_length` and at length 0.
+        threshold: the value of `correct` from which an answer counts as correct.
         unit: ``"tokens"`` (needs ``completion_ids``), ``"words"`` or ``"characters"``.
 
     Raises:
-        RewardDefinitionError: a length that is not positive, values that are no numbers, a threshold that `correct`
+        RewardDefinitionError: a length that is not positive, values that are not numbers, or a threshold that `correct`
             cannot reach.
-        BindingError: while scoring: tokens are to be counted and there are no ``completion_ids``.
+        BindingError: while scoring: the unit is tokens and there are no ``completion_ids``.
     """
     checked = as_reward(correct, "cosine_length: correct")
     longest = checked_number(max_length, "cosine_length: max_length")
     if longest <= 0.0:
-        raise RewardDefinitionError(f"cosine_length: max_length must be positive, got {max_length}")
+        raise RewardDefinitionError(f"cosine_length: max_length must be above 0, got {max_length}")
     for name, pair in (("right", right), ("wrong", wrong)):
         if not isinstance(pair, (tuple, list)) or len(pair) != 2:
             raise RewardDefinitionError(
-                f"cosine_length: {name} is (value at max_length, value at 0), got {shorten(pair)}"
+                f"cosine_length: {name} must be a pair (value at max_length, value at 0), got {shorten(pair)}"
             )
     long_right, short_right, long_wrong, short_wrong = (
         checked_number(value, "cosine_length: a value") for value in (*right, *wrong)

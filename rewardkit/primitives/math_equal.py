@@ -43,13 +43,13 @@ class Gold:
     """A gold answer, read once.
 
     Attributes:
-        cleaned: the whole of it.
-        text: that without a name before an equality sign and without a unit.
-        name: what the value is of: ``x`` in ``x = 5``.
-        number: the value, where it is written plainly.
-        spellings: how the answer may be spelled, where it may be words: ``even``, ``c`` for ``(C)``.
-        is_text: whether it is nothing but words.
-        form: the formula, or the list of formulas, where no computer algebra is needed for it.
+        cleaned: the whole gold answer in normal notation.
+        text: the same without a name before an equality sign and without a unit.
+        name: the name of the value: ``x`` in ``x = 5``.
+        number: the value, if it is written as a plain number.
+        spellings: the accepted spellings, if the answer may be words: ``even``, ``c`` for ``(C)``.
+        is_text: whether the answer is only words.
+        form: the formula, or list of formulas, if it needs no computer algebra.
     """
 
     cleaned: str
@@ -87,7 +87,7 @@ def _spelled(cleaned: str) -> str:
 
 
 def _spellings(cleaned: str) -> tuple[tuple[str, ...], bool]:
-    """How an answer in words is spelled, and whether it can be nothing but words."""
+    """Return the accepted spellings of an answer in words, and whether it can only be words."""
     if based := _BASED.fullmatch(cleaned):
         return (cleaned.casefold(), based[1].casefold()), True
     spelled = _spelled(cleaned)
@@ -97,7 +97,7 @@ def _spellings(cleaned: str) -> tuple[tuple[str, ...], bool]:
 
 @dataclass(frozen=True)
 class GoldAnswer:
-    """A gold cell as mathematics: text or a number, run through the gold's own extractor."""
+    """Read a gold cell as mathematics: a number, or text (after the gold extractor)."""
 
     extract: Extractor | None
     timeout: float
@@ -110,18 +110,18 @@ class GoldAnswer:
         elif isinstance(value, (int, Fraction)) and not isinstance(value, bool):
             value = str(value)
         if not isinstance(value, str):
-            raise ValueError(f"no mathematics: {shorten(value)}")
+            raise ValueError(f"not mathematics: {shorten(value)}")
         found = self.extract(value) if self.extract else value
         if found is None or not found.strip():
-            raise ValueError(f"no gold answer is found in {shorten(value)}")
+            raise ValueError(f"no gold answer found in {shorten(value)}")
         gold = Gold.of(found)
         if refusal(gold.text) == TOO_HIGH and not gold.form:
-            return replace(gold, is_text=True)  # 2^{2018} is not worked out, but it is equal to itself
+            return replace(gold, is_text=True)  # 2^{2018} is never evaluated, but equals itself
         if not (gold.number or gold.is_text or gold.form) and (reason := _unreadable(gold, self.timeout)):
             where = 'rk.extract.after("####")' if "####" in found else "rk.extract.boxed()"
             raise ValueError(
-                f"{shorten(found, 60)} {reason}. A column of whole solutions needs gold=, such as gold={where}; an "
-                "answer in words is written \\text{words}"
+                f"{shorten(found, 60)} {reason}. For a column of whole solutions, pass gold=, such as gold={where}; "
+                "write an answer in words as \\text{words}"
             )
         return gold
 
@@ -143,7 +143,7 @@ def _too_much(error: BaseException, timeout: float) -> str:
 
 @dataclass(frozen=True)
 class MathEqual:
-    """Equal to the gold answer: at a glance where both are plain, else by computer algebra in a worker."""
+    """Compare with the gold answer: directly if both are simple, else by computer algebra in a worker."""
 
     evaluated: bool
     timeout: float
@@ -179,7 +179,7 @@ class MathEqual:
         if not expected.equals(value) or _other_variable(gold.name, others):
             return _not(cleaned, gold)
         if self.evaluated and value.divided and not expected.divided:
-            return Score(0.0, f"{shorten(last, 60)} is left to be worked out")
+            return Score(0.0, f"{shorten(last, 60)} still has to be evaluated")
         unread = []
         for side in others:
             if is_about(side):
@@ -194,7 +194,7 @@ class MathEqual:
     def _formula(self, cleaned: str, gold: Gold) -> float | Score | Future[float | Score]:
         stated = sides(cleaned)
         if gold.is_relation and len(stated) == 1 and "," not in gold.text and not _CONNECTIVE.search(gold.text):
-            return _not(cleaned, gold)  # one side of xy = 1 is no equation
+            return _not(cleaned, gold)  # one side of xy = 1 is not an equation
         if _connectives(cleaned, gold.cleaned) or cleaned.count("'") != gold.cleaned.count("'"):
             return _not(cleaned, gold)  # "and" is not "or" between inequalities, and f' is not f
         if gold.is_relation and len(stated) == 1 and (values := _named_values(gold.text)):
@@ -217,7 +217,7 @@ class MathEqual:
         return self._compared(stated, gold, evaluated=self.evaluated) if decided is None else decided
 
     def _at_a_glance(self, stated: list[str], gold: Gold) -> float | Score | None:
-        """The score where neither side needs computer algebra, else None."""
+        """Return the score if neither side needs computer algebra, else None."""
         if gold.form is None:
             return None
         forms = [written(side) for side in stated]
@@ -228,11 +228,11 @@ class MathEqual:
             if not found:
                 return _not(side, gold)
         if self.evaluated and forms[-1] and forms[-1].arithmetic > gold.form.arithmetic:
-            return Score(0.0, f"{shorten(stated[-1], 60)} is left to be worked out")
+            return Score(0.0, f"{shorten(stated[-1], 60)} still has to be evaluated")
         return 1.0
 
     def _compared(self, stated: list[str], gold: Gold, *, evaluated: bool) -> Score | Future[float | Score]:
-        """By computer algebra: whether all that is stated equals the gold answer and the last is worked out."""
+        """Check by computer algebra that all stated sides equal the gold answer and the last one is evaluated."""
         for side in stated:
             if reason := refusal(side, gold.cleaned if self.evaluated else None):
                 return Score(0.0, f"{shorten(side, 60)} {reason}")
@@ -252,13 +252,13 @@ def _not(cleaned: str, gold: Gold) -> Score:
 
 
 def _connectives(one: str, other: str) -> bool:
-    """Whether one text joins its inequalities by "and" and the other by "or"."""
+    """Return whether one text joins its inequalities with "and" and the other with "or"."""
     words = [set(_CONNECTIVE.findall(text)) if _INEQUALITY.search(text) else set() for text in (one, other)]
     return bool(words[0] and words[1] and words[0] != words[1])
 
 
 def _named_values(text: str) -> str:
-    """The values of ``x = 1, y = 2`` as the tuple ``(1,2)``, those of ``x = 1, x = 2`` as a list; else nothing."""
+    """Return the values of ``x = 1, y = 2`` as ``(1,2)``, those of ``x = 1, x = 2`` as ``1,2``; otherwise ""."""
     parts = [sides(part) for part in text.split(",")]
     if len(parts) < 2 or not all(len(part) == 2 and is_name(part[0]) for part in parts):
         return ""
@@ -267,7 +267,7 @@ def _named_values(text: str) -> str:
 
 
 def _other_variable(name: str, others: list[str]) -> bool:
-    """Whether the answer is said of another variable: ``y = 5`` for ``x = 5``."""
+    """Return whether the answer is about another variable: ``y = 5`` for ``x = 5``."""
     return len(name) == 1 and any(len(side) == 1 and side.isalpha() and side != name for side in others)
 
 
@@ -279,21 +279,20 @@ def math_equal(
     evaluated: bool = True,
     timeout: float = 3.0,
 ) -> Reward:
-    r"""1.0 where the final answer equals the gold answer mathematically, else 0.0.
+    r"""Score 1.0 if the final answer equals the gold answer mathematically, else 0.0.
 
-    ``\boxed{\frac{2}{4}}`` scores 1.0 where "answer" is ``0.5``, ``\boxed{\sqrt{12}}`` where it is ``2\sqrt{3}``, and
-    ``\boxed{17 \times 24}`` scores 0.0 where it is ``408``: that restates the question. Numbers written plainly are
-    compared exactly (0.333333 is not 1/3); everything else by math-verify, in a worker process with a limit on time
-    and memory.
+    ``\boxed{\frac{2}{4}}`` scores 1.0 if "answer" is ``0.5``, and ``\boxed{\sqrt{12}}`` if it is ``2\sqrt{3}``.
+    ``\boxed{17 \times 24}`` scores 0.0 if it is ``408``, because that restates the question. Plain numbers are compared
+    exactly (0.333333 is not 1/3); everything else by math-verify, in a worker process with limits on time and memory.
 
     Args:
-        column: the gold answer's column: LaTeX with or without ``$``, text, or a number.
-        extract: finds the answer; by default ``<answer>``, else the boxes, else after ``####``, else what follows
-            "answer is" or "answer:", else the only formula of the last line. Different boxes are a list.
+        column: the column of the gold answer: LaTeX with or without ``$``, text, or a number.
+        extract: finds the answer; by default ``<answer>``, else the boxes, else the text after ``####``, else the text
+            after "answer is" or "answer:", else the only formula of the last line. Several different boxes are a list.
         gold: finds the gold answer in its cell, such as ``rk.extract.boxed()`` for whole solutions.
-        evaluated: whether the answer must be worked out: a number where the gold answer is one, and elsewhere no more
-            arithmetic left to do than in the gold answer. False takes any equal expression.
-        timeout: seconds that one comparison may take in the worker, at most 60; an answer that takes longer scores 0.0.
+        evaluated: require an evaluated answer: a number if the gold answer is one, otherwise no more arithmetic left to
+            do than in the gold answer. False accepts any equal expression.
+        timeout: seconds for one comparison in the worker, at most 60; an answer that takes longer scores 0.0.
 
     Raises:
         MissingExtraError: math-verify is not installed.
@@ -303,7 +302,7 @@ def math_equal(
         raise MissingExtraError.of("rk.math_equal", "math")
     seconds = checked_number(timeout, "math_equal: timeout")
     if not 0.0 < seconds <= MAX_SECONDS:
-        raise RewardDefinitionError(f"math_equal: timeout is above 0 and at most {MAX_SECONDS:g} s, got {timeout}")
+        raise RewardDefinitionError(f"math_equal: timeout must be above 0 and at most {MAX_SECONDS:g} s, got {timeout}")
     return against_gold(
         MathEqual(bool(evaluated), float(seconds)),
         "math_equal",

@@ -24,40 +24,40 @@ Steps = tuple[tuple[float, float], ...]
 _PART_OF_A_NUMBER = re.compile(r"[\d%+\-\u2212\u2013]")
 _ROUNDING = 1e-9
 _NEARLY = 1.0 - 1e-6
-"""A wrong number never comes nearer to 1, because gates open at their threshold less 1e-9."""
+"""A wrong number scores at most 1 - this: gates open at their threshold minus 1e-9."""
 
 
-# The last number of a text is sought line by line, the last one first, each read once from left to right. What holds
-# digits but is no number (an index, a root, a fraction) is read as a whole: no piece of it is taken for the answer.
+# The search for the last number goes line by line from the end; each line is read once, left to right. Text that
+# contains digits but is not a number (an index, a root, a fraction) is matched whole, so no piece of it is the answer.
 
-# 1,000 and 1{,}000, 1 000 and 1'000, 3.14, .5, 1e9, 0x2a, 3.14.15: all that hangs together, not what starts in a word.
+# 1,000 and 1{,}000, 1 000 and 1'000, 3.14, .5, 1e9, 0x2a, 3.14.15: one token, unless it starts inside a word.
 _DIGITS = r"""(?:(?<![A-Za-z0-9])(?<![0-9][.,])
     (?:0[xXbBoO]\w+|[0-9]{1,3}(?:[\ \xa0\u2009\u202f][0-9]{3})+(?![0-9])|[0-9]+)|(?<![\w.])\.[0-9]+)
     (?:(?:[.,'\u2019_]|\{,\}(?:\\!)?|,\\!|\\[,;:!])[0-9]+)*(?:[eE][+-]?[0-9]+)?"""
-# Behind a word or a bracket a hyphen is none (pages 3-5, COVID-19); one that stands apart is only behind "=" or "is".
+# A hyphen after a word or a bracket is not a sign (pages 3-5, COVID-19); a detached one only after "=" or "is".
 _SIGN = r"""(?:(?<![\w)\]}\-])[+\-\u2212\u2013]
     |(?:(?<=[=:({$\u2248])|(?<=[=:({\u2248]\ )|(?<=\bis\ )|(?<=\*\*))[\-\u2212\u2013]\ )"""
-# x^2, a_{10}, 2 above the line.
+# Sub- and superscripts: x^2, a_{10}.
 _RAISED = r"(?:\{[^{}]*\}|[+\-\u2212\u2013]?\w+|\\[A-Za-z]+)?"
 _SCRIPT = rf"(?:\^|(?<=[\w)\]}}])_(?=[\w{{])){_RAISED}"
-# The same behind a number, where it makes a power or a numeral of another base; 90^\circ stays 90.
+# The same after a number, which makes it a power or a numeral in another base; 90^\circ stays 90.
 _POWER = rf"(?:\ ?(?:\^(?!\{{?\\circ)|_(?=[\w{{])){_RAISED}|[\u2070\xb9\xb2\xb3\u207b\u2074-\u2079\xbc-\xbe]+)"
 _OPERATOR = r"(?:\ ?(?:[/+\xd7\xf7\xb7\u22c5]|\\(?:times|cdot|div)(?![A-Za-z]))\ ?|\ [*x]\ |\*\*?|:)"
-# What else makes a number a piece of something: x/2 and √2 before it; $5!$ (but not "It is 5!"), 2\pi and 3\sqrt{x}.
+# Other signs of a longer expression: x/2 and √2 before the number; $5!$ (but not "It is 5!"), 2\pi and 3\sqrt{x}.
 _LEFT = r"(?:(?<=[\w)}\]])/|(?<=[\w)}\]]\ )/\ |(?<=[0-9)}\]])[*\xd7\xb7\u22c5]|\\(?:times|cdot|div)\ ?|\u221a\ ?\(?)"
 _RIGHT = r"(?:!(?![=\s]|\Z)|\ ?(?:[\xd7\u221a\u03c0]|\\(?:times|cdot|div|pi|sqrt|[dtc]?frac)(?![A-Za-z])))"
 _FUNCTION = r"""(?:\\(?:[dtc]?frac|[dt]?binom|sqrt)(?![A-Za-z])\ ?[0-9]{0,2}|\b(?:sqrt|log|ln)(?=\()
     |\\(?:log|ln|sin|cos|tan)(?![A-Za-z])(?:_(?:\w|\{[^{}]*\}))?\ ?[0-9.]*)"""
-# -$5, -**5**: a currency or a dress between sign and number.
+# -$5, -**5**: a currency sign or emphasis between the sign and the number.
 _OPENING = r"(?:\\?[$\u20ac\xa3\xa5]|\*\*|\\\()"
 # **45**%, $45\%$, 5\text{ km}: what may close before the percent sign or the unit.
 _CLOSING = r"(?:\*\*?|\$\$?|\\\)|`)?(?:[\ \t\xa0~]|\\[,;:!\ ]){0,3}(?:\\(?:text|textbf|mathrm|mbox)\{\ ?)?"
-# What any of these starts with, so that the letters in between cost little.
+# The first characters of all of these, so that skipping the text in between is cheap.
 _FIRST = "0123456789.\\\\^_+\\-\u2212\u2013/*\xd7\xb7\u22c5\u221a$\u20ac\xa3\xa5"
 _ARGUMENT = re.compile(r"[0-9]?(?:\[[^\[\]{}]*\]|\([^()]*\))?\ ?(?=\{)|[0-9]?(?:\([^()]*\))?")
 _BRACE = re.compile(r"\\.|[{}]")
 _HAS_DIGIT = re.compile(r"[0-9]")
-# What leads up to a number without being a part of it, so that a sign behind it is one; and hyphens that are signs.
+# What may precede a number without being part of it (a sign after it is a sign), and hyphens that are signs.
 _RELATION = re.compile(
     r"\\(?:approx|to|rightarrow|Rightarrow|implies|[lg]eq?|neq?|sim|simeq|equiv|in|q?quad)(?![A-Za-z])\ ?|\u2192\ ?"
 )
@@ -66,7 +66,7 @@ _HYPHENS = str.maketrans(dict.fromkeys("\u2010\u2011\ufe63\uff0d", "-"))
 
 @lru_cache(64)
 def _pieces(units: tuple[str, ...]) -> re.Pattern[str]:
-    """What may hold digits: a function, an index or power, a number with its sign and one of `units`."""
+    """Return the pattern of everything that holds digits: functions, indexes, powers, signed numbers with `units`."""
     behind = [re.escape(unit) + (r"(?![\w^]|\}\^)" if unit[-1].isalpha() else "") for unit in units]
     before = [(r"(?<!\w)" if unit[0].isalpha() else "") + re.escape(unit) for unit in units]
     first = _FIRST + re.escape("".join(sorted({unit[0] for unit in units})))
@@ -81,9 +81,10 @@ def _pieces(units: tuple[str, ...]) -> re.Pattern[str]:
 
 @dataclass(frozen=True)
 class FinalNumber(TextExtractor):
-    """The answer where one is marked (tag, box, ``####``), else the last number of the visible text.
+    """The marked answer (tag, box, ``####``), else the last number of the visible text.
 
-    Where the last one is a piece of something else, ``3/4`` or ``\\sqrt{2}``, that is found, which is no number.
+    If the last one is part of an expression, such as ``3/4`` or ``\\sqrt{2}``, that expression is returned,
+    which is not a number.
     """
 
     text: NumberText
@@ -94,7 +95,7 @@ class FinalNumber(TextExtractor):
             return found if found is None or self._reads(found) else self._last(answer)
         if "####" not in answer or "answer>" in answer or "\\boxed" in answer or self._reads(found):
             return found
-        # A line of hashes without a number was a heading where a number comes later.
+        # A "####" line without a number is a heading if a number follows later.
         _, _, later = answer[answer.rfind("####") :].partition("\n")
         return self._last(later) or found
 
@@ -122,16 +123,16 @@ def _last_number(line: str, pieces: re.Pattern[str]) -> str | None:
             found = whole if _HAS_DIGIT.search(whole) else found
         elif piece["number"]:
             left, sign, before, number, right, percent, unit = piece.groups(default="")[1:]
-            # A $ before the number is no currency where another one closes the formula, or a unit follows.
+            # A $ before the number is not a currency if another $ closes the formula, or if a unit follows.
             if unit or (before == "$" == line[position : position + 1]):
                 before = ""
             found = f"{left}{sign}{before}{number}{right}{percent or (unit and ' ' + unit)}"
-            position = piece.start("right") if right else position  # a root is read on its own
+            position = piece.start("right") if right else position  # a root is read separately
     return found
 
 
 def _end_of_arguments(line: str, position: int) -> int:
-    """Where the arguments end that start at `position`: {...}{...}; the end of the line where they are left open."""
+    """Return where the arguments {...}{...} that start at `position` end: at the end of the line if not closed."""
     while argument := _ARGUMENT.match(line, position):
         position = argument.end()
         if line[position : position + 1] != "{":
@@ -149,7 +150,7 @@ def _end_of_arguments(line: str, position: int) -> int:
 
 @dataclass(frozen=True)
 class GoldNumber:
-    """A gold cell as a number: int, float, Decimal or text, run through the gold's own extractor."""
+    """Read a gold cell as a number: int, float, Decimal, or text (after the gold extractor)."""
 
     text: NumberText
     extract: Extractor | None
@@ -160,10 +161,10 @@ class GoldNumber:
         elif isinstance(value, (int, float)) and not isinstance(value, bool):
             value = repr(value)
         if not isinstance(value, str):
-            raise ValueError(f"no number: {shorten(value)}")
+            raise ValueError(f"not a number: {shorten(value)}")
         found = self.extract(value) if self.extract else value
         if found is None:
-            raise ValueError(f"no gold answer is found in {shorten(value)}")
+            raise ValueError(f"no gold answer found in {shorten(value)}")
         result = self.text.read(found)
         if isinstance(result, str):
             raise ValueError(result)
@@ -174,7 +175,7 @@ class GoldNumber:
 
 @dataclass(frozen=True)
 class Number:
-    """How near a number is to the gold one."""
+    """Compare the number in the answer with the gold number."""
 
     text: NumberText
     tolerance: float
@@ -221,43 +222,45 @@ def number(
     extract: Extractor | Any = None,
     gold: Extractor | Any = None,
 ) -> Reward:
-    r"""1.0 where the number in the completion equals the gold one within a tolerance; partial credit on request.
+    r"""Score 1.0 if the number in the completion is within a tolerance of the gold number; partial credit on request.
 
     ``rk.number("answer", credit="linear")`` gives 0.9 to ``<answer>90</answer>`` where the column "answer" is 100.
 
     With the distance *d* from the gold *g*, *a* = max(`tolerance`, `relative` * abs(g)) and the excess
-    *e* = (d - a) / `scale`: 1.0 for d <= a, beyond that 0.0 (``"binary"``), max(0, 1 - e) (``"linear"``), exp(-e)
-    (``"exponential"``), or by steps: ``{0.01: 0.8, 0.1: 0.5}`` gives 0.8 for e <= 0.01 and 0.5 for e <= 0.1. Equality
-    is exact, in decimal arithmetic; a number beyond the tolerance never earns more than 1 - 1e-6.
+    *e* = (d - a) / `scale`: 1.0 for d <= a; beyond that 0.0 (``"binary"``), max(0, 1 - e) (``"linear"``), exp(-e)
+    (``"exponential"``), or steps: ``{0.01: 0.8, 0.1: 0.5}`` gives 0.8 for e <= 0.01 and 0.5 for e <= 0.1. The
+    comparison is exact (decimal arithmetic); a number beyond the tolerance never scores more than 1 - 1e-6.
 
     Args:
-        column: the gold number's column: int, float, or text.
-        tolerance: absolute distance that still counts as right, in the unit of the number.
-        relative: the same as a share of the gold, 0.0 and up.
-        credit: beyond the tolerance.
-        scale: the distance at which linear credit ends, in the unit of the number; by default abs(g), or 1 for g = 0.
-        thousands: allow ``1,000``, on both sides.
-        percent: allow ``45%``, which is 0.45, on both sides.
-        units: allow one of these before or after the number, on both sides: ``["$", "apples"]``; or with what they
-            multiply by: ``{"m": 1, "km": 1000}``. A number without a unit stays as it is.
-        extract: finds the number. By default the marked answer (``<answer>``, ``\boxed{}``, ``####``), which must be
-            nothing but a number (in LaTeX or Markdown dress, if it likes), else the last number of the visible text;
-            where that is a piece of a fraction, power, root or product, there is no number.
+        column: the column of the gold number: int, float, or text.
+        tolerance: absolute distance that still counts as correct, in the unit of the number.
+        relative: the same as a fraction of the gold number, 0.0 or more.
+        credit: the credit beyond the tolerance, see above.
+        scale: the distance at which linear credit reaches 0, in the unit of the number; by default abs(g), or 1 if g =
+            0.
+        thousands: accept ``1,000`` in both the answer and the gold cell.
+        percent: accept ``45%`` as 0.45 in both the answer and the gold cell.
+        units: accept one of these before or after the number, in both the answer and the gold cell: ``["$",
+            "apples"]``; or units with their factors: ``{"m": 1, "km": 1000}``. A number without a unit is taken as it
+            is.
+        extract: finds the number. By default the marked answer (``<answer>``, ``\boxed{}``, ``####``), which must
+            contain only a number (LaTeX or Markdown formatting is fine), else the last number of the visible text; if
+            that is part of a fraction, power, root or product, no number is found.
         gold: finds the number in the gold cell, such as ``rk.extract.after("####")`` for raw GSM8K.
 
     Raises:
-        RewardDefinitionError: a negative or infinite tolerance, an unknown credit, steps that do not fall, a unit that
-            could be a part of a number.
+        RewardDefinitionError: a negative or infinite tolerance, an unknown credit, steps that do not decrease, or a
+            unit that could be part of a number.
         CoercionError: while scoring: a gold cell without a number.
     """
     for name, value in (("tolerance", tolerance), ("relative", relative)):
         if checked_number(value, f"number: {name}") < 0.0:
-            raise RewardDefinitionError(f"number: {name} must not be negative, got {value}")
+            raise RewardDefinitionError(f"number: {name} must be 0 or more, got {value}")
     if scale is not None and checked_number(scale, "number: scale") <= 0.0:
-        raise RewardDefinitionError(f"number: scale must be positive, got {scale}")
+        raise RewardDefinitionError(f"number: scale must be above 0, got {scale}")
     for name, flag in (("thousands", thousands), ("percent", percent)):
         if not isinstance(flag, bool):
-            raise RewardDefinitionError(f"number: {name} is True or False, got {shorten(flag)}")
+            raise RewardDefinitionError(f"number: {name} must be True or False, got {shorten(flag)}")
     text = NumberText(thousands, percent, _units(units))
     function = Number(text, float(tolerance), float(relative), _credit(credit), None if scale is None else float(scale))
     return against_gold(
@@ -284,7 +287,9 @@ def _credit(credit: Credit | Mapping[float, float]) -> Credit | Steps:
         return credit
     if not isinstance(credit, Mapping) or not credit:
         names = ", ".join(get_args(Credit))
-        raise RewardDefinitionError(f"number: credit is {names} or steps, {{0.1: 0.5}}, not {shorten(credit)}")
+        raise RewardDefinitionError(
+            f"number: credit must be one of {names}, or steps such as {{0.1: 0.5}}; got {shorten(credit)}"
+        )
     steps = tuple(
         sorted(
             (checked_number(up_to, "number: a step"), checked_number(value, "number: the credit of a step"))
@@ -294,7 +299,7 @@ def _credit(credit: Credit | Mapping[float, float]) -> Credit | Steps:
     values = [value for _, value in steps]
     if steps[0][0] < 0.0 or not values[0] < 1.0 or values[-1] < 0.0 or values != sorted(values, reverse=True):
         raise RewardDefinitionError(
-            f"number: the steps of credit go from an excess of 0 or more to less and less credit below 1, as in "
+            "number: credit steps map an excess (0 or more) to a credit below 1 that falls as the excess grows, as in "
             f"{{0.01: 0.8, 0.1: 0.5}}; got {shorten(dict(credit))}"
         )
     return steps
@@ -302,18 +307,20 @@ def _credit(credit: Credit | Mapping[float, float]) -> Credit | Steps:
 
 def _units(units: Iterable[str] | Mapping[str, float]) -> tuple[tuple[str, Decimal], ...]:
     if isinstance(units, str) or not isinstance(units, Iterable):
-        raise RewardDefinitionError(f"number: units is a list, such as ['km', '$'], got {shorten(units)}")
+        raise RewardDefinitionError(f"number: units must be a list such as ['km', '$'], got {shorten(units)}")
     pairs = list(units.items()) if isinstance(units, Mapping) else [(unit, 1.0) for unit in units]
     factors: dict[str, Decimal] = {}
     for unit, factor in pairs:
         if not isinstance(unit, str) or not unit.strip() or checked_number(factor, f"number: unit {unit!r}") <= 0.0:
-            raise RewardDefinitionError(f"number: a unit is text with a positive factor, got {shorten((unit, factor))}")
+            raise RewardDefinitionError(
+                f"number: a unit must be non-empty text with a positive factor, got {shorten((unit, factor))}"
+            )
         name = unit.strip()
         if name in factors:
-            raise RewardDefinitionError(f"number: the unit {name!r} stands there twice")
+            raise RewardDefinitionError(f"number: the unit {name!r} is listed twice; remove one")
         if _PART_OF_A_NUMBER.match(name[0]) or _PART_OF_A_NUMBER.match(name[-1]):
             raise RewardDefinitionError(
-                f"number: a unit starts and ends with no digit, sign or %, got {unit!r}; percent=True allows 45%"
+                f"number: a unit must not start or end with a digit, sign or %, got {unit!r}; pass percent=True for 45%"
             )
         factors[name] = Decimal(repr(float(factor)))
     return tuple(sorted(factors.items(), key=lambda item: (-len(item[0]), item[0])))

@@ -1,8 +1,7 @@
 """Patterns: ``rk.contains_none(["obviously"])`` gives 0.0 to ``Obviously, it is 42.`` and 1.0 to ``It is 42.``
 
-What is forbidden or asked for is looked for in the visible text, as it would be typed: neither case, nor full-width
-letters, nor characters that show nothing hide a word from the rules that forbid it. A completion that shows nothing
-earns nothing, whatever it does not contain.
+The rules search the visible text as a reader sees it: case, full-width letters and invisible characters cannot hide a
+forbidden word. A completion without visible text scores 0.0, even if it contains nothing forbidden.
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ REFUSAL = re.compile(
     r"|not something i can\b"
     r")"
 )
-"""How models of several makers refuse in English; searched in a text that is unmasked and without emphasis."""
+"""How models of several makers refuse in English; searched in normalized text without emphasis."""
 
 _EMPHASIS = str.maketrans(dict.fromkeys("*_~"))
 
@@ -67,20 +66,20 @@ def _compiled(pattern: str) -> Any:
     try:
         return re2.compile(pattern, options)
     except UnicodeEncodeError:
-        raise RewardDefinitionError(f"regex: {shorten(pattern, 80)} holds a lone surrogate") from None
+        raise RewardDefinitionError(f"regex: {shorten(pattern, 80)} contains a lone surrogate") from None
     except re2.error as error:
         reason = error.args[0].decode() if isinstance(error.args[0], bytes) else str(error)
         hint = (
-            " It runs in linear time, without lookaround and backreferences."
+            " Patterns run in linear time, so lookaround and backreferences are not supported."
             if "(?" in reason or "\\" in reason
             else ""
         )
-        raise RewardDefinitionError(f"regex: {shorten(pattern, 80)} cannot be used: {reason}.{hint}") from None
+        raise RewardDefinitionError(f"regex: cannot compile {shorten(pattern, 80)}: {reason}.{hint}") from None
 
 
 @dataclass(frozen=True)
 class Regex:
-    """Whether a pattern matches; compiled once per process."""
+    """Match a pattern, compiled once per process."""
 
     pattern: str
     match: Match
@@ -96,34 +95,36 @@ class Regex:
         try:
             matched = self.matcher(text)
         except UnicodeEncodeError:
-            return Score(0.0, "holds a lone surrogate")
+            return Score(0.0, "contains a lone surrogate")
         return 1.0 if matched else Score(0.0, "the pattern does not match")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Regex, (self.pattern, self.match)  # without what is compiled
+        return Regex, (self.pattern, self.match)  # without the compiled pattern
 
 
 def regex(pattern: str, *, match: Match = "full", extract: Extractor | Any = None) -> Reward:
-    r"""1.0 where a regular expression matches, else 0.0; in linear time, by RE2.
+    r"""Score 1.0 if a regular expression matches, else 0.0; runs in linear time (RE2).
 
     ``rk.regex(r"(?s)<think>.+</think>\s*\d+")`` gives 1.0 to ``<think>6*7</think> 42``.
 
     Args:
-        pattern: in RE2's syntax (as Python's, without lookaround and backreferences), at most 2,000 characters.
-        match: ``"full"``: the whole text; ``"search"``: somewhere in it.
-        extract: finds the text to match. By default the visible text, or the whole completion where the pattern names
-            ``<think>`` itself.
+        pattern: in RE2's syntax (Python's without lookaround and backreferences), at most 2,000 characters.
+        match: ``"full"``: the whole text must match; ``"search"``: any part of it.
+        extract: finds the text to match. By default the visible text, or the whole completion if the pattern itself
+            contains ``<think>``.
 
     Raises:
         RewardDefinitionError: the pattern cannot be compiled.
         MissingExtraError: the extra ``regex`` is not installed.
     """
     if not isinstance(pattern, str) or not pattern:
-        raise RewardDefinitionError(f"regex: a pattern is text, got {shorten(pattern)}")
+        raise RewardDefinitionError(f"regex: the pattern must be text, got {shorten(pattern)}")
     if len(pattern) > MAX_PATTERN:
-        raise RewardDefinitionError(f"regex: the pattern has {len(pattern):,} characters, more than {MAX_PATTERN:,}")
+        raise RewardDefinitionError(
+            f"regex: the pattern has {len(pattern):,} characters; shorten it to at most {MAX_PATTERN:,}"
+        )
     if match not in get_args(Match):
-        raise RewardDefinitionError(f'regex: match is "full" or "search", got {shorten(match)}')
+        raise RewardDefinitionError(f'regex: match must be "full" or "search", got {shorten(match)}')
     _compiled(pattern)
     where = as_extractor(extract, raw() if "think>" in pattern else whole())
     shown = expression("regex", pattern, match=(match, "full"), extract=(extract and where, None))
@@ -132,7 +133,7 @@ def regex(pattern: str, *, match: Match = "full", extract: Extractor | Any = Non
 
 @dataclass(frozen=True)
 class Affix:
-    """Whether the text starts or ends with one of some texts."""
+    """Check that the text starts or ends with one of the given texts."""
 
     texts: tuple[str, ...]
     at_end: bool
@@ -150,14 +151,14 @@ class Affix:
 
 
 def starts_with(*texts: str, ignore_case: bool = False, extract: Extractor | Any = None) -> Reward:
-    """1.0 where the visible text starts with one of `texts`, white space aside, else 0.0.
+    """Score 1.0 if the visible text starts with one of `texts` (white space is ignored), else 0.0.
 
     ``rk.starts_with("Yes", "No")`` gives 1.0 to ``Yes, because it rains.``
 
     Args:
-        texts: one or more, none of them empty.
-        ignore_case: compare without case.
-        extract: finds the text to look at, ``rk.extract.whole()`` by default.
+        texts: one or more, none empty.
+        ignore_case: ignore case.
+        extract: finds the text to check, ``rk.extract.whole()`` by default.
 
     Raises:
         RewardDefinitionError: no texts, or an empty one.
@@ -166,14 +167,14 @@ def starts_with(*texts: str, ignore_case: bool = False, extract: Extractor | Any
 
 
 def ends_with(*texts: str, ignore_case: bool = False, extract: Extractor | Any = None) -> Reward:
-    """1.0 where the visible text ends with one of `texts`, white space aside, else 0.0.
+    """Score 1.0 if the visible text ends with one of `texts` (white space is ignored), else 0.0.
 
     ``rk.ends_with(".", "!", "?")`` gives 0.0 to a completion that was cut off in the middle of a
 
     Args:
-        texts: one or more, none of them empty.
-        ignore_case: compare without case.
-        extract: finds the text to look at, ``rk.extract.whole()`` by default.
+        texts: one or more, none empty.
+        ignore_case: ignore case.
+        extract: finds the text to check, ``rk.extract.whole()`` by default.
 
     Raises:
         RewardDefinitionError: no texts, or an empty one.
@@ -191,7 +192,7 @@ def _affix(name: str, texts: tuple[str, ...], at_end: bool, ignore_case: bool, e
 
 @dataclass(frozen=True)
 class ContainsAll:
-    """How many of some texts stand in the text."""
+    """Check how many of the given texts occur in the text."""
 
     texts: tuple[str, ...]
     partial: bool
@@ -208,22 +209,22 @@ class ContainsAll:
 
 
 def contains_all(texts: Iterable[str], *, partial: bool = False, extract: Extractor | Any = None) -> Reward:
-    """1.0 where all of `texts` stand in the visible text, in any case; else 0.0, or their share.
+    """Score 1.0 if all of `texts` occur in the visible text, in any case; else 0.0, or their share with `partial`.
 
     ``rk.contains_all(["hypothesis", "evidence"], partial=True)`` gives 0.5 to ``My hypothesis: it rains.``
 
-    A completion that lists every text earns all of it: a shape to ask for beside a task, not a task.
+    A completion that lists every text gets full credit, so combine this with a reward for the task itself.
 
     Args:
-        texts: none of them empty; case, white space, full-width forms and invisible characters are looked through.
-        partial: credit by the share that is found.
-        extract: finds the text that is looked through, ``rk.extract.whole()`` by default.
+        texts: one or more, none empty; case, white space, full-width forms and invisible characters are ignored.
+        partial: give the share of the texts that were found.
+        extract: finds the text to search, ``rk.extract.whole()`` by default.
 
     Raises:
-        RewardDefinitionError: no texts, or one that shows nothing.
+        RewardDefinitionError: no texts, or one without visible characters.
     """
     if type(partial) is not bool:
-        raise RewardDefinitionError(f"contains_all: partial is True or False, got {shorten(partial)}")
+        raise RewardDefinitionError(f"contains_all: partial must be True or False, got {shorten(partial)}")
     checked = _texts("contains_all", texts)
     where = as_extractor(extract, whole())
     shown = expression("contains_all", list(checked), partial=(partial, False), extract=(extract and where, None))
@@ -233,7 +234,7 @@ def contains_all(texts: Iterable[str], *, partial: bool = False, extract: Extrac
 
 @dataclass(frozen=True)
 class ContainsNone:
-    """That no one of some texts stands in the text."""
+    """Check that none of the given texts occurs in the text."""
 
     texts: tuple[str, ...]
 
@@ -248,18 +249,18 @@ class ContainsNone:
 
 
 def contains_none(texts: Iterable[str], *, extract: Extractor | Any = None) -> Reward:
-    """1.0 where none of `texts` stands in the visible text, in any case, else 0.0; an empty text earns nothing.
+    """Score 1.0 if none of `texts` occurs in the visible text, in any case, else 0.0; an empty text scores 0.0.
 
-    ``rk.contains_none(["obviously"])`` gives 0.0 to ``Obviously, it is 42.``, however the word is spaced out with
-    invisible characters.
+    ``rk.contains_none(["obviously"])`` gives 0.0 to ``Obviously, it is 42.``, even with invisible characters inside the
+    word.
 
     Args:
-        texts: none of them empty; case, white space, full-width forms and invisible characters are looked through.
-        extract: finds the text that is looked through, ``rk.extract.whole()`` by default; ``rk.extract.raw()`` looks
-            into the thinking too.
+        texts: one or more, none empty; case, white space, full-width forms and invisible characters are ignored.
+        extract: finds the text to search, ``rk.extract.whole()`` by default; ``rk.extract.raw()`` includes the
+            thinking.
 
     Raises:
-        RewardDefinitionError: no texts, or one that shows nothing.
+        RewardDefinitionError: no texts, or one without visible characters.
     """
     checked = _texts("contains_none", texts)
     where = as_extractor(extract, whole())
@@ -270,7 +271,7 @@ def contains_none(texts: Iterable[str], *, extract: Extractor | Any = None) -> R
 
 @dataclass(frozen=True)
 class NoRefusal:
-    """That neither a phrase of refusal nor one of some texts stands in the text."""
+    """Check that neither a refusal phrase nor one of the given texts occurs in the text."""
 
     texts: tuple[str, ...]
 
@@ -286,17 +287,17 @@ class NoRefusal:
 
 
 def no_refusal(*more: str, extract: Extractor | Any = None) -> Reward:
-    """1.0 where the visible text holds no phrase by which models refuse (in English), else 0.0.
+    """Score 1.0 if the visible text contains no phrase with which models refuse (in English), else 0.0.
 
     ``rk.no_refusal()`` gives 0.0 to ``I'm sorry, but I can't help with that.`` and to an empty completion, and 1.0 to
     ``I can't stress enough how simple it is.``
 
     Args:
-        more: further phrases, in any language, looked for as ``rk.contains_none`` does.
-        extract: finds the text that is looked through, ``rk.extract.whole()`` by default.
+        more: further phrases in any language, matched as by ``rk.contains_none``.
+        extract: finds the text to search, ``rk.extract.whole()`` by default.
 
     Raises:
-        RewardDefinitionError: a phrase that shows nothing.
+        RewardDefinitionError: a phrase without visible characters.
     """
     checked = _texts("no_refusal", more, starred=True) if more else ()
     where = as_extractor(extract, whole())
@@ -308,9 +309,11 @@ def no_refusal(*more: str, extract: Extractor | Any = None) -> Reward:
 def _texts(name: str, texts: Iterable[str], *, starred: bool = False) -> tuple[str, ...]:
     listed = tuple(texts) if isinstance(texts, Iterable) and not isinstance(texts, str) else ()
     if starred and any(isinstance(text, (list, tuple)) for text in listed):
-        raise RewardDefinitionError(f"{name} takes its texts one by one: for a list, write rk.{name}(*texts)")
+        raise RewardDefinitionError(
+            f"{name}: pass the texts as separate arguments; for a list, write rk.{name}(*texts)"
+        )
     if not listed or not all(isinstance(text, str) and has_visible_character(text) for text in listed):
         raise RewardDefinitionError(
-            f"{name} takes texts that show something, at least one; got {shorten(listed or texts)}"
+            f"{name}: pass at least one text, each with visible characters; got {shorten(listed or texts)}"
         )
     return listed

@@ -1,4 +1,4 @@
-"""Repetition: ``rk.repetition_penalty(ngram=2)`` gives -0.75 to the token ids ``[5, 5, 5, 5, 5]``: one pair is new."""
+"""Repetition: ``rk.repetition_penalty(ngram=2)`` gives -0.75 to the token ids ``[5, 5, 5, 5, 5]``: 3 of 4 repeat."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from rewardkit.core.tree.reward import Reward
 Unit = Literal["tokens", "words"]
 
 _FEW = 64
-"""Up to so many n-grams a set is faster than an array."""
+"""Up to this many n-grams a set is faster than an array."""
 
 _LARGEST = 2**63 - 1
 
 
 def distinct_ngrams(ids: Sequence[int], size: int) -> int:
-    """How many different runs of `size` neighbors there are: ``distinct_ngrams([1, 2, 1, 2], 2)`` is 2."""
+    """Return the number of distinct runs of `size` neighbors: ``distinct_ngrams([1, 2, 1, 2], 2)`` is 2."""
     count = len(ids) - size + 1
     if count <= _FEW:
         return len(set(zip(*(ids[start:] for start in range(size)), strict=False)))
@@ -37,7 +37,7 @@ def distinct_ngrams(ids: Sequence[int], size: int) -> int:
     highest = int(codes.max())
     if int(codes.min()) < 0 or (highest + 1) ** 2 > _LARGEST:
         codes, highest = _renumbered(codes)
-    # One whole number per run, as if the ids were its digits.
+    # One integer per run, with the ids as its digits.
     runs, highest_run = codes[:count], highest
     for start in range(1, size):
         if (highest_run + 1) * (highest + 1) > _LARGEST:
@@ -49,14 +49,14 @@ def distinct_ngrams(ids: Sequence[int], size: int) -> int:
 
 
 def _renumbered(codes: Numbers) -> tuple[Numbers, int]:
-    """`codes` counted from 0 without gaps, and the highest of them."""
+    """Return `codes` renumbered from 0 without gaps, and the highest new code."""
     distinct, numbers = np.unique(codes, return_inverse=True)
     return numbers, len(distinct) - 1
 
 
 @dataclass(frozen=True)
 class RepetitionPenalty:
-    """The share of n-grams that stood there before, times the whole penalty."""
+    """The share of n-grams that occurred before, times the maximum penalty."""
 
     ngram: int
     max_penalty: float
@@ -80,33 +80,33 @@ def _words(text: str) -> list[int]:
 def repetition_penalty(
     *, ngram: int = 3, unit: Unit = "tokens", max_penalty: float = -1.0, extract: Extractor | Any = None
 ) -> Reward:
-    """A penalty on repeated n-grams, from 0.0 (none) to nearly `max_penalty` (one over and over). Add it.
+    """Penalize repeated n-grams, from 0.0 (none) to nearly `max_penalty` (one n-gram over and over). Add it.
 
     ``rk.repetition_penalty(ngram=2, unit="words")`` gives -0.5 to ``very very very``: one of two pairs is a repetition.
 
-    ``(1 - distinct n-grams / n-grams) * max_penalty``; 0.0 where there are fewer than `ngram` tokens. Source: Yeo et
-    al. 2025, Demystifying Long Chain-of-Thought Reasoning (arXiv:2502.03373), appendix C.2; the same numbers as TRL's
-    ``get_repetition_penalty_reward`` over tokens.
+    The value is ``(1 - distinct n-grams / n-grams) * max_penalty``; 0.0 if there are fewer than `ngram` tokens. Source:
+    Yeo et al. 2025, Demystifying Long Chain-of-Thought Reasoning (arXiv:2502.03373), appendix C.2; the same numbers as
+    TRL's ``get_repetition_penalty_reward`` over tokens.
 
     Args:
-        ngram: neighbors that are looked at together, 1 and up.
-        unit: ``"tokens"`` (needs ``completion_ids``), or ``"words"`` of the whole completion, without case and without
-            what shows nothing; every Chinese or Japanese character is a word.
-        max_penalty: 0.0 and below.
-        extract: takes the words of what it finds in place of the whole completion.
+        ngram: the number of neighbors that form an n-gram, 1 or more.
+        unit: ``"tokens"`` (needs ``completion_ids``), or ``"words"`` of the whole completion, without case and
+            invisible characters; every Chinese or Japanese character is a word.
+        max_penalty: 0.0 or below.
+        extract: counts the words of the text it finds instead of the whole completion.
 
     Raises:
         RewardDefinitionError: `ngram` below 1, a positive penalty, an unknown unit.
-        BindingError: while scoring: tokens are to be counted and there are no ``completion_ids``.
+        BindingError: while scoring: the unit is tokens and there are no ``completion_ids``.
     """
     if isinstance(ngram, bool) or not isinstance(ngram, int) or ngram < 1:
-        raise RewardDefinitionError(f"repetition_penalty: ngram is a whole number from 1 up, got {shorten(ngram)}")
+        raise RewardDefinitionError(f"repetition_penalty: ngram must be an integer of 1 or more, got {shorten(ngram)}")
     if checked_number(max_penalty, "repetition_penalty: max_penalty") > 0.0:
-        raise RewardDefinitionError(f"repetition_penalty: max_penalty must not be positive, got {max_penalty:g}")
+        raise RewardDefinitionError(f"repetition_penalty: max_penalty must be 0 or below, got {max_penalty:g}")
     if unit not in get_args(Unit):
-        raise RewardDefinitionError(f"repetition_penalty: unit is tokens or words, got {shorten(unit)}")
+        raise RewardDefinitionError(f"repetition_penalty: unit must be tokens or words, got {shorten(unit)}")
     if unit == "tokens" and extract is not None:
-        raise RewardDefinitionError('repetition_penalty: extract= finds text; count it with unit="words"')
+        raise RewardDefinitionError('repetition_penalty: extract= finds text, not tokens; pass unit="words" with it')
     view = as_extractor(extract, raw())
     counted = (
         Parameter("counted", "completion_ids") if unit == "tokens" else Parameter("counted", "completion", view=view)

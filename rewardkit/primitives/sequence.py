@@ -1,4 +1,4 @@
-"""Lists: ``rk.set_match("answer")`` gives 0.8 to ``<answer>red, blue</answer>`` where "answer" is red, green, blue."""
+"""Lists: ``rk.set_match("answer")`` gives 0.8 to ``<answer>red, blue</answer>`` if "answer" is red, green, blue."""
 
 from __future__ import annotations
 
@@ -22,19 +22,21 @@ SequenceMetric = Literal["prefix", "positions", "kendall", "exact"]
 
 def _checked_metric(metric: str, metrics: Any, name: str) -> None:
     if metric not in get_args(metrics):
-        raise RewardDefinitionError(f"{name}: metric is one of {', '.join(get_args(metrics))}, got {shorten(metric)}")
+        raise RewardDefinitionError(
+            f"{name}: metric must be one of {', '.join(get_args(metrics))}, got {shorten(metric)}"
+        )
 
 
 @dataclass(frozen=True)
 class SetMatch:
-    """Items in common. An item that the answer repeats counts as one that is too many."""
+    """Items in common; a repeated item in the answer counts as one too many."""
 
     metric: SetMetric
     max_items: int | None
 
     def __call__(self, answer: Items, gold: Items) -> Score:
         if self.max_items is not None and len(answer) > self.max_items:
-            return Score(0.0, f"{len(answer):,} items, at most {self.max_items:,} are allowed")
+            return Score(0.0, f"{len(answer):,} items, but at most {self.max_items:,} are allowed")
         wanted, given = set(gold), set(answer)
         common, said, right = len(wanted & given), len(answer), len(wanted)
         if common == said == right:
@@ -59,34 +61,34 @@ def set_match(
     ignore_case: bool = False,
     max_items: int | None = None,
 ) -> Reward:
-    """How well the list in the answer matches the gold list, in any order.
+    """Score how well the list in the answer matches the gold list, in any order.
 
-    ``rk.set_match("answer")`` gives 0.8 to ``<answer>red, blue</answer>`` where the column "answer" is
+    ``rk.set_match("answer")`` gives 0.8 to ``<answer>red, blue</answer>`` if the column "answer" is
     ``["red", "green", "blue"]``: both items are right, and two of three are found.
 
     With c items in common, a in the answer and g in the gold: 2 * c / (a + g) (``"f1"``), c / a (``"precision"``),
     c / g (``"recall"``), c / (a + g - c) (``"jaccard"``), or 1.0 for the same items and else 0.0 (``"exact"``). The
-    gold is a set; an item that the answer repeats earns once and stays in a, as one too many. Two of them are easily
-    gamed when they stand alone: recall by listing everything (limit it with `max_items`), precision by one sure item.
+    gold is a set; an item that the answer repeats earns once, and each copy counts in a. Two metrics are easy to game
+    on their own: recall by listing everything (limit it with `max_items`), precision by listing one sure item.
 
-    A text is read as JSON where it starts with ``[``, else as one item per line, else, on a single line, as what stands
-    between semicolons or commas, those of Chinese among them, with "and" or "or" before the last item of a list with
-    commas. Bullets and numbers before an item ("- ", "* ", "1. ", "2) ", "[3] ", "a) ") go, and so do brackets around
-    the list, and quotes, emphasis, ``$`` and stops around an item, in gold lists as well. White space and Unicode form
-    do not count, and the number 3 in JSON is the item ``3``.
+    A text that starts with ``[`` is read as JSON; several lines as one item per line; a single line is split at
+    semicolons or commas (including Chinese ones), with "and" or "or" before the last item of a comma-separated list.
+    Bullets and numbers before an item ("- ", "* ", "1. ", "2) ", "[3] ", "a) ") are removed, and so are brackets around
+    the list, and quotes, emphasis, ``$`` and periods around an item; the same holds for gold lists. White space and
+    Unicode form are ignored, and the number 3 in JSON equals the item ``3``.
 
     Args:
-        column: the gold list's column: a list, or text that is read like an answer.
+        column: the column of the gold list: a list, or text that is read like an answer.
         extract: finds the list, ``rk.extract.answer()`` by default; ``rk.extract.document()`` also takes JSON out of a
             fenced block.
         gold: finds the list in a gold cell that is text.
         metric: see above.
-        separator: what stands between items, such as ``";"``, in place of all the rules above.
-        ignore_case: compare without case.
+        separator: the text between items, such as ``";"``; replaces all the rules above.
+        ignore_case: ignore case.
         max_items: an answer with more items scores 0.0.
 
     Returns:
-        A reward within [0, 1]. An answer without items, or with more than 10,000, scores 0.0.
+        A reward in [0, 1]. An answer with no items, or with more than 10,000, scores 0.0.
 
     Raises:
         RewardDefinitionError: an unknown metric, an empty separator, a limit below 1.
@@ -95,7 +97,7 @@ def set_match(
     """
     _checked_metric(metric, SetMetric, "set_match")
     if max_items is not None and (type(max_items) is not int or max_items < 1):
-        raise RewardDefinitionError(f"set_match: max_items is an int from 1 on, got {shorten(max_items)}")
+        raise RewardDefinitionError(f"set_match: max_items must be an int of 1 or more, got {shorten(max_items)}")
     read = ItemsText(separator, bool(ignore_case))
     return against_gold(
         Reading(read, SetMatch(metric, max_items)),
@@ -114,7 +116,7 @@ def set_match(
 
 @dataclass(frozen=True)
 class SequenceMatch:
-    """Items in common, at their places."""
+    """Items in common, at their positions or in order."""
 
     metric: SequenceMetric
     floor: float
@@ -138,7 +140,7 @@ class SequenceMatch:
 
 
 def _pairs_in_order(answer: Items, gold: Items) -> int:
-    """How many pairs of gold items stand in the answer in the order of the gold."""
+    """Return how many pairs of gold items occur in the answer in the gold order."""
     place = {item: position for position, item in enumerate(_counted(gold))}
     before: list[int] = []
     pairs = 0
@@ -146,13 +148,13 @@ def _pairs_in_order(answer: Items, gold: Items) -> int:
         if item in place:
             rank = bisect(before, place[item])
             pairs += rank
-            # Shifts up to 10,000 numbers in one go, which is faster than any tree of them.
+            # Shifts up to 10,000 numbers at once, which is faster than a tree.
             before.insert(rank, place[item])
     return pairs
 
 
 def _counted(items: Items) -> Sequence[tuple[str, int]]:
-    """Each item with how often it stood before, so that the second "a" of one list is the second "a" of the other."""
+    """Number the copies of each item, so that the second "a" of one list is matched with the second of the other."""
     seen: Counter[str] = Counter()
     counted = []
     for item in items:
@@ -171,37 +173,38 @@ def sequence_match(
     ignore_case: bool = False,
     floor: float = 0.0,
 ) -> Reward:
-    """How well the list in the answer matches the gold list, in order.
+    """Score how well the list in the answer matches the gold list, in order.
 
-    ``rk.sequence_match("answer")`` gives 0.5 to ``<answer>A, B, D, C</answer>`` where the column "answer" is
+    ``rk.sequence_match("answer")`` gives 0.5 to ``<answer>A, B, D, C</answer>`` if the column "answer" is
     ``["A", "B", "C", "D"]``: the first two of four items are right. With metric="kendall" it gives 5/6, because one of
     six pairs is swapped.
 
-    With n the length of the longer list, so that missing and added items cost under all of them:
+    With n the length of the longer list, so that missing and added items always cost:
 
-    - ``"prefix"``: items up to the first wrong one / n.
-    - ``"positions"``: items that stand at their place / n.
-    - ``"kendall"``: pairs of gold items that the answer holds in the right order / (n * (n - 1) / 2). For a permutation
-      of the gold that is (1 + tau) / 2 with Kendall's tau (Kendall 1938, Biometrika 30), so any order of the right
-      items gets 0.5 on average; floor=0.5 makes it max(0, tau). A gold list of one item earns 1.0 or 0.0.
+    - ``"prefix"``: items before the first wrong one / n.
+    - ``"positions"``: items at the right position / n.
+    - ``"kendall"``: pairs of gold items that the answer has in the right order / (n * (n - 1) / 2). For a permutation
+    of
+      the gold this is (1 + tau) / 2 with Kendall's tau (Kendall 1938, Biometrika 30), so a random order of the right
+      items gets 0.5 on average; floor=0.5 makes it max(0, tau). A gold list of one item scores 1.0 or 0.0.
     - ``"exact"``: 1.0 for the same list, else 0.0.
 
     Args:
-        column: the gold list's column: a list, or text that is read like an answer.
+        column: the column of the gold list: a list, or text that is read like an answer.
         extract: finds the list, ``rk.extract.answer()`` by default; ``rk.extract.document()`` also takes JSON out of a
             fenced block.
         gold: finds the list in a gold cell that is text.
         metric: see above.
-        separator: what stands between items, such as ``">"``, in place of the rules of ``rk.set_match``: JSON, lines
-            or commas.
-        ignore_case: compare without case.
-        floor: the match s that earns nothing, from 0.0 up to 1.0: the value is max(0, (s - floor) / (1 - floor)).
+        separator: the text between items, such as ``">"``; replaces the rules of ``rk.set_match`` (JSON, lines or
+            commas).
+        ignore_case: ignore case.
+        floor: the match s that scores 0.0, from 0.0 to below 1.0: the value is max(0, (s - floor) / (1 - floor)).
 
     Returns:
-        A reward within [0, 1]. An answer without items, or with more than 10,000, scores 0.0.
+        A reward in [0, 1]. An answer with no items, or with more than 10,000, scores 0.0.
 
     Raises:
-        RewardDefinitionError: an unknown metric, an empty separator, a floor outside of [0, 1).
+        RewardDefinitionError: an unknown metric, an empty separator, or a floor outside [0, 1).
         MissingExtraError: the extra ``json`` is not installed and no separator is given.
         CoercionError: while scoring: a gold cell without items.
     """

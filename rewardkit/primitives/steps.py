@@ -21,12 +21,12 @@ from rewardkit.core.tree.reward import Reward
 Milestones = tuple[str, ...]
 
 _MOST = 100
-"""Milestones, at most: each one is a search through the whole text."""
+"""The maximum number of milestones: each one is a search through the whole text."""
 
 
 @dataclass(frozen=True)
 class Steps:
-    """The share of milestones that a text reaches, each counted at its first place alone."""
+    """The share of milestones that a text reaches; only the first occurrence of each counts."""
 
     ordered: bool
 
@@ -44,8 +44,8 @@ class Steps:
 
 
 def _longest_chain(spans: list[tuple[int, int]]) -> int:
-    """How many of the spans, taken in their order, can follow one another in the text without overlap."""
-    ends: list[int] = []  # ends[k]: where the chain of k + 1 spans that ends first does end
+    """Return how many of the spans, in this order, follow one another in the text without overlap."""
+    ends: list[int] = []  # ends[k]: the earliest end of a chain of k + 1 spans
     for start, end in spans:
         length = bisect(ends, start)
         if length == len(ends):
@@ -57,7 +57,7 @@ def _longest_chain(spans: list[tuple[int, int]]) -> int:
 
 @dataclass(frozen=True)
 class StepsText:
-    """Reads a text in normal form, with one kind of apostrophe."""
+    """Normalize a text, with one kind of apostrophe."""
 
     read: PlainText
 
@@ -78,16 +78,16 @@ class FixedSteps:
 
 def _checked(milestones: Milestones) -> Milestones:
     if len(milestones) > _MOST:
-        raise ValueError(f"{len(milestones):,} milestones are more than {_MOST}")
+        raise ValueError(f"got {len(milestones):,} milestones, the limit is {_MOST}")
     twice = next((one for place, one in enumerate(milestones) if one in milestones[:place]), None)
     if twice is not None:
-        raise ValueError(f"the milestone {shorten(twice, 60)} stands there twice, but is looked for once")
+        raise ValueError(f"the milestone {shorten(twice, 60)} is listed twice; remove one")
     return milestones
 
 
 @dataclass(frozen=True)
 class GoldSteps:
-    """A gold cell as milestones: a list, or text that holds one as JSON or in lines."""
+    """Read a gold cell as milestones: a list, or text with one as JSON or one per line."""
 
     read: ItemsText
     extract: Extractor | None
@@ -104,39 +104,38 @@ def steps(
     extract: Extractor | Any = None,
     gold: Extractor | Any = None,
 ) -> Reward:
-    """The share of milestones that the answer reaches, in order: partial credit on the way to a result.
+    """Score the share of milestones that the answer reaches in order: partial credit on the way to a result.
 
     ``rk.steps("sort", "merge", "return")`` gives 2/3 to ``First sort, then return.``
 
-    A milestone is literal text, found wherever it first stands, even inside a longer word. In order means: the most
-    milestones that follow one another in the text without overlap, so one that comes too early or too late costs its
-    own share and no other's. Since the first place alone counts, nothing is earned by saying a milestone twice, or all
-    of them again and again until the order fits. Whoever knows the milestones can still recite them: pay for the result
-    besides, and choose words that the prompt does not hold.
+    A milestone is literal text. Its first occurrence counts, even inside a longer word. The score counts the largest
+    number of milestones that follow one another in order without overlap, so a milestone that comes too early or too
+    late costs only its own share. Since only first occurrences count, repeating milestones earns nothing. A model that
+    knows the milestones can still recite them: also reward the result, and choose words that are not in the prompt.
 
     Args:
-        milestones: up to 100 texts in their order.
-        column: the column that holds each sample's own, in place of `milestones`: a list of texts, or text that is a
+        milestones: up to 100 texts, in order.
+        column: a column with each sample's own milestones, instead of `milestones`: a list of texts, or text that is a
             JSON list or has one per line.
-        ordered: False: the share that is found anywhere.
-        ignore_case: look without case. White space, Unicode form (NFC) and the kind of apostrophe never count.
-        extract: finds where to look, by default the whole visible text, ``rk.extract.whole()``.
+        ordered: if False, score the share found in any order.
+        ignore_case: ignore case. White space, Unicode form (NFC) and the kind of apostrophe are always ignored.
+        extract: finds the text to search, by default the whole visible text, ``rk.extract.whole()``.
         gold: finds the milestones in a gold cell that is text.
 
     Returns:
-        A reward within [0, 1]. More words at the end of an answer never lower it.
+        A reward in [0, 1]. Adding words to the end of an answer never lowers it.
 
     Raises:
-        RewardDefinitionError: not just one of milestones and column, a milestone that is empty or stands there twice.
+        RewardDefinitionError: both or neither of milestones and column, or a milestone that is empty or listed twice.
         MissingExtraError: a column is read and the extra ``json`` is not installed.
-        CoercionError: while scoring: a gold cell without milestones, with more than 100, or with one twice.
+        CoercionError: while scoring: a gold cell with no milestones, more than 100, or one twice.
     """
     if bool(milestones) == (column is not None):
-        raise RewardDefinitionError('steps takes milestones, rk.steps("sort", "merge"), or a column=, and not both')
+        raise RewardDefinitionError('steps: pass either milestones, as in rk.steps("sort", "merge"), or column=')
     if gold is not None and column is None:
-        raise RewardDefinitionError("steps: gold= finds the milestones in a column; say column= too")
+        raise RewardDefinitionError("steps: gold= finds the milestones in a column; pass column=, too")
     if column is not None and (not isinstance(column, str) or not column.strip()):
-        raise RewardDefinitionError(f"steps: column is the name of a column, got {shorten(column)}")
+        raise RewardDefinitionError(f"steps: column must be the name of a column, got {shorten(column)}")
     where = as_extractor(extract, Whole())
     gold_where = None if gold is None else as_extractor(gold, Whole())
     shown = expression(
@@ -166,10 +165,10 @@ def _fixed(milestones: Milestones, ignore_case: bool) -> Milestones:
     for milestone in milestones:
         if isinstance(milestone, (list, tuple)):
             raise RewardDefinitionError(
-                "steps takes its milestones one by one: for a list, write rk.steps(*milestones)"
+                "steps: pass the milestones as separate arguments; for a list, write rk.steps(*milestones)"
             )
         if not isinstance(milestone, str) or not milestone.strip():
-            raise RewardDefinitionError(f"steps: a milestone is text that is not empty, got {shorten(milestone)}")
+            raise RewardDefinitionError(f"steps: a milestone must be non-empty text, got {shorten(milestone)}")
     try:
         return _checked(tuple(normal(straight(milestone), ignore_case=ignore_case) for milestone in milestones))
     except ValueError as problem:

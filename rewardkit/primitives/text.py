@@ -1,4 +1,4 @@
-"""Likeness of texts: ``rk.token_f1("answer")`` gives 0.8 to ``the big red house`` where "answer" is ``red house``."""
+"""Text similarity: ``rk.token_f1("answer")`` gives 0.8 to ``the big red house`` if "answer" is ``red house``."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ Words = tuple[str, ...]
 
 _ARTICLES = frozenset({"a", "an", "the"})
 _THOUSANDS = re.compile(r",(?<=\d,)(?=\d{3}(?!\d))")
-# What stands inside a number, or is its sign, belongs to it: 3.5 is not 35, and -5 is not 5; nor is C++ C, or C# C.
-# Looking ahead is faster.
+# Characters inside a number, and its sign, belong to the word: 3.5 is not 35, -5 is not 5; C++ is not C, nor is C#.
+# The lookahead makes the search faster.
 _KEPT = re.compile(r"((?=[-.\d])(?:(?<!\w)-)?(?:(?<![\w.])\.)?\d+(?:[^\w\s]\d+)*|(?=[+#])(?<=[a-z])[+#]+(?![\w+#]))")
 
 
@@ -43,7 +43,7 @@ def _is_punctuation(character: str) -> bool:
 
 @dataclass(frozen=True)
 class WordsText:
-    """Reads the words of a text, without case and punctuation: ``The red-hot 3.5!`` is ``the redhot 3.5``."""
+    """Split a text into words, without case and punctuation: ``The red-hot 3.5!`` becomes ``the redhot 3.5``."""
 
     articles: bool = True
     most: int | None = None
@@ -57,7 +57,7 @@ class WordsText:
         if not self.articles:
             words = tuple(word for word in words if word not in _ARTICLES) or words
         if not words:
-            raise ValueError("there are no words in it")
+            raise ValueError("it contains no words")
         if self.most is not None and len(words) > self.most:
             raise ValueError(f"more than {self.most:,} words")
         return words
@@ -65,7 +65,7 @@ class WordsText:
 
 @dataclass(frozen=True)
 class Similarity:
-    """Normalized Indel similarity, and of that what is above the floor."""
+    """Normalized Indel similarity, rescaled above the floor."""
 
     floor: float
 
@@ -73,7 +73,7 @@ class Similarity:
         from rapidfuzz.distance import Indel
 
         value = above(self.floor, Indel.normalized_similarity(answer, gold))
-        return Score(value, "" if value else "not alike")
+        return Score(value, "" if value else "not similar")
 
 
 def similarity(
@@ -84,30 +84,30 @@ def similarity(
     ignore_case: bool = False,
     floor: float = 0.0,
 ) -> Reward:
-    """How alike the answer and the gold answer are, character by character: 1.0 where they are equal.
+    """Score the similarity of the answer and the gold answer, character by character; 1.0 if they are equal.
 
-    ``rk.similarity("answer")`` gives 0.8 to ``<answer>Perth</answer>`` where the column "answer" is ``Berth``: four
-    letters of five are the same.
+    ``rk.similarity("answer")`` gives 0.8 to ``<answer>Perth</answer>`` if the column "answer" is ``Berth``: four of
+    five letters are the same.
 
-    This is 2 * LCS / (length + length) with the longest common subsequence LCS: the normalized Indel similarity, 1 -
-    (insertions + deletions) / (length + length), which rapidfuzz calls ``ratio``. Both texts count in full, so what is
-    added to a right answer costs. Unrelated sentences of one language still get 0.25 to 0.45 for letters that they
-    share; `floor` takes that away.
+    The value is 2 * LCS / (length + length), where LCS is the length of the longest common subsequence. This is the
+    normalized Indel similarity, 1 - (insertions + deletions) / (length + length), which rapidfuzz calls ``ratio``. Both
+    texts count in full, so text added to a correct answer lowers the score. Unrelated sentences in the same language
+    still get 0.25 to 0.45 for the letters they share; `floor` removes that.
 
     Args:
-        column: the gold answer's column: text, int, or a list of acceptable answers (the nearest one counts).
+        column: the column of the gold answer: text, int, or a list of acceptable answers (the nearest one counts).
         extract: finds the answer, ``rk.extract.answer()`` by default.
-        gold: finds the gold answer in its cell (in each one of a list), such as ``rk.extract.after("####")``.
-        ignore_case: compare without case. White space and Unicode form (NFC) never count.
-        floor: the similarity s that earns nothing, from 0.0 up to 1.0: the value is max(0, (s - floor) / (1 - floor)).
+        gold: finds the gold answer in its cell (in each item of a list), such as ``rk.extract.after("####")``.
+        ignore_case: ignore case. White space and Unicode form (NFC) are always ignored.
+        floor: the similarity s that scores 0.0, from 0.0 to below 1.0: the value is max(0, (s - floor) / (1 - floor)).
 
     Returns:
-        A reward within [0, 1]. An answer longer than 20,000 characters scores 0.0.
+        A reward in [0, 1]. An answer longer than 20,000 characters scores 0.0.
 
     Raises:
         MissingExtraError: the extra ``text`` is not installed.
-        RewardDefinitionError: a floor outside of [0, 1).
-        CoercionError: while scoring: a gold cell that is no text, or longer than 20,000 characters.
+        RewardDefinitionError: a floor outside [0, 1).
+        CoercionError: while scoring: a gold cell that is not text, or is longer than 20,000 characters.
     """
     _check_rapidfuzz("rk.similarity")
     least = checked_floor(floor, "similarity")
@@ -126,7 +126,7 @@ def similarity(
 
 
 def _f_measure(common: int, answer: int, gold: int, beta: float = 1.0) -> Score:
-    """The weighted harmonic mean of precision and recall, with both in the note."""
+    """Return the weighted harmonic mean of precision and recall, with both in the note."""
     if common == answer == gold:
         return Score(1.0)
     note = f"precision {common / answer:.2f}, recall {common / gold:.2f}"
@@ -135,7 +135,7 @@ def _f_measure(common: int, answer: int, gold: int, beta: float = 1.0) -> Score:
 
 @dataclass(frozen=True)
 class TokenF1:
-    """Words in common, each as often as it stands in both."""
+    """F1 of the words in common; a word counts as often as it occurs in both."""
 
     def __call__(self, answer: Words, gold: Words) -> Score:
         common = Counter(answer) & Counter(gold)
@@ -149,30 +149,30 @@ def token_f1(
     gold: Extractor | Any = None,
     articles: bool = False,
 ) -> Reward:
-    """The share of words that the answer and the gold answer have in common, in any order: F1 of SQuAD.
+    """Score the words that the answer and the gold answer have in common, in any order: the F1 of SQuAD.
 
-    ``rk.token_f1("answer")`` gives 0.8 to ``<answer>the big red house</answer>`` where the column "answer" is
-    ``red house``: two of three words are right, and both words are found.
+    ``rk.token_f1("answer")`` gives 0.8 to ``<answer>the big red house</answer>`` if the column "answer" is
+    ``red house``: two of three words are right, and both gold words are found.
 
-    F1 is 2 * common / (words + words), each word counted as often as it stands in both: a word said twice earns once
-    and costs twice, and so does anything added to a right answer. Words are compared without case, punctuation and
-    English articles, as in SQuAD (Rajpurkar et al. 2016, https://arxiv.org/abs/1606.05250). Unlike there, a number
-    keeps what stands inside it (3.5 is not 35, -5 is not 5, but 1,000 is 1000), C++ and C# are not C, punctuation of
-    all scripts goes, and every Chinese or Japanese character is a word (as in MLQA, Lewis et al. 2020,
-    https://arxiv.org/abs/1910.07475).
-    Order and "not" count little: prefer ``rk.exact`` where there is one right answer.
+    F1 is 2 * common / (words + words). A word counts as often as it occurs in both texts, so a repeated word earns once
+    and costs twice, and anything added to a correct answer lowers the score. Words are compared without case,
+    punctuation and English articles, as in SQuAD (Rajpurkar et al. 2016, https://arxiv.org/abs/1606.05250). Unlike
+    SQuAD, this keeps the characters inside a number (3.5 is not 35, -5 is not 5, but 1,000 is 1000), tells C++ and C#
+    from C, removes the punctuation of all scripts, and treats every Chinese or Japanese character as a word (as in
+    MLQA, Lewis et al. 2020, https://arxiv.org/abs/1910.07475).
+    Word order is ignored and "not" counts as one word: if there is one correct answer, prefer ``rk.exact``.
 
     Args:
-        column: the gold answer's column: text, int, or a list of acceptable answers (the nearest one counts).
+        column: the column of the gold answer: text, int, or a list of acceptable answers (the nearest one counts).
         extract: finds the answer, ``rk.extract.answer()`` by default.
-        gold: finds the gold answer in its cell (in each one of a list), such as ``rk.extract.after("####")``.
-        articles: count "a", "an" and "the" as words. They count in any case where there is nothing else.
+        gold: finds the gold answer in its cell (in each item of a list), such as ``rk.extract.after("####")``.
+        articles: count "a", "an" and "the" as words. They always count in a text that has no other words.
 
     Returns:
-        A reward within [0, 1].
+        A reward in [0, 1].
 
     Raises:
-        CoercionError: while scoring: a gold cell that is no text, or holds no word.
+        CoercionError: while scoring: a gold cell that is not text, or contains no words.
     """
     read = WordsText(bool(articles))
     return against_gold(
@@ -189,14 +189,14 @@ def token_f1(
 
 @dataclass(frozen=True)
 class RougeL:
-    """The longest common subsequence of words, as F-measure."""
+    """F-measure of the longest common subsequence of words."""
 
     beta: float
 
     def __call__(self, answer: Words, gold: Words) -> Score:
         from rapidfuzz.distance import LCSseq
 
-        numbers: dict[str, int] = {}  # rapidfuzz compares hashes, and small integers are their own
+        numbers: dict[str, int] = {}  # rapidfuzz compares hashes; the hash of a small integer is the integer
         first, second = ([numbers.setdefault(word, len(numbers)) for word in words] for words in (answer, gold))
         return _f_measure(LCSseq.similarity(first, second), len(answer), len(gold), self.beta)
 
@@ -208,34 +208,34 @@ def rouge_l(
     gold: Extractor | Any = None,
     beta: float = 1.0,
 ) -> Reward:
-    """How much of the gold text the answer holds in the same order, and how little else: ROUGE-L, for summaries.
+    """Score how much of the gold text the answer contains in order, and how little else: ROUGE-L, for summaries.
 
-    ``rk.rouge_l("answer")`` gives 0.75 to ``police kill the gunman`` where the column "answer" is
+    ``rk.rouge_l("answer")`` gives 0.75 to ``police kill the gunman`` if the column "answer" is
     ``police killed the gunman``.
 
     With the length L of the longest common subsequence of words (Lin 2004, https://aclanthology.org/W04-1013),
-    precision P = L / words of the answer and recall R = L / words of the gold, it is
-    (1 + beta^2) * P * R / (R + beta^2 * P). Words are compared without case and punctuation, unstemmed, numbers as in
-    ``rk.token_f1``.
+    precision P = L / words of the answer and recall R = L / words of the gold, the score is
+    (1 + beta^2) * P * R / (R + beta^2 * P). Words are compared without case and punctuation and are not stemmed;
+    numbers are read as in ``rk.token_f1``.
 
     Args:
-        column: the gold text's column: text, int, or a list of acceptable texts (the nearest one counts).
+        column: the column of the gold text: text, int, or a list of acceptable texts (the nearest one counts).
         extract: finds the answer, ``rk.extract.answer()`` by default.
-        gold: finds the gold text in its cell (in each one of a list).
-        beta: how many times as important recall is as precision, 0.01 to 100.0. The higher, the less added text costs.
+        gold: finds the gold text in its cell (in each item of a list).
+        beta: how much more recall counts than precision, 0.01 to 100.0. The higher, the less added text costs.
 
     Returns:
-        A reward within [0, 1]. An answer of more than 20,000 words scores 0.0.
+        A reward in [0, 1]. An answer of more than 20,000 words scores 0.0.
 
     Raises:
         MissingExtraError: the extra ``text`` is not installed.
-        RewardDefinitionError: a beta outside of [0.01, 100.0].
-        CoercionError: while scoring: a gold cell that is no text, holds no word, or more than 20,000.
+        RewardDefinitionError: a beta outside [0.01, 100.0].
+        CoercionError: while scoring: a gold cell that is not text, contains no words, or more than 20,000 words.
     """
     _check_rapidfuzz("rk.rouge_l")
     weight = number(beta, "rouge_l: beta")
     if not 0.01 <= weight <= 100.0:
-        raise RewardDefinitionError(f"rouge_l: beta is from 0.01 to 100.0, got {weight}")
+        raise RewardDefinitionError(f"rouge_l: beta must be between 0.01 and 100.0, got {weight}")
     read = WordsText(most=LONGEST)
     return against_gold(
         Reading(read, BestOf(RougeL(weight))),

@@ -1,4 +1,4 @@
-"""Likeness of translations: ``rk.bleu("reference")`` and ``rk.chrf("reference")``, as sacrebleu computes them."""
+"""Translations: ``rk.bleu("reference")`` and ``rk.chrf("reference")``, as sacrebleu computes them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _chrf(word_order: int, beta: int) -> Metric:
 
 
 def _forget(tokenizer: object) -> None:
-    """Empties the caches of a tokenizer of sacrebleu: they keep the last 65,536 texts, which may be gigabytes."""
+    """Clear the caches of a sacrebleu tokenizer: they keep the last 65,536 texts, which may be gigabytes."""
     for part in (tokenizer, *getattr(tokenizer, "__dict__", {}).values()):
         getattr(type(part).__call__, "cache_clear", int)()
 
@@ -50,7 +50,7 @@ def _scored(metric: Metric, answer: str, references: tuple[str, ...]) -> Score:
 
 @dataclass(frozen=True)
 class Bleu:
-    """Sequences of 1 to 4 words in common with all references together."""
+    """Runs of 1 to 4 words in common with all references together."""
 
     tokenize: Tokenizer
 
@@ -60,7 +60,7 @@ class Bleu:
 
 @dataclass(frozen=True)
 class Chrf:
-    """Sequences of 1 to 6 characters in common with the best reference."""
+    """Runs of 1 to 6 characters in common with the best reference."""
 
     word_order: int
     beta: int
@@ -77,36 +77,36 @@ def bleu(
     tokenize: Tokenizer = "13a",
     ignore_case: bool = False,
 ) -> Reward:
-    """How much of a translation stands in its references: sentence BLEU of sacrebleu, from 0 to 1.
+    """Score how much of a translation occurs in its references: sacrebleu's sentence BLEU, from 0 to 1.
 
-    ``rk.bleu("reference")`` gives 0.54 to ``The cat sat on a mat`` where the column "reference" is
+    ``rk.bleu("reference")`` gives 0.54 to ``The cat sat on a mat`` if the column "reference" is
     ``The cat sat on the mat``.
 
-    The geometric mean of the precisions of 1 to 4 words in sequence, times a penalty for brevity (Papineni et al. 2002,
-    https://aclanthology.org/P02-1040), smoothed (exp), over the orders that so short a text has (Post 2018,
-    https://aclanthology.org/W18-6319). Several references count together, as there. BLEU was made for whole corpora:
-    over one sentence it is coarse, and ``rk.chrf`` follows human judgment more closely.
+    BLEU is the geometric mean of the precisions of runs of 1 to 4 words, times a brevity penalty (Papineni et al. 2002,
+    https://aclanthology.org/P02-1040), with exponential smoothing, over the orders that a short text has (Post 2018,
+    https://aclanthology.org/W18-6319). Several references count together, as in the paper. BLEU was designed for whole
+    corpora and is coarse for one sentence; ``rk.chrf`` agrees better with human judgment.
 
     Args:
-        column: the reference's column: text, or a list of references.
+        column: the column of the reference: text, or a list of references.
         extract: finds the translation, ``rk.extract.answer()`` by default.
-        gold: finds the reference in its cell (in each one of a list).
-        tokenize: ``"13a"`` for languages with spaces, ``"intl"`` with Unicode punctuation, ``"zh"`` for Chinese,
-            ``"char"``: every character is a word.
-        ignore_case: compare without case.
+        gold: finds the reference in its cell (in each item of a list).
+        tokenize: ``"13a"`` for languages with spaces, ``"intl"`` for Unicode punctuation, ``"zh"`` for Chinese,
+            ``"char"`` to treat every character as a word.
+        ignore_case: ignore case.
 
     Returns:
-        A reward within [0, 1]. A translation longer than 20,000 characters scores 0.0.
+        A reward in [0, 1]. A translation longer than 20,000 characters scores 0.0.
 
     Raises:
         MissingExtraError: the extra ``bleu`` is not installed.
         RewardDefinitionError: an unknown tokenizer.
-        CoercionError: while scoring: a reference that is no text, or longer than 20,000 characters.
+        CoercionError: while scoring: a reference that is not text, or is longer than 20,000 characters.
     """
     _check_sacrebleu("rk.bleu")
     if tokenize not in get_args(Tokenizer):
         raise RewardDefinitionError(
-            f"bleu: tokenize is one of {', '.join(get_args(Tokenizer))}, got {shorten(tokenize)}"
+            f"bleu: tokenize must be one of {', '.join(get_args(Tokenizer))}, got {shorten(tokenize)}"
         )
     read = PlainText(bool(ignore_case))
     return against_gold(
@@ -131,36 +131,36 @@ def chrf(
     beta: int = 2,
     ignore_case: bool = False,
 ) -> Reward:
-    """How many short character sequences a translation and its reference have in common: sentence chrF, from 0 to 1.
+    """Score the short character runs that a translation and its reference share: sentence chrF, from 0 to 1.
 
-    ``rk.chrf("reference")`` gives 0.66 to ``The cat sat on a mat`` where the column "reference" is
+    ``rk.chrf("reference")`` gives 0.66 to ``The cat sat on a mat`` if the column "reference" is
     ``The cat sat on the mat``.
 
-    The F-measure over 1 to 6 characters in sequence (Popovic 2015, https://aclanthology.org/W15-3049), computed by
-    sacrebleu; the best of several references counts. Forms of one word earn partial credit, and no tokenizer is needed.
-    With beta = 2 recall counts four times as much as precision: a right translation followed by as much other text
-    still gets about 0.8. Where that is what the policy does, take beta = 1.
+    chrF is the F-measure over runs of 1 to 6 characters (Popovic 2015, https://aclanthology.org/W15-3049), computed by
+    sacrebleu; the best of several references counts. Other forms of a word earn partial credit, and no tokenizer is
+    needed. With beta = 2 recall counts four times as much as precision: a correct translation followed by the same
+    amount of other text still gets about 0.8. If the policy exploits that, pass beta=1.
 
     Args:
-        column: the reference's column: text, or a list of references.
+        column: the column of the reference: text, or a list of references.
         extract: finds the translation, ``rk.extract.answer()`` by default.
-        gold: finds the reference in its cell (in each one of a list).
+        gold: finds the reference in its cell (in each item of a list).
         word_order: 2 also counts words and pairs of words: chrF++ (Popovic 2017).
-        beta: how many times as important recall is as precision, 1 to 10.
-        ignore_case: compare without case.
+        beta: how much more recall counts than precision, 1 to 10.
+        ignore_case: ignore case.
 
     Returns:
-        A reward within [0, 1]. A translation longer than 20,000 characters scores 0.0.
+        A reward in [0, 1]. A translation longer than 20,000 characters scores 0.0.
 
     Raises:
         MissingExtraError: the extra ``bleu`` is not installed.
-        RewardDefinitionError: an impossible word order or beta.
-        CoercionError: while scoring: a reference that is no text, or longer than 20,000 characters.
+        RewardDefinitionError: an invalid word order or beta.
+        CoercionError: while scoring: a reference that is not text, or is longer than 20,000 characters.
     """
     _check_sacrebleu("rk.chrf")
     for option, value, low, high in (("word_order", word_order, 0, 4), ("beta", beta, 1, 10)):
         if type(value) is not int or not low <= value <= high:
-            raise RewardDefinitionError(f"chrf: {option} is an int from {low} to {high}, got {shorten(value)}")
+            raise RewardDefinitionError(f"chrf: {option} must be an int from {low} to {high}, got {shorten(value)}")
     read = PlainText(bool(ignore_case))
     return against_gold(
         Reading(read, Chrf(word_order, beta)),

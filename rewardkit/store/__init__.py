@@ -1,1 +1,1 @@
-"""The record of a run on disk: what every completion said and earned, written while training, read by anyone."""
+"""The record of a run on disk: every completion with its scores, written during training."""

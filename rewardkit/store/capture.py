@@ -1,4 +1,4 @@
-"""Capture: what reward functions print, log and warn of while a batch is scored, with component and row.
+"""Capture of what reward functions print, log and warn about while a batch is scored, with component and row.
 
 ::
 
@@ -6,9 +6,9 @@
         table = scorer.score(batch)
     capture.lines  # [Line("no number in ''", kind="print", component="closeness", row=3)]
 
-A line of a function called for one completion has its row; those of functions over a group or the batch have none.
-Functions in worker processes (``timeout=``) are heard once they return: of one that was killed there is nothing.
-What a function's own threads or C code write is not heard.
+A line from a function called for one completion has its row; lines from functions over a group or the batch have none.
+The output of functions in worker processes (``timeout=``) is captured when they return; if one is killed, its output is
+lost. Output of a function's own threads or C code is not captured.
 """
 
 from __future__ import annotations
@@ -34,25 +34,25 @@ __all__ = ["Capture", "FaultLines", "Line", "wording"]
 
 MAX_LINES = 1_000
 MAX_CHARACTERS = 200_000
-"""Of one batch; what is above is counted."""
+"""The limits for one batch; further lines are only counted."""
 
 SLOWEST = 5
 SLOW_SECONDS = 0.1
 SLOW_FACTOR = 5.0
-"""A call is slow above 0.1 s and 5 times its component's median; the slowest five of a component are told."""
+"""A call is slow above 0.1 s and 5 times its component's median; the slowest five of a component are listed."""
 
 MAX_KINDS = 200
-"""Different faults at most; reasons may quote completions, which never repeat."""
+"""The most kinds of faults; reasons may quote completions, so they may all differ."""
 
-_SAID = "said_to_rewardkit"
-"""The attribute of an exception under which it brings what was said in a worker process."""
+_OUTPUT = "rewardkit_output"
+"""The attribute of an exception that carries the captured output of a worker process."""
 
 
 class Capture:
-    """Hears the reward functions that are called within its ``with``. For one batch; used by several threads.
+    """Captures the output of reward functions called within its ``with``; for one batch, safe for several threads.
 
     Args:
-        quiet: what they say is shown nowhere else.
+        quiet: do not also show the output where it would normally go.
     """
 
     def __init__(self, *, quiet: bool = False) -> None:
@@ -75,14 +75,14 @@ class Capture:
     def __exit__(self, *_: object) -> None:
         self._within.close()
         with self._lock:
-            self._open = False  # what is canceled may still run, and say something
+            self._open = False  # a canceled call may still run and print something
             for line in self._begun.values():
                 self._keep(line)
             self._begun.clear()
 
     @property
     def lines(self) -> list[Line]:
-        """What was said, in order; then what took long, and how much was left out."""
+        """The captured lines in order, then the slow calls, then the number of lines left out."""
         with self._lock:
             lines = sorted(self._lines, key=lambda line: line.time or 0.0)
             times = {component: list(calls) for component, calls in self._times.items()}
@@ -103,12 +103,12 @@ class Capture:
             if kind == "print":
                 self._print(call, level, text)
             else:
-                said, trace = self._affordable(text), self._affordable(detail or "")
-                self._keep(Line(said, kind, level, call.component, call.row, trace or None, time=time.time()))
+                message, trace = self._affordable(text), self._affordable(detail or "")
+                self._keep(Line(message, kind, level, call.component, call.row, trace or None, time=time.time()))
             return self._quiet
 
     def _print(self, call: Called, level: str, text: str) -> None:
-        """Puts together what comes in pieces; a line ends at its line break."""
+        """Join output that arrives in pieces; a line ends at its line break."""
         key = (call.component, call.row, level)
         begun = self._begun.pop(key, None) or Line("", "print", level, call.component, call.row, time=time.time())
         *whole, rest = self._affordable(text).split("\n")
@@ -119,7 +119,7 @@ class Capture:
             self._begun[key] = replace(begun, message=begun.message + rest)
 
     def _affordable(self, text: str) -> str:
-        """As much of `text` as may still be kept; the lines of the rest are counted."""
+        """Return as much of `text` as the limit allows; count the lines of the rest."""
         kept = text[: self._characters]
         self._characters -= len(kept)
         if len(kept) < len(text):
@@ -135,33 +135,33 @@ class Capture:
             self._left_out += 1
 
     @property
-    def said(self) -> _Said:
-        """All of it, where there was one call."""
+    def output(self) -> _Output:
+        """All captured output of a single call."""
         seconds = sum(seconds for calls in self._times.values() for seconds, _ in calls)
-        return _Said(tuple(self._lines), self._left_out, seconds)
+        return _Output(tuple(self._lines), self._left_out, seconds)
 
     def elsewhere(self, function: Callable[..., Any]) -> Callable[..., Any]:
         return _Elsewhere(function, self._quiet)
 
     def told(self, call: Called, outcome: Any) -> Any:
-        said = None
-        if isinstance(outcome, _Told):
-            outcome, said = outcome.returned, outcome.said
+        output = None
+        if isinstance(outcome, _WithOutput):
+            outcome, output = outcome.returned, outcome.output
         elif isinstance(outcome, Raised):
-            said = vars(outcome.error).pop(_SAID, None)
-        if isinstance(said, _Said):
-            self.took(call, said.seconds)
+            output = vars(outcome.error).pop(_OUTPUT, None)
+        if isinstance(output, _Output):
+            self.took(call, output.seconds)
             with self._lock:
-                self._left_out += said.left_out
-                for line in said.lines:
+                self._left_out += output.left_out
+                for line in output.lines:
                     message = self._affordable(line.message)
                     self._keep(replace(line, message=message, component=call.component, row=call.row))
         return outcome
 
 
 @dataclass(frozen=True)
-class _Said:
-    """What a call in a worker process said."""
+class _Output:
+    """The captured output of a call in a worker process."""
 
     lines: tuple[Line, ...]
     left_out: int
@@ -169,11 +169,11 @@ class _Said:
 
 
 @dataclass(frozen=True)
-class _Told:
-    """What a function returned in a worker process, and what it said there."""
+class _WithOutput:
+    """The result of a function in a worker process, with its captured output."""
 
     returned: Any
-    said: _Said
+    output: _Output
 
     def __repr__(self) -> str:
         return repr(self.returned)
@@ -181,7 +181,7 @@ class _Told:
 
 @dataclass(frozen=True)
 class _Elsewhere:
-    """A function that brings along what it says in its worker process."""
+    """A function that returns its captured output from its worker process."""
 
     function: Callable[..., Any]
     quiet: bool
@@ -193,9 +193,9 @@ class _Elsewhere:
                 function, (call,) = observing.watched(self.function, [arguments], "", [None])
                 returned = function(*call)
         except BaseException as error:
-            vars(error)[_SAID] = capture.said
+            vars(error)[_OUTPUT] = capture.output
             raise
-        return _Told(returned, capture.said)
+        return _WithOutput(returned, capture.output)
 
 
 def _slow(component: str, calls: list[tuple[float, int | None]]) -> list[Line]:
@@ -215,7 +215,7 @@ def _slow(component: str, calls: list[tuple[float, int | None]]) -> list[Line]:
 
 
 class FaultLines:
-    """The faults of a run's batches as lines: each kind with its traceback once, later only counted.
+    """Turns the faults of a run's batches into lines: each kind has its traceback once, and is only counted later.
 
     Safe to share between threads.
     """
@@ -225,7 +225,7 @@ class FaultLines:
         self._lock = threading.Lock()
 
     def of(self, faults: Iterable[Fault]) -> list[Line]:
-        """A line for each kind of fault in a batch, with the first row that has it."""
+        """Return a line for each kind of fault in a batch, with the first row that has it."""
         with self._lock:
             first: dict[tuple[str, str, str], Fault] = {}
             counts: Counter[tuple[str, str, str]] = Counter()
@@ -255,6 +255,6 @@ class FaultLines:
 
 
 def wording(reason: str) -> str:
-    """The words of a reason before its first number, quotation or detail: what faults of one kind share."""
+    """Return the words of a reason before its first number, quotation or detail, which faults of one kind share."""
     found = re.match(r"[^\d:;,.'\"(\[{<]*", reason)
     return found[0][:60] if found else ""

@@ -1,6 +1,6 @@
-"""Cells of example columns as JSON, whatever is in them: what cannot be written stands for itself alone.
+"""Cells of example columns as JSON: a value that cannot be written is replaced, and the others are kept.
 
-``as_json({"answer": 4, "image": np.zeros((336, 336, 3))})`` names shape, dtype and SHA-256 of the array.
+``as_json({"answer": 4, "image": np.zeros((336, 336, 3))})`` has the shape, dtype and SHA-256 of the array.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ import numpy as np
 
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 _LARGE = 1000
-"""Arrays with more elements are written as their digest."""
+"""Arrays with more elements are written as a digest."""
 _DEEPEST = 100
-"""JSON that is nested deeper could not be read everywhere."""
+"""Deeper JSON cannot be read by every parser."""
 _VALUES = (str, bytes, int, bool, type(None))
 
 
 class Cells:
-    """Writes each object once. For one batch, which holds them: they are known by their id()."""
+    """Writes each object once, by its id(); only for one batch, which keeps the objects alive."""
 
     def __init__(self) -> None:
         self._written: dict[Hashable, str] = {}
@@ -35,22 +35,22 @@ class Cells:
         return self._written[key]
 
     def row(self, cells: Mapping[str, Any]) -> str:
-        """The JSON object of one row."""
+        """Return the JSON object of one row."""
         return "{" + ", ".join(f"{as_json(name)}: {self.json(value)}" for name, value in cells.items()) + "}"
 
 
 def identity(value: Any) -> Hashable:
-    """The same for two cells only if they are equal beyond doubt; what compares in its own way equals itself alone."""
+    """Return a key that is the same for two cells only if they are certainly equal; other objects go by id()."""
     return (type(value), value) if type(value) in _VALUES else id(value)
 
 
 def as_json(value: Any) -> str:
-    """`value` as JSON; what JSON cannot hold stands there as its repr, without memory addresses."""
+    """Return `value` as JSON; a part that JSON cannot express is written as its repr, without memory addresses."""
     return json.dumps(_plain(value, ()), ensure_ascii=False)
 
 
 def _plain(value: Any, above: tuple[int, ...]) -> Any:
-    """`value` as what JSON has; `above` are the ids of what it lies in."""
+    """Return `value` as plain JSON values; `above` are the ids of its containers."""
     try:
         if id(value) in above:
             return f"<{type(value).__name__} that contains itself>"
@@ -84,13 +84,13 @@ def _content(value: Any, above: tuple[int, ...]) -> Any:
         if "bfloat16" in str(value.dtype):  # which numpy lacks
             held = held.float()
         return _array(held.numpy(), str(value.dtype), above)
-    content = getattr(value, "tobytes", None)  # an image: two of one size are still two
+    content = getattr(value, "tobytes", None)  # an image: two of the same size have different digests
     digest = f" {hashlib.sha256(content()).hexdigest()[:16]}" if callable(content) else ""
     return _ADDRESS.sub("", repr(value)) + digest
 
 
 def _integer(value: int) -> int | str:
-    """In hexadecimal where it has more digits than Python writes."""
+    """Return the number, or its hexadecimal text if it has more digits than Python writes."""
     try:
         str(value)
     except ValueError:
@@ -105,7 +105,7 @@ def _array(values: Any, dtype: str, above: tuple[int, ...]) -> Any:
 
 
 def _keys(items: Mapping[Any, Any]) -> list[str]:
-    """Texts for the keys, as many as there are keys: ``{"1": a, 1: b}`` has "1" and "1 (int)"."""
+    """Return a distinct text for each key: ``{"1": a, 1: b}`` has "1" and "1 (int)"."""
     taken = {str(key) for key in items if isinstance(key, str)}
     keys = []
     for key in items:

@@ -1,7 +1,7 @@
-"""Puts the parts of many batches together, so that a long run stays quick to read.
+"""Compaction: joins the parts of many batches, so that a long run stays fast to read.
 
-``Compaction(files, every=100)`` turns each hundred parts into one. Others may read meanwhile: the
-wide part is there, for all tables, before the first of the narrow ones goes.
+``Compaction(files, every=100)`` turns each hundred parts into one. Other processes may read at the same time: the wide
+part of every table exists before the first narrow part is deleted.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from rewardkit.store.schema import COMMITTING, TABLES, Part, widest, within
 from rewardkit.store.tables import together
 
 _BYTES = 128 << 20
-"""A hundred batches may be too many to hold at once; so many bytes of them in memory are enough."""
+"""Join earlier if the waiting batches take this many bytes in memory."""
 
 
 class Compaction:
-    """Follows what one recorder writes."""
+    """Joins the parts that one recorder writes."""
 
     def __init__(self, files: Files, every: int) -> None:
         self._files = files
@@ -26,24 +26,24 @@ class Compaction:
         self._size = 0
 
     def written(self, part: Part, size: int) -> None:
-        """One more part, whose tables take `size` bytes in memory."""
+        """Note a new part, whose tables take `size` bytes in memory."""
         self._parts.append(part)
         self._size += size
 
     def follow(self) -> None:
-        """Puts together what has come up to a full part."""
+        """Join the waiting parts if there are enough of them."""
         if self._every and (len(self._parts) >= self._every or self._size >= _BYTES):
             self.finish()
 
     def finish(self) -> None:
-        """Puts together what there is."""
+        """Join all waiting parts."""
         parts, self._parts, self._size = self._parts, [], 0
         if self._every:
             compact(self._files, parts)
 
 
 def compact(files: Files, parts: Sequence[Part]) -> None:
-    """Makes one part of `parts`, which are of one process."""
+    """Join `parts` of one process into one part."""
     if len(parts) < 2:
         return
     wide = Part(parts[0].attempt, parts[0].rank, parts[0].first, parts[-1].last)
@@ -67,7 +67,7 @@ def _data(files: Files, table: str, part: Part) -> bytes | None:
 
 
 def tidy(files: Files, attempt: int, rank: int, every: int) -> None:
-    """After earlier attempts of this rank, which may have been killed: removes what is half written or replaced."""
+    """Clean up after earlier attempts of this rank: remove partial and replaced files, join the remaining parts."""
 
     def mine(table: str) -> list[Part]:
         return [part for part in files.parts(table) if part.attempt < attempt and part.rank == rank]

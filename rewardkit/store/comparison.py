@@ -1,4 +1,4 @@
-"""Two runs beside each other: the same numbers at the same steps.
+"""Comparison of two runs: the same numbers at the same steps.
 
 ``rk.compare_runs("runs/x", "runs/y").df()`` has a row per step and number: step, name, left, right.
 """
@@ -18,15 +18,16 @@ if TYPE_CHECKING:
 def compare_runs(
     left: Run | str | os.PathLike[str], right: Run | str | os.PathLike[str], *, training: bool = True
 ) -> duckdb.DuckDBPyRelation:
-    """The means of two runs per step: ``total``, ``components/<name>``, ``terms/<name>``, ``length``, ``characters``.
+    """Compare the means of two runs per step: total, components, terms, length and characters.
 
     ``rk.compare_runs("runs/x", "runs/y").filter("name = 'total'").df()``.
 
     Args:
-        training: training batches, or those of evaluation.
+        training: compare training batches; False compares evaluations.
 
     Returns:
-        Columns step, name, left, right (null where a run has none), left_rows, right_rows: what the means are of.
+        A relation with the columns step, name, left, right (null if a run has no value), and left_rows, right_rows:
+        the number of rows behind each mean.
     """
     import duckdb
 
@@ -42,7 +43,7 @@ def compare_runs(
 
 
 def _means(run: Run, training: bool) -> pyarrow.Table:
-    """Columns step, name, mean, count."""
+    """Return the columns step, name, mean, count."""
     numbers = [name for name in run.scores().columns if _is_number(name)]
     kind = "training" if training else "not training"
     each = " union all ".join(

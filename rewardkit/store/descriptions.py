@@ -1,4 +1,4 @@
-"""What a run says of itself, beside its tables: run.json, and the versions of the reward.
+"""The description of a run beside its tables: run.json, and the versions of the reward.
 
 ``described(Files.at("runs/x"), MIGRATIONS)["schema"]`` is 1.
 """
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pyarrow
 
 _NAMED = 5
-"""Runs below a folder that are named."""
+"""The most runs below a folder to name in an error."""
 
 
 class RunError(RewardKitError):
@@ -29,41 +29,43 @@ class RunError(RewardKitError):
 
 
 class NotARun(RunError):
-    """There is no recorded run where one was looked for."""
+    """There is no recorded run at the given path."""
 
 
 def described(files: Files, migrations: Mapping[int, object]) -> dict[str, Any]:
-    """What run.json says; of a run that lost it to a power cut, the least that it would say."""
+    """Return the content of run.json; if a power cut destroyed it, the minimum that a run needs."""
     try:
         info = files.get_json("run.json")
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError, ValueError):
         if not files.parts(COMMITTING):
             there = sorted(os.path.basename(name) for name in _children(files))
             shown = ", ".join(there[:8]) + (", ..." if len(there) > 8 else "")
-            said = f"it holds {shown}" if there else "nothing is there"
-            said = "it is a file, and a run is a folder" if files.system.isfile(files.root) else said
+            found = f"it contains {shown}" if there else "nothing is there"
+            found = "it is a file, and a run is a folder" if files.system.isfile(files.root) else found
             raise NotARun(
-                f"{files.root} is no recorded run: it has no run.json that can be read; {said}. "
-                f"{_runs_near(files) or 'rk.to_trl(reward, record=...) records one.'}"
+                f"{files.root} is not a recorded run: it has no readable run.json; {found}. "
+                f"{_runs_near(files) or 'Record one with rk.to_trl(reward, record=...).'}"
             ) from None
         info = {"schema": SCHEMA}
     if not isinstance(info, dict) or type(info.get("schema")) is not int:
-        raise NotARun(f"{files.path('run.json')} does not belong to a recorded run: {shorten(info)}")
+        raise NotARun(
+            f"{files.path('run.json')} does not describe a recorded run: {shorten(info)}. Pass the folder of a run"
+        )
     if info["schema"] > SCHEMA:
         raise RunError(
             f"{files.root} was recorded by {info.get('by', 'a newer rewardkit')} in version {info['schema']} of the "
-            f"format; this rewardkit reads up to version {SCHEMA}: pip install --upgrade rewardkit-sdk"
+            f"format; this rewardkit reads up to version {SCHEMA}. Upgrade: pip install --upgrade rewardkit-sdk"
         )
     if info["schema"] < SCHEMA and info["schema"] not in migrations:
         raise RunError(
-            f"{files.path('run.json')} says version {info['schema']} of the format, which never was: "
-            f"was it changed by hand? This rewardkit reads up to version {SCHEMA}"
+            f"{files.path('run.json')} has version {info['schema']} of the format, which does not exist. "
+            f'If the file was edited by hand, restore "schema": {SCHEMA}'
         )
     return {"id": "", "created": "", "title": "", **info}
 
 
 def _runs_near(files: Files) -> str:
-    """Asks for a run up to two folders below, or around a file of its own; empty where there is none."""
+    """Suggest runs up to two folders below, or the run that a file belongs to; empty if there are none."""
     if not files.local:
         return ""
     root = Path(files.root)
@@ -73,7 +75,7 @@ def _runs_near(files: Files) -> str:
         found = sorted(path.parent for depth in ("*/run.json", "*/*/run.json") for path in root.glob(depth))
     named = ", ".join(map(str, found[:_NAMED])) + (", ..." if len(found) > _NAMED else "")
     if len(found) > 1:
-        return f"{len(found)} runs lie below it: {named}"
+        return f"There are {len(found)} runs below it: {named}"
     return f"Did you mean {named}?" if found else ""
 
 
@@ -85,17 +87,17 @@ def _children(files: Files) -> list[str]:
 
 
 def versions_of(files: Files) -> list[dict[str, Any]]:
-    """What the files of the versions say, in the order in which they were first used."""
+    """Return the versions of the reward, in the order of their first use."""
     found = []
     for name in sorted(files.names("versions")):
         if name.endswith(".json") and not name.startswith("."):
-            with contextlib.suppress(FileNotFoundError, ValueError):  # its fingerprint stands on the rows all the same
+            with contextlib.suppress(FileNotFoundError, ValueError):  # its rows still have its fingerprint
                 found.append(files.get_json(f"versions/{name}"))
     return sorted(filter(_is_version, found), key=lambda version: (version["first_step"], version["seen"]))
 
 
 def _is_version(found: Any) -> bool:
-    """Whether a file among the versions says what it should."""
+    """Whether the content of a version file has the expected form."""
     try:
         names = [component["name"] for component in found["components"]]
         texts = [found["fingerprint"], found["reward"], found["seen"], *names, *found["terms"]]
@@ -106,7 +108,7 @@ def _is_version(found: Any) -> bool:
 
 
 def versions_table(versions: Iterable[Mapping[str, Any]]) -> pyarrow.Table:
-    """The table ``versions`` of a run."""
+    """Return the table ``versions`` of a run."""
     import pyarrow as pa
 
     texts = ("fingerprint", "reward", "components", "terms", "seen")

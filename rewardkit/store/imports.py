@@ -1,7 +1,7 @@
-"""Runs that were not recorded here, from what TRL leaves behind: ``rk.import_run("trl_output", into="runs/y")``.
+"""Import of runs that TRL logged without rewardkit: ``rk.import_run("trl_output", into="runs/y")``.
 
 With ``log_completions=True`` TRL writes ``completions/completions_00012.parquet`` at each logging step: prompts,
-completions, rewards, advantages of the last batch before it.
+completions, rewards and advantages of the last batch before it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _OWN = ("step", "prompt", "completion", "advantage")
 _RAW = "components/"
-"""What rewardkit logs beside the rewards, which are its terms then."""
+"""The prefix of raw components, which rewardkit logs beside the rewards; the rewards are its terms then."""
 
 
 def import_run(
@@ -41,30 +41,30 @@ def import_run(
     rewards: Sequence[str] | None = None,
     weights: Mapping[str, float] | None = None,
 ) -> Run:
-    """Makes a run of the completions that TRL logged.
+    """Make a run from the completions that TRL logged.
 
     ``rk.import_run("trl_output", into="runs/y").scores().df()``.
 
     Args:
         source: the trainer's ``output_dir``, or its folder ``completions``.
-        into: a folder that holds no run yet.
-        rewards: the columns that are rewards; without it, all that hold numbers.
-        weights: name of a reward -> its weight in the total; 1 where it is not named, as in TRL.
+        into: a folder that does not have a run yet.
+        rewards: the columns that are rewards; by default, all columns with numbers.
+        weights: name of a reward -> its weight in the total; by default 1, as in TRL.
 
     Raises:
-        NotARun: there are no such files in `source`.
-        RunError: `into` holds a run already, there is no such reward, or a file is not what TRL writes.
+        NotARun: `source` has no completions from TRL.
+        RunError: `into` already has a run, there is no such reward, or a file was not written by TRL.
     """
     target = Files.at(into)
     if target.parts(COMMITTING) or "run.json" in target.names(""):
-        raise RunError(f"{target.root} holds a run already: choose another folder, or delete it")
+        raise RunError(f"{target.root} already has a run: pass another folder, or delete it")
     paths = _paths(os.fspath(source))
     found, raw = _columns(paths)
     names = found if rewards is None else list(rewards)
     for name in (*names, *(weights or {})):
         if name not in found:
             there = ", ".join(found) or "none"
-            raise RunError(f"there is no reward {name!r} in {source}; there are: {there}.{near_miss(name, found)}")
+            raise RunError(f"no reward {name!r} in {source}; its rewards are: {there}.{near_miss(name, found)}")
     chosen = dict.fromkeys(names, 1.0) | dict(weights or {})
     title = os.path.basename(os.path.abspath(os.fspath(source)))
     with Recorder(into, title=title, patience=math.inf) as recorder:
@@ -79,12 +79,12 @@ def _paths(source: str) -> list[str]:
         if found:
             return found
     raise NotARun(
-        f"{source} holds no completions/completions_*.parquet: TRL writes them with GRPOConfig(log_completions=True)"
+        f"{source} has no completions/completions_*.parquet: train with GRPOConfig(log_completions=True) to write them"
     )
 
 
 def _columns(paths: list[str]) -> tuple[list[str], list[str]]:
-    """The rewards in any of the files: columns of numbers that are not TRL's own; and rewardkit's raw components."""
+    """Return the rewards in the files (columns of numbers that are not TRL's own), and rewardkit's raw components."""
     import pyarrow as pa
     import pyarrow.parquet as parquet
 
@@ -94,10 +94,10 @@ def _columns(paths: list[str]) -> tuple[list[str], list[str]]:
         try:
             schema = parquet.read_schema(path)
         except (OSError, pa.ArrowException) as error:
-            raise RunError(f"{path} cannot be read ({shorten(str(error))}): delete it and import the others") from error
+            raise RunError(f"{path} cannot be read ({shorten(str(error))}): delete it and try again") from error
         lacking = [name for name in _OWN[:3] if name not in schema.names]
         if lacking:
-            raise RunError(f"{path} has no column {lacking[0]!r}: it is not one of TRL's tables of completions")
+            raise RunError(f"{path} has no column {lacking[0]!r}, so TRL did not write it: move it out of the folder")
         for field in schema:
             is_number = any(test(field.type) for test in (pa.types.is_floating, pa.types.is_integer, pa.types.is_null))
             if field.name not in (*_OWN, "__index_level_0__") and is_number:
@@ -146,7 +146,7 @@ def _record(
 
 
 def _numbers(rows: pyarrow.Table, name: str) -> Any:
-    """(n,) NaN where a row has none."""
+    """Return (n,) the numbers of a column, NaN if there is none."""
     if name not in rows.column_names:
         return np.full(rows.num_rows, np.nan)
     return np.array([np.nan if value is None else value for value in rows[name].to_pylist()], dtype=np.float64)

@@ -1,6 +1,6 @@
-"""From older versions of the schema to the present one, while reading: what is on disk stays as it was.
+"""Migrations from older versions of the schema, while reading: the files on disk do not change.
 
-``MIGRATIONS[3]`` takes the tables and the run.json of version 3 and gives those of version 4.
+``MIGRATIONS[3]`` takes the tables and the run.json of version 3 and returns those of version 4.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ Info = dict[str, Any]
 Migration = Callable[[Tables, Info], tuple[Tables, Info]]
 
 MIGRATIONS: Mapping[int, Migration] = {}
-"""Version -> the step to the next one. There has been one version so far."""
+"""Version -> the migration to the next version. So far there is only one version."""
 
 
 def migrated(
     tables: Tables, info: Info, migrations: Mapping[int, Migration] | None = None, to: int = SCHEMA
 ) -> tuple[Tables, Info]:
-    """The tables and run.json of an older version as the present one has them."""
+    """Return the tables and run.json of an older version in the form of the current one."""
     steps = MIGRATIONS if migrations is None else migrations
     for version in range(int(info["schema"]), to):
         tables, info = steps[version](dict(tables), dict(info))

@@ -1,7 +1,7 @@
-"""Columns that follow the names of components: ``parts/<component>/<part>``, ``components/Judge``.
+"""Names of columns that contain names of components: ``parts/<component>/<part>``, ``components/Judge``.
 
-No two of them differ in case alone, because DuckDB takes such columns for one:
-``distinct(["terms/Judge", "terms/judge"])`` calls the second one ``terms/judge~10e86c65``.
+DuckDB ignores the case of column names, so no two names may differ only in case:
+``distinct(["terms/Judge", "terms/judge"])`` renames the second to ``terms/judge~10e86c65``.
 """
 
 from __future__ import annotations
@@ -15,24 +15,24 @@ _KINDS = ("components", "outcomes", "terms", "notes", "parts")
 
 
 def part_column(component: str, part: str) -> str:
-    """The column of a part; a ``/`` within either name is written ``%2F``, and ``%`` as ``%25``."""
+    """Return the column of a part; a ``/`` within either name is written ``%2F``, and ``%`` as ``%25``."""
     return f"parts/{_escaped(component)}/{_escaped(part)}"
 
 
 def component_and_part(column: str) -> tuple[str, str]:
-    """What `part_column` was told."""
+    """Return the arguments of `part_column` for its result."""
     component, _, part = column.removeprefix("parts/").rpartition("/")
     return _unescaped(component), _unescaped(part)
 
 
 def distinct(columns: Iterable[str], names: Iterable[str] = ()) -> dict[str, str]:
-    """Column -> how it is called so that no two differ in case alone.
+    """Return column -> unique name, so that no two names differ only in case.
 
-    Of names that do, the first in order stays plain, and the others end in ``~`` and a digest of the exact name. So one
-    that was renamed among others is known again.
+    Of such names, the first in order stays as it is, and the others get ``~`` and a digest of the exact name. A renamed
+    column therefore has the same name in any set of columns.
 
     Args:
-        names: of components and terms that the columns stand among, here or elsewhere.
+        names: further names of components and terms in the run.
     """
     found = {column: _exact(column) for column in columns}
     named: defaultdict[str | None, set[str]] = defaultdict(set)
@@ -58,16 +58,17 @@ def distinct(columns: Iterable[str], names: Iterable[str] = ()) -> dict[str, str
 
 
 def known_names(versions: Iterable[Mapping[str, Any]], kind: str) -> list[str]:
-    """The ``components`` or ``terms`` of some versions of a reward, as their files have them."""
+    """Return the names of ``components`` or ``terms`` in the files of some versions of a reward."""
     found = (name["name"] if isinstance(name, dict) else name for version in versions for name in version[kind])
     return [name.encode("utf-8", "backslashreplace").decode() for name in found]
 
 
 def selection(files: Mapping[str, Iterable[str]], spelling: Mapping[str, str]) -> str:
-    """The query for all rows of Parquet files, whose columns are renamed.
+    """Return the query for all rows of Parquet files, with renamed columns.
 
     Args:
         files: address in DuckDB -> columns.
+        spelling: column -> new name.
     """
     if all(spelling[column] == column for columns in files.values() for column in columns):
         return f"select * from read_parquet([{', '.join(map(_literal, files))}], union_by_name = true)"
@@ -87,7 +88,7 @@ def _quoted(column: str) -> str:
 
 
 def _exact(column: str) -> tuple[str, str, str | None] | None:
-    """Kind, name and part as the reward has them; None of a column that every table has."""
+    """Return kind, name and part as the reward names them; None for a column of the schema."""
     kind, slash, name = column.partition("/")
     if not slash or kind not in _KINDS:
         return None

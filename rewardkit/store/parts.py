@@ -1,6 +1,6 @@
-"""The files of a run, wherever they are: a local folder or any file system that fsspec knows.
+"""The files of a run, in a local folder or in any file system that fsspec supports.
 
-``Files.at("runs/x").put("scores/a001-r000-00000000.parquet", data)`` writes all of it or nothing.
+``Files.at("runs/x").put("scores/a001-r000-00000000.parquet", data)`` writes the whole file or nothing.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ if TYPE_CHECKING:
     import pyarrow
 
 _ROWS = {"scores": 1 << 14, "completions": 1 << 11}
-"""Rows of one row group: what is sorted by step or prompt is found without reading the rest."""
+"""Rows of a row group; small groups find sorted steps and prompts without reading the rest."""
 _TEXTS = ("completion", "messages", "prompt", "columns", "detail")
-"""Columns in which hardly anything comes twice: no dictionary."""
+"""Columns that rarely repeat a value, so they get no dictionary."""
 
 _CHANGED = ("mtime", "LastModified", "last_modified", "updated", "created", "ETag", "etag")
-"""Where file systems of fsspec say when, or to what, a file was changed."""
+"""The keys under which fsspec's file systems report a change of a file."""
 
 _EXTRAS = {name: name for name in ("s3", "gs", "gcs", "abfs", "http", "ssh", "sftp", "smb")}
 _EXTRAS |= {"s3a": "s3", "az": "abfs", "https": "http"}
-"""Protocol -> the extra of fsspec that brings it."""
+"""Protocol -> the extra of fsspec that supports it."""
 
 
 class Stamp(NamedTuple):
-    """Tells a file from another one that took its place."""
+    """The size and time of a file, to detect that another file replaced it."""
 
     size: int
     changed: object
@@ -41,7 +41,7 @@ class Stamp(NamedTuple):
 
 @dataclass(frozen=True)
 class Files:
-    """One run's files; names are relative to its folder."""
+    """The files of one run; names are relative to its folder."""
 
     system: fsspec.AbstractFileSystem
     root: str
@@ -49,11 +49,11 @@ class Files:
 
     @classmethod
     def at(cls, path: str | os.PathLike[str]) -> Files:
-        """From a path, or an address such as ``s3://bucket/runs/x``: whatever has no ``://`` is a path.
+        """Return the files at a path or an address such as ``s3://bucket/runs/x``; a text without ``://`` is a path.
 
         Raises:
-            RewardKitError: it is no text that UTF-8 can hold, or an address of an unknown kind.
-            MissingExtraError: fsspec, pyarrow or duckdb is not installed, or what fsspec needs for this address.
+            RewardKitError: the path is not valid UTF-8, or fsspec does not know the protocol.
+            MissingExtraError: fsspec, pyarrow or duckdb is not installed, or the package that fsspec needs here.
         """
         try:
             import duckdb  # noqa: F401
@@ -65,36 +65,38 @@ class Files:
         try:
             address.encode()
         except UnicodeEncodeError:
-            raise RewardKitError(f"a run's folder needs a name that is UTF-8, got {shorten(address)}") from None
+            raise RewardKitError(f"the folder of a run is not valid UTF-8: {shorten(address)}. Rename it") from None
         if "://" not in address:
-            # An absolute one: where a run is does not change with the working directory. fsspec would cut it at "::".
+            # Absolute, so that a change of the working directory does not matter. fsspec would split the path at "::".
             return cls(fsspec.filesystem("file"), os.path.abspath(address), True)
         try:
             system, root = fsspec.core.url_to_fs(address)
         except ImportError as error:
             raise MissingExtraError(_advice(address.split("://")[0], error)) from error
         except ValueError as error:
-            raise RewardKitError(f"{shorten(address)} is no address that fsspec can open: {error}") from error
+            raise RewardKitError(
+                f"fsspec cannot open {shorten(address)}: {error}. Pass a folder, or an address that fsspec supports"
+            ) from error
         local = "file" in ([system.protocol] if isinstance(system.protocol, str) else system.protocol)
         return cls(system, root.rstrip("/") or root, local)
 
     @property
     def location(self) -> str:
-        """From which `at` finds it again, whatever the working directory is by then."""
+        """The path or address to pass to `at` again; it does not depend on the working directory."""
         return self.root if self.local else str(self.system.unstrip_protocol(self.root))
 
     def path(self, name: str) -> str:
         return f"{self.root}/{name}"
 
     def address(self, name: str) -> str:
-        """Where DuckDB finds it."""
+        """Return the address of a file for DuckDB."""
         return self.path(name) if self.local else self.system.unstrip_protocol(self.path(name))
 
     def put(self, name: str, data: bytes, *, durable: bool = False) -> None:
-        """Writes a file whole or not at all.
+        """Write a whole file or nothing.
 
         Args:
-            durable: return only when it would outlive a power cut.
+            durable: return only when the file would survive a power cut.
         """
         path = self.path(name)
         if not self.local:
@@ -117,7 +119,7 @@ class Files:
             raise
 
     def claim(self, name: str, data: bytes) -> bool:
-        """Writes a file that must not be there yet; False where it is."""
+        """Write a file that must not exist yet; return False if it exists."""
         path = self.path(name)
         if not self.local:
             if self.system.exists(path):
@@ -137,12 +139,12 @@ class Files:
         return data
 
     def delete(self, name: str) -> None:
-        """Removes a file, if it is still there."""
+        """Remove a file, if it exists."""
         with contextlib.suppress(FileNotFoundError):
             self.system.rm_file(self.path(name))
 
     def names(self, folder: str) -> dict[str, Stamp]:
-        """The files in a folder and their stamps; nothing where there is no such folder."""
+        """Return the files in a folder with their stamps; empty if there is no such folder."""
         if self.local:
             try:
                 with os.scandir(self.path(folder)) as entries:
@@ -161,7 +163,7 @@ class Files:
         }
 
     def parts(self, table: str) -> dict[Part, Stamp]:
-        """The parts of a table and their stamps."""
+        """Return the parts of a table with their stamps."""
         found = {Part.read(name): stamp for name, stamp in self.names(table).items()}
         return {part: stamp for part, stamp in found.items() if part is not None}
 
@@ -169,10 +171,10 @@ class Files:
         self.put(name, (json.dumps(value, indent=1) + "\n").encode(), durable=True)
 
     def get_json(self, name: str) -> Any:
-        """What a file says in JSON.
+        """Return the content of a JSON file.
 
         Raises:
-            ValueError: it is none, or nested too deeply.
+            ValueError: it is not JSON, or nested too deeply.
         """
         try:
             return json.loads(self.get(name))
@@ -182,8 +184,8 @@ class Files:
 
 def _advice(protocol: str, error: ImportError) -> str:
     extra = _EXTRAS.get(protocol)
-    command = f": pip install 'fsspec[{extra}]'" if extra else ""
-    return f"reading and writing {protocol}:// needs another package{command} ({error})"
+    command = f". Install it: pip install 'fsspec[{extra}]'" if extra else ""
+    return f"reading and writing {protocol}:// needs another package ({error}){command}"
 
 
 def _stamp(entry: os.DirEntry[str]) -> Stamp:
@@ -195,7 +197,7 @@ def _stamp(entry: os.DirEntry[str]) -> Stamp:
 
 
 def encoded(name: str, table: pyarrow.Table) -> bytes:
-    """A table as the bytes of a Parquet file."""
+    """Return a table as the bytes of a Parquet file."""
     import pyarrow as pa
     import pyarrow.parquet as parquet
 
@@ -207,7 +209,7 @@ def encoded(name: str, table: pyarrow.Table) -> bytes:
 
 
 def decoded(data: bytes) -> pyarrow.Table:
-    """The table in the bytes of a Parquet file."""
+    """Return the table in the bytes of a Parquet file."""
     import pyarrow as pa
     import pyarrow.parquet as parquet
 

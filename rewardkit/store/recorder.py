@@ -1,6 +1,6 @@
-"""Writes a run to disk beside the training: ``Recorder("runs/x").record(record)`` hands over and returns at once.
+"""The recorder of a run: ``Recorder("runs/x").record(record)`` queues a batch and returns at once.
 
-A thread of its own makes the files. What goes wrong there is said aloud and counted, and never reaches the training.
+A separate thread writes the files. Its errors are logged and counted, but never reach the training.
 """
 
 from __future__ import annotations
@@ -31,34 +31,34 @@ from rewardkit.store.tables import tables_of
 
 _LOG = logging.getLogger("rewardkit")
 PATIENCE = 0.01
-"""The share of the time between two batches that a training waits for the disk."""
+"""The share of the time between two batches that a training may wait for the disk."""
 _WAITING = 8
-"""Batches that may wait for the thread."""
+"""The most batches that wait for the thread."""
 _EXIT_SECONDS = 60.0
-"""How long the end of the process waits for what is not written yet."""
+"""How long the process waits at its end for unwritten batches."""
 
 _Item = tuple[int, Record]
 
 
 class NotAFolder(RewardKitError, NotADirectoryError):
-    """A file stands where a run should be recorded."""
+    """The path of a recording is a file."""
 
 
 class Recorder:
     """Records the batches of one rank of one training process.
 
     Args:
-        path: the run's folder, or an address that fsspec knows.
-        attempt: how many times a process has started to train on this folder; None begins the next one.
-        rank: of this process.
-        title: what a person calls the run.
-        compact_every: batches that are put together to one part; 0 leaves all as they are.
-        patience: the share of the time between two batches that `record` may wait before it drops one; ``math.inf``:
-            it waits as long as it takes.
+        path: the folder of the run, or an address that fsspec supports.
+        attempt: the number of this training process on the folder; None begins the next attempt.
+        rank: the rank of this process.
+        title: a title for the run.
+        compact_every: the number of batches to join into one part; 0 joins none.
+        patience: the share of the time between two batches that `record` may wait before it drops a batch;
+            ``math.inf`` waits as long as necessary.
 
     Raises:
         MissingExtraError: the extra ``store`` is not installed.
-        OSError: the folder cannot be written; `NotAFolder` where it is a file.
+        OSError: the folder cannot be written; `NotAFolder` if it is a file.
     """
 
     def __init__(
@@ -95,15 +95,15 @@ class Recorder:
         atexit.register(self.close, finished=False)
 
     def record(self, record: Record) -> None:
-        """Hands over one batch; drops it, with a warning, where the disk cannot keep up.
+        """Queue one batch; drop it, with a warning, if the disk is too slow.
 
         Raises:
-            RewardTypeError: it is no `Record`.
+            RewardTypeError: `record` is not a `Record`.
         """
         if not isinstance(record, Record):
             raise RewardTypeError(
-                "a batch is recorded as a Record(table, version, ...) of rewardkit.store.records, whose table is what "
-                f"rk.score gives, got {shorten(record)}"
+                f"expected a Record, got {shorten(record)}. Pass a rewardkit.store.records.Record(table, version, ...) "
+                "with the table of rk.score"
             )
         if os.getpid() != self._process or not (len(record.table) or record.logged):
             return
@@ -119,8 +119,8 @@ class Recorder:
                 self.dropped += 1
                 if worth_reporting(self.dropped):
                     _LOG.warning(
-                        "%s: the disk is slower than the training: %d batches were not recorded so far. Record to a "
-                        "faster disk (record=...): a training waits for it at most %g of the time between two batches.",
+                        "%s: the disk is too slow: %d batches were not recorded so far. Record to a faster disk "
+                        "(record=...): a training waits for at most %g of the time between two batches.",
                         self.files.root,
                         self.dropped,
                         self.patience,
@@ -128,7 +128,7 @@ class Recorder:
             self._last = time.monotonic()
 
     def flush(self, timeout: float | None = None) -> bool:
-        """Waits until all that was handed over is written; False where that took longer than `timeout` seconds."""
+        """Wait until all queued batches are written; return False if that takes longer than `timeout` seconds."""
         if os.getpid() != self._process:
             return True
         until = math.inf if timeout is None else time.monotonic() + timeout
@@ -141,12 +141,12 @@ class Recorder:
         return True
 
     def finish(self, timeout: float | None = None) -> None:
-        """Writes what is left, and says that the training has come to its end; more may follow (an evaluation)."""
+        """Write all queued batches and mark the training as finished; more batches may follow (an evaluation)."""
         if os.getpid() == self._process and self.flush(timeout) and self.rank == 0:
             self._guarded(_mark, self.files, "finished")
 
     def close(self, *, finished: bool = True) -> None:
-        """Writes what is left, and marks the run as finished, or as one that was stopped."""
+        """Write all queued batches, and mark the run as finished or stopped."""
         with self._lock:
             if os.getpid() != self._process or self._closed:
                 return
@@ -155,7 +155,7 @@ class Recorder:
         atexit.unregister(self.close)
         if not self.flush(_EXIT_SECONDS):
             _LOG.warning(
-                "%s: %d batches could not be written within %g s and are lost.",
+                "%s: %d batches could not be written within %g s and are lost. Record to a faster disk.",
                 self.files.root,
                 self._queue.unfinished_tasks,
                 _EXIT_SECONDS,
@@ -171,7 +171,7 @@ class Recorder:
         self.close(finished=kind is None)
 
     def _write(self) -> None:
-        """What the thread does; it ends with the recorder, whatever happens in between."""
+        """Write queued batches until the recorder closes; this is the thread's function."""
         self._guarded(tidy, self.files, self.attempt, self.rank, self._every)
         while (item := self._queue.get()) is not None:
             try:
@@ -188,13 +188,13 @@ class Recorder:
     def _guarded(self, step: Any, *arguments: Any) -> None:
         try:
             step(*arguments)
-        except BaseException as error:  # not an Exception: a panic in what a column holds, or someone who ends training
+        except BaseException as error:  # also a panic of a library, or an interrupt
             if not isinstance(error, Exception) and threading.current_thread() is not self._thread:
                 raise
             self._failures += 1
             if worth_reporting(self._failures):
                 _LOG.warning(
-                    "%s: recording failed (%s, %d times so far): %s. Training goes on%s",
+                    "%s: recording failed (%s, %d times so far): %s. Training continues%s",
                     self.files.root,
                     getattr(step, "__name__", "writing").strip("_").replace("_", " "),
                     self._failures,
@@ -227,8 +227,8 @@ class Recorder:
         name = f"versions/{version.fingerprint}.json"
         if os.path.basename(name) not in self.files.names("versions"):
             components = [
-                {"name": one.name, "bounds": [_finite(bound) for bound in one.bounds], "kind": one.kind}
-                for one in version.components
+                {"name": part.name, "bounds": [_finite(bound) for bound in part.bounds], "kind": part.kind}
+                for part in version.components
             ]
             self.files.put_json(
                 name,
@@ -245,13 +245,13 @@ class Recorder:
 
 
 def next_attempt(path: str | os.PathLike[str]) -> int:
-    """Begins another attempt on a run's folder and gives its number: 1 where there was none. For the main rank."""
+    """Begin the next attempt on the folder of a run and return its number, from 1; call it on the main rank only."""
     files = _folder(path)
     claimed = [int(name[1:4]) for name in files.names("attempts") if name[:1] == "a" and name[1:4].isdigit()]
     written = [part.attempt for part in files.parts(COMMITTING)]
     attempt = 1 + max([0, *claimed, *written])
-    said = json.dumps({"attempt": attempt, "started": _now(), "host": socket.gethostname(), "process": os.getpid()})
-    while not files.claim(f"attempts/a{attempt:03d}.json", said.encode()):
+    content = json.dumps({"attempt": attempt, "started": _now(), "host": socket.gethostname(), "process": os.getpid()})
+    while not files.claim(f"attempts/a{attempt:03d}.json", content.encode()):
         attempt += 1
     return attempt
 
@@ -259,12 +259,12 @@ def next_attempt(path: str | os.PathLike[str]) -> int:
 def _folder(path: str | os.PathLike[str]) -> Files:
     files = Files.at(path)
     if files.local and os.path.isfile(files.root):
-        raise NotAFolder(f"{files.root} is a file, and a run is recorded to a folder: give it another name")
+        raise NotAFolder(f"{files.root} is a file, but a run is recorded to a folder: pass another path")
     return files
 
 
 def _begin(files: Files, title: str) -> None:
-    """Writes run.json where there is none; takes the mark of its end away where there is one."""
+    """Write run.json if there is none; remove the mark of a finished or stopped training."""
     try:
         info = files.get_json("run.json")
     except (FileNotFoundError, ValueError):
@@ -279,7 +279,7 @@ def _begin(files: Files, title: str) -> None:
 
 
 def _mark(files: Files, ending: str) -> None:
-    """Notes the time at which the run has ``finished`` or ``stopped``."""
+    """Write the time at which the run ``finished`` or ``stopped``."""
     info = files.get_json("run.json")
     if isinstance(info, dict) and "finished" not in info:
         files.put_json("run.json", {**info, ending: _now()})
@@ -295,7 +295,7 @@ def _finite(bound: float) -> float | None:
 
 def _advice(error: BaseException) -> str:
     if isinstance(error, PermissionError):
-        return "; give this user the right to write there."
+        return ". Give this user permission to write there."
     if isinstance(error, OSError):
-        return "; make room or mend the disk: what comes after that is recorded again."
-    return " without this batch in its record. This is a fault of rewardkit: please report it."
+        return ". Free some space or fix the disk: later batches are recorded again."
+    return ", but this batch is not recorded. This is a bug in rewardkit: please report it."

@@ -1,6 +1,6 @@
-"""What one scored batch hands to the store: plain references, of which nothing is computed yet.
+"""The data of one scored batch for the store: plain references, nothing is computed yet.
 
-``Record.of(table, version, step=3)`` is enough; what is not known stays None.
+``Record(table, version, step=3)`` is enough; unknown values stay None.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from rewardkit.core.errors import RewardKitError, shorten
 
 @dataclass(frozen=True, slots=True)
 class ComponentDescription:
-    """A component as the record knows it: its name, its bounds and what kind of reward it is."""
+    """The description of a component: its name, its bounds and its kind of reward."""
 
     name: str
     bounds: tuple[float, float] = (float("-inf"), float("inf"))
@@ -29,7 +29,7 @@ class ComponentDescription:
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """A reward as it was at one time; `fingerprint` stands on every row that it scored."""
+    """One version of a reward; every row that it scored has its `fingerprint`."""
 
     fingerprint: str
     reward: str = ""
@@ -39,21 +39,22 @@ class Version:
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[A-Za-z0-9_-]{1,64}", self.fingerprint):
             raise RewardKitError(
-                f"a fingerprint names a file: 1 to 64 letters, digits, - and _, got {shorten(self.fingerprint)}"
+                f"the fingerprint names a file: pass 1 to 64 letters, digits, - and _, got {shorten(self.fingerprint)}"
             )
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """Something that was printed, logged or went wrong while a batch was scored; or that took long.
+    """Something that happened while a batch was scored: output, a log line, a fault, or a slow call.
 
     Attributes:
         kind: ``print``, ``log``, ``warning``, ``fault`` or ``slow``.
         level: ``debug``, ``info``, ``warning`` or ``error``.
-        row: of the batch, where it belongs to one completion.
+        row: the row of the batch, if the line belongs to one completion.
         detail: a traceback.
         count: how often it happened in this batch.
-        time: seconds since 1970; None for the batch's own.
+        seconds: the duration of a slow call.
+        time: seconds since 1970; None for the time of the batch.
     """
 
     message: str
@@ -69,7 +70,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Logged:
-    """What a trainer logged of a step (loss, learning rate, ...); it is known only after the batch of that step."""
+    """The trainer's metrics of a step (loss, learning rate, ...), which it logs after the batch of that step."""
 
     step: int
     training: bool
@@ -81,13 +82,13 @@ class Record:
     """One scored batch of n completions on one rank.
 
     Attributes:
-        completions: n texts or lists of messages, as the trainer gave them.
-        completion_ids: n sequences of token ids; their lengths are recorded.
+        completions: n texts or lists of messages, as passed by the trainer.
+        completion_ids: n sequences of token ids; only their lengths are recorded.
         columns: name -> n values of the example columns.
-        groups: (n,) which completions were sampled from the same prompt.
-        advantages: (n,) NaN where unknown.
-        metrics: numbers that hold for the whole batch.
-        logged: numbers of steps before.
+        groups: (n,) the number of each completion's group.
+        advantages: (n,) NaN if unknown.
+        metrics: numbers of the whole batch.
+        logged: the trainer's metrics of earlier steps.
         time: seconds since 1970.
     """
 
@@ -120,10 +121,10 @@ class Record:
         }
         for name, values in lengths.items():
             if values is not None and len(values) != size:
-                raise RewardKitError(f"a record of {size} completions has {len(values)} {name}")
+                raise RewardKitError(f"a record of {size} completions has {len(values)} {name}: pass {size}")
 
     def kept(self) -> Record:
-        """The same, safe from what its owner may change later; of token ids only their number is kept."""
+        """Return a copy that later changes by the caller do not affect; token ids are reduced to their number."""
         ids = None if self.completion_ids is None else [range(len(row)) for row in self.completion_ids]
         return replace(
             self,

@@ -1,8 +1,8 @@
-"""Which rows count where a training was resumed: ``superseded(cursor)["scores"]`` is true of those that do not.
+"""Superseded rows of resumed trainings: the condition ``superseded(cursor)["scores"]`` is true for them.
 
-Rows of an attempt are superseded from the step on at which a later attempt began to train. What is evaluated after
-step 3 is recorded at step 3, at which a training that resumes from there begins: it stays, unless the later attempt
-evaluated there too.
+The rows of an attempt are superseded from the first step that a later attempt trains. An evaluation after step 3 is
+recorded at step 3, where a training that resumes from there begins: it stays, unless the later attempt also evaluates
+there.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     import duckdb
 
 _OF_TRAINING = "row(attempt, rank, part) not in (select row(attempt, rank, part) from parts.evaluations)"
-"""Of the tables that do not say it themselves."""
+"""The condition for tables without the column ``training``."""
 
 
 def superseded(cursor: duckdb.DuckDBPyConnection) -> Mapping[str, str]:
-    """The conditions of the tables that have superseded rows."""
+    """Return table -> condition for its superseded rows; empty if there are none."""
     found = cursor.execute(
         """select attempt, first, first + (count(*) filter (not training and step = first) = 0)::int
            from everything.scores join (

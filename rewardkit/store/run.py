@@ -1,4 +1,4 @@
-"""Reads a recorded run, also while it is being written.
+"""Reading a recorded run, also while it is being written.
 
 ``rk.open_run("runs/x").sql("select step, avg(total) from scores group by step order by step").df()`` is a curve.
 """
@@ -43,20 +43,20 @@ VERSIONS = (
 )
 """The version of the reward that scored each batch."""
 _STILL = 60.0
-"""A run that has not written for so many seconds (or five times its usual pause) has stopped."""
+"""A run that has not written for this many seconds (or five times its usual pause) has stopped."""
 _USUAL = 5.0
 _KEPT: list[object] = []
-"""DuckDB before 2.0 closes a connection under its relations, once nobody else holds it."""
+"""Open connections: DuckDB before 2.0 would close them although relations still use them."""
 
 
 def open_run(path: str | os.PathLike[str]) -> Run:
-    """The run recorded in a folder, or at an address that fsspec knows.
+    """Open the run recorded in a folder, or at an address that fsspec supports.
 
-    ``rk.open_run("runs/x").scores().df()``: a row per completion.
+    ``rk.open_run("runs/x").scores().df()`` has a row per completion.
 
     Raises:
-        NotARun: there is none.
-        RunError: it was written by a newer rewardkit.
+        NotARun: there is no run.
+        RunError: a newer rewardkit wrote it.
         MissingExtraError: the extra ``store`` is not installed.
     """
     return Run(Files.at(path))
@@ -65,7 +65,7 @@ def open_run(path: str | os.PathLike[str]) -> Run:
 class Run:
     """A recorded run: its tables as DuckDB relations (``.df()``, ``.pl()``, ``.to_arrow_table()``, ``.fetchall()``).
 
-    It is what it was when it was opened; `refresh` sees what was written since.
+    It does not change after it is opened; call `refresh` to see what was written since.
     """
 
     def __init__(self, files: Files) -> None:
@@ -81,12 +81,13 @@ class Run:
         if not files.local:
             if _is_old_duckdb():
                 raise RunError(
-                    f"reading {files.root} from {files.system.protocol} needs duckdb 2.0 or newer: older ones may hang "
-                    f"(this is {duckdb.__version__}): pip install --upgrade duckdb, or copy the run to a local folder"
+                    f"reading {files.root} from {files.system.protocol} needs duckdb 2.0 or newer; older versions may "
+                    f"hang (this is {duckdb.__version__}). Upgrade: pip install --upgrade duckdb. Or copy the run to a "
+                    "local folder"
                 )
             self._connection.register_filesystem(files.system)
         self._connection.execute("create schema parts; create schema everything")
-        with contextlib.suppress(duckdb.Error):  # older ones have no such setting
+        with contextlib.suppress(duckdb.Error):  # older versions do not have this setting
             self._connection.execute("set parquet_metadata_cache = true")
         self._sources: dict[str, object] = {}
         self.refresh()
@@ -95,12 +96,12 @@ class Run:
         return f"Run({self.files.root!r})"
 
     def refresh(self) -> None:
-        """Sees what was written since."""
+        """Read what was written since the run was opened or refreshed."""
         import duckdb
 
         with self._lock:
             info = described(self.files, self._migrations)
-            if info["id"] != self.info["id"]:  # another run stands where this one was
+            if info["id"] != self.info["id"]:  # another run replaced this one
                 self._snapshot = Snapshot(self.files)
             self.info = info
             self._versions = versions_of(self.files)
@@ -115,10 +116,13 @@ class Run:
                 self._build()
 
     def sql(self, query: str, parameters: Iterable[Any] | None = None) -> duckdb.DuckDBPyRelation:
-        """The result of a query over ``scores``, ``completions``, ``prompts``, ``metrics``, ``logs``, ``versions``.
+        """Run a query over ``scores``, ``completions``, ``prompts``, ``metrics``, ``logs``, ``versions``.
 
-        They have no superseded rows; ``everything.scores`` and so on have them too. Columns with a sign in their name
-        stand in double quotes: ``run.sql('select step, avg("components/number") from scores group by step')``.
+        These tables have no superseded rows; ``everything.scores`` and so on also have those. Put column names with a
+        slash in double quotes: ``run.sql('select step, avg("components/number") from scores group by step')``.
+
+        Raises:
+            RunError: `query` is not a single select statement.
         """
         import duckdb
 
@@ -132,61 +136,62 @@ class Run:
             return self._executed(query, parameters)
 
     def scores(self, *, training: bool | None = True, superseded: bool = False) -> duckdb.DuckDBPyRelation:
-        """A row per completion: step, total, components, terms, outcomes.
+        """Return a row per completion: step, total, components, terms, outcomes.
 
         Args:
-            training: True: training batches; False: evaluation; None: both.
-            superseded: also the rows that an attempt resumed from an earlier step has trained anew.
+            training: True for training batches, False for evaluations, None for both.
+            superseded: also return rows of steps that a resumed training trained again.
         """
         return self._table("scores", {"training": training}, superseded)
 
     def completions(
         self, prompt: str | None = None, step: int | None = None, *, superseded: bool = False
     ) -> duckdb.DuckDBPyRelation:
-        """The texts of all completions, or of those of one prompt, or of one step.
+        """Return the texts of all completions, or of those of one prompt or one step.
 
-        ``run.completions(run.prompts().fetchall()[0][0]).df()`` are those of one prompt.
+        ``run.completions(run.prompts().fetchall()[0][0]).df()`` has those of one prompt.
 
         Args:
-            prompt: its id, which stands as ``prompt_id`` in `scores` and in `prompts`.
-            superseded: also those that an attempt resumed from an earlier step has trained anew.
+            prompt: the id of a prompt: ``prompt_id`` in `scores` and `prompts`.
+            step: the number of a step.
+            superseded: also return rows of steps that a resumed training trained again.
 
         Raises:
-            RunError: this run has no such prompt, or `step` is no number.
+            RunError: the run has no such prompt, or `step` is not a whole number.
         """
         try:
             number = None if step is None else operator.index(step)
         except TypeError:
             raise RunError(
-                f"step is the number of one step, got {shorten(step)}; for several, "
-                'run.completions().filter("step in (1, 2)") narrows the table'
+                f"step must be the number of one step, got {shorten(step)}. For several steps, use "
+                'run.completions().filter("step in (1, 2)")'
             ) from None
         if prompt is not None:
             self._check_prompt(prompt)
         return self._table("completions", {"prompt_id": prompt, "step": number}, superseded)
 
     def _check_prompt(self, prompt: str) -> None:
-        known = "select prompt_id from prompts where prompt_id = ? or prompt = ? limit 1"
-        found = self.sql(known, [str(prompt), str(prompt)]).fetchall()
+        query = "select prompt_id from prompts where prompt_id = ? or prompt = ? limit 1"
+        found = self.sql(query, [str(prompt), str(prompt)]).fetchall()
         if (prompt,) in found:
             return
         if found:
             raise RunError(
-                f"{shorten(prompt)} is the text of a prompt; completions(prompt=...) takes its id: {found[0][0]!r}"
+                f"{shorten(prompt)} is the text of a prompt, but completions() takes its id: pass {found[0][0]!r}"
             )
-        there = [one for (one,) in self.sql("select prompt_id from prompts limit 100000").fetchall()]
+        known = [known_id for (known_id,) in self.sql("select prompt_id from prompts limit 100000").fetchall()]
         raise RunError(
-            f"no prompt of {self.files.root} has the id {shorten(prompt)}.{near_miss(prompt, there)} "
-            "run.prompts() has the ids of all of them"
+            f"{self.files.root} has no prompt with the id {shorten(prompt)}.{near_miss(prompt, known)} "
+            "Find the ids in run.prompts()"
         )
 
     def prompts(self) -> duckdb.DuckDBPyRelation:
-        """A row per prompt: its id, text and example columns."""
+        """Return a row per prompt: its id, text and example columns."""
         return self._table("prompts", {}, True)
 
     def metrics(self, *, training: bool | None = True, superseded: bool = False) -> duckdb.DuckDBPyRelation:
-        """Numbers of whole batches: name, value, and the version of the reward that was in force."""
-        # What a step that generated nothing logs belongs to the last one that did.
+        """Return the numbers of whole batches: name, value, and the current version of the reward."""
+        # Metrics of a step without a batch belong to the last step that has one.
         return self._cursor.sql(
             "select metrics.*, batches.version from "
             f"({_selected('metrics', {'training': training}, superseded)}) as metrics asof left join "
@@ -196,41 +201,41 @@ class Run:
         )
 
     def logs(self, *, superseded: bool = False) -> duckdb.DuckDBPyRelation:
-        """What was printed, logged, went wrong or was slow while scoring, and the version of the reward that scored."""
+        """Return output, log lines, faults and slow calls during scoring, with the version of the reward."""
         return self._cursor.sql(
             f"select logs.*, batches.version from ({_selected('logs', {}, superseded)}) as logs left join {VERSIONS} "
             "using (attempt, rank, part)"
         )
 
     def versions(self) -> duckdb.DuckDBPyRelation:
-        """A row per version of the reward."""
+        """Return a row per version of the reward."""
         return self._cursor.sql("select * from versions order by first_step, seen")
 
     def compare(self, other: Run | str | os.PathLike[str], *, training: bool = True) -> duckdb.DuckDBPyRelation:
-        """The means of both runs per step; see ``rk.compare_runs``."""
+        """Compare the means of both runs per step; see ``rk.compare_runs``."""
         from rewardkit.store.comparison import compare_runs
 
         return compare_runs(self, other, training=training)
 
     @property
     def components(self) -> list[str]:
-        """The names of all components, of any version."""
+        """The names of the components of all versions."""
         return self._names("components/")
 
     @property
     def terms(self) -> list[str]:
-        """The names of all terms, of any version."""
+        """The names of the terms of all versions."""
         return self._names("terms/")
 
     @property
     def steps(self) -> list[int]:
-        """The training steps there are, in order."""
+        """The training steps, in order."""
         query = "select distinct step from scores where training order by step"
         return [step for (step,) in self.sql(query).fetchall()]
 
     @property
     def state(self) -> str:
-        """``finished`` (the training came to its end), ``stopped`` (it did not) or ``running``."""
+        """``finished``, ``stopped`` (before the end of the training) or ``running``."""
         for ending in ("finished", "stopped"):
             if ending in self.info:
                 return ending
@@ -256,7 +261,7 @@ class Run:
         cursor = self._cursor
         statements = cursor.extract_statements(query)
         if [statement.type.name for statement in statements] != ["SELECT"]:
-            raise RunError(f"a run is read only, and this is not one query: {shorten(query)}")
+            raise RunError(f"a run is read only: pass a single select statement, got {shorten(query)}")
         found = cursor.sql(query, params=None if parameters is None else list(parameters)).arrow()
         return cursor.from_arrow(found if hasattr(found, "num_rows") else found.read_all())
 
@@ -270,7 +275,7 @@ class Run:
         return list(dict.fromkeys(column[len(prefix) :] for column in spelling.values()))
 
     def _build(self) -> None:
-        """Makes the tables of the snapshot, all at once."""
+        """Define the tables of the snapshot, all in one transaction."""
         cursor = self._connection.cursor()
         try:
             cursor.execute("begin")
@@ -318,7 +323,7 @@ class Run:
         return glob.escape(address) if self.files.local else address
 
     def _migrate(self, cursor: duckdb.DuckDBPyConnection) -> None:
-        """Reads all of an older run and brings it to the present version."""
+        """Read the whole of an older run and migrate it to the current version."""
         tables: dict[str, pyarrow.Table] = {}
         for name in TABLES:
             wide = [decoded(self.files.get(f"{name}/{part.name}")) for part in self._snapshot.wide[name]]
@@ -330,7 +335,7 @@ class Run:
 
 
 def _seconds(moment: object) -> float:
-    """Since 1970; 0 where it is no time."""
+    """Return the seconds since 1970, or 0 if `moment` is not a time."""
     try:
         return datetime.datetime.fromisoformat(str(moment)).timestamp()
     except (ValueError, OverflowError):
@@ -338,7 +343,7 @@ def _seconds(moment: object) -> float:
 
 
 def _is_old_duckdb() -> bool:
-    """Before 2.0: relations do not keep their connection, and files of fsspec may block for ever."""
+    """Whether DuckDB is older than 2.0: relations do not keep their connection, and fsspec files may hang."""
     import duckdb
 
     return int(duckdb.__version__.split(".")[0]) < 2

@@ -1,7 +1,7 @@
-"""What a recorded run looks like on disk: tables, columns, names of parts.
+"""The format of a recorded run on disk: tables, columns, names of parts.
 
 ``scores/a001-r000-00000012.parquet`` holds batch 12 of rank 0, written by the first training process on this folder;
-``scores/a001-r000-00000000-00000099.parquet`` is what batches 0 to 99 became when they were put together.
+``scores/a001-r000-00000000-00000099.parquet`` holds batches 0 to 99 after they were joined.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 SCHEMA = 1
-"""The version of all that follows."""
+"""The version of this format."""
 
 KEY = ("attempt", "rank", "part", "row")
-"""Together the name of one completion."""
+"""The columns that together identify a completion."""
 
 _KEY = {"attempt": "int16", "rank": "int16", "part": "int32", "row": "int32"}
 _BATCH = {name: _KEY[name] for name in ("attempt", "rank", "part")}
@@ -58,10 +58,10 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
         "seconds": "float64",
     },
 }
-"""Table -> column -> type, those that every part has; the others follow the names of components."""
+"""Table -> column -> type of the columns in every part; further columns have the names of components."""
 
 COMMITTING = "scores"
-"""The table whose part is written last: without it, the batch was not recorded."""
+"""The table whose part is written last; without that part, the batch was not recorded."""
 
 TABLES = tuple(COLUMNS)
 
@@ -70,7 +70,7 @@ _NAME = re.compile(r"a(\d{3,})-r(\d{3,})-(\d{8,})(?:-(\d{8,}))?\.parquet")
 
 @dataclass(frozen=True, slots=True, order=True)
 class Part:
-    """The batches from `first` to `last` of one process, as one file in the folder of each table."""
+    """The batches `first` to `last` of one process: one file in the folder of each table."""
 
     attempt: int
     rank: int
@@ -79,7 +79,7 @@ class Part:
 
     @classmethod
     def read(cls, name: str) -> Part | None:
-        """From the name of a file; None where it names no part."""
+        """Return the part that a file name stands for; None if it is not the name of a part."""
         found = _NAME.fullmatch(name)
         if found is None:
             return None
@@ -93,17 +93,17 @@ class Part:
 
     @property
     def wide(self) -> bool:
-        """Whether it was put together of several."""
+        """Whether it was joined from several parts."""
         return self.last > self.first
 
     def covers(self, other: Part) -> bool:
-        """Whether all of `other` is in here too."""
+        """Whether this part contains all batches of `other`."""
         same = (self.attempt, self.rank) == (other.attempt, other.rank)
         return same and self.first <= other.first and other.last <= self.last
 
 
 def widest(parts: Iterable[Part]) -> list[Part]:
-    """`parts` without those that another one covers, in order."""
+    """Return `parts`, sorted, without those that another part covers."""
     kept: list[Part] = []
     for part in sorted(set(parts), key=lambda part: (part.attempt, part.rank, part.first, -part.last)):
         if not kept or not kept[-1].covers(part):
@@ -112,7 +112,7 @@ def widest(parts: Iterable[Part]) -> list[Part]:
 
 
 def within(parts: Iterable[Part], committed: Iterable[Part]) -> list[Part]:
-    """The widest of `parts` that lie wholly within one of the `committed` ones, which do not overlap."""
+    """Return the widest of `parts` that lie within one of the `committed` parts, which do not overlap."""
     inside = []
     frames = iter(sorted(committed))
     frame = next(frames, None)

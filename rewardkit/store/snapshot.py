@@ -1,7 +1,7 @@
-"""Which files of a run are to be read now, though others are being written, replaced or were cut off.
+"""The set of files to read, while others are being written or replaced, or are damaged.
 
-A part counts once its scores are there. What a compaction replaces is held in memory until the wide part is seen, so
-nothing that a reader has found can vanish under it.
+A part counts once its scores are written. Parts that a compaction may replace are held in memory until the wide part
+appears, so that no data disappears while it is read.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _File = tuple[str, Part]
 
 @dataclass
 class Snapshot:
-    """What a reader knows of a run's parts; `look` brings it up to date."""
+    """The parts of a run that a reader knows; `look` updates them."""
 
     files: Files
     wide: dict[str, list[Part]] = field(default_factory=dict)
@@ -35,19 +35,19 @@ class Snapshot:
     _broken: dict[_File, Stamp] = field(default_factory=dict)
 
     def look(self) -> None:
-        """Lists the parts and reads the new ones that may be replaced later."""
+        """List the parts, and read the new ones that may be replaced later."""
         for _ in range(_TRIES):
             found = self._listed()
             try:
                 while not self._checked(found):
                     pass
-            except FileNotFoundError:  # put together meanwhile
+            except FileNotFoundError:  # they were joined in the meantime
                 continue
             return
-        raise FileNotFoundError(f"{self.files.root}: parts disappear faster than they can be read")
+        raise FileNotFoundError(f"{self.files.root}: parts disappear faster than they can be read. Try again")
 
     def doubt(self) -> bool:
-        """Reads every wide part whole, where one of them cannot be read; whether there was such a one."""
+        """Read every wide part completely, and skip damaged ones; return whether there are any."""
         before = len(self._broken)
         found = self._listed()
         for table, parts in self.wide.items():
@@ -62,15 +62,15 @@ class Snapshot:
         return len(self._broken) > before
 
     def columns(self, table: str) -> dict[Part, list[str]]:
-        """The wide parts of a table and their columns."""
+        """Return the wide parts of a table with their columns."""
         return {part: self._columns[table, part] for part in self.wide[table]}
 
     def tables(self, table: str) -> list[pyarrow.Table]:
-        """The narrow parts of a table."""
+        """Return the narrow parts of a table."""
         return [self._held[table, part] for part in self.narrow[table]]
 
     def _listed(self) -> dict[str, dict[Part, Stamp]]:
-        """The parts of all tables at one time: none was put together while they were listed."""
+        """Return the parts of all tables, listed again if a compaction happened in between."""
         for _ in range(_TRIES):
             scores = self.files.parts(COMMITTING)
             found = {COMMITTING: scores, **{table: self.files.parts(table) for table in TABLES[1:]}}
@@ -80,7 +80,7 @@ class Snapshot:
         return found
 
     def _checked(self, found: Mapping[str, Mapping[Part, Stamp]]) -> bool:
-        """Chooses the parts and reads what is new; False where one was broken, so that others may stand in."""
+        """Choose the parts and read new ones; return False if one is damaged, so that other parts can be chosen."""
         usable = {
             table: [part for part, stamp in parts.items() if self._broken.get((table, part)) != stamp]
             for table, parts in found.items()
@@ -122,10 +122,10 @@ class Snapshot:
     def _skip(self, file: _File, stamp: Stamp, error: Exception) -> None:
         table, part = file
         self._broken[file] = stamp
-        said = f"{type(error).__name__}: {error}"
+        reason = f"{type(error).__name__}: {error}"
         warnings.warn(
-            f"{self.files.path(f'{table}/{part.name}')} cannot be read ({stamp.size} bytes; {said}) and is left out. "
-            "Files are cut off when a machine loses power; delete it to be rid of this warning.",
+            f"{self.files.path(f'{table}/{part.name}')} cannot be read ({stamp.size} bytes; {reason}) and is "
+            "skipped. A power failure can truncate files. Delete it to stop this warning.",
             RewardKitWarning,
             stacklevel=2,
         )

@@ -1,4 +1,4 @@
-"""From a Record to the five Arrow tables of its part.
+"""The five Arrow tables of a Record.
 
 ``tables_of(record, attempt=1, rank=0, part=12, known=set())["scores"].num_rows`` is the number of its completions.
 """
@@ -28,10 +28,10 @@ _OUTCOMES = [str(outcome) for outcome in Outcome]
 
 
 def tables_of(record: Record, *, attempt: int, rank: int, part: int, known: set[str]) -> dict[str, pyarrow.Table]:
-    """All tables of one batch; those without rows are left out, but for the one that commits it.
+    """Return the tables of one batch, without empty ones except the table that commits it.
 
     Args:
-        known: the prompts that were written before; those of this batch are added.
+        known: the prompts that were written before; the prompts of this batch are added.
     """
     size = len(record.table)
     step = part if record.step is None else record.step
@@ -70,7 +70,7 @@ def _scores(record: Record) -> Columns:
 
 
 def _runs(record: Record) -> Numbers:
-    """The groups where nobody told them: runs of one prompt."""
+    """Return the groups if the trainer did not pass them: runs of the same prompt."""
     prompts = list(map(identity, record.prompts or [None] * len(record.table)))
     starts = [row > 0 and prompts[row] != prompts[row - 1] for row in range(len(prompts))]
     return np.cumsum(starts, dtype=np.int64)
@@ -108,7 +108,7 @@ def _logs(record: Record) -> Columns:
 
 
 def _prompts(record: Record, step: int, known: set[str]) -> tuple[list[str], Columns]:
-    """(n,) the prompt of each row, and the table of those that are new."""
+    """Return the prompt id of each row (n,), and the table of the new prompts."""
     prompts = list(record.prompts if record.prompts is not None else [None] * len(record.table))
     values = {name: list(column) for name, column in record.columns.items()}
     cells = Cells()
@@ -119,11 +119,11 @@ def _prompts(record: Record, step: int, known: set[str]) -> tuple[list[str], Col
         key = tuple(map(identity, (prompt, *others)))
         if key not in written:
             columns = cells.row(dict(zip(values, others, strict=True)))
-            said = prompt if isinstance(prompt, str) else cells.json(prompt)
-            written[key] = hashlib.sha256(writable(f"{said}\0{columns}").encode()).hexdigest()[:16]
+            text = prompt if isinstance(prompt, str) else cells.json(prompt)
+            written[key] = hashlib.sha256(writable(f"{text}\0{columns}").encode()).hexdigest()[:16]
             if written[key] not in known:
                 known.add(written[key])
-                messages = None if prompt is None or isinstance(prompt, str) else said
+                messages = None if prompt is None or isinstance(prompt, str) else text
                 found = (written[key], _text(prompt, row), messages, columns, step)
                 for name, value in zip(new, found, strict=True):
                     new[name].append(value)
@@ -134,12 +134,12 @@ def _prompts(record: Record, step: int, known: set[str]) -> tuple[list[str], Col
 def _text(prompt: Any, row: int) -> str:
     try:
         return prompt_text(prompt, row)
-    except Exception:  # of no known shape: its JSON says what it is
+    except Exception:  # not a known form of prompt: store its JSON
         return as_json(prompt)
 
 
 def writable(text: str) -> str:
-    """`text` where UTF-8 can hold it; else with its lone surrogates spelled out."""
+    """Return `text`, with lone surrogates escaped, because UTF-8 cannot encode them."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
@@ -148,7 +148,7 @@ def _microseconds(seconds: float) -> int:
 
 
 def _table(name: str, columns: Mapping[str, Any], size: int) -> pyarrow.Table:
-    """The columns of the schema in their order and types, then the others: numbers as float64, else text."""
+    """Return a table with the columns of the schema, then the others: numbers as float64, the rest as text."""
     import pyarrow as pa
 
     fixed = COLUMNS[name]
@@ -176,24 +176,24 @@ def _array(values: Any, kind: pyarrow.DataType, size: int) -> pyarrow.Array:
 
 
 def arrow_type(kind: str) -> pyarrow.DataType:
-    """``arrow_type("int16")``, as the schema spells types."""
+    """Return the Arrow type for the name of a type in the schema."""
     import pyarrow as pa
 
     return pa.timestamp("us", "UTC") if kind.startswith("timestamp") else pa.type_for_alias(kind)
 
 
 def empty(name: str) -> pyarrow.Table:
-    """A table without rows."""
+    """Return a table without rows."""
     import pyarrow as pa
 
     return pa.table({column: pa.nulls(0, arrow_type(kind)) for column, kind in COLUMNS[name].items()})
 
 
 def together(tables: Iterable[pyarrow.Table], spelling: Mapping[str, str] | None = None) -> pyarrow.Table:
-    """All rows of tables whose columns may differ; what a table lacks is null.
+    """Return all rows of tables whose columns may differ; missing columns are null.
 
     Args:
-        spelling: column -> its name; without it, `distinct` names them.
+        spelling: column -> new name; by default from `distinct`.
     """
     import pyarrow as pa
 

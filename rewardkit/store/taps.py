@@ -1,7 +1,7 @@
-"""Taps: what a reward function prints, logs or warns of goes to its observer too, and on to where it always went.
+"""Taps: the output, log lines and warnings of a reward function also go to its observer.
 
-They are there only while something is being scored. What is said outside of a reward function (the progress bar of the
-trainer, say, in another thread) passes untouched.
+They are installed only while something is being scored. Output outside of a reward function (for example the progress
+bar of the trainer in another thread) passes unchanged.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _inside = 0
 
 @contextmanager
 def tapped() -> Iterator[None]:
-    """Within it the taps are there; several threads may be within."""
+    """Install the taps within this context; several threads may use it at once."""
     global _inside
     with _lock:
         if _inside == 0:
@@ -39,7 +39,7 @@ def tapped() -> Iterator[None]:
 
 
 class _Tee:
-    """A standard stream that the observer of a reward function hears."""
+    """A standard stream that also writes to the observer of the running reward function."""
 
     def __init__(self, stream: TextIO, level: str) -> None:
         self.stream = stream
@@ -59,8 +59,8 @@ class _Tee:
         return getattr(self.stream, name)
 
 
-# Each tap wraps what stands there, and takes itself away only where nobody has wrapped it since: one that has to stay
-# hears nothing, and passes everything on.
+# Each tap wraps the current function, and removes itself only if nothing has wrapped it since. A tap that has to stay
+# passes everything on.
 
 
 def _install() -> None:
@@ -68,8 +68,8 @@ def _install() -> None:
         stream = getattr(sys, name)
         if stream is not None and not isinstance(stream, _Tee):
             setattr(sys, name, _Tee(stream, level))
-    # Not by a handler: one at the root misses loggers that do not propagate, and logging.basicConfig, which a
-    # function or what it imports may call, does nothing where there is one.
+    # Not a handler: a root handler misses loggers that do not propagate, and with one installed, logging.basicConfig,
+    # which a function or one of its imports may call, does nothing.
     if not hasattr(logging.Logger.callHandlers, "tapped"):
         logging.Logger.callHandlers = _logging(logging.Logger.callHandlers)  # type: ignore[method-assign]
     if not hasattr(warnings.showwarning, "tapped"):
@@ -90,10 +90,10 @@ def _logging(original: Callable[..., Any]) -> Callable[..., Any]:
     def call_handlers(logger: logging.Logger, record: logging.LogRecord) -> None:
         call = running()
         if call is not None and record.levelno >= logging.INFO:
-            said, trace = _logged(record)
-            if call.observer.heard(call, "log", _level(record.levelno), said, trace):
+            message, trace = _logged(record)
+            if call.observer.heard(call, "log", _level(record.levelno), message, trace):
                 return
-        with aside():  # a handler that prints says nothing new
+        with aside():  # ignore output of the log handlers
             original(logger, record)
 
     call_handlers.tapped = original  # type: ignore[attr-defined]
@@ -102,12 +102,12 @@ def _logging(original: Callable[..., Any]) -> Callable[..., Any]:
 
 def _logged(record: logging.LogRecord) -> tuple[str, str | None]:
     try:
-        said = record.getMessage()
-    except Exception:  # the arguments do not fit; logging itself complains of it in its handlers
-        said = str(record.msg)
+        message = record.getMessage()
+    except Exception:  # wrong arguments; the handlers of logging report that
+        message = str(record.msg)
     trace = record.exc_info and record.exc_info[1]
-    said = said if record.name == "root" else f"{record.name}: {said}"
-    return said, "".join(traceback.format_exception(trace)) if trace else None
+    message = message if record.name == "root" else f"{record.name}: {message}"
+    return message, "".join(traceback.format_exception(trace)) if trace else None
 
 
 def _level(number: int) -> str:
@@ -120,8 +120,8 @@ def _warning(original: Callable[..., Any]) -> Callable[..., Any]:
     ) -> None:
         call = running()
         if call is not None:
-            said = f"{category.__name__}: {message}"
-            if call.observer.heard(call, "warning", "warning", said, f"{filename}:{lineno}"):
+            text = f"{category.__name__}: {message}"
+            if call.observer.heard(call, "warning", "warning", text, f"{filename}:{lineno}"):
                 return
         with aside():
             original(message, category, filename, lineno, *others, **named)

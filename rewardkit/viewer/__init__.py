@@ -1,1 +1,1 @@
-"""The local page of recorded runs: ``rewardkit view runs``. It reads the store and writes nothing."""
+"""The local web page for recorded runs: ``rewardkit view runs``. It reads the store and never writes to it."""

@@ -1,6 +1,6 @@
-"""Where a person is, as a URL: ``Address.parse("/run/x/completions", "prompt=8e80").state["prompt"]`` is ``"8e80"``.
+"""The URL of a view: ``Address.parse("/run/x/completions", "prompt=8e80").state["prompt"]`` is ``"8e80"``.
 
-All that can be chosen on a page stands in its address, so every view is a permalink.
+The URL contains every choice made on the page, so each view has a permalink.
 """
 
 from __future__ import annotations
@@ -10,13 +10,15 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
-TABS = ("graphs", "completions", "logs", "suspicious")
+TABS = {"graphs": "Graphs", "completions": "Completions", "logs": "Reward logs", "suspicious": "Suspicious"}
+"""The tabs of a run: name in the URL -> title on the page."""
+
 _LONGEST = 8_000
 
 
 @dataclass(frozen=True)
 class Address:
-    """A tab of a run, or the list of runs (`run` is None), with what was chosen on it."""
+    """A tab of a run, or the list of runs if `run` is None. `state` holds the choices made on it."""
 
     run: str | None = None
     tab: str = "runs"
@@ -24,24 +26,24 @@ class Address:
 
     @classmethod
     def parse(cls, path: str, query: str = "") -> Address:
-        """From the (percent-encoded) path and the query; what names no tab is the list of runs."""
+        """Parse a percent-encoded path and a query. A path that does not name a run means the list of runs."""
         state = dict(parse_qsl(query[:_LONGEST], errors="replace"))
         parts = [unquote(part, errors="replace") for part in path.strip("/").split("/")]
         if parts[0] != "run" or len(parts) < 2:
             return cls(state=state)
         if parts[-1] in TABS and len(parts) > 2:
             return cls("/".join(parts[1:-1]), parts[-1], state)
-        return cls("/".join(parts[1:]), TABS[0], state)
+        return cls("/".join(parts[1:]), "graphs", state)
 
     @staticmethod
     def is_known(path: str) -> bool:
-        """Whether a path names the list of runs or a run."""
+        """Return whether a path names the list of runs or a run."""
         parts = path.split("?")[0].strip("/").split("/")
         return parts == [""] or (parts[0] == "run" and len(parts) > 1)
 
     @classmethod
     def of_url(cls, url: str) -> Address:
-        """From what stands behind the host."""
+        """Parse the part of a URL after the host. An invalid URL means the list of runs."""
         try:
             parts = urlsplit(url)
         except ValueError:
@@ -58,7 +60,7 @@ class Address:
         return self.state.get(name, default)
 
     def number(self, name: str, default: float, low: float, high: float) -> float:
-        """A number of the query within its limits; `default` where it is none."""
+        """Return a number from the query, clipped to the limits, or `default` if it is not a number."""
         try:
             value = float(self.get(name))
         except ValueError:
@@ -66,7 +68,7 @@ class Address:
         return min(max(value, low), high) if value == value else default
 
     def with_state(self, **changes: str | None) -> Address:
-        """The same tab with other choices; None takes one away."""
+        """Return the same tab with other choices. None removes a choice."""
         state = {**self.state, **{name: value for name, value in changes.items() if value}}
         for name, value in changes.items():
             if not value:
@@ -74,15 +76,15 @@ class Address:
         return replace(self, state=state)
 
     def to(self, tab: str, **state: str) -> Address:
-        """Another tab of the same run."""
+        """Return another tab of the same run."""
         return Address(self.run, tab, state)
 
 
-def listed(text: str) -> list[str]:
-    """The names in ``"first,sweep%2Fa"``."""
+def parse_names(text: str) -> list[str]:
+    """Return the names in a list such as ``"first,sweep%2Fa"``."""
     return [unquote(name, errors="replace") for name in text.split(",") if name]
 
 
-def as_list(names: Iterable[str]) -> str:
-    """The opposite."""
+def format_names(names: Iterable[str]) -> str:
+    """Return the names as a list that `parse_names` reads."""
     return ",".join(quote(name, safe="") for name in names)

@@ -1,4 +1,4 @@
-"""From panels to what the browser draws: smoothed, cut to the steps that are shown, thinned to what a screen has.
+"""Turns panels into specs for the browser: smoothed, cut to the visible steps, downsampled to the width of a graph.
 
 ``spec_of([("first", panel)], components, smoothing=0.6)["lines"][0]["y"]`` is a list of numbers.
 """
@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 
 from rewardkit.viewer.curves import Line, Panel, smoothed, thinned
-from rewardkit.viewer.harmless import one_line
+from rewardkit.viewer.escapes import one_line
 from rewardkit.viewer.scores import Floats
 from rewardkit.viewer.style import COLORS, color_of
 
 POINTS = 250
-"""Of a line, at most: more than a graph is wide."""
+"""The most points of a line. A graph has fewer pixels."""
 _LINES = 24
-"""Of a graph, at most."""
+"""The most lines of a graph."""
 _DASHES = ("solid", "dashed", "dotted")
 
 Range = tuple[float, float]
@@ -32,7 +32,7 @@ def spec_of(
     shown: Range | None = None,
     marks: Sequence[tuple[int, str]] = (),
 ) -> dict[str, Any]:
-    """What `browser/chart.js` draws: one panel of one run or of several."""
+    """Return the spec for `browser/rewardkit_chart.js`: the same panel of one or more runs."""
     first = runs[0][1]
     several = len(runs) > 1
     lines: list[dict[str, Any]] = []
@@ -67,14 +67,14 @@ def spec_of(
 
 
 def series_color(number: int) -> str:
-    """The color of the run `number` among several."""
+    """Return the color of run `number` if there are several."""
     return f"var(--series-{1 + number % COLORS})"
 
 
 def _line(
     line: Line, smoothing: float, shown: Range | None, *, band: bool, raw: bool
 ) -> tuple[list[float | None], dict[str, Any]]:
-    """The steps, and the values at them: `y`, perhaps a `band` and the `raw` values beside smoothed ones."""
+    """Return the steps and the values: `y`, and optionally a `band` and the `raw` values before smoothing."""
     columns = {"y": smoothed(line.y, smoothing)}
     if band and line.low is not None and line.high is not None:
         columns |= {"low": smoothed(line.low, smoothing), "high": smoothed(line.high, smoothing)}
@@ -83,7 +83,7 @@ def _line(
     x = line.x
     if shown is not None:
         inside = np.flatnonzero((x >= shown[0]) & (x <= shown[1]))
-        # One point beyond each end, so that lines do not end inside.
+        # Keep one point beyond each end, so that lines reach the edges.
         cut = slice(max(inside[0] - 1, 0), inside[-1] + 2) if len(inside) else slice(0, 0)
         x, columns = x[cut], {name: values[cut] for name, values in columns.items()}
     x, thin = thinned(x, list(columns.values()), POINTS)
@@ -94,7 +94,7 @@ def _line(
 
 
 def _plain(values: Floats) -> list[float | None]:
-    """Numbers as JSON has them, with as many digits as can be seen."""
+    """Return the numbers for JSON, rounded to the visible digits."""
     known = np.isfinite(values)
     largest = float(np.abs(values[known]).max()) if known.any() else 0.0
     digits = 5 - int(np.ceil(np.log10(largest))) if largest > 0 else 0
@@ -103,7 +103,7 @@ def _plain(values: Floats) -> list[float | None]:
 
 
 def rows_of(runs: Sequence[tuple[str, Panel]]) -> tuple[list[str], list[list[Any]]]:
-    """All points of a panel as a table: a row per step, a column per line."""
+    """Return all points of a panel as a table with a row per step and a column per line."""
     named: list[tuple[str, Floats, Floats]] = []
     for run, panel in runs:
         prefix = f"{run}: " if len(runs) > 1 else ""

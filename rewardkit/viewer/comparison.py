@@ -1,7 +1,7 @@
-"""What differs between two texts, word by word: ``compare("a b c", "a x c")`` marks ``b`` and ``x``.
+"""A word-by-word diff of two texts: ``compare("a b c", "a x c")`` marks ``b`` and ``x``.
 
-The time is bounded: a longest common subsequence where that is cheap, in longer texts between runs of words that occur
-once in both (patience), and what lies between two such runs too far apart counts as changed.
+The time is bounded. Short texts are compared by their longest common subsequence. Long texts are first split at runs of
+words that occur once in both (patience diff). If the text between two such runs is too long, it counts as changed.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from dataclasses import dataclass
 
 _WORDS = re.compile(r"\s+|\w+|[^\w\s]")
 _CELLS = 25_000_000
-"""Words times words that are still compared each with each, a bit each."""
+"""The most pairs of words to compare, one bit each."""
 _RUN = 7
-"""Words (and the spaces between them) that tell places of long texts apart."""
+"""The number of words, including spaces, that identify a place in a long text."""
 LONGEST = 300_000
-"""Characters of both texts together that are compared at all."""
+"""The most characters in both texts together. Longer texts are not compared."""
 
 Block = tuple[int, int, int]
-"""Where equal words begin left and right, and how many there are."""
+"""Equal words: their start on the left, their start on the right, and their number."""
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Both texts in pieces: text, and whether the other side lacks it. `compared` is False where they are too long."""
+    """Both texts in pieces: the text, and whether it changed. `compared` is False if they are too long."""
 
     left: list[tuple[str, bool]]
     right: list[tuple[str, bool]]
@@ -34,7 +34,7 @@ class Comparison:
 
 
 def compare(left: str, right: str) -> Comparison:
-    """The two texts in equal and changed pieces, whose texts joined are the texts that were given."""
+    """Split the two texts into equal and changed pieces. Joined, the pieces are the original texts."""
     if len(left) + len(right) > LONGEST:
         return Comparison(_whole(left), _whole(right), compared=False)
     words_left, words_right = _WORDS.findall(left), _WORDS.findall(right)
@@ -62,7 +62,7 @@ def _pieces(words: Sequence[str], equal: Sequence[tuple[int, int]]) -> list[tupl
 
 
 def _without_crumbs(blocks: Iterator[Block], left: Sequence[str], right: Sequence[str]) -> Iterator[Block]:
-    """Leaves out white space and punctuation that agree by chance between two changes; joins what touches."""
+    """Drop blocks of only white space and punctuation between two changes, and join adjacent blocks."""
     held: Block | None = None
     for block in blocks:
         start, beside, length = block
@@ -79,7 +79,7 @@ def _without_crumbs(blocks: Iterator[Block], left: Sequence[str], right: Sequenc
 
 
 def _blocks(left: Sequence[str], right: Sequence[str]) -> Iterator[Block]:
-    """Runs of equal words, in order."""
+    """Yield runs of equal words, in order."""
     shorter = min(len(left), len(right))
     begin = next((index for index in range(shorter) if left[index] != right[index]), shorter)
     rest = shorter - begin
@@ -97,7 +97,7 @@ def _middle(left: Sequence[str], right: Sequence[str], low: int, high: int, star
     if (high - low) * (stop - start) <= _CELLS:
         yield from _common(left[low:high], right[start:stop], low, start)
         return
-    # Between two anchors there may be too much once more: that stays changed.
+    # The text between two anchors may still be too long. Then it counts as changed.
     for index, beside in [*_anchors(left, right, low, high, start, stop), (high, stop)]:
         if (index - low) * (beside - start) <= _CELLS:
             yield from _common(left[low:index], right[start:beside], low, start)
@@ -119,7 +119,7 @@ def _common(left: Sequence[str], right: Sequence[str], offset: int, beside: int)
 def _anchors(
     left: Sequence[str], right: Sequence[str], low: int, high: int, start: int, stop: int
 ) -> list[tuple[int, int]]:
-    """Runs of words that occur once on each side, in the longest chain that is in order on both."""
+    """Return the longest chain, in order on both sides, of word runs that occur once on each side."""
     runs_left, runs_right = _runs(left, low, high), _runs(right, start, stop)
     once_left, once_right = Counter(runs_left), Counter(runs_right)
     place = {run: start + index for index, run in enumerate(runs_right) if once_right[run] == 1}

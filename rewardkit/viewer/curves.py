@@ -1,6 +1,6 @@
 """The graphs of a run as plain series: ``panels(scores, metrics, ["format", "answer"])[0].lines[0].y``.
 
-A point is a training step. Nothing is smoothed or thinned out here: an export writes what stands in a Panel.
+A point is a training step. A Panel has all points, neither smoothed nor downsampled, as in an export.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ Series = tuple[Floats, Floats]
 
 @dataclass(frozen=True, eq=False)
 class Line:
-    """One line of a graph.
+    """A line of a graph.
 
     Attributes:
-        color: what the color stands for: a component, or "" for the total.
-        low, high: (t,) a band around it.
-        dashed: of an evaluation.
+        color: the component that determines the color, or "" for the total.
+        low, high: (t,) the band around the line.
+        dashed: whether the line is of an evaluation.
     """
 
     name: str
@@ -38,13 +38,13 @@ class Line:
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """One graph.
+    """A graph.
 
     Attributes:
-        about: what it shows, in a sentence.
-        unit: how its numbers read: ``""``, ``"share"`` or a word.
-        exact: numbers that somebody set; an average of them would mislead.
-        section: what it stands among.
+        about: a sentence about what it shows.
+        unit: the unit of its numbers: ``""``, ``"share"`` or a word.
+        exact: whether the user set these numbers. They are not smoothed, because an average would be misleading.
+        section: the section of the page.
     """
 
     key: str
@@ -57,7 +57,7 @@ class Panel:
 
     @property
     def still(self) -> bool:
-        """Whether nothing ever changes in it, or it has a single point."""
+        """Whether no line ever changes or has a second point."""
         return all(len(set(line.y[np.isfinite(line.y)].tolist())) < 2 for line in self.lines)
 
 
@@ -66,14 +66,14 @@ SECTIONS = ("Reward", "Completions", "Trainer")
 
 @dataclass(frozen=True, eq=False)
 class Metrics:
-    """The numbers of whole batches: name -> steps and values."""
+    """The metrics of whole batches: name -> steps and values."""
 
     training: Mapping[str, Series] = field(default_factory=dict)
     evaluation: Mapping[str, Series] = field(default_factory=dict)
 
     @classmethod
     def of(cls, run: Run) -> Metrics:
-        """The mean of a step where several batches have one."""
+        """Read the metrics of a run. If several batches of a step have a value, take the mean."""
         import pyarrow as pa
 
         query = (
@@ -95,12 +95,12 @@ class Metrics:
         return cls(found[True], found[False])
 
     def named(self, prefix: str) -> dict[str, Series]:
-        """Those of training below a prefix: ``weights/`` gives ``{"format": ...}``."""
+        """Return the training metrics below a prefix, without it: ``weights/`` gives ``{"format": ...}``."""
         return {name[len(prefix) :]: series for name, series in self.training.items() if name.startswith(prefix)}
 
 
 class ByStep:
-    """Rows in the order of their steps, averaged step by step."""
+    """Sums and averages rows per step. The rows are in order of steps."""
 
     def __init__(self, step: Integers, rows: Rows) -> None:
         self.rows = rows if not rows.all() else slice(None)
@@ -109,27 +109,27 @@ class ByStep:
         self.steps = taken[self.starts].astype(np.float64)
 
     def sum(self, values: Floats) -> Floats:
-        """(t,) of all rows of a step."""
+        """Return (t,) the sum over all rows of each step."""
         if not len(self.starts):
             return np.empty(0)
         return np.add.reduceat(np.asarray(values[self.rows], dtype=np.float64), self.starts)
 
     def mean(self, values: Floats) -> Floats:
-        """(t,) of those that are numbers."""
+        """Return (t,) the mean over the rows of each step, without NaN."""
         known = ~np.isnan(values)
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.asarray(self.sum(np.where(known, values, 0.0)) / self.sum(known.astype(np.float64)))
 
     def mean_and_deviation(self, values: Floats) -> tuple[Floats, Floats]:
         mean = self.mean(values)
-        # Squares around the mean of all, so that large rewards lose no digits.
+        # Center before squaring, so that large rewards do not lose precision.
         center = float(np.nanmean(values)) if np.isfinite(values).any() else 0.0
         square = self.mean((values - center) ** 2)
         return mean, np.sqrt(np.maximum(square - (mean - center) ** 2, 0.0))
 
 
 def panels(scores: Scores, metrics: Metrics, components: Sequence[str]) -> list[Panel]:
-    """All graphs for which there are numbers."""
+    """Return all graphs that have data."""
     training, evaluation = ByStep(scores.step, scores.training), ByStep(scores.step, ~scores.training)
     found = [
         _total(scores, training, evaluation),
@@ -137,22 +137,22 @@ def panels(scores: Scores, metrics: Metrics, components: Sequence[str]) -> list[
         Panel(
             "terms",
             "Weighted terms",
-            "What each term adds to the total, weight included.",
+            "What each term adds to the total, including its weight.",
             _means(training, scores.terms),
         ),
         _of_metrics(
             metrics, "weights/", "weights", "Weights", "The weight of each component at each step.", exact=True
         ),
         _of_metrics(metrics, "stage/", "stages", "Stages", "The stage of each curriculum.", exact=True),
-        _of_metrics(metrics, "gates/", "gates", "Gates", "Share of completions that pass each gate.", "share"),
-        _of_metrics(metrics, "threshold/", "thresholds", "Thresholds", "Where each gate opens.", exact=True),
+        _of_metrics(metrics, "gates/", "gates", "Gates", "The share of completions that pass each gate.", "share"),
+        _of_metrics(metrics, "threshold/", "thresholds", "Thresholds", "The score that opens each gate.", exact=True),
         _outcomes(scores, training),
         _of_metrics(
             metrics,
             "advantage_share/",
             "advantage",
             "Advantage share",
-            "How much of what the model learns from comes from each term.",
+            "The share of the advantages, and so of the learning signal, that each term contributes.",
             "share",
         ),
         _flat_groups(scores, training),
@@ -166,7 +166,7 @@ def panels(scores: Scores, metrics: Metrics, components: Sequence[str]) -> list[
 
 
 def version_marks(scores: Scores) -> list[tuple[int, str]]:
-    """The steps from which another version of the reward scored, and its fingerprint."""
+    """Return the steps at which another version of the reward took over, with its fingerprint."""
     rows = np.flatnonzero(scores.training)
     versions = scores.version[rows]
     changes = np.flatnonzero(np.diff(versions)) + 1
@@ -174,7 +174,7 @@ def version_marks(scores: Scores) -> list[tuple[int, str]]:
 
 
 def smoothed(values: Floats, weight: float) -> Floats:
-    """An exponential moving average that is not drawn towards 0 at its beginning; gaps stay gaps."""
+    """Return an exponential moving average, corrected for its bias toward 0 at the start. Gaps stay gaps."""
     if not weight:
         return values
     result = np.full(len(values), np.nan)
@@ -188,7 +188,7 @@ def smoothed(values: Floats, weight: float) -> Floats:
 
 
 def thinned(x: Floats, columns: Sequence[Floats], most: int) -> tuple[Floats, list[Floats]]:
-    """At most `most` points: the means of runs of neighbors."""
+    """Downsample to at most `most` points. Each is the mean of neighboring points."""
     if len(x) <= most:
         return x, list(columns)
     starts = np.unique(np.linspace(0, len(x), most, endpoint=False).astype(np.int64))
@@ -204,9 +204,10 @@ def thinned(x: Floats, columns: Sequence[Floats], most: int) -> tuple[Floats, li
 
 
 def _means(steps: ByStep, columns: Mapping[str, Floats], dashed: bool = False) -> list[Line]:
-    said = " (evaluation)" if dashed else ""
+    suffix = " (evaluation)" if dashed else ""
     return [
-        Line(f"{name}{said}", steps.steps, steps.mean(values), name, dashed=dashed) for name, values in columns.items()
+        Line(f"{name}{suffix}", steps.steps, steps.mean(values), name, dashed=dashed)
+        for name, values in columns.items()
     ]
 
 
@@ -217,14 +218,14 @@ def _total(scores: Scores, training: ByStep, evaluation: ByStep) -> Panel:
     low, high = (np.clip(mean + sign * deviation, *ends) for sign in (-1, 1))
     lines = [Line("total", training.steps, mean, low=low, high=high)]
     lines.append(Line("total (evaluation)", evaluation.steps, evaluation.mean(scores.total), dashed=True))
-    about = "Mean over the completions of a step, and one standard deviation, within all that was earned."
+    about = "The mean over the completions of each step. The band is one standard deviation, cut to the observed range."
     return Panel("total", "Total reward", about, lines)
 
 
 def _components(scores: Scores, training: ByStep, evaluation: ByStep, components: Sequence[str]) -> Panel:
     known = {name: scores.components[name] for name in components if name in scores.components}
     lines = [*_means(training, known), *_means(evaluation, known, dashed=True)]
-    return Panel("components", "Components", "Mean raw score of each component, before its weight.", lines)
+    return Panel("components", "Components", "The mean raw score of each component, before weighting.", lines)
 
 
 def _of_metrics(
@@ -245,13 +246,13 @@ def _outcomes(scores: Scores, training: ByStep) -> Panel:
     unscorable = np.isnan(scores.total)
     if unscorable.any():
         lines.append(Line("no total", training.steps, training.sum(unscorable)))
-    about = "Completions per step that a component did not score, and why."
+    about = "The number of completions per step that a component did not score, by reason."
     return Panel("outcomes", "Outcomes", about, lines, "completions")
 
 
 def _flat_groups(scores: Scores, training: ByStep) -> Panel:
-    """The share of groups all of whose totals are equal: nothing can be learned from them."""
-    about = "Share of groups whose completions all earn the same: nothing can be learned from them."
+    """Graph the share of groups in which all totals are equal."""
+    about = "The share of groups in which all completions get the same reward, so the model learns nothing from them."
     title = "Groups without variance"
     rows = np.flatnonzero(scores.training)
     if not len(rows):
@@ -272,7 +273,7 @@ def _flat_groups(scores: Scores, training: ByStep) -> Panel:
 
 
 def _together(keys: Sequence[Integers]) -> bool:
-    """Whether the rows of a group stand together already: within a batch, groups are numbered in order."""
+    """Return whether the rows of each group are adjacent. Within a batch, groups are numbered in order."""
     new_batch = np.logical_or.reduce([np.diff(key) != 0 for key in keys[:-1]])
     return bool((new_batch | (np.diff(keys[-1]) >= 0)).all()) and not bool((np.diff(keys[2]) < 0)[~new_batch].any())
 
@@ -282,13 +283,13 @@ def _length(scores: Scores, training: ByStep, evaluation: ByStep) -> Panel:
     low = np.maximum(mean - deviation, 0.0)
     lines = [Line("length", training.steps, mean, low=low, high=mean + deviation)]
     lines.append(Line("length (evaluation)", evaluation.steps, evaluation.mean(scores.length), dashed=True))
-    about = f"Mean length of the completions in {scores.length_unit}, and one standard deviation."
+    about = f"The mean length of the completions in {scores.length_unit}. The band is one standard deviation."
     return Panel("length", "Completion length", about, lines, scores.length_unit, section="Completions")
 
 
 def _diversity(metrics: Metrics) -> Panel:
     lines = [Line(name, *series, name) for name, series in metrics.named("diversity/").items()]
-    about = "Share of different completions within a group: 1 when no two are the same."
+    about = "The share of distinct completions within a group: 1 if no two are the same."
     return Panel("diversity", "Diversity", about, lines, "share", section="Completions")
 
 
@@ -298,11 +299,11 @@ _SETTINGS = ("limit/",)
 
 
 def _others(metrics: Metrics) -> Iterator[Panel]:
-    """A graph for each further number: what the trainer logs, what judges took and cost."""
+    """Yield a graph for each other metric: what the trainer logs, and the time and cost of judges."""
     for name, series in metrics.training.items():
         if not name.startswith((*_DRAWN, *_COUNTED, *_SETTINGS)):
             lines = [Line(name.removeprefix("trainer/"), *series)]
             if name in metrics.evaluation:
                 lines.append(Line("evaluation", *metrics.evaluation[name], dashed=True))
-            about = f"{name}, as it was logged."
+            about = f"{name}, as logged."
             yield Panel(f"metric/{name}", name.removeprefix("trainer/"), about, lines, section="Trainer")

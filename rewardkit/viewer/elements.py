@@ -1,132 +1,157 @@
-"""The parts of the page that are ours: a frame, a table, a text in pieces, a graph; and plain HTML elements.
+"""The building blocks of the page: a frame, a table, a text in pieces, a graph, and plain HTML elements.
 
-What reaches the browser reaches it as text: none of them takes HTML.
+Everything reaches the browser as text: no block accepts HTML. Only the public API of NiceGUI is used here and in
+`pages`: `ui`, `props`, `classes`, `on`, `run_method` and `background_tasks`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-import nicegui
 from nicegui import ui
-from nicegui.element import Element
 
-from rewardkit.viewer.harmless import harmless
-
-_ECHARTS = Path(nicegui.__file__).parent / "elements" / "echart" / "dist"
+from rewardkit.viewer.escapes import escape
 
 Handler = Callable[..., Any]
 Row = Mapping[str, Any]
+Made = TypeVar("Made", bound=ui.element)
+
+# NiceGUI bundles ECharts, and looking up `ui.echart` makes it serve that copy to the page as the module
+# "nicegui-echart", which browser/rewardkit_chart.js imports. NiceGUI does not document the module's name, but the
+# alternative is to ship a second copy of ECharts.
+_SERVES_ECHARTS = ui.echart
 
 
-class Shell(Element, component="browser/shell.js"):
-    """Keys, history, links inside the page, dark mode."""
+# The files in browser/ have a prefix because older versions of NiceGUI reject the file names of its own components.
 
 
-class Text(Element, component="browser/text.js"):
-    """A text; changed pieces have the color of `tone`."""
+class Shell(ui.element, component="browser/rewardkit_shell.js"):
+    """Keyboard shortcuts, browser history, links inside the page, and dark mode."""
+
+
+class Label(ui.element):
+    """A plain HTML element that contains only text."""
+
+    def __init__(self, content: str, tag: str = "span") -> None:
+        super().__init__(tag)
+        self.show(content)
+
+    def show(self, content: str) -> None:
+        """Replace the text."""
+        # `ui.element` has no text. The browser displays `textContent` as is and never parses it as HTML.
+        self.props["textContent"] = escape(content)
+
+
+class Text(ui.element, component="browser/rewardkit_text.js"):
+    """A text in pieces. The pieces that changed are highlighted in the color of `tone`."""
 
     def __init__(self, pieces: Sequence[tuple[str, bool]], tone: str = "") -> None:
         super().__init__()
-        self._props["pieces"] = [list(piece) for piece in pieces]
-        self._props["tone"] = tone
+        self.props.update({"pieces": [list(piece) for piece in pieces], "tone": tone})
 
 
-class Table(Element, component="browser/table.js"):
-    """A table; sorting and turning pages is the server's."""
+class Table(ui.element, component="browser/rewardkit_table.js"):
+    """A table. The server sorts the rows and selects the current page."""
 
     def __init__(self, columns: Sequence[Row], rows: Sequence[Row] = (), *, empty: str = "") -> None:
         super().__init__()
-        self._props["columns"] = list(columns)
-        self._props["rows"] = list(rows)
-        self._props["empty"] = empty
+        self.props.update({"columns": list(columns), "rows": list(rows), "empty": empty})
 
-    def show(self, rows: Sequence[Row], *, sort: str = "", descending: bool = False, columns: Any = None) -> None:
-        """Puts other rows in."""
-        self._props["rows"] = list(rows)
-        self._props["sort"] = sort
-        self._props["descending"] = descending
+    def show(
+        self,
+        rows: Sequence[Row],
+        *,
+        sort: str = "",
+        descending: bool = False,
+        columns: Sequence[Row] | None = None,
+        empty: str | None = None,
+    ) -> None:
+        """Replace the rows, and the columns and the text of an empty table if they are given."""
+        shown: dict[str, Any] = {"rows": list(rows), "sort": sort, "descending": descending}
         if columns is not None:
-            self._props["columns"] = list(columns)
-        self.update()
+            shown["columns"] = list(columns)
+        if empty is not None:
+            shown["empty"] = empty
+        self.props.update(shown)
 
     def when(self, event: str, handler: Handler) -> Table:
-        """Calls `handler` with what an event carries: sort, open, press, check."""
+        """Call `handler` with the payload of an event: sort, open, press or check."""
         if event == "open":
-            self._props["selectable"] = True
+            self.props["selectable"] = True
         self.on(event, lambda arguments: handler(arguments.args))
         return self
 
 
-class Chart(Element, component="browser/chart.js", esm={"nicegui-echart": str(_ECHARTS)}):
-    """A graph over steps."""
+class Chart(ui.element, component="browser/rewardkit_chart.js"):
+    """A graph over training steps."""
 
     def __init__(self, spec: Row) -> None:
         super().__init__()
-        self._props["spec"] = spec
+        self.show(spec)
 
     def show(self, spec: Row) -> None:
-        self._props["spec"] = spec
-        self.update()
+        """Draw another spec."""
+        self.props["spec"] = spec
 
 
-def box(classes: str = "", tag: str = "div") -> Element:
-    """An element to put others into."""
-    return ui.element(tag).classes(classes)
+class Field(ui.element, component="browser/rewardkit_field.js"):
+    """A text input. Calls `typed` with the text shortly after the last keystroke."""
 
-
-def text(content: str, classes: str = "", tag: str = "span") -> Element:
-    """An element with a text."""
-    element = ui.element(tag).classes(classes)
-    element._text = harmless(content)
-    return element
-
-
-def button(content: str, pressed: Handler, classes: str = "", title: str = "") -> Element:
-    """A button; `pressed` is called without arguments."""
-    element = text(content, f"plain {classes}", "button")
-    element._props["type"] = "button"
-    if title:
-        element._props["title"] = title
-        element._props["aria-label"] = title
-    return element.on("click", lambda _: pressed(), args=[])
-
-
-def link(content: str, url: str, classes: str = "", title: str = "") -> Element:
-    """A link inside the page: it is followed without loading anew."""
-    element = text(content, classes, "a")
-    element._props["href"] = url
-    element._props["data-inside"] = ""
-    if title:
-        element._props["title"] = harmless(title)
-    return element
-
-
-class Field(Element, component="browser/field.js"):
-    """A line to type into; `typed` is called with the text shortly after the last key."""
-
-    def __init__(self, value: str, typed: Handler, hint: str, *, explained: str = "", main: bool = False) -> None:
+    def __init__(self, value: str, typed: Handler, hint: str, *, tooltip: str = "", main: bool = False) -> None:
         super().__init__()
-        self._props.update({"value": value, "hint": hint, "help": explained, "main": main})
+        self.props.update({"value": value, "hint": hint, "help": tooltip, "main": main})
         self.on("typed", lambda arguments: typed(str(arguments.args)[:2_000]))
 
 
-class Choice(Element, component="browser/choice.js"):
-    """A menu: value -> what it reads."""
+class Choice(ui.element, component="browser/rewardkit_choice.js"):
+    """A menu. `options` maps each value to its text."""
 
     def __init__(self, value: str, options: Mapping[str, str], chosen: Handler, label: str) -> None:
         super().__init__()
-        listed = [[key, harmless(said)] for key, said in options.items()]
-        self._props.update({"value": value, "options": listed, "label": label})
+        listed = [[key, escape(shown)] for key, shown in options.items()]
+        self.props.update({"value": value, "options": listed, "label": label})
         self.on("chosen", lambda arguments: chosen(str(arguments.args)))
 
 
-class Slider(Element, component="browser/slider.js"):
-    """A slider from 0 to `high`; `moved` is called while it moves, at most every 80 ms."""
+class Slider(ui.element, component="browser/rewardkit_slider.js"):
+    """A slider from 0 to `high`. Calls `moved` while it moves, at most every 80 ms."""
 
     def __init__(self, value: int, high: int, moved: Handler, label: str) -> None:
         super().__init__()
-        self._props.update({"value": value, "high": high, "label": label})
+        self.props.update({"value": value, "high": high, "label": label})
         self.on("moved", lambda arguments: moved(int(arguments.args)), throttle=0.08)
+
+
+def box(classes: str = "", tag: str = "div", title: str = "") -> ui.element:
+    """Return an element that contains others."""
+    return _titled(ui.element(tag), classes, title)
+
+
+def text(content: str, classes: str = "", tag: str = "span", title: str = "") -> Label:
+    """Return an element that contains only text. `title` is its tooltip."""
+    return _titled(Label(content, tag), classes, title)
+
+
+def button(content: str, pressed: Handler, classes: str = "", title: str = "") -> Label:
+    """Return a button that calls `pressed` without arguments."""
+    made = text(content, f"plain {classes}", "button", title)
+    made.props["type"] = "button"
+    if title:
+        made.props["aria-label"] = title
+    made.on("click", lambda _: pressed(), args=[])
+    return made
+
+
+def link(content: str, url: str, classes: str = "", title: str = "") -> Label:
+    """Return a link to another view. Following it does not reload the page."""
+    made = text(content, classes, "a", title)
+    made.props.update({"href": url, "data-inside": ""})
+    return made
+
+
+def _titled(element: Made, classes: str, title: str) -> Made:
+    if title:
+        element.props["title"] = escape(title)
+    element.classes(classes)
+    return element

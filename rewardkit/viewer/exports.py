@@ -1,6 +1,6 @@
-"""Tables for spreadsheets: ``csv_of(["step", "total"], [[1, 0.5]])``.
+"""CSV for spreadsheets: ``csv_of(["step", "total"], [[1, 0.5]])``.
 
-A cell that a spreadsheet would take for a formula (``=HYPERLINK(...)``) gets a leading apostrophe.
+A cell that a spreadsheet would read as a formula (``=HYPERLINK(...)``) gets a leading apostrophe.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from rewardkit.viewer.harmless import harmless
+from rewardkit.viewer.escapes import escape
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "|", "%")
 _NAME = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 def csv_of(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """The rows as CSV; numbers stay numbers, what is missing is empty."""
+    """Return the rows as CSV. Numbers stay numbers, and missing values are empty."""
     written = io.StringIO()
     writer = csv.writer(written, lineterminator="\n")
     writer.writerow(map(_cell, header))
@@ -28,7 +28,7 @@ def csv_of(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 
 
 def file_name(*parts: str) -> str:
-    """A name for a download made of what is harmless in all of them."""
+    """Return a safe name for a download, made of `parts`."""
     return "-".join(filter(None, (_NAME.sub("-", part).strip("-.") for part in parts))) or "rewardkit"
 
 
@@ -37,5 +37,5 @@ def _cell(value: Any) -> Any:
         return ""
     if not isinstance(value, str):
         return value
-    text = harmless(value)
+    text = escape(value)
     return f"'{text}" if text.lstrip(" \u00a0\u3000").startswith(_FORMULA) else text

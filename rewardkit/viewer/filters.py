@@ -1,7 +1,8 @@
-"""What a person types to narrow a table: ``Filter.parse('prime mean<0.5 level=hard')``.
+"""Filters as typed in a search field: ``Filter.parse('prime mean<0.5 level=hard')``.
 
-Plain words must all occur in the text, in any case; ``"two words"`` is one. ``name<number`` (and ``>``, ``<=``, ``>=``,
-``=``, ``!=``) compares a column; ``name=text`` and ``name:text`` look into a column of text.
+The text must contain every plain word, ignoring case. ``"two words"`` counts as one word. ``name<number`` (and ``>``,
+``<=``, ``>=``, ``=``, ``!=``) compares a column of numbers. ``name=text`` compares a column of text, and ``name:text``
+looks for the text inside it.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ Column = NDArray[np.float64] | Sequence[str]
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """``mean<0.5``."""
+    """A condition on a column, such as ``mean<0.5``."""
 
     name: str
     operator: str
@@ -37,14 +38,14 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Words that must occur and conditions on columns."""
+    """Words that must occur, and conditions on columns."""
 
     words: tuple[str, ...] = ()
     conditions: tuple[Condition, ...] = ()
 
     @classmethod
     def parse(cls, text: str) -> Filter:
-        """From what was typed; never raises."""
+        """Parse what was typed. Never raises."""
         words, conditions = [], []
         for quoted, name, operator, value, word in _TERM.findall(text[:2_000]):
             if name:
@@ -54,11 +55,11 @@ class Filter:
         return cls(tuple(words), tuple(conditions))
 
     def rows(self, texts: Sequence[str], columns: Mapping[str, Column]) -> tuple[NDArray[np.int64], list[str]]:
-        """The rows that pass, and what could not be understood.
+        """Return the rows that pass, and messages about conditions that could not be applied.
 
         Args:
-            texts: (n,) where words are looked for, casefolded.
-            columns: (n,) each: numbers, or texts.
+            texts: (n,) the texts to search, casefolded.
+            columns: (n,) each: numbers or texts.
         """
         passed = np.ones(len(texts), dtype=bool)
         complaints = []
@@ -66,15 +67,15 @@ class Filter:
         for condition in self.conditions:
             column = columns.get(condition.name)
             if column is None:
-                # 12:30 or a=b may be meant as they stand.
+                # The user may be searching for "12:30" or "a=b" literally.
                 known = ", ".join(columns)
-                complaints.append(f"There is no column {condition.name!r}; there are {known}.")
+                complaints.append(f"There is no column {condition.name!r}. Use one of: {known}.")
                 words.append(f"{condition.name}{condition.operator}{condition.value}".casefold())
             elif isinstance(column, np.ndarray):
                 try:
                     value = float(condition.value)
                 except ValueError:
-                    complaints.append(f"{condition.name} is a number; {condition.value!r} is none.")
+                    complaints.append(f"{condition.name} is a number, but {condition.value!r} is not.")
                     continue
                 with np.errstate(invalid="ignore"):
                     passed &= _COMPARE.get(condition.operator, np.equal)(column, value) & ~np.isnan(column)

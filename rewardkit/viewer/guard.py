@@ -1,7 +1,7 @@
-"""Who may speak to the page: nothing passes that names another host, comes from another page or lacks the token.
+"""Access control: rejects requests that name another host, come from another site, or lack the token.
 
-``Guard(app, hosts={"localhost"}, token=None)`` wraps the whole server, the websocket too. A page of another site that
-a browser shows at the same time can reach this port; the Host header (DNS rebinding) and the Origin tell it apart.
+``Guard(app, hosts={"localhost"}, token=None)`` wraps the whole server, including the websocket. Any website open in the
+same browser can send requests to this port. The Host header (DNS rebinding) and the Origin header give them away.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _FIXED = {
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach `host`."""
+    """Return whether only this machine can reach `host`."""
     try:
         return host == "localhost" or ipaddress.ip_address(host.strip("[]")).is_loopback
     except ValueError:
@@ -43,11 +43,12 @@ def is_loopback(host: str) -> bool:
 
 
 class Guard:
-    """An ASGI app around the real one.
+    """An ASGI app that wraps the real one.
 
     Args:
-        hosts: names that a Host header may have; addresses pass where `addresses` is true.
-        token: what a visitor must know; it comes once in the address and then as a cookie.
+        hosts: the allowed names in the Host header.
+        addresses: whether to allow IP addresses in the Host header, too.
+        token: the secret that visitors need. It comes in the URL once, and in a cookie from then on.
     """
 
     def __init__(self, app: App, *, hosts: Iterable[str], addresses: bool = False, token: str | None = None) -> None:
@@ -67,14 +68,14 @@ class Guard:
             await _refuse(scope, receive, send, *refused)
             return
         if self._token is not None and not self._has_cookie(headers):
-            if not self._knows(scope, headers):
-                said = "This page needs its token: open the address that `rewardkit view` printed.\n"
-                await _refuse(scope, receive, send, 401, said)
+            if not self._has_token(scope, headers):
+                text = "This page needs a token. Open the address that `rewardkit view` printed.\n"
+                await _refuse(scope, receive, send, 401, text)
                 return
             if scope["type"] == "http" and scope["method"] == "GET" and "authorization" not in headers:
                 await self._welcome(scope, send)
                 return
-        # NiceGUI would write the prefix that a proxy names into the page.
+        # Otherwise NiceGUI writes the path prefix that a proxy claims into the page.
         kept = [(name, value) for name, value in scope["headers"] if not name.lower().startswith(b"x-forwarded-")]
         scope = {**scope, "headers": kept}
         if scope["type"] == "websocket":
@@ -84,19 +85,22 @@ class Guard:
 
     def _refused(self, scope: Scope, headers: dict[str, str]) -> tuple[int, str] | None:
         host = headers.get("host", "")
-        if sum(name.lower() == b"host" for name, _ in scope["headers"]) != 1 or not self._may(_name(host)):
-            return 421, "This server does not answer for the host that was asked for.\n"
+        if sum(name.lower() == b"host" for name, _ in scope["headers"]) != 1 or not self._allows(_name(host)):
+            return (
+                421,
+                "Unknown host. Open the address that `rewardkit view` printed.\n",
+            )
         if scope["type"] == "http" and scope["method"] not in _METHODS:
-            return 405, "Only reading is possible here.\n"
+            return 405, "Method not allowed: this server is read-only.\n"
         origin = headers.get("origin")
         if origin is not None and _location(origin) != host.lower():
-            return 403, "Another page may not speak to this one.\n"
+            return 403, "Requests from other sites are not allowed.\n"
         site, mode = headers.get("sec-fetch-site", "none"), headers.get("sec-fetch-mode", "navigate")
         if site in ("cross-site", "same-site") and mode != "navigate":
-            return 403, "Another page may not load this one.\n"
+            return 403, "Other sites may not load this page.\n"
         return None
 
-    def _may(self, name: str | None) -> bool:
+    def _allows(self, name: str | None) -> bool:
         if name is None:
             return False
         if name in self._hosts:
@@ -114,16 +118,16 @@ class Guard:
             return False
         return cookie is not None and hmac.compare_digest(cookie.value.encode(), str(self._cookie).encode())
 
-    def _knows(self, scope: Scope, headers: dict[str, str]) -> bool:
+    def _has_token(self, scope: Scope, headers: dict[str, str]) -> bool:
         given = dict(parse_qsl(scope["query_string"].decode("latin-1"))).get("token", "")
         given = headers.get("authorization", "").removeprefix("Bearer ") or given
         return bool(given) and hmac.compare_digest(given.encode(), str(self._token).encode())
 
     async def _welcome(self, scope: Scope, send: Send) -> None:
-        """Takes the token out of the address, where histories and logs would keep it."""
+        """Redirect to the URL without the token, so that it does not end up in histories and logs."""
         rest = [(name, value) for name, value in parse_qsl(scope["query_string"].decode("latin-1")) if name != "token"]
         path = scope.get("raw_path", scope["path"].encode()).decode("latin-1")
-        # "//host" would lead elsewhere.
+        # "//host" would redirect to another host.
         to = f"/{path.lstrip('/')}" + (f"?{urlencode(rest)}" if rest else "")
         cookie = f"{_COOKIE}={self._cookie}; HttpOnly; SameSite=Strict; Path=/"
         headers = [
@@ -136,7 +140,7 @@ class Guard:
 
 
 class _Sender:
-    """Adds the headers, and to the page the nonce without which no script in it runs."""
+    """Add the security headers, and give the page's own scripts the nonce that they need to run."""
 
     def __init__(self, send: Send, host: str) -> None:
         self._send = send
@@ -160,7 +164,7 @@ class _Sender:
 
     async def _send_page(self, start: Message) -> None:
         nonce = secrets.token_urlsafe(18)
-        # What is shown stands in the page as JSON in which "<" is written "&lt;": these are the page's own scripts.
+        # Recorded texts are in the page as JSON with "<" escaped as "&lt;", so these are the page's own scripts.
         body = self._body.replace(b"<script", f'<script nonce="{nonce}"'.encode())
         headers = [(name, value) for name, value in start["headers"] if name != b"content-length"]
         headers.append((b"content-length", str(len(body)).encode()))
@@ -175,7 +179,7 @@ def _headers(given: Iterable[tuple[bytes, bytes]], host: str, nonce: str | None)
 
 
 def _policy(host: str, nonce: str | None) -> str:
-    """Nothing from elsewhere, no script without the nonce; NiceGUI compiles its own templates ('unsafe-eval')."""
+    """Allow this server only, and no script without the nonce. NiceGUI compiles templates and needs 'unsafe-eval'."""
     scripts = f"'self' 'nonce-{nonce}' 'unsafe-eval'" if nonce else "'self'"
     return (
         f"default-src 'none'; script-src {scripts}; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
@@ -185,7 +189,7 @@ def _policy(host: str, nonce: str | None) -> str:
 
 
 def _name(host: str) -> str | None:
-    """The name in a Host header, without the port."""
+    """Return the name in a Host header, without the port."""
     if any(character in host for character in "/@\\ \t#?;,'\""):
         return None
     try:
@@ -202,7 +206,7 @@ def _location(origin: str) -> str | None:
     return parts.netloc.lower() if parts.scheme in ("http", "https") else None
 
 
-async def _refuse(scope: Scope, receive: Receive, send: Send, status: int, said: str) -> None:
+async def _refuse(scope: Scope, receive: Receive, send: Send, status: int, text: str) -> None:
     if scope["type"] == "websocket":
         await receive()
         await send({"type": "websocket.close", "code": 1008})
@@ -210,4 +214,4 @@ async def _refuse(scope: Scope, receive: Receive, send: Send, status: int, said:
     headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"cache-control", b"no-store")]
     headers += [(name.encode(), value.encode()) for name, value in _FIXED.items()]
     await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": said.encode()})
+    await send({"type": "http.response.body", "body": text.encode()})

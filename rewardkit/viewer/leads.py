@@ -1,6 +1,6 @@
-"""From a recorded run to what `rewardkit.analysis.suspicious` looks at, and the leads that it finds.
+"""Prepares a recorded run for `rewardkit.analysis.suspicious`, and returns the leads.
 
-``leads_of("runs/x")[0].title`` is what the page shows first.
+``leads_of("runs/x")[0].title`` is the first lead on the page.
 """
 
 from __future__ import annotations
@@ -19,35 +19,35 @@ from rewardkit.viewer.scores import OUTCOMES, Integers, Scores
 from rewardkit.viewer.watcher import Watched
 
 AGAIN = 60.0
-"""Seconds after which the leads of a run that goes on are looked for anew."""
+"""Seconds between two searches for leads in a running run."""
 
 
 def leads_of(path: str | os.PathLike[str]) -> list[Lead]:
-    """The leads of a recorded run, strongest first: what the page's tab *Suspicious* shows.
+    """Return the leads of a recorded run, strongest first, as the *Suspicious* tab shows them.
 
-    ``[lead.title for lead in leads_of("runs/x") if lead.strength >= 0.5]``. The ``rows`` of a lead are those of
-    `read_evidence`, which has the texts.
+    ``[lead.title for lead in leads_of("runs/x") if lead.strength >= 0.5]``. The ``rows`` of a lead index the result of
+    `read_evidence`, which also has the texts.
 
     Args:
-        path: the run's folder, or an address that fsspec knows.
+        path: the run's folder, or a URL that fsspec supports.
 
     Raises:
-        NotARun: there is no recorded run.
+        NotARun: there is no recorded run at `path`.
     """
     return suspicious(read_evidence(path))
 
 
 def read_evidence(path: str | os.PathLike[str]) -> Evidence:
-    """All that is known of a recorded run, as `suspicious` takes it.
+    """Read a recorded run as the input of `suspicious`.
 
-    ``evidence.completions(np.array(lead.rows))`` are the texts that a lead speaks of; `dataclasses.replace` changes
-    what it says (another ``seed``, a component that is ``monitored``).
+    ``evidence.completions(np.array(lead.rows))`` returns the texts that a lead refers to. Change the input with
+    `dataclasses.replace`, for example its ``seed`` or the ``monitored`` components.
 
     Args:
-        path: the run's folder, or an address that fsspec knows.
+        path: the run's folder, or a URL that fsspec supports.
 
     Raises:
-        NotARun: there is no recorded run.
+        NotARun: there is no recorded run at `path`.
     """
     watched = Watched(os.fspath(path), Path(path), open_run(path))
     watched.load(first=True)
@@ -55,7 +55,7 @@ def read_evidence(path: str | os.PathLike[str]) -> Evidence:
 
 
 class Search:
-    """The leads of one run, looked for when they are asked for."""
+    """Searches one run for leads and keeps the result."""
 
     def __init__(self) -> None:
         self.leads: list[Lead] = []
@@ -63,19 +63,19 @@ class Search:
         self._number = -1
         self._found = 0.0
 
-    def fresh(self, watched: Watched) -> bool:
-        """Whether there is no need to look again."""
+    def is_fresh(self, watched: Watched) -> bool:
+        """Return whether the result is recent enough."""
         return self._number == watched.number or (self._number >= 0 and time.monotonic() - self._found < AGAIN)
 
-    def look(self, watched: Watched) -> None:
-        """Takes seconds; for a thread."""
+    def run(self, watched: Watched) -> None:
+        """Search for leads. Takes seconds, so call it in a thread."""
         number, scores = watched.number, watched.scores
         self.leads = suspicious(evidence_of(watched))
         self.scores, self._number, self._found = scores, number, time.monotonic()
 
 
 def evidence_of(watched: Watched) -> Evidence:
-    """All that is known of a run as plain arrays."""
+    """Return a run in memory as the input of `suspicious`."""
     scores = watched.scores
     names = np.array([*OUTCOMES, ""])
     bounds, monitored = _declared(watched)
@@ -124,7 +124,7 @@ def _prompts(watched: Watched, scores: Scores) -> Callable[[Integers], Sequence[
 
 
 def _declared(watched: Watched) -> tuple[dict[str, tuple[float, float]], set[str]]:
-    """The bounds of the components, and those that only watch."""
+    """Return the bounds of the components, and the names of the monitored ones."""
     bounds: dict[str, tuple[float, float]] = {}
     monitored: set[str] = set()
     for version in watched.versions:
@@ -137,8 +137,8 @@ def _declared(watched: Watched) -> tuple[dict[str, tuple[float, float]], set[str
 
 
 def _limit(watched: Watched) -> float | None:
-    """The tokens at which the trainer cuts a completion, where it told and lengths are in tokens."""
+    """Return the trainer's limit in tokens, if it was recorded and lengths are in tokens."""
     if watched.scores.length_unit != "tokens":
         return None
-    told = watched.metrics.training.get("limit/tokens")
-    return None if told is None else float(told[1][-1])
+    limit = watched.metrics.training.get("limit/tokens")
+    return None if limit is None else float(limit[1][-1])

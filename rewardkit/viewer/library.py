@@ -1,6 +1,6 @@
-"""The runs under the folders that were named: ``Library([Path("runs")]).names()`` is ``["first", "sweep/a"]``.
+"""The runs below some folders: ``Library([Path("runs")]).names()`` is ``["first", "sweep/a"]``.
 
-A run is a folder with a run.json. A name is where it lies below its folder; no name leads out of it.
+A run is a folder with a run.json. Its name is its path below the folder, and cannot lead out of the folder.
 """
 
 from __future__ import annotations
@@ -14,24 +14,24 @@ from rewardkit.store.schema import TABLES
 
 _DEPTH = 6
 _OF_A_RUN = {*TABLES, "versions", "attempts", "updates"}
-"""Folders in which there is no other run."""
+"""Folders of a run that cannot contain another run."""
 _MOST = 2_000
-"""Runs that are listed; folders that are looked into are ten times as many."""
+"""The most runs that are listed. At most ten times as many folders are searched."""
 
 
 class UnknownRun(RewardKitError):
-    """There is no run of this name."""
+    """Raised if there is no run of this name."""
 
 
 class Library:
-    """Finds runs; looks again whenever it is asked."""
+    """Finds runs. Searches the folders again at each call of `names`."""
 
     def __init__(self, folders: Sequence[Path]) -> None:
         self.folders = [Path(os.path.abspath(folder)) for folder in folders]
         self._places: dict[str, Path] = {}
 
     def names(self) -> list[str]:
-        """All runs, sorted."""
+        """Return the names of all runs, sorted."""
         places: dict[str, Path] = {}
         for folder in self.folders:
             for path in _runs(folder):
@@ -47,21 +47,24 @@ class Library:
         return sorted(places)
 
     def path(self, name: str) -> Path:
-        """Where a run lies.
+        """Return the folder of a run. The name is only looked up, never joined to a path.
 
         Raises:
-            UnknownRun: there is none of this name: names are only looked up, never joined to a path.
+            UnknownRun: there is no run of this name.
         """
         if name not in self._places:
             self.names()
         try:
             return self._places[name]
         except KeyError:
-            raise UnknownRun(f"There is no run of this name in {', '.join(map(str, self.folders))}.") from None
+            folders = ", ".join(map(str, self.folders))
+            raise UnknownRun(
+                f"There is no run {name[:200]!r} in {folders}. Choose one from the list of runs."
+            ) from None
 
 
 def _runs(folder: Path) -> Iterator[Path]:
-    """Folders with a run.json, `folder` itself among them; links that lead elsewhere are not followed."""
+    """Yield the folders with a run.json, possibly `folder` itself. Symbolic links are not followed."""
     found = looked = 0
     waiting = [(folder, 0)]
     while waiting and found < _MOST and looked < 10 * _MOST:

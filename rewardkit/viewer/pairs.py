@@ -1,6 +1,6 @@
-"""Which completions stand side by side: right the best of the newest epoch, left the best of the first.
+"""The two completions to compare. By default: left the best of the first epoch, right the best of the newest.
 
-A *visit* is an epoch in which the prompt was seen, or a step where the run has fewer than two epochs.
+A *visit* is an epoch in which the prompt was seen, or a step if the run has fewer than two epochs.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from rewardkit.viewer.scores import Integers, Scores, read_key
 
 
 @dataclass(frozen=True, eq=False)
-class Completions:
-    """The completions of one prompt: `rows` (k,) of the scores, in the order of the steps."""
+class PromptCompletions:
+    """The completions of one prompt: `rows` (k,) of the scores, in order of steps."""
 
     scores: Scores
     rows: Integers
 
     @cached_property
     def visits(self) -> list[int]:
-        """The epochs (or steps) in which there are some, in order."""
+        """The epochs (or steps) that have completions, in order."""
         return sorted(set(self.scores.visit[self.rows].tolist()))
 
     def best(self, visit: int) -> int:
-        """The row with the highest total in a visit; the last of equals."""
+        """Return the row with the highest total in a visit. If several are equal, the last one."""
         rows = self.rows[self.scores.visit[self.rows] == visit]
         totals = self.scores.total[rows]
         return int(rows[::-1][np.argmax(np.where(np.isnan(totals), -np.inf, totals)[::-1])])
@@ -37,7 +37,7 @@ class Completions:
         return int(rows[np.argmin(np.where(np.isnan(totals), np.inf, totals))])
 
     def chosen(self, name: str) -> int | None:
-        """The row that an address names; None where this prompt has none such."""
+        """Return the row of a completion by its name, or None if this prompt does not have it."""
         row = self.scores.find(read_key(name))
         return row if row is not None and row in set(self.rows.tolist()) else None
 
@@ -46,17 +46,17 @@ class Completions:
         return self.best(self.visits[-1]) if row is None else row
 
     def left(self, name: str = "") -> int:
-        """Another than the right one, if there is one."""
+        """Return the named row. By default, the best of the first visit, or the worst if there is only one visit."""
         row = self.chosen(name)
         if row is not None:
             return row
         return self.best(self.visits[0]) if len(self.visits) > 1 else self.worst(self.visits[0])
 
     def visit_of(self, row: int) -> int:
-        """The place of a row's visit among `visits`."""
+        """Return the index of a row's visit in `visits`."""
         return self.visits.index(int(self.scores.visit[row]))
 
-    def beside(self, row: int, by: int) -> int:
-        """The row so many further; the ends hold."""
+    def neighbor(self, row: int, by: int) -> int:
+        """Return the row that is `by` places after `row`, or the first or last row."""
         at = int(np.flatnonzero(self.rows == row)[0]) + by
         return int(self.rows[min(max(at, 0), len(self.rows) - 1)])

@@ -1,4 +1,4 @@
-"""The prompts of a run and what is counted for each: ``prompts.table["mean"]``."""
+"""The prompts of a run with their statistics: ``prompts.numbers["mean"]``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rewardkit.viewer.scores import Floats, Scores
 
 @dataclass(frozen=True, eq=False)
 class Prompts:
-    """(p,) each, in the order of `Scores.prompt_ids`."""
+    """Arrays and lists of shape (p,), in the order of `Scores.prompt_ids`."""
 
     ids: tuple[str, ...]
     texts: list[str]
@@ -22,7 +22,7 @@ class Prompts:
 
     @classmethod
     def of(cls, run: Run, scores: Scores, before: Prompts | None) -> Prompts:
-        """Those of all rows; of the texts only new ones are read."""
+        """Read the prompts of all rows. Only texts that `before` does not have are read."""
         known = (
             {} if before is None else dict(zip(before.ids, zip(before.texts, before.columns, strict=True), strict=True))
         )
@@ -35,7 +35,7 @@ class Prompts:
 
     @cached_property
     def searched(self) -> list[str]:
-        """What words are looked for in."""
+        """The texts to search: prompt and columns, casefolded."""
         return [f"{text}\n{columns}".casefold() for text, columns in zip(self.texts, self.columns, strict=True)]
 
 

@@ -1,4 +1,4 @@
-"""What a page reads from disk when it needs it: the texts of a few completions, pages of the log."""
+"""Reads from disk on demand: the texts of a few completions, and pages of the log."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from rewardkit.store.run import VERSIONS, Run
 from rewardkit.viewer.scores import Key
 
 LONGEST = 100_000
-"""Characters of a completion that are shown at first."""
+"""The number of characters of a completion to show at first."""
 
 
 @dataclass(frozen=True)
 class Completion:
-    """One completion as it was recorded."""
+    """A recorded completion."""
 
     text: str = ""
     characters: int = 0
@@ -26,7 +26,7 @@ class Completion:
 
 
 def completions(run: Run, prompt_id: str, keys: Sequence[Key], longest: int = LONGEST) -> dict[Key, Completion]:
-    """The texts and notes of some completions of one prompt."""
+    """Return the texts and notes of some completions of a prompt."""
     if not keys:
         return {}
     columns = run.completions().columns
@@ -50,7 +50,7 @@ def completions(run: Run, prompt_id: str, keys: Sequence[Key], longest: int = LO
 
 
 def beginnings(run: Run, prompt_id: str, keys: Sequence[Key], characters: int = 120) -> dict[Key, str]:
-    """The first words of some completions of one prompt."""
+    """Return the first words of some completions of a prompt."""
     if not keys:
         return {}
     places = ", ".join("(?, ?, ?, ?)" for _ in keys)
@@ -63,13 +63,13 @@ def beginnings(run: Run, prompt_id: str, keys: Sequence[Key], characters: int = 
 
 
 def texts(run: Run, prompt_id: str) -> dict[Key, str]:
-    """All completions of one prompt, casefolded and cut, to look for words in."""
+    """Return all completions of a prompt for a search: in lower case and cut to 20,000 characters."""
     query = "select attempt, rank, part, row, lower(left(completion, 20000)) from completions where prompt_id = ?"
     return {row[:4]: row[4] or "" for row in run.sql(query, [prompt_id]).fetchall()}
 
 
 def columns_of(text: str) -> dict[str, str]:
-    """The example columns of a prompt, as text."""
+    """Return the example columns of a prompt, as text."""
     try:
         found = json.loads(text)
     except ValueError:
@@ -84,7 +84,7 @@ def columns_of(text: str) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class LogQuery:
-    """What of the log is asked for."""
+    """A query of the log."""
 
     words: str = ""
     component: str = ""
@@ -122,7 +122,7 @@ LOG_COLUMNS = (
 
 
 def log_page(run: Run, asked: LogQuery, offset: int, limit: int) -> tuple[int, list[dict[str, Any]]]:
-    """How many lines there are, and some of them, newest first."""
+    """Return the number of lines that match, and one page of them, newest first."""
     where, values = asked.where()
     total = run.sql(f"select count(*) from logs where {where}", values).fetchall()[0][0]
     columns = ", ".join(LOG_COLUMNS)
@@ -138,7 +138,7 @@ def log_page(run: Run, asked: LogQuery, offset: int, limit: int) -> tuple[int, l
 
 
 def log_rates(run: Run) -> dict[str, dict[str, float]]:
-    """Component -> how often each kind and level was said, and the seconds of its slowest call."""
+    """Return, per component, the number of lines of each kind and level, and the seconds of the slowest call."""
     query = "select coalesce(component, ''), kind, level, sum(count), max(seconds) from logs group by all order by 1"
     found: dict[str, dict[str, float]] = {}
     for component, kind, level, count, seconds in run.sql(query).fetchall():

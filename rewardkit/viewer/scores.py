@@ -1,6 +1,6 @@
-"""The scores of a run in memory, a row per completion, in the order of the steps.
+"""The scores of a run in memory, one row per completion, in order of steps.
 
-``Scores.of(relation.to_arrow_table())``; all that the pages count and average is computed from these arrays.
+``Scores.of(relation.to_arrow_table())``. The pages compute all counts and averages from these arrays.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ Key = tuple[int, int, int, int]
 
 
 def key_text(key: Key) -> str:
-    """``1.0.12.5``: the name of one completion in an address."""
+    """Return the name of a completion in a URL: ``1.0.12.5``."""
     return ".".join(map(str, key))
 
 
 def read_key(text: str) -> Key | None:
-    """The opposite; None where it is none."""
+    """Parse the name of a completion. Return None if it is not a name."""
     parts = text.split(".")
     if len(parts) != 4 or not all(part.isascii() and part.isdigit() and len(part) < 10 for part in parts):
         return None
@@ -41,7 +41,7 @@ def read_key(text: str) -> Key | None:
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """(n,) each; NaN where there is no number."""
+    """The columns of the scores, (n,) each. NaN means missing."""
 
     attempt: Integers
     rank: Integers
@@ -68,7 +68,7 @@ class Scores:
 
     @classmethod
     def of(cls, table: pyarrow.Table) -> Scores:
-        """From the table ``scores`` of the store."""
+        """Read the table ``scores`` of the store."""
         numbers = {name: _numbers(table, name) for name in ("epoch", "length", "characters", "total", "advantage")}
         whole = {name: _integers(table, name) for name in ("attempt", "rank", "part", "row", "step", "group")}
         prompt, prompt_ids = _codes(table, "prompt_id")
@@ -95,14 +95,14 @@ class Scores:
         return found.in_order()
 
     def in_order(self) -> Scores:
-        """By step, within a step as they were recorded."""
+        """Return the rows sorted by step. Within a step, they stay in the order of recording."""
         if (np.diff(self.step) >= 0).all():
             return self
         order = np.argsort(self.step, kind="stable")
         return Scores(**{field.name: _taken(getattr(self, field.name), order) for field in fields(self)})
 
     def joined(self, new: Scores) -> Scores:
-        """With the rows of `new` behind."""
+        """Return these rows followed by the rows of `new`."""
         prompt, prompt_ids = _joined_codes(self.prompt, self.prompt_ids, new.prompt, new.prompt_ids)
         version, versions = _joined_codes(self.version, self.versions, new.version, new.versions)
         sizes = len(self), len(new)
@@ -127,7 +127,7 @@ class Scores:
 
     @cached_property
     def by_prompt(self) -> tuple[Integers, Integers]:
-        """The rows sorted by prompt, and where each prompt begins (one more than there are prompts)."""
+        """The rows sorted by prompt, and the start of each prompt in them, plus the end: (n,) and (prompts + 1,)."""
         order = np.argsort(self.prompt, kind="stable")
         starts = np.searchsorted(self.prompt[order], np.arange(len(self.prompt_ids) + 1))
         return order, starts
@@ -138,17 +138,17 @@ class Scores:
 
     @cached_property
     def by_epoch(self) -> bool:
-        """Whether epochs tell the times apart at which a prompt was seen; else steps do."""
+        """Whether visits are epochs (the run has at least two) or steps."""
         known = self.epoch[self.training]
         known = known[~np.isnan(known)]
         return bool(len(known)) and float(known.max()) > 1.0
 
     @cached_property
     def visit(self) -> Integers:
-        """(n,) the epoch (from 1 on), or the step where the run has fewer than two epochs."""
+        """(n,) the epoch, counted from 1, or the step if the run has fewer than two epochs."""
         if not self.by_epoch:
             return self.step
-        # A step that ends an epoch has a whole number and still belongs to it.
+        # The last step of an epoch has a whole number and belongs to the epoch that it ends.
         return np.nan_to_num(np.maximum(np.ceil(self.epoch - 1e-6), 1.0)).astype(np.int64)
 
     @property
@@ -156,7 +156,7 @@ class Scores:
         return "epoch" if self.by_epoch else "step"
 
     def rows_of(self, prompt_id: str) -> Integers:
-        """The rows of one prompt, in the order of the steps."""
+        """Return the rows of one prompt, in order of steps."""
         code = self.code_of.get(prompt_id)
         if code is None:
             return np.empty(0, dtype=np.int64)
@@ -167,7 +167,7 @@ class Scores:
         return int(self.attempt[row]), int(self.rank[row]), int(self.part[row]), int(self.row[row])
 
     def find(self, key: Key | None) -> int | None:
-        """The row of a completion's name."""
+        """Return the row of a completion by its key."""
         if key is None:
             return None
         attempt, rank, part, row = key

@@ -1,7 +1,7 @@
-"""Prompts found by what was written for them: ``prompts_with(watched, Filter.parse("judge>0.9 completion:sorry"))``.
+"""Finds prompts by their completions: ``prompts_with(watched, Filter.parse("judge>0.9 completion:sorry"))``.
 
-``judge>0.9`` is about the scores of a completion, ``completion:sorry`` about its text. A prompt is found where one of
-its completions has all of these scores, and where one has these words.
+``judge>0.9`` is about the scores of a completion, ``completion:sorry`` about its text. A prompt is found if one of its
+completions meets all conditions on scores, and one of them (maybe another) contains the text.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from rewardkit.viewer.scores import Floats, Integers, Rows, Scores
 from rewardkit.viewer.watcher import Watched
 
 TEXT = "completion"
-"""What stands for the text of a completion in a search."""
+"""The name of the text of a completion in a search."""
 
 
 def columns_of(scores: Scores) -> dict[str, Floats]:
-    """(n,) each: the numbers of a completion that a search may name."""
+    """Return the numbers of the completions that a search can name, (n,) each."""
     return {
         "total": scores.total,
         "advantage": scores.advantage,
@@ -31,15 +31,15 @@ def columns_of(scores: Scores) -> dict[str, Floats]:
     }
 
 
-def divided(asked: Filter, own: Mapping[str, Column], scores: Mapping[str, Floats]) -> tuple[Filter, Filter]:
-    """What is asked of the prompts, and what of their completions: columns that a prompt has are its own."""
+def split(asked: Filter, own: Mapping[str, Column], scores: Mapping[str, Floats]) -> tuple[Filter, Filter]:
+    """Split a filter into conditions on prompts and on completions. The columns of prompts take precedence."""
     theirs = [one for one in asked.conditions if one.name not in own and (one.name == TEXT or one.name in scores)]
     kept = tuple(one for one in asked.conditions if one not in theirs)
     return Filter(asked.words, kept), Filter((), tuple(theirs))
 
 
 def prompts_with(watched: Watched, asked: Filter) -> tuple[Rows, list[str]]:
-    """(p,) whether a prompt has completions for which the conditions hold, and what could not be understood."""
+    """Return (p,) whether a prompt has such completions, and messages about conditions that could not be applied."""
     scores = watched.scores
     numbers = tuple(one for one in asked.conditions if one.name != TEXT)
     rows, complaints = Filter((), numbers).rows([""] * len(scores), columns_of(scores))
@@ -47,13 +47,13 @@ def prompts_with(watched: Watched, asked: Filter) -> tuple[Rows, list[str]]:
     passed[scores.prompt[rows]] = True
     for condition in asked.conditions:
         if condition.name == TEXT:
-            said = np.zeros(len(passed), dtype=np.bool_)
-            said[_prompts_saying(watched.run, scores, condition)] = True
-            passed &= ~said if condition.operator == "!=" else said
+            matches = np.zeros(len(passed), dtype=np.bool_)
+            matches[_prompts_containing(watched.run, scores, condition)] = True
+            passed &= ~matches if condition.operator == "!=" else matches
     return passed, complaints
 
 
-def _prompts_saying(run: Run, scores: Scores, condition: Condition) -> Integers:
+def _prompts_containing(run: Run, scores: Scores, condition: Condition) -> Integers:
     query = "select distinct prompt_id from completions where contains(lower(completion), lower(?))"
     codes = [scores.code_of.get(prompt) for (prompt,) in run.sql(query, [condition.value]).fetchall()]
     return np.array([code for code in codes if code is not None], dtype=np.int64)

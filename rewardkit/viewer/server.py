@@ -1,4 +1,4 @@
-"""The server of the page: ``serve([Path("runs")])`` opens the browser and returns when it is stopped."""
+"""The web server: ``serve([Path("runs")])`` opens the browser and returns when you stop it."""
 
 from __future__ import annotations
 
@@ -15,80 +15,58 @@ from rewardkit.core.errors import MissingExtraError, RewardKitError
 from rewardkit.viewer.guard import LOOPBACK, Guard, is_loopback
 from rewardkit.viewer.library import Library
 
-PORT = 8765
+_ADVICE = "Use 127.0.0.1, or 0.0.0.0 to let other machines connect."
 
 
 def serve(
     folders: Sequence[Path],
     *,
     host: str = "127.0.0.1",
-    port: int = PORT,
+    port: int = 8765,
     token: str | None = None,
     browser: bool = True,
     told: Callable[[str], None] = print,
 ) -> None:
-    """Shows the runs below `folders` until it is interrupted.
+    """Show the runs in `folders` until interrupted.
 
     Args:
-        host: the address to listen on; one that other machines reach needs a token, which is made up if none is given.
-        port: a free one is taken where this one is not; 0 takes any.
-        browser: open one.
-        told: is given the lines that a person should read.
+        folders: folders that contain recorded runs, or single runs.
+        host: the address to listen on. If other machines can reach it and `token` is None, a token is generated.
+        port: the port to listen on. If it is taken, or 0, a free port is used.
+        token: the secret that visitors need.
+        browser: whether to open a browser.
+        told: called with each line for the user.
 
     Raises:
         MissingExtraError: the extra ``view`` is not installed.
-        RewardKitError: nothing can listen on `host`.
+        RewardKitError: the server cannot listen on `host`.
     """
-    # NiceGUI would keep its own files in the folder that it is started from.
+    # Otherwise NiceGUI creates files in the current folder.
     os.environ.setdefault("NICEGUI_STORAGE_PATH", str(Path(tempfile.gettempdir()) / f"rewardkit-view-{os.getpid()}"))
     try:
         import uvicorn
-        from fastapi import FastAPI
-        from nicegui import core, ui
 
-        from rewardkit.viewer.pages.layout import add_pages
+        from rewardkit.viewer.pages.routes import make_app
         from rewardkit.viewer.watcher import Watcher
     except ImportError as error:
-        raise MissingExtraError.of("the page of recorded runs", "view") from error
+        raise MissingExtraError.of("the web page for recorded runs", "view") from error
 
-    token = token or None  # one that is empty would keep nobody out
+    token = token or None  # an empty token would not protect anything
     if token is None and not is_loopback(host):
         token = secrets.token_urlsafe(24)
     listening = _listening(host, port)
     library = Library(folders)
     watcher = Watcher(library)
-    page = add_pages(library, watcher)
-    app = FastAPI(openapi_url=None)
-    core.sio.eio.cors_allowed_origins = None
-    ui.run_with(
-        app,
-        root=page,
-        title="rewardkit",
-        dark=None,
-        tailwind=False,
-        gzip_middleware_factory=None,
-        message_history_length=50,
-        show_welcome_message=False,
-        binding_refresh_interval=None,
-    )
-    hosts = {*LOOPBACK, host, socket.gethostname(), socket.getfqdn()} if not is_loopback(host) else LOOPBACK
-    guarded = Guard(app, hosts={*hosts, host}, addresses=not is_loopback(host), token=token)
+    guard = Guard(make_app(library, watcher), hosts=_hosts(host), addresses=not is_loopback(host), token=token)
     config = uvicorn.Config(
-        guarded, log_level="warning", access_log=False, timeout_graceful_shutdown=1, server_header=False
+        guard, log_level="warning", access_log=False, timeout_graceful_shutdown=1, server_header=False
     )
-    server = uvicorn.Server(config)
-
     address = _address(host, listening.getsockname()[1], token)
-    told(f"Recorded runs of {', '.join(map(str, folders))}: {address}")
-    if not library.names():
-        told(
-            "There are none yet: they appear by themselves. Runs are recorded by rk.to_trl(reward, record='runs/name')."
-        )
-    told("Stop with Ctrl-C.")
+    _announce(library, folders, address, told)
     if browser:
         threading.Timer(0.5, webbrowser.open, [address]).start()
     try:
-        server.run(sockets=[listening])
+        uvicorn.Server(config).run(sockets=[listening])
     except KeyboardInterrupt:
         pass
     finally:
@@ -96,12 +74,28 @@ def serve(
         listening.close()
 
 
+def _announce(library: Library, folders: Sequence[Path], address: str, told: Callable[[str], None]) -> None:
+    told(f"Showing the runs in {', '.join(map(str, folders))}: {address}")
+    if not library.names():
+        told(
+            "There are no runs yet. They appear here as soon as a training records one: "
+            "rk.to_trl(reward, record='runs/name')."
+        )
+    told("Press Ctrl-C to stop.")
+
+
+def _hosts(host: str) -> set[str]:
+    """Return the names that a Host header may have."""
+    names = set() if is_loopback(host) else {socket.gethostname(), socket.getfqdn()}
+    return {*LOOPBACK, host, *names}
+
+
 def _listening(host: str, port: int) -> socket.socket:
-    """A socket on the port, or on a free one where that is taken."""
+    """Return a socket on the port, or on a free port if it is taken."""
     try:
         family, _, _, _, where = socket.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM)[0]
     except (OSError, OverflowError) as error:
-        raise RewardKitError(f"--host {host!r} is no address of this machine: {error}") from None
+        raise RewardKitError(f"--host {host!r} is not an address of this machine: {error}. {_ADVICE}") from None
     for candidate in (where, (where[0], 0, *where[2:])):
         opened = socket.socket(family, socket.SOCK_STREAM)
         opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -113,7 +107,7 @@ def _listening(host: str, port: int) -> socket.socket:
             failed = error
         else:
             return opened
-    raise RewardKitError(f"nothing can listen on {host}: {failed.strerror or failed}")
+    raise RewardKitError(f"cannot listen on --host {host!r}: {failed.strerror or failed}. {_ADVICE}")
 
 
 def _address(host: str, port: int, token: str | None) -> str:

@@ -1,4 +1,4 @@
-"""Colors and the style sheet. One color stands for one component everywhere; all can be told apart without hue."""
+"""Colors and the style sheet. A component has the same color everywhere. The colors also differ in lightness."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-# Okabe and Ito (2008), then Tol's muted colors; each with a lighter form for the dark page.
+# Okabe and Ito (2008), then Tol's muted colors, each with a lighter variant for dark mode.
 _LIGHT = ("#0072b2", "#d55e00", "#009e73", "#b5579b", "#c98a00", "#3d9bd1", "#882255", "#5e7a1f", "#6a4fb3", "#8a6d5a")
 _DARK = ("#4fa8e0", "#ff8a4c", "#2fc79b", "#e08cc6", "#f0b84a", "#7cc8f5", "#d4709f", "#a9c96a", "#a994ee", "#c7aa96")
 COLORS = len(_LIGHT)
@@ -14,12 +14,12 @@ _INK = ("#1c2733", "#e6ebf0")
 
 
 def color_of(name: str, components: Sequence[str]) -> str:
-    """The CSS color of a component, a term or a gate; of anything else ink."""
+    """Return the CSS color of a component, a term or a gate."""
     return f"var(--series-{number_of(name, components)})"
 
 
 def number_of(name: str, components: Sequence[str]) -> int:
-    """Which of the colors; 0 is ink. A term such as ``answer/2`` has the color of ``answer``."""
+    """Return the number of the color. 0 is the text color. The term ``answer/2`` has the color of ``answer``."""
     for known in (name, name.split("/")[0], name.split(":")[0]):
         if known in components:
             return 1 + list(components).index(known) % len(_LIGHT)
@@ -28,8 +28,8 @@ def number_of(name: str, components: Sequence[str]) -> int:
 
 @cache
 def style_sheet() -> str:
-    """All of the CSS."""
+    """Return all of the CSS."""
     light = "".join(f"--series-{number}:{color};" for number, color in enumerate((_INK[0], *_LIGHT)))
     dark = "".join(f"--series-{number}:{color};" for number, color in enumerate((_INK[1], *_DARK)))
     rules = (Path(__file__).parent / "browser" / "viewer.css").read_text(encoding="utf-8")
-    return f":root{{{light}}}\nbody.body--dark{{{dark}}}\n{rules}"
+    return f":root{{{light}}}\nbody.dark{{{dark}}}\n{rules}"

@@ -1,4 +1,4 @@
-"""A line per run for the list: state, steps, last rewards. Read by a few queries; the scores stay on disk."""
+"""A summary of each run for the list: state, steps, last rewards. A few queries read it; the scores stay on disk."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from rewardkit.viewer.curves import Line
 from rewardkit.viewer.scores import Floats
 
 LAST = 10
-"""Steps that "last" is the mean of."""
+"""The number of last steps to average."""
 _KEPT = 30
-"""Running runs that stay open, so that only what is new is read."""
+"""The most running runs that stay open, so that only new parts are read."""
 
 
 @dataclass(frozen=True, eq=False)
 class Summary:
-    """What the list shows of a run; `problem` says why it cannot be read."""
+    """The summary of a run. `problem` says why it cannot be read."""
 
     problem: str = ""
     state: str = ""
@@ -36,7 +36,7 @@ class Summary:
 
 
 class Summaries:
-    """Reads them when something has changed."""
+    """Reads the summaries of runs, again if a run has changed."""
 
     def __init__(self) -> None:
         self._known: dict[Path, tuple[object, Summary]] = {}
@@ -44,11 +44,11 @@ class Summaries:
         self._lock = threading.Lock()
 
     def of(self, path: Path) -> Summary:
-        """The summary of a run; never raises for a broken one."""
+        """Return the summary of a run. Does not raise if the run is broken."""
         with self._lock:
             signature = _signature(path)
             known = self._known.get(path)
-            # A run that is not written any more must still become "stopped".
+            # A running run becomes "stopped" without any new files.
             if known is not None and known[0] == signature and known[1].state != "running":
                 return known[1]
             try:
@@ -58,7 +58,7 @@ class Summaries:
             except RewardKitError as error:
                 summary = Summary(problem=str(error))
             except Exception as error:
-                summary = Summary(problem=f"It cannot be read: {type(error).__name__}: {error}")
+                summary = Summary(problem=f"Cannot read this run: {type(error).__name__}: {error}")
             self._known[path] = signature, summary
             return summary
 
@@ -108,7 +108,7 @@ def _mean(values: Floats) -> float | None:
 
 
 def _signature(path: Path) -> object:
-    """Changes when something is written."""
+    """Return a value that changes when something is written."""
     found = []
     for name in ("run.json", "scores", "versions"):
         try:

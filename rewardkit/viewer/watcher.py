@@ -1,6 +1,6 @@
-"""Keeps the runs that someone looks at in memory and up to date: ``Watcher(library).get("first").scores``.
+"""Keeps the open runs in memory and up to date: ``Watcher(library).get("first").scores``.
 
-One thread looks at all of them every two seconds; what a page shows is computed from arrays that never change.
+One thread checks all open runs every two seconds. Pages read arrays that never change: an update replaces them.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from rewardkit.viewer.summaries import Summaries
 
 _LOG = logging.getLogger("rewardkit")
 SECONDS = 2.0
-"""Between two looks at a run that is being written."""
+"""How often a run is checked for new data."""
 _FORGOTTEN = 120.0
-"""A run that no page has asked for so long is not followed; after ten times that it leaves the memory."""
+"""A run that no page has asked for in this time is no longer checked. After ten times as long it is closed."""
 
 T = TypeVar("T")
 
 
 @dataclass
 class Watched:
-    """One run; `number` rises whenever there is something new."""
+    """A run in memory. `number` increases whenever there is new data."""
 
     name: str
     path: Path
@@ -51,31 +51,31 @@ class Watched:
     _lines: int = -1
     _seen: dict[tuple[int, int], int] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
-    _kept: dict[str, tuple[int, Any]] = field(default_factory=dict)
+    _cached: dict[str, tuple[int, Any]] = field(default_factory=dict)
     _lasting: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
     def open(cls, name: str, path: Path) -> Watched:
-        """Reads a run for the first time."""
+        """Read a run for the first time."""
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             watched = cls(name, path, open_run(path))
             watched.load(first=True)
-        watched.problem = _said(caught)
+        watched.problem = _messages(caught)
         return watched
 
     def refresh(self) -> bool:
-        """Sees what was written since; whether there was anything."""
+        """Read new data. Return whether there was any."""
         with self._lock, warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             self.run.refresh()
-            anew = self.run.info["id"] != self._id
-            changed = self.load(first=anew)
-        self.problem = _said(caught) or ("" if anew else self.problem)
+            replaced = self.run.info["id"] != self._id
+            changed = self.load(first=replaced)
+        self.problem = _messages(caught) or ("" if replaced else self.problem)
         return changed
 
     def load(self, first: bool = False) -> bool:
-        """Computes what has changed, or all of it for a run that was not seen before; whether there was anything."""
+        """Update what has changed, or everything if `first`. Return whether anything changed."""
         run = self.run
         rows = run.sql("select attempt, rank, max(part), count(*) from scores group by attempt, rank").fetchall()
         lines = run.sql("select count(*) from logs").fetchall()[0][0]
@@ -94,7 +94,7 @@ class Watched:
             ]
             new = run.sql(f"select * from scores where {' or '.join(late)}" if late else "select * from scores")
             scores = self.scores.joined(Scores.of(new.to_arrow_table()))
-            if len(scores) != count:  # a part came late, or was left out
+            if len(scores) != count:  # a part arrived late, or was skipped
                 scores = Scores.of(run.scores(training=None).to_arrow_table())
         if first:
             self._lasting.clear()
@@ -107,25 +107,25 @@ class Watched:
         self.number += 1
         return True
 
-    def kept(self, name: str, make: Callable[[], T]) -> T:
-        """What `make` gives, computed once for what there is now."""
-        number, value = self._kept.get(name, (-1, None))
+    def cached(self, name: str, make: Callable[[], T]) -> T:
+        """Return the result of `make`, computed once until there is new data."""
+        number, value = self._cached.get(name, (-1, None))
         if number != self.number:
             now = self.number
             value = make()
-            self._kept[name] = now, value
+            self._cached[name] = now, value
         result: T = value
         return result
 
-    def kept_for_good(self, name: str, make: Callable[[], T]) -> T:
-        """What `make` gives, made once for this run."""
+    def cached_for_run(self, name: str, make: Callable[[], T]) -> T:
+        """Return the result of `make`, computed once for this run."""
         result: T = self._lasting.setdefault(name, make()) if name not in self._lasting else self._lasting[name]
         return result
 
     @property
     def panels(self) -> list[Panel]:
         """The graphs of this run."""
-        return self.kept("panels", lambda: panels(self.scores, self.metrics, self.components))
+        return self.cached("panels", lambda: panels(self.scores, self.metrics, self.components))
 
     @property
     def title(self) -> str:
@@ -133,7 +133,7 @@ class Watched:
 
 
 class Watcher:
-    """All runs that are open."""
+    """All open runs."""
 
     def __init__(self, library: Library) -> None:
         self.library = library
@@ -141,14 +141,14 @@ class Watcher:
         self._open: dict[str, Watched] = {}
         self._opening = threading.Lock()
         self._ended = threading.Event()
-        threading.Thread(target=self._follow, name="rewardkit-viewer", daemon=True).start()
+        threading.Thread(target=self._check, name="rewardkit-viewer", daemon=True).start()
 
     def get(self, name: str) -> Watched:
-        """A run, opened if it is not.
+        """Return a run. Opens it if necessary.
 
         Raises:
-            UnknownRun: there is none of this name.
-            RunError: it cannot be read.
+            UnknownRun: there is no run of this name.
+            RunError: the run cannot be read.
         """
         path = self.library.path(name)
         with self._opening:
@@ -159,13 +159,13 @@ class Watcher:
         return watched
 
     def opened(self, name: str) -> Watched | None:
-        """A run that is open already."""
+        """Return a run if it is already open."""
         return self._open.get(name)
 
     def end(self) -> None:
         self._ended.set()
 
-    def _follow(self) -> None:
+    def _check(self) -> None:
         while not self._ended.wait(SECONDS):
             for name, watched in list(self._open.items()):
                 unasked = time.monotonic() - watched.asked
@@ -178,10 +178,10 @@ class Watcher:
                         watched.problem = str(error)
                     except Exception as error:  # a folder that was removed, a disk that went away
                         _LOG.debug("%s", watched.path, exc_info=True)
-                        watched.problem = f"{watched.path} can no longer be read: {type(error).__name__}: {error}"
+                        watched.problem = f"Can no longer read {watched.path}: {type(error).__name__}: {error}"
 
 
-def _said(caught: list[warnings.WarningMessage]) -> str:
+def _messages(caught: list[warnings.WarningMessage]) -> str:
     return "\n".join(dict.fromkeys(str(one.message) for one in caught if issubclass(one.category, UserWarning)))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 import rewardkit as rk
 from rewardkit.aggregators.curriculum import Curriculum
@@ -229,7 +229,6 @@ def test_without_fading_exactly_one_stage_counts(ends: list[Any], seen: list[flo
     assert stage_at(tree, None) == "last"
 
 
-@settings(max_examples=40, deadline=None)
 @given(untils(hard=False), means, st.integers(0, 12), st.lists(st.sampled_from(["a", "-", "x"]), max_size=3))
 def test_terms_sum_to_the_total(ends: list[Any], seen: list[float], step: int, completions: list[str]) -> None:
     rewards = [form, 0.3 * form + right, short + right, judge, right, short]
@@ -260,32 +259,32 @@ Build = Callable[[], object]
     ("build", "message"),
     [
         (lambda: rk.curriculum([]), "needs at least one stage"),
-        (lambda: wrong(TWO[0]), "nothing follows the last stage, 'form'"),
+        (lambda: wrong(TWO[0]), "the last stage, 'form', cannot end"),
         (lambda: wrong([form, right]), r"curriculum takes a list of rk.Stage\(name, reward, until=...\), got form"),
         (lambda: wrong({"form": form}), "curriculum takes a list of rk.Stage"),
         (lambda: rk.curriculum([TWO[1], TWO[0]]), "stage 'right' has no until="),
-        (lambda: rk.curriculum([TWO[0]]), "nothing follows the last stage, 'form'"),
+        (lambda: rk.curriculum([TWO[0]]), "the last stage, 'form', cannot end"),
         (lambda: rk.curriculum([TWO[0], rk.Stage("form", right)]), "two stages are called 'form'"),
         (
             lambda: rk.curriculum([TWO[0], rk.Stage("b", short, until=0.3), TWO[1]]),
-            "stage 'b' ends at 0.3, and 'form' before it at 0.5: the ends must ascend",
+            r"stage 'b' ends at 0.3, .* 'form', ends at 0.5",
         ),
-        (lambda: rk.curriculum([TWO[0], rk.Stage("b", short, until=0.5), TWO[1]]), "the ends must ascend"),
-        (lambda: rk.Stage("", form), "name must be a non-empty printable string"),
-        (lambda: wrong_stage(form, "form"), "the name of a stage is text, got form"),
-        (lambda: rk.Stage("a", wrong), r"stage 'a': reward must be a reward.*Call it: curriculum\(\.\.\.\)"),
-        (lambda: rk.Stage("a", form, until=1), r"stage 'a': until=1 is an int.*did you mean 1\.0"),
+        (lambda: rk.curriculum([TWO[0], rk.Stage("b", short, until=0.5), TWO[1]]), "ascending order"),
+        (lambda: rk.Stage("", form), "name must be"),
+        (lambda: wrong_stage(form, "form"), "the name of a stage must be a string, got form"),
+        (lambda: rk.Stage("a", wrong), r"stage 'a': reward must be a reward.*Call it.*curriculum\(\.\.\.\)"),
+        (lambda: rk.Stage("a", form, until=1), r"stage 'a': until=1 .*did you mean 1\.0"),
         (lambda: rk.Stage("a", form, until=0.0), "stage 'a': until=0, so it never counts"),
         (lambda: rk.Stage("a", form, until=linear(1.0, 0.0)), "ends at 0, so the stages after it never count in full"),
-        (lambda: rk.Stage("a", form, until=30.0), "a step is written as an int: 30"),
+        (lambda: rk.Stage("a", form, until=30.0), "write an int: 30"),
         (
             lambda: rk.Stage("a", form, until="half"),
-            "stage 'a': until is a position or a schedule, got 'half'; did you mean until=rk.schedules.when_reached",
+            r"stage 'a': until must be .* got 'half'. Did you mean until=rk.schedules.when_reached",
         ),
-        (lambda: rk.Stage("a", form, until=0.3, over=-0.1), "stage 'a': over=-0.1 is no fraction"),
-        (lambda: rk.Stage("a", form, over=0.1), "it has no until="),
-        (lambda: rk.Stage("a", form, until=REACHED, over=0.1), "when_reached has over= in batches"),
-        (lambda: rk.Stage("a", form, until=linear(0.0, 2.0)), r"moves between 0 and 2.*use \.clip\(0, 1\)"),
+        (lambda: rk.Stage("a", form, until=0.3, over=-0.1), "stage 'a': over=-0.1"),
+        (lambda: rk.Stage("a", form, over=0.1), "over= has no effect"),
+        (lambda: rk.Stage("a", form, until=REACHED, over=0.1), "Drop over= here"),
+        (lambda: rk.Stage("a", form, until=linear(0.0, 2.0)), r"moves between 0 and 2.*Use \.clip\(0, 1\)"),
         (lambda: Scorer(rk.curriculum([rk.Stage("a", right, until=REACHED), TWO[1]])), "follows 'form', which is no"),
     ],
 )

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 import rewardkit as rk
 from rewardkit.core.evaluation.scorer import Scorer
@@ -134,7 +134,6 @@ words = st.sampled_from(["0", "0.25", "0.5", "0.75", "1", "-"])
 rows = st.lists(st.tuples(words, words, words).map(" ".join), min_size=1, max_size=8)
 
 
-@settings(max_examples=80, deadline=None)
 @given(
     st.lists(st.tuples(st.sampled_from([A, B]), st.sampled_from([0.0, 0.25, 0.5, 1.0])), min_size=1, max_size=3),
     st.sampled_from([-2.0, -1.0, 0.25]),
@@ -177,7 +176,7 @@ def said(completion: str, reward: rk.Reward) -> str:
         (lambda: wrong({"form": A}, then), "gate: when must be a reward, got 'form'"),
         (lambda: wrong((A, 0.5), then), "gate: when must be a reward, got 0.5"),
         (lambda: wrong([A, B], "then"), "gate: then must be a reward"),
-        (lambda: rk.gate({A: 0.5}, then, threshold=0.5), "the conditions have thresholds of their own"),
+        (lambda: rk.gate({A: 0.5}, then, threshold=0.5), "already has its own threshold"),
         (lambda: rk.gate({A: 0.5}, then, soft=True), "a soft gate has no threshold"),
         (lambda: rk.gate({A: 2.0}, then), "never reached"),
         (lambda: wrong({A: "high"}, then), "gate: threshold must be a number"),
@@ -210,5 +209,5 @@ def test_named_names_the_gate_and_its_otherwise() -> None:
 
 
 def test_a_threshold_that_leaves_what_the_condition_can_give_is_refused() -> None:
-    with pytest.raises(rk.RewardDefinitionError, match=r"goes up to 1\.5, which is never reached"):
+    with pytest.raises(rk.RewardDefinitionError, match=r"rises to 1\.5, which is never reached"):
         rk.gate(rk.tags("a"), rk.tags("b"), threshold=rk.schedules.linear(0.5, 1.5))

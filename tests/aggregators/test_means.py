@@ -76,7 +76,7 @@ def test_a_sum_inside_a_mean_keeps_its_own_weights() -> None:
 
 @pytest.mark.parametrize("weight", [-1.0, rk.schedules.linear(1.0, -1.0)])
 def test_a_mean_refuses_weights_that_get_negative(weight: Any) -> None:
-    with pytest.raises(rk.RewardDefinitionError, match="gets negative"):
+    with pytest.raises(rk.RewardDefinitionError, match="becomes negative"):
         rk.weighted_mean({high: weight})
 
 

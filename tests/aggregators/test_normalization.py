@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 import rewardkit as rk
 from rewardkit.aggregators.normalization import Normalized
@@ -58,7 +58,6 @@ def test_who_abstained_or_failed_is_left_out(tree: rk.Reward) -> None:
     assert nobody.outcomes["told_normalized"].tolist() == ["abstained", "failed", "abstained"]
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(st.lists(st.floats(-100, 100), min_size=4, max_size=4), min_size=1, max_size=4))
 def test_the_group_is_normalized_as_trl_does_it(groups: list[list[float]]) -> None:
     completions = [repr(value) for group in groups for value in group]
@@ -68,7 +67,6 @@ def test_the_group_is_normalized_as_trl_does_it(groups: list[list[float]]) -> No
     np.testing.assert_allclose(rk.score(GROUP, completions, prompts=prompts).total, expected, rtol=1e-9, atol=1e-9)
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(st.floats(-100, 100), min_size=2, max_size=8), st.floats(-5, 5), st.sampled_from([GROUP, BATCH]))
 def test_a_shift_changes_nothing_and_the_order_stays(values: list[float], shift: float, tree: rk.Reward) -> None:
     found = rk.score(tree, list(map(repr, values))).total
@@ -105,7 +103,6 @@ def test_by_the_training_so_far() -> None:
     np.testing.assert_allclose(rk.score(RUNNING, ["2", "4"], progress=progress).total, [0.0, 2 / 1.0001])
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.lists(st.lists(st.integers(-9, 9), min_size=1, max_size=3), min_size=1, max_size=6), st.floats(0.5, 50))
 def test_what_is_older_counts_less_by_halves(batches: list[list[int]], half_life: float) -> None:
     tree = rk.normalize(told, "running", half_life=half_life)
@@ -169,13 +166,13 @@ def test_what_it_says_of_itself() -> None:
 @pytest.mark.parametrize(
     ("build", "message"),
     [
-        (lambda: rk.normalize(told, "prompt"), "by is one of group, batch, running, got 'prompt'"),  # type: ignore[arg-type]
+        (lambda: rk.normalize(told, "prompt"), "by must be one of group, batch, running, got 'prompt'"),  # type: ignore[arg-type]
         (lambda: rk.normalize(3), "normalize must be a reward"),  # type: ignore[arg-type]
-        (lambda: rk.normalize(told, "running", half_life=0), "half_life is a number of batches above 0"),
+        (lambda: rk.normalize(told, "running", half_life=0), "half_life must be"),
         (lambda: rk.normalize(told, "running", half_life=math.nan), "half_life must be finite"),
-        (lambda: rk.normalize(told + opened, "running"), r"under a name of its own to follow.*\.named"),
-        (lambda: rk.normalize(rk.product(told, opened), "running"), r"under a name of its own.*\.named"),
-        (lambda: rk.normalize(rk.gate(opened, told), "running"), r"under a name of its own.*\.named"),
+        (lambda: rk.normalize(told + opened, "running"), r"no name of its own.*\.named"),
+        (lambda: rk.normalize(rk.product(told, opened), "running"), r"no name of its own.*\.named"),
+        (lambda: rk.normalize(rk.gate(opened, told), "running"), r"no name of its own.*\.named"),
     ],
 )
 def test_what_cannot_be_normalized_is_refused(build: Any, message: str) -> None:

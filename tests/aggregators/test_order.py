@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings, strategies as st
+from hypothesis import assume, given, strategies as st
 
 import rewardkit as rk
 from rewardkit.core.tree.reward import Reward
@@ -60,7 +60,6 @@ grades = st.sampled_from([place / 12 for place in range(13)] + [0.1, 0.3, 0.7, 1
 triples = st.tuples(grades, grades, grades)
 
 
-@settings(max_examples=80, deadline=None)
 @given(triples, triples, st.integers(1, 30))
 def test_lexicographic_orders_like_tuples_of_levels(
     one: tuple[float, ...], other: tuple[float, ...], levels: int
@@ -101,11 +100,11 @@ def test_a_reward_that_never_differs_decides_nothing() -> None:
         (lambda: rk.lexicographic(), "lexicographic needs at least two rewards"),
         (lambda: rk.lexicographic(A, 0.5), "lexicographic: an item must be a reward"),
         (lambda: rk.lexicographic({A: 1.0, B: 2.0}), "lexicographic takes rewards without weights"),
-        (lambda: rk.lexicographic(A, B, levels=0), "levels is a number of steps from 1 on, got 0"),
-        (lambda: rk.lexicographic(A, B, levels=2.0), "levels is a number of steps"),  # type: ignore[arg-type]
-        (lambda: rk.lexicographic(A, B, levels=True), "levels is a number of steps"),
-        (lambda: rk.lexicographic(A, told(1, bounds=(0.0, math.inf))), r"need finite ones.*\.clip\(low, high\)"),
-        (lambda: rk.lexicographic(A, told(1, bounds=(-1e308, 1e308))), "need finite ones"),
+        (lambda: rk.lexicographic(A, B, levels=0), r"levels must be .* got 0"),
+        (lambda: rk.lexicographic(A, B, levels=2.0), "levels must be"),  # type: ignore[arg-type]
+        (lambda: rk.lexicographic(A, B, levels=True), "levels must be"),
+        (lambda: rk.lexicographic(A, told(1, bounds=(0.0, math.inf))), r"finite bounds.*\.clip\(low, high\)"),
+        (lambda: rk.lexicographic(A, told(1, bounds=(-1e308, 1e308))), "finite bounds"),
         (lambda: rk.lexicographic(*[A] * 12), "12 rewards of 10 levels are more than the trainer.s float32"),
         (lambda: rk.best_of(A), "best_of needs at least two rewards"),
         (lambda: rk.best_of({"a": A, "b": B}), "best_of takes rewards without weights"),
@@ -121,7 +120,6 @@ def test_what_has_no_order_is_refused(build: Any, message: str) -> None:
 words = st.sampled_from(["0", "0.5", "1", "-", "0.25", "0.9999999999"])
 
 
-@settings(max_examples=80, deadline=None)
 @given(st.lists(st.tuples(words, words, words).map(" ".join), max_size=6))
 def test_best_of_is_the_maximum_and_asks_only_what_could_still_win(completions: list[str]) -> None:
     highest = totals(rk.maximum(A, B, C), *completions)
@@ -168,7 +166,6 @@ def test_a_part_that_another_place_asks_for_changes_nothing() -> None:
     assert totals(tree, "1 0.25 1", "0 0.25 0") == [1.25, 0.25]
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.lists(st.tuples(words, words, words).map(" ".join), min_size=1, max_size=5), st.data())
 def test_orders_stand_in_gates_and_in_each_other(completions: list[str], data: st.DataObject) -> None:
     inner = rk.best_of(A, B)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 import rewardkit as rk
 
@@ -42,7 +42,6 @@ def test_a_failure_with_a_stand_in_is_penalized_by_it() -> None:
 finite = st.floats(-1e6, 1e6)
 
 
-@settings(max_examples=80, deadline=None)
 @given(finite, st.floats(1e-3, 1e6), st.lists(st.floats(0, 1), min_size=1, max_size=5), st.floats(1e-6, 1e6))
 def test_it_is_the_reward_shifted_and_scaled(low: float, width: float, shares: list[float], size: float) -> None:
     high = low + width
@@ -76,13 +75,13 @@ def test_it_prints_as_what_made_it() -> None:
 @pytest.mark.parametrize(
     ("build", "message"),
     [
-        (lambda: rk.penalty(told(), 0.0), "size is a number above 0, got 0; the sign comes by itself"),
-        (lambda: rk.penalty(told(), -0.5), "the sign comes by itself"),
+        (lambda: rk.penalty(told(), 0.0), "size must be above 0, got 0"),
+        (lambda: rk.penalty(told(), -0.5), "size must be above 0, got -0.5"),
         (lambda: rk.penalty(told(), math.nan), "penalty: size must be finite"),
         (lambda: rk.penalty(told(), "big"), "penalty: size must be a number"),  # type: ignore[arg-type]
-        (lambda: rk.penalty(told(0.0, math.inf)), r"needs two finite ones.*\.clip\(low, high\)"),
-        (lambda: rk.penalty(told(-1e308, 1e308)), "needs two finite ones"),
-        (lambda: rk.penalty(told().clip(0.5, 0.5)), "needs two finite ones"),
+        (lambda: rk.penalty(told(0.0, math.inf)), r"finite bounds.*\.clip\(low, high\)"),
+        (lambda: rk.penalty(told(-1e308, 1e308)), "finite bounds"),
+        (lambda: rk.penalty(told().clip(0.5, 0.5)), "finite bounds"),
         (lambda: rk.penalty(0.5), "penalty must be a reward"),  # type: ignore[arg-type]
     ],
 )

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 import rewardkit as rk
 from rewardkit.core.evaluation.scorer import Scorer
@@ -78,7 +78,6 @@ def naive(group: list[str]) -> list[float]:
     return ranks
 
 
-@settings(max_examples=80, deadline=None)
 @given(batches)
 def test_it_is_what_a_double_loop_gives(groups: list[list[str]]) -> None:
     completions = [word for group in groups for word in group]
@@ -87,7 +86,6 @@ def test_it_is_what_a_double_loop_gives(groups: list[list[str]]) -> None:
     np.testing.assert_allclose(totals(completions, numbers), expected, atol=1e-12)
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(st.integers(-20, 20).map(lambda number: str(number / 4)), min_size=2, max_size=8))
 def test_strictly_monotone_maps_change_nothing(group: list[str]) -> None:
     changes: list[Callable[[float], float]] = [lambda x: x**3 + x, math.exp, lambda x: 100.0 * x - 7.0, math.atan]
@@ -98,7 +96,6 @@ def test_strictly_monotone_maps_change_nothing(group: list[str]) -> None:
     assert mirrored == pytest.approx([1.0 - rank for rank in ranks])
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.lists(st.floats(-5, 5).map(repr), min_size=2, max_size=8), st.randoms(use_true_random=False))
 def test_the_order_of_the_group_does_not_matter(group: list[str], random: object) -> None:
     order = list(range(len(group)))

@@ -1,4 +1,4 @@
-"""Pairs, AUC, rank correlation and the bootstrap, against their definitions."""
+"""Pairs, AUC, rank correlation and the bootstrap, compared with their definitions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ GRADES = st.sampled_from([0.0, 1.0, 2.0, 4.5])
 
 @st.composite
 def rows(draw: st.DrawFn, labels: st.SearchStrategy[Any] = GOOD) -> tuple[Floats, Any, Any]:
-    """(scores, labels, groups) of 0 to 12 rows."""
+    """Draw (scores, labels, groups) of 0 to 12 rows."""
     size = draw(st.integers(0, 12))
     several = [draw(st.lists(of, min_size=size, max_size=size)) for of in (SCORES, labels, st.integers(0, 3))]
     kind = np.bool_ if size and isinstance(several[1][0], bool) else np.float64
@@ -40,14 +40,14 @@ def brute(scores: Floats, labels: Any, groups: Any) -> Pairs:
 
 
 @given(st.one_of(rows(), rows(labels=GRADES)))
-def test_pairs_are_those_of_the_definition(data: tuple[Floats, Any, Any]) -> None:
+def test_pairs_agree_with_the_definition(data: tuple[Floats, Any, Any]) -> None:
     scores, labels, groups = data
     assert pairs(scores, labels, groups) == brute(scores, labels, groups)
     assert pairs(scores, labels) == brute(scores, labels, np.zeros(len(scores)))
 
 
 @given(rows())
-def test_the_pairs_of_all_groups_are_those_of_each(data: tuple[Floats, Any, Any]) -> None:
+def test_pairs_add_up_over_groups(data: tuple[Floats, Any, Any]) -> None:
     scores, labels, groups = data
     each = [pairs(scores[groups == group], labels[groups == group]) for group in range(4)]
     whole = pairs(scores, labels, groups)
@@ -57,7 +57,7 @@ def test_the_pairs_of_all_groups_are_those_of_each(data: tuple[Floats, Any, Any]
 
 
 @given(rows())
-def test_turning_the_scores_round_turns_the_auc_round(data: tuple[Floats, Any, Any]) -> None:
+def test_negated_scores_mirror_the_auc(data: tuple[Floats, Any, Any]) -> None:
     scores, labels, _ = data
     one, other = pairs(scores, labels).auc, pairs(-scores, labels).auc
     assert (one is None) == (other is None)
@@ -92,7 +92,7 @@ def test_shares_of_no_pairs_are_none() -> None:
 
 
 @given(st.lists(st.integers(-3, 3), max_size=12))
-def test_ranks_are_means_over_equals(values: list[int]) -> None:
+def test_equal_values_share_their_mean_rank(values: list[int]) -> None:
     expected = [sum(o < v for o in values) + (sum(o == v for o in values) + 1) / 2 for v in values]
     assert mean_ranks(np.array(values, dtype=np.float64)).tolist() == expected
 
@@ -113,7 +113,7 @@ def test_spearman(scores: list[float], labels: list[float], expected: float | No
 
 
 @given(rows(labels=GRADES))
-def test_spearman_is_that_of_the_definition(data: tuple[Floats, Any, Any]) -> None:
+def test_spearman_agrees_with_the_definition(data: tuple[Floats, Any, Any]) -> None:
     scores, labels, _ = data
     kept = ~np.isnan(scores)
     ranks = [
@@ -127,7 +127,7 @@ def test_spearman_is_that_of_the_definition(data: tuple[Floats, Any, Any]) -> No
 
 
 @given(rows(labels=GRADES))
-def test_spearman_does_not_see_the_scale(data: tuple[Floats, Any, Any]) -> None:
+def test_spearman_does_not_depend_on_the_scale(data: tuple[Floats, Any, Any]) -> None:
     scores, labels, _ = data
     found = spearman(scores, labels)
     assert found is None or -1.0 <= found <= 1.0
@@ -135,7 +135,7 @@ def test_spearman_does_not_see_the_scale(data: tuple[Floats, Any, Any]) -> None:
 
 
 @given(rows(), st.integers(0, 3))
-def test_the_interval_holds_shares_and_depends_on_the_seed_alone(data: tuple[Floats, Any, Any], seed: int) -> None:
+def test_the_interval_lies_in_0_to_1_and_depends_only_on_the_seed(data: tuple[Floats, Any, Any], seed: int) -> None:
     scores, labels, groups = data
     found = auc_interval(scores, labels, groups, replicates=20, seed=seed)
     assert found == auc_interval(scores, labels, groups, replicates=20, seed=seed)
@@ -144,7 +144,7 @@ def test_the_interval_holds_shares_and_depends_on_the_seed_alone(data: tuple[Flo
         assert found is None
 
 
-def test_the_interval_covers_and_is_wider_where_rows_of_a_group_go_together() -> None:
+def test_the_interval_covers_and_is_wider_if_rows_of_a_group_correlate() -> None:
     random = np.random.default_rng(1)
     labels = random.random(400) < 0.5
     scores = random.normal(size=400) + labels

@@ -1,4 +1,4 @@
-"""What a model's samples give to learn from: draws by enumeration, gates, components, costs."""
+"""The learning signal of a model's samples: draws by enumeration, gates, components, costs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 import rewardkit as rk
 from rewardkit.analysis.draws import drawn, multiplicities
@@ -25,8 +25,7 @@ def test_multiplicities(totals: list[float], expected: list[int]) -> None:
 
 
 @given(TOTALS, st.integers(1, 7))
-@settings(max_examples=200)
-def test_a_draw_is_what_all_draws_give_on_average(totals: list[float], num_generations: int) -> None:
+def test_a_draw_is_the_mean_over_all_draws(totals: list[float], num_generations: int) -> None:
     groups = [np.array(group) for group in combinations(totals, min(num_generations, len(totals)))]
     varies = [len(set(group[~np.isnan(group)].tolist())) > 1 for group in groups]
     effective = [(~np.isnan(group)).mean() if varied else 0.0 for group, varied in zip(groups, varies, strict=True)]
@@ -42,7 +41,7 @@ def test_more_generations_vary_more(totals: list[float]) -> None:
     assert chances[0] == pytest.approx(0.0)
 
 
-def test_many_samples_are_no_trouble() -> None:
+def test_many_samples_do_not_overflow() -> None:
     assert drawn(np.array([1.0] + [0.0] * 4999), 8).varies == pytest.approx(8 / 5000)
 
 
@@ -77,8 +76,8 @@ def test_signal_of_three_prompts_in_any_order() -> None:
     assert by_name["right"].varies == pytest.approx(1 / 3)
     assert by_name["right"].deviation == pytest.approx(np.std([1, 1, 0], ddof=1) / 3)
     assert by_name["right"].outcomes == {"scored": 1.0}
-    assert any("66.7 % of the groups all completions score alike" in warning for warning in found.warnings)
-    assert any("'brief' is the same within every group" in warning for warning in found.warnings)
+    assert any("66.7 % of the groups all completions score the same" in warning for warning in found.warnings)
+    assert any("'brief' is constant within every group" in warning for warning in found.warnings)
 
 
 def test_other_sizes_of_groups_are_expected_from_the_samples() -> None:
@@ -103,7 +102,7 @@ def test_the_order_of_the_rows_does_not_matter(rows: list[tuple[int, str]]) -> N
         assert found(rows) == found(sorted(rows))
 
 
-def test_gates_as_rows_or_as_the_table_has_them() -> None:
+def test_gates_from_rows_or_from_the_table() -> None:
     scored = rk.score(rk.gate(right, brief), TEXTS, answer=["a"] * 8)
     (gate,) = signal_of(scored, GROUPS).gates
     assert (gate.name, gate.pass_rate, gate.starved, gate.saturated) == ("right_gate", 0.5, None, None)
@@ -141,8 +140,8 @@ def test_unscorable_rows_have_no_signal() -> None:
     json.dumps(found.to_dict(), allow_nan=False)
 
 
-def test_what_cannot_be_judged_is_refused() -> None:
-    with pytest.raises(rk.BindingError, match="sample several per prompt"):
+def test_unusable_samples_are_refused() -> None:
+    with pytest.raises(rk.BindingError, match="only one completion"):
         signal_of(table(), np.arange(8))
     with pytest.raises(rk.BindingError, match="groups has 2 values for 8 rows"):
         signal_of(table(), np.zeros(2, dtype=np.int64))
@@ -150,7 +149,7 @@ def test_what_cannot_be_judged_is_refused() -> None:
         signal_of(table(), GROUPS, num_generations=1)
 
 
-def test_lone_prompts_are_left_out_and_named() -> None:
+def test_prompts_with_one_sample_are_left_out_and_reported() -> None:
     found = signal_of(table(), np.array([0, 1, 0, 1, 0, 1, 2, 3]))
     assert (found.groups, found.lone) == (2, 2)
-    assert any("2 prompts have one sample alone" in warning for warning in found.warnings)
+    assert any("2 prompts have only one sample" in warning for warning in found.warnings)

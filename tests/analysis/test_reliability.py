@@ -1,4 +1,4 @@
-"""Thresholds, confusion, reliability curves, saturation, and the cases that are misjudged."""
+"""Thresholds, confusion tables, reliability curves, saturation and misjudged cases."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def separation(found: Confusion) -> float:
 
 
 @given(PAIRS)
-def test_no_threshold_separates_better_than_the_best(rows: list[tuple[float, bool]]) -> None:
+def test_the_best_threshold_separates_best(rows: list[tuple[float, bool]]) -> None:
     scores, good = split(rows)
     best = best_threshold(scores, good)
     others = [separation(confusion(scores, good, one)) for one in settled(scores[~np.isnan(scores)])]
@@ -127,7 +127,7 @@ def column(values: list[float], notes: dict[int, str]) -> Column:
     return Column(np.array(values), np.full(len(values), SCORED, dtype=np.int8), notes)
 
 
-def test_misjudged_are_those_that_a_row_of_the_other_label_equals_or_beats() -> None:
+def test_misjudged_rows_tie_with_or_lose_to_the_other_label() -> None:
     scores, good = np.array([0.9, 0.2, 0.5, 0.5, 0.1, np.nan]), np.array([True, True, False, False, False, True])
     told = {"number": column([1, 0, 0, 0, 0, 0], {1: "off by 2"})}
     high, low = misjudged(scores, good, list("abcdef"), told, rows=np.array([10, 11, 12, 13, 14, 15]))
@@ -139,7 +139,7 @@ def test_misjudged_are_those_that_a_row_of_the_other_label_equals_or_beats() -> 
 
 
 @given(PAIRS)
-def test_there_are_misjudged_exactly_where_not_every_pair_is_right(rows: list[tuple[float, bool]]) -> None:
+def test_there_are_misjudged_rows_unless_every_pair_is_right(rows: list[tuple[float, bool]]) -> None:
     scores, good = split(rows)
     high, low = misjudged(scores, good, [""] * len(rows), {})
     values = settled(scores)

@@ -1,4 +1,4 @@
-"""Which term causes the variance within groups."""
+"""The share of each term in the variance within groups."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_shares(terms: list[list[float]], expected: list[float]) -> None:
     assert share(terms) == expected
 
 
-def test_large_differences_count_for_more_where_groups_are_not_scaled() -> None:
+def test_without_group_scale_large_differences_count_more() -> None:
     terms: list[list[float]] = [[0, 1, 0, 0, 0, 0], [0, 0, 0, 0, 0, 3]]
     assert share(terms, scale="group") == [0.5, 0.5]
     assert share(terms, scale="batch") == share(terms, scale="none") == [0.1, 0.9]
@@ -51,7 +51,7 @@ def test_without_variance_there_are_no_shares(terms: Floats) -> None:
 
 
 @given(arrays(np.float64, (3, 6), elements=SCORES), st.sampled_from(["group", "batch"]))
-def test_the_shares_add_up_to_all_and_equal_a_naive_covariance(terms: Floats, scale: str) -> None:
+def test_the_shares_add_up_to_1_and_agree_with_a_naive_covariance(terms: Floats, scale: str) -> None:
     caused, variance = causes(terms, GROUPS, scale=scale)  # type: ignore[arg-type]
     assert caused.sum() == pytest.approx(variance, abs=1e-9)
     naive, total = np.zeros(3), 0.0
@@ -72,14 +72,14 @@ def test_the_shares_add_up_to_all_and_equal_a_naive_covariance(terms: Floats, sc
 
 
 @given(arrays(np.float64, (2, 6), elements=SCORES))
-def test_what_processes_add_up_is_the_share_of_all(terms: Floats) -> None:
+def test_sums_over_processes_give_the_shares_of_all(terms: Floats) -> None:
     whole, variance = causes(terms, GROUPS)
     halves = [causes(terms[:, rows], GROUPS[rows]) for rows in (slice(0, 3), slice(3, 6))]
     np.testing.assert_allclose(sum(caused for caused, _ in halves), whole, atol=1e-9)
     assert sum(part for _, part in halves) == pytest.approx(variance)
 
 
-def test_normalized_columns_are_those_of_gdpo() -> None:
+def test_normalized_columns_agree_with_gdpo() -> None:
     (first, second) = normalized(
         [np.array([1.0, 2, 3, 5, 5, np.nan]), np.array([0.0, 0, 4, 1, 2, 3])], [2.0, 0.5], GROUPS
     )

@@ -1,4 +1,4 @@
-"""``rewardkit check``: what it prints and writes, and its exit codes."""
+"""``rewardkit check``: its output, its reports and its exit codes."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_a_sound_reward_exits_with_0(rewards: str, capsys: Captured) -> None:
     assert said.err == "checking sound ...\n"
 
 
-def test_a_broken_one_exits_with_1_and_shows_how(rewards: str, capsys: Captured) -> None:
+def test_a_broken_reward_exits_with_1_and_shows_the_failing_call(rewards: str, capsys: Captured) -> None:
     assert main(["check", f"{rewards}:naive", *QUICK, "--seed", "3"]) == 1
     out = capsys.readouterr().out
     assert "BROKEN    gold_above_perturbed_gold" in out
@@ -93,7 +93,7 @@ def test_examples_come_from_a_file(rewards: str, tmp_path: Path, capsys: Capture
     assert "<answer>41</answer>" in capsys.readouterr().out
 
 
-def test_exploits_are_kept_and_tried_again(rewards: str, tmp_path: Path, capsys: Captured) -> None:
+def test_exploits_are_saved_and_tried_again(rewards: str, tmp_path: Path, capsys: Captured) -> None:
     kept = tmp_path / "exploits.jsonl"
     arguments = ["check", f"{rewards}:naive", "--regressions", str(kept), "--laws"]
     assert main([*arguments, "exploits"]) == 1
@@ -115,7 +115,7 @@ def test_exploits_are_kept_and_tried_again(rewards: str, tmp_path: Path, capsys:
         (["{rewards}:sound", "--json", "{rewards}/report.json", *QUICK], "cannot be written"),
     ],
 )
-def test_misuse_exits_with_2_and_says_what_to_do(
+def test_misuse_exits_with_2_and_explains_the_fix(
     rewards: str, capsys: Captured, arguments: list[str], message: str
 ) -> None:
     assert main(["check", *(argument.format(rewards=rewards) for argument in arguments)]) == 2

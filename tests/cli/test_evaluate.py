@@ -19,18 +19,18 @@ def test_impossible_options_are_refused(arguments: tuple[str, ...], capsys: pyte
     assert "usage: rewardkit evaluate" in capsys.readouterr().err
 
 
-def test_a_missing_file_is_said_in_a_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_missing_file_is_reported_without_a_traceback(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("yaml")
     assert main(["evaluate", str(tmp_path / "none.yaml")]) == 2
     assert "there is no file" in capsys.readouterr().err
 
 
-def test_checkpoints_may_be_named_one_by_one() -> None:
+def test_the_checkpoint_option_can_be_repeated() -> None:
     named = parser().parse_args(["evaluate", "run.yaml", "--checkpoint", "start", "50", "--checkpoint", "last"])
     assert named.checkpoint == ["start", "50", "last"]
 
 
-def test_help_loads_nothing_heavy() -> None:
+def test_help_does_not_import_torch_or_trl() -> None:
     code = (
         "import sys; from rewardkit.cli.main import parser; parser().format_help(); "
         "sys.exit(any(name in sys.modules for name in ('torch', 'trl', 'yaml', 'rewardkit_trl')))"

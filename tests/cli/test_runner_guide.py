@@ -1,6 +1,6 @@
-"""docs/runner.md says what the code says: its configurations can be read, and the help of the commands is theirs.
+"""docs/runner.md agrees with the code: its configurations can be read, and it quotes the commands' help exactly.
 
-``python tests/cli/test_runner_guide.py`` writes the help anew.
+``python tests/cli/test_runner_guide.py`` writes the help again.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ def as_it_should_be(text: str) -> str:
 
 
 def configurations() -> list[str]:
-    """The YAML of the guide, those parts of a file with what else a file needs."""
+    """Return the YAML blocks of the guide; incomplete ones get the settings that every file needs."""
     least = "reward: reward.py:reward\nmodel: tiny\ndataset: data.jsonl\n"
     found = YAML.findall(GUIDE.read_text(encoding="utf-8"))
     return [text if text.startswith("reward:") else least + text for text in found]
 
 
-def test_the_help_is_that_of_the_command() -> None:
+def test_the_guide_quotes_the_current_help() -> None:
     text = GUIDE.read_text(encoding="utf-8")
     assert text == as_it_should_be(text), "run: python tests/cli/test_runner_guide.py"
 
@@ -53,7 +53,7 @@ def test_each_configuration_can_be_read(text: str, tmp_path: Path) -> None:
     assert read(tmp_path / "run.yaml").reward == "reward.py:reward"
 
 
-def test_the_longest_one_names_every_setting() -> None:
+def test_the_longest_configuration_has_every_setting() -> None:
     longest = max(configurations(), key=len)
     missing = [name for name in RunConfig.model_fields if name != "base" and f"\n{name}:" not in f"\n{longest}"]
     assert missing == []

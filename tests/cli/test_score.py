@@ -1,4 +1,4 @@
-"""``rewardkit score``: what it prints and writes, and its exit codes; the real solutions of GSM8K."""
+"""``rewardkit score``: its output, its files and its exit codes; the real solutions of GSM8K."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def data(tmp_path: Path) -> str:
     return str(path)
 
 
-def test_scores_are_written_and_summed_up(data: str, tmp_path: Path, capsys: Captured) -> None:
+def test_scores_are_written_and_summarized(data: str, tmp_path: Path, capsys: Captured) -> None:
     out = tmp_path / "scored.parquet"
     assert main(["score", data, "--reward", f"{replayed.TARGET}both", "--out", str(out)]) == 0
     said = capsys.readouterr().out.splitlines()
@@ -40,12 +40,12 @@ def test_scores_are_written_and_summed_up(data: str, tmp_path: Path, capsys: Cap
         ["short", "1", "1", "1", "2"],
         ["total", "0.75", "0.5", "1"],
     ]
-    assert said[-1] == f"written: {out}"
+    assert said[-1] == f"Written to {out}"
     assert [row["total"] for _, row in rows_of(out)] == [1.0, 0.5]
     assert [row["components/number"] for _, row in rows_of(out)] == [1.0, 0.0]
 
 
-def test_rows_that_cannot_be_scored_are_named_and_exit_with_1(data: str, capsys: Captured) -> None:
+def test_rows_that_cannot_be_scored_are_listed_and_the_exit_code_is_1(data: str, capsys: Captured) -> None:
     path = Path(data)
     path.write_text(path.read_text() + json.dumps({"prompt": "p", "completion": "1", "answer": "\x1b[2Jx"}) + "\n")
     assert main(["score", data, "--reward", f"{replayed.TARGET}number"]) == 1
@@ -55,7 +55,7 @@ def test_rows_that_cannot_be_scored_are_named_and_exit_with_1(data: str, capsys:
     assert "\x1b" not in out
 
 
-def test_columns_completions_and_rows_may_be_chosen(data: str, tmp_path: Path, capsys: Captured) -> None:
+def test_columns_completions_and_rows_can_be_chosen(data: str, tmp_path: Path, capsys: Captured) -> None:
     path = tmp_path / "other.jsonl"
     path.write_text("".join(json.dumps({"text": row["completion"], "gold": row["answer"]}) + "\n" for row in ROWS))
     chosen = ["--columns", "answer=gold", "--completion", "text", "--limit", "1", "--batch", "1"]
@@ -63,7 +63,7 @@ def test_columns_completions_and_rows_may_be_chosen(data: str, tmp_path: Path, c
     assert capsys.readouterr().out.startswith("1 completions of")
 
 
-def test_tenths_are_told_where_nobody_watches(data: str, capsys: Captured) -> None:
+def test_without_a_terminal_each_tenth_is_printed(data: str, capsys: Captured) -> None:
     assert main(["score", data, "--reward", f"{replayed.TARGET}number", "--batch", "1"]) == 0
     assert capsys.readouterr().err == f"scoring {data}: 1 of 2\n"
 
@@ -77,7 +77,7 @@ def test_tenths_are_told_where_nobody_watches(data: str, capsys: Captured) -> No
         (["{data}", "--columns", "answer=gold"], "no column 'gold'"),
     ],
 )
-def test_misuse_exits_with_2_and_says_what_to_do(
+def test_misuse_exits_with_2_and_explains_the_fix(
     data: str, capsys: Captured, arguments: list[str], message: str
 ) -> None:
     given = [argument.format(data=data) for argument in arguments]
@@ -87,9 +87,9 @@ def test_misuse_exits_with_2_and_says_what_to_do(
 
 @pytest.mark.parametrize(
     ("options", "message"),
-    [(["--columns", "gold"], "OURS=THEIRS"), (["--limit", "0"], "at least 1"), (["--batch", "x"], "invalid")],
+    [(["--columns", "gold"], "NAME=COLUMN"), (["--limit", "0"], "at least 1"), (["--batch", "x"], "invalid")],
 )
-def test_options_that_are_none_are_explained(data: str, capsys: Captured, options: list[str], message: str) -> None:
+def test_malformed_options_are_explained(data: str, capsys: Captured, options: list[str], message: str) -> None:
     with pytest.raises(SystemExit):
         main(["score", data, "--reward", "a:b", *options])
     assert message in capsys.readouterr().err
@@ -112,7 +112,7 @@ def test_real_solutions_agree_with_every_published_label(tmp_path: Path, capsys:
     assert capsys.readouterr().out.startswith("2,638 completions")
 
 
-def test_a_terminated_command_leaves_no_half_file(tmp_path: Path) -> None:
+def test_a_terminated_command_leaves_no_partial_file(tmp_path: Path) -> None:
     reward = "import os, signal\nimport rewardkit as rk\n\n@rk.reward\ndef ends(completion: str) -> float:\n"
     reward += "    os.kill(os.getpid(), signal.SIGTERM)\n    return 1.0\n"
     (tmp_path / "ends.py").write_text(reward)

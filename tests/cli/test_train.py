@@ -1,4 +1,4 @@
-"""``rewardkit train`` and ``rewardkit init``: what the command line itself says and prints."""
+"""``rewardkit train`` and ``rewardkit init``: what the command line itself prints and refuses."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
-import yaml
 
 from rewardkit.cli.main import main
+from rewardkit_runner.configuration import yaml_text
 
 Captured = pytest.CaptureFixture[str]
 
@@ -19,7 +19,7 @@ def project(tmp_path: Path) -> Path:
     return tmp_path / "orders"
 
 
-def test_init_says_what_to_do_next(tmp_path: Path, capsys: Captured) -> None:
+def test_init_prints_the_next_commands(tmp_path: Path, capsys: Captured) -> None:
     assert main(["init", str(tmp_path / "my orders")]) == 0
     said = capsys.readouterr().out
     assert f"cd '{tmp_path}/my orders'" in said
@@ -31,26 +31,28 @@ def test_init_says_what_to_do_next(tmp_path: Path, capsys: Captured) -> None:
 def test_the_whole_configuration_is_printed(project: Path, capsys: Captured) -> None:
     capsys.readouterr()
     assert main(["train", str(project / "run.yaml"), "--set", "grpo.max_steps=7", "--print-config"]) == 0
-    printed = yaml.safe_load(capsys.readouterr().out)
+    printed = yaml_text.parsed(capsys.readouterr().out, "printed")[0]
     assert printed["grpo"]["max_steps"] == 7
     assert printed["grpo"]["learning_rate"] == 3e-4
     assert printed["model"]["name"] == "tiny"
     assert printed["preflight"] == {"laws": True, "rows": "all", "budget": 30.0}
 
 
-def test_options_win_over_settings(project: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_options_override_settings(project: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
     capsys.readouterr()
     monkeypatch.chdir(project.parent)
-    options = ["--output", "no: [way", "--processes", "2", "--no-preflight", "--set", "processes=4", "--resume"]
+    options = ["--output", "no: [way", "--processes", "2", "--preflight", "off", "--set", "processes=4", "--resume"]
     assert main(["train", "orders/run.yaml", *options, "--print-config"]) == 0
-    printed = yaml.safe_load(capsys.readouterr().out)
+    printed = yaml_text.parsed(capsys.readouterr().out, "printed")[0]
     assert printed["output"] == str(project.parent / "no: [way")
     assert printed["processes"] == 2
     assert printed["preflight"] is None
     assert printed["resume"] is True
     capsys.readouterr()
+    assert main(["train", "orders/run.yaml", "--set", "preflight=false", "--preflight", "on", "--print-config"]) == 0
+    assert yaml_text.parsed(capsys.readouterr().out, "printed")[0]["preflight"]["laws"] is True
     assert main(["train", "orders/run.yaml", "--resume", "orders", "--print-config"]) == 0
-    assert yaml.safe_load(capsys.readouterr().out)["resume"] == str(project)
+    assert yaml_text.parsed(capsys.readouterr().out, "printed")[0]["resume"] == str(project)
 
 
 def test_the_schema_is_printed_without_a_file(capsys: Captured) -> None:
@@ -58,10 +60,10 @@ def test_the_schema_is_printed_without_a_file(capsys: Captured) -> None:
     assert json.loads(capsys.readouterr().out)["title"] == "rewardkit train"
 
 
-def test_what_is_wrong_is_said_before_anything_runs(project: Path, capsys: Captured) -> None:
+def test_mistakes_are_reported_before_anything_runs(project: Path, capsys: Captured) -> None:
     capsys.readouterr()
     assert main(["train"]) == 2
-    assert "name a configuration: rewardkit train run.yaml" in capsys.readouterr().err
+    assert "rewardkit train run.yaml" in capsys.readouterr().err
     assert main(["train", str(project / "run.yaml"), "--set", "grpo.max_stepz=7"]) == 2
     said = capsys.readouterr().err
     assert "--set grpo.max_stepz=7: grpo.max_stepz: GRPOConfig has no such field. Did you mean 'max_steps'" in said
@@ -71,7 +73,7 @@ def test_what_is_wrong_is_said_before_anything_runs(project: Path, capsys: Captu
 @pytest.mark.slow  # torch loads
 def test_the_preflight_alone(project: Path, capsys: Captured) -> None:
     capsys.readouterr()
-    arguments = ["train", str(project / "run.yaml"), "--preflight-only", "--set", "preflight.laws=false"]
+    arguments = ["train", str(project / "run.yaml"), "--preflight", "only", "--set", "preflight.laws=false"]
     assert main(arguments) == 0
     assert "64 completions at once" in capsys.readouterr().out
     assert main([*arguments, "--set", "grpo.num_generations=7"]) == 2

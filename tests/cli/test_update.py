@@ -1,4 +1,4 @@
-"""``rewardkit update``: what it sends, prints and returns."""
+"""``rewardkit update``: its requests, its output and its exit codes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ TRIAL = {
 
 @pytest.fixture
 def run(tmp_path: Path) -> Path:
-    """A run whose training says what is in force."""
+    """A run whose training has published its current reward."""
     Mailbox(tmp_path).publish(
         {
             "version": 0,
@@ -44,7 +44,7 @@ def run(tmp_path: Path) -> Path:
 
 
 def training(run: Path, answer: Callable[[int], Answer]) -> threading.Thread:
-    """Answers the first request, as a training does."""
+    """Answer the first request, as a training does."""
 
     def take() -> None:
         mailbox = Mailbox(run)
@@ -78,7 +78,7 @@ def test_an_answer_is_printed_as_a_table(run: Path, capsys: Any) -> None:
         ["late", "-", "0.5"],
         ["total", "0.25", "0.5"],
     ]
-    assert "3 of 8 change their sign, the largest change is 0.75" in out
+    assert "3 of 8 change sign; the largest change is 0.75" in out
     assert "\x1b" not in out
     assert "trap" in out
     request = Mailbox(run).request(1)
@@ -86,7 +86,7 @@ def test_an_answer_is_printed_as_a_table(run: Path, capsys: Any) -> None:
     assert request.numbers == {"weights": {"exact": 0.5}, "thresholds": {"tags_gate": "linear(0.5, 1)"}}
 
 
-def test_a_refusal_says_why(run: Path, capsys: Any) -> None:
+def test_a_refusal_gives_the_reason(run: Path, capsys: Any) -> None:
     (run / "new.py").write_text("reward = 1\n")
     thread = training(run, lambda number: Answer(number, "refused", "it hangs"))
     code, out, _ = update(capsys, str(run), f"{run}/new.py:reward")
@@ -104,12 +104,12 @@ def test_without_an_answer_the_request_stays(run: Path, capsys: Any) -> None:
     assert [line.split()[3] for line in out.splitlines()[1:] if line.split()[:1] in (["1"], ["2"])] == ["pending"] * 2
     code, out, _ = update(capsys, str(run), "--cancel")
     assert code == 0
-    assert out == "update 1 is taken back: rollback\nupdate 2 is taken back: rollback to 0\n"
-    assert update(capsys, str(run), "--cancel")[1] == "none waits\n"
+    assert out == "canceled update 1: rollback\ncanceled update 2: rollback to 0\n"
+    assert update(capsys, str(run), "--cancel")[1] == "no update is waiting\n"
 
 
-def test_a_run_that_nobody_trains_is_said(run: Path, capsys: Any) -> None:
-    """Killed an hour ago: the request may stay for the run that is resumed. Or at its end: it would stay for ever."""
+def test_a_run_without_a_training_is_reported(run: Path, capsys: Any) -> None:
+    """After a crash the request stays for the resumed run. After the end of the training it is refused."""
     import rewardkit as rk
     from tests.adapters.rewardkit_trl.stand_ins import call, short
 
@@ -123,7 +123,7 @@ def test_a_run_that_nobody_trains_is_said(run: Path, capsys: Any) -> None:
     for folder in ("updates", "scores", "metrics", "attempts"):
         if (run / folder).is_dir():
             os.utime(run / folder, (time.time() - 7300, time.time() - 7300))
-    assert cli._alive(Mailbox(run)) == "That training does not seem to run: it wrote its last 2 hours ago. "
+    assert cli._alive(Mailbox(run)) == "The training does not seem to be running: it last wrote 2 hours ago. "
     (run / "run.json").write_text(json.dumps(info | {"finished": "2026-01-01T00:00:00+00:00"}))
     code, out, err = update(capsys, str(run), "--rollback")
     assert (code, out) == (2, "")
@@ -131,7 +131,7 @@ def test_a_run_that_nobody_trains_is_said(run: Path, capsys: Any) -> None:
     assert Mailbox(run).requests() == []
 
 
-def test_what_is_in_force_is_shown_so_that_it_can_be_set_again(run: Path, capsys: Any) -> None:
+def test_the_current_reward_is_shown_in_the_syntax_of_set(run: Path, capsys: Any) -> None:
     code, out, _ = update(capsys, str(run), "--show")
     assert code == 0
     assert out.splitlines() == [
@@ -148,31 +148,31 @@ def test_what_is_in_force_is_shown_so_that_it_can_be_set_again(run: Path, capsys
     [
         ([], "one thing"),
         (["a.py:b", "--rollback"], "one thing"),
-        (["--show", "--rollback"], "ask for nothing else"),
+        (["--show", "--rollback"], "cannot be combined with a change"),
         (["--set", "weights.exact"], "KIND.NAME=VALUE"),
         (["--set", "wieghts.exact=1"], "Did you mean 'weights'"),
         (["--set", "weights.exatc=1"], "Did you mean 'exact'"),
         (["--set", "weights.exact=lots"], "has no place in a schedule"),
         (["--set", "weights.exact=nan"], "finite"),
         (["nothing.py:reward"], "there is no file nothing.py"),
-        (["--dry-run", "--set", "weights.exact=1"], "tries a reward from its code"),
+        (["--dry-run", "--set", "weights.exact=1"], "--dry-run needs a new reward"),
     ],
 )
-def test_what_cannot_be_meant_is_said_and_not_sent(run: Path, capsys: Any, arguments: list[str], said: str) -> None:
+def test_impossible_requests_are_refused_and_not_sent(run: Path, capsys: Any, arguments: list[str], said: str) -> None:
     code, out, err = update(capsys, str(run), *arguments)
     assert (code, out) == (2, "")
     assert said in err
     assert Mailbox(run).requests() == []
 
 
-def test_a_folder_without_a_training_is_said(tmp_path: Path, capsys: Any) -> None:
+def test_a_folder_without_a_training_is_refused(tmp_path: Path, capsys: Any) -> None:
     code, _, err = update(capsys, str(tmp_path / "no"), "--rollback")
     assert code == 2
     assert "takes updates" in err
     assert not (tmp_path / "no").exists()
 
 
-def test_a_dry_run_tries_on_the_record_and_sends_nothing(tmp_path: Path, capsys: Any) -> None:
+def test_a_dry_run_uses_the_recorded_batch_and_sends_nothing(tmp_path: Path, capsys: Any) -> None:
     import rewardkit as rk
     from tests.adapters.rewardkit_trl.stand_ins import call, close, short
 
@@ -189,5 +189,5 @@ def test_a_dry_run_tries_on_the_record_and_sends_nothing(tmp_path: Path, capsys:
     assert cells["close"] == ["0.875", "0.75"]
     assert cells["short"][1] == "-"
     assert cells["total"][1] == "1.5"
-    assert "of 4 change their sign" in out
+    assert "of 4 change sign" in out
     assert not (tmp_path / "run/updates").exists()

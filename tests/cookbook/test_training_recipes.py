@@ -114,7 +114,7 @@ def test_it_runs(name: str, said: str, tmp_path: Path, capsys: pytest.CaptureFix
 @pytest.mark.parametrize("chats", [True, False])
 def test_other_models_are_told_in_words(chats: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A model in a folder, as one from a hub would be; the prompts become chats where it knows them."""
-    from rewardkit_runner.demo.model import SIZES, build_model, train_tokenizer
+    from rewardkit_runner.tiny.model import SIZES, build_model, train_tokenizer
 
     template = "{% for message in messages %}{{ message['content'] }}{% endfor %}"
     tokenizer = train_tokenizer(["Turn the order into JSON", GOLD])

@@ -12,7 +12,7 @@ import rewardkit as rk
 from rewardkit.core.evaluation.scorer import Scorer
 from tests.trees import Rows, couples_groups, expected, progresses, rows, task_of, trees
 
-few = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+few = settings(suppress_health_check=[HealthCheck.too_slow])
 
 
 def scored(tree: rk.Reward, given_rows: Rows, progress: rk.Progress | None) -> rk.ScoreTable:

@@ -97,7 +97,7 @@ def test_a_file_of_another_program_is_left_as_it_is(tmp_path: Path, replay: bool
     other.execute("CREATE TABLE people (name)")
     other.close()
     before = path.read_bytes()
-    with pytest.raises(rk.RewardFailure, match=r"belongs to another program, and holds 'people'\. Name another file"):
+    with pytest.raises(rk.RewardFailure, match=r"belongs to another program.*'people'"):
         Cache(str(path), replay=replay).get("a")
     assert path.read_bytes() == before
 
@@ -176,7 +176,7 @@ def test_a_file_that_goes_bad_is_a_miss_but_not_in_a_replay(tmp_path: Path, capl
     other.execute("DROP TABLE verdicts_1")
     other.close()
     assert kept.get("a") is None
-    assert "calls are made instead" in caplog.text
+    assert "the judge is called instead" in caplog.text
     with pytest.raises(rk.RewardFailure, match="cannot be read"):
         Cache(kept.path, replay=True).get("a")
 

@@ -63,7 +63,7 @@ def test_judges_of_two_models() -> None:
 
 
 def test_what_is_no_panel_is_an_error() -> None:
-    with pytest.raises(rk.RewardDefinitionError, match="two judges or more"):
+    with pytest.raises(rk.RewardDefinitionError, match="at least two judges"):
         rk.judge_panel([first])
     with pytest.raises(rk.RewardDefinitionError, match="'mean' or 'median'"):
         rk.judge_panel([first, second], combine="max")  # type: ignore[arg-type]

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 import rewardkit as rk
 from rewardkit.core.errors import RunStopped
@@ -112,7 +112,7 @@ def test_one_that_gives_no_number_fails_alone() -> None:
     table = rk.score(counting(Overflowing()), ["a", "aaa"])
     assert table.total[0] == 1
     assert math.isnan(table.total[1])
-    assert table.notes["reward_model"][1] == "the reward model gave nan"
+    assert table.notes["reward_model"][1] == "the reward model returned nan"
 
 
 def test_what_fails_may_score_a_number() -> None:
@@ -151,7 +151,7 @@ def test_labels_by_name_and_probabilities(tmp_path: Path) -> None:
         rk.score(reward_model(name), TEXTS)
     with pytest.raises(RunStopped, match="Did you mean 'good'"):
         rk.score(reward_model(name, label="goood"), TEXTS)
-    with pytest.raises(RunStopped, match="is none of them"):
+    with pytest.raises(RunStopped, match="is not one of them"):
         rk.score(reward_model(name, label=7), TEXTS)
 
 
@@ -194,7 +194,6 @@ def test_it_composes() -> None:
     assert np.isfinite(table.total).all()
 
 
-@settings(max_examples=30)
 @given(st.lists(st.text(max_size=40), min_size=1, max_size=6))
 def test_every_text_can_be_read(texts: list[str]) -> None:
     reward = reward_model(tiny.Counter(), tokenizer=tiny.tokenizer(chat=True))
@@ -214,7 +213,7 @@ def test_hostile_texts_can_be_read() -> None:
         ({"model": 3}, "a name or a module"),
         ({"model": "m", "batch_size": 0}, "batch_size"),
         ({"model": "m", "max_length": True}, "max_length"),
-        ({"model": torch.nn.Linear(1, 1)}, "needs its tokenizer"),
+        ({"model": torch.nn.Linear(1, 1)}, "tokenizer="),
     ],
     ids=str,
 )

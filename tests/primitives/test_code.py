@@ -9,7 +9,7 @@ from concurrent.futures import Future
 from typing import Any
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 import rewardkit as rk
 from rewardkit.primitives import code as module
@@ -48,7 +48,7 @@ ADDS = ["assert add(1, 2) == 3", "assert add(40, 2) == 42"]
         ("print(4)", 0.5, "passed 1 of 2; test 2: printed '4', not '6'"),
         ("print(5)", 0.0, "passed 0 of 2; test 1: printed '5', not '4'; test 2: printed '5', not '6'"),
         ("n = int(input())\nprint(n * 2 if n < 3 else 1 / 0)", 0.5, "passed 1 of 2; test 2: ZeroDivisionError"),
-        ("print(", 0.0, "passed 0 of 2; test 1: SyntaxError: '(' was never closed (line 1); test 2: not tried"),
+        ("print(", 0.0, "passed 0 of 2; test 1: SyntaxError: '(' was never closed (line 1); test 2: skipped"),
     ],
 )
 def test_credit_for_what_is_printed(program: str, partial: float, note: str) -> None:
@@ -71,7 +71,11 @@ def test_credit_for_what_is_printed(program: str, partial: float, note: str) -> 
         ("def add(a, b):\n    return 3", 0.5, "passed 1 of 2; test 2: add(40, 2) is 3: 'assert add(40, 2) == 42'"),
         ("def add(a, b):\n    pass", 0.0, "passed 0 of 2; test 1: add(1, 2) is None: 'assert add(1, 2) == 3'"),
         ("def plus(a, b):\n    return a + b", 0.0, "passed 0 of 2; test 1: NameError: name 'add' is not defined"),
-        ("def add(a, b):\n    return object()", 0.0, "passed 0 of 2; test 1: TypeError: a object, where a plain"),
+        (
+            "def add(a, b):\n    return object()",
+            0.0,
+            "passed 0 of 2; test 1: TypeError: got a object",
+        ),
         ("def add(a, b):\n    while True: pass", 0.0, "passed 0 of 2; test 1: took more than 0.5 s"),
     ],
 )
@@ -147,7 +151,7 @@ def test_set_up_code_finds_what_it_imports() -> None:
     tests = {"setup": "import numpy as np", "asserts": ["assert np.allclose(f(1), 0.5)"]}
     program = "def f(x): return x / 2"
     assert scored(code_tests("tests", packages=True, memory=1024), [program], tests) == ([1.0], [""])
-    with pytest.raises(rk.CoercionError, match="imports numpy, which packages=True"):
+    with pytest.raises(rk.CoercionError, match=r"imports numpy.*packages=True"):
         scored(code_tests("tests"), [program], tests)
     with pytest.raises(rk.CoercionError, match="imports nosuchthing, which is not installed"):
         scored(code_tests("tests", packages=True), [program], {**tests, "setup": "import nosuchthing as np"})
@@ -197,7 +201,7 @@ def test_unsafe_is_said_and_works() -> None:
         ("I would add them up.", 0.0, "SyntaxError"),
         ("print(hello)", 0.0, "NameError: name 'hello' is not defined (line 1)"),
         ("import sys\nsys.exit(1)", 0.0, "ended by SystemExit: 1"),
-        ("import os\nos._exit(0)", 0.0, "ended before its end was reached"),
+        ("import os\nos._exit(0)", 0.0, "ended early"),
         ("while True: pass", 0.0, "took more than 0.5 s"),
         ("import atexit, os\natexit.register(os._exit, 1)", 0.0, "ended with exit code 1"),
     ],
@@ -286,7 +290,6 @@ os._exit(0)
 snippets = st.sampled_from(SNIPPETS.strip().split("\n"))
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.text(max_size=50) | st.lists(snippets, max_size=5).map("\n".join))
 def test_any_text_is_scored_within_bounds(completion: str) -> None:
     for tests in (DOUBLES, ADDS):
@@ -298,7 +301,6 @@ def test_any_text_is_scored_within_bounds(completion: str) -> None:
         assert binary.total[0] == float(table.total[0] == 1.0)
 
 
-@settings(max_examples=20, deadline=None)
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs", "Cc"])), min_size=1, max_size=4))
 def test_printing_what_is_expected_earns_everything(outputs: list[str]) -> None:
     tests = [{"input": str(number), "output": output} for number, output in enumerate(outputs)]
@@ -315,7 +317,6 @@ values = st.recursive(
 )
 
 
-@settings(max_examples=30, deadline=None)
 @given(values, values)
 def test_assertions_hold_where_python_says_so(value: Any, expected: Any) -> None:
     program = f"def f():\n    return {value!r}"
@@ -329,15 +330,15 @@ def test_assertions_hold_where_python_says_so(value: Any, expected: Any) -> None
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        ({"credit": "all"}, "credit is one of partial, binary"),
-        ({"timeout": 0}, "timeout is seconds"),
-        ({"timeout": -1.0}, "timeout is seconds"),
+        ({"credit": "all"}, "credit .*partial, binary"),
+        ({"timeout": 0}, "code_tests: timeout"),
+        ({"timeout": -1.0}, "code_tests: timeout"),
         ({"timeout": float("inf")}, "timeout"),
         ({"timeout": "2"}, "timeout"),
-        ({"memory": 10}, "memory is megabytes, 64 or more"),
-        ({"memory": 256.0}, "memory is megabytes"),
-        ({"memory": True}, "memory is megabytes"),
-        ({"extract": 5}, "takes an extractor"),
+        ({"memory": 10}, "memory .* 64 or more"),
+        ({"memory": 256.0}, "memory .*got"),
+        ({"memory": True}, "memory .*got"),
+        ({"extract": 5}, "extract="),
     ],
 )
 def test_options_are_checked_when_it_is_made(options: dict[str, Any], why: str) -> None:

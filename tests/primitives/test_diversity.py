@@ -7,7 +7,7 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 import rewardkit as rk
 
@@ -59,7 +59,6 @@ def test_other_parts_of_the_completion_may_be_compared() -> None:
     )
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(st.lists(st.sampled_from(["1", "2", "3", ""]), min_size=2, max_size=6), max_size=4))
 def test_it_is_what_a_double_loop_gives(groups: list[list[str]]) -> None:
     expected = [
@@ -70,7 +69,6 @@ def test_it_is_what_a_double_loop_gives(groups: list[list[str]]) -> None:
     assert totals(completions, prompts) == pytest.approx(expected)
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.lists(st.text(alphabet=st.characters(codec=None, exclude_categories=()), max_size=20), max_size=5))
 def test_no_text_makes_it_raise(texts: list[str]) -> None:
     for reward in (rk.diversity(), rk.diversity(extract=rk.extract.whole())):

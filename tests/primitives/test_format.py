@@ -23,7 +23,7 @@ BAD = [
     ("42", "is missing"),
     ("<think>a</think>", "<answer> is missing"),
     ("<answer>1</answer><think>a</think>", "out of order"),
-    ("<think>a<answer>1</answer></think>", "stands inside"),
+    ("<think>a<answer>1</answer></think>", "is inside"),
     ("<think>a</think><answer>1</answer><answer>2</answer>", "2 times"),
     ("<think>a</think><answer>1", "</answer> is missing"),
     ("<think>a</think><answer></answer>", "is empty"),
@@ -76,7 +76,7 @@ def test_the_first_tag_may_be_prefilled_by_the_prompt() -> None:
     table = rk.score(reward, completions)
     assert table.total.tolist() == [1.0, 0.0, 0.0]
     assert (
-        table.notes["tags"][1] == "<think> stands in the prompt (prefilled='think'), and the completion writes it again"
+        table.notes["tags"][1] == "<think> is already in the prompt (prefilled='think'), and the completion repeats it"
     )
 
 

@@ -81,7 +81,7 @@ def test_the_gold_has_its_own_extractor() -> None:
     reward = json_match("solution", extract=rk.extract.tag("json"), gold=rk.extract.after("####"))
     table = rk.score(reward, ['<json>{"a": 1}</json>', '{"a": 1}'], solution=['so it is\n#### {"a": 1}'] * 2)
     assert table.total.tolist() == [1.0, 0.0]
-    with pytest.raises(rk.CoercionError, match="no gold answer is found"):
+    with pytest.raises(rk.CoercionError, match="no gold answer"):
         rk.score(reward, ["{}"], solution=["{}"])
     fenced = json_match("solution", gold=rk.extract.document())
     assert rk.score(fenced, ["[1]"], solution=["```json\n[1]\n```"]).total.tolist() == [1.0]
@@ -126,12 +126,12 @@ def test_it_prints_as_it_was_written_and_is_pickled() -> None:
         ({"arrays": ()}, "one or more keys"),
         ({"arrays": ["a", 5]}, "one or more keys"),
         ({"arrays": None}, "one or more keys"),
-        ({"ignore": "a..b"}, "ignore takes paths"),
-        ({"ignore": ["a", 5]}, "ignore takes paths"),
-        ({"ignore": 5}, "ignore takes paths"),
-        ({"tolerance": -1}, "tolerance is negative"),
+        ({"ignore": "a..b"}, "ignore .*paths"),
+        ({"ignore": ["a", 5]}, "ignore .*paths"),
+        ({"ignore": 5}, "ignore .*paths"),
+        ({"tolerance": -1}, "tolerance .*-1"),
         ({"relative": float("inf")}, "relative"),
-        ({"extra": "free"}, 'extra is "cost" or "allow"'),
+        ({"extra": "free"}, 'extra .*"cost" or "allow"'),
         ({"column": {"a": 1}}, "the name of the gold document's column"),
     ],
 )

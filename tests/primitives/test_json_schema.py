@@ -45,16 +45,16 @@ def test_notes_name_paths_and_stay_short() -> None:
     assert len(note({"enum": ["y" * 10**5]}, 5)) < 200
     assert note({"minItems": 2}, [1]) == "array of 1 has less than 2 items"
     assert note({"required": ["a"], "minProperties": 3}, {"a": 1}) == "object of 1 has less than 3 properties"
-    assert note({"not": {}}, 1) == "1 does not fit not"
+    assert note({"not": {}}, 1) == "1 does not satisfy not"
     assert note({"type": "null"}, 10**300) == 'integer of about 300 digits is not of type "null"'
     assert note({"type": "null"}, True) == 'true is not of type "null"'
     assert note({"anyOf": [{"type": "string"}, {"type": "null"}]}, {"a": 1}) == 'object of 1 is not of type "string"'
-    assert note({"anyOf": [{"type": "string"}, {"type": "integer"}]}, {}) == "object of 0 does not fit anyOf"
+    assert note({"anyOf": [{"type": "string"}, {"type": "integer"}]}, {}) == "object of 0 does not satisfy anyOf"
     assert note(Payment, {**PAYMENT, "how": {"kind": "cash"}}) == (
         'how.kind: "cash" is not "card" or "sepa" or "transfer"'
     )
     assert note(Payment, {**PAYMENT, "how": {}, "item": 1}) == (
-        'how.kind: missing; "card" or "sepa" or "transfer"; item: 1 does not fit anyOf'
+        'how.kind: missing; "card" or "sepa" or "transfer"; item: 1 does not satisfy anyOf'
     )
     assert note(Payment, {**PAYMENT, "prices": {"a b": {}}}) == 'prices["a b"].qty: missing; prices["a b"].sku: missing'
 

@@ -53,7 +53,7 @@ def test_json_valid(completion: str, value: float) -> None:
 def test_a_kind_can_be_asked_for(kind: Kind, completion: str, value: float) -> None:
     table = rk.score(json_valid(kind=kind), [completion])
     assert table.total.tolist() == [value]
-    assert table.notes["json_valid"] == ["" if value else f"valid JSON, but no {kind}"]
+    assert table.notes["json_valid"] == ["" if value else f"valid JSON, but not an {kind}"]
 
 
 @given(st.text(st.sampled_from('{}[]":,1eE-.tnul \\u\ud800\x00<answer>`\n')))
@@ -77,7 +77,7 @@ def test_it_is_pickled_and_equal() -> None:
 
 
 def test_bad_options_are_refused_when_made() -> None:
-    with pytest.raises(rk.RewardDefinitionError, match="kind is"):
+    with pytest.raises(rk.RewardDefinitionError, match="json_valid: kind"):
         json_valid(kind="dict")  # type: ignore[arg-type]
 
 

@@ -202,10 +202,10 @@ def test_the_options_of_shortest_correct_are_checked_and_printed() -> None:
     assert repr(half) == "shortest_correct(is_right, low=0.25, threshold=0.5, unit='characters')"
     assert half.bounds == (0.0, 1.0)
     makes: list[tuple[Any, dict[str, Any], str]] = [
-        (is_right, {"low": 1.5}, "low is from 0.0 to 1.0, got 1.5"),
+        (is_right, {"low": 1.5}, "low .*got 1.5"),
         (is_right, {"low": math.nan}, "low must be finite"),
-        (is_right, {"threshold": 1.5}, "is_right is 1 at most and never reaches threshold=1.5"),
-        (is_right, {"unit": "lines"}, "shortest_correct: unit is one of tokens, words, characters"),
+        (is_right, {"threshold": 1.5}, "is_right is 1, .* threshold=1.5"),
+        (is_right, {"unit": "lines"}, "shortest_correct: unit .*tokens, words, characters"),
         (3, {}, "shortest_correct: correct must be a reward"),
     ]
     for correct, options, message in makes:

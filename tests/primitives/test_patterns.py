@@ -49,7 +49,7 @@ def test_a_regex_survives_pickling_and_its_options_are_checked() -> None:
     reward = rk.regex(r"\d+")
     value(reward, "1")
     assert pickle.loads(pickle.dumps(reward)) == reward
-    with pytest.raises(rk.RewardDefinitionError, match="match is"):
+    with pytest.raises(rk.RewardDefinitionError, match="regex: match"):
         rk.regex("a", match="start")  # type: ignore[arg-type]
 
 
@@ -154,9 +154,9 @@ def test_lists_are_to_be_starred() -> None:
 
 def test_wrong_kinds_are_refused() -> None:
     for texts in (None, 5):
-        with pytest.raises(rk.RewardDefinitionError, match="contains_all takes texts"):
+        with pytest.raises(rk.RewardDefinitionError, match="contains_all: "):
             rk.contains_all(texts)  # type: ignore[arg-type]
-    with pytest.raises(rk.RewardDefinitionError, match="partial is True or False"):
+    with pytest.raises(rk.RewardDefinitionError, match="contains_all: partial"):
         rk.contains_all(["a"], partial="no")  # type: ignore[arg-type]
     with pytest.raises(rk.RewardDefinitionError, match="lone surrogate"):
         rk.regex("\ud800")
@@ -164,5 +164,5 @@ def test_wrong_kinds_are_refused() -> None:
 
 @pytest.mark.parametrize("texts", [[], "abc", [""], [" "], [5], None, 5])
 def test_texts_are_checked(texts: Any) -> None:
-    with pytest.raises(rk.RewardDefinitionError, match="contains_none takes texts"):
+    with pytest.raises(rk.RewardDefinitionError, match="contains_none: "):
         rk.contains_none(texts)

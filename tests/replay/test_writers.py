@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as parquet
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from rewardkit.core.batch.score import FAILED, SCORED
 from rewardkit.data.files import DataError, rows_of
@@ -110,7 +110,6 @@ def test_arrow_types_come_through(tmp_path: Path) -> None:
 
 
 @given(st.lists(st.text(), min_size=1, max_size=8))
-@settings(max_examples=25)
 def test_texts_round_trip_through_every_format(tmp_path_factory: pytest.TempPathFactory, texts: list[str]) -> None:
     folder = tmp_path_factory.mktemp("texts")
     source = lines(folder / "in.jsonl", [{"completion": text, "number": number} for number, text in enumerate(texts)])

@@ -1,4 +1,4 @@
-"""Small records for the tests of the store, and what is read back of them."""
+"""Small records for the tests of the store, and helpers that read them back."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ VERSION = Version(
 
 
 def batch(step: int | None = 1, n: int = 4, texts: Sequence[str] | None = None, **fields: Any) -> Record:
-    """n completions in groups of two; in the last row `right` failed, so that it is unscorable."""
+    """Return a record of n completions in groups of two; `right` failed in the last row, which is unscorable."""
     n = n if texts is None else len(texts)
     texts = [f"step {step} row {row}" for row in range(n)] if texts is None else list(texts)
     form = Column(np.array([row / n for row in range(n)]), np.full(n, SCORED, dtype=np.int8), notes={0: "a note"})
@@ -48,7 +48,7 @@ def batch(step: int | None = 1, n: int = 4, texts: Sequence[str] | None = None, 
 
 
 def written(path: Path | str, *records: Record, **options: Any) -> Run:
-    """The records as a run; `options` go to the Recorder."""
+    """Write the records and open them as a run; `options` go to the Recorder."""
     with Recorder(path, **{"patience": math.inf, "attempt": 1, **options}) as recorder:
         for record in records:
             recorder.record(record)
@@ -56,13 +56,13 @@ def written(path: Path | str, *records: Record, **options: Any) -> Run:
 
 
 def rows(relation: Any, *columns: str) -> list[Any]:
-    """The values of one column, or tuples of several, in the order of the rows' keys."""
+    """Return the values of one column, or tuples of several columns, in the order of the rows' keys."""
     keys = [key for key in ("attempt", "rank", "part", "row") if key in relation.columns]
     found = relation.order(", ".join(keys) or columns[0]).to_arrow_table().select(list(columns)).to_pylist()
     return [row[columns[0]] if len(columns) == 1 else tuple(row.values()) for row in found]
 
 
 def files(path: Path, table: str = "scores") -> list[str]:
-    """The names in the folder of a table."""
+    """Return the names of the files of a table."""
     folder = path / table
     return sorted(one.name for one in folder.iterdir()) if folder.exists() else []

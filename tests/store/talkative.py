@@ -1,4 +1,4 @@
-"""Reward functions that worker processes find, and one that speaks when nobody listens any more."""
+"""Reward functions that worker processes can import, and one that prints after its capture has ended."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def late(completion: str) -> float:
 
 
 class Hasty:
-    """Leaves a thread behind, which has the context of its call."""
+    """Leaves a thread running that has the context of its call."""
 
     def __init__(self) -> None:
         self.release = threading.Event()

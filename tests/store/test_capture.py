@@ -1,4 +1,4 @@
-"""What reward functions say while they score is heard with its component and row, and still reaches the console."""
+"""Output of reward functions is captured with its component and row, and still reaches the console."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def printing(completion: str) -> float:
 
 
 def heard(reward: rk.Reward, completions: list[Any], *, quiet: bool = False, **columns: Any) -> list[Line]:
-    """What was said while `completions` were scored."""
+    """Return the lines captured while `completions` are scored."""
     return scored(reward, completions, quiet=quiet, **columns)[1]
 
 
@@ -60,12 +60,12 @@ def test_a_print_has_its_component_and_row_and_reaches_the_console(capsys: pytes
     assert capsys.readouterr().out == "seen a\nseen b\n"
 
 
-def test_quiet_keeps_it_from_the_console(capsys: pytest.CaptureFixture[str]) -> None:
+def test_quiet_keeps_output_from_the_console(capsys: pytest.CaptureFixture[str]) -> None:
     assert len(heard(printing, ["a"], quiet=True)) == 1
     assert capsys.readouterr().out == ""
 
 
-def test_what_is_logged_and_warned_of(caplog: pytest.LogCaptureFixture) -> None:
+def test_log_lines_and_warnings_are_captured(caplog: pytest.LogCaptureFixture) -> None:
     @rk.reward
     def talking(completion: str) -> float:
         logger.warning("odd: %r", completion)
@@ -94,7 +94,7 @@ def test_what_is_logged_and_warned_of(caplog: pytest.LogCaptureFixture) -> None:
     assert "odd: 'a'" in caplog.text
 
 
-def test_a_handler_that_prints_is_not_heard_twice(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_handler_that_prints_is_not_captured_twice(capsys: pytest.CaptureFixture[str]) -> None:
     class ToStandardError(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
             print(record.getMessage(), file=sys.stderr)
@@ -112,7 +112,7 @@ def test_a_handler_that_prints_is_not_heard_twice(capsys: pytest.CaptureFixture[
     assert capsys.readouterr().err == "once\n"
 
 
-def test_a_log_call_with_the_wrong_arguments_is_heard_as_it_stands(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_log_call_with_wrong_arguments_is_captured_unformatted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(logging, "raiseExceptions", False)
 
     @rk.reward
@@ -124,7 +124,7 @@ def test_a_log_call_with_the_wrong_arguments_is_heard_as_it_stands(monkeypatch: 
 
 
 @pytest.mark.parametrize("scope", ["group", "batch"])
-def test_functions_over_several_rows_have_none(scope: Any) -> None:
+def test_lines_of_functions_over_several_rows_have_no_row(scope: Any) -> None:
     @rk.reward(scope=scope)
     def ranking(completion: list[str]) -> list[float]:
         print(len(completion))
@@ -133,7 +133,7 @@ def test_functions_over_several_rows_have_none(scope: Any) -> None:
     assert {line.row for line in heard(ranking, ["a", "b"])} == {None}
 
 
-def test_async_functions_are_told_apart(capsys: pytest.CaptureFixture[str]) -> None:
+def test_async_functions_are_captured_separately(capsys: pytest.CaptureFixture[str]) -> None:
     @rk.reward
     async def waiting(completion: str) -> float:
         print("before", completion)
@@ -148,7 +148,7 @@ def test_async_functions_are_told_apart(capsys: pytest.CaptureFixture[str]) -> N
     assert len(lines) == 6
 
 
-def test_functions_of_trl_and_failing_ones() -> None:
+def test_trl_functions_and_failing_functions() -> None:
     def plain(completions: list[str], **kwargs: Any) -> list[float]:
         print("plain")
         return [0.5] * len(completions)
@@ -172,7 +172,7 @@ def test_functions_of_trl_and_failing_ones() -> None:
     ]
 
 
-def test_worker_processes_bring_what_they_said() -> None:
+def test_output_of_worker_processes_is_captured() -> None:
     table, said = scored(loud + raising + unpicklable, ["a", "b"], quiet=True)
     assert sorted(briefly(said), key=str) == [
         ("log", "loud", 0, "tests.talkative: logged a"),
@@ -188,17 +188,17 @@ def test_worker_processes_bring_what_they_said() -> None:
 
 
 def reasons(table: ScoreTable) -> list[tuple[str, int, str]]:
-    """Of all faults, without addresses."""
+    """Return the component, row and reason of each fault, without addresses."""
     return sorted((fault.component, fault.row, re.sub("0x[0-9a-f]+", "", fault.reason)) for fault in table.faults)
 
 
-def test_a_worker_that_was_killed_says_nothing() -> None:
+def test_output_of_a_killed_worker_is_lost() -> None:
     table, lines = scored(late, ["a"], quiet=True)
     assert [fault.outcome for fault in table.faults] == [Outcome.FAILED]
     assert briefly(lines) == []
 
 
-def test_other_threads_and_what_lies_between_calls_are_not_heard(capsys: pytest.CaptureFixture[str]) -> None:
+def test_output_of_other_threads_and_between_calls_is_not_captured(capsys: pytest.CaptureFixture[str]) -> None:
     started, ended = threading.Event(), threading.Event()
 
     def progress_bar() -> None:
@@ -222,7 +222,7 @@ def test_other_threads_and_what_lies_between_calls_are_not_heard(capsys: pytest.
     assert capsys.readouterr().out == "before\n50 %\n"
 
 
-def test_a_reward_that_scores_by_itself_says_all_of_it_itself() -> None:
+def test_nested_scoring_belongs_to_the_outer_component() -> None:
     @rk.reward
     def outer(completion: str) -> float:
         return float(rk.score(printing, ["x", "y", "z"]).total.mean())
@@ -230,7 +230,7 @@ def test_a_reward_that_scores_by_itself_says_all_of_it_itself() -> None:
     assert briefly(heard(outer, ["a"])) == [("print", "outer", 0, f"seen {text}") for text in "xyz"]
 
 
-def test_a_line_in_pieces_and_one_without_an_end() -> None:
+def test_a_line_in_pieces_and_a_line_without_a_line_break() -> None:
     @rk.reward
     def typing(completion: str) -> float:
         for piece in ("on", "e\ntw", "o", "\n\n", "three"):
@@ -241,7 +241,7 @@ def test_a_line_in_pieces_and_one_without_an_end() -> None:
     assert [line.message for line in heard(typing, ["a"])] == ["one", "two", "three and a half"]
 
 
-def test_at_most_so_many_lines_and_characters_the_rest_is_counted() -> None:
+def test_lines_beyond_the_limit_are_counted() -> None:
     @rk.reward
     def endless(completion: str) -> float:
         for number in range(900):
@@ -263,7 +263,7 @@ def test_at_most_so_many_lines_and_characters_the_rest_is_counted() -> None:
     assert counted.count == 3
 
 
-def test_terminal_escapes_are_kept_as_they_are() -> None:
+def test_terminal_escapes_are_kept() -> None:
     escape = "\x1b]52;c;cm0gLXJm\x07\u202e"
 
     @rk.reward
@@ -274,7 +274,7 @@ def test_terminal_escapes_are_kept_as_they_are() -> None:
     assert heard(hostile, [escape], quiet=True)[0].message == escape
 
 
-def test_the_slowest_calls_of_a_component() -> None:
+def test_the_slowest_calls_are_reported() -> None:
     seconds = [0.01] * 40 + [0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.09]
     capture = Capture()
     for row, one in enumerate(seconds):
@@ -298,14 +298,14 @@ def test_slow_is_always_slower_than_most(seconds: list[float]) -> None:
     assert len(slow) <= len(seconds) / 2
 
 
-def test_everything_is_put_back() -> None:
+def test_streams_and_loggers_are_restored() -> None:
     before = (sys.stdout, sys.stderr, logging.Logger.callHandlers, warnings.showwarning)
     with pytest.raises(rk.RewardFailure), Capture():
         rk.score(rk.reward(name="broken")(lambda completion: 1 / 0), ["a"])
     assert (sys.stdout, sys.stderr, logging.Logger.callHandlers, warnings.showwarning) == before
 
 
-def test_a_stream_that_somebody_puts_in_between_stays() -> None:
+def test_a_stream_that_wraps_ours_stays() -> None:
     before = sys.stdout
     mine = io.StringIO()
 
@@ -325,7 +325,7 @@ def test_a_stream_that_somebody_puts_in_between_stays() -> None:
     assert sys.stdout is before
 
 
-def test_two_threads_hear_their_own(capsys: pytest.CaptureFixture[str]) -> None:
+def test_two_threads_capture_separately(capsys: pytest.CaptureFixture[str]) -> None:
     found: dict[str, list[Line]] = {}
     threads = [
         threading.Thread(target=lambda text=text: found.update({text: heard(printing, [text] * 3)}))
@@ -340,7 +340,7 @@ def test_two_threads_hear_their_own(capsys: pytest.CaptureFixture[str]) -> None:
     }
 
 
-def test_who_comes_late_is_not_heard(capsys: pytest.CaptureFixture[str]) -> None:
+def test_output_after_the_end_is_not_captured(capsys: pytest.CaptureFixture[str]) -> None:
     with Capture() as capture:
         rk.score(hasty, ["a"])
     with Capture() as after:
@@ -350,7 +350,7 @@ def test_who_comes_late_is_not_heard(capsys: pytest.CaptureFixture[str]) -> None
     assert capsys.readouterr().out == "late\n"
 
 
-def test_nothing_is_changed_by_listening() -> None:
+def test_capturing_does_not_change_scores() -> None:
     reward = 0.5 * printing + rk.json_valid() + rk.diversity(extract=rk.extract.whole())
     completions = ["{}", "a", "a", "[1]"]
     table, _ = scored(reward, completions, quiet=True, strict=True)

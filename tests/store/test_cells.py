@@ -1,4 +1,4 @@
-"""Any cell becomes JSON, and one that cannot costs no other."""
+"""Any cell becomes JSON; a cell that cannot be written does not affect the others."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from rewardkit.store.cells import Cells, as_json
 
@@ -31,12 +31,11 @@ integers = st.dictionaries(st.integers() | st.integers().map(str) | st.booleans(
 
 
 @given(plain)
-@settings(max_examples=300)
 def test_any_cell_becomes_json(value: Any) -> None:
     json.loads(as_json(value), parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
 
 
-def test_what_cannot_be_written_stands_for_itself_alone() -> None:
+def test_unwritable_values_are_replaced() -> None:
     loop: list[Any] = [1]
     loop.append(loop)
     cells = {"loop": loop, "bad": [Hostile(), 2], "exit": Hostile(SystemExit()), "answer": 4}
@@ -48,16 +47,16 @@ def test_what_cannot_be_written_stands_for_itself_alone() -> None:
     }
 
 
-def test_an_interrupt_is_no_fault_of_the_cell() -> None:
+def test_an_interrupt_is_raised() -> None:
     with pytest.raises(KeyboardInterrupt):
         as_json([Hostile(KeyboardInterrupt())])
 
 
-def test_integers_beyond_what_python_writes_are_hexadecimal() -> None:
+def test_huge_integers_are_hexadecimal() -> None:
     assert json.loads(as_json([10**5000, 7])) == [hex(10**5000), 7]
 
 
-def test_what_is_nested_too_deeply_is_named_and_the_rest_stays() -> None:
+def test_only_values_nested_too_deeply_are_replaced() -> None:
     deep: list[Any] = []
     for _ in range(100_000):
         deep = [deep]
@@ -66,12 +65,12 @@ def test_what_is_nested_too_deeply_is_named_and_the_rest_stays() -> None:
     assert "<list below 100 others>" in str(found["deep"])
 
 
-def test_what_appears_twice_does_not_contain_itself() -> None:
+def test_a_repeated_value_is_not_a_cycle() -> None:
     shared = [1]
     assert as_json([shared, shared]) == "[[1], [1]]"
 
 
-def test_keys_of_one_text_do_not_overwrite_each_other() -> None:
+def test_keys_with_the_same_text_stay_distinct() -> None:
     assert json.loads(as_json({1: "a", "1": "b", "1 (int)": "c"})) == {"1 (int) 2": "a", "1": "b", "1 (int)": "c"}
 
 
@@ -89,7 +88,7 @@ def test_small_arrays_are_lists() -> None:
     assert as_json({"a": np.arange(3), "b": np.array(2)}) == '{"a": [0, 1, 2], "b": 2}'
 
 
-def test_large_arrays_are_told_by_their_bytes() -> None:
+def test_large_arrays_are_written_as_a_digest() -> None:
     array = np.zeros((40, 40), dtype=np.uint8)
     found = json.loads(as_json(array))
     assert (found["array"], found["dtype"], len(found["sha256"])) == ([40, 40], "uint8", 64)
@@ -108,6 +107,6 @@ def test_tensors_are_written_as_arrays() -> None:
     assert as_json(other) != as_json(large)
 
 
-def test_a_row_is_the_object_of_its_cells() -> None:
+def test_a_row_is_a_json_object() -> None:
     cells = {"answer": 5, 'ü"': ["a"]}
     assert Cells().row(cells) == json.dumps(cells, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""Parts put together: the same rows in fewer files, at whatever moment it is interrupted."""
+"""Compaction keeps the same rows in fewer files, even if it is interrupted."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WIDE = "a001-r000-00000000-00000003.parquet"
 
 
 class Killed(BaseException):
-    """The process ends here."""
+    """Takes the place of a kill signal."""
 
 
 def everything(run: Run) -> list[Any]:
@@ -28,7 +28,7 @@ def everything(run: Run) -> list[Any]:
     return [sorted(map(repr, table.select(*sorted(table.columns)).fetchall())) for table in tables]
 
 
-def test_parts_are_put_together_and_the_rest_when_the_run_ends(tmp_path: Path) -> None:
+def test_parts_are_joined_and_the_rest_at_the_end_of_the_run(tmp_path: Path) -> None:
     written(tmp_path, *map(batch, range(10)), compact_every=4)
     expected = [WIDE, "a001-r000-00000004-00000007.parquet", "a001-r000-00000008-00000009.parquet"]
     for table in ("scores", "completions", "metrics", "logs"):
@@ -38,28 +38,30 @@ def test_parts_are_put_together_and_the_rest_when_the_run_ends(tmp_path: Path) -
 
 @given(st.integers(1, 12), st.integers(0, 5))
 @settings(max_examples=15)
-def test_it_changes_nothing(tmp_path_factory: pytest.TempPathFactory, batches: int, every: int) -> None:
+def test_compaction_does_not_change_the_rows(
+    tmp_path_factory: pytest.TempPathFactory, batches: int, every: int
+) -> None:
     records = [batch(step, training=bool(step % 3), time=1e9 + step) for step in range(batches)]
     loose = written(tmp_path_factory.mktemp("loose"), *records, compact_every=0)
     tight = written(tmp_path_factory.mktemp("tight"), *records, compact_every=every)
     assert everything(loose) == everything(tight)
 
 
-def test_completions_of_one_prompt_stand_together(tmp_path: Path) -> None:
+def test_completions_are_sorted_by_prompt(tmp_path: Path) -> None:
     written(tmp_path, *map(batch, range(4)), compact_every=4)
     prompts = parquet.read_table(tmp_path / "completions" / WIDE)["prompt_id"].to_pylist()
     assert prompts == sorted(prompts)
     assert parquet.read_table(tmp_path / "scores" / WIDE)["step"].to_pylist() == [0] * 4 + [1] * 4 + [2] * 4 + [3] * 4
 
 
-def test_big_batches_are_put_together_earlier(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_batches_are_joined_earlier(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rewardkit.store.compaction._BYTES", 600_000)
     records = [batch(step, texts=["x" * 50_000] * 4) for step in range(20)]  # of which little is left on disk
     written(tmp_path, *records, compact_every=100)
     assert len(files(tmp_path)) == 7
 
 
-def test_what_a_killed_process_left_is_put_together_within_the_same_bounds(
+def test_parts_of_a_killed_process_are_joined_within_the_same_limits(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("rewardkit.store.compaction._BYTES", 600_000)
@@ -91,7 +93,7 @@ def test_an_interruption_loses_nothing(tmp_path: Path, monkeypatch: pytest.Monke
     assert files(run, "completions") == [WIDE]
 
 
-def test_what_a_killed_process_left_is_tidied_by_the_next_attempt(tmp_path: Path) -> None:
+def test_the_next_attempt_cleans_up_after_a_killed_process(tmp_path: Path) -> None:
     written(tmp_path, *map(batch, range(3)), compact_every=0)
     (tmp_path / "scores" / "a001-r000-00000001.parquet").unlink()
     left = tmp_path / "logs" / ".a001-r000-00000002.parquet.4711.tmp"
@@ -105,7 +107,9 @@ def test_what_a_killed_process_left_is_tidied_by_the_next_attempt(tmp_path: Path
     assert run.steps == [0, 2, 3]
 
 
-def test_a_part_that_cannot_be_read_stays_and_the_others_too(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_an_unreadable_part_stops_the_compaction_and_nothing_is_lost(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     with Recorder(tmp_path, attempt=1, patience=math.inf, compact_every=4) as recorder:
         for step in range(3):
             recorder.record(batch(step))

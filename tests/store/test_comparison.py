@@ -1,4 +1,4 @@
-"""Two runs beside each other."""
+"""Comparison of two runs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import rewardkit as rk
 from tests.store.batches import batch, written
 
 
-def test_means_stand_beside_each_other_step_by_step(tmp_path: Path) -> None:
+def test_means_of_two_runs_per_step(tmp_path: Path) -> None:
     left = written(tmp_path / "left", batch(1), batch(2))
     written(tmp_path / "right", batch(2, n=2), batch(3, training=False))
     found = left.compare(tmp_path / "right").filter("name = 'components/form'")
@@ -17,13 +17,13 @@ def test_means_stand_beside_each_other_step_by_step(tmp_path: Path) -> None:
     assert names == {"total", "characters", "components/form", "components/right", "terms/form", "terms/right"}
 
 
-def test_evaluation_is_compared_with_evaluation(tmp_path: Path) -> None:
+def test_evaluations_are_compared_with_evaluations(tmp_path: Path) -> None:
     run = written(tmp_path, batch(1), batch(1, n=2, training=False))
     found = rk.compare_runs(tmp_path, run, training=False).filter("name = 'total'")
     assert found.fetchall() == [(1, "total", 2.0, 2.0, 1, 1)]
 
 
-def test_a_component_of_one_run_alone_is_null_in_the_other(tmp_path: Path) -> None:
+def test_a_component_of_only_one_run_is_null_in_the_other(tmp_path: Path) -> None:
     from rewardkit.core.batch.table import ScoreTable
 
     record = batch(1)

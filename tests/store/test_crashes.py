@@ -1,4 +1,4 @@
-"""A training that is killed at any moment loses the batch in flight at most, and the next start goes on."""
+"""A training killed at any moment loses at most the current batch, and the next start continues."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.store.batches import rows
 from tests.store.writing import read, write
 
 KILLS = int(os.environ.get("REWARDKIT_KILLS", "12"))
-"""How often a training is killed; REWARDKIT_KILLS=50 looks longer."""
+"""How often to kill a training; set REWARDKIT_KILLS=50 for a longer test."""
 PATIENCE = 60
 
 
@@ -41,7 +41,7 @@ def heard(connection: Connection[Any, Any]) -> Any:
 
 
 def rest(connection: Connection[Any, Any]) -> list[int]:
-    """What a process said before it was killed."""
+    """Return the steps that a process reported before it was killed."""
     said = []
     try:
         while connection.poll():
@@ -52,7 +52,7 @@ def rest(connection: Connection[Any, Any]) -> list[int]:
 
 
 @pytest.mark.slow
-def test_killed_at_any_moment_it_loses_the_batch_in_flight_alone(tmp_path: Path) -> None:
+def test_a_killed_training_loses_only_the_current_batch(tmp_path: Path) -> None:
     moments = random.Random(0)
     step, said = 0, 0
     for _ in range(KILLS):
@@ -72,7 +72,7 @@ def test_killed_at_any_moment_it_loses_the_batch_in_flight_alone(tmp_path: Path)
 
 
 @pytest.mark.slow
-def test_two_may_read_while_one_writes(tmp_path: Path) -> None:
+def test_two_processes_can_read_while_one_writes(tmp_path: Path) -> None:
     writer, said = started(write, tmp_path, 0)
     heard(said)
     readers = [started(read, tmp_path) for _ in range(2)]

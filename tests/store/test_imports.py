@@ -1,4 +1,4 @@
-"""Runs from TRL's own tables of completions."""
+"""Import of TRL's tables of completions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.store.batches import rows
 
 
 def logged(folder: Path, step: int, **columns: list[Any]) -> Path:
-    """What GRPOTrainer.log writes with log_completions=True."""
+    """Write a file as GRPOTrainer.log does with log_completions=True."""
     table: dict[str, list[Any]] = {"prompt": ["6*7?"] * 2, "completion": ["42", "41"], **columns}
     (folder / "completions").mkdir(exist_ok=True)
     frame = pandas.DataFrame({"step": [step] * 2, **table, "advantage": [0.7, -0.7]})
@@ -36,7 +36,7 @@ def test_rewards_become_components_and_terms(tmp_path: Path) -> None:
     assert run.prompts().count("*").fetchall() == [(1,)]
 
 
-def test_what_rewardkit_logged_are_the_components_and_its_terms(tmp_path: Path) -> None:
+def test_columns_logged_by_rewardkit_become_components_and_terms(tmp_path: Path) -> None:
     logged(tmp_path, 1, right=[0.7, 0.0], **{"components/right": [1.0, 0.0], "components/watched": [0.0, 1.0]})
     run = rk.import_run(tmp_path / "completions", into=tmp_path / "run")
     assert (run.components, run.terms) == (["right", "watched"], ["right"])
@@ -51,7 +51,7 @@ def test_conversations_are_kept(tmp_path: Path) -> None:
     assert '"role": "assistant"' in rows(run.completions(), "messages")[0]
 
 
-def test_rewards_may_be_chosen(tmp_path: Path) -> None:
+def test_rewards_can_be_selected(tmp_path: Path) -> None:
     logged(tmp_path, 1, right=[1.0, 0.0], difficulty=[3, 3])
     run = rk.import_run(tmp_path, into=tmp_path / "run", rewards=["right"])
     assert (run.components, rows(run.scores(), "total")) == (["right"], [1.0, 0.0])
@@ -62,14 +62,14 @@ def test_rows_without_any_reward_are_unscorable(tmp_path: Path) -> None:
     assert rows(rk.import_run(tmp_path, into=tmp_path / "run").scores(), "total") == [1.0, None]
 
 
-def test_mistakes_are_told(tmp_path: Path) -> None:
+def test_mistakes_raise_errors(tmp_path: Path) -> None:
     with pytest.raises(NotARun, match="log_completions=True"):
         rk.import_run(tmp_path, into=tmp_path / "run")
     logged(tmp_path, 1, right=[1.0, 0.0])
     with pytest.raises(RunError, match=r"no reward 'rihgt' .* Did you mean 'right'"):
         rk.import_run(tmp_path, into=tmp_path / "run", weights={"rihgt": 1.0})
     rk.import_run(tmp_path, into=tmp_path / "run")
-    with pytest.raises(RunError, match="holds a run already"):
+    with pytest.raises(RunError, match="already has a run"):
         rk.import_run(tmp_path, into=tmp_path / "run")
     broken = tmp_path / "completions" / "completions_00002.parquet"
     broken.write_bytes(b"PAR1")

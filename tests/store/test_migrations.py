@@ -1,4 +1,4 @@
-"""Runs of older versions are read as if they were of this one; what is on disk stays as it was."""
+"""Runs of older versions are migrated while they are read; their files do not change."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def from_0(tables: Tables, info: Info) -> tuple[Tables, Info]:
     return tables, {**info, "title": info["name"]}
 
 
-def test_every_older_version_has_a_step() -> None:
+def test_every_older_version_has_a_migration() -> None:
     assert set(MIGRATIONS) == set(range(1, SCHEMA))
 
 
@@ -43,7 +43,7 @@ def test_an_older_run_is_migrated_while_it_is_read(tmp_path: Path, monkeypatch: 
     assert before == {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
 
 
-def test_steps_follow_each_other() -> None:
+def test_migrations_run_in_order() -> None:
     def renamed(number: int) -> object:
         return lambda tables, info: (tables, {**info, "path": f"{info.get('path', '')}{number}"})
 

@@ -1,4 +1,4 @@
-"""Names of columns: none is lost, and none is taken for another one."""
+"""Names of columns: none is lost, and none is confused with another."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_columns_differ_in_more_than_case(found: list[str]) -> None:
 
 
 @given(st.lists(columns), st.lists(columns))
-def test_what_was_renamed_among_others_is_known_again(some: list[str], others: list[str]) -> None:
+def test_a_renamed_column_keeps_its_name_among_others(some: list[str], others: list[str]) -> None:
     among = distinct(some)
     assert (
         distinct([*among.values(), *others, *some]).items()
@@ -40,7 +40,7 @@ def test_what_was_renamed_among_others_is_known_again(some: list[str], others: l
     )
 
 
-def test_usual_names_stay_as_they_are() -> None:
+def test_ordinary_names_do_not_change() -> None:
     usual = ["step", "components/Judge", "outcomes/Judge", "terms/a/b", "parts/exact/Exact", "notes/x~y"]
     assert distinct(usual) == {name: name for name in usual}
 
@@ -56,7 +56,7 @@ def scored(step: int, **values: float) -> Record:
 
 
 @pytest.mark.parametrize("every", [0, 2, 3, 100])
-def test_a_component_renamed_in_case_is_another_one(tmp_path: Path, every: int) -> None:
+def test_a_component_renamed_only_in_case_is_another_component(tmp_path: Path, every: int) -> None:
     records = [scored(0, judge=1), scored(1, judge=2), scored(2, Judge=3), scored(3, Judge=4), scored(4, Judge=5)]
     run = written(tmp_path, *records, compact_every=every)
     name, other = sorted(run.components)
@@ -68,7 +68,7 @@ def test_a_component_renamed_in_case_is_another_one(tmp_path: Path, every: int) 
 
 
 @pytest.mark.parametrize("every", [0, 2])
-def test_two_components_of_one_reward_may_differ_in_case_alone(tmp_path: Path, every: int) -> None:
+def test_two_components_of_a_reward_can_differ_only_in_case(tmp_path: Path, every: int) -> None:
     run = written(tmp_path, *(scored(step, judge=1, Judge=step) for step in range(3)), compact_every=every)
     name, other = sorted(run.components)
     assert rows(run.scores(), f"components/{name}", f"components/{other}") == [(0, 1), (1, 1), (2, 1)]

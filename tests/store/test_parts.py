@@ -1,4 +1,4 @@
-"""Where a run is: paths stay what they are, addresses go to fsspec."""
+"""The location of a run: paths are used as they are, addresses go to fsspec."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.store.batches import batch
 
 
 @pytest.mark.parametrize("name", ["exp::1", "a:b", "~x", "with space", "[glob]*?", "%20#", "naïve 東京"])
-def test_a_path_is_taken_as_it_is(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_path_is_used_as_it_is(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     with Recorder(name) as recorder:
         recorder.record(batch(1))
@@ -23,16 +23,14 @@ def test_a_path_is_taken_as_it_is(tmp_path: Path, name: str, monkeypatch: pytest
     assert open_run(name).scores().fetchall()
 
 
-def test_runs_whose_names_share_a_beginning_are_two(tmp_path: Path) -> None:
+def test_runs_with_a_common_name_prefix_are_distinct(tmp_path: Path) -> None:
     for number in (1, 2):
         with Recorder(tmp_path / f"exp::{number}") as recorder:
             recorder.record(batch(number))
     assert [open_run(tmp_path / f"exp::{number}").steps for number in (1, 2)] == [[1], [2]]
 
 
-def test_a_run_stays_where_it_is_when_the_working_directory_changes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_change_of_the_working_directory_does_not_matter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     files = Files.at("runs/x")
     (tmp_path / "sub").mkdir()
@@ -42,6 +40,6 @@ def test_a_run_stays_where_it_is_when_the_working_directory_changes(
     assert Files.at(Files.at("memory://runs/x").location).root == Files.at("memory://runs/x").root
 
 
-def test_a_name_that_utf8_cannot_hold_is_refused(tmp_path: Path) -> None:
+def test_a_path_that_is_not_utf8_is_refused(tmp_path: Path) -> None:
     with pytest.raises(RewardKitError, match="UTF-8"):
         Files.at(tmp_path / os.fsdecode(b"run\xff"))

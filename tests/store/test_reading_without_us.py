@@ -1,4 +1,4 @@
-"""A run is plain Parquet: whoever has never heard of rewardkit can read it."""
+"""A run is plain Parquet that other tools can read without rewardkit."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ROWS = 4 * STEPS
 
 @pytest.fixture
 def run(tmp_path: Path) -> Path:
-    """Two parts put together, two not: a run that was killed."""
+    """A run that was killed: two parts are joined, two are not."""
     written(tmp_path, *map(batch, range(5)), compact_every=5)
     written(tmp_path, *(batch(step) for step in range(5, STEPS)), attempt=2, compact_every=0)
     assert len(list((tmp_path / "scores").iterdir())) == 3
@@ -58,7 +58,7 @@ def test_datasets(run: Path, tmp_path: Path) -> None:
     assert found[0]["completion"].startswith("step ")
 
 
-def test_arrow_unites_versions_whose_columns_differ(run: Path) -> None:
+def test_arrow_joins_versions_with_different_columns(run: Path) -> None:
     from pyarrow import dataset
 
     assert dataset.dataset(run / "metrics").to_table().num_rows == 4 * STEPS

@@ -1,4 +1,4 @@
-"""The recorder: what it is given is on disk, and whatever goes wrong there stays there."""
+"""The recorder writes its batches to disk, and its errors never reach the training."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from rewardkit.store.tables import tables_of
 from tests.store.batches import batch, files, rows, written
 
 
-def test_what_is_recorded_can_be_read(tmp_path: Path) -> None:
+def test_a_recorded_batch_can_be_read(tmp_path: Path) -> None:
     run = written(tmp_path, batch(1), batch(2), title="mine")
     assert rows(run.scores(), "step") == [1] * 4 + [2] * 4
     assert rows(run.completions(step=2), "completion") == [f"step 2 row {row}" for row in range(4)]
@@ -39,7 +39,7 @@ def test_what_is_recorded_can_be_read(tmp_path: Path) -> None:
     assert (run.info["title"], run.info["schema"], run.state) == ("mine", 1, "finished")
 
 
-def test_what_the_owner_changes_later_is_not_recorded(tmp_path: Path) -> None:
+def test_later_changes_by_the_caller_are_not_recorded(tmp_path: Path) -> None:
     conversation = [{"role": "assistant", "content": "42"}]
     completions: list[Any] = [conversation, "7"]
     columns: dict[str, list[Any]] = {"answer": [1, 2]}
@@ -53,13 +53,13 @@ def test_what_the_owner_changes_later_is_not_recorded(tmp_path: Path) -> None:
     assert "changed" not in str(run.completions().fetchall() + run.prompts().fetchall())
 
 
-def test_each_start_is_another_attempt(tmp_path: Path) -> None:
+def test_each_start_is_a_new_attempt(tmp_path: Path) -> None:
     assert [next_attempt(tmp_path) for _ in range(3)] == [1, 2, 3]
     with Recorder(tmp_path) as recorder:
         assert recorder.attempt == 4
 
 
-def test_an_attempt_belongs_to_one_of_many_that_start_at_once(tmp_path: Path) -> None:
+def test_processes_that_start_at_once_get_different_attempts(tmp_path: Path) -> None:
     attempts: list[int] = []
     threads = [threading.Thread(target=lambda: attempts.append(next_attempt(tmp_path))) for _ in range(8)]
     for thread in threads:
@@ -76,7 +76,7 @@ def test_ranks_write_side_by_side(tmp_path: Path) -> None:
     assert len(rows(run.completions(), "row")) == 8
 
 
-def test_a_slow_disk_costs_batches_and_says_so(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_slow_disk_drops_batches_with_a_warning(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     recorder = Recorder(tmp_path, patience=0.0)
     block(recorder)
     for step in range(30):
@@ -91,20 +91,20 @@ def test_a_slow_disk_costs_batches_and_says_so(tmp_path: Path, caplog: pytest.Lo
     assert run.metrics().filter("name = 'recorder/dropped'").max("value").fetchall() == [(recorder.dropped,)]
 
 
-def test_a_batch_without_completions_is_none(tmp_path: Path) -> None:
+def test_a_batch_without_completions_is_not_recorded(tmp_path: Path) -> None:
     assert written(tmp_path, batch(n=0)).steps == []
 
 
-def test_a_mistake_of_the_caller_is_told(tmp_path: Path) -> None:
+def test_mistakes_of_the_caller_raise_errors(tmp_path: Path) -> None:
     with pytest.raises(RewardKitError, match="a record of 4 completions has 3 prompts"):
         batch(prompts=["a"] * 3)
-    with pytest.raises(RewardKitError, match="a fingerprint names a file"):
+    with pytest.raises(RewardKitError, match="the fingerprint names a file"):
         Version("../../etc")
-    with Recorder(tmp_path / "run") as recorder, pytest.raises(RewardTypeError, match="recorded as a Record"):
+    with Recorder(tmp_path / "run") as recorder, pytest.raises(RewardTypeError, match="expected a Record"):
         recorder.record({"total": 1.0})  # type: ignore[arg-type]
 
 
-def test_a_file_is_no_folder_to_record_to(tmp_path: Path) -> None:
+def test_recording_to_a_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "own.py").write_text("x = 1")
     for attempt in (None, 1):
         with pytest.raises(NotAFolder, match=r"own\.py is a file"):
@@ -120,7 +120,7 @@ def test_closing_twice_and_recording_afterwards_does_nothing(tmp_path: Path) -> 
     assert open_run(tmp_path).steps == []
 
 
-def test_flush_waits_until_all_is_there(tmp_path: Path) -> None:
+def test_flush_waits_until_everything_is_written(tmp_path: Path) -> None:
     with Recorder(tmp_path, patience=math.inf) as recorder:
         for step in range(5):
             recorder.record(batch(step))
@@ -132,7 +132,7 @@ def test_flush_waits_until_all_is_there(tmp_path: Path) -> None:
         release(recorder)
 
 
-def test_a_run_that_goes_on_is_not_finished(tmp_path: Path) -> None:
+def test_a_continued_run_is_not_finished(tmp_path: Path) -> None:
     assert written(tmp_path, batch()).state == "finished"
     with Recorder(tmp_path) as recorder:
         recorder.record(batch(2))
@@ -160,7 +160,7 @@ def test_the_copy_in_a_forked_child_does_nothing(tmp_path: Path) -> None:
     assert open_run(tmp_path).steps == [1]
 
 
-def test_the_end_of_the_process_writes_what_is_left(tmp_path: Path) -> None:
+def test_queued_batches_are_written_when_the_process_ends(tmp_path: Path) -> None:
     code = """
         import sys
         from rewardkit.store.recorder import Recorder
@@ -174,7 +174,7 @@ def test_the_end_of_the_process_writes_what_is_left(tmp_path: Path) -> None:
     assert open_run(tmp_path).state == "stopped"
 
 
-def test_a_training_that_raises_has_stopped(tmp_path: Path) -> None:
+def test_a_training_that_raises_is_stopped(tmp_path: Path) -> None:
     def training() -> None:
         with Recorder(tmp_path) as recorder:
             recorder.record(batch(1))
@@ -185,7 +185,7 @@ def test_a_training_that_raises_has_stopped(tmp_path: Path) -> None:
     assert open_run(tmp_path).state == "stopped"
 
 
-def test_a_finished_training_may_be_evaluated(tmp_path: Path) -> None:
+def test_a_finished_training_can_be_evaluated(tmp_path: Path) -> None:
     recorder = Recorder(tmp_path)
     recorder.record(batch(1))
     recorder.finish()
@@ -196,7 +196,7 @@ def test_a_finished_training_may_be_evaluated(tmp_path: Path) -> None:
     assert open_run(tmp_path).steps == [1, 2]
 
 
-def test_a_full_disk_costs_the_batches_that_it_has_no_room_for(
+def test_a_full_disk_loses_only_the_batches_that_do_not_fit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     put = Files.put
@@ -209,7 +209,7 @@ def test_a_full_disk_costs_the_batches_that_it_has_no_room_for(
     monkeypatch.setattr(Files, "put", full)
     run = written(tmp_path, *map(batch, range(4)), compact_every=0)
     assert run.steps == [0, 3]
-    assert "make room or mend the disk" in caplog.text
+    assert "Free some space or fix the disk" in caplog.text
     assert "Traceback" not in caplog.text
     assert {name for table in ("completions", "prompts", "logs") for name in files(tmp_path, table)} == {
         "a001-r000-00000000.parquet",
@@ -218,7 +218,7 @@ def test_a_full_disk_costs_the_batches_that_it_has_no_room_for(
     assert len(rows(run.prompts(), "prompt")) == 2
 
 
-def test_a_limit_on_the_size_of_files_is_a_full_disk(tmp_path: Path) -> None:
+def test_a_file_size_limit_acts_like_a_full_disk(tmp_path: Path) -> None:
     code = """
         import resource, signal, sys
         from rewardkit.store.recorder import Recorder
@@ -235,13 +235,13 @@ def test_a_limit_on_the_size_of_files_is_a_full_disk(tmp_path: Path) -> None:
     """
     said = child(code, tmp_path)
     assert "File too large" in said
-    assert "Training goes on" in said
+    assert "Training continues" in said
     assert open_run(tmp_path).steps == [0, 2]
 
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of 400 kB, where this user may mount one."""
+    """A file system of 400 kB, if this user may mount one."""
     disk = tmp_path / "disk"
     disk.mkdir()
     mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=400k", "tmpfs", str(disk)], capture_output=True)
@@ -253,7 +253,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
         subprocess.run(["umount", "-l", str(disk)], check=True)
 
 
-def test_a_disk_that_is_really_full(small_disk: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_disk_that_is_actually_full(small_disk: Path, caplog: pytest.LogCaptureFixture) -> None:
     with Recorder(small_disk / "run", patience=math.inf, compact_every=0) as recorder:
         recorder.record(batch(0))
         assert recorder.flush()
@@ -274,16 +274,16 @@ def test_a_disk_that_is_really_full(small_disk: Path, caplog: pytest.LogCaptureF
 
 
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may write anywhere")
-def test_a_folder_that_may_not_be_written(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_folder_without_write_permission(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     with Recorder(tmp_path) as recorder:
         tmp_path.chmod(stat.S_IRUSR | stat.S_IXUSR)
         recorder.record(batch(1))
         recorder.flush()
         tmp_path.chmod(stat.S_IRWXU)
-    assert "give this user the right to write there" in caplog.text
+    assert "Give this user permission to write there" in caplog.text
 
 
-def test_a_fault_of_our_own_is_reported_and_the_thread_goes_on(
+def test_a_bug_of_ours_is_reported_and_the_thread_continues(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def faulty(record: Any, **options: Any) -> Any:
@@ -298,13 +298,13 @@ def test_a_fault_of_our_own_is_reported_and_the_thread_goes_on(
 
 
 class Panic(BaseException):
-    """As a library in Rust raises it."""
+    """An exception as libraries in Rust raise it."""
 
     def __str__(self) -> str:
         raise Panic
 
 
-def test_a_panic_costs_its_batch_alone(
+def test_a_panic_loses_only_its_batch(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def panicking(record: Any, **options: Any) -> Any:
@@ -317,7 +317,7 @@ def test_a_panic_costs_its_batch_alone(
     assert "Panic" in caplog.text
 
 
-def test_who_ends_the_training_is_obeyed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupt_in_the_main_thread_is_raised(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
@@ -328,7 +328,7 @@ def test_who_ends_the_training_is_obeyed(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize("said", ["[]", "5", "null"])
-def test_the_run_json_of_someone_else_is_left_alone(tmp_path: Path, said: str) -> None:
+def test_a_foreign_run_json_is_not_changed(tmp_path: Path, said: str) -> None:
     (tmp_path / "run.json").write_text(said)
     with Recorder(tmp_path) as recorder:
         recorder.record(batch())
@@ -348,7 +348,7 @@ def test_a_missing_extra_is_named(tmp_path: Path) -> None:
     assert "pip install 'rewardkit-sdk[store]'" in child(code, tmp_path)
 
 
-def test_the_run_says_what_it_is(tmp_path: Path) -> None:
+def test_run_json_describes_the_run(tmp_path: Path) -> None:
     written(tmp_path, batch())
     info = json.loads((tmp_path / "run.json").read_text())
     assert info.keys() == {"schema", "id", "created", "title", "by", "finished"}
@@ -357,14 +357,14 @@ def test_the_run_says_what_it_is(tmp_path: Path) -> None:
     assert said["components"][1] == {"name": "right", "bounds": [None, None], "kind": ""}
 
 
-def test_its_identity_outlives_attempts(tmp_path: Path) -> None:
+def test_the_id_is_the_same_for_all_attempts(tmp_path: Path) -> None:
     first = written(tmp_path, batch(), title="mine").info["id"]
     again = written(tmp_path, batch(2), attempt=2).info
     assert (again["id"], again["title"]) == (first, "mine")
 
 
 def block(recorder: Recorder) -> None:
-    """Holds the thread up before its next batch, as a slow disk would."""
+    """Block the thread before its next batch, as a slow disk would."""
     gate = threading.Event()
     began = threading.Event()
     write = recorder._write_batch
@@ -383,7 +383,7 @@ def release(recorder: Recorder) -> None:
 
 
 def child(code: str, path: Path) -> str:
-    """Runs `code` in a process of its own and gives what it said on stderr."""
+    """Run `code` in another process and return its stderr."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[2]), *sys.path])}
     result = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(code), str(path)], capture_output=True, text=True, env=environment

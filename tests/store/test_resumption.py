@@ -1,4 +1,4 @@
-"""Several attempts, and several runs, at one place: which rows count."""
+"""Several attempts, and several runs, in one folder: which rows count."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.store.batches import batch, rows, written
 
 
 def evaluations(run: Run) -> list[set[tuple[int, int]]]:
-    """Attempt and step of the rows of evaluation in each table; of the log, where the step has no training."""
+    """Return attempt and step of the evaluation rows in each table (in logs, of steps without training)."""
     tables = [run.scores(training=False), run.metrics(training=False), run.completions(), run.logs()]
     found = [set(rows(table, "attempt", "step", "part")) for table in tables]
     parts = set(rows(run.scores(training=None, superseded=True).filter("not training"), "attempt", "step", "part"))
@@ -25,7 +25,7 @@ def evaluation(step: int) -> Record:
 
 
 def test_the_evaluation_at_the_checkpoint_stays(tmp_path: Path) -> None:
-    """What is evaluated after step 2 has step 2, at which the resumed training begins."""
+    """An evaluation after step 2 has step 2, where the resumed training begins."""
     written(tmp_path, batch(0), batch(1), evaluation(2), batch(2), batch(3), evaluation(4))
     run = written(tmp_path, batch(2), batch(3), evaluation(4), attempt=2)
     assert evaluations(run) == [{(1, 2), (2, 4)}] * 4
@@ -34,7 +34,7 @@ def test_the_evaluation_at_the_checkpoint_stays(tmp_path: Path) -> None:
     assert len(run.completions(step=2).fetchall()) == 8
 
 
-def test_an_evaluation_that_was_made_again_is_hidden(tmp_path: Path) -> None:
+def test_a_repeated_evaluation_is_hidden(tmp_path: Path) -> None:
     written(tmp_path, evaluation(0), batch(0), batch(1), evaluation(2))
     run = written(tmp_path, evaluation(0), batch(0), attempt=2)
     assert evaluations(run) == [{(2, 0)}] * 4
@@ -47,7 +47,7 @@ def test_the_earliest_of_later_attempts_decides(tmp_path: Path) -> None:
     assert evaluations(run) == [{(1, 2), (2, 3)}] * 4
 
 
-def test_a_number_of_the_trainer_follows_its_own_step(tmp_path: Path) -> None:
+def test_metrics_of_the_trainer_follow_their_own_step(tmp_path: Path) -> None:
     late = batch(3, logged=[Logged(2, False, {"trainer/eval_loss": 0.5}), Logged(2, True, {"trainer/loss": 0.5})])
     written(tmp_path, *map(batch, range(3)), late)
     run = written(tmp_path, batch(2), attempt=2)
@@ -56,7 +56,7 @@ def test_a_number_of_the_trainer_follows_its_own_step(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("every", [0, 4])
-def test_another_run_at_the_same_place_is_seen_as_itself(tmp_path: Path, every: int) -> None:
+def test_another_run_in_the_same_folder_is_read_correctly(tmp_path: Path, every: int) -> None:
     path = tmp_path / "run"
     run = written(path, *(batch(step, texts=["old", "old"]) for step in range(4)), compact_every=every)
     before = run.info["id"]
@@ -75,7 +75,7 @@ def test_a_part_that_was_replaced_is_read_again(tmp_path: Path) -> None:
     assert rows(run.completions(), "completion") == ["new", "new"]
 
 
-def test_a_step_may_be_greater_than_32_bits(tmp_path: Path) -> None:
+def test_a_step_can_exceed_32_bits(tmp_path: Path) -> None:
     written(tmp_path, *(batch(2**31 + step) for step in range(5)), compact_every=3)
     run = open_run(tmp_path)
     assert run.steps == [2**31 + step for step in range(5)]

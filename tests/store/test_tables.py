@@ -1,4 +1,4 @@
-"""From a record to tables: nothing is lost, nothing is cut, nothing makes it raise."""
+"""The tables of a record: nothing is lost, nothing is cut, and no value raises an error."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ def column(record: Record, table: str, name: str) -> list[Any]:
     return values
 
 
-def test_the_columns_are_those_of_the_schema_and_the_types_too() -> None:
+def test_columns_and_types_agree_with_the_schema() -> None:
     for name, table in tables(batch()).items():
         fixed = {column: arrow_type(kind) for column, kind in COLUMNS[name].items()}
         assert dict(zip(table.schema.names, table.schema.types, strict=True)).items() >= fixed.items()
 
 
-def test_scores_keep_what_a_row_means() -> None:
+def test_scores_have_components_outcomes_and_terms() -> None:
     scores = tables(batch())["scores"].to_pydict()
     assert scores["row"] == [0, 1, 2, 3]
     assert scores["components/right"] == [1.0, None, 1.0, None]
@@ -60,7 +60,7 @@ def test_scores_keep_what_a_row_means() -> None:
     assert scores["length"] == scores["advantage"] == [None] * 4
 
 
-def test_a_step_that_nobody_told_is_the_number_of_the_batch() -> None:
+def test_an_unknown_step_is_the_number_of_the_batch() -> None:
     assert column(batch(step=None), "scores", "step") == [7] * 4
 
 
@@ -70,19 +70,19 @@ def test_lengths_are_tokens_and_characters() -> None:
     assert column(record, "scores", "characters") == [2, 3]
 
 
-def test_conversations_are_kept_beside_their_text() -> None:
+def test_conversations_are_kept_with_their_text() -> None:
     said = [{"role": "assistant", "content": "42"}]
     record = batch(texts=["42", "7"], completions=[said, "7"], prompts=[[{"role": "user", "content": "6*7?"}]] * 2)
     assert [value and json.loads(value) for value in column(record, "completions", "messages")] == [said, None]
     assert column(record, "prompts", "prompt") == ["6*7?"]
 
 
-def test_notes_and_parts_stand_beside_the_text() -> None:
+def test_notes_and_parts_are_in_the_table_of_texts() -> None:
     assert column(batch(), "completions", "notes/form") == ["a note", None, None, None]
     assert column(batch(), "completions", "parts/right/distance") == [0.0, 1.0, 2.0, 3.0]
 
 
-def test_a_prompt_is_written_once_and_told_from_others_by_its_columns() -> None:
+def test_a_prompt_is_written_once_for_each_set_of_columns() -> None:
     known: set[str] = set()
     first = tables(batch(), known=known)
     assert first["prompts"]["prompt"].to_pylist() == ["prompt 0", "prompt 1"]
@@ -101,7 +101,7 @@ def test_the_id_of_a_prompt_is_the_same_in_another_process() -> None:
     assert column(batch(n=2), "scores", "prompt_id") == ["6e33bb462261a330"] * 2
 
 
-def test_images_are_told_apart_by_their_content() -> None:
+def test_images_are_distinguished_by_their_content() -> None:
     class Image:
         def __init__(self, content: bytes) -> None:
             self.tobytes = lambda: content
@@ -113,7 +113,7 @@ def test_images_are_told_apart_by_their_content() -> None:
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_hostile_texts_come_back(text: str) -> None:
+def test_hostile_texts_are_stored_exactly(text: str) -> None:
     record = batch(texts=[text, "calm"], prompts=[text, text], columns={text: [text, text]})
     stored = {name: decoded(encoded(name, table)) for name, table in tables(record).items()}
     assert stored["completions"]["completion"].to_pylist() == [writable(text), "calm"]
@@ -122,14 +122,14 @@ def test_hostile_texts_come_back(text: str) -> None:
 
 
 @given(st.lists(anything, min_size=1, max_size=4))
-def test_any_text_comes_back(texts: list[str]) -> None:
+def test_any_text_is_stored_exactly(texts: list[str]) -> None:
     record = batch(texts=texts, prompts=texts, columns={"answer": texts})
     stored = decoded(encoded("completions", tables(record)["completions"]))
     assert stored["completion"].to_pylist() == list(map(writable, texts))
 
 
 @given(anything)
-def test_what_utf8_can_hold_is_stored_as_it_is(text: str) -> None:
+def test_valid_utf8_is_not_changed(text: str) -> None:
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -138,12 +138,12 @@ def test_what_utf8_can_hold_is_stored_as_it_is(text: str) -> None:
         assert writable(text) == text
 
 
-def test_what_compares_in_its_own_way_is_no_obstacle() -> None:
+def test_values_with_unusual_equality_can_be_stored() -> None:
     record = batch(columns={"array": [np.arange(2)] * 2 + [np.arange(3)] * 2})
     assert len(set(column(record, "scores", "prompt_id"))) == 2
 
 
-def test_one_bad_cell_leaves_the_others_and_tells_prompts_apart() -> None:
+def test_an_unwritable_cell_does_not_affect_the_others() -> None:
     class Bad:
         def __repr__(self) -> str:
             raise ValueError("no")
@@ -164,7 +164,7 @@ def test_large_arrays_that_differ_make_different_prompts() -> None:
     assert max(map(len, column(record, "prompts", "columns"))) < 200
 
 
-def test_a_cell_that_rows_share_is_encoded_once() -> None:
+def test_a_shared_cell_is_encoded_once() -> None:
     class Image:
         read = 0
 
@@ -178,7 +178,7 @@ def test_a_cell_that_rows_share_is_encoded_once() -> None:
     assert Image.read == 1
 
 
-def test_names_that_differ_in_case_alone_have_columns_of_their_own() -> None:
+def test_names_that_differ_only_in_case_have_separate_columns() -> None:
     one = Column(np.ones(1), np.full(1, SCORED, dtype=np.int8), parts={"x": np.ones(1), "X": np.zeros(1)})
     two = Column(np.zeros(1), np.full(1, SCORED, dtype=np.int8))
     scores = ScoreTable(["a"], {"judge": one, "Judge": two}, {}, np.ones(1))
@@ -188,7 +188,7 @@ def test_names_that_differ_in_case_alone_have_columns_of_their_own() -> None:
     assert found["scores"]["components/Judge"].to_pylist() == [0.0]
 
 
-def test_parts_of_names_with_slashes_are_kept_apart() -> None:
+def test_parts_of_names_with_slashes_stay_distinct() -> None:
     def scored(part: str, value: float) -> Column:
         return Column(np.ones(1), np.full(1, SCORED, dtype=np.int8), parts={part: np.array([value])})
 

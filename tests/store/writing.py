@@ -1,4 +1,4 @@
-"""What the processes of test_crashes.py do: write until they are killed, read until they are told to end."""
+"""The processes of test_crashes.py: one writes until it is killed, others read until they are asked to stop."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.store.batches import batch
 
 
 def write(path: Path, first: int, said: Connection[Any, Any]) -> None:
-    """Records batch after batch and says the step of each once it must be there."""
+    """Record batch after batch, and send the step of each once it is on disk."""
     recorder = Recorder(path, compact_every=5)
     for step in range(first, 10**9):
         recorder.record(batch(step))
@@ -21,7 +21,7 @@ def write(path: Path, first: int, said: Connection[Any, Any]) -> None:
 
 
 def read(path: Path, asked: Connection[Any, Any]) -> None:
-    """Reads each time it is asked, and says how many completions there are in all tables alike."""
+    """On each request, read the run and send the number of completions that all tables agree on."""
     run = open_run(path)
     asked.send(0)
     while asked.recv():

@@ -7,7 +7,7 @@ import math
 from typing import Any
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 import rewardkit as rk
 from rewardkit.testing.wrong_answers import Wrong, equal, plain, wrong_answers
@@ -29,7 +29,6 @@ def paid(reward: rk.Reward, wrong: list[Wrong], gold: Any, form: str = "{}") -> 
     return [text for text, score in zip(texts, table.total.tolist(), strict=True) if score >= 1.0]
 
 
-@settings(max_examples=60)
 @given(NUMBERS, st.lists(NUMBERS, max_size=2))
 def test_no_wrong_number_is_near_the_gold(gold: str, others: list[str]) -> None:
     wrong = wrong_answers(gold, gold, others)
@@ -44,7 +43,6 @@ def test_no_wrong_number_is_near_the_gold(gold: str, others: list[str]) -> None:
         assert not abs(value - float(gold)) <= 0.4 * abs(float(gold)) or math.isnan(value)
 
 
-@settings(max_examples=60)
 @given(TEXTS, st.lists(TEXTS, max_size=2))
 def test_no_wrong_text_is_the_gold(gold: str, others: list[str]) -> None:
     wrong = wrong_answers(gold, gold, others)
@@ -53,7 +51,6 @@ def test_no_wrong_text_is_the_gold(gold: str, others: list[str]) -> None:
     assert paid(rk.exact("answer"), wrong, gold) == []
 
 
-@settings(max_examples=40)
 @given(ITEMS, st.sampled_from([", ", "; ", "\n"]))
 def test_no_wrong_list_has_the_same_items(items: list[str], joint: str) -> None:
     wrong = wrong_answers(joint.join(items), items)
@@ -63,7 +60,6 @@ def test_no_wrong_list_has_the_same_items(items: list[str], joint: str) -> None:
     assert paid(rk.set_match("answer"), wrong, items) == []
 
 
-@settings(max_examples=40)
 @given(st.dictionaries(st.from_regex(r"[a-z]{1,5}", fullmatch=True), SCALARS, min_size=1, max_size=4))
 def test_no_wrong_object_has_the_same_values(gold: dict[str, Any]) -> None:
     wrong = wrong_answers(json.dumps(gold), gold)

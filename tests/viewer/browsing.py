@@ -19,7 +19,7 @@ REASON = "needs a browser: apt install chromium, or REWARDKIT_CHROMIUM=/path/to/
 
 @contextmanager
 def serving(*folders: Path, options: tuple[str, ...] = ()) -> Iterator[str]:
-    """``rewardkit view`` in a process of its own; the address that it prints."""
+    """Run ``rewardkit view`` in another process, and return the address that it prints."""
     command = [sys.executable, "-m", "rewardkit.cli.main", "view", *map(str, folders), "--no-browser", "--port", "0"]
     environment = {name: value for name, value in os.environ.items() if name != "PYTEST_CURRENT_TEST"}
     folder = folders[0] if folders[0].is_dir() else None
@@ -36,7 +36,7 @@ def serving(*folders: Path, options: tuple[str, ...] = ()) -> Iterator[str]:
 
 
 class Visit:
-    """One browser tab that keeps what it asked for and what went wrong."""
+    """A browser tab that records its requests and errors."""
 
     def __init__(self, context: Any, base: str) -> None:
         self.base = base.rstrip("/")
@@ -64,7 +64,7 @@ class Visit:
         self.page.wait_for_selector(wanted)
 
     def until(self, condition: str) -> None:
-        """Waits for a JavaScript condition."""
+        """Wait for a JavaScript condition."""
         self.page.wait_for_function(condition)
 
     def texts(self, selector: str) -> list[str]:
@@ -78,13 +78,13 @@ class Visit:
         return str(self.page.url).removeprefix(self.base)
 
     def elsewhere(self) -> list[str]:
-        """Requests that left this server."""
+        """Return the requests to other servers."""
         host = self.base.split("//")[1].split("/")[0]
         return [url for url in self.requests if not url.startswith(("data:", "blob:")) and url.split("/")[2] != host]
 
 
 def browser() -> Any:
-    """Headless Chromium, or a skip."""
+    """Return headless Chromium, or skip the test."""
     if CHROMIUM is None:
         pytest.skip(REASON)
     sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install playwright")

@@ -1,4 +1,4 @@
-"""Runs for the tests of the page: an ordinary one, and one full of what must not act."""
+"""Runs for the tests of the page: an ordinary one and a hostile one."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ HOSTILE = [
 
 
 def record(step: int, *, prompts: int = 3, epoch: float | None = None, changed: bool = False, **fields: Any) -> Record:
-    """A batch whose totals rise with the steps; in row 1 `answer` is wrong, in the last it failed or errored."""
+    """Return a batch. Totals rise with the steps. `answer` is wrong in row 1, and failed or errored in the last row."""
     n = prompts * GENERATIONS
     texts = [f"Step {step} says that {row} is right, since {row * step} follows." for row in range(n)]
     form = Column(np.array([1.0 if row % 3 else 0.0 for row in range(n)]), np.full(n, SCORED, dtype=np.int8))
@@ -66,7 +66,7 @@ def record(step: int, *, prompts: int = 3, epoch: float | None = None, changed: 
 
 
 def ordinary(path: Path, steps: int = 12, *, epochs: float = 3.0) -> Path:
-    """A run whose prompts are seen in every step."""
+    """Record a run that sees all prompts in every step."""
     with Recorder(path, patience=math.inf, title="an ordinary run") as recorder:
         for step in range(1, steps + 1):
             recorder.record(record(step, epoch=epochs * step / steps, changed=step > steps // 2))
@@ -74,7 +74,7 @@ def ordinary(path: Path, steps: int = 12, *, epochs: float = 3.0) -> Path:
 
 
 def hostile(path: Path) -> Path:
-    """A run in which names, prompts, completions, notes, columns, logs and the title want to act."""
+    """Record a run with hostile names, prompts, completions, notes, columns, logs and title."""
     n = len(HOSTILE)
     name = '<img src=x onerror="window.acted=9">'
     column = Column(np.linspace(0.0, 1.0, n), np.full(n, SCORED, dtype=np.int8))

@@ -1,4 +1,4 @@
-"""The page in a real browser: every tab, permalinks, keys, a live run, and texts that want to act."""
+"""The page in a real browser: every tab, permalinks, keyboard, a running run, and hostile texts."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def visit(chromium: Any, base: str) -> Iterator[Visit]:
     assert visit.errors == []
 
 
-def test_runs_are_listed_and_laid_over_each_other(visit: Visit) -> None:
+def test_runs_are_listed_and_overlaid(visit: Visit) -> None:
     visit.go("/", "tr[data-key=first] .badge.finished")
     visit.until("document.querySelectorAll('.badge').length == 5 && !document.body.innerText.includes('reading')")
     assert "upgrade" in visit.text("tr[data-key=broken]")
@@ -80,7 +80,7 @@ def test_runs_are_listed_and_laid_over_each_other(visit: Visit) -> None:
     assert "sweep/second" in visit.texts(".graph[data-graph=total] .legend > span")
 
 
-def test_graphs_are_found_by_name_and_still_ones_wait(visit: Visit) -> None:
+def test_graphs_are_searched_and_constant_ones_hidden(visit: Visit) -> None:
     visit.go("/run/still/graphs", GRAPHS)
     assert visit.texts("h2.section") == ["Reward", "Completions", "Trainer"]
     assert visit.page.locator(".graph[data-graph='metric/trainer/rate']").count() == 0
@@ -90,17 +90,17 @@ def test_graphs_are_found_by_name_and_still_ones_wait(visit: Visit) -> None:
     visit.until("[...document.querySelectorAll('.graph')].filter(one => one.offsetParent).length === 1")
     assert "q=loss" in visit.place
     visit.page.locator("input[data-search]").fill("nothing like it")
-    visit.page.get_by_text("No graph has this name.").wait_for()
+    visit.page.get_by_text("No graph matches the search.").wait_for()
 
 
-def test_prompts_are_found_by_what_was_written_for_them(visit: Visit) -> None:
+def test_prompts_are_found_by_their_completions(visit: Visit) -> None:
     visit.go("/run/first/completions?q=completion%3A%22that+11+is%22", ".prompts tbody tr")
     assert visit.texts(".prompts tbody tr .k-text") == ["What is prompt number 2?"]
     visit.page.locator("input[data-search]").fill("completion:sorry")
     visit.page.get_by_text("completion:word finds prompts").wait_for()
 
 
-def test_graphs_zoom_smooth_and_are_saved(visit: Visit) -> None:
+def test_graphs_zoom_smooth_and_download(visit: Visit) -> None:
     visit.go("/run/first/graphs", GRAPHS)
     shown = set(visit.page.locator(".graph").evaluate_all("found => found.map(one => one.dataset.graph)"))
     assert {"total", "components", "weights", "gates", "outcomes", "flat", "length", "diversity"} <= shown
@@ -142,7 +142,7 @@ def test_hovering_shows_the_numbers(visit: Visit) -> None:
     assert "onerror" in visit.text(".tip .name")
 
 
-def test_the_best_of_the_newest_stands_beside_another(visit: Visit) -> None:
+def test_the_best_of_the_newest_epoch_is_compared(visit: Visit) -> None:
     visit.go("/run/first/completions", PANES)
     assert visit.texts(".pane h3") == ["epoch 1 · step 4", "epoch 3 · step 12"]
     assert "best of the newest" in visit.text(".pane.right")
@@ -173,7 +173,7 @@ def test_the_best_of_the_newest_stands_beside_another(visit: Visit) -> None:
     visit.until("document.querySelector('.pane.left h3')?.textContent === 'epoch 1 · step 4'")
 
 
-def test_prompts_are_searched_sorted_and_chosen(visit: Visit) -> None:
+def test_prompts_are_searched_sorted_and_selected(visit: Visit) -> None:
     visit.go("/run/first/completions", PANES)
     rows = ".prompts tbody tr[data-key]"
     search = visit.page.locator(".prompts input")
@@ -220,7 +220,7 @@ def test_the_log_is_searched(visit: Visit) -> None:
     visit.until("document.body.innerText.includes('24 lines')")
     assert visit.texts(".rates tbody tr:nth-child(2) td")[:3] == ["answer", "144", "6"]
     visit.page.locator("input.field").fill("hello step 7")
-    visit.until("document.body.innerText.includes('of 1 lines')")
+    visit.until("document.body.innerText.includes('of 1 line,')")
     visit.page.locator("input.field").fill("")
     visit.page.locator("select").nth(1).select_option("error")
     visit.until("document.body.innerText.includes('12 lines')")
@@ -251,9 +251,9 @@ def test_keys_help_and_dark(visit: Visit) -> None:
     visit.page.keyboard.press("Escape")
     visit.page.wait_for_selector(".help", state="hidden")
     visit.page.keyboard.press("d")
-    visit.page.wait_for_selector("body.body--dark")
+    visit.page.wait_for_selector("body.dark")
     visit.page.reload()
-    visit.page.wait_for_selector("body.body--dark")
+    visit.page.wait_for_selector("body.dark")
     visit.page.wait_for_selector(GRAPHS)
     for key, wanted in (("3", ".rates"), ("2", PANES), ("4", ".leads"), ("1", GRAPHS), ("0", "tr[data-key=first]")):
         visit.page.keyboard.press(key)
@@ -263,7 +263,7 @@ def test_keys_help_and_dark(visit: Visit) -> None:
 
 
 @pytest.mark.parametrize("tab", ["graphs", "completions", "logs", "suspicious"])
-def test_hostile_texts_do_not_act(visit: Visit, tab: str) -> None:
+def test_hostile_texts_are_not_executed(visit: Visit, tab: str) -> None:
     wanted = {"graphs": GRAPHS, "completions": PANES, "logs": ".rates tbody tr", "suspicious": ".lead, .leads h2"}[tab]
     visit.go(f"/run/hostile/{tab}", wanted)
     visit.page.wait_for_timeout(700)
@@ -282,7 +282,7 @@ def test_hostile_texts_do_not_act(visit: Visit, tab: str) -> None:
 
 
 @pytest.mark.parametrize("tab", ["graphs", "completions"])
-def test_no_name_leads_out_of_the_folder(visit: Visit, folder: Path, tab: str) -> None:
+def test_names_cannot_leave_the_folder(visit: Visit, folder: Path, tab: str) -> None:
     ordinary(folder.parent / f"outside-{tab}", 2)
     for name in (f"..%2Foutside-{tab}", "%00", f"first%2F..%2F..%2Foutside-{tab}"):
         visit.go(f"/run/{name}/{tab}", ".empty h2")
@@ -297,7 +297,7 @@ def test_broken_and_unknown_runs_say_what_to_do(visit: Visit) -> None:
     visit.page.wait_for_selector("tr[data-key=first]")
 
 
-def test_a_live_run_is_followed(tmp_path: Path, chromium: Any) -> None:
+def test_pages_follow_a_running_run(tmp_path: Path, chromium: Any) -> None:
     with serving(tmp_path) as address:
         context = chromium.new_context(viewport={"width": 1366, "height": 768})
         runs, graphs = Visit(context, address), Visit(context, address)

@@ -1,4 +1,4 @@
-"""Differences word by word."""
+"""The word-by-word diff."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ def test_changed_words_are_marked() -> None:
     assert found.right == [("The answer is ", False), ("41", True), (", since 6 times 7.", False)]
 
 
-def test_white_space_between_two_changes_is_part_of_them() -> None:
+def test_white_space_between_two_changes_counts_as_changed() -> None:
     assert compare("one two three end", "six seven eight end").left == [("one two three", True), (" end", False)]
 
 
 @given(WORDS, WORDS)
-def test_the_pieces_are_the_texts(left: str, right: str) -> None:
+def test_joined_pieces_are_the_texts(left: str, right: str) -> None:
     found = compare(left, right)
     assert joined(found.left) == left
     assert joined(found.right) == right
@@ -56,6 +56,6 @@ def test_long_texts_are_compared(vocabulary: int) -> None:
         assert len(kept(found.left)) > 0.7 * len(joined(found.left))
 
 
-def test_beyond_the_limit_texts_stand_as_they_are() -> None:
+def test_very_long_texts_are_not_compared() -> None:
     text = "x" * (LONGEST // 2 + 1)
     assert compare(text, text) == Comparison([(text, False)], [(text, False)], compared=False)

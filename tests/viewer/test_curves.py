@@ -22,7 +22,7 @@ def watched(tmp_path_factory: pytest.TempPathFactory) -> Watched:
     return Watched.open("run", ordinary(tmp_path_factory.mktemp("runs") / "run"))
 
 
-def test_totals_are_those_of_a_query(watched: Watched) -> None:
+def test_totals_equal_those_of_a_query(watched: Watched) -> None:
     total = next(panel for panel in watched.panels if panel.key == "total").lines[0]
     query = "select step, avg(total), stddev_pop(total) from scores where training group by step order by step"
     steps, means, deviations = map(np.array, zip(*watched.run.sql(query).fetchall(), strict=True))
@@ -36,14 +36,14 @@ def test_totals_are_those_of_a_query(watched: Watched) -> None:
     assert (means + deviations > highest).any()
 
 
-def test_a_number_that_never_changes_is_still() -> None:
+def test_a_constant_metric_is_still() -> None:
     steps = np.arange(3.0)
     constant, rising = Line("a", steps, np.array([1.0, 1.0, np.nan])), Line("b", steps, steps)
     assert Panel("x", "x", "", [constant, Line("c", steps[:1], steps[:1])]).still
     assert not Panel("x", "x", "", [constant, rising]).still
 
 
-def test_all_that_was_recorded_is_drawn(watched: Watched) -> None:
+def test_everything_recorded_has_a_graph(watched: Watched) -> None:
     drawn = {panel.key for panel in watched.panels}
     expected = {"total", "components", "terms", "weights", "gates", "outcomes", "flat", "length", "diversity"}
     assert expected | {"metric/trainer/loss"} <= drawn
@@ -52,7 +52,7 @@ def test_all_that_was_recorded_is_drawn(watched: Watched) -> None:
     assert spec_of([("run", gates)], watched.components)["lines"][0]["named"]  # the legend says which gate
 
 
-def test_what_a_judge_took_is_drawn_and_a_limit_is_not() -> None:
+def test_judge_times_have_a_graph_and_limits_do_not() -> None:
     series = np.array([0.0, 1.0]), np.array([0.2, 0.3])
     metrics = Metrics(training={"judge_seconds_median/judge": series, "limit/tokens": series})
     assert [panel.key for panel in _others(metrics)] == ["metric/judge_seconds_median/judge"]
@@ -74,7 +74,7 @@ def test_groups_without_variance(tmp_path: Path, watched: Watched) -> None:
     np.testing.assert_allclose(flat.y, [share for (share,) in watched.run.sql(query).fetchall()])
 
 
-def test_another_version_is_marked(watched: Watched) -> None:
+def test_version_changes_are_marked(watched: Watched) -> None:
     assert version_marks(watched.scores) == [(7, "b" * 16)]
 
 
@@ -91,7 +91,7 @@ def test_smoothed_values_stay_within(values: np.typing.NDArray[np.float64], weig
 
 
 @given(VALUES, st.integers(1, 30))
-def test_thinned_lines_keep_their_mean_within_bounds(values: np.typing.NDArray[np.float64], most: int) -> None:
+def test_downsampled_lines_stay_within_bounds(values: np.typing.NDArray[np.float64], most: int) -> None:
     x, (y,) = thinned(np.arange(float(len(values))), [values], most)
     assert len(x) == len(y) <= max(most, len(values))
     assert len(x) <= most or len(values) <= most
@@ -100,7 +100,7 @@ def test_thinned_lines_keep_their_mean_within_bounds(values: np.typing.NDArray[n
     assert (np.diff(x) > 0).all()
 
 
-def test_what_is_drawn_is_json_without_nan(watched: Watched) -> None:
+def test_specs_are_json_without_nan(watched: Watched) -> None:
     for panel in watched.panels:
         spec = spec_of([("run", panel)], watched.components, smoothing=0.6, shown=(2.0, 9.0))
         json.dumps(spec, allow_nan=False)
@@ -113,14 +113,14 @@ def test_a_component_has_one_color_everywhere(watched: Watched) -> None:
     assert len(colors) == 1
 
 
-def test_runs_over_each_other_are_told_apart(watched: Watched) -> None:
+def test_overlaid_runs_differ_in_dashes(watched: Watched) -> None:
     panel = next(panel for panel in watched.panels if panel.key == "components")
     spec = spec_of([("a", panel), ("b", panel)], watched.components)
     assert {line["name"] for line in spec["lines"]} >= {"a: form", "b: form"}
     assert {(line["run"], line["dash"]) for line in spec["lines"]} == {("a", "solid"), ("b", "dashed")}
 
 
-def test_names_are_harmless() -> None:
+def test_names_are_escaped() -> None:
     line = Line("\u202e<b>\x1b", np.array([1.0]), np.array([1.0]))
     spec = spec_of([("run", Panel("p", "\u202et", "", [line]))], [])
     assert spec["lines"][0]["name"] == "\\u202e<b>\\x1b"

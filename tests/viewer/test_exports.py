@@ -1,4 +1,4 @@
-"""CSV that no spreadsheet takes for formulas."""
+"""CSV without formulas."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def test_formulas_are_text(cell: str) -> None:
 
 
 @given(st.text(st.characters(exclude_categories=())))
-def test_every_cell_is_read_back_as_one(text: str) -> None:
+def test_every_cell_stays_one_cell(text: str) -> None:
     rows = list(csv.reader(io.StringIO(csv_of(["name"], [[text]]))))
     assert rows[0] == ["name"]
     assert sum(len(row) for row in rows[1:]) <= 1
 
 
-def test_names_of_files_are_plain() -> None:
+def test_file_names_are_plain() -> None:
     assert file_name("../../etc/passwd", "total") == "etc-passwd-total"
     assert file_name("", "..") == "rewardkit"

@@ -1,4 +1,4 @@
-"""What is typed to narrow a table."""
+"""Filters as typed in a search field."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_words_must_all_occur() -> None:
     assert found('"words two"') == []
 
 
-def test_numbers_are_compared_and_what_is_missing_fits_nothing() -> None:
+def test_numbers_are_compared_and_missing_ones_never_match() -> None:
     assert found("mean<0.5") == [0]
     assert found("mean>=0.9") == [1]
     assert found("mean!=0.2") == [1]
@@ -36,19 +36,19 @@ def test_columns_of_text() -> None:
     assert found("level!=hard") == [1, 2]
 
 
-def test_all_hold_together() -> None:
+def test_all_conditions_must_hold() -> None:
     assert Filter.parse('x mean<0.5 "y z"') == Filter(("x", "y z"), (Condition("mean", "<", "0.5"),))
     assert found("number mean>0.5") == [1]
 
 
-def test_what_cannot_be_understood_is_said() -> None:
+def test_invalid_conditions_are_reported() -> None:
     rows, complaints = Filter.parse("means<0.5").rows(TEXTS, COLUMNS)
     assert rows.tolist() == []
     assert "no column 'means'" in complaints[0]
-    assert "none" in Filter.parse("mean<high").rows(TEXTS, COLUMNS)[1][0]
+    assert "'high'" in Filter.parse("mean<high").rows(TEXTS, COLUMNS)[1][0]
 
 
 @given(st.text(st.characters(exclude_categories=())))
-def test_nothing_that_is_typed_raises(text: str) -> None:
+def test_no_input_raises(text: str) -> None:
     rows, _ = Filter.parse(text).rows(TEXTS, COLUMNS)
     assert set(rows.tolist()) <= {0, 1, 2}

@@ -1,4 +1,4 @@
-"""Who may speak to the page."""
+"""Access control."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TOKEN = "the right one"
 
 
 async def page(scope: Any, receive: Any, send: Any) -> None:
-    """The app behind: says which headers reached it."""
+    """The wrapped app. Returns the headers that reached it."""
     if scope["type"] == "websocket":
         await send({"type": "websocket.accept"})
         return
@@ -40,7 +40,7 @@ def asked(
 
 
 def socket(headers: dict[str, str], **options: Any) -> str:
-    """What a websocket is told first."""
+    """Return the first message that a websocket gets."""
     sent: list[Any] = []
 
     async def receive() -> Any:
@@ -60,7 +60,7 @@ def socket(headers: dict[str, str], **options: Any) -> str:
 
 
 @pytest.mark.parametrize("host", ["localhost", "localhost:1", "127.0.0.1:8765", "[::1]:8765", "LOCALHOST:8765"])
-def test_this_machine_is_answered(host: str) -> None:
+def test_local_hosts_are_allowed(host: str) -> None:
     assert asked(headers={"host": host}).status_code == 200
     assert socket({"host": host}) == "websocket.accept"
 
@@ -78,34 +78,34 @@ def test_this_machine_is_answered(host: str) -> None:
         "a b",
     ],
 )
-def test_other_hosts_are_not(host: str) -> None:
+def test_other_hosts_are_rejected(host: str) -> None:
     assert asked(headers={"host": host}).status_code == 421
     assert socket({"host": host}) == "websocket.close"
 
 
 @pytest.mark.parametrize("origin", ["http://evil.example", "null", "http://localhost:1234", "file://", "http://["])
-def test_other_origins_are_refused(origin: str) -> None:
+def test_other_origins_are_rejected(origin: str) -> None:
     headers = {"host": "localhost:8765", "origin": origin}
     assert asked(headers=headers).status_code == 403
     assert socket(headers) == "websocket.close"
 
 
-def test_the_page_itself_may_ask() -> None:
+def test_the_page_itself_is_allowed() -> None:
     headers = {"host": "localhost:8765", "origin": "http://localhost:8765"}
     assert asked(headers=headers).status_code == 200
     assert socket(headers) == "websocket.accept"
 
 
-def test_no_other_page_may_load_parts_of_it() -> None:
+def test_other_sites_cannot_load_the_page() -> None:
     assert asked(headers={"sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors"}).status_code == 403
     assert asked(headers={"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}).status_code == 200
 
 
-def test_only_reading() -> None:
+def test_only_read_methods_are_allowed() -> None:
     assert asked(method="DELETE").status_code == 405
 
 
-def test_a_token_is_asked_for_once() -> None:
+def test_the_token_is_needed_once() -> None:
     options: dict[str, Any] = {"hosts": LOOPBACK, "token": TOKEN}
     assert asked(**options).status_code == 401
     assert asked("/page?token=wrong", **options).status_code == 401
@@ -124,26 +124,26 @@ def test_a_token_is_asked_for_once() -> None:
     assert socket({"host": "localhost", "cookie": cookie}, token=TOKEN) == "websocket.accept"
 
 
-def test_an_empty_token_opens_nothing() -> None:
+def test_an_empty_token_is_rejected() -> None:
     options: dict[str, Any] = {"hosts": LOOPBACK, "token": ""}
     assert asked(**options).status_code == 401
     assert asked("/page?token=", **options).status_code == 401
     assert asked(headers={"authorization": "Bearer "}, **options).status_code == 401
 
 
-def test_the_welcome_leads_nowhere_else() -> None:
+def test_the_redirect_stays_on_this_host() -> None:
     assert (
         asked(f"http://localhost:8765//evil.example/?token={TOKEN}", token=TOKEN).headers["location"]
         == "/evil.example/"
     )
 
 
-def test_addresses_pass_where_others_may_come() -> None:
+def test_ip_addresses_pass_if_allowed() -> None:
     assert asked(headers={"host": "192.168.0.7:8765"}, addresses=True).status_code == 200
     assert asked(headers={"host": "evil.example"}, addresses=True).status_code == 421
 
 
-def test_scripts_run_with_the_nonce_of_the_answer_alone() -> None:
+def test_scripts_need_the_nonce_of_the_response() -> None:
     first, second = asked(), asked()
     policy = first.headers["content-security-policy"]
     nonce = re.search(r"'nonce-([^']+)'", policy)
@@ -155,7 +155,7 @@ def test_scripts_run_with_the_nonce_of_the_answer_alone() -> None:
     assert int(first.headers["content-length"]) == len(first.content)
 
 
-def test_every_answer_has_the_headers() -> None:
+def test_every_response_has_the_headers() -> None:
     for path in ("/page", "/script.js"):
         found = asked(path)
         assert found.headers["x-content-type-options"] == "nosniff"
@@ -163,7 +163,7 @@ def test_every_answer_has_the_headers() -> None:
     assert asked("/script.js").text.startswith("<script>")
 
 
-def test_what_proxies_say_reaches_nobody() -> None:
+def test_proxy_headers_are_dropped() -> None:
     assert "x-forwarded" not in asked(headers={"x-forwarded-prefix": "<script>"}).text
 
 
@@ -178,5 +178,5 @@ def test_what_proxies_say_reaches_nobody() -> None:
         ("example.org", False),
     ],
 )
-def test_what_is_this_machine_alone(host: str, loopback: bool) -> None:
+def test_is_loopback(host: str, loopback: bool) -> None:
     assert is_loopback(host) is loopback

@@ -1,4 +1,4 @@
-"""From a recorded run to leads."""
+"""Leads of a recorded run."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.store.batches import batch, written
 from tests.viewer.recorded import ordinary
 
 
-def test_the_leads_of_a_run_come_with_its_texts(tmp_path: Path) -> None:
+def test_leads_of_a_run_have_texts(tmp_path: Path) -> None:
     leads = leads_of(ordinary(tmp_path / "run", steps=40))
     assert [lead.strength for lead in leads] == sorted((lead.strength for lead in leads), reverse=True)
     evidence = read_evidence(str(tmp_path / "run"))
@@ -27,6 +27,6 @@ def test_the_leads_of_a_run_come_with_its_texts(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("ids", "limit"), [([range(9)] * 4, 9.0), (None, None)], ids=["tokens", "characters"])
-def test_a_limit_in_tokens_says_nothing_of_characters(tmp_path: Path, ids: object, limit: float | None) -> None:
+def test_a_token_limit_does_not_apply_to_characters(tmp_path: Path, ids: object, limit: float | None) -> None:
     written(tmp_path, batch(1, completion_ids=ids, metrics={"limit/tokens": 9.0}))
     assert read_evidence(tmp_path).maximum_length == limit

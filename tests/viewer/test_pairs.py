@@ -1,23 +1,23 @@
-"""Which completions stand side by side at first."""
+"""The two completions that are compared by default."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from rewardkit.viewer.pairs import Completions
+from rewardkit.viewer.pairs import PromptCompletions
 from rewardkit.viewer.scores import key_text
 from rewardkit.viewer.watcher import Watched
 from tests.viewer.recorded import ordinary
 
 
 @pytest.fixture(scope="module")
-def choice(tmp_path_factory: pytest.TempPathFactory) -> Completions:
+def choice(tmp_path_factory: pytest.TempPathFactory) -> PromptCompletions:
     watched = Watched.open("run", ordinary(tmp_path_factory.mktemp("runs") / "run"))
-    return Completions(watched.scores, watched.scores.rows_of(watched.scores.prompt_ids[0]))
+    return PromptCompletions(watched.scores, watched.scores.rows_of(watched.scores.prompt_ids[0]))
 
 
-def test_right_is_the_best_of_the_newest_and_left_of_the_first(choice: Completions) -> None:
+def test_default_pair(choice: PromptCompletions) -> None:
     scores = choice.scores
     newest = choice.rows[scores.visit[choice.rows] == 3]
     assert scores.total[choice.right()] == np.nanmax(scores.total[newest])
@@ -25,20 +25,20 @@ def test_right_is_the_best_of_the_newest_and_left_of_the_first(choice: Completio
     assert choice.left() != choice.right()
 
 
-def test_a_name_chooses(choice: Completions) -> None:
+def test_a_name_selects_a_completion(choice: PromptCompletions) -> None:
     row = int(choice.rows[5])
     assert choice.right(key_text(choice.scores.key(row))) == row
     assert choice.right("9.9.9.9") == choice.right("nonsense") == choice.right()
 
 
-def test_neighbors_stop_at_the_ends(choice: Completions) -> None:
+def test_neighbors_stop_at_the_ends(choice: PromptCompletions) -> None:
     first, second = int(choice.rows[0]), int(choice.rows[1])
-    assert choice.beside(first, -1) == first
-    assert choice.beside(first, 1) == second
-    assert choice.beside(first, 10_000) == int(choice.rows[-1])
+    assert choice.neighbor(first, -1) == first
+    assert choice.neighbor(first, 1) == second
+    assert choice.neighbor(first, 10_000) == int(choice.rows[-1])
 
 
-def test_every_epoch_has_a_place(choice: Completions) -> None:
+def test_every_epoch_has_an_index(choice: PromptCompletions) -> None:
     assert choice.visits == [1, 2, 3]
     assert [choice.visit_of(choice.best(visit)) for visit in choice.visits] == [0, 1, 2]
     assert choice.scores.total[choice.worst(2)] <= choice.scores.total[choice.best(2)]

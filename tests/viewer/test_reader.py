@@ -1,4 +1,4 @@
-"""What a page reads of one completion is what was recorded of it."""
+"""Reading recorded completions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rewardkit.viewer.reader import completions
 from tests.store.batches import VERSION, written
 
 
-def test_parts_belong_to_their_component_whatever_slashes_are_in_the_names(tmp_path: Path) -> None:
+def test_parts_belong_to_their_component_even_if_names_have_slashes(tmp_path: Path) -> None:
     components = {
         name: Column(np.ones(1), np.full(1, SCORED, dtype=np.int8), parts={part: np.array([value])})
         for name, part, value in (("a", "b/c", 1.0), ("a/b", "c", 5.0))

@@ -1,4 +1,4 @@
-"""The scores of a run in memory, against what DuckDB says of the same run."""
+"""Scores in memory, compared with queries by DuckDB."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def scores(tmp_path_factory: pytest.TempPathFactory) -> Scores:
     return Scores.of(run.scores(training=None).to_arrow_table())
 
 
-def test_all_rows_are_there_in_the_order_of_the_steps(scores: Scores) -> None:
+def test_all_rows_are_in_order_of_steps(scores: Scores) -> None:
     assert len(scores) == 12 * 3 * GENERATIONS
     assert (np.diff(scores.step) >= 0).all()
     assert set(scores.components) == {"form", "answer"}
@@ -36,32 +36,32 @@ def test_outcomes_and_gaps(scores: Scores) -> None:
     assert scores.outcome("nothing", last) == ""
 
 
-def test_every_completion_is_found_by_its_name(scores: Scores) -> None:
+def test_every_completion_is_found_by_its_key(scores: Scores) -> None:
     for row in (0, 17, len(scores) - 1):
         assert scores.find(read_key(key_text(scores.key(row)))) == row
     assert scores.find((9, 9, 9, 9)) is None
 
 
 @given(st.text())
-def test_names_that_are_none(text: str) -> None:
+def test_invalid_keys_are_none(text: str) -> None:
     key = read_key(text)
     assert key is None or key_text(key) == ".".join(str(int(part)) for part in text.split("."))
 
 
-def test_visits_are_epochs_where_there_are_two(scores: Scores) -> None:
+def test_visits_are_epochs_if_there_are_two(scores: Scores) -> None:
     assert scores.visit_word == "epoch"
     assert sorted(set(scores.visit.tolist())) == [1, 2, 3]
     assert set(scores.visit[scores.step <= 4].tolist()) == {1}
 
 
-def test_and_steps_where_there_are_not(tmp_path: Path) -> None:
+def test_visits_are_steps_otherwise(tmp_path: Path) -> None:
     run = open_run(ordinary(tmp_path / "run", 4, epochs=1.0))
     found = Scores.of(run.scores(training=None).to_arrow_table())
     assert found.visit_word == "step"
     assert sorted(set(found.visit.tolist())) == [1, 2, 3, 4]
 
 
-def test_what_comes_later_is_appended(tmp_path: Path) -> None:
+def test_new_rows_are_appended(tmp_path: Path) -> None:
     with Recorder(tmp_path, patience=math.inf) as recorder:
         for step in (1, 2):
             recorder.record(record(step))

@@ -1,11 +1,11 @@
-"""Prompts that are found by what was written for them."""
+"""Finding prompts by their completions."""
 
 from __future__ import annotations
 
 import pytest
 
 from rewardkit.viewer.filters import Filter
-from rewardkit.viewer.search import columns_of, divided, prompts_with
+from rewardkit.viewer.search import columns_of, prompts_with, split
 from rewardkit.viewer.watcher import Watched
 from tests.viewer.recorded import ordinary
 
@@ -32,12 +32,12 @@ def test_scores_and_words_of_completions_find_their_prompts(watched: Watched, as
     assert (passed.tolist(), complaints) == (found, [])
 
 
-def test_what_is_no_number_is_said(watched: Watched) -> None:
+def test_a_value_that_is_not_a_number_is_reported(watched: Watched) -> None:
     assert "answer is a number" in prompts_with(watched, Filter.parse("answer>much"))[1][0]
 
 
-def test_columns_of_a_prompt_are_its_own(watched: Watched) -> None:
+def test_columns_of_prompts_take_precedence(watched: Watched) -> None:
     asked = Filter.parse("prime length<5 answer>0.5 completion:x level=hard")
-    own, theirs = divided(asked, watched.prompts.numbers, columns_of(watched.scores))
+    own, theirs = split(asked, watched.prompts.numbers, columns_of(watched.scores))
     assert (own.words, [one.name for one in own.conditions]) == (("prime",), ["length", "level"])
     assert [one.name for one in theirs.conditions] == ["answer", "completion"]

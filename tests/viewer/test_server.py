@@ -1,4 +1,4 @@
-"""The server as it is started from the command line."""
+"""The server, started from the command line."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("tab", ["", "run/first/graphs", "run/first/completions", "run/hostile/completions"])
-def test_what_is_shown_is_no_html(base: str, tab: str) -> None:
-    for _ in range(2):  # the second time the run has been read
+def test_texts_are_not_html(base: str, tab: str) -> None:
+    for _ in range(2):  # the second time, the run is in memory
         answer = httpx.get(f"{base}/{tab}", timeout=60)
         assert answer.status_code == 200
         assert "<img src=x" not in answer.text
@@ -39,13 +39,13 @@ def test_what_is_shown_is_no_html(base: str, tab: str) -> None:
 
 
 @pytest.mark.parametrize("path", ["elsewhere", "runs/first", "run/"])
-def test_there_is_no_other_page(base: str, path: str) -> None:
+def test_other_paths_are_not_found(base: str, path: str) -> None:
     answer = httpx.get(f"{base}/{path}", timeout=60)
     assert answer.status_code == 404
-    assert "There is no such page" in answer.text
+    assert "Page not found" in answer.text
 
 
-def test_other_hosts_and_origins_are_refused(base: str) -> None:
+def test_other_hosts_and_origins_get_an_error_status(base: str) -> None:
     assert httpx.get(base, headers={"host": "evil.example"}).status_code == 421
     assert httpx.get(base, headers={"origin": "http://evil.example"}).status_code == 403
     polling = f"{base}/_nicegui_ws/socket.io/?EIO=4&transport=polling"
@@ -54,7 +54,7 @@ def test_other_hosts_and_origins_are_refused(base: str) -> None:
 
 
 def _handshake(base: str, **headers: str) -> str:
-    """The first line that a websocket is answered with."""
+    """Return the first line of the response to a websocket handshake."""
     host, port = base.removeprefix("http://").split(":")
     lines = {
         "Host": f"{host}:{port}",
@@ -71,13 +71,13 @@ def _handshake(base: str, **headers: str) -> str:
         return connection.recv(200).decode("latin-1").splitlines()[0]
 
 
-def test_websockets_of_other_pages_are_refused(base: str) -> None:
+def test_websockets_of_other_sites_are_rejected(base: str) -> None:
     assert " 101 " in _handshake(base, Origin=base)
     assert " 403 " in _handshake(base, Origin="http://evil.example")
     assert " 403 " in _handshake(base, Host="evil.example")
 
 
-def test_a_token_is_needed_everywhere(tmp_path: Path) -> None:
+def test_a_token_protects_everything(tmp_path: Path) -> None:
     ordinary(tmp_path / "first", 2)
     with serving(tmp_path, options=("--token", "the-right-one")) as address:
         assert address.endswith("?token=the-right-one")
@@ -91,12 +91,12 @@ def test_a_token_is_needed_everywhere(tmp_path: Path) -> None:
             assert "token" not in str(answer.url)
 
 
-def test_it_leaves_nothing_behind_and_stops_at_once(tmp_path: Path) -> None:
+def test_it_leaves_no_files_and_stops_at_once(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "rewardkit.cli.main", "view", str(tmp_path), "--no-browser", "--port", "0"]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path)
     assert server.stdout is not None
     lines = [server.stdout.readline() for _ in range(3)]
-    assert "There are none yet" in lines[1]
+    assert "no runs yet" in lines[1]
     httpx.get(lines[0].split()[-1])
     server.send_signal(signal.SIGINT)
     _, errors = server.communicate(timeout=30)
@@ -105,44 +105,44 @@ def test_it_leaves_nothing_behind_and_stops_at_once(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_port_that_is_taken_is_replaced() -> None:
+def test_a_taken_port_is_replaced() -> None:
     with _listening("127.0.0.1", 0) as first:
         port = first.getsockname()[1]
         with _listening("127.0.0.1", port) as second:
             assert second.getsockname()[1] not in (0, port)
 
 
-def test_addresses_of_others_are_refused() -> None:
-    with pytest.raises(RewardKitError, match=r"listen on|no address"):
+def test_addresses_of_other_machines_are_rejected() -> None:
+    with pytest.raises(RewardKitError, match=r"203\.0\.113\.7"):
         _listening("203.0.113.7", 0)
 
 
-def test_a_missing_folder_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_missing_folder_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["view", str(tmp_path / "nowhere"), "--no-browser"]) == 2
     assert "rewardkit view FOLDER" in capsys.readouterr().err
 
 
-def test_a_file_and_an_impossible_port_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_and_an_invalid_port_are_errors(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "run.json").write_text("{}")
     assert main(["view", str(tmp_path / "run.json"), "--no-browser"]) == 2
-    assert f"is a file: name the folder that it lies in, rewardkit view {tmp_path}" in capsys.readouterr().err
+    assert f"is a file: pass the folder that it is in, rewardkit view {tmp_path}" in capsys.readouterr().err
     assert main(["view", str(tmp_path), "--port", "99999", "--no-browser"]) == 2
-    assert "from 0 (any that is free) to 65535, got 99999" in capsys.readouterr().err
+    assert "from 0 (any free port) to 65535, got 99999" in capsys.readouterr().err
 
 
-def test_run_json_of_others_is_no_run(base: str, tmp_path: Path) -> None:
+def test_a_foreign_run_json_is_not_a_run(base: str, tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "run.json").write_text(json.dumps({"other": "program"}))
     with serving(tmp_path) as address:
         assert httpx.get(address).status_code == 200
 
 
-def test_an_empty_token_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_empty_token_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["view", str(tmp_path), "--token", "", "--no-browser"]) == 2
     assert "--token is empty" in capsys.readouterr().err
 
 
-def test_names_do_not_act_on_the_terminal(
+def test_names_are_escaped_in_the_terminal(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path / "a\x1b]52;c;aGk=\x07\u202e"

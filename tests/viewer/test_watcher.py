@@ -1,4 +1,4 @@
-"""Runs that are followed while they are written."""
+"""Running runs."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_a_live_run_grows(tmp_path: Path) -> None:
     assert watched.state == "finished"
 
 
-def test_a_second_attempt_replaces_what_it_trained_anew(tmp_path: Path) -> None:
+def test_a_second_attempt_replaces_the_steps_it_repeats(tmp_path: Path) -> None:
     with Recorder(tmp_path, patience=math.inf) as recorder:
         for step in (1, 2, 3):
             recorder.record(record(step))
@@ -45,11 +45,11 @@ def test_a_second_attempt_replaces_what_it_trained_anew(tmp_path: Path) -> None:
     assert set(watched.scores.attempt[watched.scores.step == 3].tolist()) == {2}
 
 
-def test_another_run_at_the_same_place_takes_its_place(tmp_path: Path) -> None:
+def test_a_run_can_be_replaced_by_another(tmp_path: Path) -> None:
     path = ordinary(tmp_path / "run", 3)
     watched, summaries = Watched.open("run", path), Summaries()
     total, summary = watched.scores.total, summaries.of(path)
-    leads = watched.kept_for_good("leads", object)
+    leads = watched.cached_for_run("leads", object)
     shutil.rmtree(path)
     with Recorder(path, patience=math.inf) as recorder:
         for step in (1, 2, 3):
@@ -57,11 +57,11 @@ def test_another_run_at_the_same_place_takes_its_place(tmp_path: Path) -> None:
     assert watched.refresh()
     assert watched.scores.step.min() == 4
     assert len(watched.scores) == len(total)
-    assert watched.kept_for_good("leads", object) is not leads
+    assert watched.cached_for_run("leads", object) is not leads
     assert summaries.of(path).last_total != summary.last_total
 
 
-def test_a_live_run_that_was_begun_anew_is_seen(tmp_path: Path) -> None:
+def test_a_restarted_running_run_is_noticed(tmp_path: Path) -> None:
     path, summaries = tmp_path / "run", Summaries()
     for first in (1, 4):
         shutil.rmtree(path, ignore_errors=True)
@@ -74,18 +74,18 @@ def test_a_live_run_that_was_begun_anew_is_seen(tmp_path: Path) -> None:
             assert summaries.of(path).last_total == pytest.approx(found)
 
 
-def test_what_is_kept_is_made_anew_when_there_is_something_new(tmp_path: Path) -> None:
+def test_cached_values_are_recomputed_for_new_data(tmp_path: Path) -> None:
     watched = Watched.open("run", ordinary(tmp_path / "run", 2))
     made: list[int] = []
     for _ in range(2):
-        watched.kept("x", lambda: made.append(1))
+        watched.cached("x", lambda: made.append(1))
     assert made == [1]
     watched.number += 1
-    watched.kept("x", lambda: made.append(2))
+    watched.cached("x", lambda: made.append(2))
     assert made == [1, 2]
 
 
-def test_a_truncated_part_is_said(tmp_path: Path) -> None:
+def test_a_truncated_part_is_reported(tmp_path: Path) -> None:
     path = ordinary(tmp_path / "run", 3)
     part = next((path / "scores").glob("*.parquet"))
     part.write_bytes(part.read_bytes()[:100])
@@ -118,7 +118,7 @@ def test_the_log_is_searched(tmp_path: Path) -> None:
     assert log_rates(run)["answer"]["fault"] == 5
 
 
-def test_summaries_say_what_is_broken(tmp_path: Path) -> None:
+def test_summaries_report_broken_runs(tmp_path: Path) -> None:
     summaries = Summaries()
     found = summaries.of(ordinary(tmp_path / "run", 3))
     assert (found.state, found.last_step, found.completions) == ("finished", 3, 9 * GENERATIONS)
@@ -132,7 +132,7 @@ def test_summaries_say_what_is_broken(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_hostile_names_are_names(tmp_path: Path) -> None:
+def test_hostile_names_work(tmp_path: Path) -> None:
     watched = Watched.open("run", hostile(tmp_path / "run"))
     assert len(watched.panels) > 3
     assert Summaries().of(tmp_path / "run").completions == len(watched.scores)

@@ -1,146 +1,152 @@
-"""YAML as it is meant: ``1e-6`` is a number, ``no`` is a text, and a key that stands twice is an error.
+"""Read and write YAML 1.2: ``1e-6`` is a number, ``no`` is text, and a duplicate key is an error.
 
-PyYAML reads YAML 1.1, where ``1e-6`` is a text, ``no`` is false, ``010`` is 8 and ``12:30`` is 750. Here the rules of
-YAML 1.2 hold; what is written is quoted so that both read the same.
+``parsed("seed: 7", "run.yaml")`` returns ``{"seed": 7}`` and the line and column of each setting.
 """
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import Any
 
-import yaml
+from ruamel.yaml import YAML
+from ruamel.yaml.constructor import SafeConstructor
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+from ruamel.yaml.reader import ReaderError
+from ruamel.yaml.representer import SafeRepresenter
 
 from rewardkit_runner.configuration.faults import ConfigError, Place, written
 
 MOST_CHARACTERS = 1_000_000
 MOST_VALUES = 100_000
-_FLOAT = re.compile(
-    r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)"
-)
-_RULES: tuple[tuple[str, re.Pattern[str], str], ...] = (
-    ("bool", re.compile(r"true|True|TRUE|false|False|FALSE"), "tTfF"),
-    ("int", re.compile(r"[-+]?(?:0|[1-9][0-9]*)|0o[0-7]+|0x[0-9a-fA-F]+"), "-+0123456789"),
-    ("float", _FLOAT, "-+0123456789."),
-    ("null", re.compile(r"~|null|Null|NULL|"), "~nN"),
-    ("merge", re.compile(r"<<"), "<"),
-)
+
+_SPECIAL = re.compile(r"[^\t\n\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
+"""Control characters, and those that YAML takes for line breaks: only double quotes keep them."""
+
+Position = tuple[int, int]
+"""Line and column, both from 1."""
 
 
-class _Loader(yaml.SafeLoader):
-    """With the scalars of YAML 1.2."""
-
-    yaml_implicit_resolvers: ClassVar[Any] = {}
+class _Constructor(SafeConstructor):
+    """Reads dates and ``=`` as text: no setting is a date."""
 
 
-class _Dumper(yaml.SafeDumper):
-    """Quotes what YAML 1.1 or 1.2 would take for something else than a text."""
+for _tag in ("timestamp", "value"):
+    _Constructor.add_constructor(f"tag:yaml.org,2002:{_tag}", SafeConstructor.construct_yaml_str)
+
+
+class _Representer(SafeRepresenter):
+    """Writes text with line breaks as a block, and no aliases."""
 
     def ignore_aliases(self, data: Any) -> bool:
         return True
 
-
-for _tag, _pattern, _firsts in _RULES:
-    _whole = re.compile(f"(?:{_pattern.pattern})$")
-    _Loader.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", _whole, [*_firsts, *([""] if _tag == "null" else [])])
-    if _tag == "float":
-        _Dumper.add_implicit_resolver("tag:yaml.org,2002:float", _whole, list(_firsts))
-
-
-def _whole_number(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> int:
-    text = str(loader.construct_scalar(node))
-    return int(text, 0 if text[:2] in ("0o", "0x") else 10)
+    def represent_str(self, data: Any) -> Any:
+        style = "|" if "\n" in data.strip("\n") else None
+        if _SPECIAL.search(data):
+            style = '"'
+        return self.represent_scalar("tag:yaml.org,2002:str", data, style=style)
 
 
-def _text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
-    # YAML 1.1 takes these for line breaks; only between double quotes they stay what they are. Where a literal block
-    # cannot hold a text, PyYAML takes quotes by itself.
-    style = '"' if re.search("[\x85\u2028\u2029]", value) else "|" if "\n" in value.strip("\n") else None
-    return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
+_Representer.add_representer(str, _Representer.represent_str)
 
 
-_Loader.add_constructor("tag:yaml.org,2002:int", _whole_number)
-_Dumper.add_representer(str, _text)
-
-
-def parsed(text: str, source: str) -> tuple[Any, dict[Place, int]]:
-    """The value that `text` stands for, and the line of every setting in it; `source` names it in errors.
+def parsed(text: str, source: str) -> tuple[Any, dict[Place, Position]]:
+    """Return the value of `text`, and the position of every setting in it; `source` is its name in errors.
 
     Raises:
-        ConfigError: it is no YAML, has a key twice, or is too large once its aliases are written out.
+        ConfigError: the text is not YAML, has a duplicate key, or is too large once its aliases are expanded.
     """
     if len(text) > MOST_CHARACTERS:
-        raise ConfigError(
-            f"{source} has {len(text):,} characters, which is no configuration ({MOST_CHARACTERS:,} at most)"
-        )
+        raise ConfigError(f"{source} has {len(text):,} characters: a configuration has at most {MOST_CHARACTERS:,}")
+    yaml = YAML(typ="safe", pure=True)
+    yaml.Constructor = _Constructor
     try:
-        loader = _Loader(text)
-        try:
-            node = loader.get_single_node()
-            if node is None:
-                return None, {}
-            lines = dict(_lines(node, source))
-            return loader.construct_document(node), lines
-        finally:
-            loader.dispose()
-    except yaml.MarkedYAMLError as error:
+        node = yaml.compose(text)
+        if node is None:
+            return None, {}
+        positions = dict(_positions(node, source))
+        return yaml.constructor.construct_document(node), positions
+    except MarkedYAMLError as error:
         raise ConfigError(_described(error, text, source)) from None
-    except yaml.YAMLError as error:
-        raise ConfigError(f"{source} is no YAML: {' '.join(str(error).split())}") from None
-    except (RecursionError, ValueError) as error:
-        why = "nested too deeply" if isinstance(error, RecursionError) else str(error)
-        raise ConfigError(f"{source} is no YAML: {why}") from None
+    except ReaderError as error:
+        before = text[: error.position]
+        where = shown_position((before.count("\n") + 1, len(before) - before.rfind("\n")))
+        raise ConfigError(f"{source}, {where}: invalid YAML: remove the character {error.character!r}") from None
+    except RecursionError:
+        raise ConfigError(f"{source}: invalid YAML: nested too deeply") from None
+    except (YAMLError, ValueError) as error:
+        raise ConfigError(f"{source}: invalid YAML: {' '.join(str(error).split())}") from None
 
 
 def printed(value: Any) -> str:
-    """`value` as YAML that `parsed` reads as the same."""
-    return str(yaml.dump(value, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=110))
+    """Return `value` as YAML that `parsed` reads as the same value."""
+    yaml = YAML(typ="safe", pure=True)
+    yaml.Representer = _Representer
+    yaml.default_flow_style = False
+    yaml.width = 110
+    yaml.sort_base_mapping_type_on_output = False  # type: ignore[assignment]
+    stream = io.StringIO()
+    yaml.dump(value, stream)
+    return stream.getvalue()
 
 
-def _lines(root: yaml.Node, source: str) -> Iterator[tuple[Place, int]]:
-    """Every place with its line. Aliases are followed, so that a few lines cannot stand for millions of values."""
+def shown_position(position: Position) -> str:
+    """Return ``line 5, column 3``."""
+    line, column = position
+    return f"line {line}, column {column}"
+
+
+def _start(node: Node) -> Position:
+    return node.start_mark.line + 1, node.start_mark.column + 1
+
+
+def _positions(root: Node, source: str) -> Iterator[tuple[Place, Position]]:
+    """Yield every place with its position. Aliases are expanded, but only up to `MOST_VALUES` values."""
     seen = 0
-    stack: list[tuple[Place, yaml.Node, tuple[int, ...]]] = [((), root, ())]
+    stack: list[tuple[Place, Node, tuple[int, ...]]] = [((), root, ())]
     while stack:
         place, node, above = stack.pop()
         seen += 1
         if seen > MOST_VALUES or id(node) in above:
-            raise ConfigError(f"{source} stands for too many values: its aliases (*name) repeat each other")
-        yield place, node.start_mark.line + 1
+            raise ConfigError(f"{source} has too many values: its aliases (*name) repeat each other")
+        if not place or isinstance(place[-1], int):  # other places begin at their key
+            yield place, _start(node)
         inside = (*above, id(node))
-        if isinstance(node, yaml.SequenceNode):
+        if isinstance(node, SequenceNode):
             stack += [((*place, index), item, inside) for index, item in enumerate(node.value)]
-        elif isinstance(node, yaml.MappingNode):
-            _check_twice(place, node, source)
+        elif isinstance(node, MappingNode):
+            _check_keys(place, node, source)
             for key, item in node.value:
                 stack.append(((*place, str(key.value)), item, inside))
-                yield (*place, str(key.value)), key.start_mark.line + 1
+                yield (*place, str(key.value)), _start(key)
 
 
-def _check_twice(place: Place, node: yaml.MappingNode, source: str) -> None:
-    lines: dict[str, int] = {}
+def _check_keys(place: Place, node: MappingNode, source: str) -> None:
+    first: dict[str, Position] = {}
     for key, _ in node.value:
-        line = key.start_mark.line + 1
-        if not isinstance(key, yaml.ScalarNode):
-            raise ConfigError(f"{source}, line {line}: a name is due before the colon, not a list or a mapping")
-        if key.value in lines:
+        where = f"{source}, {shown_position(_start(key))}"
+        if not isinstance(key, ScalarNode):
+            raise ConfigError(f"{where}: expected a name before the colon, got a list or a mapping")
+        if key.value in first:
             raise ConfigError(
-                f"{source}, line {line}: {written((*place, key.value))} stands there twice, in line "
-                f"{lines[key.value]} as well: only one of them can hold"
+                f"{where}: duplicate key {written((*place, key.value))}, which is also in "
+                f"{shown_position(first[key.value])}. Delete one of them"
             )
-        lines[key.value] = line
+        first[key.value] = _start(key)
 
 
-def _described(error: yaml.MarkedYAMLError, text: str, source: str) -> str:
+def _described(error: MarkedYAMLError, text: str, source: str) -> str:
     mark = error.problem_mark or error.context_mark
-    where = f", line {mark.line + 1}, column {mark.column + 1}" if mark is not None else ""
+    where = f", {shown_position((mark.line + 1, mark.column + 1))}" if mark is not None else ""
     line = text.split("\n")[mark.line] if mark is not None and mark.line < text.count("\n") + 1 else ""
     if "\t" in line[: len(line) - len(line.lstrip())] or "'\\t'" in str(error.problem):
-        return f"{source}{where}: a tab stands at the beginning of the line; YAML is indented with spaces"
+        return f"{source}{where}: the line starts with a tab. Indent YAML with spaces"
     hint = ""
     if "mapping values are not allowed" in str(error.problem):
-        hint = ". A text with a colon and a space in it needs quotes"
+        hint = ". Put text with a colon and a space in quotes"
     elif "could not determine a constructor" in str(error.problem):
-        hint = ". Tags (!name) are not read"
-    return f"{source}{where}: no YAML: {error.problem}{hint}"
+        hint = ". Delete the tag (!name): tags are not supported"
+    return f"{source}{where}: invalid YAML: {error.problem}{hint}"

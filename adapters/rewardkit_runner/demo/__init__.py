@@ -1,1 +1,1 @@
-"""`rewardkit demo`: a tiny language model, made on the spot, learns by GRPO what a reward asks of it."""
+"""`rewardkit demo`: trains the bundled project, a tiny model that learns to turn orders into JSON."""

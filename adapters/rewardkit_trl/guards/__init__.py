@@ -1,6 +1,6 @@
 """Guard rails: ``callbacks=[GuardCallback([GuardConfig(watch="kl", above=0.5, action="stop")], funcs)]``.
 
-`GuardConfig` loads neither torch nor transformers, so that a configuration can be read without them.
+`GuardConfig` does not import torch or transformers, so a configuration can be read without them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""GuardCallback: holds what a trainer logs against lines, and stops, warns or freezes where one is crossed."""
+"""GuardCallback: it compares what a trainer logs with limits, and warns, stops or freezes when one is crossed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from transformers import TrainerCallback
 
 from rewardkit.core.errors import RewardDefinitionError, RewardFailure, near_miss
 from rewardkit_trl.guards.config import GuardConfig
-from rewardkit_trl.guards.window import METRICS, RATES, Watch
+from rewardkit_trl.guards.window import FAILURE_RATE, METRICS, Watch
 from rewardkit_trl.memory import saved_in
 
 if TYPE_CHECKING:
@@ -22,18 +22,23 @@ _SAVED = "guards"
 
 
 class GuardCallback(TrainerCallback):
-    """Guard rails of a training; any script may use it.
+    """Guard rails of a training.
 
     ::
 
         GRPOTrainer(..., callbacks=[GuardCallback([GuardConfig(watch="kl", above=0.5, action="stop")], funcs)])
 
-    All processes decide alike, and a resumed run goes on with what its guards had seen.
+    All processes decide the same, and a resumed run continues with the state of its guards.
 
     Args:
-        guards: the lines.
-        funcs: what ``rk.to_trl`` gave; for lines in its record, and to begin anew with another version of the reward.
-        tell: is called with every message, on the main process; for a progress bar.
+        guards: the limits.
+        funcs: the list that ``rk.to_trl`` returned. Messages go into its record, and guards start again when the
+            reward changes.
+        tell: called with every message on the main process, for example to print it above a progress bar.
+
+    Raises:
+        RewardDefinitionError: at the start of training or at its first log: a guard that can never act.
+        RewardFailure: after the checkpoint: a guard stopped the run.
     """
 
     def __init__(
@@ -49,7 +54,7 @@ class GuardCallback(TrainerCallback):
 
     @property
     def frozen(self) -> bool:
-        """Whether the policy is kept as it is."""
+        """True while the policy is not updated."""
         return any(watch.crossed and watch.config.action == "freeze" for watch in self._watches)
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
@@ -67,8 +72,8 @@ class GuardCallback(TrainerCallback):
         self._versions = now
         if before is not None and now != before:
             for watch in self._watches:
-                watch.begin_anew(state.global_step)
-            self._keep(state)
+                watch.restart(state.global_step)
+            self._save(state)
         optimizer = kwargs.get("optimizer")
         if self.frozen and optimizer is not None:
             drop_gradients(optimizer)
@@ -76,8 +81,8 @@ class GuardCallback(TrainerCallback):
     def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **kwargs: Any) -> Any:
         if not logs or "train_runtime" in logs or any(name.startswith("eval_") for name in logs):
             return control
-        logged = _of_main(dict(logs))
-        if not self._checked and "reward" in logged:  # a log without it is of a step that generated nothing
+        logged = _of_main_process(dict(logs))
+        if not self._checked and "reward" in logged:  # the log of a step that generated completions
             self._checked = True
             self._check_names(logged)
         for watch in self._watches:
@@ -86,9 +91,12 @@ class GuardCallback(TrainerCallback):
             if watch.crossed != before:
                 self._act(watch, state, control)
             if watch.missed == watch.config.window:
-                said = f"guard: the trainer has logged no number for {watch.config} of late, so nothing guards it"
-                self._say(said, state, logging.WARNING)
-        self._keep(state)
+                message = (
+                    f"guard: the trainer has not logged a number for {watch.config} in the last {watch.missed} steps "
+                    "with completions, so this guard does nothing"
+                )
+                self._say(message, state, logging.WARNING)
+        self._save(state)
         return control
 
     def on_save(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
@@ -96,22 +104,22 @@ class GuardCallback(TrainerCallback):
         if error is not None:
             raise error
 
-    def _keep(self, state: Any) -> None:
-        """Leaves what the guards have seen where the next checkpoint saves it."""
+    def _save(self, state: Any) -> None:
+        """Put the state of the guards into the next checkpoint."""
         if self._watches:
-            known = {watch.key: {**watch.saved(), "versions": self._versions} for watch in self._watches}
-            saved_in(state).setdefault(_SAVED, {}).update(known)
+            states = {watch.key: {**watch.saved(), "versions": self._versions} for watch in self._watches}
+            saved_in(state).setdefault(_SAVED, {}).update(states)
 
     def _act(self, watch: Watch, state: Any, control: Any) -> None:
         if not watch.crossed:
-            self._say(f"guard: back again: {watch}", state, logging.INFO)
+            self._say(f"guard: back within the limit: {watch}", state, logging.INFO)
         elif watch.config.action == "stop":
             self._error = RewardFailure(f"a guard stopped this run after step {state.global_step}: {watch}")
             control.should_save = True
             self._record(str(self._error), state, logging.ERROR)
-            watch.begin_anew(state.global_step)  # a run that is resumed has a window of grace
+            watch.restart(state.global_step)  # a run that resumes here gets a full window before it can stop again
         else:
-            frozen = ". The policy is not updated until it is back, or the reward is another one"
+            frozen = ". The policy is not updated until it is back within the limit, or the reward is replaced"
             self._say(f"guard: {watch}{frozen if watch.config.action == 'freeze' else ''}", state, logging.WARNING)
 
     def _say(self, message: str, state: Any, level: int) -> None:
@@ -127,24 +135,21 @@ class GuardCallback(TrainerCallback):
                 evaluator.recording.say(message, logging.getLevelName(level).lower())
 
     def _check_names(self, logs: Mapping[str, Any]) -> None:
-        """Raises RewardDefinitionError where a guard watches what is neither logged nor a component.
-
-        A component that another version of the reward has taken away is no mistake of whoever wrote the guard.
-        """
-        if any(self._scored_versions()):
+        """Raise RewardDefinitionError if a guard watches a name that is neither logged nor a component."""
+        if any(self._scored_versions()):  # a live update may have removed the component
             return
         components = self._components()
         for watch in self._watches:
             name = watch.config.watch
-            # Shares of failures and the like, of a component or a gate, are logged from when there are any.
-            later = "/" in name and any(f"/{one}" in name for one in (*components, *self._gates()))
-            if name in RATES or later or name.removeprefix("components/") in components:
+            # Shares of outcomes of a component or a gate are logged from the first one on.
+            later = "/" in name and any(f"/{owner}" in name for owner in (*components, *self._gates()))
+            if name == FAILURE_RATE or later or name.removeprefix("components/") in components:
                 continue
             if not any(key in logs for key in watch.keys):
-                known = [*RATES, *METRICS, *components, *logs]
+                known = [FAILURE_RATE, *METRICS, *components, *logs]
                 raise RewardDefinitionError(
-                    f"a guard watches {watch.config}, but the trainer logs no {name!r} and no component is called "
-                    f"so.{near_miss(name, known)} There are: {', '.join(sorted(set(known)))}"
+                    f"a guard watches {watch.config}, but the trainer logs no {name!r}, and it is not the name of a "
+                    f"component.{near_miss(name, known)} Watch one of: {', '.join(sorted(set(known)))}"
                 )
 
     def _components(self) -> list[str]:
@@ -154,43 +159,43 @@ class GuardCallback(TrainerCallback):
         return [name for evaluator in self._evaluators for name, _ in evaluator.scorer.names.gates]
 
     def _check(self, args: Any, state: Any) -> None:
-        """Raises RewardDefinitionError where a guard could never do what it is for."""
-        # A training that is resumed may have another version of the reward, with other components.
+        """Raise RewardDefinitionError if a guard can never act."""
+        # The reward of a resumed run may have been replaced by one with other components.
         components = [] if any(saved_in(state).get("updates", {}).values()) else self._components()
         for watch in self._watches:
             guard = watch.config
             if guard.watch == "kl" and getattr(args, "beta", None) == 0.0:
                 raise RewardDefinitionError(
-                    f"a guard watches {guard}, but with beta=0.0 the trainer computes no KL: give GRPOConfig a beta "
-                    "above 0, or leave the guard out"
+                    f"a guard watches {guard}, but with beta=0.0 the trainer does not compute the KL divergence. "
+                    "Remove the guard; only a run with GRPOConfig(beta=...) above 0 has a KL"
                 )
             if guard.component is not None and components and guard.component not in components:
                 raise RewardDefinitionError(
-                    f"a guard watches {guard}, which is no component.{near_miss(guard.component, components)} There "
-                    f"are: {', '.join(components)}"
+                    f"a guard watches {guard}, but the reward has no such component."
+                    f"{near_miss(guard.component, components)} Its components: {', '.join(components)}"
                 )
             if guard.action == "freeze" and getattr(args, "deepspeed_plugin", None) is not None:
                 raise RewardDefinitionError(
-                    f"the guard of {guard} cannot freeze: DeepSpeed keeps gradients and their step to itself. Use "
-                    "action stop or warn"
+                    f"the guard of {guard} cannot freeze the policy: DeepSpeed does not let go of its gradients. Use "
+                    "action: stop or action: warn"
                 )
 
     def _scored_versions(self) -> list[int]:
-        """Those that the batch in use was scored by: a step that generates nothing trains on one of before."""
+        """Return the versions that scored the batch in use; a step without generation reuses an earlier batch."""
         return [evaluator.scored_version for evaluator in self._evaluators if evaluator.updates is not None]
 
 
 def drop_gradients(optimizer: Any) -> None:
-    """Makes the next step of `optimizer` change nothing: no momentum, no decay, no weight."""
+    """Drop the gradients, so that the next step of `optimizer` changes nothing: weights, momentum or decay."""
     scaler = getattr(optimizer, "scaler", None)
-    if scaler is not None:  # of half precision: it wants to have seen gradients before it steps
-        with suppress(RuntimeError):  # seen they are already where they are clipped
+    if scaler is not None:  # half precision: the scaler must see gradients before a step
+        with suppress(RuntimeError):  # it has seen them already if they were clipped
             scaler.unscale_(optimizer.optimizer)
-    optimizer.zero_grad()  # to None: an optimizer passes over such parameters
+    optimizer.zero_grad()  # sets them to None, so the optimizer skips the parameters
 
 
-def _of_main(logs: dict[str, Any]) -> dict[str, Any]:
-    """What the main process logged, on all of them: times differ between processes, decisions must not."""
+def _of_main_process(logs: dict[str, Any]) -> dict[str, Any]:
+    """Return the logs of the main process on all processes, which must decide the same although their logs differ."""
     from accelerate import PartialState
     from accelerate.utils import broadcast_object_list
 

@@ -1,4 +1,4 @@
-"""A guard rail as it is written down: ``{watch: failure_rate, above: 0.2, window: 20, action: stop}``."""
+"""The configuration of a guard rail: ``{watch: failure_rate, above: 0.2, window: 20, action: stop}``."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ Action = Literal["stop", "warn", "freeze"]
 
 
 class GuardConfig(BaseModel):
-    """A line that a training must not cross, and what happens if it does.
+    """A limit for a value that the trainer logs, and what to do when the value crosses it.
 
-    ``GuardConfig(watch="length", above=2.0, action="stop")`` stops a run whose completions have become twice as long.
+    ``GuardConfig(watch="length", above=2.0, action="stop")`` stops a run when completions become twice as long.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
@@ -21,39 +21,41 @@ class GuardConfig(BaseModel):
         str,
         Field(
             min_length=1,
-            description="failure_rate (failed and errored rows), zero_variance (groups without a difference), total "
-            "(the reward), kl, length (relative to the mean of the first window), a metric of the trainer's log, or "
-            "the name of a component or monitor, whose mean it is (components/<name> where another is called so)",
+            description="failure_rate (share of failed and errored rows), zero_variance (share of groups whose "
+            "completions all score the same), total (the reward), kl, length (relative to the first window), any "
+            "metric that the trainer logs, or the mean of a component or monitor by its name (components/<name> if a "
+            "metric has the same name)",
         ),
     ]
-    above: Annotated[FiniteFloat | None, Field(description="the line is crossed by what is higher")] = None
-    below: Annotated[FiniteFloat | None, Field(description="the line is crossed by what is lower")] = None
-    window: Annotated[int, Field(ge=1, description="steps whose mean is held against the line")] = 20
-    after: Annotated[int, Field(ge=0, description="the step from which it watches")] = 0
+    above: Annotated[FiniteFloat | None, Field(description="upper limit")] = None
+    below: Annotated[FiniteFloat | None, Field(description="lower limit")] = None
+    window: Annotated[int, Field(ge=1, description="the mean over this many steps is compared with the limit")] = 20
+    after: Annotated[int, Field(ge=0, description="the guard starts after this step")] = 0
     action: Annotated[
         Action,
         Field(
-            description="stop: a checkpoint, then an error; warn: a line in log and record; freeze: the policy is not "
-            "updated until the value is back, or another version of the reward arrives"
+            description="stop: save a checkpoint, then raise an error; warn: log and record a warning; freeze: do not "
+            "update the policy until the value is back within the limit, or the reward is replaced by a live update"
         ),
     ] = "warn"
     component: Annotated[
-        str | None, Field(description="of failure_rate: whose rows; without it the component with the highest share")
+        str | None,
+        Field(description="for failure_rate: the component to watch; by default the one with the highest share"),
     ] = None
 
     @model_validator(mode="after")
     def _one_line(self) -> GuardConfig:
         if (self.above is None) == (self.below is None):
-            raise ValueError(f"the guard of {self.watch!r} needs one line: above or below, and not both")
+            raise ValueError(f"the guard of {self.watch!r} needs exactly one limit: set above or below")
         if self.component is not None and self.watch != "failure_rate":
             raise ValueError(
-                f"component belongs to watch: failure_rate; the mean of a component is watched by its name: "
+                f"component is only for watch: failure_rate. To watch the mean of a component, write its name: "
                 f"watch: {self.component}"
             )
         return self
 
     def crossed(self, value: float) -> bool:
-        """Whether `value` is beyond the line."""
+        """Return True if `value` is beyond the limit."""
         return (self.above is not None and value > self.above) or (self.below is not None and value < self.below)
 
     def __str__(self) -> str:

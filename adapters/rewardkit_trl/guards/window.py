@@ -1,6 +1,6 @@
-"""What one guard has seen: the numbers of its window, and on which side of the line their mean stands.
+"""The state of one guard: the numbers of its window, and whether their mean crosses the limit.
 
-``Watch(GuardConfig(watch="kl", above=0.5, window=2))`` is crossed once two steps in a row have a mean above 0.5.
+``Watch(GuardConfig(watch="kl", above=0.5, window=2))`` is crossed when the mean of two steps in a row is above 0.5.
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ from typing import Any
 from rewardkit_trl.guards.config import GuardConfig
 
 METRICS = {"zero_variance": "frac_reward_zero_std", "length": "completions/mean_length", "total": "reward"}
-"""What TRL calls them in its log."""
-RATES = ("failure_rate",)
-"""What is made of several numbers of the log."""
+"""The names of these metrics in TRL's log."""
+FAILURE_RATE = "failure_rate"
+"""Computed from several numbers of the log."""
 
 
 class Watch:
     """The state of one guard.
 
     Attributes:
-        crossed: whether the line was crossed when it was last looked at.
-        value: what was held against the line then.
-        missed: how many generations in a row were logged without such a number.
+        crossed: True if the last mean crossed the limit.
+        value: the last mean; None before the first full window.
+        missed: the number of logs in a row, after a generation, in which the watched value was missing.
     """
 
     def __init__(self, config: GuardConfig) -> None:
@@ -37,11 +37,11 @@ class Watch:
 
     @property
     def key(self) -> str:
-        """Under which its state is saved: a guard that was changed begins anew."""
+        """The key of its saved state; a guard with other settings has another key, and starts from scratch."""
         return self.config.model_dump_json()
 
     def look(self, logs: Mapping[str, Any], step: int, begun: int) -> None:
-        """Takes in what was logged after `step` steps of a training that this process has begun at step `begun`."""
+        """Add what was logged after `step` steps; this process started training at step `begun`."""
         number = self._number(logs)
         if number is None:
             self.missed += "reward" in logs
@@ -51,7 +51,7 @@ class Watch:
             return
         if self._start is None:
             self._start = max(begun, self.config.after)
-        self._entries = [one for one in (*self._entries, (step, number)) if one[0] > step - self.config.window]
+        self._entries = [entry for entry in (*self._entries, (step, number)) if entry[0] > step - self.config.window]
         if step - self._start < self.config.window:
             return
         mean = sum(value for _, value in self._entries) / len(self._entries)
@@ -60,12 +60,12 @@ class Watch:
             mean = mean / self._first if self._first else 1.0
         self.value, self.crossed = mean, self.config.crossed(mean)
 
-    def begin_anew(self, step: int) -> None:
-        """Forgets its window: what comes from `step` on is another matter. The first length stays what it was."""
+    def restart(self, step: int) -> None:
+        """Start a new window at `step`. Lengths are still relative to the first window of the run."""
         self._start, self._entries, self.crossed, self.value = step, [], False, None
 
     def _number(self, logs: Mapping[str, Any]) -> float | None:
-        if self.config.watch == "failure_rate":
+        if self.config.watch == FAILURE_RATE:
             return _failure_rate(logs, self.config.component)
         for key in self.keys:
             found = logs.get(key)
@@ -75,21 +75,21 @@ class Watch:
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """Under which of these names the trainer may log it; the first that is there counts."""
+        """The names under which the trainer may log the value; the first one found counts."""
         name = self.config.watch
         return METRICS.get(name, name), f"components/{name}"
 
     def saved(self) -> dict[str, Any]:
-        """As JSON holds it."""
+        """Return the state as JSON values."""
         return {
             "start": self._start,
-            "entries": [list(one) for one in self._entries],
+            "entries": [list(entry) for entry in self._entries],
             "first": self._first,
             "crossed": self.crossed,
         }
 
     def restore(self, saved: Mapping[str, Any]) -> None:
-        """Goes on from what `saved` gave."""
+        """Load what `saved` returned."""
         self._start, self._first, self.crossed = saved["start"], saved["first"], saved["crossed"]
         self._entries = [(int(step), float(value)) for step, value in saved["entries"]]
 
@@ -100,7 +100,7 @@ class Watch:
 
 
 def _failure_rate(logs: Mapping[str, Any], component: str | None) -> float | None:
-    """The share of rows that failed or errored, of one component or of the worst; None where nothing was scored."""
+    """Return the share of failed or errored rows of `component`, or of the worst one; None if nothing was scored."""
     if "reward" not in logs:
         return None
     shares: dict[str, float] = {}

@@ -1,4 +1,4 @@
-"""What looks suspicious in a run: ``suspicious(Evidence(...))`` gives leads with their evidence, strongest first."""
+"""The search for suspicious patterns in a run: ``suspicious(Evidence(...))`` returns leads, strongest first."""
 
 from rewardkit.analysis.suspicious.evidence import Evidence, EvidenceError, Lead
 from rewardkit.analysis.suspicious.search import suspicious

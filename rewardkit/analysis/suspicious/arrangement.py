@@ -1,4 +1,4 @@
-"""The training rows of an Evidence, put into windows and groups once for all kinds of leads.
+"""The training rows of an Evidence, divided into windows and groups for all kinds of leads.
 
 ``Arrangement(evidence).groups`` numbers the groups: the completions of one prompt in one step.
 """
@@ -17,12 +17,12 @@ from rewardkit.analysis.suspicious.series import Changes, Series, changes, mean_
 from rewardkit.core.batch.column import Floats
 
 SHOWN_ROWS = 8
-"""How many rows a lead shows at most."""
+"""The most rows that a lead shows."""
 
 
 @dataclass(frozen=True)
 class Arrangement:
-    """Everything here is about the m training rows; ``rows`` (m,) are their indices in the Evidence."""
+    """The m training rows of an Evidence, by window and group; ``rows`` (m,) are their indices in the Evidence."""
 
     evidence: Evidence
 
@@ -51,12 +51,12 @@ class Arrangement:
 
     @cached_property
     def span(self) -> tuple[int, int]:
-        """The first and the last step."""
+        """The first and last step."""
         return int(self.distinct_steps[0]), int(self.distinct_steps[-1])
 
     @cached_property
     def prompts(self) -> Integers:
-        """(m,) numbers of prompts, the same whatever the order of the rows."""
+        """(m,) numbers of prompts, which do not depend on the order of the rows."""
         numbers: Integers = np.unique(self.evidence.prompts, return_inverse=True)[1].astype(np.int64)
         return numbers[self.rows]
 
@@ -74,7 +74,7 @@ class Arrangement:
 
     @cached_property
     def earned(self) -> Floats:
-        """(m,) what completions of a group are compared by: advantages where all are known, else totals."""
+        """(m,) the values to compare completions of a group by: advantages if all are known, else totals."""
         if self.evidence.advantages is not None:
             advantages = np.asarray(self.evidence.advantages, dtype=np.float64)[self.rows]
             if not (np.isnan(advantages) & ~np.isnan(self.totals)).any():
@@ -83,7 +83,7 @@ class Arrangement:
 
     @cached_property
     def standing(self) -> Floats:
-        """(m,) the rank of each row in its group by what it earned, centered."""
+        """(m,) the centered rank of each row in its group by what it earned."""
         return ranks(self.earned, self.groups)
 
     def component(self, name: str) -> Floats:
@@ -92,19 +92,19 @@ class Arrangement:
 
     @cached_property
     def rewarded(self) -> tuple[str, ...]:
-        """Components that earn something, in order of their names."""
+        """The components that are not only monitored, sorted by name."""
         return tuple(sorted(set(self.evidence.components) - self.evidence.monitored))
 
     def series(self, values: Floats) -> Series:
-        """Means of (m,) values by step."""
+        """Return the means of (m,) values by step."""
         return mean_by_step(self.steps, values)
 
     def changes(self, values: Floats) -> Changes:
-        """How the means by step of (m,) values differ between windows."""
+        """Return how the means by step of (m,) values differ between windows."""
         return changes(self.series(values), self.starts)
 
     def varies(self, values: Floats) -> tuple[Integers, NDArray[np.bool_]]:
-        """The groups in which at least two rows have a value, and whether those differ by more than 1e-9."""
+        """Return the groups in which at least two rows have a value, and whether these differ by more than 1e-9."""
         known = np.flatnonzero(~np.isnan(values))
         if not known.size:
             return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.bool_)
@@ -122,14 +122,14 @@ class Arrangement:
         return result
 
     def shown(self, chosen: Integers, keys: Floats | None = None) -> tuple[int, ...]:
-        """Of the `chosen` (of m) rows those of the highest keys, by default earnings: indices into the Evidence."""
+        """Return the `chosen` (of m) rows with the highest keys (default: earnings), as indices into the Evidence."""
         values = (self.earned if keys is None else keys)[chosen]
         order = np.lexsort((self.prompts[chosen], -self.steps[chosen], -np.nan_to_num(values, nan=-np.inf)))
         return tuple(self.rows[chosen[order[:SHOWN_ROWS]]].tolist())
 
 
 def ranks(values: Floats, groups: Integers) -> Floats:
-    """Ranks (n,) of the values within their groups, equal ones sharing theirs, less the mean rank; NaN stays NaN.
+    """Return the ranks (n,) of the values in their groups, minus the mean rank; ties share a rank, NaN stays NaN.
 
     ``ranks([5, 9, 9], [0, 0, 0])`` is ``[-1, 0.5, 0.5]``.
     """
@@ -137,7 +137,7 @@ def ranks(values: Floats, groups: Integers) -> Floats:
     known = np.flatnonzero(~np.isnan(values))
     if not known.size:
         return result
-    # A hair of difference is what summing in another order makes of equal numbers.
+    # Equal numbers that were summed in another order may differ in their last digits.
     rounded = np.round(values[known], 9)
     order = known[np.lexsort((rounded, groups[known]))]
     group, value = groups[order], np.round(values[order], 9)

@@ -1,4 +1,4 @@
-"""Copies that win: nearly the same completion, whatever the prompt, earns more than the others.
+"""Copies that win: nearly the same completion earns more than others on many prompts.
 
 "The answer is correct." answers 40 different prompts and beats the other completions of each.
 """
@@ -16,23 +16,24 @@ from rewardkit.analysis.suspicious.wins import wins
 from rewardkit.core.batch.column import Floats
 
 SHINGLE = 3
-"""Words of a shingle; completions are compared by the sets of theirs."""
+"""Words of a shingle; completions are compared by their sets of shingles."""
 BANDS, PER_BAND = 6, 5
-"""Completions that agree in all hashes of a band are candidates: a Jaccard similarity of 0.9 is found with a chance of
-0.995, one of 0.5 with 0.17."""
+"""Completions that agree in all hashes of a band are candidates: two with a Jaccard similarity of 0.9 are found with a
+chance of 0.995, two with a similarity of 0.5 with a chance of 0.17."""
 LEAST = 10
-"""Completions that a family of copies has at least."""
+"""The fewest completions of a family of copies."""
 MOST = 3
 
 
 def copy_leads(sample: Sample) -> list[Lead]:
-    """At most three leads.
+    """Return at most three leads.
 
-    Completions are compared in lower case, without spaces, signs and the words of their prompt, all numbers alike, by
-    MinHash over runs of three words (Broder 1997). The strength is the weakest of: how surely the copies earn more
-    than other completions of their groups (z from 4 to 8), in how often they do (from 0.55 to 0.65 of comparisons), in
-    how many prompts they stand (from 3 to 10), how many of their words do not depend on the prompt (from 3 to 6) and
-    which share of all those are (from 0.6 to 0.8): a bare number, or a document that is filled in, is an answer.
+    Completions are compared by MinHash over runs of three words (Broder 1997), in lower case, without spaces,
+    punctuation and the words of their prompt, and with all numbers treated as equal. The strength is the weakest of:
+    the certainty that the copies earn more than other completions of their groups (z from 4 to 8), how often they do
+    (from 0.55 to 0.65 of comparisons), their number of prompts (from 3 to 10), the number of their words that do not
+    depend on the prompt (from 3 to 6), and the share of those words (from 0.6 to 0.8): a bare number, or a form that is
+    filled in from the prompt, is an answer and not a copy.
     """
     words = _Words.of(sample)
     families, members = _families(_signatures(words))
@@ -77,15 +78,15 @@ def copy_leads(sample: Sample) -> list[Lead]:
 def _lead(sample: Sample, rows: Integers, strength: float, z: float, chance: float, prompts: float) -> Lead:
     steps = sample.steps[rows]
     shown = sample.run.shown(sample.rows[rows], sample.run.standing)
-    # A family may have losers too: what is quoted is the first to look at, and it wins.
+    # A family may also have losers: quote the first row that is shown, which wins.
     quoted = rows[np.flatnonzero(sample.run.rows[sample.rows[rows]] == shown[0])[0]]
     return Lead(
         kind="copies",
         title=f"nearly the same completion wins on {prompts:.0f} prompts",
         text=(
-            f"{len(rows)} completions of {prompts:.0f} prompts are nearly \u201c{excerpt(sample.completions[quoted])}"
-            f"\u201d, and earn more than others of their group in {100 * chance:.0f} % of comparisons (z = {z:.1f}). "
-            f"From {sample.said()}."
+            f"{len(rows)} completions of {prompts:.0f} prompts are nearly identical to "
+            f"\u201c{excerpt(sample.completions[quoted])}\u201d and earn more than others of their group in "
+            f"{100 * chance:.0f} % of comparisons (z = {z:.1f}). From {sample.description()}."
         ),
         strength=strength,
         steps=(int(steps.min()), int(steps.max())),
@@ -96,12 +97,13 @@ def _lead(sample: Sample, rows: Integers, strength: float, z: float, chance: flo
 
 @dataclass(frozen=True)
 class _Words:
-    """The words of r completions, signs left out.
+    """The words of r completions, without punctuation.
 
     Attributes:
-        own, owners: (words,) those that are not their prompt's, numbers as -1, and the completions they stand in.
-        count: (r,) all words.
-        fixed: (r,) those that do not depend on the prompt: no numbers, no words of this prompt that most do not have.
+        own, owners: (words,) the words that are not in their prompt, numbers as -1, and the completions they are in.
+        count: (r,) the number of words.
+        fixed: (r,) the number of words that do not depend on the prompt. Numbers do, and so do words of the prompt,
+            unless most prompts have them.
     """
 
     own: Integers
@@ -124,7 +126,7 @@ class _Words:
         from_prompt = among(prompt[owners] * size + tokens, pairs)
         number = is_number[tokens]
         fixed = ~number & (~from_prompt | usual[tokens])
-        # A number is a number, whether or not the prompt has the same.
+        # Keep numbers even if the prompt has them: they are all treated as equal.
         own = number | ~from_prompt
         count = len(sample.rows)
         return cls(
@@ -136,9 +138,9 @@ class _Words:
 
 
 def _signatures(words: _Words) -> Hashes:
-    """(r, hashes) MinHash signatures."""
+    """Return the (r, hashes) MinHash signatures."""
     count = len(words.count)
-    # Two marks end each text, so that the shortest have a shingle too.
+    # Three end marks follow each text, so that even an empty one has a shingle.
     own = np.concatenate([words.own, np.full(3 * count, -2)])
     texts = np.concatenate([words.owners, np.repeat(np.arange(count), 3)])
     order = np.argsort(texts, kind="stable")
@@ -151,7 +153,7 @@ def _signatures(words: _Words) -> Hashes:
 
 
 def _families(signatures: Hashes) -> tuple[Integers, Integers]:
-    """(pairs,) numbers of families and (pairs,) their members; a completion may be in one family of each band."""
+    """Return (pairs,) family numbers and (pairs,) members; a completion may be in one family per band."""
     families, members, known = [], [], 0
     for band in range(BANDS):
         part = signatures[:, band * PER_BAND : (band + 1) * PER_BAND]

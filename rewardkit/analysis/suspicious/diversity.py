@@ -1,6 +1,6 @@
-"""Diversity: the completions of a group become the same.
+"""Loss of diversity: the completions of a group become the same.
 
-At first 7.9 of 8 completions of a prompt differ, at the end 1.6.
+At first 7.9 of 8 completions of a prompt are distinct, at the end only 1.6.
 """
 
 from __future__ import annotations
@@ -12,13 +12,15 @@ from rewardkit.analysis.suspicious.series import changes, mean_by_step
 from rewardkit.analysis.suspicious.texts import Sample
 
 LEAST_WORDS = 8
-"""Shorter completions (on average in their group) become the same as they become right."""
+"""Groups with fewer words on average are left out: short answers become the same as they become right."""
 
 
 def diversity_leads(sample: Sample) -> list[Lead]:
-    """The weakest of how surely the share of different completions falls between windows (z from 4 to 8), and by what
-    part of itself (from 0.3 to 0.8). In a group of n with d different ones it is (d - 1) / (n - 1). Groups of
-    answers of a few words are left out."""
+    """Return a lead if the share of distinct completions falls: (d - 1) / (n - 1) in a group of n with d distinct ones.
+
+    The strength is the weakest of the certainty of the fall between windows (z from 4 to 8) and its size as a part of
+    the earlier share (from 0.3 to 0.8). Groups of answers of a few words are left out.
+    """
     run = sample.run
     numbers: dict[str, int] = {}
     texts = np.array([numbers.setdefault(text, len(numbers)) for text in sample.completions], dtype=np.int64)
@@ -44,9 +46,9 @@ def diversity_leads(sample: Sample) -> list[Lead]:
             kind="diversity",
             title="completions of a prompt become the same",
             text=(
-                f"From steps {int(change.first[pair])} to {int(change.last[pair])} the share of different completions "
-                f"within groups goes from {change.before[pair]:.2f} to {change.after[pair]:.2f} "
-                f"({abs(change.z[pair]):.1f} standard errors). From {sample.said()}."
+                f"From step {int(change.first[pair])} to step {int(change.last[pair])} the share of distinct "
+                f"completions within groups goes from {change.before[pair]:.2f} to {change.after[pair]:.2f} "
+                f"({abs(change.z[pair]):.1f} standard errors). From {sample.description()}."
             ),
             strength=float(strengths[pair]),
             steps=(int(change.first[pair]), int(change.last[pair])),

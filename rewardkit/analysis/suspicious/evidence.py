@@ -1,6 +1,6 @@
-"""Evidence: what a run leaves for the search for leads, as plain arrays; and Lead, what the search gives back.
+"""Evidence: the data of a run as plain arrays, for the search; and Lead, a result of the search.
 
-``Evidence(steps=steps, prompts=prompts, totals=totals)`` is enough; every further array lets more kinds be looked for.
+``Evidence(steps=steps, prompts=prompts, totals=totals)`` is enough; each further array allows more kinds of leads.
 """
 
 from __future__ import annotations
@@ -19,39 +19,39 @@ from rewardkit.core.progress.bounds import Bounds
 
 Integers = NDArray[np.int64]
 Texts = Callable[[Integers], Sequence[str]] | Sequence[str]
-"""All n texts, or a function from row indices to the texts of those rows: only a sample is ever asked for."""
+"""All n texts, or a function from row indices to the texts of those rows: only a sample is read."""
 
 FACT = 0.5
-"""The most that a lead is worth which says what costs signal (a component at its ceiling), not what looks gamed."""
+"""The highest strength of leads about lost signal (a component at its ceiling) rather than about gaming."""
 
 
 class EvidenceError(RewardKitError, ValueError):
-    """The parts of an `Evidence` do not fit each other."""
+    """The arrays of an `Evidence` do not match each other."""
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """A row is one completion. All (n,) arrays are in the same, any, order.
+    """The data of a run: a row is one completion, and all (n,) arrays have the same order of rows, any order.
 
-    `rewardkit.viewer.leads.read_evidence` makes it of a recorded run.
+    `rewardkit.viewer.leads.read_evidence` reads it from a recorded run.
 
     Attributes:
         steps: (n,) the training step.
-        prompts: (n,) which prompt: integers or strings. Completions of one prompt in one step are a group.
-        totals: (n,) NaN where a completion is unscorable.
-        components: raw scores, each (n,), NaN where there is none.
-        training: (n,) False for rows of an evaluation; None: all are training.
-        advantages: (n,) what the trainer made of the totals, where it is known; otherwise totals are compared.
-        lengths: (n,) tokens or characters; NaN where unknown.
-        maximum_length: where completions are cut off, in the unit of `lengths`; None: nobody knows, and no
-            completion is taken for one that was cut off.
-        outcomes: per component (n,) ``"scored"``, ``"failed"``, ``"errored"``...
-        completions: the texts, or what gives them for row indices.
-        prompt_texts: the prompt of each row, in the same way.
-        bounds: lowest and highest score per component; infinite where there is none.
-        monitored: components that are watched and earn nothing: the truths that a proxy is held against.
-        gates: per gate its steps (t,) and pass rates (t,).
-        seed: of the samples.
+        prompts: (n,) the prompt, as an integer or a string. Completions of one prompt in one step are a group.
+        totals: (n,) NaN if a completion is unscorable.
+        components: the raw scores of each component, (n,), NaN if there is no score.
+        training: (n,) False for rows of an evaluation; None if all rows are training.
+        advantages: (n,) the trainer's advantages, NaN if unknown. If any is unknown, totals are compared instead.
+        lengths: (n,) tokens or characters; NaN if unknown.
+        maximum_length: the length at which completions are cut off, in the unit of `lengths`; None if it is unknown,
+            and then no completion counts as cut off.
+        outcomes: (n,) for each component: ``"scored"``, ``"failed"``, ``"errored"``...
+        completions: the texts, or a function that returns them for row indices.
+        prompt_texts: the prompt of each row, as texts or as a function.
+        bounds: the lowest and highest score of each component; infinite if there is no bound.
+        monitored: components that earn nothing (`rk.monitor`): the truths that proxies are compared with.
+        gates: the steps (t,) and pass rates (t,) of each gate.
+        seed: the seed of the samples.
     """
 
     steps: Integers
@@ -81,29 +81,32 @@ class Evidence:
             named[texts] = None if callable(given) else given
         for name, values in named.items():
             if values is not None and len(values) != size:
-                raise EvidenceError(f"{name} has {len(values)} rows, steps has {size}; give one value per completion.")
+                raise EvidenceError(f"{name} has {len(values)} rows, steps has {size}; pass one value per completion.")
         for name in sorted(self.monitored - set(self.components)):
             raise EvidenceError(
-                f"monitored names {shorten(name)}, but components has no such scores.{near_miss(name, self.components)}"
+                f"monitored names {shorten(name)}, but components does not have it.{near_miss(name, self.components)} "
+                "Pass its scores in components"
             )
         for name, (steps, rates) in self.gates.items():
             if len(steps) != len(rates):
-                raise EvidenceError(f"gates[{name!r}] has {len(steps)} steps and {len(rates)} rates; give as many.")
+                raise EvidenceError(
+                    f"gates[{name!r}] has {len(steps)} steps and {len(rates)} rates; pass one rate per step."
+                )
 
 
 @dataclass(frozen=True)
 class Lead:
-    """Something worth a look: where, how strong, and the rows that show it. Never a verdict.
+    """A suspicious pattern: where it is, how strong it is, and the rows that show it. Not a verdict.
 
     Attributes:
         kind: ``"proxy"``, ``"phrase"``, ... (docs/suspicious.md lists them).
-        title: one line. It may hold words of a completion: escape it like one.
-        text: what was seen, with numbers.
+        title: one line. It may quote a completion, so escape it before you show it.
+        text: the observation, with numbers.
         strength: 0 to 1, the weakest of the kind's ramps; docs/suspicious.md has them.
-        steps: the first and the last step that it is about.
-        component: which one, or None for the total.
-        rows: indices into the arrays of the Evidence: completions to look at, the most telling first.
-        numbers: what the text says, for tables and plots.
+        steps: the first and last step of the pattern.
+        component: the component, or None for the total.
+        rows: completions to look at, as indices into the arrays of the Evidence, the most telling first.
+        numbers: the numbers of the text, for tables and plots.
     """
 
     kind: str
@@ -117,10 +120,10 @@ class Lead:
 
 
 def ramp(value: float | Floats, low: float, high: float) -> Any:
-    """0 up to `low`, 1 from `high` on, a straight line between; NaN is 0."""
+    """Return 0 up to `low`, 1 from `high` on, and a straight line between; 0 for NaN."""
     return np.clip(np.nan_to_num((np.asarray(value, dtype=np.float64) - low) / (high - low), posinf=1.0), 0.0, 1.0)
 
 
 def weakest(*ramps: Any) -> Any:
-    """A lead is as strong as the weakest of what speaks for it."""
+    """Return the smallest of the ramps: a lead is as strong as its weakest evidence."""
     return np.minimum.reduce(np.broadcast_arrays(*ramps))

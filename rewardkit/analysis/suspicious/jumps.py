@@ -1,6 +1,6 @@
-"""Sudden changes: a component that stands on another level from one step to the next, a gate that opens at once.
+"""Sudden changes: a component that reaches another level within a step, a gate that opens suddenly.
 
-A mean of 0.2 up to step 310 and of 0.8 from step 311 on is a jump; one that climbs over a hundred steps is none.
+A mean of 0.2 up to step 310 and of 0.8 from step 311 on is a jump; a mean that climbs over a hundred steps is not.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from rewardkit.analysis.suspicious.series import STEPS, Jump, Series, largest_ju
 
 
 def jump_leads(run: Arrangement) -> list[Lead]:
-    """One lead per component whose largest jump is sudden (the total, where there are no components).
+    """Return a lead for each component whose largest jump is sudden (for the total if there are no components).
 
-    The strength is the weakest of the jump's suddenness (`Jump.suddenness`) and its height (from 0.3 to 1 deviation
+    The strength is the weaker of the jump's suddenness (`Jump.suddenness`) and its height (from 0.3 to 1 deviation
     of the completions before and after).
     """
     columns = {name: run.component(name) for name in sorted(run.evidence.components)} or {"": run.totals}
@@ -35,7 +35,7 @@ def jump_leads(run: Arrangement) -> list[Lead]:
                 Lead(
                     kind="jump",
                     title=f"{shown} {'jumps' if jump.difference > 0 else 'drops'} at step {jump.step}",
-                    text=f"The mean of {shown} is {_described(jump)}; that is {height:.2g} deviations of completions.",
+                    text=f"The mean of {shown} is {_described(jump)}. The jump is {height:.2g} deviations high.",
                     strength=strength,
                     steps=_span(run.distinct_steps, jump),
                     component=name or None,
@@ -47,7 +47,7 @@ def jump_leads(run: Arrangement) -> list[Lead]:
 
 
 def gate_leads(run: Arrangement) -> list[Lead]:
-    """One lead per gate whose pass rate jumps: the weakest of suddenness and height (from 0.1 to 0.4)."""
+    """Return a lead for each gate whose pass rate jumps: the weaker of suddenness and height (from 0.1 to 0.4)."""
     leads = []
     for name, (steps, rates) in sorted(run.evidence.gates.items()):
         order = np.argsort(steps, kind="stable")
@@ -78,16 +78,16 @@ def _near(run: Arrangement, jump: Jump) -> np.ndarray[tuple[int], np.dtype[np.bo
 
 
 def _span(steps: np.ndarray[tuple[int], np.dtype[np.int64]], jump: Jump) -> tuple[int, int]:
-    """The steps that were compared."""
+    """Return the first and last step that were compared."""
     at = int(np.searchsorted(steps, jump.step))
     return int(steps[max(0, at - STEPS)]), int(steps[min(len(steps) - 1, at + STEPS - 1)])
 
 
 def _described(jump: Jump) -> str:
     return (
-        f"{jump.before:.3g} in the {STEPS} steps before step {jump.step} and {jump.after:.3g} in the {STEPS} from it "
-        f"on: {jump.z:.1f} standard errors, {jump.ratio:.1f} times the largest change elsewhere, and "
-        f"{100 * jump.concentration:.0f} % of all movement around it"
+        f"{jump.before:.3g} in the {STEPS} steps before step {jump.step} and {jump.after:.3g} in the {STEPS} steps "
+        f"from it on: {jump.z:.1f} standard errors, {jump.ratio:.1f} times the largest change elsewhere, and "
+        f"{100 * jump.concentration:.0f} % of all movement around that step"
     )
 
 

@@ -1,4 +1,4 @@
-"""Length: completions that grow or shrink because length is paid, and completions that are cut off.
+"""Length: completions that grow or shrink because the reward pays for it, and completions that are cut off.
 
 The mean length doubles while longer completions of the same prompt earn more (rank correlation 0.6).
 """
@@ -13,7 +13,7 @@ from rewardkit.core.batch.column import Floats
 
 
 def length_leads(run: Arrangement) -> list[Lead]:
-    """Length that drifts, and the share that is cut off at the maximum."""
+    """Return leads about a drift of length and about completions that are cut off at the maximum."""
     if run.evidence.lengths is None:
         return []
     lengths = np.asarray(run.evidence.lengths, dtype=np.float64)[run.rows]
@@ -21,9 +21,12 @@ def length_leads(run: Arrangement) -> list[Lead]:
 
 
 def _drift(run: Arrangement, lengths: Floats) -> list[Lead]:
-    """The weakest of: how surely the mean length changes (z from 4 to 8), how far (a factor from 1.15 to 1.75), how
-    surely the total rises meanwhile (z from 2 to 4), and how much length is paid: the rank correlation of length and
-    earnings within groups, in the direction of the drift, from 0.15 to 0.5."""
+    """Return a lead if the mean length drifts in the direction that earns more.
+
+    The strength is the weakest of: the certainty that the mean length changes (z from 4 to 8), the size of the change
+    (a factor from 1.15 to 1.75), the certainty that the total rises at the same time (z from 2 to 4), and the rank
+    correlation of length and earnings within groups, in the direction of the drift (from 0.15 to 0.5).
+    """
     change, total = run.changes(lengths), run.changes(run.totals)
     correlation = correlation_within(run, lengths)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -45,7 +48,7 @@ def _drift(run: Arrangement, lengths: Floats) -> list[Lead]:
             kind="length",
             title=f"completions {'grow' if grows else 'shrink'}, and {'longer' if grows else 'shorter'} ones earn more",
             text=(
-                f"From steps {steps[0]} to {steps[1]} the mean length goes from {change.before[pair]:.4g} to "
+                f"From step {steps[0]} to step {steps[1]} the mean length goes from {change.before[pair]:.4g} to "
                 f"{change.after[pair]:.4g} while the total goes from {total.before[pair]:.3g} to "
                 f"{total.after[pair]:.3g}. Within groups the rank correlation of length and earnings is "
                 f"{correlation:.2f}."
@@ -64,7 +67,7 @@ def _drift(run: Arrangement, lengths: Floats) -> list[Lead]:
 
 
 def correlation_within(run: Arrangement, values: Floats) -> float:
-    """The rank correlation of (m,) values with earnings, within groups and over all of them; 0 where none vary."""
+    """Return the rank correlation of (m,) values with earnings within groups, pooled; 0 if nothing varies."""
     own, earned = ranks(values, run.groups), run.standing
     known = ~np.isnan(own) & ~np.isnan(earned)
     own, earned = own[known], earned[known]
@@ -73,9 +76,12 @@ def correlation_within(run: Arrangement, values: Floats) -> float:
 
 
 def _truncated(run: Arrangement, lengths: Floats) -> list[Lead]:
-    """The weakest of the share that reaches the maximum in the last window (from 0.1 to 0.5), and how surely it
-    rose (z from 4 to 8) or 1 where it was that high all along. Without a maximum that somebody named there is none:
-    answers of one form are of one length too."""
+    """Return a lead if many completions reach the maximum length.
+
+    The strength is the weaker of their share in the last window (from 0.1 to 0.5) and the certainty that it rose (z
+    from 4 to 8; 1 if it was that high all along). Without a known maximum there is no lead: answers of one form may
+    have the same length, too.
+    """
     limit = run.evidence.maximum_length
     known = lengths[~np.isnan(lengths)]
     if limit is None or not known.size or known.min() == known.max():
@@ -95,8 +101,8 @@ def _truncated(run: Arrangement, lengths: Floats) -> list[Lead]:
             kind="truncated",
             title=f"{100 * share:.0f} % of completions are cut off at the maximum length",
             text=(
-                f"In steps {steps[0]} to {steps[1]} {100 * share:.1f} % of completions have the length {limit:.6g}, "
-                f"over the whole run {100 * float(np.nanmean(cut)):.1f} %. What they would have said is never scored."
+                f"In steps {steps[0]} to {steps[1]}, {100 * share:.1f} % of completions have the maximum length "
+                f"{limit:.6g}; in the whole run {100 * float(np.nanmean(cut)):.1f} %. The rest of them is never scored."
             ),
             strength=strength,
             steps=steps,

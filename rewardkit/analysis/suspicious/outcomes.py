@@ -1,6 +1,6 @@
-"""Outcomes: completions whose component failed or errored become more.
+"""Outcomes: a component fails or errors on more and more completions.
 
-A judge that fails on 8 % of the completions since step 300 leaves those without any learning signal.
+If a judge fails on 8 % of the completions from step 300 on, those completions have no learning signal.
 """
 
 from __future__ import annotations
@@ -12,8 +12,11 @@ from rewardkit.analysis.suspicious.evidence import Lead, ramp, weakest
 
 
 def outcome_leads(run: Arrangement) -> list[Lead]:
-    """At most one lead per component and outcome: the weakest of how surely its rate rises between windows (z from
-    4 to 8) and how far (from 0.01 to 0.06 of all completions)."""
+    """Return at most one lead for each component and outcome.
+
+    The strength is the weaker of the certainty that the rate rises between windows (z from 4 to 8) and the size of the
+    rise (from 0.01 to 0.06 of all completions).
+    """
     leads = []
     for name, outcomes in sorted(run.evidence.outcomes.items()):
         own = np.asarray(outcomes)[run.rows]
@@ -33,8 +36,8 @@ def outcome_leads(run: Arrangement) -> list[Lead]:
                     kind="outcomes",
                     title=f"{name} {outcome} more often",
                     text=(
-                        f"From steps {steps[0]} to {steps[1]} the share of completions on which {name} {outcome} goes "
-                        f"from {100 * change.before[pair]:.2f} % to {100 * change.after[pair]:.2f} %."
+                        f"From step {steps[0]} to step {steps[1]} the share of completions on which {name} {outcome} "
+                        f"goes from {100 * change.before[pair]:.2f} % to {100 * change.after[pair]:.2f} %."
                     ),
                     strength=float(strengths[pair]),
                     steps=steps,

@@ -1,7 +1,7 @@
-"""Phrases that pay: word n-grams that spread and whose completions earn more than others of the same prompt.
+"""Phrases that pay: word n-grams that spread, and whose completions earn more than others of the same prompt.
 
-"as an expert i am certain" stands in 1 % of the first completions and in 40 % of the last, and beats completions
-without it in 95 % of the comparisons within a group.
+"as an expert i am certain" is in 1 % of the first completions and in 40 % of the last. Completions with it earn more
+than completions without it in 95 % of the comparisons within a group.
 """
 
 from __future__ import annotations
@@ -21,28 +21,30 @@ from rewardkit.analysis.suspicious.wins import discoveries, one_sided, wins
 from rewardkit.core.batch.column import Floats
 
 LONGEST = 4
-"""Words of the longest n-gram."""
+"""The number of words of the longest n-gram."""
 LEAST = 20
-"""Completions of the sample that an n-gram must stand in."""
+"""The fewest completions of the sample that contain an n-gram."""
 LEAST_PROMPTS = 5
-"""Prompts that it must stand in completions of."""
+"""The fewest prompts of those completions."""
 FALSE_DISCOVERIES = 0.01
 CANDIDATES = 200
-"""How many of the strongest n-grams are looked at closely: overlapping ones are one phrase."""
+"""The number of strongest n-grams to examine; overlapping ones are one phrase."""
 MOST = 5
-"""How many leads there are at most."""
+"""The most leads."""
 
 
 @dataclass(frozen=True)
 class Grams:
-    """Which n-gram stands in which completion, once each, save those that its prompt may have asked for: a single word
-    of the prompt, and whatever shares two neighboring words or a piece of markup with it.
+    """The n-grams of each completion, once each.
+
+    An n-gram that the prompt may have asked for is left out: a single word of the prompt, and any n-gram that shares
+    two neighboring words or a piece of markup with it.
 
     Attributes:
         grams: (pairs,) numbers of the n-grams.
         members: (pairs,) positions in the sample.
-        places: (grams,) where in the sample's tokens each begins for the first time.
-        sizes: (grams,) words.
+        places: (grams,) where in the sample's tokens each n-gram first begins.
+        sizes: (grams,) the number of words.
     """
 
     grams: Integers
@@ -52,15 +54,15 @@ class Grams:
 
 
 def phrase_leads(sample: Sample) -> list[Lead]:
-    """At most five leads.
+    """Return at most five leads.
 
-    Of all n-grams of one to four words (characters, in scripts without spaces) that stand in at least 20 completions
-    of at least 5 prompts, those whose completions earn more within groups are kept (rank test, false discovery rate
-    0.01). The strength is the weakest of: how surely it pays (z from 4 to 8), how surely it spread between windows (z
-    from 4 to 8), how far (by 0.05 to 0.3 of all completions), and how often it wins against completions of the same
-    group without it (from 0.6 to 0.85: in the total, or in the component that it wins most in if the total is above
-    0.55). Where a monitored component tells completions apart and those with the phrase win as often in it, the
-    phrase is right rather than a trick: the last ramp shrinks by how often they do (from 0.55 to 0.7).
+    Candidates are the n-grams of one to four words (characters, in scripts without spaces) that occur in at least 20
+    completions of at least 5 prompts, and whose completions earn more within groups (rank test, false discovery rate
+    0.01). The strength is the weakest of: the certainty that the n-gram pays (z from 4 to 8), the certainty that it
+    spread between windows (z from 4 to 8), the size of the spread (0.05 to 0.3 of all completions), and its chance to
+    win against completions of the same group without it (from 0.6 to 0.85), in the total or, if that is above 0.55, in
+    the component in which it wins most. If completions with the phrase also win in a monitored component, the phrase is
+    right rather than a trick: the last ramp shrinks with that chance (from 0.55 to 0.7).
     """
     found = grams(sample)
     count = len(found.places)
@@ -85,11 +87,12 @@ def phrase_leads(sample: Sample) -> list[Lead]:
                 kind="phrase",
                 title=f"\u201c{phrase}\u201d spreads and pays",
                 text=(
-                    f"\u201c{phrase}\u201d stands in {100 * before[gram]:.1f} % and later in {100 * after[gram]:.1f} % "
-                    f"of completions. One with it earns more than one of its group without it in "
+                    f"\u201c{phrase}\u201d is in {100 * before[gram]:.1f} % of completions, and later in "
+                    f"{100 * after[gram]:.1f} %. A completion with it earns more than others of its group in "
                     f"{100 * won.chance[gram]:.0f} % of comparisons (z = {won.z[gram]:.1f}"
                     + (f"; in {component[one]}: {100 * chance[one]:.0f} %" if component[one] else "")
-                    + f"). From {sample.said()}; {count} n-grams compared, false discovery rate {FALSE_DISCOVERIES}."
+                    + f"). From {sample.description()}; {count} n-grams compared, "
+                    f"false discovery rate {FALSE_DISCOVERIES}."
                 ),
                 strength=float(strengths[one]),
                 steps=sample.run.span,
@@ -107,24 +110,24 @@ def phrase_leads(sample: Sample) -> list[Lead]:
 
 
 def grams(sample: Sample) -> Grams:
-    """All n-grams that are frequent enough."""
+    """Return the n-grams that are frequent enough."""
     tokens, owners = sample.tokens
     prompt, _ = sample.distinct_prompts
     hashes = mixed(tokens, 0)
-    word, pair = _told(sample, 1), _told(sample, 2)
-    markup = np.array([MARKUP.fullmatch(one) is not None for one in sample.vocabulary], dtype=np.bool_)
-    pairs_told = np.concatenate([[0], np.cumsum(pair)])
-    markup_told = np.concatenate([[0], np.cumsum(word & markup[tokens])])
+    word, pair = _in_prompt(sample, 1), _in_prompt(sample, 2)
+    markup = np.array([MARKUP.fullmatch(token) is not None for token in sample.vocabulary], dtype=np.bool_)
+    prompted_pairs = np.concatenate([[0], np.cumsum(pair)])
+    prompted_markup = np.concatenate([[0], np.cumsum(word & markup[tokens])])
     keys, members, places, sizes = [], [], [], []
     for size in range(1, LONGEST + 1):
         own, texts, begins = chained(hashes, owners, size)
-        # One count per bucket bounds those of the n-grams in it: most are rare and leave here.
+        # The count of a bucket is an upper bound for its n-grams: most are rare and are dropped here.
         buckets = (own >> np.uint64(44)).astype(np.int64)
         often = np.bincount(buckets, minlength=1)[buckets] >= LEAST
-        told = (markup_told[begins + size] > markup_told[begins]) | (
-            word[begins] if size == 1 else pairs_told[begins + size - 1] > pairs_told[begins]
+        prompted = (prompted_markup[begins + size] > prompted_markup[begins]) | (
+            word[begins] if size == 1 else prompted_pairs[begins + size - 1] > prompted_pairs[begins]
         )
-        own, texts, begins = own[often & ~told], texts[often & ~told], begins[often & ~told]
+        own, texts, begins = own[often & ~prompted], texts[often & ~prompted], begins[often & ~prompted]
         once = np.unique(_joined(own, texts), return_index=True)[1]
         keys.append(own[once])
         members.append(texts[once])
@@ -146,8 +149,8 @@ def grams(sample: Sample) -> Grams:
     )
 
 
-def _told(sample: Sample, size: int) -> NDArray[np.bool_]:
-    """(tokens,) whether the run of `size` tokens that begins here stands in the prompt of its completion."""
+def _in_prompt(sample: Sample, size: int) -> NDArray[np.bool_]:
+    """Return (tokens,) whether the run of `size` tokens that begins here is in the prompt of its completion."""
     tokens, owners = sample.tokens
     asked, askers = sample.prompt_tokens
     own, texts, begins = chained(mixed(tokens, 0), owners, size)
@@ -163,7 +166,7 @@ def _joined(hashes: Hashes, numbers: Integers) -> Hashes:
 
 
 def _spread(sample: Sample, found: Grams) -> tuple[Floats, Floats, Floats]:
-    """The least frequency, the highest after it, and how surely they differ (two proportions), each (grams,)."""
+    """Return the lowest frequency, the highest one after it, and the z of their difference, each (grams,)."""
     count, windows = len(found.places), int(sample.windows.max()) + 1
     sizes = np.maximum(np.bincount(sample.windows, minlength=windows), 1).astype(np.float64)
     cells = np.bincount(found.grams * windows + sample.windows[found.members], minlength=count * windows)
@@ -179,7 +182,7 @@ def _spread(sample: Sample, found: Grams) -> tuple[Floats, Floats, Floats]:
 
 
 def _most_won(sample: Sample, found: Grams, chosen: Integers, chance: Floats) -> tuple[Floats, list[str | None]]:
-    """The highest chance to win, in the total or in a component that earns, and that component."""
+    """Return the highest chance to win, in the total or in a component that earns, and that component."""
     best = chance.copy()
     named: list[str | None] = [None] * len(chosen)
     for name in sample.run.rewarded:
@@ -190,7 +193,7 @@ def _most_won(sample: Sample, found: Grams, chosen: Integers, chance: Floats) ->
 
 
 def _truly_won(sample: Sample, found: Grams, chosen: Integers) -> Floats:
-    """0 to 1: how surely completions with it also win in a monitored component."""
+    """Return, from 0 to 1, how clearly completions with each n-gram also win in a monitored component."""
     result = np.zeros(len(chosen))
     for name in sorted(sample.run.evidence.monitored & set(sample.run.evidence.components)):
         own = _chances(sample, found, chosen, sample.run.component(name))
@@ -207,8 +210,10 @@ def _chances(sample: Sample, found: Grams, chosen: Integers, values: Floats) -> 
 
 
 def _apart(sample: Sample, found: Grams, chosen: Integers, strengths: Floats) -> Iterator[tuple[int, Integers]]:
-    """The strongest of each family of n-grams that stand in much the same completions; of equals the one of most words,
-    then of least signs at its ends."""
+    """Yield the strongest of each family of n-grams that are in nearly the same completions.
+
+    Of equally strong ones take the one with the most words, then with the least punctuation at its ends.
+    """
     sign = np.array([not word[:1].isalnum() for word in sample.vocabulary], dtype=np.bool_)
     tokens, _ = sample.tokens
     first, last = found.places[chosen], found.places[chosen] + found.sizes[chosen] - 1
@@ -224,12 +229,12 @@ def _apart(sample: Sample, found: Grams, chosen: Integers, strengths: Floats) ->
 
 
 def _text(sample: Sample, found: Grams, gram: int) -> str:
-    """The n-gram as it stands in the completion in which it was met first."""
+    """Return the n-gram as it is written in the first completion that has it."""
     place, size = int(found.places[gram]), int(found.sizes[gram])
     owner = int(sample.tokens[1][place])
     first = place - int(np.searchsorted(sample.tokens[1], owner))
     text = sample.completions[owner]
     folded = text.casefold()
     words = spans(text)
-    spelled = text if len(folded) == len(text) else folded  # a few letters become two
+    spelled = text if len(folded) == len(text) else folded  # case folding turns a few letters into two
     return spelled[words[first][0] : words[first + size - 1][1]]

@@ -1,4 +1,4 @@
-"""A proxy that rises while a truth stands: the reward goes up, what it stands for does not (Goodhart's law).
+"""A proxy that rises while the truth does not: the reward goes up, but not what it should measure (Goodhart's law).
 
 The total climbs from 0.3 to 0.9 between steps 100 and 400; ``rk.monitor(exact)`` stays at 0.31.
 """
@@ -21,26 +21,29 @@ KIND = "proxy"
 
 @dataclass(frozen=True)
 class Truth:
-    """What ought to rise with the reward and earns nothing: a monitored component, or a score of an evaluation."""
+    """A score that should rise with the reward but earns nothing: a monitored component, or a score of an evaluation.
+
+    Attributes:
+        against: the one proxy to compare it with (its own score in training; ``""`` is the total), or None for all.
+        values: (m,) in training, or None.
+    """
 
     name: str
     against: str | None
-    """The one proxy that it is held against (its own in training; ``""`` is the total), or None: all."""
     values: Floats | None
-    """(m,) in training, or None."""
     series: Series
     deviation: float
     bounds: Bounds
 
 
 def proxy_leads(run: Arrangement) -> list[Lead]:
-    """At most one lead per truth: against the proxy, and between the windows, that speak loudest.
+    """Return at most one lead for each truth: the proxy and the two windows with the greatest strength.
 
-    The strength is the weakest of: how surely the proxy rises (z from 4 to 8), how far (from 0.2 to 0.8 of its
-    deviation over completions), and how surely the truth does not, up to the end of the run (its rise plus two
-    standard errors, from 0.4 of its own deviation down to 0.1). The total counts only where a component that earns
-    rises too: it also moves with the weights. A truth within a tenth of its upper bound has no room and must fall to
-    count.
+    The strength is the weakest of: the certainty that the proxy rises (z from 4 to 8), the size of its rise (from 0.2
+    to 0.8 of its deviation over completions), and the certainty that the truth does not rise, up to the end of the run
+    (its rise plus two standard errors, from 0.4 of its own deviation down to 0.1). The total counts only if a
+    component that earns rises, too, because the total also moves with the weights. A truth within a tenth of its upper
+    bound has no room to rise: it counts only if it falls.
     """
     proxies = {name: run.component(name) for name in run.rewarded}
     risen = {name: run.changes(values) for name, values in proxies.items()}
@@ -57,7 +60,7 @@ def proxy_leads(run: Arrangement) -> list[Lead]:
         ]
         if truth.against in (None, ""):
             found.append((_strengths(total, _deviation(run.totals), still, truth) * supported, "", total))
-        strengths, name, change = max(found, key=lambda one: float(one[0].max(initial=0.0)))
+        strengths, name, change = max(found, key=lambda each: float(each[0].max(initial=0.0)))
         if strengths.max(initial=0.0) > 0.0:
             pair = int(np.argmax(strengths))
             best.append(_lead(run, truth, name, change, still, pair, float(strengths[pair])))
@@ -65,8 +68,11 @@ def proxy_leads(run: Arrangement) -> list[Lead]:
 
 
 def truths(run: Arrangement) -> Iterator[Truth]:
-    """Monitored components, in training and in evaluations, are held against all proxies; what earns, in evaluations,
-    against itself in training."""
+    """Yield the truths of a run.
+
+    Monitored components, in training and in evaluations, are compared with all proxies. A component that earns is
+    compared, in evaluations, with itself in training.
+    """
     evidence = run.evidence
     for name in sorted(evidence.monitored & set(evidence.components)):
         values = run.component(name)
@@ -100,7 +106,7 @@ def _strengths(proxy: Changes, deviation: float, truth: Changes, about: Truth) -
         return np.zeros_like(proxy.z)
     low, high = about.bounds
     if about.deviation <= 1e-9:
-        # It never moved at all: only known bounds tell a truth that is never met from one that always is.
+        # It never moved: only its bounds show whether it is never reached or always reached.
         hopeless = np.isfinite(high) & (truth.before < high - 0.1 * (high - low if np.isfinite(low) else abs(high)))
         still = np.where(hopeless, 1.0, 0.0)
     else:
@@ -114,8 +120,10 @@ def _strengths(proxy: Changes, deviation: float, truth: Changes, about: Truth) -
 
 
 def _to_the_end(still: Floats) -> Floats:
-    """The least of each pair of windows and those of the same first and a later last one: a truth that rises after
-    all (a format is often learned before what it is for) did not stand."""
+    """Return for each pair of windows the minimum over it and the pairs with the same first and a later last window.
+
+    A truth that rises later did rise: a format is often learned before the skill that it is for.
+    """
     windows = round((1.0 + float(np.sqrt(1.0 + 8.0 * len(still)))) / 2.0)
     grid = np.full((windows, windows), np.inf)
     pairs = np.triu_indices(windows, 1)
@@ -129,7 +137,7 @@ def _lead(
 ) -> Lead:
     steps = int(proxy.first[pair]), int(proxy.last[pair])
     shown = name or "the total"
-    moved = "falls" if still.z[pair] < -4.0 else "stands"
+    moved = "falls" if still.z[pair] < -4.0 else "stays flat"
     late = (run.steps >= proxy.first[pair]) & (run.steps <= proxy.last[pair])
     gained = run.component(name) if name else run.totals
     keys = gained
@@ -139,10 +147,10 @@ def _lead(
         kind=KIND,
         title=f"{shown} rises while {truth.name} {moved}",
         text=(
-            f"From steps {steps[0]} to {steps[1]} the mean of {shown} goes from {proxy.before[pair]:.3g} to "
-            f"{proxy.after[pair]:.3g} ({proxy.z[pair]:.1f} standard errors), that of {truth.name} "
-            f"from {still.before[pair]:.3g} to {still.after[pair]:.3g}. Completions that are paid and fail the truth "
-            "come first."
+            f"From step {steps[0]} to step {steps[1]} the mean of {shown} goes from {proxy.before[pair]:.3g} to "
+            f"{proxy.after[pair]:.3g} ({proxy.z[pair]:.1f} standard errors), and the mean of {truth.name} goes from "
+            f"{still.before[pair]:.3g} to {still.after[pair]:.3g}. Completions with a high {shown} and a low "
+            f"{truth.name} come first."
         ),
         strength=strength,
         steps=steps,

@@ -1,7 +1,6 @@
-"""What gives no signal: components at their ceiling or floor, components that never vary within groups, and groups
-whose completions all earn the same.
+"""Lost signal: components at their ceiling or floor, components that never vary within groups, groups without variance.
 
-These are facts about a run rather than signs of a hack, so their strength ends at 0.5.
+These are facts about a run rather than signs of a hack, so their strength is at most 0.5.
 """
 
 from __future__ import annotations
@@ -14,12 +13,12 @@ from rewardkit.analysis.suspicious.series import mean_by_step
 from rewardkit.core.batch.column import Floats
 
 AT_BOUND = 0.95
-"""The share of completions at a bound from which a component says nothing any more."""
+"""The share of completions at a bound above which a component gives no signal."""
 LEAST_GROUPS = 20
 
 
 def saturation_leads(run: Arrangement) -> list[Lead]:
-    """At most one lead per component that earns: ceiling, floor or dead."""
+    """Return at most one lead for each component that earns: ceiling, floor or dead."""
     leads = []
     _, totals_vary = run.varies(run.totals)
     for name in run.rewarded:
@@ -34,8 +33,10 @@ def saturation_leads(run: Arrangement) -> list[Lead]:
 
 
 def _at_bound(run: Arrangement, name: str, values: Floats, bound: float, kind: str) -> Lead | None:
-    """0.5 times the share of all windows that the unbroken row of the last ones with more than 95 % at the bound
-    makes up, from 0 to 0.5."""
+    """Return a lead if more than 95 % of the completions are at the bound in the last windows.
+
+    The strength is 0.5 times a ramp over the share of those windows among all windows (from 0 to 0.5).
+    """
     if not np.isfinite(bound) or len(run.starts) < 2 or _constant(values):
         return None
     at = np.where(np.isnan(values), np.nan, (np.abs(values - bound) <= 1e-9).astype(np.float64))
@@ -52,8 +53,8 @@ def _at_bound(run: Arrangement, name: str, values: Floats, bound: float, kind: s
         kind=kind,
         title=f"{name} is at its {kind}",
         text=(
-            f"From step {steps[0]} on {100 * share:.1f} % of completions have {bound:.6g}, the "
-            f"{'highest' if kind == 'ceiling' else 'lowest'} score of {name}: it tells completions apart no more."
+            f"From step {steps[0]} on, {100 * share:.1f} % of completions have {bound:.6g}, the "
+            f"{'highest' if kind == 'ceiling' else 'lowest'} score of {name}: it no longer separates completions."
         ),
         strength=FACT * float(ramp(lasting / len(run.starts), 0.0, 0.5)),
         steps=steps,
@@ -69,7 +70,7 @@ def _constant(values: Floats) -> bool:
 
 
 def _dead(run: Arrangement, name: str, values: Floats) -> Lead | None:
-    """0.5 times the number of groups in which it was compared, from 20 to 200."""
+    """Return a lead if the component never varies: 0.5 times a ramp over the number of groups (from 20 to 200)."""
     groups, vary = run.varies(values)
     if vary.any() or len(groups) < LEAST_GROUPS:
         return None
@@ -77,8 +78,8 @@ def _dead(run: Arrangement, name: str, values: Floats) -> Lead | None:
         kind="dead",
         title=f"{name} never varies within a group",
         text=(
-            f"In all {len(groups)} groups every completion of a prompt has the same {name}: it moves the curve, and "
-            "no advantage."
+            f"In all {len(groups)} groups the completions of the prompt have the same {name}: it changes the curve of "
+            "the reward, but no advantage."
         ),
         strength=FACT * float(ramp(len(groups), LEAST_GROUPS, 200.0)),
         steps=run.span,
@@ -89,7 +90,7 @@ def _dead(run: Arrangement, name: str, values: Floats) -> Lead | None:
 
 
 def variance_leads(run: Arrangement) -> list[Lead]:
-    """Groups without variance: 0.5 times their share in the last window, from 0.5 to 0.95."""
+    """Return a lead about groups without variance: 0.5 times a ramp over their last share (from 0.5 to 0.95)."""
     groups, vary = run.varies(run.totals)
     if len(groups) < LEAST_GROUPS:
         return []
@@ -109,7 +110,7 @@ def variance_leads(run: Arrangement) -> list[Lead]:
             kind="no_variance",
             title=f"{100 * share:.0f} % of groups have nothing to learn from",
             text=(
-                f"In steps {int(run.starts[-1])} to {run.span[1]} all completions of a prompt earn the same in "
+                f"In steps {int(run.starts[-1])} to {run.span[1]}, all completions of a prompt earn the same in "
                 f"{100 * share:.1f} % of groups ({100 * float((~vary).mean()):.1f} % over the whole run); their mean "
                 f"total is {level:.3g}."
             ),

@@ -1,4 +1,4 @@
-"""``suspicious(evidence)``: all leads of all kinds, the strongest first."""
+"""``suspicious(evidence)``: all leads of all kinds, strongest first."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rewardkit.analysis.suspicious.proxy import proxy_leads
 from rewardkit.analysis.suspicious.saturation import saturation_leads, variance_leads
 from rewardkit.analysis.suspicious.texts import sampled
 
-OF_SCORES = (
+_FROM_SCORES = (
     proxy_leads,
     jump_leads,
     gate_leads,
@@ -23,21 +23,21 @@ OF_SCORES = (
     variance_leads,
     outcome_leads,
 )
-OF_TEXTS = (phrase_leads, copy_leads, diversity_leads)
+_FROM_TEXTS = (phrase_leads, copy_leads, diversity_leads)
 
 
 def suspicious(evidence: Evidence) -> list[Lead]:
-    """What is worth a look in a run, sorted by strength: leads, not verdicts.
+    """Return the suspicious patterns of a run, strongest first: leads, not verdicts.
 
-    Scores are read in full, texts by a sample of whole groups that `evidence.seed` draws: the same evidence gives the
-    same leads, in whatever order its rows come. A lead of 0.8 and more is rare in healthy runs (docs/suspicious.md has
-    the measured rates and what every kind means).
+    All scores are read, and a sample of the texts: whole groups, drawn with `evidence.seed`. The same evidence gives
+    the same leads, in any order of its rows. A lead of 0.8 or more is rare in healthy runs (docs/suspicious.md has the
+    measured rates and explains each kind).
     """
     run = Arrangement(evidence)
     if not len(run.rows):
         return []
-    leads = [lead for look in OF_SCORES for lead in look(run)]
+    leads = [lead for look in _FROM_SCORES for lead in look(run)]
     sample = sampled(run)
     if sample is not None:
-        leads += [lead for look in OF_TEXTS for lead in look(sample)]
+        leads += [lead for look in _FROM_TEXTS for lead in look(sample)]
     return sorted(leads, key=lambda lead: (-round(lead.strength, 6), lead.kind, lead.component or "", lead.title))

@@ -1,4 +1,4 @@
-"""What a number did over the steps of a run: windows, changes between them, and steps at which it jumps.
+"""A number over the steps of a run: windows, changes between them, and jumps.
 
 ``changes(Series(steps, means), starts)`` compares every window with every later one.
 """
@@ -13,21 +13,21 @@ from rewardkit.analysis.suspicious.evidence import Integers, ramp, weakest
 from rewardkit.core.batch.column import Floats
 
 WINDOWS = 8
-"""How many windows a run is cut into, if it has steps enough."""
+"""The number of windows of a run that has enough steps."""
 STEPS = 5
-"""The least steps of a window, and the steps on either side of a jump."""
+"""The fewest steps of a window, and the steps on either side of a jump."""
 
 
 @dataclass(frozen=True)
 class Series:
-    """One value (t,) for each of the steps (t,) that have one, ascending."""
+    """The values (t,) of the ascending steps (t,) that have one."""
 
     steps: Integers
     values: Floats
 
 
 def mean_by_step(steps: Integers, values: Floats) -> Series:
-    """The mean of the values (n,) at each step; NaN counts nothing, a step without values is left out."""
+    """Return the mean of the values (n,) at each step; NaN is ignored, and a step without values is left out."""
     known = ~np.isnan(values)
     if not known.any():
         return Series(np.zeros(0, dtype=np.int64), np.zeros(0))
@@ -36,19 +36,19 @@ def mean_by_step(steps: Integers, values: Floats) -> Series:
 
 
 def window_starts(steps: Integers) -> Integers:
-    """The first step of each window; windows have equally many of the distinct, ascending steps."""
+    """Return the first step of each window; all windows have the same number of the distinct, ascending steps."""
     count = max(1, min(WINDOWS, len(steps) // STEPS))
     return steps[(np.arange(count) * len(steps)) // count] if len(steps) else steps
 
 
 @dataclass(frozen=True)
 class Changes:
-    """Every window against every later one, all arrays (pairs,).
+    """The comparison of every window with every later one, all arrays (pairs,).
 
     Attributes:
-        first, last: the first step of the earlier, the last step of the later window.
-        before, after: the means.
-        error: standard error of ``after - before``.
+        first, last: the first step of the earlier window, the last step of the later window.
+        before, after: the means of the two windows.
+        error: the standard error of ``after - before``.
     """
 
     first: Integers
@@ -70,11 +70,11 @@ class Changes:
 
 
 def changes(series: Series, starts: Integers) -> Changes:
-    """All pairs of windows, NaN where one has no value.
+    """Return all pairs of windows, NaN if one of them has no value.
 
-    The standard error stands on how much the steps of a window differ among themselves (pooled over windows, so a
-    trend makes it larger, never smaller), widened by ``sqrt((1 + r) / (1 - r))`` where neighboring steps correlate by
-    r. Where no window has two values, on how much each differs from the one before.
+    The standard error is estimated from the spread of the steps within windows (pooled, so a trend makes it larger,
+    never smaller), and widened by ``sqrt((1 + r) / (1 - r))`` if neighboring steps correlate by r. If no window has two
+    values, it is estimated from the differences of neighbors.
     """
     count = len(starts)
     window = np.searchsorted(starts, series.steps, side="right") - 1
@@ -89,7 +89,7 @@ def changes(series: Series, starts: Integers) -> Changes:
         noise = float(np.sqrt((residuals**2).sum() / freedom)) * _widened(residuals)
     else:
         noise = float(np.sqrt((np.diff(values) ** 2).mean() / 2.0)) if len(values) > 1 else np.nan
-    # What is summed in another order may differ in its last digits: that is no change.
+    # Sums in another order may differ in their last digits: that is not a change.
     noise = max(noise, 1e-9 * float(np.abs(values).max(initial=0.0)))
     earlier, later = np.triu_indices(count, 1)
     lasts = np.append(starts[1:] - 1, series.steps[-1:] if len(series.steps) else starts[-1:])
@@ -108,14 +108,14 @@ def _widened(residuals: Floats) -> float:
 
 @dataclass(frozen=True)
 class Jump:
-    """The step from which a series stands on another level.
+    """A step from which a series is on another level.
 
     Attributes:
-        step: the first on the new level.
-        before, after: means of the five steps on either side.
+        step: the first step on the new level.
+        before, after: the means of the five steps on either side.
         z: the difference in standard errors.
-        concentration: what part of all the movement around it happens here: 1 for a step, less for a slope.
-        ratio: the difference over the next largest one elsewhere in the run.
+        concentration: the share of the movement around it that happens here: 1 for a step, less for a slope.
+        ratio: the difference divided by the largest one elsewhere in the run.
     """
 
     step: int
@@ -131,14 +131,14 @@ class Jump:
 
     @property
     def suddenness(self) -> float:
-        """0 to 1: the weakest of z from 5 to 12, concentration from 0.5 to 0.8 and ratio from 1.5 to 3."""
+        """The weakest of z (from 5 to 12), concentration (from 0.5 to 0.8) and ratio (from 1.5 to 3), as 0 to 1."""
         return float(
             weakest(ramp(self.z, 5.0, 12.0), ramp(self.concentration, 0.5, 0.8), ramp(self.ratio, 1.5, 3.0)),
         )
 
 
 def largest_jump(series: Series) -> Jump | None:
-    """Where the means of five steps before and five after differ most; None in a run of less than 15 steps."""
+    """Return the jump where the means of the five steps before and after differ most; None for fewer than 15 steps."""
     values, size, span = series.values, len(series.values), STEPS
     if size < 3 * span:
         return None
@@ -164,7 +164,7 @@ def largest_jump(series: Series) -> Jump | None:
 
 
 def _typical_noise(values: Floats) -> float:
-    """The deviation of single steps, from the differences of neighbors that are not among the largest tenth."""
+    """Return the deviation of single steps, from the differences of neighbors without the largest tenth."""
     differences = np.sort(np.abs(np.diff(values)))
     kept = differences[: max(1, int(0.9 * len(differences)))]
     # The root mean square of the lower nine tenths of |N(0, 1)| is 0.79.

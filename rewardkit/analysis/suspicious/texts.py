@@ -1,6 +1,6 @@
-"""A sample of the texts of a run: whole groups, equally many completions of every window, chosen by a seed.
+"""A sample of the texts of a run: whole groups, about as many completions from every window, drawn with a seed.
 
-``sampled(run).tokens`` are the numbers of the words of all its completions, one after another.
+``sampled(run).tokens`` holds the word numbers of all its completions, one after another.
 """
 
 from __future__ import annotations
@@ -19,10 +19,9 @@ from rewardkit.analysis.suspicious.evidence import Integers, Texts
 from rewardkit.core.batch.column import Floats
 
 PER_WINDOW = 512
-"""Completions of each window that are read."""
+"""The number of completions of each window to read."""
 CHARACTERS = 2_000
-"""What is read of one text: half of it from the beginning, half from the end."""
-MISSING = -1
+"""The number of characters to read of a text: half from its beginning, half from its end."""
 
 # Scripts that are written without spaces: Thai, Lao, Tibetan, Burmese, Khmer, kana, Chinese characters.
 _SPACELESS = "\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
@@ -34,7 +33,7 @@ Hashes = NDArray[np.uint64]
 
 
 def words(text: str) -> list[str]:
-    """Words in lower case, single characters of scripts without spaces, signs, and markup as a whole.
+    """Split a text into lowercase words, single characters of scripts without spaces, punctuation, and whole markup.
 
     ``words("<b>Sure! 答案 is")`` is ``["<b>", "sure", "!", "答", "案", "is"]``.
     """
@@ -42,7 +41,7 @@ def words(text: str) -> list[str]:
 
 
 def spans(text: str) -> list[tuple[int, int]]:
-    """Where each of its `words` begins and ends in ``text.casefold()``."""
+    """Return where each of its `words` begins and ends in ``text.casefold()``."""
     return [found.span() for found in _TOKEN.finditer(text.casefold())]
 
 
@@ -53,12 +52,12 @@ def shortened(text: str) -> str:
 
 @dataclass(frozen=True)
 class Sample:
-    """The r rows that were read, in an order that does not depend on that of the run's rows.
+    """The r rows that were read; their order does not depend on the order of the run's rows.
 
     Attributes:
-        run: what they were drawn from.
+        run: the run that they were drawn from.
         rows: (r,) positions among the m training rows.
-        completions, prompts: (r,) shortened texts; empty prompts where none are known.
+        completions, prompts: (r,) shortened texts; prompts are empty if they are unknown.
     """
 
     run: Arrangement
@@ -90,7 +89,7 @@ class Sample:
 
     @property
     def vocabulary(self) -> list[str]:
-        """The words by their numbers."""
+        """The words, in the order of their numbers."""
         return self._read[2]
 
     @cached_property
@@ -112,23 +111,23 @@ class Sample:
 
     @cached_property
     def standing(self) -> Floats:
-        """(r,) centered ranks of what was earned within the group; 0 where it is unknown."""
+        """(r,) centered ranks of earnings within the group; 0 if unknown."""
         return np.nan_to_num(self.run.standing[self.rows])
 
-    def said(self) -> str:
-        """What a lead has to say about its sample."""
+    def description(self) -> str:
+        """Describe the sample, for the text of a lead."""
         return f"a sample of {len(self.rows)} of {len(self.run.rows)} completions, seed {self.run.evidence.seed}"
 
 
 def sampled(run: Arrangement) -> Sample | None:
-    """Whole groups, about `PER_WINDOW` completions of each window; None without texts."""
+    """Draw whole groups, about `PER_WINDOW` completions of each window; return None if there are no texts."""
     if run.evidence.completions is None or not len(run.rows):
         return None
     firsts = np.unique(run.groups, return_index=True)[1]
     sizes = np.bincount(run.groups)
     keys = mixed(run.steps[firsts], run.evidence.seed) ^ mixed(run.prompts[firsts], run.evidence.seed + 1)
     order = np.lexsort((mixed(keys.view(np.int64), 0), run.windows[firsts]))
-    # How many completions of the same window come before a group, in the order that the seed makes of them.
+    # The number of completions of the same window before each group, in the random order of groups.
     before = np.concatenate([[0], np.cumsum(sizes[order])[:-1]])
     starts = np.searchsorted(run.windows[firsts][order], np.arange(len(run.starts)))
     before -= before[starts][run.windows[firsts][order]]
@@ -138,7 +137,7 @@ def sampled(run: Arrangement) -> Sample | None:
     completions = _texts(run.evidence.completions, run.rows[rows])
     prompts = run.evidence.prompt_texts
     asked = [""] * len(rows) if prompts is None else _texts(prompts, run.rows[rows])
-    # Rows of a group are told apart by what they earned and say: their order in the arrays is a matter of chance.
+    # Sort the rows of a group by total and text, so that the result does not depend on their order in the arrays.
     place = sorted(range(len(rows)), key=lambda at: (run.groups[rows[at]], run.totals[rows[at]], completions[at]))
     return Sample(run, rows[place], [completions[at] for at in place], [asked[at] for at in place])
 
@@ -149,7 +148,7 @@ def _texts(texts: Texts, rows: Integers) -> list[str]:
 
 
 def _numbered(texts: Sequence[str], known: dict[str, int]) -> tuple[Integers, Integers]:
-    """(tokens,) numbers of words, new ones added to `known`, and (tokens,) positions of the texts they stand in."""
+    """Return (tokens,) word numbers, adding new words to `known`, and (tokens,) positions of their texts."""
     found, sizes = [], []
     for text in texts:
         own = [known.setdefault(word, len(known)) for word in words(text)]
@@ -159,7 +158,7 @@ def _numbered(texts: Sequence[str], known: dict[str, int]) -> tuple[Integers, In
 
 
 def mixed(numbers: NDArray[Any], seed: int) -> Hashes:
-    """Well-mixed 64-bit hashes of 64-bit integers (the finalizer of SplitMix64)."""
+    """Return well-mixed 64-bit hashes of 64-bit integers (the finalizer of SplitMix64)."""
     with np.errstate(over="ignore"):
         state = numbers.astype(np.int64).view(np.uint64) + np.uint64((seed * 0x9E3779B97F4A7C15 + 1) % 2**64)
         state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -169,7 +168,7 @@ def mixed(numbers: NDArray[Any], seed: int) -> Hashes:
 
 
 def chained(tokens: Hashes, owners: Integers, size: int) -> tuple[Hashes, Integers, Integers]:
-    """Hashes of all runs of `size` tokens within a text, the texts that they stand in, and where each begins."""
+    """Return hashes of all runs of `size` tokens within a text, their texts, and where each begins."""
     result, count = tokens.copy(), len(tokens) - size + 1
     if count <= 0:
         return result[:0], owners[:0], owners[:0]
@@ -182,7 +181,7 @@ def chained(tokens: Hashes, owners: Integers, size: int) -> tuple[Hashes, Intege
 
 
 def among(values: NDArray[Any], known: NDArray[Any]) -> NDArray[np.bool_]:
-    """Which of many `values` are among fewer `known` ones: `numpy.isin` without sorting the many."""
+    """Return which of many `values` are among the few `known` ones: `numpy.isin` without sorting the many."""
     if not len(known):
         return np.zeros(len(values), dtype=np.bool_)
     ascending = np.sort(known)

@@ -1,6 +1,6 @@
-"""Whether what some completions of a group have in common wins: a rank test within groups.
+"""A rank test within groups: do completions that share a property earn more than the others?
 
-Of a group that earned [0, 0, 1, 1] those at [2, 3] have a phrase: they beat every other, `chance` is 1.
+If a group earned [0, 0, 1, 1] and the last two contain a phrase, they always win: `chance` is 1.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from rewardkit.core.batch.column import Floats
 
 @dataclass(frozen=True)
 class Wins:
-    """For each of the p properties, all (p,).
+    """The results of the rank test for p properties, all (p,).
 
     Attributes:
-        chance: that a completion with it earns more than one of its group without it; ties count half. 0.5 says
-            nothing. NaN where no group has both.
-        z: how surely it is not 0.5: the sum of ranks, less its mean over all permutations within groups, in its
-            deviations (van Elteren's stratified rank sum test).
+        chance: the chance that a completion with the property earns more than one of its group without it; a tie
+            counts half, and 0.5 means no effect. NaN if no group has both kinds.
+        z: the certainty that the chance is not 0.5: the sum of ranks minus its mean over all permutations within
+            groups, in standard deviations (van Elteren's stratified rank sum test).
     """
 
     chance: Floats
@@ -30,14 +30,14 @@ class Wins:
 
 
 def wins(properties: Integers, members: Integers, count: int, groups: Integers, standing: Floats) -> Wins:
-    """What each property wins.
+    """Return the result of the rank test for each property.
 
     Args:
-        properties: (pairs,) numbers below `count`; a pair says that a row has a property, and stands here once.
+        properties: (pairs,) property numbers below `count`. A pair means that a row has a property; pairs are unique.
         members: (pairs,) the rows.
-        count: of properties.
-        groups: (r,) numbers of the rows' groups, from 0.
-        standing: (r,) centered ranks within the group.
+        count: the number of properties.
+        groups: (r,) the number of each row's group, from 0.
+        standing: (r,) the centered rank of each row in its group.
     """
     sizes = np.bincount(groups).astype(np.float64)
     spread = np.bincount(groups, standing**2) / sizes
@@ -60,12 +60,12 @@ def wins(properties: Integers, members: Integers, count: int, groups: Integers, 
 
 
 def one_sided(z: Floats) -> Floats:
-    """The chance of a standard normal to exceed each z."""
+    """Return the probability that a standard normal variable exceeds each z."""
     return np.array([0.5 * math.erfc(value / math.sqrt(2.0)) for value in z.tolist()])
 
 
 def discoveries(p: Floats, rate: float) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """Which of the hypotheses to reject so that at most `rate` of the rejected are true (Benjamini, Hochberg 1995)."""
+    """Return which hypotheses to reject at a false discovery rate of `rate` (Benjamini and Hochberg 1995)."""
     if not p.size:
         return np.zeros(0, dtype=np.bool_)
     order = np.argsort(p, kind="stable")

@@ -1,1 +1,1 @@
-"""An endpoint that speaks OpenAI's protocol: one client, its limits, its retries, and what its answers mean."""
+"""A client for endpoints that speak the OpenAI protocol, with rate limits, retries and a circuit breaker."""

@@ -1,4 +1,4 @@
-"""Access: how an endpoint is reached: ``Access("http://localhost:8000/v1", concurrency=16)``."""
+"""The address and the limits of an endpoint: ``Access("http://localhost:8000/v1", concurrency=16)``."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ from rewardkit.core.errors import shorten
 
 @dataclass(frozen=True)
 class Access:
-    """How an endpoint is reached, and how hard.
+    """The address and the limits of an endpoint.
 
     Attributes:
-        base_url: where; None: OpenAI, or what ``OPENAI_BASE_URL`` says.
-        key: the name of the environment variable that holds the key, which stays there.
-        concurrency: requests at one time.
+        base_url: its address; None for ``OPENAI_BASE_URL``, or OpenAI.
+        key: the name of the environment variable that holds the key. The key itself is never stored.
+        concurrency: the number of requests at a time.
+        requests_per_minute: the limit of the account; None for no limit.
+        tokens_per_minute: the limit of the account; None for no limit.
     """
 
     base_url: str | None = None
@@ -26,12 +28,12 @@ class Access:
 
 
 def problem_of(base_url: str) -> str:
-    """Why an address is of no use; empty where it is."""
+    """Return why an address is invalid; empty if it is valid."""
     try:
         parts = urlsplit(base_url)
         usable = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
-    except ValueError:  # a port that is none
+    except ValueError:  # an invalid port
         usable = False
     if not usable:
-        return f"base_url has the form http://host:port/v1, got {shorten(base_url.rpartition('@')[2], 80)}"
-    return "base_url cannot hold a name or password: set the key in the environment" if parts.username else ""
+        return f"base_url must have the form http://host:port/v1, got {shorten(base_url.rpartition('@')[2], 80)}"
+    return "base_url must not contain a user name or password. Set the key in the environment" if parts.username else ""

@@ -1,4 +1,4 @@
-"""Circuit breaker: while an endpoint is down, calls fail at once instead of waiting for it one by one.
+"""A circuit breaker: while an endpoint is down, calls fail at once instead of waiting one by one.
 
 ::
 
@@ -6,8 +6,8 @@
     async with breaker.attempt() as seconds:    # raises EndpointDown while it is open
         ...                                     # an Outage that leaves the block counts against the endpoint
 
-It opens after `failures` outages in a row that span `patience` seconds. After a pause, which doubles up to a limit, one
-attempt goes out as a probe, and may take as long as the pause was; the others wait for what becomes of it.
+It opens after `failures` outages in a row over at least `patience` seconds. After a pause, which doubles up to a limit,
+one attempt is sent as a probe and may take as long as the pause; the other calls wait for its result.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ LONGEST_PAUSE = 60.0
 
 
 class EndpointDown(Exception):
-    """Nothing was sent: the endpoint is known to be down."""
+    """Nothing was sent, because the endpoint is down."""
 
 
 class CircuitBreaker:
@@ -49,9 +49,9 @@ class CircuitBreaker:
 
     @asynccontextmanager
     async def attempt(self) -> AsyncIterator[float]:
-        """One request, and the seconds that it may take.
+        """Allow one request, and give the seconds that it may take.
 
-        An Outage counts against the endpoint, an answer of any kind for it, anything else not at all.
+        An `Outage` counts as a failure of the endpoint, any answer as a success. Other exceptions are ignored.
 
         Raises:
             EndpointDown: the breaker is open, and it is not yet time for a probe.
@@ -73,7 +73,7 @@ class CircuitBreaker:
                 probe.set()
 
     async def _admitted(self) -> asyncio.Event | None:
-        """Returns at once while closed; the event to set afterwards for who is the probe."""
+        """Return None while closed; return an event to set afterwards if this call is the probe."""
         while self._probe_at is not None:
             if self._probing is not None:
                 await self._probing.wait()

@@ -1,7 +1,7 @@
-"""Client: one endpoint, asked by everything in an event loop: ``await endpoint.complete(body, deadline=30.0)``.
+"""The client of one endpoint, shared in an event loop: ``await endpoint.complete(body, deadline=30.0)``.
 
-A bounded number of requests at one time, limits per minute, one deadline over all attempts of a call, and jittered
-waits between them that honor Retry-After.
+It limits the requests at a time and per minute. Each call has one deadline for all its attempts, with random waits
+between them that honor Retry-After.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from rewardkit.judges.endpoint.rates import Rates
 from rewardkit.judges.endpoint.refusals import Standing
 from rewardkit.judges.endpoint.replies import Reply
 from rewardkit.judges.endpoint.request import Sender
-from rewardkit.judges.flights import Flights
 from rewardkit.judges.ledger import Account
+from rewardkit.judges.single_flight import SingleFlight
 from rewardkit.judges.usage import tally
 from rewardkit.judges.verdicts import Verdict
 
 _SHARE_OF_ONE = 2 / 3
-"""Of a deadline that one attempt may take, so that another connection gets a chance."""
+"""The share of a deadline that one attempt may take, so that there is time for another one."""
 
 _LEAST_SHARE = 1 / 20
-"""Of a deadline that has to be left for another attempt."""
+"""The share of a deadline that must be left to start another attempt."""
 
 _FIRST_WAIT, _LONGEST_WAIT = 0.25, 8.0
 
@@ -38,7 +38,7 @@ class Endpoint:
     """An endpoint in one event loop."""
 
     def __init__(self, access: Access, key: str) -> None:
-        self.flights: Flights[Verdict] = Flights()
+        self.single_flight: SingleFlight[Verdict] = SingleFlight()
         self._sender = Sender(access, key)
         self._slots = asyncio.Semaphore(access.concurrency)
         self._rates = Rates(access.requests_per_minute, access.tokens_per_minute)
@@ -48,16 +48,18 @@ class Endpoint:
     async def complete(
         self, body: Mapping[str, Any], deadline: float, account: Account | None = None, judge: Hashable = None
     ) -> Reply:
-        """The reply to one request, within `deadline` seconds from when it is its turn.
+        """Return the reply to one request, within `deadline` seconds from its turn.
 
         Args:
-            account: what each request that goes out is counted and charged to.
-            judge: who asks; all its requests differ in their messages alone.
+            body: the JSON of the request.
+            deadline: seconds for all attempts.
+            account: counts each request that is sent.
+            judge: identifies the judge; its requests differ only in their messages.
 
         Raises:
             NoVerdict: the endpoint refuses this request.
-            RewardFailure: it is down or too busy, or the budget is spent.
-            RunStopped: there will be no reply to any request of this judge.
+            RewardFailure: the endpoint is down or too busy, or the budget is spent.
+            RunStopped: the endpoint refuses all requests of this judge.
         """
         standing = self._standings.setdefault(judge, Standing(self._sender))
         self._asked += 1
@@ -66,17 +68,17 @@ class Endpoint:
                 await self._rates.turn(body)
                 if standing.stopped is not None:  # while it waited for its turn
                     raise standing.stopped
-                return await self._persistently(body, deadline, account, standing)
+                return await self._with_retries(body, deadline, account, standing)
         finally:
             self._asked -= 1
-            if not self._asked:  # what stopped the run may be mended before the next batch
+            if not self._asked:  # the cause may be fixed before the next batch
                 for each in self._standings.values():
                     each.stopped = None
 
     async def close(self) -> None:
         await self._sender.close()
 
-    async def _persistently(
+    async def _with_retries(
         self, body: Mapping[str, Any], deadline: float, account: Account | None, standing: Standing
     ) -> Reply:
         from tenacity import AsyncRetrying, retry_if_exception_type, stop_before_delay
@@ -102,7 +104,7 @@ class Endpoint:
             tally().failures["limited" if isinstance(error, (Limited, NoTime)) else "outage"] += 1
             asks = "" if error.retry_after is None else f"; it asks to wait {error.retry_after:g} s"
             raise RewardFailure(
-                f"{self._sender.whom(body)} gave no answer within {deadline:g} s: {error}{asks} "
+                f"{self._sender.whom(body)} did not answer within {deadline:g} s: {error}{asks} "
                 f"(attempt {retrying.statistics['attempt_number']})"
             ) from None
         finally:
@@ -111,7 +113,7 @@ class Endpoint:
 
 
 def _wait(state: Any) -> float:
-    """Seconds until the next attempt: what the server asked for, else twice as long each time; never all at once."""
+    """Return the seconds until the next attempt: what the server asked for, or twice as long each time; randomized."""
     asked = state.outcome.exception().retry_after
     if asked is not None:
         return float(asked) + uniform(0.0, _FIRST_WAIT)

@@ -1,4 +1,4 @@
-"""Endpoints: shared by everything in an event loop, and closed with it: ``await endpoint_of(Access(address))``."""
+"""Endpoints are shared in an event loop, and closed with it: ``await endpoint_of(Access(address))``."""
 
 from __future__ import annotations
 
@@ -14,16 +14,18 @@ from rewardkit.judges.endpoint.client import Endpoint
 
 
 async def endpoint_of(access: Access) -> Endpoint:
-    """The one that everything in the running event loop shares.
+    """Return the endpoint of the running event loop.
 
     Raises:
-        RunStopped: the key or the address in the environment is missing, or cannot be used.
+        RunStopped: the key or the address in the environment is missing or invalid.
     """
     key = os.environ.get(access.key, "").strip()
     if not (key.isascii() and key.isprintable()):
-        raise RunStopped(f"the key in the environment variable {access.key} holds characters that no key can have")
+        raise RunStopped(
+            f"the environment variable {access.key} contains characters that a key cannot have. Fix the key"
+        )
     if not key and access.base_url is None and not os.environ.get("OPENAI_BASE_URL"):
-        raise RunStopped(f"no key for the judge: set the environment variable {access.key}, or give base_url=")
+        raise RunStopped(f"the judge has no key: set the environment variable {access.key}, or pass base_url=")
     loop = asyncio.get_running_loop()
     if loop not in _opened:
         for other in list(_opened):
@@ -46,7 +48,7 @@ class _Opened:
         self.closing = self._closing()
 
     async def _closing(self) -> AsyncGenerator[None, None]:
-        """Closes them when the loop ends: ``asyncio.run`` then closes all generators that have been started in it."""
+        """Close the endpoints when the loop ends: ``asyncio.run`` closes all generators that were started in it."""
         try:
             yield
         finally:
@@ -60,8 +62,8 @@ _opened: dict[asyncio.AbstractEventLoop, _Opened] = {}
 
 @atexit.register
 def _close_all() -> None:
-    """Closes what loops in other threads hold, which end with the process."""
+    """Close the endpoints of loops in other threads, which end with the process."""
     for loop, opened in list(_opened.items()):
         if opened.process == os.getpid() and loop.is_running():
-            with suppress(Exception):  # nobody waits long for a loop that is stuck
+            with suppress(Exception):  # a loop that hangs must not delay the exit
                 asyncio.run_coroutine_threadsafe(opened.closing.aclose(), loop).result(timeout=1.0)

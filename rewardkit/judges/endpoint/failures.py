@@ -1,4 +1,4 @@
-"""Failures: what can come of a request instead of a reply: nothing for now, nothing for this one, or no verdict."""
+"""The ways in which a request can fail: for now, for this request only, or without a verdict."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _QUOTA = ("insufficient_quota", "billing_hard_limit_reached", "billing_not_activ
 
 
 class Passing(Exception):
-    """What another attempt may be spared; ``retry_after`` are the seconds that the endpoint asked to wait."""
+    """A failure after which another attempt makes sense; ``retry_after``: seconds that the endpoint asked to wait."""
 
     def __init__(self, message: str, retry_after: float | None = None) -> None:
         super().__init__(message)
@@ -22,19 +22,19 @@ class Passing(Exception):
 
 
 class Outage(Passing):
-    """An endpoint did not answer, or not as an endpoint does."""
+    """The endpoint did not answer, or not in a valid way."""
 
 
 class Limited(Passing):
-    """An endpoint is up, and asks for fewer requests."""
+    """The endpoint is up, and asks for fewer requests."""
 
 
 class NoTime(Passing):
-    """Nothing was sent: the deadline would have passed first."""
+    """Nothing was sent, because the deadline would pass first."""
 
 
 class Refused(Exception):
-    """An endpoint is up, and will not answer this request: why, with which status, and where it points instead."""
+    """The endpoint is up, but refuses this request; `location` is where it redirects to."""
 
     def __init__(self, message: str, status: int, *, unpaid: bool = False, location: str = "") -> None:
         super().__init__(message)
@@ -44,11 +44,11 @@ class Refused(Exception):
 
 
 class NoVerdict(RewardFailure):
-    """There is none on this conversation, though there may be one on any other: it is what it shows."""
+    """The judge gives no verdict on this conversation, because of its content; it may give one on others."""
 
 
 def failure_of(error: Any, said: str) -> Outage | Limited | Refused:
-    """What an answer with an error's status means: `error` as the client raises it, `said` what the endpoint says."""
+    """Return the failure for an error status: `error` as the client raises it, `said` the message of the endpoint."""
     status, headers = error.status_code, error.response.headers
     message = f"{status}: {said}"
     unpaid = status == 402 or str(error.code) in _QUOTA or str(error.type) in _QUOTA
@@ -61,7 +61,7 @@ def failure_of(error: Any, said: str) -> Outage | Limited | Refused:
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """The seconds that a server asks to wait, or None: from a number, or from a date."""
+    """Return the seconds that a server asks to wait, from a number or a date; None if it does not."""
     for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         given = headers.get(name, "").strip()
         if re.fullmatch(r"\d{1,9}(?:\.\d{1,9})?", given, re.ASCII):

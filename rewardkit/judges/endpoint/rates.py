@@ -1,4 +1,4 @@
-"""Rates: requests and tokens per minute: ``await Rates(requests=600, tokens=None).turn(body)``."""
+"""Limits of requests and tokens per minute: ``await Rates(requests=600, tokens=None).turn(body)``."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ _CHARACTERS_PER_TOKEN = 4
 
 
 class Rates:
-    """Lets through what an account allows in a minute, a tenth of it at once; None: any number."""
+    """Limits requests and tokens per minute, with bursts of a tenth of a limit; None for no limit."""
 
     def __init__(self, requests: float | None, tokens: float | None) -> None:
         self._requests, self._tokens = _limiter(requests), _limiter(tokens)
 
     async def turn(self, body: Mapping[str, Any], until: float | None = None) -> None:
-        """Waits until `body` may go out, for no longer than ``time.monotonic()`` is below `until`.
+        """Wait until `body` may be sent, at most until ``time.monotonic()`` reaches `until`.
 
         Raises:
-            NoTime: it may not, within that time.
+            NoTime: its turn does not come in time.
         """
         try:
             await asyncio.wait_for(self._turn(body), None if until is None else max(0.0, until - time.monotonic()))
@@ -34,19 +34,19 @@ class Rates:
             await self._requests.acquire()
         if self._tokens is not None:
             asked = tokens_in(body) + (body.get("max_tokens") or body.get("max_completion_tokens") or 0)
-            while asked > 0:  # more than may go at once waits piece by piece
+            while asked > 0:  # a request above the limit of a burst waits for several
                 piece = min(asked, self._tokens.max_rate)
                 await self._tokens.acquire(piece)
                 asked -= piece
 
 
 def tokens_in(body: Mapping[str, Any]) -> int:
-    """An estimate of the tokens of a request."""
+    """Estimate the tokens of a request."""
     return tokens_of("".join(message["content"] for message in body["messages"]))
 
 
 def tokens_of(text: str) -> int:
-    """An estimate of the tokens of a text."""
+    """Estimate the tokens of a text."""
     return len(text) // _CHARACTERS_PER_TOKEN
 
 

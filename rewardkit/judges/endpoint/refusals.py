@@ -1,7 +1,7 @@
-"""Refusals: whose fault it is that an endpoint refuses a request, from what it did with others of the same judge.
+"""Why an endpoint refuses a request, judged by how it answers other requests of the same judge.
 
-An endpoint that takes no schema is asked without one from then on. One that refuses for the key, the quota or an option
-stops the run; one that answers others refused what this request shows: it is too long, or caught in a filter.
+If the endpoint does not support schemas, it is asked without one from then on. If it refuses the key, the quota or an
+option, the run stops. If it answers other requests, the content of this one is the cause: too long, or filtered.
 """
 
 from __future__ import annotations
@@ -17,26 +17,26 @@ from rewardkit.judges.ledger import Account
 from rewardkit.judges.usage import tally
 
 _REFUSALS_IN_A_ROW = 8
-"""After which the endpoint is asked again whether it answers anything at all."""
+"""After this many refusals, a harmless request checks if the endpoint answers anything."""
 
 _HARMLESS = ({"role": "user", "content": "Answer with the word yes."},)
 
 
 class Standing:
-    """How one judge stands with an endpoint: its requests differ in their messages alone."""
+    """What an endpoint accepts from one judge, whose requests differ only in their messages."""
 
     def __init__(self, sender: Sender) -> None:
         self.stopped: RunStopped | None = None
         self._sender = sender
-        self._takes_schema: bool | None = None  # None: not known yet
-        self._refusals: int | None = None  # since it last answered; None: it never did
+        self._takes_schema: bool | None = None  # None: unknown
+        self._refusals: int | None = None  # since its last answer; None: it never answered
 
     async def reply(self, body: Mapping[str, Any], until: float, account: Account | None) -> Reply:
-        """The reply to `body`, asked without a schema where the endpoint takes none.
+        """Return the reply to `body`, which is sent without a schema if the endpoint does not support schemas.
 
         Raises:
-            NoVerdict: it refuses this request.
-            RunStopped: it refuses every one.
+            NoVerdict: the endpoint refuses this request.
+            RunStopped: the endpoint refuses all requests.
             Passing, EndpointDown: see ``Sender.sent``.
         """
         by_schema = "response_format" in body and self._takes_schema is not False
@@ -62,25 +62,25 @@ class Standing:
     async def _judged(
         self, refused: Refused, body: Mapping[str, Any], until: float, account: Account | None
     ) -> NoVerdict | RunStopped:
-        """What a refusal means: for this sample, or for the run."""
+        """Return the error for a refusal: it concerns only this sample, or the whole run."""
         whom = self._sender.whom(body)
         if refused.status == 401 or refused.unpaid:
-            self.stopped = RunStopped(f"{whom} refuses every request with {refused}. Mend the key or the quota")
+            self.stopped = RunStopped(f"{whom} refuses every request with {refused}. Fix the key or the quota")
             return self.stopped
         said = str(refused)
         if refused.location:
-            said += f" (it redirects to {shorten(refused.location, 80)}; give that as base_url)"
+            said += f" (it redirects to {shorten(refused.location, 80)}; pass that as base_url)"
         if await self._takes_others(body, until, account):
             tally().failures["refused"] += 1
             return NoVerdict(f"{whom} refuses this request with {said}")
-        mend = "Mend model=, base_url= or options="
+        remedy = "Fix model=, base_url= or options="
         if refused.status == 404:
-            mend += "; base_url is what stands before /chat/completions: usually http://host:port/v1"
-        self.stopped = RunStopped(f"{whom} refuses requests with {said}. {mend}")
+            remedy += "; base_url is the part before /chat/completions, usually http://host:port/v1"
+        self.stopped = RunStopped(f"{whom} refuses all requests with {said}. {remedy}")
         return self.stopped
 
     async def _takes_others(self, body: Mapping[str, Any], until: float, account: Account | None) -> bool:
-        """Whether the endpoint answers this judge at all."""
+        """Return True if the endpoint answers other requests of this judge."""
         if self._refusals is not None and self._refusals < _REFUSALS_IN_A_ROW:
             self._refusals += 1
             return True
@@ -92,5 +92,5 @@ class Standing:
 
 
 def _plain(body: Mapping[str, Any]) -> dict[str, Any]:
-    """The request without a schema for the verdict."""
+    """Return the request without the schema of the verdict."""
     return {name: value for name, value in body.items() if name != "response_format"}

@@ -1,4 +1,4 @@
-"""Replies: what an endpoint answered, read with care: ``reply_of({"choices": [...], "usage": {...}})``."""
+"""The reply of an endpoint, read with care: ``reply_of({"choices": [...], "usage": {...}})``."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 _MOST_TOKENS = 10**9
-"""That one request can take: a server that claims more is not believed."""
+"""The most that one request can take; larger numbers of a server are ignored."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a model wrote, why it stopped, and the tokens of the request and of the reply, if the server says them."""
+    """The text of a model, why it stopped, and the tokens of request and reply, if the server reports them."""
 
     text: str
     finish: str
@@ -19,7 +19,7 @@ class Reply:
 
 
 def reply_of(completion: Any) -> Reply | None:
-    """The reply in the body of an answer; None where it is no chat completion."""
+    """Return the reply in the body of an answer; None if it is not a chat completion."""
     try:
         choice = completion["choices"][0]
         text = _text_of(choice["message"].get("content"))
@@ -29,7 +29,7 @@ def reply_of(completion: Any) -> Reply | None:
 
 
 def _text_of(content: Any) -> str:
-    """The text of a message, which may come in parts, or be missing where there is a call of a tool or a refusal."""
+    """Return the text of a message; it may come in parts, or be missing (a tool call, a refusal)."""
     if isinstance(content, list):
         return "".join(str(part.get("text") or "") for part in content if part.get("type") == "text")
     if content is not None and not isinstance(content, str):
@@ -38,7 +38,7 @@ def _text_of(content: Any) -> str:
 
 
 def _usage_of(usage: Any) -> tuple[int, int] | None:
-    """The tokens of the request and of the reply; None where the server does not say, or nothing that can be."""
+    """Return the tokens of request and reply; None if the server does not report them, or not plausibly."""
     if not isinstance(usage, dict):
         return None
     sent, written = usage.get("prompt_tokens"), usage.get("completion_tokens")

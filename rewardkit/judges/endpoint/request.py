@@ -1,6 +1,6 @@
-"""Sending: one request that goes out once, and what comes of it: ``await sender.sent(body, until)``.
+"""Sends one request once, without retries: ``await sender.sent(body, until, account)``.
 
-The ``openai`` client speaks, without retries of its own.
+It uses the ``openai`` client with its own retries turned off.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from rewardkit.judges.ledger import Account
 from rewardkit.judges.usage import tally
 
 MOST_BYTES = 4_000_000
-"""Of an answer, unpacked."""
+"""The largest answer in bytes, uncompressed."""
 
 _FAILURES_TO_OPEN = 8
 _SECONDS_TO_OPEN = 5.0
@@ -32,10 +32,10 @@ _log = logging.getLogger("rewardkit.judges")
 
 
 class Sender:
-    """Speaks to one endpoint in one event loop, and knows while it is down.
+    """Sends requests to one endpoint in one event loop, and knows if it is down.
 
     Raises:
-        RunStopped: the address in the environment cannot be used.
+        RunStopped: the address in the environment is invalid.
     """
 
     def __init__(self, access: Access, key: str) -> None:
@@ -61,17 +61,17 @@ class Sender:
         self._estimates = False
 
     def whom(self, body: Mapping[str, Any]) -> str:
-        """Who is asked, for messages."""
+        """Return the name of the judge and its address, for messages."""
         return f"judge {body['model']!r} at {self._address}"
 
     async def sent(self, body: Mapping[str, Any], until: float, account: Account | None) -> Reply:
-        """The reply to a request, before ``time.monotonic()`` is `until`.
+        """Return the reply to a request, before ``time.monotonic()`` reaches `until`.
 
         Raises:
-            Passing: there is none now.
-            Refused: there is none for this request.
-            EndpointDown: nothing was sent.
-            RewardFailure: there is nothing left to pay it with.
+            Passing: there is no reply now.
+            Refused: the endpoint refuses this request.
+            EndpointDown: nothing was sent, because the endpoint is down.
+            RewardFailure: the budget is spent.
         """
         async with self._breaker.attempt() as patience:
             until = min(until, time.monotonic() + patience)
@@ -101,11 +101,11 @@ class Sender:
         await self._client.close()
 
     async def _exchanged(self, body: Mapping[str, Any], until: float) -> Reply:
-        """The reply to a request; _Free or an Outage where there is none."""
+        """Return the reply; raise _Free or Outage if there is none."""
         import httpx2
         import openai
 
-        # The client's own call for any endpoint: that for completions would walk the schema of every verdict anew.
+        # Not the client's method for chat completions, which would process the schema again for every verdict.
         sending = self._client.post("/chat/completions", cast_to=object, body=dict(body))
         try:
             answer = await asyncio.wait_for(sending, until - time.monotonic())
@@ -113,33 +113,33 @@ class Sender:
             raise Outage("it is silent or too slow") from None
         except openai.APIStatusError as error:
             raise _Free(failure_of(error, self._said(error))) from None
-        except Exception as error:  # whatever an answer does to who reads it
+        except Exception as error:  # an answer may be broken in any way
             cause = error.__cause__ or error
             outage = Outage(self._without_key.message(str(cause)) or type(cause).__name__)
             raise (_Free(outage) if isinstance(cause, httpx2.ConnectError) else outage) from None
         reply = reply_of(answer)
         if reply is None:
             said = shorten(self._without_key.message(str(answer)[:1000]), 80)
-            raise Outage(f"it answers with what is no chat completion: {said}")
+            raise Outage(f"its answer is not a chat completion: {said}")
         return Reply(self._without_key.written(reply.text), reply.finish, reply.tokens)
 
     def _tokens(self, reply: Reply, body: Mapping[str, Any]) -> tuple[int, int]:
-        """What the request and the reply took, estimated where the server does not say."""
+        """Return the tokens of request and reply; estimated if the server does not report them."""
         if reply.tokens is not None:
             return reply.tokens
         if not self._estimates:
             self._estimates = True
-            _log.warning("%s does not say how many tokens it takes: they are estimated", self.whom(body))
+            _log.warning("%s does not report tokens, so they are estimated", self.whom(body))
         return tokens_in(body), tokens_of(reply.text)
 
     def _said(self, error: Any) -> str:
-        """The endpoint's words, cut short."""
+        """Return the message of the endpoint, cut short."""
         said = str(error.body.get("message", error.body) if isinstance(error.body, Mapping) else error.body or "")
         return shorten(self._without_key.message(said)) if said else "no reason given"
 
 
 class _Free(Exception):
-    """A request that nobody can ask money for: it did not arrive, or got an error's status."""
+    """The request cost nothing: it did not arrive, or it got an error status."""
 
     def __init__(self, failure: Exception) -> None:
         super().__init__(str(failure))

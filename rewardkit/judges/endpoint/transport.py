@@ -1,8 +1,7 @@
-"""Transport: how requests of the ``openai`` client reach a server: ``httpx2.AsyncClient(transport=Guarded(10**6))``.
+"""The transport of the ``openai`` client: ``httpx2.AsyncClient(transport=Guarded(10**6, connections=64))``.
 
-aiohttp carries them, since the default transport's search for a free connection grows with their number. Whatever a
-server sends, no more than `most_bytes` of it are held: packed bodies are unpacked up to there. No redirect is followed
-and no proxy taken from the environment.
+It uses aiohttp, because the default transport becomes slow with many connections. At most `most_bytes` of an answer are
+read, counted after decompression. Redirects are not followed, and proxies in the environment are ignored.
 """
 
 from __future__ import annotations
@@ -16,11 +15,11 @@ import httpx2
 _PIECE = 1 << 16
 _OF_THE_CONNECTION = (b"host", b"content-length", b"connection", b"accept-encoding")
 _ANY_ZLIB = 47
-"""Window bits with which zlib finds out for itself whether it is given gzip or zlib."""
+"""Window bits with which zlib detects gzip or zlib by itself."""
 
 
 class TooLarge(Exception):
-    """A server sent more than an answer can be."""
+    """The answer of a server is larger than allowed."""
 
 
 class Guarded(httpx2.AsyncBaseTransport):
@@ -33,7 +32,7 @@ class Guarded(httpx2.AsyncBaseTransport):
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         content = await request.aread()
-        # Not items(): those look for an encoding that all names and values share, each time.
+        # Not items(), which searches for a common encoding each time.
         headers = {
             name.decode("latin-1"): value.decode("latin-1")
             for name, value in request.headers.raw
@@ -66,7 +65,7 @@ class Guarded(httpx2.AsyncBaseTransport):
         if self._session is None:
             self._session = aiohttp.ClientSession(
                 connector=aiohttp.TCPConnector(limit=self._connections),
-                timeout=aiohttp.ClientTimeout(total=None),  # who calls has a deadline
+                timeout=aiohttp.ClientTimeout(total=None),  # the caller has a deadline
                 auto_decompress=False,
                 trust_env=False,
                 cookie_jar=aiohttp.DummyCookieJar(),
@@ -76,7 +75,7 @@ class Guarded(httpx2.AsyncBaseTransport):
     async def _read(self, response: aiohttp.ClientResponse) -> bytes:
         packing = response.headers.get("content-encoding", "identity").strip().lower()
         if packing not in ("", "identity", "gzip", "x-gzip", "deflate"):
-            raise httpx2.DecodingError(f"the answer is packed with {packing[:40]!r}, which was not asked for")
+            raise httpx2.DecodingError(f"the answer is compressed with {packing[:40]!r}, which was not requested")
         unpack: Any = None if packing in ("", "identity") else zlib.decompressobj(_ANY_ZLIB)
         body = bytearray()
         async for piece in response.content.iter_chunked(_PIECE):
@@ -84,5 +83,5 @@ class Guarded(httpx2.AsyncBaseTransport):
             if len(body) > self._most:
                 raise TooLarge(f"the answer is larger than {self._most:,} bytes")
         if unpack is not None and not unpack.eof:
-            raise httpx2.DecodingError("the packed answer is cut short")
+            raise httpx2.DecodingError("the compressed answer is cut off")
         return bytes(body)

@@ -1,19 +1,18 @@
-"""What a text claims: of ``It cannot be A, so the answer is B.`` only ``answer is B`` is a claim.
+"""Find the option that a text claims: in ``It cannot be A, so the answer is B.`` only ``answer is B`` is a claim.
 
-Claims come in ranks, and the first rank that stands in a text decides:
+Claims have ranks, and the first rank that occurs in a text decides:
 
-1. said: ``the answer is B``;
-2. a line of its own, the first or the last: ``B``, ``(B) Mitochondria``;
-3. called right: ``B is correct``;
+1. stated: ``the answer is B``;
+2. on a separate line, the first or the last: ``B``, ``(B) Mitochondria``;
+3. called correct: ``B is correct``;
 4. picked: ``I choose B``, ``So B.``, ``It's B.``;
 5. pointed at, at the very end: ``Mitochondria (B)``, ``option B``.
 
-In an answer that is marked as one (a tag, a box) the line comes first and nothing is picked. Of several claims of a
-rank the last counts; it counts for nothing where its own sentence claims another option, where it offers one in the
-same breath (``B or C``), or where another one is picked behind it. What is denied, asked, supposed or said of other
-people is no claim.
+In a marked answer (a tag, a box) the line comes first and picks do not count. The last of several claims of a rank
+counts, but not if its sentence claims another option, if it is joined to one (``B or C``), or if another option is
+picked after it. Denials, questions, suppositions and reports about other people are not claims.
 
-Each pattern reads at most `_WINDOW` characters around one mention, so that the time is linear in the text.
+Each pattern reads at most `_WINDOW` characters around one mention, so the time is linear in the text.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from rewardkit.primitives.choices.options import Mention, Options
 _WINDOW = 160
 
 Rank = Callable[[int], bool]
-"""Whether a mention, by its number, is a claim of some kind."""
+"""A test of whether a mention, given by its number, is a claim of some kind."""
 
 
 def _any(*patterns: str, end: str = "") -> re.Pattern[str]:
@@ -41,7 +40,7 @@ _KIND = r"(?:the )?(?:option|choice|answer|letter|number)"
 _OPENING = r" ?[(\[]{0,2}\Z"
 _CLOSING = r"[)\]]{0,2}"
 
-# What leads up to an option.
+# Text before an option.
 
 _SAID = _any(
     r"\b(?:answer|choice|option|solution|response|result|description|one)s?"
@@ -82,7 +81,7 @@ _POINTED = _any(
 )
 _LINE_START = _any(r"(?:^|\n)(?:(?:option|choice|letter|answer) )?", end=_OPENING)
 
-# What follows an option.
+# Text after an option.
 
 _RIGHT = re.compile(
     rf"[)\]]?(?:[).:]? [^.,;:!?\n]{{1,60}}?)?? {_BE}(?: {_ADVERB}| also)? (?:(?:the )?(?:only |single |most )?"
@@ -109,7 +108,7 @@ _PREDICATE = re.compile(
     re.IGNORECASE,
 )
 
-# What a clause says before its claim, to take it back.
+# Words before a claim in its clause that withdraw it.
 
 _CLAUSE = _any(r"[.!?;\n—]|, ", r"\b(?:but|so|therefore|thus|hence|however|because|since|and|then)\b")
 _DENIED = _any(
@@ -122,11 +121,11 @@ _DENIED = _any(
     r"(?<!the )\b(?:many|most|some|they)(?: \w{1,20}){0,2} ?\Z",
 )
 
-# What joins two options in one breath, and what sets them apart.
+# Words that join two options, and words that separate them.
 
 _JOIN_WORD = _any(
     r"\b(?:or|and|xor|plus|vs|versus|also|alternatively|maybe|perhaps|possibly|either|then|oder|und|ou|et|o|y|или|и)\b",
-    "[或和と또는]",
+    "或|和|と|또는",
 )
 _JOINED = _any(r"[\s()\[\],;:./|&+~\-–—]", _JOIN_WORD.pattern, r"\b(?:option|choice|letter)\b", end="+")
 _OR_BEFORE = _any(_JOIN_WORD.pattern, r"\bnor\b", "[/&+]")
@@ -139,9 +138,9 @@ _NEW_SENTENCE = _any(r"[.!?](?:\s|\Z)|\n", r"\b(?:so|thus|therefore|hence|actual
 
 
 def chosen(options: Options, text: str, *, marked: bool) -> str | None:
-    """The option that `text` chooses; None where it chooses none, or more than one.
+    """Return the option that `text` chooses; None if it chooses none, or more than one.
 
-    A marked answer has to be the choice itself; otherwise it may stand in an explanation.
+    A marked answer must be the choice itself; otherwise the choice may be anywhere in an explanation.
     """
     plain = options.plain(text)
     name = options.named(" ".join(text.split())) or options.named(plain)
@@ -151,7 +150,7 @@ def chosen(options: Options, text: str, *, marked: bool) -> str | None:
 
 @dataclass(frozen=True)
 class _Statement:
-    """A plain text and the options it speaks of, in order."""
+    """A plain text and its mentions of options, in order."""
 
     text: str
     mentions: tuple[Mention, ...]
@@ -166,7 +165,7 @@ class _Statement:
         return None
 
     def _picked_later(self, number: int) -> bool:
-        """Whether another option is picked behind a claim, which then was not the last word."""
+        """Return whether another option is picked after the claim, which withdraws it."""
         name, later = self.mentions[number].name, range(number + 1, len(self.mentions))
         return any(self.mentions[other].name != name and self._picked(other) for other in later)
 
@@ -186,7 +185,7 @@ class _Statement:
     # the ranks
 
     def _said(self, number: int) -> bool:
-        return self._stands(number, _SAID) and not self._predicated(number)
+        return self._follows(number, _SAID) and not self._predicated(number)
 
     def _right(self, number: int) -> bool:
         mention = self.mentions[number]
@@ -200,21 +199,21 @@ class _Statement:
 
     def _picked(self, number: int) -> bool:
         mention = self.mentions[number]
-        if self._stands(number, _PICKED):
+        if self._follows(number, _PICKED):
             return not self._predicated(number)
         if not _STOPS.match(self.text, mention.end):
             return False
-        return self._stands(number, _CONCLUDED) or (len(mention.name) > 1 and self._stands(number, _JUDGED))
+        return self._follows(number, _CONCLUDED) or (len(mention.name) > 1 and self._follows(number, _JUDGED))
 
     def _pointed(self, number: int) -> bool:
         mention = self.mentions[number]
         over = _OVER.match(self.text, mention.end)
-        return bool(over and over.end() == len(self.text) and self._stands(number, _POINTED))
+        return bool(over and over.end() == len(self.text) and self._follows(number, _POINTED))
 
     @cached_property
     def _lines(self) -> frozenset[int]:
-        """Mentions that are the first or the last line, alone or as its label; none where other lines are such too."""
-        starting = [number for number in range(len(self.mentions)) if self._stands(number, _LINE_START)]
+        """Mentions that are the first or last line, alone or as its label; none if another option has such a line."""
+        starting = [number for number in range(len(self.mentions)) if self._follows(number, _LINE_START)]
         alone = [number for number in starting if _OVER.match(self.text, self.mentions[number].end)]
         labels = [number for number in starting if _LABELS.match(self.text, self.mentions[number].end)]
         first, last = self.text.find("\n"), self.text.rfind("\n")
@@ -226,10 +225,10 @@ class _Statement:
                 return frozenset(edges if one else ())
         return frozenset()
 
-    # what stands around a mention
+    # the text around a mention
 
-    def _stands(self, number: int, lead: re.Pattern[str]) -> bool:
-        """Whether `lead` stands before it, and it is neither denied nor asked."""
+    def _follows(self, number: int, lead: re.Pattern[str]) -> bool:
+        """Return whether `lead` precedes the mention, which is neither denied nor questioned."""
         mention = self.mentions[number]
         start = max(0, mention.start - _WINDOW)
         window = self.text[start : mention.start]
@@ -239,7 +238,7 @@ class _Statement:
         return not _DENIED.search(self._clause(start + found.start()))
 
     def _clause(self, end: int) -> str:
-        """What the clause that leads up to `end` has said so far."""
+        """Return the clause before `end`."""
         window = self.text[max(0, end - _WINDOW) : end]
         boundary = 0
         for match in _CLAUSE.finditer(window):
@@ -252,7 +251,7 @@ class _Statement:
     def _starts_before(self, number: int, end: int) -> bool:
         return number < len(self.mentions) and self.mentions[number].start < end
 
-    # whether another option is offered in the same breath
+    # other options joined to a claim
 
     def _hedged(self, number: int) -> bool:
         name = self.mentions[number].name
@@ -265,7 +264,7 @@ class _Statement:
         return (others and not self._predicated(end)) or self._lists_another(number)
 
     def _joined(self, number: int, word: re.Pattern[str] | None = None) -> bool:
-        """Whether nothing but a joint stands between this mention and the next; a line break needs a word for it."""
+        """Return whether only a join is between this mention and the next; across lines it must be a word."""
         between = self.text[self.mentions[number].end : self.mentions[number + 1].start]
         if len(between) > _WINDOW or not _JOINED.fullmatch(between):
             return False
@@ -274,7 +273,7 @@ class _Statement:
         return "\n" not in between or bool(_JOIN_WORD.search(between))
 
     def _lists_another(self, number: int) -> bool:
-        """Whether its sentence goes on with ``or C) ...``."""
+        """Return whether its sentence continues with ``or C) ...``."""
         name, end = self.mentions[number].name, self.mentions[number].end
         for follower in range(number + 1, len(self.mentions)):
             mention = self.mentions[follower]

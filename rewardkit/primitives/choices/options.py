@@ -1,7 +1,7 @@
-r"""Where a text speaks of an option: ``$\text{(B)}$, not A`` is read as ``(B), not A``, with two mentions.
+r"""Find mentions of options in a text: ``$\text{(B)}$, not A`` is read as ``(B), not A``, with two mentions.
 
-Marks that only dress an option up (Markdown, LaTeX, quotes, full-width punctuation) are taken off first, so that
-every rule about claims can be written for plain text.
+Formatting (Markdown, LaTeX, quotes, full-width punctuation) is removed first, so that every rule about claims can be
+written for plain text.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from functools import cached_property
 from itertools import islice
 
 MAX_CHARACTERS = 20_000
-"""Of the end of an answer that are read: a choice is short, and stands at the end of what explains it."""
+"""How many characters at the end of an answer are read: a choice is short and follows its explanation."""
 
 MOST_OPTIONS = 100
-"""Each is looked for everywhere in the text."""
+"""The limit of options: each is searched for in the whole text."""
 
 MOST_MENTIONS = 1_000
-"""A text that speaks of options more often than that explains nothing and chooses none."""
+"""A text with more mentions of options than this explains nothing and chooses none."""
 
 _WIDE = str.maketrans(
     {"（": "(", "）": ")", "：": ":", "，": ",", "、": ",", "；": ";", "。": ". ", "！": "!", "？": "?"}
@@ -30,14 +30,14 @@ _FRAME = re.compile(r"(?<!\w)['_]{1,3}|['_]{1,3}(?!\w)")
 _LINE_MARK = re.compile(r"^(?:[#>\u2022]{1,6} ?|[-+] )")
 
 _UNSPACED = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3"
-"""Letters of scripts that put no space between words: ``答案是B`` speaks of B."""
+"""Letters of scripts without spaces between words: ``答案是B`` mentions B."""
 
 _LETTER = rf"[^\W{_UNSPACED}]"
 _RUNS_ON = re.compile(
     r"'\w| (?!(?:because|since|as|for|due|given|is|isn't|was|are|and|or|not|rather|instead|over|but|plus|so|while|if|"
     r"which|also|cannot|can't|would|alternatively)\b)[a-z]"
 )
-"""Behind A, I or No: it is a word of its sentence, as in "A dog" and "I think"."""
+"""After A, I or No: it is an ordinary word, as in "A dog" and "I think"."""
 
 _ENDS = re.compile(r"[).,:;!\]]|\s|\Z")
 _WORDS = {"a", "i", "no"}
@@ -70,11 +70,11 @@ class Options:
 
     @cached_property
     def _kept(self) -> frozenset[str]:
-        """Characters that belong to names, and are no dress."""
+        """Characters that belong to names and are not formatting."""
         return frozenset("".join(self.names))
 
     def plain(self, text: str) -> str:
-        """The end of `text` without dress: lines without margin, empty lines gone."""
+        """Return the end of `text` without formatting, margins and empty lines."""
         text = text[-MAX_CHARACTERS:]
         if "\\" not in self._kept:
             text = _LATEX.sub("", text)
@@ -86,13 +86,13 @@ class Options:
         return "\n".join(filter(None, lines))
 
     def named(self, text: str) -> str | None:
-        """The option whose name `text` is, whatever its case."""
+        """Return the option with the name `text`, in any case."""
         if text in self.names:
             return text
         return next((name for name in self.names if name.casefold() == text.casefold()), None)
 
     def mentions(self, plain: str) -> list[Mention] | None:
-        """Where `plain` speaks of an option, in order; None where it does so without end."""
+        """Return the mentions of options in `plain`, in order; None if there are too many."""
         found = list(islice(self._pattern.finditer(plain), MOST_MENTIONS + 1))
         if len(found) > MOST_MENTIONS:
             return None
@@ -111,7 +111,7 @@ class Options:
 
 
 def _bounded(name: str) -> str:
-    """A group that finds `name` where it is no part of a longer word or number."""
+    """Return a group that matches `name` unless it is part of a longer word or number."""
     before = rf"(?<!{_LETTER})" if re.match(_LETTER, name[0]) else ""
     after = rf"(?!{_LETTER})(?!-[a-z]{{2}})" if re.match(_LETTER, name[-1]) else ""
     if name[0].isdigit():

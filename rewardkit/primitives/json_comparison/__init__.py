@@ -1,1 +1,1 @@
-"""The engine behind ``rk.json_match``: what a document is made of, which items pair, how much of the gold is met."""
+"""The engine of ``rk.json_match``: the leaves of a document, the pairing of items, and the credit of an answer."""

@@ -1,24 +1,23 @@
-"""How much of a gold document an answer meets, and what is wrong with the rest.
+"""Compute how much of a gold document an answer matches, and describe the differences.
 
-Against the gold ``{"sku": "a-7", "qty": 31, "color": "red"}`` the answer ``{"sku": "a-7", "qty": 30}`` earns 1/3:
+If the gold is ``{"sku": "a-7", "qty": 31, "color": "red"}``, the answer ``{"sku": "a-7", "qty": 30}`` scores 1/3:
 ``qty: 30 is not 31; color: missing``.
 
 Leaves are texts, numbers, true, false, null, and empty objects and arrays; null, "", {} and [] are *blank*. With
 
-- *right*: the leaves of the gold that are not blank and that the answer has in their place;
-- *blanks*: its blank leaves that the answer has in their place;
-- *leaves*: all leaves of the gold;
-- *extra*: by how many leaves the answer exceeds the gold at each path, positions in arrays aside, summed up,
+- *right*: the number of gold leaves that are not blank and that the answer has in the same place;
+- *blanks*: the number of blank gold leaves that the answer has in the same place;
+- *leaves*: the number of all gold leaves;
+- *extra*: the number of leaves by which the answer exceeds the gold at each path (ignoring array positions), summed up,
 
-the credit is ``right / (leaves - blanks + extra)``; and 1 where everything is right and nothing is extra, even if
-all of the gold is blank. So a wrong leaf earns what a missing one does; one that nobody asked for costs; and to leave
-blank what is blank in the gold earns nothing by itself, while to fill it costs.
+the credit is ``right / (leaves - blanks + extra)``; it is 1 if everything is right and nothing is extra, even if all of
+the gold is blank. So a wrong leaf earns what a missing one does, and an unrequested one costs; leaving blank what is
+blank in the gold earns nothing by itself, while filling it costs.
 
-"In their place" is under the same keys, and in arrays in the item that the item of the gold is paired with: the pairs
+"In the same place" means under the same keys and, in arrays, in the item that is paired with the gold item; the pairs
 are those that make the most of the gold right. No item is in two pairs, so a repetition earns nothing, and *extra* does
-not depend on the pairs. Hence mending one leaf never lowers the credit: *right* grows by one, and *extra* by one at
-most (where it was missing here, but its path too frequent elsewhere). Breaking one never raises it, nor does an extra
-leaf.
+not depend on the pairs. Hence fixing one leaf never lowers the credit: *right* grows by one, and *extra* by at most one
+(if the leaf was missing here but its path is too frequent elsewhere). Breaking a leaf or adding one never raises it.
 """
 
 from __future__ import annotations
@@ -35,10 +34,10 @@ from rewardkit.primitives.json_comparison.document import LEAF, Document, Part, 
 from rewardkit.primitives.json_comparison.pairs import Pairs, assigned, near
 
 COMPARISONS = 100_000
-"""Beyond so many, the items of arrays count as a whole: what is not equal is not compared part by part."""
+"""With more comparisons, array items count as a whole: unequal items are not compared part by part."""
 
 _EXACT = Context(prec=1_000)
-"""More digits than the difference of any two numbers has that a document may hold."""
+"""More digits than the difference of any two numbers in a document can have."""
 
 _CONTAINERS = ("{}", "[]")
 
@@ -46,7 +45,7 @@ _CONTAINERS = ("{}", "[]")
 @final
 @dataclass(frozen=True)
 class Matching:
-    """What counts as equal, and how the items of arrays are paired.
+    """The rules for equality and for pairing the items of arrays.
 
     `keys`: objects in arrays are paired only if they agree in the first of these keys that they have.
     """
@@ -62,11 +61,11 @@ class Matching:
         return bool(self.tolerance or self.relative)
 
     def margin(self, gold: Decimal) -> Decimal:
-        """How far from `gold` a number may be."""
+        """Return how far from `gold` a number may be."""
         return max(self.tolerance, _EXACT.multiply(self.relative, abs(gold)))
 
     def close(self, gold: Any, found: Any) -> bool:
-        """Whether two numbers are within the tolerance of each other."""
+        """Return whether two numbers are within the tolerance of each other."""
         if not self.tolerant or not _is_number(gold) or not _is_number(found):
             return False
         wanted = _decimal(gold)
@@ -76,7 +75,7 @@ class Matching:
 @final
 @dataclass(frozen=True, eq=False)
 class GoldDocument:
-    """A gold JSON value, taken apart when an answer differs from it."""
+    """A gold JSON value, split into parts only when an answer differs from it."""
 
     value: Any
     rules: Rules
@@ -91,8 +90,8 @@ class GoldDocument:
 
 
 def credit(gold: GoldDocument, answer: Any, matching: Matching, comparisons: int = COMPARISONS) -> tuple[float, str]:
-    """(credit from 0.0 to 1.0, note) of a parsed JSON value; the note is empty exactly at 1.0."""
-    if _canonical(answer) == gold.text:  # the usual case of a good answer, at the speed of C
+    """Return (credit from 0.0 to 1.0, note) for a parsed JSON value; the note is empty exactly at 1.0."""
+    if _canonical(answer) == gold.text:  # the usual case of a correct answer, fast
         return 1.0, ""
     wanted = gold.document
     found = Document.of(answer, matching.rules, gold=wanted, extra=matching.extra)
@@ -119,7 +118,7 @@ def _canonical(value: Any) -> str:
 
 
 class _TooMany(Exception):
-    """More comparisons than are made part by part."""
+    """More comparisons than the limit."""
 
 
 @final
@@ -127,8 +126,7 @@ class _TooMany(Exception):
 class _Comparison:
     """One comparison of an answer with its gold.
 
-    How many comparisons it takes does not depend on the order of any array, so neither does what is given up when
-    they are too many.
+    The number of comparisons does not depend on the order of any array, so neither does the effect of the limit.
     """
 
     matching: Matching
@@ -138,7 +136,7 @@ class _Comparison:
     arrays: dict[tuple[int, int], tuple[int, Pairs]] = field(default_factory=dict)
 
     def worth(self, gold: Part, found: Part) -> int:
-        """What the leaves of `gold` are worth that `found` has in their place."""
+        """Return the worth of the leaves of `gold` that `found` has in the same place."""
         self._spend(1)
         if gold.number == found.number:
             return gold.worth
@@ -174,7 +172,7 @@ class _Comparison:
         return pairs
 
     def _kind(self, part: Part) -> object:
-        """Only items of one kind are paired; leaves are of one kind if they are equal."""
+        """Return the kind of an item: only items of one kind are paired, and leaves are of one kind if equal."""
         if isinstance(part.value, dict) and part.value:
             key = next((key for key in self.matching.keys if key in part.value), None)
             return "{}" if key is None else (key, part.value[key].number)
@@ -184,7 +182,7 @@ class _Comparison:
 
     def _paired_containers(self, gold: list[Part], found: list[Part], rows: list[int], columns: list[int]) -> Pairs:
         pairs: Pairs = []
-        # Without a tolerance it is never better to pair equal items otherwise: they are as near to all others.
+        # Without a tolerance, pairing equal items is always optimal: they are equally close to all others.
         if self.whole or not self.matching.tolerant:
             for same in _grouped(gold, found, rows, columns, _number).values():
                 pairs += zip(*same, strict=False)
@@ -207,7 +205,7 @@ class _Comparison:
         return [(rows[row], columns[column]) for row, column in pairs]
 
     def explain(self, gold: Part, found: Part, path: Path, violations: Violations) -> None:
-        """Collects what is wrong, along the pairs that `worth` has found."""
+        """Collect the violations along the pairs that `worth` has found."""
         wanted, given = gold.value, found.value
         if gold.number == found.number:
             return
@@ -238,7 +236,7 @@ class _Comparison:
 def _grouped(
     gold: list[Part], found: list[Part], rows: Iterable[int], columns: Iterable[int], kind: Callable[[Part], object]
 ) -> dict[object, tuple[list[int], list[int]]]:
-    """The positions of items by their kind, where both sides have it."""
+    """Return the positions of items by kind, for the kinds that both sides have."""
     groups: dict[object, tuple[list[int], list[int]]] = {}
     for row in rows:
         groups.setdefault(kind(gold[row]), ([], []))[0].append(row)

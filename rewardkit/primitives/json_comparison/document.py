@@ -1,7 +1,7 @@
-"""A JSON document taken apart: every value with a number that equal values share, and its leaves by path.
+"""A JSON document in parts: a number for every value, shared by equal values, and the leaves by path.
 
-In ``{"lines": [{"sku": "a"}, {"sku": "b"}], "note": null}`` two leaves stand at ``lines[].sku`` and one at ``note``:
-positions are no part of a path, so that documents whose arrays are in another order still have the same leaves.
+In ``{"lines": [{"sku": "a"}, {"sku": "b"}], "note": null}`` two leaves have the path ``lines[].sku`` and one ``note``.
+Paths have no positions, so documents whose arrays are in a different order have the same leaves.
 A leaf is a text, a number, true, false, null, or an empty object or array.
 """
 
@@ -19,7 +19,7 @@ Steps = tuple[str | None, ...]
 """A path without positions: ``lines[].sku`` is ``("lines", None, "sku")``."""
 
 LEAF: Final = 1 << 20
-"""What a leaf is worth. A blank one (null, "", {} or []) is worth 1: no number of blanks weighs as much as a leaf."""
+"""The worth of a leaf. A blank one (null, "", {} or []) is worth 1: no number of blanks outweighs a leaf."""
 
 _BLANK: tuple[Any, ...] = (None, "", {}, [])
 _STEP = re.compile(r"\.?([^.\[\]]+)|(\[\])")
@@ -32,8 +32,8 @@ class Part:
 
     Attributes:
         value: a leaf, or a dict or list of parts.
-        number: equal exactly for equal values of one document, or of an answer and its gold.
-        worth: of all its leaves.
+        number: the same exactly for equal values of one document, or of an answer and its gold.
+        worth: the worth of all its leaves.
     """
 
     value: Any
@@ -44,7 +44,7 @@ class Part:
 @final
 @dataclass(frozen=True)
 class Rules:
-    """When two values are equal, and which paths are not looked at."""
+    """When two values are equal, and which paths are ignored."""
 
     ignore: frozenset[Steps]
     ignore_case: bool
@@ -54,7 +54,7 @@ class Rules:
 @final
 @dataclass(slots=True, eq=False)
 class Document:
-    """A JSON value as parts; made by ``Document.of``."""
+    """A JSON value in parts; made by ``Document.of``."""
 
     rules: Rules
     numbers: dict[object, int]
@@ -64,9 +64,9 @@ class Document:
 
     @classmethod
     def of(cls, value: Any, rules: Rules, *, gold: Document | None = None, extra: bool = True) -> Document:
-        """`value` as parts; an answer's, numbered together with those of its `gold`.
+        """Split `value` into parts; those of an answer are numbered together with those of its `gold`.
 
-        `extra`: keep the keys that stand nowhere in the gold.
+        `extra`: keep the keys that the gold never has at their path.
         """
         known = None if extra or gold is None else gold.paths()
         made = cls(rules, dict(gold.numbers) if gold else {}, known)
@@ -102,22 +102,22 @@ class Document:
 
 
 def _word(leaf: Any) -> str:
-    """A leaf as text, the same for 1 and 1.0. Text, because its hashes cannot be foreseen as those of numbers can."""
+    """Return a leaf as text, the same for 1 and 1.0. As text, because the hashes of numbers can be predicted."""
     if isinstance(leaf, float) and leaf.is_integer():
         return repr(int(leaf))
     return repr(leaf)
 
 
 def steps_of(path: Any) -> Steps:
-    """The steps of a path as it is written: ``steps_of("lines[].sku") == ("lines", None, "sku")``.
+    """Parse a path: ``steps_of("lines[].sku") == ("lines", None, "sku")``.
 
     Raises:
-        RewardDefinitionError: it is no such path.
+        RewardDefinitionError: `path` is not such a path.
     """
     found = list(_STEP.finditer(path)) if isinstance(path, str) else []
     if not found or "".join(match.group() for match in found) != path or path.startswith("."):
         raise RewardDefinitionError(
-            f"json_match: ignore takes paths such as 'note' or 'lines[].sku', got {shorten(path)}; a key with a dot or "
-            "a bracket in it cannot be named"
+            f"json_match: ignore must be paths such as 'note' or 'lines[].sku', got {shorten(path)}; keys that contain "
+            "a dot or a bracket are not supported"
         )
     return tuple(match[1] for match in found)

@@ -1,4 +1,4 @@
-"""Pairing: which items of two arrays belong together, so that as much as possible matches.
+"""Pair the items of two arrays so that as much as possible matches.
 
 ``assigned([[1, 5], [2, 9]])`` is ``[(0, 0), (1, 1)]``: worth 10 together, more than any other pairing.
 """
@@ -15,20 +15,20 @@ _FREE = -1
 
 
 def assigned(worths: list[list[int]]) -> Pairs:
-    """The pairs (row, column), each row and column in one at most, whose worths have the largest sum.
+    """Return the pairs (row, column) with the largest sum of worths; each row and column is in at most one pair.
 
-    ``worths`` is a full matrix (rows, columns) of values from 0 up. The Hungarian method by shortest augmenting paths
-    (Kuhn 1955; Jonker and Volgenant 1987): time grows with ``min(rows, columns) ** 2 * max(rows, columns)``.
+    ``worths`` is a full matrix (rows, columns) of values from 0 up. Uses the Hungarian method with shortest augmenting
+    paths (Kuhn 1955; Jonker and Volgenant 1987) in time ``min(rows, columns) ** 2 * max(rows, columns)``.
     """
     if len(worths) > len(worths[0]):
         return [(row, column) for column, row in assigned([list(column) for column in zip(*worths, strict=True)])]
     rows, columns = len(worths), len(worths[0])
     row_prices, column_prices = [0] * rows, [0] * (columns + 1)
-    # The last column stands for none: it holds the row that is being placed.
+    # The last column is a placeholder: it holds the row that is being placed.
     row_of = [_FREE] * (columns + 1)
     for new in range(rows):
         row_of[columns], column = new, columns
-        slack: dict[int, tuple[int, int]] = {}  # column not reached yet -> (what it costs to get there, from where)
+        slack: dict[int, tuple[int, int]] = {}  # column not reached yet -> (cost of reaching it, from which column)
         reached = [columns]
         before: dict[int, int] = {}
         unreached = set(range(columns))
@@ -55,10 +55,10 @@ def assigned(worths: list[list[int]]) -> Pairs:
 
 
 def near(ranges: Iterable[tuple[Decimal, Decimal]], numbers: Iterable[Decimal]) -> Pairs:
-    """As many pairs (range, number) as possible with the number in its (lowest, highest), by position.
+    """Return as many pairs (range, number) as possible, by position, with the number in its (lowest, highest).
 
-    From the lowest number up, each takes of the ranges that it lies in the one that ends first: no other choice
-    leaves more to those that follow.
+    From the lowest number up, each takes the range that ends first among those that contain it: no other choice
+    leaves more to the numbers that follow.
     """
     coming = sorted(((low, high, position) for position, (low, high) in enumerate(ranges)), reverse=True)
     begun: list[tuple[Decimal, int]] = []

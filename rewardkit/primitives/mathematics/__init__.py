@@ -1,1 +1,1 @@
-"""The engine behind ``rk.math_equal``: reading answers, comparing numbers at a glance, and the rest in a worker."""
+"""The engine of ``rk.math_equal``: reads answers and compares simple ones; leaves the rest to a worker process."""

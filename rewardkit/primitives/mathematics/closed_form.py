@@ -1,8 +1,8 @@
 r"""Formulas without functions, compared exactly: ``\frac{1}{\sqrt{3}}`` is ``\frac{\sqrt{3}}{3}``.
 
 A formula is a quotient of two polynomials with rational coefficients. Its letters are variables, ``\pi``, ``e``, and
-one for the root of each prime and of -1, of which the square is known. That is a field, in which a/b = c/d exactly
-where ad = cb. What does not fit (functions, roots of sums, powers with variables) is left to computer algebra.
+one letter for the root of each prime and of -1, whose square is known. These form a field, in which a/b = c/d exactly
+if ad = cb. Everything else (functions, roots of sums, powers with variables) is left to computer algebra.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from fractions import Fraction
 
-# Together they keep the worst formula at some ten thousand products of terms.
+# Together these limit the worst formula to about ten thousand products of terms.
 MAX_CHARACTERS = 200
 MAX_DEPTH = 16
 MAX_TERMS = 24
@@ -20,7 +20,7 @@ MAX_POWER = 20
 MAX_RADICAND = 1_000_000
 
 Monomial = tuple[tuple[str, int], ...]
-"""Letters with their powers, in order; a letter that starts with a root sign is the root of the number behind it."""
+"""Letters with their powers, in order; a letter that starts with a root sign is the root of the number after it."""
 
 
 Polynomial = dict[Monomial, Fraction]
@@ -35,12 +35,12 @@ _ONE: Polynomial = {(): Fraction(1)}
 
 
 class _Outside(Exception):
-    """No such formula, or one that is too large."""
+    """Not a formula of this kind, or one that is too large."""
 
 
 @dataclass(frozen=True)
 class Formula:
-    """A quotient of polynomials, and how many operations between rational numbers its writing left to be done."""
+    """A quotient of polynomials, and how many operations between rational numbers its notation leaves to be done."""
 
     above: Polynomial
     below: Polynomial
@@ -59,7 +59,7 @@ class Formula:
 
 
 def formula(cleaned: str) -> Formula | None:
-    """The formula that a cleaned text is, or None where it is none of these."""
+    """Parse a cleaned text as a formula; None if it is not one of these."""
     bare = _COMMAND.sub(" ", cleaned)
     if len(cleaned) > MAX_CHARACTERS or _WORD.search(bare):
         return None
@@ -70,7 +70,7 @@ def formula(cleaned: str) -> Formula | None:
 
 
 def same(one: Formula, other: Formula) -> bool | None:
-    """Whether two formulas are equal; None where finding out takes too much."""
+    """Return whether two formulas are equal; None if that would take too long."""
     try:
         return one == other
     except _Outside:
@@ -78,7 +78,7 @@ def same(one: Formula, other: Formula) -> bool | None:
 
 
 def difference(one: Formula, other: Formula) -> Formula | None:
-    """The first formula minus the second; None where that takes too much."""
+    """Return the first formula minus the second; None if that would take too long."""
     try:
         return _plus(one, other, Fraction(-1))
     except _Outside:
@@ -86,7 +86,7 @@ def difference(one: Formula, other: Formula) -> Formula | None:
 
 
 def ratio(one: Formula, other: Formula) -> Fraction | None:
-    """The rational number that one numerator is the other multiplied by, if there is one."""
+    """Return the rational number by which one numerator is a multiple of the other, if there is one."""
     if not one.above or one.above.keys() != other.above.keys():
         return None
     ratios = {coefficient / other.above[monomial] for monomial, coefficient in one.above.items()}
@@ -94,14 +94,14 @@ def ratio(one: Formula, other: Formula) -> Fraction | None:
 
 
 def degree(value: Formula) -> int:
-    """The degree of the numerator; 0 where its coefficients are not rational."""
+    """Return the degree of the numerator; 0 if its coefficients are not rational."""
     if not all(_is_variable(letter) for monomial in value.above for letter, _ in monomial):
         return 0
     return max((sum(power for _, power in monomial) for monomial in value.above), default=0)
 
 
 def bound(positive: Formula) -> tuple[str, Formula, bool] | None:
-    """Where a formula of first degree in one variable is positive: the variable, its bound, whether it lies above."""
+    """Solve formula > 0 for a formula linear in one variable: the variable, its bound, whether it lies above it."""
     variables = [(monomial, letter) for monomial in positive.above for letter, _ in monomial if _is_variable(letter)]
     if len(variables) != 1 or not positive.is_polynomial:
         return None
@@ -132,7 +132,7 @@ def _tokens(text: str) -> list[str]:
 
 
 class _Reader:
-    """Reads tokens from left to right: sums of products of powers."""
+    """Parse tokens from left to right: sums of products of powers."""
 
     def __init__(self, tokens: list[str]) -> None:
         self._tokens = tokens
@@ -190,7 +190,7 @@ class _Reader:
             elif token in ("+", "-", ")", "}"):
                 break
             else:
-                # 1/2x has two readings, 2 1/2 is a mixed number, x2 and 2 3 are nothing.
+                # 1/2x is ambiguous, 2 1/2 is a mixed number, x2 and 2 3 are invalid.
                 if divisors or token[0].isdigit() or token[0] == "." or (token == "\\frac" and previous[0].isdigit()):
                     raise _Outside
                 if token == "(" and previous in _FUNCTIONS:
@@ -253,7 +253,7 @@ class _Reader:
         return self._letter(token)
 
     def _letter(self, token: str) -> Formula:
-        name = token  # R and r are two variables
+        name = token  # R and r are different variables
         if self._next() == "_":
             self._take()
             self._skip("{")
@@ -279,7 +279,7 @@ class _Reader:
 
 
 def infinity(sign: int) -> Formula:
-    """An infinite end of an interval: a letter, which no formula has."""
+    """Return an infinite end of an interval: a letter that no formula contains."""
     return Formula({(("∞", 1),): Fraction(sign)}, _ONE)
 
 
@@ -340,7 +340,7 @@ def _times(one: Polynomial, other: Polynomial) -> Polynomial:
 
 
 def _product_of(left: Monomial, right: Monomial) -> tuple[int, Monomial]:
-    """The product of two monomials: a number, from the squares of roots, and a monomial."""
+    """Return the product of two monomials: a number (from squares of roots) and a monomial."""
     factor = 1
     powers = dict(left)
     for letter, power in right:
@@ -352,7 +352,7 @@ def _product_of(left: Monomial, right: Monomial) -> tuple[int, Monomial]:
 
 
 def _square_free(number: int) -> tuple[int, list[int]]:
-    """A root as ``whole`` times the roots of ``primes``: 12 gives (2, [3]), -1 gives (1, [-1])."""
+    """Return a root as ``whole`` times the roots of ``primes``: 12 gives (2, [3]), -1 gives (1, [-1])."""
     if abs(number) > MAX_RADICAND:
         raise _Outside
     whole, primes = 1, [-1] if number < 0 else []

@@ -1,6 +1,6 @@
-r"""Computer algebra, for a worker process alone: whether ``\sqrt{12}`` is ``2\sqrt{3}``, by math-verify.
+r"""Computer algebra, for worker processes only: whether ``\sqrt{12}`` is ``2\sqrt{3}``, by math-verify.
 
-Only the worker imports this module (see `in_worker`): it loads sympy, and what it calls may hang or blow up.
+Only the worker imports this module (see `workers`): it loads sympy, and the functions it calls may hang or crash.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from math_verify.grader import is_relation, should_treat_as_complex
 logging.getLogger("math_verify").setLevel(logging.CRITICAL)
 warnings.simplefilter("ignore")
 
-# Units are split off before, by a table: math-verify would take the "h" off "2 \pi r h".
+# Units are split off first, by a table: math-verify would remove the "h" from "2 \pi r h".
 _NORMALIZATION = NormalizationConfig(
     basic_latex=True, units=False, malformed_operators=True, nits=False, boxed="none", equations=False
 )
@@ -29,7 +29,7 @@ _DIGITS = 50
 
 
 def check(gold: str) -> str:
-    """Why a gold answer cannot be read or worked out, or ""."""
+    """Return why a gold answer cannot be read or evaluated, or ""."""
     try:
         expected = _gold(gold)
     except Exception:
@@ -40,11 +40,11 @@ def check(gold: str) -> str:
 
 
 def compare(gold: str, sides: tuple[str, ...], *, evaluated: bool) -> str:
-    """Why some of the answer's sides are not the gold answer, or "".
+    """Return why one of the answer's sides does not equal the gold answer, or "".
 
     Args:
-        sides: what the answer says to be equal; the last of them is the answer.
-        evaluated: whether that must not leave more arithmetic to be done than the gold answer.
+        sides: the expressions that the answer states to be equal; the last one is the answer.
+        evaluated: require that the last one leaves no more arithmetic to be done than the gold answer.
     """
     expected = _gold(gold)
     for side in sides:
@@ -53,7 +53,7 @@ def compare(gold: str, sides: tuple[str, ...], *, evaluated: bool) -> str:
         except Exception:
             return "cannot be read as mathematics"
         if evaluated and side is sides[-1] and _arithmetic(found) > _arithmetic(expected):
-            return "is left to be worked out"
+            return "still has to be evaluated"
         if not _equal(expected, found):
             return "is not equal"
     return ""
@@ -64,7 +64,7 @@ def _equal(expected: Any, found: Any) -> bool:
         return False  # two equations without solutions would have the same ones
     if _differ_somewhere(expected, found):
         return False
-    # Precise enough that no rounding, and no tiny term, makes unequal numbers equal.
+    # Precise enough that neither rounding nor a tiny term makes unequal numbers equal.
     return bool(
         verify(
             expected,
@@ -78,7 +78,7 @@ def _equal(expected: Any, found: Any) -> bool:
 
 
 def _differ_somewhere(expected: Any, found: Any) -> bool:
-    """Whether two formulas differ clearly at one point: soon known, where simplifying their difference takes long."""
+    """Return whether two formulas clearly differ at one point: fast, where simplifying their difference is slow."""
     if not (isinstance(expected, sympy.Expr) and isinstance(found, sympy.Expr)):
         return False
     if expected.is_Symbol or found.is_Symbol:
@@ -94,7 +94,7 @@ def _differ_somewhere(expected: Any, found: Any) -> bool:
 
 @lru_cache(maxsize=1024)
 def _gold(text: str) -> Any:
-    """The same gold answer comes with every generation of its prompt."""
+    """Parse a gold answer, cached: the same one comes with every generation of its prompt."""
     return _parsed(text)
 
 
@@ -116,14 +116,14 @@ def _elements(parsed: Any) -> tuple[Any, ...]:
 
 
 def _as_fraction(decimal: re.Match[str]) -> str:
-    """``0.25`` as an exact fraction: sympy's floats would be compared after rounding."""
+    """Return ``0.25`` as an exact fraction: sympy would round floats before comparing them."""
     whole, after, power = decimal.groups()
     fraction = f"\\frac{{{int(whole + after)}}}{{{10 ** len(after)}}}"
     return f"({fraction}){power}" if power else fraction
 
 
 def _arithmetic(tree: Any) -> int:
-    """How many operations between rational numbers a parsed expression leaves to be done: 2 in ``(2 + 3 + 4) x``."""
+    """Count the operations between rational numbers that an expression leaves to be done: 2 in ``(2 + 3 + 4) x``."""
     if isinstance(tree, sympy.MatrixBase):
         return sum(map(_arithmetic, tree.flat()))
     if not isinstance(tree, sympy.Basic):
@@ -144,14 +144,14 @@ def _arithmetic(tree: Any) -> int:
 
 
 def _factors(product: Any) -> list[Any]:
-    """The factors of nested products."""
+    """Return the factors of nested products."""
     if not isinstance(product, sympy.Mul):
         return [product]
     return [factor for part in product.args for factor in _factors(part)]
 
 
 def _is_rational(tree: Any) -> bool:
-    """Whether it is a rational number, or arithmetic that makes one."""
+    """Return whether it is a rational number, or arithmetic that results in one."""
     if isinstance(tree, (sympy.Rational, sympy.Float)):
         return True
     if isinstance(tree, sympy.Pow):

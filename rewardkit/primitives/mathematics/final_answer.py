@@ -1,4 +1,4 @@
-r"""Where the answer stands in a completion: ``FinalAnswer()(r"So it is \boxed{4}.")`` is ``4``."""
+r"""Find the final answer of a completion: ``FinalAnswer()(r"So it is \boxed{4}.")`` is ``4``."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _CLOSING_WORDS = "i hope it is correct"
 @final
 @dataclass(frozen=True)
 class FinalAnswer(TextExtractor):
-    r"""The answer where one is marked, else where the text says so, else the formula of the last line.
+    r"""The marked answer, else the stated one, else the formula of the last line.
 
-    Marked is ``<answer>``, ``\boxed{}``, or ``####``, in this order; said is "answer is ..." or "answer: ...". Several
-    different boxes are a list, ``4, 5``: whoever boxes two numbers has not answered with one of them.
+    Marks are ``<answer>``, ``\boxed{}``, and ``####``, in this order; statements are "answer is ..." and "answer: ...".
+    Several different boxes are a list, ``4, 5``: boxing two numbers does not answer with one of them.
     """
 
     def find(self, answer: str) -> str | None:
@@ -43,7 +43,7 @@ class FinalAnswer(TextExtractor):
 
 
 def _without_closing_words(text: str) -> str:
-    """As models answer after the prompt of Minerva: "The final answer is $5$. I hope it is correct."."""
+    """Remove the closing words of the Minerva prompt: "The final answer is $5$. I hope it is correct."."""
     bare = text.rstrip(".")
     if bare[-len(_CLOSING_WORDS) :].lower() != _CLOSING_WORDS:
         return text
@@ -55,7 +55,7 @@ def _has_box(text: str) -> bool:
 
 
 def _boxed(text: str) -> str | None:
-    """The contents of the outermost boxes, each once; None if one is never closed or has no braces."""
+    """Return the contents of the outermost boxes, each once; None if one is not closed or has no braces."""
     contents: dict[str, str] = {}
     for content in boxes(text) or []:
         contents.setdefault("".join(content.split()), content.strip())
@@ -72,7 +72,7 @@ def _said(text: str) -> str | None:
 
 
 def _first_line(text: str) -> str:
-    """The first line; a displayed formula counts as one."""
+    """Return the first line; a displayed formula counts as one line."""
     for opening, closing in _DISPLAYS:
         end = text.find(closing, len(opening))
         if text.startswith(opening) and end >= 0:

@@ -1,7 +1,7 @@
-r"""Formulas as they are written down, alone or in lists: ``\{1, 2\}`` is ``2, 1``, and ``(1, 2)`` is not ``(2, 1)``.
+r"""Compare formulas as written, alone or in lists: ``\{1, 2\}`` is ``2, 1``, and ``(1, 2)`` is not ``(2, 1)``.
 
-What stands in brackets, sets, matrices, and behind ``\pm`` is compared element by element, by `closed_form`; equations
-and inequalities by the difference of their sides, which may be a multiple of the other's; ``x > 3`` is ``(3, \infty)``.
+Elements of brackets, sets, matrices, and ``\pm`` are compared one by one, by `closed_form`. Equations and inequalities
+are compared by the difference of their sides, up to a factor; ``x > 3`` is ``(3, \infty)``.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ _INFINITY = {"\\infty": 1, "+\\infty": 1, "-\\infty": -1}
 
 @dataclass(frozen=True)
 class Written:
-    r"""Formulas and what holds them together.
+    r"""Formulas and the notation around them.
 
     Attributes:
-        kind: "" for a formula alone, "," for a bare list, "=," for one of equations, "matrix 2" for one of two columns,
+        kind: "" for a single formula, "," for a bare list, "=," for a list of equations, "matrix 2" for two columns,
             "=", "<", or "\le" for a relation (the formula is zero, positive, or not negative), else the brackets.
-        variable: of an interval that is written as an inequality.
+        variable: the variable of an interval that is written as an inequality.
     """
 
     kind: str
@@ -50,12 +50,12 @@ class Written:
 
     @property
     def arithmetic(self) -> int:
-        """How many operations between rational numbers it leaves to be done."""
+        """How many operations between rational numbers are left to be done."""
         return sum(element.arithmetic for element in self.elements)
 
 
 def written(cleaned: str) -> Written | None:
-    """What a cleaned text writes down, or None where an element is no formula of `closed_form`."""
+    """Parse a cleaned text; None if an element is not a formula of `closed_form`."""
     if _THOUSANDS.search(cleaned):
         return None
     if matrix := _MATRIX.fullmatch(cleaned):
@@ -114,7 +114,7 @@ def _elements(kind: str, texts: list[str], variable: str = "") -> Written | None
 
 
 def equal(gold: Written, answer: Written) -> bool | None:
-    """Whether both are the same; None where that takes too much, or is not for us to say."""
+    """Return whether both are the same; None if that takes too long, or cannot be decided here."""
     kinds = {gold.kind, answer.kind}
     if kinds <= {",", "\\{\\}"} or kinds == {",", ""}:
         return _same_set(gold.elements, answer.elements)
@@ -129,30 +129,30 @@ def equal(gold: Written, answer: Written) -> bool | None:
     if gold.variable and answer.variable and gold.variable != answer.variable:
         return False
     if "," in kinds and (gold.variable or answer.variable):
-        return False  # -1 < x < 3 is no pair of numbers
+        return False  # -1 < x < 3 is not a pair of numbers
     if len(kinds) == 1 or kinds == {",", "()"}:
         if len(gold.elements) != len(answer.elements):
             return False
         return _all(same(one, other) for one, other in zip(gold.elements, answer.elements, strict=True))
     if "" in kinds and not kinds & {",", "\\{\\}"}:
-        return False  # a formula alone is no point, interval or matrix
+        return False  # a single formula is not a point, interval or matrix
     return None
 
 
 def _same_relation(gold: Written, answer: Written) -> bool | None:
-    """Whether one difference is a multiple of the other, by a positive number in inequalities."""
+    """Return whether one difference is a multiple of the other (a positive multiple for inequalities)."""
     one, other = gold.elements[0], answer.elements[0]
     if gold.kind == answer.kind == "=":
         return _same_equation(one, other)
     factor = ratio(one, other)
     if factor is None or not (one.is_polynomial and other.is_polynomial):
         return None
-    # The same line may bound both: x + y < 3 is not x + y <= 3, and not 3 < x + y.
+    # The same line may bound different regions: x + y < 3 is neither x + y <= 3 nor 3 < x + y.
     return gold.kind == answer.kind and factor > 0
 
 
 def _same_equation(one: Formula, other: Formula) -> bool | None:
-    # (x - 1)^2 = 0 is x = 1, but of one degree only multiples are the same in practice.
+    # (x - 1)^2 = 0 equals x = 1, but in practice only multiples of equal degree are the same equation.
     return True if ratio(one, other) is not None else False if degree(one) == degree(other) > 0 else None
 
 

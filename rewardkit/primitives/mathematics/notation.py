@@ -1,7 +1,4 @@
-r"""One way of writing for what LaTeX writes in many: ``clean(r"$\dfrac12$.")`` is ``\frac{1}{2}``.
-
-Also where an answer stands in a completion that marks it in none of the usual ways, and the parts of an equation.
-"""
+r"""Normalize LaTeX notation: ``clean(r"$\dfrac12$.")`` is ``\frac{1}{2}``; and split equations into their sides."""
 
 from __future__ import annotations
 
@@ -28,7 +25,7 @@ _OTHERS = {
     "\\i": "i", "\\operatorname": "\\text", "%": "\\%",
 }  # fmt: skip
 _REPLACED = dict.fromkeys(_SPACES, " ") | dict.fromkeys(_NOTHING, "") | dict.fromkeys(_TEXTS, "\\text") | _OTHERS
-# A command, or what is as good as one.
+# A command, or a character sequence that acts as one.
 _COMMAND = re.compile(r"\\(?:[A-Za-z]+|!\s*|.)|\{,\}|[<>!]=|\*\*|[^\x21-\x7e]|[$~%]", re.DOTALL)
 _BRACES_LEFT_OUT = (
     (re.compile(r"\\frac\s*([0-9])\s*([0-9A-Za-z])"), r"\\frac{\1}{\2}"),
@@ -37,7 +34,7 @@ _BRACES_LEFT_OUT = (
     (re.compile(r"\\frac\s*(\{[^{}]*\})\s*\{"), r"\\frac\1{"),
     (re.compile(r"\\sqrt\s*([0-9]|[A-Za-z](?![A-Za-z]))"), r"\\sqrt{\1}"),
     (re.compile(r"\^\s*\\circ(?![A-Za-z])"), r"^{\\circ}"),
-    # 2^10 is what people write for 2^{10}.
+    # People write 2^10 for 2^{10}.
     (re.compile(r"([\^_])\s*([0-9]+|[A-Za-z])"), r"\1{\2}"),
 )
 _WORTHLESS_SPACE = re.compile(r"(?<![0-9A-Za-z.]) +| +(?![0-9A-Za-z.])")
@@ -48,7 +45,7 @@ _GROUPS = re.compile(r"\\text\s*\{[^{}0-9]*\}|[_^]\{[^{}]*\}|\([^()]*\)|\\[A-Za-
 
 
 def clean(text: str) -> str:
-    r"""`text` with one notation for each thing, without what only says how it looks. Takes linear time."""
+    r"""Return `text` in one notation, without purely visual commands. Takes linear time."""
     text = _COMMAND.sub(_replacement, text)
     text = " ".join(text.split()).rstrip(" .,;")
     for pattern, replacement in _BRACES_LEFT_OUT:
@@ -61,18 +58,18 @@ def _replacement(match: re.Match[str]) -> str:
 
 
 def compact(cleaned: str) -> str:
-    """Without the spaces that mean nothing, so that ``x + 1`` is ``x+1`` but ``1 2`` is not ``12``."""
+    """Remove spaces without meaning, so that ``x + 1`` becomes ``x+1`` but ``1 2`` does not become ``12``."""
     return _WORTHLESS_SPACE.sub("", cleaned)
 
 
 def sides(cleaned: str) -> list[str]:
-    """What stands between the equality signs, the value last: ``sides("x = 2 + 3 = 5")`` is ``["x", "2 + 3", "5"]``."""
+    """Split at the equality signs, the value last: ``sides("x = 2 + 3 = 5")`` is ``["x", "2 + 3", "5"]``."""
     parts = [side.strip() for side in _EQUALS.split(cleaned)]
     return parts[::-1] if len(parts) == 2 and is_name(parts[1]) and not is_name(parts[0]) else parts
 
 
 def is_about(side: str) -> bool:
-    """Whether a side of an equation says what the value is of, without numbers: ``x``, ``f(3)``, ``AB + BC``."""
+    """Return whether a side of an equation names the value, without numbers: ``x``, ``f(3)``, ``AB + BC``."""
     if _POINT.fullmatch(side):
         return True
     bare = _GROUPS.sub(" ", side)
@@ -83,11 +80,11 @@ def is_about(side: str) -> bool:
 
 
 _PRODUCT = re.compile(r"[a-z]{2}")
-"""Of variables: two small letters name nothing, as capitals name a segment."""
+"""Of variables: two small letters are a product, while two capitals name a segment."""
 
 
 def is_name(side: str) -> bool:
-    r"""Whether it is a single name for a value: ``x``, ``f(3)``, ``a_1``, ``\text{Area}``; not ``x + y`` or ``xy``."""
+    r"""Whether it is one name for a value: ``x``, ``f(3)``, ``a_1``, ``\text{Area}``; not ``x + y`` or ``xy``."""
     return (
         is_about(side)
         and "^" not in side
@@ -97,7 +94,7 @@ def is_name(side: str) -> bool:
 
 
 def outer_brackets(cleaned: str) -> str:
-    r"""The kind of brackets around a list: ``()`` for ``(1, 2)``, ``\{\}`` for ``\{1, 2\}``, else ""."""
+    r"""Return the kind of brackets around a list: ``()`` for ``(1, 2)``, ``\{\}`` for ``\{1, 2\}``, else ""."""
     text = cleaned.replace("\\{", "\x01").replace("\\}", "\x02")
     if len(text) < 2 or text[0] not in "([\x01" or text[-1] not in ")]\x02":
         return ""

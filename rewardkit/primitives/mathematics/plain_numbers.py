@@ -1,8 +1,8 @@
-r"""Numbers written plainly, compared exactly: ``read(r"12{,}000 \text{ feet}").value == 12000``.
+r"""Plain numbers, compared exactly: ``read(r"12{,}000 \text{ feet}").value == 12000``.
 
-Plain are integers, decimals, thousands separators, fractions, mixed numbers, ``0.\overline{3}``, powers of ten, a
-percent sign, a currency or a unit, and a name before an equality sign. Most answers are no more than that, and no
-computer algebra is needed for them.
+Plain numbers are integers, decimals, thousands separators, fractions, mixed numbers, ``0.\overline{3}``, powers of ten,
+a percent sign, a currency or a unit, and a name before an equality sign. Most answers are plain numbers and need no
+computer algebra.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ class Numeral:
     """A number as it was written.
 
     Attributes:
-        value: without the percent sign: 50 for ``50%``.
-        divided: written as a fraction although it is a whole number: ``12/4``.
+        value: the number without its percent sign: 50 for ``50%``.
+        divided: whether a whole number is written as a fraction: ``12/4``.
     """
 
     value: Fraction
@@ -49,9 +49,9 @@ class Numeral:
     divided: bool = False
 
     def equals(self, other: Numeral) -> bool:
-        """Whether both are the same number.
+        """Return whether both are the same number.
 
-        A percent sign is a hundredth; from 1% on it may also be left out, as units may.
+        A percent sign means a hundredth; from 1% on it may also be omitted, as units may.
         """
         if differ(self.unit, other.unit):
             return False
@@ -62,7 +62,7 @@ class Numeral:
 
 
 def read(cleaned: str) -> Numeral | None:
-    """The number that a cleaned text writes down, or None where there is none or something is left to work out."""
+    """Read the number in a cleaned text; None if there is none or something is left to be evaluated."""
     if text := _TEXT.fullmatch(cleaned):
         cleaned = text[1].strip()
     if wrapped := _WRAPPED.fullmatch(cleaned):

@@ -1,7 +1,7 @@
-r"""What is refused before anything parses it: ``refusal("9^{9^{9^{9}}}")`` is "has a tower of powers".
+r"""Refuse dangerous input before parsing it: ``refusal("9^{9^{9^{9}}}")`` is "has a tower of powers".
 
-Computer algebra works such things out, however long that takes. The worker's time and memory limits stop it too, but
-a killed worker costs seconds; this costs microseconds.
+Computer algebra would try to evaluate such input, however long that takes. The worker's time and memory limits stop
+it, too, but a killed worker costs seconds; this check costs microseconds.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _POWER_OF_GROUP = re.compile(r"[)}\]|]\s*\^\s*\{\s*([0-9]{1,4})\s*\}")
 _NUMBER = re.compile(r"[0-9]+")
 _FACTORIAL = re.compile(r"([0-9]*)\s*!")
 _BEFORE_FACTORIAL = re.compile(r"(?:[A-Za-z0-9]|[A-Za-z][^A-Za-z]{0,9}\))\s*$")
-# An answer may leave these to be worked out only where the gold answer does.
+# An answer may leave these unevaluated only if the gold answer does.
 _UNFINISHED = re.compile(
     r"\\(?:begin\{vmatrix\}|(?:sum|prod|coprod|i*nt|oint|lim|limsup|liminf|[dt]?binom|choose|det|gcd|lcm|max|min|sup|inf"
     r"|[bp]?mod|lfloor|lceil|partial|nabla|approx|simeq|sim|cong|equiv|ne|propto|div|arg|Re|Im)(?![A-Za-z])"
@@ -33,15 +33,15 @@ _UNFINISHED = re.compile(
 
 
 def refusal(cleaned: str, gold: str | None = None) -> str | None:
-    """Why a cleaned text is not parsed; None where nothing speaks against it.
+    """Return why a cleaned text must not be parsed; None if it may be.
 
     Args:
-        gold: for an answer, the gold answer: what that leaves to be worked out, the answer may leave too.
+        gold: for an answer, the gold answer: the answer may leave unevaluated what the gold answer does.
     """
     if len(cleaned) > MAX_CHARACTERS:
         return f"is longer than {MAX_CHARACTERS} characters"
     if not (cleaned.isascii() and cleaned.isprintable()):
-        return "has characters that are no mathematics"
+        return "has characters that are not mathematics"
     if _depth(cleaned) > MAX_DEPTH:
         return f"is nested deeper than {MAX_DEPTH} levels"
     if _LONG_NUMBER.search(cleaned):
@@ -54,11 +54,11 @@ def refusal(cleaned: str, gold: str | None = None) -> str | None:
     if prod(max(1, int(power)) for power in _POWER_OF_GROUP.findall(cleaned)) > MAX_POWERS_OF_POWERS:
         return "has powers of powers"
     if any(not _small_factorial(cleaned, match) for match in _FACTORIAL.finditer(cleaned)):
-        return f"has a factorial that may be of more than {MAX_FACTORIAL}"
+        return f"has a factorial of a number that may be above {MAX_FACTORIAL}"
     if gold is not None:
         for unfinished in _UNFINISHED.findall(cleaned):
             if unfinished not in gold:
-                return f"leaves {unfinished} to be worked out"
+                return f"has {unfinished}, which still has to be evaluated"
     return None
 
 
@@ -74,7 +74,7 @@ def _depth(text: str) -> int:
 
 
 def _small_factorial(text: str, match: re.Match[str]) -> bool:
-    """Of a small number, of a variable, or of a bracket with a variable near its end: ``5!``, ``n!``, ``(n - 1)!``."""
+    """Return whether it is the factorial of a small number, a variable, or brackets like ``(n - 1)``."""
     if match[1]:
         return int(match[1]) <= MAX_FACTORIAL
     return bool(_BEFORE_FACTORIAL.search(text[max(0, match.start() - 12) : match.start()]))

@@ -1,6 +1,6 @@
-r"""What may follow a number without changing it: ``unit_of(r"\text{ square feet}")`` is ``foot^2``.
+r"""Units after a number: ``unit_of(r"\text{ square feet}")`` is ``foot^2``.
 
-A unit is left out as often as not, so it need not be there; but 5 m is not 5 cm.
+Units are often omitted, so a unit is not required; but 5 m is not 5 cm.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 UNKNOWN = "?"
-"""Words that are no unit of the table: apples. They may stand beside any unit."""
+"""Words that are not units in the table, such as apples. They match any unit."""
 
 _NAMES = """
 millimeter mm millimetre|centimeter cm centimetre|decimeter dm decimetre|meter m metre|kilometer km kilometre
@@ -31,18 +31,18 @@ lakh lakhs crore crores bn mn score gross tenth tenths sixth sixths eighth eight
 thousandths fold double twice triple inverse reciprocal squared cubed wrong false incorrect lower upper bound is
 """
 _CHANGING = frozenset(_VALUES.split())
-"""Words after a number that may change it, or name another one."""
+"""Words after a number that may change it, or name another number."""
 
 _TEXT = re.compile(r"\\text\s*\{([^{}]*)\}")
 _MAGNITUDE = re.compile(r"\s*\\text\s*\{\s*[KMBT]\s*\}")
-"""Thousands and millions; a kelvin behind a number is spelled out, or stands in the gold answer too."""
+"""K and M mean thousands and millions; kelvin must be spelled out, or be in the gold answer, too."""
 
 _POWER = re.compile(r"\^\{?([23])\}?")
 _WORDS = re.compile(r"[a-z]+(?:\^[23])?(?:[ /-]+[a-z]+(?:\^[23])?)*")
 
 
 def unit_of(text: str) -> str | None:
-    r"""The unit that `text` is: "" for nothing, `UNKNOWN` for other words, None if it is more than a unit."""
+    r"""Return the unit in `text`: "" if empty, `UNKNOWN` for other words, None if it is more than a unit."""
     if not text or text.isspace():
         return ""
     if text.strip() == "^{\\circ}":
@@ -57,7 +57,7 @@ def unit_of(text: str) -> str | None:
     if words.startswith(("squared", "cubed")):
         return None
     unit = _canonical(words)
-    # Letters side by side are variables: 5ab, 5 x. A unit may be written so, and a word after a space.
+    # Adjacent letters are variables: 5ab, 5 x. A known unit may be written that way, and so may a word after a space.
     if not spelled and unit == UNKNOWN and (not text[0].isspace() or len(words) < 3):
         return None
     return None if not spelled and len(words) == 1 and not text[0].isspace() else unit
@@ -76,7 +76,7 @@ def _canonical(words: str) -> str:
 
 
 def differ(one: str, other: str) -> bool:
-    """Whether both units are known and not the same."""
+    """Return whether both units are known and different."""
     return one != other and not {one, other} & {"", UNKNOWN}
 
 
@@ -84,7 +84,7 @@ _LAST_UNIT = re.compile(r"(?:\s*\\text\s*\{[^{}]*\}(?:\^\{[23]\})?|\s*\^\{\\circ
 
 
 def without_unit(cleaned: str) -> tuple[str, str]:
-    r"""A formula and the unit spelled out behind it: ``2\pi`` and ``centimeter`` for ``2\pi \text{ cm}``."""
+    r"""Split a formula from a spelled-out unit: ``2\pi`` and ``centimeter`` for ``2\pi \text{ cm}``."""
     last = _LAST_UNIT.search(cleaned)
     unit = unit_of(last[0]) if last and last.start() else None
     return (cleaned[: last.start()].rstrip(), unit) if last and unit else (cleaned, "")

@@ -1,4 +1,4 @@
-"""The way to `symbolic`, which only worker processes import: ``submit("check", gold, timeout=3.0)``."""
+"""Calls to `computer_algebra`, which only worker processes import: ``submit("check", gold, timeout=3.0)``."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from typing import Any
 from rewardkit.core.processes import worker
 
 MEMORY_BYTES = 256_000_000
-"""What one comparison may take beside the loaded libraries."""
+"""The memory that one comparison may use in addition to the loaded libraries."""
 
 TOO_MUCH = (TimeoutError, MemoryError, RecursionError, worker.WorkerDied)
-"""What a comparison that takes too much ends with."""
+"""The errors that end a comparison that needs too much time or memory."""
 
 
 def submit(name: str, *arguments: Any, timeout: float, **options: Any) -> worker.Call:
-    """Calls a function of `symbolic` in a worker that is killed after `timeout` seconds."""
+    """Call a function of `computer_algebra` in a worker that is killed after `timeout` seconds."""
     return worker.submit(_Symbolic(name, options), arguments, timeout, MEMORY_BYTES)
 
 
 @dataclass(frozen=True)
 class _Symbolic:
-    """Becomes the function where it is unpickled: the worker loads sympy then, before the clock starts."""
+    """A function that is looked up when unpickled, so that the worker loads sympy before the clock starts."""
 
     name: str
     options: dict[str, Any] = field(hash=False)

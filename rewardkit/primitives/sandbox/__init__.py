@@ -1,5 +1,5 @@
-"""Programs written by an adversary, run where they can neither harm nor cheat.
+"""Run untrusted programs in a sandbox where they can neither do damage nor cheat.
 
-``assertions`` and ``cases`` read what a program is tested by; ``isolation`` decides what it is shut in with, ``limits``
-what it may use up, ``running`` launches it, and ``supervisor`` is what watches it from inside.
+``assertions`` and ``cases`` read the tests of a program; ``isolation`` chooses the sandbox, ``limits`` its limits;
+``runs`` launches it, and ``supervisor`` watches the program from inside. ``verdicts`` compares the results.
 """

@@ -1,11 +1,11 @@
-"""Assertions, taken apart: of ``assert add(1, 2) == 3`` the program is asked ``add(1, 2)``, and never sees the 3.
+"""Split assertions: for ``assert add(1, 2) == 3`` the program is asked for ``add(1, 2)`` and never sees the 3.
 
 A program that shares an interpreter with its test can rewrite ``AssertionError``, end with exit code 0, or return an
-object that equals everything. So its process does nothing but evaluate the calls, and reports plain values. A second
-sandbox, which the program's code never enters, puts them in place of the calls and evaluates the assertion. Whatever
-the program does to its own process, it must come up with the right values.
+object that equals everything. So its process only evaluates the calls, and reports plain values. A second sandbox, in
+which the program's code never runs, puts these values in place of the calls and evaluates the assertion. Whatever the
+program does to its own process, it has to find the right values.
 
-What belongs to the program is told by its names: those that neither Python nor the set-up code defines.
+Names decide which parts belong to the program: those that neither Python nor the set-up code defines.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ from dataclasses import dataclass
 from typing import Any, final
 
 MAX_CHARACTERS = 100_000
-"""Of one assertion or set-up code."""
+"""The maximum length of one assertion or set-up code."""
 
 _BUILTINS = frozenset(dir(builtins))
 _LIBRARIES = frozenset(("np", "numpy", "pd", "pandas", "pytest", "scipy", "sympy", "torch"))
-"""No program's own names: np.allclose(f(1), 0.5) would be asked of it otherwise, 0.5 and all."""
+"""Names that never belong to the program: otherwise it would be asked for np.allclose(f(1), 0.5) and see the 0.5."""
 
 
 @final
 @dataclass(frozen=True)
 class Assertion:
-    """One test: what the program is asked, and what must hold of its answers.
+    """One test: the calls that the program evaluates, and the check of its answers.
 
     Attributes:
         setup: source that runs after the program and before the calls.
         calls: expressions for the program, such as ``add(1, 2)``.
-        ground: the part of the set-up code that does without the program, for the judge.
-        check: source with ``answer_0``, ``answer_1``... in the place of the calls, such as ``assert answer_0 == 3``.
-        shown: as it was written.
+        ground: the part of the set-up code that works without the program, for the check.
+        check: source with ``answer_0``, ``answer_1``... in place of the calls, such as ``assert answer_0 == 3``.
+        shown: the assertion as it was written.
     """
 
     setup: str
@@ -47,32 +47,32 @@ class Assertion:
 
 
 def split(source: str, setup: str = "") -> Assertion:
-    """Takes an assertion apart.
+    """Split an assertion into the program's calls and the check.
 
     ``split("assert sorted(f([2, 1])) == [1, 2]")`` has the call ``sorted(f([2, 1]))``.
 
     Raises:
-        ValueError: it cannot be told apart what the program computes and what is expected of it; says why.
+        ValueError: the program's results and the expected values cannot be separated; the message says why.
     """
     statements = parsed(source)
     if len(statements) != 1 or not isinstance(statements[0], ast.Assert):
-        raise ValueError(f"a test is one assertion such as 'assert f(1) == 2', not {source[:100]!r}")
+        raise ValueError(f"a test must be one assertion such as 'assert f(1) == 2', got {source[:100]!r}")
     test = statements[0].test
-    modules = [f"import {name}" for name in sorted(_modules(test))]  # which programs tend to have imported
+    modules = [f"import {name}" for name in sorted(_modules(test))]  # modules that programs usually import themselves
     ground, known = _without_program(parsed("\n".join([*modules, setup])))
     splitter = _Splitter(known | _BUILTINS, _local_names(test))
     check = splitter.visit(test)
-    if not splitter.calls:  # the program's function has the name of one of Python's, such as sum
+    if not splitter.calls:  # the program's function has the name of a built-in, such as sum
         splitter = _Splitter(splitter.known - set(_called_on_the_left(test)), splitter.local)
         check = splitter.visit(test)
     if not splitter.calls:
-        raise ValueError(f"nothing in {source[:100]!r} calls the program")
+        raise ValueError(f"no part of {source[:100]!r} calls the program")
     asserted = f"assert {ast.unparse(check)}"
     return Assertion(setup, tuple(splitter.calls), "\n".join(map(ast.unparse, ground)), asserted, source.strip())
 
 
 def foreign_modules(setup: str) -> Iterator[str]:
-    """What `setup` imports that is not in the standard library."""
+    """Return the modules that `setup` imports from outside the standard library."""
     for node in (node for statement in parsed(setup) for node in ast.walk(statement)):
         modules = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         if isinstance(node, ast.ImportFrom):
@@ -82,7 +82,7 @@ def foreign_modules(setup: str) -> Iterator[str]:
 
 @final
 class _Splitter(ast.NodeTransformer):
-    """Puts ``answer_<n>`` in the place of everything the program computes."""
+    """Replace everything that the program computes with ``answer_<n>``."""
 
     def __init__(self, known: frozenset[str], local: frozenset[str]) -> None:
         self.known = known
@@ -103,7 +103,7 @@ class _Splitter(ast.NodeTransformer):
         return ast.copy_location(ast.Name(f"answer_{len(self.calls) - 1}", ast.Load()), node)
 
     def _check_sides(self, node: ast.Compare) -> None:
-        """Of the program only what it computes is compared: by ``== INF`` it would be asked what is expected of it."""
+        """Refuse a comparison with the program's own constants: with ``== INF`` it would define the expected value."""
         for side in (node.left, *node.comparators):
             root = side
             while isinstance(root, ast.Attribute | ast.Subscript):
@@ -112,7 +112,7 @@ class _Splitter(ast.NodeTransformer):
                 raise ValueError(f"{ast.unparse(side)!r} is not defined; define it in the set-up code")
 
     def _is_programs(self, node: ast.expr) -> bool:
-        """Whether `node` is computed by the program alone, without anything that is expected of it."""
+        """Return whether the program alone computes `node`, without any expected value."""
         if isinstance(node, ast.Name):
             if node.id in self.known or node.id in self.local:
                 return False
@@ -125,15 +125,15 @@ class _Splitter(ast.NodeTransformer):
             return False
         if self._is_programs(node.func):
             return True
-        # list(f(3)): a generator can only be looked at where it is made.
+        # list(f(3)): a generator can be consumed only in the process that made it.
         plain = isinstance(node.func, ast.Name) and node.func.id in _BUILTINS and not node.keywords
         return plain and bool(node.args) and all(map(self._is_programs, node.args))
 
 
 def parsed(source: str) -> list[ast.stmt]:
-    """The statements of `source`; ValueError where it is not Python."""
+    """Return the statements of `source`; raises ValueError if it is not valid Python."""
     if len(source) > MAX_CHARACTERS:
-        raise ValueError(f"{len(source):,} characters are more than {MAX_CHARACTERS:,}")
+        raise ValueError(f"source has {len(source):,} characters, the limit is {MAX_CHARACTERS:,}")
     try:
         return ast.parse(source.strip()).body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
@@ -145,7 +145,7 @@ def _names(node: ast.AST) -> Iterator[str]:
 
 
 def _local_names(*nodes: ast.AST) -> frozenset[str]:
-    """Names that code binds for itself: variables, arguments of functions and lambdas, caught exceptions."""
+    """Return the names that code binds: variables, arguments of functions and lambdas, caught exceptions."""
     names: set[str] = set()
     for node in (inner for outer in nodes for inner in ast.walk(outer)):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
@@ -158,7 +158,7 @@ def _local_names(*nodes: ast.AST) -> frozenset[str]:
 
 
 def _modules(test: ast.expr) -> Iterator[str]:
-    """Modules of the standard library that a test looks into, as in ``math.isclose(f(2), 0.5)``."""
+    """Return the standard library modules that a test uses, as in ``math.isclose(f(2), 0.5)``."""
     for node in ast.walk(test):
         of = node.value if isinstance(node, ast.Attribute) else None
         if isinstance(of, ast.Name) and of.id in sys.stdlib_module_names:
@@ -166,7 +166,7 @@ def _modules(test: ast.expr) -> Iterator[str]:
 
 
 def _without_program(setup: Sequence[ast.stmt]) -> tuple[list[ast.stmt], frozenset[str]]:
-    """The statements that need nothing of the program, and the names they define."""
+    """Return the statements that do not need the program, and the names they define."""
     kept: list[ast.stmt] = []
     known: set[str] = set()
     for statement in setup:
@@ -178,7 +178,7 @@ def _without_program(setup: Sequence[ast.stmt]) -> tuple[list[ast.stmt], frozens
 
 
 def _bound(statement: ast.stmt) -> Iterator[str]:
-    """Names that a statement defines."""
+    """Return the names that a statement defines."""
     for node in ast.walk(statement):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             yield node.id
@@ -191,9 +191,9 @@ def _bound(statement: ast.stmt) -> Iterator[str]:
 
 
 def _exported(module: str) -> Iterator[str]:
-    """What ``from module import *`` gives."""
+    """Return the names that ``from module import *`` defines."""
     if module.partition(".")[0] not in sys.stdlib_module_names or module in ("antigravity", "this"):
-        raise ValueError(f"'from {module} import *' hides which names are the program's; import them one by one")
+        raise ValueError(f"'from {module} import *' hides which names belong to the program; import each name")
     found = importlib.import_module(module)
     yield from getattr(found, "__all__", None) or (name for name in vars(found) if not name.startswith("_"))
 

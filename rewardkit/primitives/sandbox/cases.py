@@ -1,10 +1,10 @@
-"""Gold cells with tests: ``read_tests('[{"input": "2", "output": "4"}]')`` is one test of what a program prints.
+"""Read gold cells with tests: ``read_tests('[{"input": "2", "output": "4"}]')`` is one test of a program's output.
 
-What a cell may hold, as a list or dict or as its text:
+A cell may be one of these, as a list or dict or as its text:
 
-- ``[{"input": "2\\n", "output": "4\\n"}, ...]``: what a program reads and prints;
+- ``[{"input": "2\\n", "output": "4\\n"}, ...]``: the text a program reads and prints;
 - ``["assert double(2) == 4", ...]``, or the same as lines of one text, set-up code between them (MBPP);
-- ``{"setup": "import math", "asserts": [...]}``, also under MBPP's own names ``test_setup_code`` and ``test_list``;
+- ``{"setup": "import math", "asserts": [...]}``, also with MBPP's names ``test_setup_code`` and ``test_list``;
 - ``{"inputs": [...], "outputs": [...]}``, with ``"fn_name"`` for calls instead of text (APPS, TACO).
 """
 
@@ -29,13 +29,13 @@ _SETUP, _ASSERTS = ("setup", "test_setup_code", "test_imports"), ("asserts", "te
 @final
 @dataclass(frozen=True)
 class Printed:
-    """What a program is given on its standard input, and what it must print."""
+    """The standard input of a program, and the output it must print."""
 
     given: bytes
     expected: tuple[bytes, ...]
 
     def problem(self, output: bytes) -> str:
-        """What is wrong with `output`, empty where nothing is: equal line by line, up to white space at line ends."""
+        """Describe the first difference, ignoring white space at line ends; empty if there is none."""
         found = lines(output)
         if found == self.expected:
             return ""
@@ -49,14 +49,14 @@ class Printed:
 @final
 @dataclass(frozen=True)
 class Tests:
-    """All tests of a cell, of one kind."""
+    """All tests of a cell; all of the same kind."""
 
     printed: tuple[Printed, ...] = ()
     asserted: tuple[Assertion, ...] = ()
 
 
 def lines(output: bytes) -> tuple[bytes, ...]:
-    """Lines without the white space at their ends, and without empty ones at the very end."""
+    """Split into lines without white space at their ends, and without empty lines at the very end."""
     found = [line.rstrip(_BLANKS) for line in output.split(b"\n")]
     while found and not found[-1]:
         found.pop()
@@ -64,10 +64,10 @@ def lines(output: bytes) -> tuple[bytes, ...]:
 
 
 def read_tests(cell: object) -> Tests:
-    """The tests in a gold cell.
+    """Read the tests in a gold cell.
 
     Raises:
-        ValueError: there are none, or they cannot be read; says why.
+        ValueError: there are none, or they cannot be read; the message says why.
     """
     if isinstance(cell, str):
         cell = _read(cell)
@@ -80,7 +80,7 @@ def read_tests(cell: object) -> Tests:
 
 
 def _read(text: str) -> Any:
-    """JSON, else a Python literal, else lines of Python with assertions among them."""
+    """Parse as JSON, else as a Python literal, else as lines of Python that include assertions."""
     for read in (json.loads, read_literal, _read_lines):
         with suppress(ValueError, SyntaxError, RecursionError):
             return read(text)
@@ -92,7 +92,7 @@ def _read_lines(text: str) -> dict[str, Any]:
     asserts = [line for line in statements if isinstance(line, ast.Assert)]
     others = [line for line in statements if not isinstance(line, ast.Assert)]
     if not asserts or any(isinstance(node, ast.Assert) for line in others for node in ast.walk(line)):
-        raise ValueError("no assertions, or some inside loops or functions, where they cannot be told apart")
+        raise ValueError("no assertions, or assertions inside loops or functions")
     return {"setup": "\n".join(map(ast.unparse, others)), "asserts": [*map(ast.unparse, asserts)]}
 
 
@@ -103,11 +103,11 @@ def _read_mapping(cell: Mapping[str, Any]) -> Tests:
         return Tests(asserted=tuple(split(test, setup) for test in _texts(_listed(cell[asserts], asserts))))
     if "inputs" not in cell or "outputs" not in cell:
         raise ValueError(
-            f"tests have the keys 'inputs' and 'outputs', or 'setup' and 'asserts', not {shorten([*cell])}"
+            f"tests need the keys 'inputs' and 'outputs', or 'setup' and 'asserts', got {shorten([*cell])}"
         )
     inputs, outputs = _listed(cell["inputs"], "inputs"), _listed(cell["outputs"], "outputs")
     if len(inputs) != len(outputs):
-        raise ValueError(f"{len(inputs)} inputs and {len(outputs)} outputs")
+        raise ValueError(f"got {len(inputs)} inputs and {len(outputs)} outputs; give one output for each input")
     pairs = list(zip(inputs, outputs, strict=True))
     name = cell.get("fn_name")
     if name is not None:
@@ -120,31 +120,31 @@ def _read_mapping(cell: Mapping[str, Any]) -> Tests:
 
 def _printed(test: object, number: int) -> Printed:
     if not isinstance(test, Mapping) or not {"input", "output"} <= test.keys():
-        raise ValueError(f"test {number} is no {{'input': ..., 'output': ...}}: {shorten(test)}")
+        raise ValueError(f"test {number} must be {{'input': ..., 'output': ...}}, got {shorten(test)}")
     expected = _bytes(test["output"], number)
     if len(expected) > OUTPUT_BYTES:
-        raise ValueError(f"test {number} expects {len(expected):,} bytes; programs may print {OUTPUT_BYTES:,}")
+        raise ValueError(f"test {number} expects {len(expected):,} bytes of output; the limit is {OUTPUT_BYTES:,}")
     return Printed(_bytes(test["input"], number), lines(expected))
 
 
 def _bytes(value: object, number: int) -> bytes:
-    """Text, a number, or a list of lines, as a program reads and prints it."""
+    """Return text, a number, or a list of lines as the bytes that a program reads or prints."""
     if isinstance(value, (list, tuple)) and all(isinstance(line, str) for line in value):
         value = "\n".join(value)
     elif isinstance(value, int) and not isinstance(value, bool):
         value = str(value)
     if not isinstance(value, str):
-        raise ValueError(f"test {number} has {shorten(value)}, which is no text")
+        raise ValueError(f"test {number} must have text, got {shorten(value)}")
     return value.encode()
 
 
 def _called(name: str, given: object, expected: object) -> Assertion:
-    """``fn_name`` applied to a list of arguments; as in APPS, what is expected may stand in a list of one."""
+    """Test ``fn_name`` on a list of arguments; as in APPS, the expected value may be in a list of one."""
     if not isinstance(name, str) or not name.isidentifier():
-        raise ValueError(f"fn_name {shorten(name)} is no name of a function")
+        raise ValueError(f"fn_name must be the name of a function, got {shorten(name)}")
     function = f"(Solution().{name} if 'Solution' in globals() else {name})"
     if not isinstance(given, (list, tuple)):
-        raise ValueError(f"the inputs of {name} are lists of arguments, not {shorten(given)}")
+        raise ValueError(f"the inputs of {name} must be lists of arguments, got {shorten(given)}")
     call = f"{function}(*{given!r})"
     expectations = [expected, *expected] if isinstance(expected, list) and len(expected) == 1 else [expected]
     check = f"assert plain(answer_0) in {expectations!r}"
@@ -159,14 +159,14 @@ def plain(value):
 
 def _listed(value: object, what: str) -> list[Any]:
     if not isinstance(value, Sequence) or isinstance(value, (str, bytes)) or not value:
-        raise ValueError(f"{what}: a list with tests is needed, got {shorten(value)}")
+        raise ValueError(f"{what}: expected a non-empty list of tests, got {shorten(value)}")
     return list(value)
 
 
 def _texts(value: object) -> list[str]:
     texts = [value] if isinstance(value, str) else value
     if not isinstance(texts, (list, tuple)) or not all(isinstance(text, str) for text in texts):
-        raise ValueError(f"source is text or a list of texts, not {shorten(value)}")
+        raise ValueError(f"source must be text or a list of texts, got {shorten(value)}")
     return list(texts)
 
 

@@ -1,4 +1,4 @@
-"""The interpreter that runs programs, and what of the file system it needs: ``visible(())`` is ``["/usr", ...]``."""
+"""The interpreter that runs programs, and the paths it needs: ``visible(())`` is ``["/usr", ...]``."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ _SYSTEM = ("/usr", "/bin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache", "/nix
 
 
 def interpreter() -> str:
-    """The interpreter itself, not the link to it in a virtual environment."""
+    """Return the interpreter itself, not the link to it in a virtual environment."""
     return os.path.realpath(getattr(sys, "_base_executable", None) or sys.executable)
 
 
 def site_packages() -> tuple[str, ...]:
-    """Where the packages of this environment are installed."""
+    """Return the directories in which the packages of this environment are installed."""
     paths = sysconfig.get_paths()
     return tuple(dict.fromkeys(os.path.realpath(paths[name]) for name in ("purelib", "platlib")))
 
 
 def visible(packages: tuple[str, ...]) -> list[str]:
-    """What a program sees: the system's libraries, the interpreter, and packages where they are asked for."""
+    """Return the paths a program can see: the system's libraries, the interpreter, and `packages`."""
     paths = [path for path in _SYSTEM if os.path.lexists(path)]
     for own in (sys.base_prefix, sys.base_exec_prefix, os.path.dirname(interpreter()), *packages):
         path = os.path.realpath(own)

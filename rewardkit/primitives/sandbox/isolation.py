@@ -1,7 +1,7 @@
-"""What a program is shut in with: ``chosen(packages=False, unsafe=False)`` is the first way that passes its self-test.
+"""Choose a sandbox: ``chosen(packages=False, unsafe=False)`` is the first isolation that passes its self-test.
 
-Inside there is a read-only file system with the interpreter and the system's libraries, no network, nobody else's
-processes, no environment, and no privileges. Whether that is so is not believed but tried, once per process.
+Inside there is a read-only file system with the interpreter and the system's libraries, no network, no other
+processes, no environment, and no privileges. The self-test checks this once per process.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ _DEVICES = ("/dev/null", "/dev/zero", "/dev/urandom", "/dev/random")
 
 _ADVICE = (
     "Install bubblewrap (apt-get install bubblewrap) and allow user namespaces; in a container they need "
-    "--security-opt seccomp=unconfined or --privileged. unsafe=True runs programs with nothing but limits on time and "
-    "memory: only where you would run them yourself."
+    "--security-opt seccomp=unconfined or --privileged. unsafe=True runs programs with only limits on time and "
+    "memory: use it only for programs that you would run yourself."
 )
 
 
 @final
 @dataclass(frozen=True)
 class Isolation:
-    """The command that shuts in the command after it, and where installed packages are found inside."""
+    """The command that isolates the command after it, and the paths of installed packages inside."""
 
     name: str
     command: tuple[str, ...]
@@ -41,10 +41,10 @@ class Isolation:
 
 
 def chosen(*, packages: bool, unsafe: bool) -> Isolation:
-    """The first isolation that works here; with `unsafe` none at all is looked for.
+    """Return the first isolation that works here; with `unsafe`, no isolation.
 
     Raises:
-        RewardFailure: none does; says why, and what to do.
+        RewardFailure: none works; the message says why, and what to do.
     """
     return _working(os.getpid(), packages, unsafe)
 
@@ -52,7 +52,7 @@ def chosen(*, packages: bool, unsafe: bool) -> Isolation:
 @cache
 def _working(process: int, packages: bool, unsafe: bool) -> Isolation:
     if sys.platform != "linux":
-        raise RewardFailure("programs run on Linux alone")
+        raise RewardFailure("programs can be run only on Linux")
     reasons = []
     for make in [bare] if unsafe else [bubblewrap, namespaces]:
         try:
@@ -62,14 +62,14 @@ def _working(process: int, packages: bool, unsafe: bool) -> Isolation:
             reasons.append(f"{make.__name__}: {error}")
         else:
             return made
-    raise RewardFailure(f"no sandbox works here: {'; '.join(reasons)}. {'' if unsafe else _ADVICE}".strip())
+    raise RewardFailure(f"no sandbox works on this machine: {'; '.join(reasons)}. {'' if unsafe else _ADVICE}".strip())
 
 
 def check(isolation: Isolation, *, shut_in: bool = True) -> None:
-    """Runs a program that tries to get out.
+    """Run a program that tries to escape.
 
     Raises:
-        SandboxFailure: it does not run, or it got somewhere.
+        SandboxFailure: the program does not run, or an attempt succeeds.
     """
     with traps() as given:
         job = Job(PROBE, (Trial(given.encode()),), Limits(timeout=10.0), isolation.packages)
@@ -82,11 +82,11 @@ def check(isolation: Isolation, *, shut_in: bool = True) -> None:
         raise SandboxFailure(said.removeprefix("tried everything: "))
 
 
-# --- The ways ------------------------------------------------------------------------------------------
+# --- Isolations ----------------------------------------------------------------------------------------
 
 
 def bubblewrap(packages: tuple[str, ...]) -> Isolation:
-    """bubblewrap, which needs user namespaces or root."""
+    """Use bubblewrap, which needs user namespaces or root."""
     program = shutil.which("bwrap")
     if program is None:
         raise SandboxFailure("bwrap is not installed")
@@ -103,20 +103,20 @@ def bubblewrap(packages: tuple[str, ...]) -> Isolation:
 
 
 def namespaces(packages: tuple[str, ...]) -> Isolation:
-    """unshare and setpriv, which root has on any Linux; users do not."""
+    """Use unshare and setpriv, which are on every Linux but need root."""
     tools = ("unshare", "setpriv", "mount", "chroot", "sh")
     missing = [tool for tool in tools if shutil.which(tool, path=_TOOLS) is None]
     if missing:
-        raise SandboxFailure(f"{', '.join(missing)} not installed")
+        raise SandboxFailure(f"not installed: {', '.join(missing)}")
     if os.geteuid() != 0:
-        raise SandboxFailure("only root can use it")
+        raise SandboxFailure("needs root")
     unshare = ["unshare", "--mount", "--uts", "--ipc", "--net", "--pid", "--fork", "--kill-child=KILL"]
     command = ["/usr/bin/env", f"PATH={_TOOLS}", *unshare, "sh", "-c", _ROOM, "sh", *visible(packages), *_DEVICES, "--"]
     return Isolation("namespaces", tuple(command), packages)
 
 
 def bare(packages: tuple[str, ...]) -> Isolation:
-    """Nothing around the program: its limits alone."""
+    """Use no isolation, only the limits."""
     return Isolation("bare", (), packages)
 
 

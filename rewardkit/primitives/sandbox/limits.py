@@ -1,9 +1,9 @@
-"""What a program may use up, and what it may not even ask of the kernel: ``Limits(timeout=2.0).wall`` is 5.0.
+"""The limits of a program's resources and system calls: ``Limits(timeout=2.0).wall`` is 5.0.
 
-The filter refuses new processes, signals, sockets, namespaces and shared memory, which no program needs that reads,
-computes and prints. So what runs is one process, whose memory the limit on its address space bounds, and nothing is
-left of it when it has ended. A limit on the number of processes could not do that: it counts those of the whole
-machine that belong to the same user.
+The filter refuses new processes, signals, sockets, namespaces and shared memory, which a program that reads, computes
+and prints does not need. So a program is one process, the limit on its address space bounds its memory, and nothing
+is left when it ends. A limit on the number of processes would not work: it counts all processes of the user on the
+machine. The limits that do not concern untrusted programs are in `rewardkit.core.processes.limits`.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ _EVERYWHERE = {"pidfd_send_signal": 424, "io_uring_setup": 425, "pidfd_open": 43
 @final
 @dataclass(frozen=True)
 class Limits:
-    """Of one run of a program.
+    """The limits of one run of a program.
 
     Attributes:
         timeout: seconds of processor time.
         memory: megabytes of address space.
-        patience: runs that may end for lack of time before the others are not tried.
+        patience: after this many timeouts the remaining runs are skipped.
     """
 
     timeout: float = 2.0
@@ -59,7 +59,7 @@ class Limits:
 
     @property
     def wall(self) -> float:
-        """Seconds on the clock: more than of processor time, so that a busy machine costs nobody a score."""
+        """Seconds on the clock: more than processor time, so that a busy machine does not lower a score."""
         return 2 * self.timeout + 1
 
 
@@ -68,7 +68,7 @@ USUAL = Limits()
 
 @cache
 def kernel_filter() -> bytes:
-    """The seccomp filter for this machine, as the kernel takes it (BPF); empty where its call numbers are unknown."""
+    """Return the seccomp filter (BPF) for this machine; empty if its system call numbers are unknown."""
     machine = platform.machine()
     if machine not in _ARCHITECTURES:
         return b""
@@ -76,7 +76,7 @@ def kernel_filter() -> bytes:
     load, equal, above, any_bit, give = 0x20, 0x15, 0x35, 0x45, 0x06
     refuse, allow = (give, 0, 0, 0x50000 | _REFUSED), (give, 0, 0, 0x7FFF0000)
     code = [
-        (load, 0, 0, 4),  # the architecture: other ones have other numbers
+        (load, 0, 0, 4),  # the architecture, which determines the call numbers
         (equal, 1, 0, _ARCHITECTURES[machine]),
         refuse,
         (load, 0, 0, 0),  # the call's number

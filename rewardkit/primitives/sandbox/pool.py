@@ -1,4 +1,4 @@
-"""Threads that wait for sandboxes: ``submit(function, argument).result()``; as many at once as there are cores."""
+"""Threads that wait for sandboxes: ``submit(function, argument).result()``; one thread per core."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ _Result = TypeVar("_Result")
 
 
 def submit(function: Callable[..., _Result], *arguments: Any) -> Future[_Result]:
-    """Calls `function` in a thread of this process."""
+    """Call `function` in a thread of this process."""
     return _pool(os.getpid()).submit(function, *arguments)
 
 
 @cache
 def _pool(process: int) -> ThreadPoolExecutor:
-    """One per process: the threads of a parent do not survive a fork."""
+    """Return the pool of this process: a parent's threads do not survive a fork."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return ThreadPoolExecutor(max_workers=cores, thread_name_prefix="rewardkit-sandbox")

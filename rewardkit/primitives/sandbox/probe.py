@@ -1,6 +1,6 @@
-"""The self-test of an isolation: a program that tries to get out, and what it tries to reach.
+"""The self-test of an isolation: a program that tries to escape, and the targets it tries to reach.
 
-In a sandbox that holds, ``PROBE`` prints "tried everything"; otherwise also what it could do.
+In a safe sandbox ``PROBE`` prints "tried everything"; otherwise it adds what it could do.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ print("tried everything" + (": it could " + ", ".join(dict.fromkeys(done)) if do
 
 @contextmanager
 def traps() -> Iterator[str]:
-    """A file, a listening port and a process of the host, as the probe's input."""
+    """Yield a file, a listening port and a process of the host, as the probe's input."""
     with ExitStack() as opened:
         name, port = __file__, 1
-        with suppress(OSError):  # a full disk, or no network at all, is none of the sandbox's business
+        with suppress(OSError):  # a full disk or a missing network is not a fault of the sandbox
             name = opened.enter_context(tempfile.NamedTemporaryFile()).name
             port = opened.enter_context(socket.create_server(("127.0.0.1", 0))).getsockname()[1]
         yield f"{name}\n{port}\n{os.getpid()}\n"

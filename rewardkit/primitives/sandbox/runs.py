@@ -1,8 +1,8 @@
-"""Launching: ``runs(Job(program, trials), isolation.command)`` gives one ``Run`` per trial as they end.
+"""Launch sandboxes: ``runs(Job(program, trials), isolation.command)`` yields one ``Run`` per trial as they end.
 
-The sandbox is told its job through a file in memory and answers through one pipe, read with a limit on time and size.
-A sandbox that does not come up, or ends before it has told how its trials went, is a `SandboxFailure`: no program can
-bring that about, so none is scored for it.
+The sandbox gets its job through a file in memory and answers through one pipe, which is read with limits on time and
+size. If a sandbox does not start, or ends before it has reported its trials, that is a `SandboxFailure`: a program
+cannot cause it, so no program is scored for it.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ scope["serve"](stream)
 
 @final
 class SandboxFailure(RewardFailure):
-    """The sandbox did not come up, or was ended from outside: no program is to blame, so none gets a score."""
+    """The sandbox did not start, or was ended from outside. The program is not to blame, so it gets no score."""
 
 
 @final
@@ -50,8 +50,8 @@ class Trial:
 
     Attributes:
         given: its standard input.
-        epilogue: Python source that runs after it in the same process, with ``program`` (its names) and ``out`` (where
-            to report to); what the program prints is thrown away then. Empty: what it prints is its output.
+        epilogue: Python source that runs after it in the same process, with ``program`` (its names) and ``out`` (the
+            file descriptor for the report); the program's output is then discarded. Empty: its output is reported.
     """
 
     given: bytes = b""
@@ -70,7 +70,7 @@ class Job:
     modules: tuple[str, ...] = ()
 
     def encoded(self) -> bytes:
-        """For the supervisor, behind the supervisor itself."""
+        """Return the input of the sandbox: the compiled supervisor, then the job."""
         job = {
             "program": self.program.encode("utf-8", "surrogatepass"),
             "trials": [(trial.given, trial.epilogue) for trial in self.trials],
@@ -92,9 +92,9 @@ class Run:
     """How one trial went.
 
     Attributes:
-        output: what it wrote.
-        problem: why it did not end cleanly, empty where it did.
-        finished: whether it says that it ran to its end. A program can forge this one, as it can end at once.
+        output: the bytes it wrote.
+        problem: why it did not end cleanly; empty if it did.
+        finished: whether it reports that it ran to its end. A program can forge this, as it can end at any time.
     """
 
     output: bytes
@@ -103,10 +103,10 @@ class Run:
 
 
 def runs(job: Job, isolation: Sequence[str] = ()) -> Generator[Run, None, None]:
-    """The trials one by one; fewer than there are where the rest need not be tried. Close it to end early.
+    """Yield the results of the trials; fewer than there are trials if the rest is skipped. Close it to end early.
 
     Raises:
-        SandboxFailure: the sandbox does not come up, or is ended from outside.
+        SandboxFailure: the sandbox does not start, or is ended from outside.
     """
     if not job.trials:
         return
@@ -125,7 +125,7 @@ def runs(job: Job, isolation: Sequence[str] = ()) -> Generator[Run, None, None]:
                 start_new_session=True,
             )
         except OSError as error:
-            raise SandboxFailure(f"it cannot be launched: {error}") from error
+            raise SandboxFailure(f"cannot launch it: {error}") from error
         opened.callback(_end, process)
         assert process.stdout is not None
         reader = _Reader(process.stdout)
@@ -141,8 +141,8 @@ def _memory_file() -> IO[bytes]:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Ends a launch and all its processes; safe to say twice."""
-    if process.returncode is None:  # not waited for, so that its number still belongs to it
+    """End a launch and all its processes; safe to call twice."""
+    if process.returncode is None:  # not waited for yet, so its process id is still valid
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
     if process.stdout is not None:
@@ -154,27 +154,27 @@ def _last_line(words: bytes) -> str:
 
 
 def _frames(reader: _Reader, job: Job) -> Iterator[Run]:
-    """What the supervisor reports, until it says that there is no more."""
+    """Yield the supervisor's reports until the last one."""
     more = True
     while more:
         header = reader.read(FRAME.size, job.limits.wall + _GRACE_SECONDS)
         if len(header) < FRAME.size:
-            raise SandboxFailure("the sandbox ended, or stood still, while a program ran")
+            raise SandboxFailure("the sandbox ended or stopped responding while a program ran")
         problem, output, finished, more = FRAME.unpack(header)
         body = reader.read(min(problem + output, OUTPUT_BYTES + _PROBLEM_BYTES), _GRACE_SECONDS)
         if len(body) < problem + output:
-            raise SandboxFailure("the sandbox did not end its report")
-        # What was raised is the program's text: no control characters, as in a repr.
+            raise SandboxFailure("the report of the sandbox is incomplete")
+        # The text of an exception is the program's: escape control characters, as in a repr.
         yield Run(body[problem:], repr(body[:problem].decode(errors="replace"))[1:-1], finished)
 
 
 @final
 class _Reader:
-    """Reads exactly so many bytes from a pipe within so many seconds; fewer at its end or when time is up."""
+    """Read a given number of bytes from a pipe; fewer at its end or after a timeout."""
 
     def __init__(self, pipe: IO[bytes]) -> None:
         self._pipe = pipe.fileno()
-        self._poll = select.poll()  # not select, which takes no descriptor from 1,024 on
+        self._poll = select.poll()  # select does not support file descriptors from 1,024 up
         self._poll.register(self._pipe, select.POLLIN)
 
     def read(self, size: int, seconds: float) -> bytes:

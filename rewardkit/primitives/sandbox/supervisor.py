@@ -1,10 +1,11 @@
-"""What runs inside the sandbox: forks once per trial, runs the program in the child, and reports how that went.
+"""The process inside the sandbox: forks once per trial, runs the program in the child, and reports the result.
 
-It is never imported there: ``running`` sends its compiled code ahead of the job, so that nothing of the host's file
-system has to be visible. Being the first process of its namespace, it cannot be killed by the programs it starts.
+It is not imported there: `runs` sends its compiled code ahead of the job, so the host's files, and the rest of this
+library, need not be visible. That is why it sets its resource limits itself instead of calling
+`rewardkit.core.processes.limits`. As the first process of its namespace it cannot be killed by the programs it starts.
 
-It needs no protection beyond that: it knows what a program is given, never what is expected of it, so that a program
-that took it over could only report answers that it found by itself.
+It needs no other protection: it knows a program's input, never the expected result, so a program that took it over
+could only report answers that it found itself.
 """
 
 from __future__ import annotations
@@ -30,18 +31,18 @@ if TYPE_CHECKING:
 
 READY = b"ready"
 FRAME = struct.Struct("<II??")
-"""Length of the problem, length of the output, whether the program told its end, whether more frames follow."""
+"""Length of the problem, length of the output, whether the program reached its end, whether more frames follow."""
 
 OUT, SAID = 3, 4
-"""In a program's process: where an epilogue reports to, and where its end is told."""
+"""In a program's process: the file descriptors for the report of an epilogue, and for how the program ended."""
 
 _CHUNK = 1 << 16
-_KILLED_FOR_TIME = (-9, -24)  # SIGKILL and SIGXCPU: the kernel sends both when the processor time is used up
+_KILLED_FOR_TIME = (-9, -24)  # SIGKILL and SIGXCPU: the kernel sends one of them when the processor time is used up
 _NO_NEW_PRIVILEGES, _SECCOMP, _FILTER = 38, 22, 2
 
 
 def serve(stream: BinaryIO) -> None:
-    """Reads the job, says that all is ready, and writes one frame per trial, followed by problem and output."""
+    """Read the job, report that all is ready, and write one frame per trial, followed by problem and output."""
     report = os.dup(1)
     job = marshal.load(stream)
     for module in job["modules"]:
@@ -64,7 +65,7 @@ def serve(stream: BinaryIO) -> None:
 
 
 def _tried(job: dict[str, Any], given: bytes, epilogue: str, libc: Any) -> tuple[bytes, bytes, bytes, bool]:
-    """One run of the program: what went wrong (empty: nothing), what it said of its end, its output, timed out."""
+    """Run the program once; return the problem (empty if none), its end message, its output, and if it timed out."""
     out, out_end = os.pipe()
     said, said_end = os.pipe()
     child = os.fork()
@@ -78,7 +79,7 @@ def _tried(job: dict[str, Any], given: bytes, epilogue: str, libc: Any) -> tuple
     os.set_blocking(said, False)
     try:
         word = os.read(said, 4096)
-    except BlockingIOError:  # where there is no filter, its own children may still hold the other end
+    except BlockingIOError:  # without the filter, its own children may still hold the other end
         word = b""
     os.close(out)
     os.close(said)
@@ -98,7 +99,7 @@ def _tried(job: dict[str, Any], given: bytes, epilogue: str, libc: Any) -> tuple
 
 
 def _collected(out: int, deadline: float, limit: int) -> bytes | None:
-    """What is written to `out` until nobody can or the deadline has passed; None beyond `limit` bytes."""
+    """Read `out` until it is closed or the deadline has passed; None if there are more than `limit` bytes."""
     chunks: list[bytes] = []
     size = 0
     while size <= limit:
@@ -113,7 +114,7 @@ def _collected(out: int, deadline: float, limit: int) -> bytes | None:
 
 
 def _ended(child: int, deadline: float) -> tuple[int | None, float]:
-    """Exit code (negative: a signal; None: it had to be killed) and processor seconds of `child`."""
+    """Return the exit code of `child` (negative: a signal; None: it had to be killed) and its processor seconds."""
     pause = 0.0
     while True:
         pid, status, used = os.wait4(child, os.WNOHANG)
@@ -128,11 +129,11 @@ def _ended(child: int, deadline: float) -> tuple[int | None, float]:
 
 
 def _become_program(job: dict[str, Any], given: bytes, epilogue: str, out: int, said: int, libc: Any) -> NoReturn:
-    """Turns this process into the program, and ends with it."""
+    """Turn this process into the program, and end with it."""
     stdin = os.memfd_create("stdin")
     os.write(stdin, given)
     os.lseek(stdin, 0, os.SEEK_SET)
-    # Out of the way first: any of these may itself be one of the numbers that they go to.
+    # Move them to high numbers first: any of these may already have one of the target numbers.
     stdin, out, said = (_moved(descriptor) for descriptor in (stdin, out, said))
     os.dup2(stdin, 0)
     os.dup2(said, SAID)
@@ -140,7 +141,7 @@ def _become_program(job: dict[str, Any], given: bytes, epilogue: str, out: int, 
     os.closerange(OUT + bool(epilogue), SAID)
     os.closerange(SAID + 1, 256)
     os.setsid()
-    vars(builtins).update(exit=sys.exit, quit=sys.exit)  # which -S leaves out, and programs end with
+    vars(builtins).update(exit=sys.exit, quit=sys.exit)  # -S omits them, and programs call them
     sys.argv[:] = ["program.py"]
     sys.path[:] = [*filter(None, sys.path), *job["path"]]
     os.environ["OMP_NUM_THREADS"] = "1"  # numerical libraries would reserve memory for every core
@@ -166,7 +167,7 @@ def _become_program(job: dict[str, Any], given: bytes, epilogue: str, out: int, 
 
 
 def _end(code: int) -> NoReturn:
-    """What the interpreter does at its end, but for taking itself to pieces, which costs more than a short program."""
+    """Do what the interpreter does at exit, except for its teardown, which costs more than a short program."""
     try:
         if "threading" in sys.modules:
             sys.modules["threading"]._shutdown()
@@ -183,7 +184,7 @@ def _moved(descriptor: int) -> int:
 
 
 def _limit(job: dict[str, Any], libc: Any) -> None:
-    """What the program may use up, and what it may ask of the kernel."""
+    """Limit the resources of the program and its system calls; both limits are final."""
     seconds = math.ceil(job["timeout"])
     memory = job["memory"]
     limits = (
@@ -197,7 +198,7 @@ def _limit(job: dict[str, Any], libc: Any) -> None:
         hard = resource.getrlimit(kind)[1]
         most = most if hard == resource.RLIM_INFINITY else min(most, hard)
         resource.setrlimit(kind, (most, most))
-    hard = resource.getrlimit(resource.RLIMIT_STACK)[1]  # deep recursion is no crime
+    hard = resource.getrlimit(resource.RLIMIT_STACK)[1]  # deep recursion is allowed
     stack = memory if hard == resource.RLIM_INFINITY else min(memory, hard)
     resource.setrlimit(resource.RLIMIT_STACK, (stack, stack))
     if job["filter"]:
@@ -209,7 +210,7 @@ def _limit(job: dict[str, Any], libc: Any) -> None:
 
 
 def _say(mark: bytes, error: BaseException) -> NoReturn:
-    """Tells what was raised, and where in the program, and ends."""
+    """Report the exception and its line in the program, and end."""
     line = 0
     trace = error.__traceback__
     while trace is not None:
@@ -220,7 +221,7 @@ def _say(mark: bytes, error: BaseException) -> NoReturn:
         line = error.lineno or 0
     try:
         message = str(error.msg if isinstance(error, SyntaxError) else error)[:200]
-    except BaseException:  # its __str__ is the program's too
+    except BaseException:  # its __str__ may be the program's code, too
         message = ""
     kind = type(error).__name__[:100]
     said = f"{kind}{f': {message}' if message else ''}{f' (line {line})' if line else ''}"

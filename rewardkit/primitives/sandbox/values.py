@@ -1,9 +1,9 @@
-"""Values as JSON that holds no code and loses nothing: ``encode((1, 2.5))`` is ``["tuple", 1, ["float", "0x1.4..."]]``.
+"""Encode values as JSON without code and without loss: ``encode((True, 2.5))`` is ``["tuple", true, ["float", ...]]``.
 
-What a program returns is judged elsewhere, by plain Python values equal to it: instances of its own classes, with an
-``__eq__`` of its own, cannot be written down, and subclasses of ``int`` or ``str`` come out as what they are made of.
+The results of a program are checked in another process, as equal plain Python values: instances of its own classes,
+which may define ``__eq__``, cannot be encoded, and subclasses of ``int`` or ``str`` become plain values.
 
-Sent into sandboxes as source, so it imports nothing of rewardkit.
+This module is sent into sandboxes as source, so it does not import rewardkit.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import importlib
 import sys
 from collections import deque
 
-TYPE_CHECKING = False  # what takes long to import is left until it is needed
+TYPE_CHECKING = False  # slow imports are delayed until they are needed
 if TYPE_CHECKING:
     from typing import Any
 
@@ -30,7 +30,7 @@ _MAKERS: dict[str, Any] = {
 
 
 def encode(value: Any) -> Any:
-    """`value` as JSON; TypeError where it is none of Python's own types."""
+    """Return `value` as JSON; raises TypeError if it is not of one of Python's own types."""
     if value is None or value is True or value is False:
         return value
     if type(value).__module__ == "numpy" and getattr(value, "ndim", None) == 0:
@@ -56,16 +56,16 @@ def encode(value: Any) -> Any:
         return ["Decimal", str(value)]
     if _is(value, "fractions", "Fraction"):
         return ["Fraction", encode(value.numerator), encode(value.denominator)]
-    raise TypeError(f"a {type(value).__name__}, where a plain value is needed")
+    raise TypeError(f"got a {type(value).__name__}, expected a plain value")
 
 
 def _is(value: Any, module: str, name: str) -> bool:
-    """Whether `value` is an instance of that class; there is none where its module was never imported."""
+    """Return whether `value` is an instance of that class; false if its module was never imported."""
     return module in sys.modules and isinstance(value, getattr(sys.modules[module], name))
 
 
 def decode(value: Any) -> Any:
-    """What `encode` was given; ValueError, TypeError or KeyError for anything it did not write."""
+    """Reverse `encode`; raises ValueError, TypeError or KeyError for anything it did not write."""
     if not isinstance(value, list):
         if value is None or isinstance(value, (str, bool)):
             return value

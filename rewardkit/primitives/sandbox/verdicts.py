@@ -1,7 +1,7 @@
-"""From a program and its tests to what is wrong with each: ``[*problems(...)]`` is ``["", "printed '7', not '8'"]``.
+"""Run the tests of a program and describe each failure: ``[*printed(...)]`` is ``["", "printed '7', not '8'"]``.
 
-A verdict rests on nothing but values and bytes that the program had to find: what is expected of it never enters the
-sandbox in which it runs, and what it says about itself is never believed.
+A verdict depends only on values and bytes that the program had to find: expected results never enter the sandbox in
+which it runs, and its own reports of success do not count.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from rewardkit.primitives.sandbox.isolation import Isolation
 from rewardkit.primitives.sandbox.limits import Limits
 from rewardkit.primitives.sandbox.runs import Job, Run, Trial, runs
 
-NOT_TRIED = "not tried after what went wrong before"
+NOT_TRIED = "skipped after earlier failures"
 
 _ALL_BYTES = 10_000_000
-"""Of the answers to all assertions, which are held at once."""
+"""The limit of the answers to all assertions together, which are kept in memory."""
 
 _TOO_MUCH = f"the answers to all assertions take more than {_ALL_BYTES:,} bytes"
 
 _KEPT_VERDICTS = 1_024
 _KEPT_BYTES = 10_000
-_JUDGE_LIMITS = Limits(timeout=5.0, memory=512)
+_CHECK_LIMITS = Limits(timeout=5.0, memory=512)
 _MODULES = ("json",)
 
 
 def printed(program: str, tests: Sequence[Printed], limits: Limits, isolation: Isolation) -> Generator[str, None, None]:
-    """What is wrong with what `program` prints, test by test; empty where it is as expected."""
+    """Yield the problem with the output of `program` for each test; empty if it is as expected."""
     job = Job(program, tuple(Trial(test.given) for test in tests), limits, isolation.packages)
     with closing(runs(job, isolation.command)) as results:
         for test in tests:
@@ -43,7 +43,7 @@ def printed(program: str, tests: Sequence[Printed], limits: Limits, isolation: I
 def asserted(
     program: str, tests: Sequence[Assertion], limits: Limits, isolation: Isolation
 ) -> Generator[str, None, None]:
-    """What is wrong with what `program` computes, assertion by assertion; empty where it holds."""
+    """Yield the problem with the values of `program` for each assertion; empty if it holds."""
     answers = _answers(program, tests, limits, isolation)
     reports = tuple(answer.output if answer.finished and not answer.problem else None for answer in answers)
     small = sum(len(report or b"") for report in reports) <= _KEPT_BYTES
@@ -53,7 +53,7 @@ def asserted(
 
 
 def _answers(program: str, tests: Sequence[Assertion], limits: Limits, isolation: Isolation) -> list[Run]:
-    """What the program makes of the calls, as `values.encode` writes it."""
+    """Return the program's answers to the calls, as `values.encode` writes them."""
     trials = tuple(Trial(epilogue=_QUESTION.format(values=_values(), test=test)) for test in tests)
     answers, size = [], 0
     with closing(runs(Job(program, trials, limits, isolation.packages, _MODULES), isolation.command)) as results:
@@ -64,13 +64,13 @@ def _answers(program: str, tests: Sequence[Assertion], limits: Limits, isolation
 
 
 def _verdicts(tests: tuple[Assertion, ...], reports: tuple[bytes | None, ...], isolation: Isolation) -> list[str]:
-    """What is wrong with each answer, found out where the program has never been."""
+    """Return the problem with each answer, checked in a sandbox that the program never entered."""
     checks = [(test.ground, test.check) for test in tests]
-    program = _JUDGE.format(values=_values(), checks=checks)
+    program = _CHECK.format(values=_values(), checks=checks)
     trials = [Trial(b"%d\n%s" % (number, report)) for number, report in enumerate(reports) if report is not None]
     if not trials:
         return [""] * len(tests)
-    job = Job(program, tuple(trials), _JUDGE_LIMITS, isolation.packages, _MODULES)
+    job = Job(program, tuple(trials), _CHECK_LIMITS, isolation.packages, _MODULES)
     with closing(runs(job, isolation.command)) as results:
         return [
             "" if report is None else _verdict(test, next(results, None))
@@ -79,23 +79,23 @@ def _verdicts(tests: tuple[Assertion, ...], reports: tuple[bytes | None, ...], i
 
 
 _kept_verdicts = lru_cache(_KEPT_VERDICTS)(_verdicts)
-"""The right answers of a group are all the same: they are judged once."""
+"""Cached: the correct answers of a group are all the same."""
 
 
 def _verdict(test: Assertion, run: Run | None) -> str:
     if run is None or run.problem:
-        return f"{test.calls[0][:80]} is nothing that can be judged ({run.problem if run else NOT_TRIED})"
+        return f"{test.calls[0][:80]} cannot be checked ({run.problem if run else NOT_TRIED})"
     verdict, _, computed = run.output.decode(errors="replace").partition("\n")
     return "" if verdict == "holds" else f"{test.calls[0][:80]} is {computed[:80].strip()}: {shorten(test.shown, 120)}"
 
 
 @cache
 def _values() -> str:
-    """`values`, as source: what is sent into sandboxes cannot import it."""
+    """Return the source of `values`: code in a sandbox cannot import it."""
     return Path(__file__).with_name("values.py").read_text(encoding="utf-8")
 
 
-# What the program's own process is asked; whatever it does to these lines, it can only report other values.
+# Runs in the program's process; whatever the program does to these lines, it can only report other values.
 _QUESTION = """{values}
 import json
 import os
@@ -106,8 +106,8 @@ while report:
     report = report[os.write(out, report) :]
 """
 
-# Its input is the number of a check, and answers as the lines above report them.
-_JUDGE = """{values}
+# Its input is the number of a check, and answers as reported by the lines above.
+_CHECK = """{values}
 import json
 import sys
 

@@ -1,8 +1,8 @@
-"""What is refused of schemas before anything is scored with them, and of values before they are checked.
+"""Refuse schemas that cannot be checked safely, and find values that JSON cannot hold.
 
-``{"$ref": "#"}`` meets itself on the same value. Validators then call every value valid, so that every
-completion would earn 1.0; ``check_document`` refuses it and names the loop. A tree that refers to itself
-through ``properties`` or ``items`` is fine: there each step goes one level down into the value.
+``{"$ref": "#"}`` refers to itself on the same value. Validators then call every value valid, so every completion would
+score 1.0; ``check_document`` refuses it and names the loop. A tree that refers to itself through ``properties`` or
+``items`` is fine: each step goes one level down into the value.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ SCHEMA_CHARACTERS = 2_000_000
 SCHEMA_DEPTH = 128
 VALUE_DEPTH = 128
 SAFE_INTEGER_BITS = 2_100
-"""Integers below 640 digits are written out whatever the interpreter's limit is set to."""
+"""Integers below 640 digits can be printed whatever the interpreter's limit is."""
 
 SAME_VALUE_PARTS = 10_000
-"""How many parts of a schema may meet on one value: ``anyOf`` of ``anyOf`` doubles with every level."""
+"""How many parts of a schema may apply to one value: ``anyOf`` of ``anyOf`` doubles with every level."""
 
 _KEYWORDS = STRUCTURE.union(
     ("type", "enum", "const", "format", "pattern", "minLength", "maxLength", "minimum", "maximum"),
@@ -34,20 +34,20 @@ _KEYWORDS = STRUCTURE.union(
 
 
 def read_schema(text: str) -> dict[str, Any]:
-    """The schema that a JSON text holds.
+    """Parse a schema from JSON text.
 
     Example: ``read_schema('{"type": "object"}') == {"type": "object"}``.
-    Raises RewardDefinitionError for what is no JSON object, for repeated keys, for more than
-    2,000,000 characters or 128 levels, and for an object without a single schema keyword.
+    Raises RewardDefinitionError for text that is not a JSON object, for repeated keys, for more than
+    2,000,000 characters or 128 levels, and for an object without any schema keyword.
     """
     if len(text) > SCHEMA_CHARACTERS:
-        raise refusal(f"the schema has {len(text):,} characters; at most {SCHEMA_CHARACTERS:,} are read.")
+        raise refusal(f"the schema has {len(text):,} characters; the limit is {SCHEMA_CHARACTERS:,}.")
     try:
         schema = json.loads(text, object_pairs_hook=_without_repetition, parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
-        raise refusal(f"the schema is no JSON text: {shorten(str(error))} in {shorten(text)}.") from None
+        raise refusal(f"the schema is not valid JSON: {shorten(str(error))} in {shorten(text)}.") from None
     if not isinstance(schema, dict):
-        raise refusal(f"a schema is a JSON object, not {shorten(schema)}.")
+        raise refusal(f"a schema must be a JSON object, got {shorten(schema)}.")
     if schema and not _KEYWORDS.intersection(schema):
         hint = next(filter(None, (near_miss(key, _KEYWORDS) for key in schema)), "")
         raise refusal(
@@ -60,7 +60,7 @@ def read_schema(text: str) -> dict[str, Any]:
 
 
 def check_document(document: SchemaDocument) -> None:
-    """Refuses a schema that meets itself, or branches without measure, on one and the same value.
+    """Refuse a schema that refers to itself, or branches excessively, on the same value.
 
     Example: ``check_document(SchemaDocument({"allOf": [{"$ref": "#"}]}))`` raises.
     Raises RewardDefinitionError that names the loop or the place.
@@ -72,7 +72,7 @@ def check_document(document: SchemaDocument) -> None:
 
 
 def _explore(document: SchemaDocument, start: dict[str, Any], parts_from: dict[int, int]) -> None:
-    # Depth first, with a stack of its own: a chain of references may be longer than Python's.
+    # Depth first, with an explicit stack: a chain of references may be longer than Python's stack.
     path: dict[int, tuple[dict[str, Any], Iterator[dict[str, Any]]]] = {}
     totals: dict[int, int] = {}
 
@@ -87,8 +87,8 @@ def _explore(document: SchemaDocument, start: dict[str, Any], parts_from: dict[i
         if part is None:
             if totals[key] > SAME_VALUE_PARTS:
                 raise refusal(
-                    f"the schema lays more than {SAME_VALUE_PARTS:,} of its parts on one value, from "
-                    f"#{document.pointer(node)} on; checking it would never end."
+                    f"more than {SAME_VALUE_PARTS:,} parts of the schema apply to one value, starting at "
+                    f"#{document.pointer(node)}; checking it would never end. Simplify the nested anyOf, oneOf, allOf."
                 )
             parts_from[key] = totals[key]
             del path[key]
@@ -99,8 +99,8 @@ def _explore(document: SchemaDocument, start: dict[str, Any], parts_from: dict[i
             loop = loop[loop.index(f"#{document.pointer(part)}") :]
             shown = shorten(" -> ".join([*loop, loop[0]]))
             raise refusal(
-                f"the schema refers to itself on the same value ({shown}), so that "
-                " every value would pass. Recursion has to go through properties or items."
+                f"the schema refers to itself on the same value ({shown}), so "
+                "every value would pass. Recurse through properties or items instead."
             )
         elif id(part) in parts_from:
             totals[key] += parts_from[id(part)]
@@ -122,19 +122,19 @@ def _check_depth(schema: dict[str, Any]) -> None:
 def _without_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     read = dict(pairs)
     if len(read) != len(pairs):
-        raise ValueError(f"a key stands twice among {shorten([key for key, _ in pairs])}")
+        raise ValueError(f"a key occurs twice in {shorten([key for key, _ in pairs])}")
     return read
 
 
 def _no_number(name: str) -> None:
-    raise ValueError(f"{name} is no JSON number")
+    raise ValueError(f"{name} is not a JSON number")
 
 
 def why_no_json(value: Any, depth: int = VALUE_DEPTH) -> str:
-    """Why JSON cannot hold `value`; empty if it can.
+    """Return why JSON cannot hold `value`; empty if it can.
 
     Example: ``why_no_json(float("nan")) == "a number is not finite"``.
-    The validator reads such values as null, skips them or raises: ``{"maximum": 5}`` took ``10**5000``.
+    The validator reads such values as null, skips them or raises: ``{"maximum": 5}`` accepted ``10**5000``.
     """
     kind = type(value)
     if kind is str:
@@ -146,7 +146,7 @@ def why_no_json(value: Any, depth: int = VALUE_DEPTH) -> str:
     if kind is bool or value is None:
         return ""
     if kind is not dict and kind is not list:
-        return f"{kind.__name__} is no JSON type"
+        return f"{kind.__name__} is not a JSON type"
     if depth == 0:
         return f"nested deeper than {VALUE_DEPTH} levels"
     for key in value if kind is dict else ():
@@ -165,13 +165,13 @@ def _why_no_text(text: str) -> str:
     try:
         text.encode()
     except UnicodeEncodeError:
-        return "a text holds half a character (a lone surrogate)"
+        return "a text contains half a character (a lone surrogate)"
     return ""
 
 
 def _why_no_integer(number: int) -> str:
     try:
-        str(number)  # the validator writes it out too, under the same limit of the interpreter
+        str(number)  # the validator prints it, too, under the same limit of the interpreter
     except ValueError:
-        return "an integer has more digits than Python converts"
+        return "an integer has more digits than Python can print"
     return ""

@@ -1,30 +1,30 @@
-"""How much of a JSON schema a value fulfills, and what is wrong with the rest.
+"""Compute how much of a JSON schema a value satisfies, and describe the violations.
 
 For an invoice that must have ``sku`` (text), ``qty`` (integer) and ``color``,
-``{"sku": "a-7", "qty": "31"}`` earns 1/3: ``color: missing; qty: "31" is not of type "integer"``.
+``{"sku": "a-7", "qty": "31"}`` scores 1/3: ``color: missing; qty: "31" is not of type "integer"``.
 
-The credit of a value under a schema, with ``$ref`` and ``allOf`` followed, and unions where only one branch can hold
-the value (the only one for objects in ``Line | str`` or "X or null"; the one that a tag such as ``kind`` names):
+The credit of a value under a schema follows ``$ref``, ``allOf``, and unions of which only one branch can hold the value
+(the only one for objects in ``Line | str`` or "X or null"; the one named by a tag such as ``kind``):
 
-- valid: 1. The validator alone decides that, and nothing else ever earns 1.
-- an invalid object of which the schema requires properties: the sum of the credits of these properties (a missing
-  one has 0), divided by ``required + wrong + whole``: how many it requires, how many others are present and invalid or
-  not allowed, and 1 more where the schema has rules that no single property is to blame for (``not``,
+- valid: 1. Only the validator decides that, and nothing else ever scores 1.
+- an invalid object with required properties: the sum of the credits of these properties (0 for a missing one), divided
+  by ``required + wrong + whole``: the number of required properties, plus the number of other properties that are
+  invalid or not allowed, plus 1 if the schema has rules for which no single property is to blame (``not``,
   ``minProperties``, a union without a tag, ...). An object whose tag is missing or unknown has 0.
-- an invalid array, or object of which nothing is required (a map): the smallest credit among its items, divided by
-  the number of invalid ones. Valid items do not make up for an invalid one, so padding earns nothing. With a wrong
-  length or with duplicates, or where the schema has rules that no single item is to blame for (``contains``, ...): 0.
-- an invalid object or array inside another that the same part of a recursive schema describes: 0, or a
-  mistake would weigh less the deeper it is wrapped.
-- everything else that is invalid: 0. A placeholder of a wrong type earns what a missing property earns.
+- an invalid array, or object without required properties (a map): the smallest credit among its items, divided by the
+  number of invalid ones. Valid items do not make up for an invalid one, so padding earns nothing. With a wrong length
+  or duplicates, or if the schema has rules for which no single item is to blame (``contains``, ...): 0.
+- an invalid object or array inside another one that the same part of a recursive schema describes: 0; otherwise a
+  mistake would weigh less the deeper it is nested.
+- any other invalid value: 0. A placeholder of a wrong type earns what a missing property earns.
 
-Hence, by induction over the levels, mending one violation without making another never lowers the credit,
-and making one never raises it. What the schema lets a policy leave out is right when it is left out: ``[]``
-is a valid list of lines unless ``minItems`` says otherwise, and a property without rules takes anything.
+It follows by induction over the levels that fixing one violation without causing another never lowers the credit, and
+causing one never raises it. A policy may leave out whatever the schema lets it leave out: ``[]`` is a valid list of
+lines unless ``minItems`` says otherwise, and a property without rules accepts anything.
 
-A union without a tag earns nothing by itself, because the best of its branches would break that law: under
-``{a, b, c} | {x, y}``, all required and nothing else allowed, ``{"x": 1}`` is half of the second; with ``a`` beside it,
-a step towards the first, it would be a third of the second and a quarter of the first.
+A union without a tag earns nothing by itself, because scoring the best of its branches would break that law: under
+``{a, b, c} | {x, y}``, all required and nothing else allowed, ``{"x": 1}`` is half of the second branch. Adding ``a``,
+a step toward the first branch, would make it a third of the second and a quarter of the first.
 """
 
 from __future__ import annotations
@@ -44,16 +44,16 @@ if TYPE_CHECKING:
     from jsonschema_rs import Validator
 
 HIGHEST_INVALID = 1.0 - 1e-6
-"""An invalid value never comes nearer to 1, because gates open at their threshold less 1e-9."""
+"""The highest credit of an invalid value: gates open at their threshold minus 1e-9."""
 
 INVALID_ITEMS = 100
 EXAMINED_VALUES = 2_000
-"""Beyond so many invalid items in one array it earns 0, and beyond so many invalid objects and arrays in
-one value the others do: a completion must not be able to buy seconds."""
+"""The limits of what is examined: an array with more invalid items scores 0, and so do all further invalid objects and
+arrays of one value, so that a completion cannot cost seconds."""
 
 REGEX_BYTES = 10_000_000
 
-# Keywords that judge a value without another schema: the validator's own words are used for them.
+# Keywords that check a value without another schema; the notes quote the validator for them.
 _PLAIN: frozenset[str] = frozenset().union(
     ("type", "enum", "const", "format", "pattern", "minLength", "maxLength", "minimum", "maximum"),
     ("exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minItems", "maxItems", "uniqueItems"),
@@ -65,16 +65,16 @@ Check = Callable[[Any], bool]
 Items = Iterator[tuple[str | int, object, Iterator[Node]]]
 """Key or index, value, and the subschemas for it."""
 
-_MASK = "\0"  # stands for the value in the validator's words, which would hold all of it
+_MASK = "\0"  # replaces the value in the validator's message, which would contain all of it
 
 
 class SchemaEngine:
-    """A compiled schema: judges parsed JSON values and gives partial credit (formula above).
+    """A compiled schema: validates parsed JSON values and gives partial credit (formula above).
 
     Example: ``SchemaEngine('{"type": "integer"}').credit_of("x") == (0.0, '"x" is not of type "integer"')``.
-    `text` is the schema as JSON; `formats`: check ``format`` too.
-    Raises RewardDefinitionError for a schema that is invalid, refers to anything outside itself, meets
-    itself on the same value or is too large; MissingExtraError without jsonschema-rs.
+    `text` is the schema as JSON; `formats`: check ``format``, too.
+    Raises RewardDefinitionError for a schema that is invalid, refers to anything outside itself, refers to itself on
+    the same value, or is too large; MissingExtraError without jsonschema-rs.
     """
 
     def __init__(self, text: str, formats: bool = True) -> None:
@@ -99,14 +99,14 @@ class SchemaEngine:
         self._validators: dict[int, Validator] = {}
         self._plain_validators: dict[int, Validator] = {}
         self._patterns: dict[str, Validator] = {}
-        self._levels: dict[tuple[str | int, ...], Level] = {}  # which keeps them, and so their ids
+        self._levels: dict[tuple[str | int, ...], Level] = {}  # also keeps the levels alive, so their ids stay valid
         self._checks: dict[int, Mapping[str, tuple[Check, ...]]] = {}
 
     def credit_of(self, value: object, partial: bool = True, parsed: bool = False) -> tuple[float, str]:
-        """(credit in [0, 1], note) of a JSON value; the note is empty for a valid one.
+        """Return (credit in [0, 1], note) for a JSON value; the note is empty for a valid one.
 
-        `parsed`: it comes from our own parser, so there is nothing in it that JSON cannot hold.
-        Never raises for a value: one that JSON cannot hold, or on which the validator gives up, has 0.
+        `parsed`: the value comes from our own parser, so JSON can hold all of it.
+        Never raises for a value: one that JSON cannot hold, or on which the validator fails, scores 0.
         """
         try:
             problem = "" if parsed else why_no_json(value)
@@ -120,24 +120,24 @@ class SchemaEngine:
         except Exception as error:
             return 0.0, f"could not be checked: {type(error).__name__}: {printable(str(error))}"
         except BaseException as error:
-            if type(error).__name__ != "PanicException":  # how a fault inside the Rust validator arrives
+            if type(error).__name__ != "PanicException":  # raised for a fault inside the Rust validator
                 raise
-            return 0.0, "could not be checked: the validator gave up on this value"
+            return 0.0, "could not be checked: the validator failed on this value"
 
     def valid(self, node: Node, value: object) -> bool:
-        """Whether `value` fulfills the part `node` of the schema."""
+        """Return whether `value` satisfies the part `node` of the schema."""
         if not isinstance(node, dict):
             return bool(node)
         validator = self._validators.get(id(node))
         if validator is None:
-            # By reference, so that the part keeps what surrounds it: $defs, anchors, the base URI.
+            # By reference, so that the part keeps its context: $defs, anchors, the base URI.
             address = f"{self._address}#{quote(self._document.pointer(node), safe='/~')}"
             validator = self._compiled({**self._dialect, "$ref": address}, registry=self._registry)
             self._validators[id(node)] = validator
         return validator.is_valid(value)
 
     def level(self, node: Node, value: object) -> Level:
-        """What the part `node` asks of a value such as `value`; worked out once."""
+        """Return the rules of the part `node` for a value like `value`; cached."""
         kind: Kind = "object" if isinstance(value, dict) else "array" if isinstance(value, list) else "scalar"
         named: list[dict[str, Any]] = []
         while True:
@@ -151,7 +151,7 @@ class SchemaEngine:
             named += filter(None, branches)
 
     def checks(self, level: Level) -> Mapping[str, tuple[Check, ...]]:
-        """For each property that `level` names, what it has to pass; worked out once."""
+        """Return the checks for each property that `level` names; cached."""
         if id(level) not in self._checks:
             names = {name for member in level.members for name in member.get("properties", ())}.union(level.required)
             self._checks[id(level)] = {
@@ -160,7 +160,7 @@ class SchemaEngine:
         return self._checks[id(level)]
 
     def property_schemas(self, level: Level, name: str) -> Iterator[Node]:
-        """The subschemas for the property `name`."""
+        """Return the subschemas for the property `name`."""
         for member in level.members:
             declared = name in member.get("properties", ())
             if declared:
@@ -173,11 +173,11 @@ class SchemaEngine:
                 yield member["additionalProperties"]
 
     def item_schemas(self, level: Level, index: int) -> Iterator[Node]:
-        """The subschemas for the item at `index`."""
+        """Return the subschemas for the item at `index`."""
         return level.item_schemas(index, self._document.draft)
 
     def plain_problem(self, level: Level, value: object) -> str:
-        """Which keyword that needs no other schema is broken, in words; empty if none is."""
+        """Describe the first violated keyword that needs no other schema; empty if there is none."""
         for member in level.members:
             validator = self._plain_validators.get(id(member))
             if validator is None:
@@ -194,9 +194,9 @@ class SchemaEngine:
         return ""
 
     def problem(self, level: Level, value: object) -> str:
-        """What is wrong with `value` as a whole, in words."""
+        """Describe what is wrong with `value` as a whole."""
         plain = self.plain_problem(level, value)
-        return plain or f"{value_text(value)} does not fit {', '.join(level.whole) or 'its schema'}"
+        return plain or f"{value_text(value)} does not satisfy {', '.join(level.whole) or 'its schema'}"
 
     def _matches(self, pattern: str, name: str) -> bool:
         if pattern not in self._patterns:
@@ -208,23 +208,23 @@ class SchemaEngine:
             schema,
             offline=True,
             validate_formats=self._formats,
-            # The engine that runs in linear time; lookaround and backreferences do not compile in it.
+            # The linear-time engine does not support lookaround and backreferences.
             pattern_options=self._library.RegexOptions(size_limit=REGEX_BYTES),
             **options,
         )
 
 
 class _Walk:
-    """One walk over one invalid value: adds up its credit and collects its violations."""
+    """A walk over one invalid value that adds up its credit and collects its violations."""
 
     def __init__(self, engine: SchemaEngine, violations: Violations) -> None:
         self.engine = engine
         self.violations = violations
         self.left_to_examine = EXAMINED_VALUES
-        self._around: set[int] = set()  # the parts of the schema that describe the values around this one
+        self._around: set[int] = set()  # the parts of the schema that describe the enclosing values
 
     def credit(self, node: Node, value: Any, path: Path) -> float:
-        """The credit of `value`, which is known to be invalid under `node`."""
+        """Return the credit of `value`, which is known to be invalid under `node`."""
         level = self.engine.level(node, value)
         if not level.takes:
             self._blame(level, value, path)
@@ -274,7 +274,7 @@ class _Walk:
         return earned / (len(level.required) + wrong + level.whole_object)
 
     def _items_credit(self, level: Level, whole: bool, value: Any, items: Items, path: Path) -> float:
-        """The credit of an array, or of an object of which nothing is required."""
+        """Return the credit of an array, or of an object without required properties."""
         worst, invalid = 1.0, 0
         for key, item, nodes in items:
             credit = self._part_credit(nodes, item, (*path, key))
@@ -289,7 +289,7 @@ class _Walk:
         return 0.0 if wrong_itself or not invalid or whole else worst / invalid
 
     def _untagged_credit(self, level: Level, value: dict[str, Any], path: Path) -> float:
-        """An object that does not say which branch of a union it is: nothing in it can be judged."""
+        """Report an object that does not name its branch of a union: nothing in it can be checked."""
         for union in level.unions:
             taken = " or ".join(map(value_text, list(union.branches)[:SHOWN_TAGS]))
             given = f"{value_text(value[union.tag])} is not" if union.tag in value else "missing;"
@@ -297,7 +297,7 @@ class _Walk:
         return 0.0
 
     def _part_credit(self, nodes: Iterator[Node], value: object, path: Path) -> float:
-        """The smallest credit of a property or an item under the schemas that apply to it."""
+        """Return the smallest credit of a property or an item under the schemas that apply to it."""
         credit = 1.0
         for node in nodes:
             if node is False:
@@ -308,7 +308,7 @@ class _Walk:
         return credit
 
     def _blame(self, level: Level, value: object, path: Path) -> None:
-        # Words cost more than the check itself, and only the first few are shown.
+        # Describing a violation costs more than finding it, and only the first few are shown.
         words = self.engine.problem(level, value) if self.violations.wants_words else ""
         self.violations.add(path, words)
 
@@ -318,11 +318,11 @@ def _definition_problem(error: Any) -> str:
     problem = f"the schema is not valid{f' at {where}' if where else ''}: {shorten(str(error.message))}."
     if 'is not a "regex"' in str(error.message):
         problem += (
-            " Patterns run in an engine whose time grows with the text alone: it has no lookaround and no "
-            f"backreferences, and takes patterns up to {REGEX_BYTES // 1_000_000} MB once compiled."
+            " Patterns run in linear time, so lookaround and backreferences are not supported, and a compiled "
+            f"pattern may have at most {REGEX_BYTES // 1_000_000} MB."
         )
     return problem
 
 
 def _fetch_nothing(address: str) -> Any:
-    raise ValueError(f"{address} is never fetched")
+    raise ValueError(f"{address} is outside the schema and is not fetched")

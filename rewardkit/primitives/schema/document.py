@@ -1,8 +1,8 @@
-"""A JSON schema document with its parts indexed: where each stands, and where each ``$ref`` leads.
+"""A JSON schema document with an index of its parts and of what each ``$ref`` refers to.
 
 ``SchemaDocument({"$defs": {"id": {"type": "integer"}}, "properties": {"sku": {"$ref": "#/$defs/id"}}})``
-knows the parts ``#``, ``#/$defs/id`` and ``#/properties/sku``, and that the last leads to the first of
-the two others. A reference that leads out of the document is an error: nothing is ever fetched.
+has the parts ``#``, ``#/$defs/id`` and ``#/properties/sku``, and the last refers to the second. A reference to anything
+outside the document is an error: nothing is ever fetched.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from rewardkit.core.errors import RewardDefinitionError, near_miss, shorten
 Node = Any
 """A subschema: a dict, or a bool (everything, nothing)."""
 
-# Which keywords hold subschemas, and whether these are laid on the same value or on one below it.
+# The keywords that hold subschemas, and whether these apply to the same value or to one below it.
 _SAME_VALUE = ("not", "if", "then", "else")
 _SAME_VALUE_LISTS = ("allOf", "anyOf", "oneOf")
 _SAME_VALUE_MAPS = ("dependentSchemas", "dependencies")
@@ -47,15 +47,15 @@ _DRAFTS = {
 
 
 def refusal(problem: str) -> RewardDefinitionError:
-    """The one form of all complaints about a schema: ``raise refusal("...")``."""
+    """Return an error about a schema, in one form: ``raise refusal("...")``."""
     return RewardDefinitionError(f"rk.json_schema: {problem}")
 
 
 class SchemaDocument:
-    """The parts of one schema document by JSON pointer, and what their references name.
+    """The parts of one schema document by JSON pointer, and the targets of their references.
 
     Example: ``SchemaDocument({"$ref": "https://example.com/x.json"})`` raises.
-    `root` must be a JSON value and stay unchanged.
+    `root` must be a JSON value and must not be changed.
     Raises RewardDefinitionError for an unknown draft and for a reference to nothing in the document.
     """
 
@@ -69,7 +69,7 @@ class SchemaDocument:
         self._anchors: dict[tuple[str, str], dict[str, Any]] = {}
         self._dynamic: dict[str, list[dict[str, Any]]] = {}
         self._index(root, "", "")
-        for node in self.nodes:  # grows: a reference may lead to a place that no keyword declares
+        for node in self.nodes:  # the list grows: a reference may point to a place that no keyword declares
             self.targets(node)
 
     @property
@@ -82,15 +82,15 @@ class SchemaDocument:
         return self._pointers[id(node)]
 
     def only_reference(self, node: Mapping[str, Any]) -> bool:
-        """Whether all beside ``$ref`` is ignored in `node`, as it was up to draft 7."""
+        """Return whether everything next to ``$ref`` is ignored in `node`, as in drafts up to 7."""
         return self.draft <= 7 and "$ref" in node
 
     def target(self, node: dict[str, Any]) -> Node | None:
-        """What the ``$ref`` of `node` names; None for a meta-schema (the validator holds these)."""
+        """Return the target of the ``$ref`` of `node`; None for a meta-schema (built into the validator)."""
         return self._resolve(node["$ref"], self._bases[id(node)])
 
     def targets(self, node: dict[str, Any]) -> list[dict[str, Any]]:
-        """Every schema a reference of `node` may lead to; a dynamic one may lead to several."""
+        """Return every schema that `node` may refer to; a dynamic reference may have several targets."""
         found: list[dict[str, Any]] = []
         for keyword in _REFERENCES:
             reference = node.get(keyword)
@@ -103,7 +103,7 @@ class SchemaDocument:
         return found
 
     def on_same_value(self, node: dict[str, Any]) -> list[dict[str, Any]]:
-        """The schemas that validation lays on the very value that `node` is laid on."""
+        """Return the schemas that apply to the same value as `node`."""
         if self.only_reference(node):
             return self.targets(node)
         beside = [part for _, part, same in _subschemas(node) if same and isinstance(part, dict)]
@@ -122,9 +122,11 @@ class SchemaDocument:
             waiting.extend((part, pointer + path, base) for path, part, _ in _subschemas(node))
 
     def _name(self, node: dict[str, Any], base: str) -> str:
-        """Notes the names that `node` goes by; returns the URI from which its own references start."""
+        """Register the names of `node`; return the base URI of its own references."""
         if _draft_of(node, self.draft) != self.draft:
-            raise refusal(f"a part of the schema asks for another draft: {shorten(node['$schema'])}.")
+            raise refusal(
+                f"a part of the schema declares another draft: {shorten(node['$schema'])}. Use one draft for all parts."
+            )
         name = node.get("id" if self.draft == 4 else "$id")
         if isinstance(name, str) and not self.only_reference(node):
             place, _, fragment = name.partition("#")
@@ -152,7 +154,7 @@ class SchemaDocument:
                 return None
             raise refusal(
                 f"the schema refers to {shorten(reference)}, which is not part of it. Files and addresses "
-                "are never fetched: put what it names under $defs."
+                "are never fetched: copy the schema it names into $defs."
             )
         fragment = unquote(fragment)
         if not fragment or fragment.startswith("/"):
@@ -175,13 +177,13 @@ class SchemaDocument:
                 raise refusal(f"the schema refers to {shorten(reference)}: no such place.{hint}") from None
             place = self._bases.get(id(node), place)
         if not isinstance(node, dict | bool):
-            raise refusal(f"the schema refers to {shorten(reference)}, which is no schema: {shorten(node)}.")
+            raise refusal(f"the schema refers to {shorten(reference)}, which is not a schema: {shorten(node)}.")
         self._index(node, pointer, place)
         return node
 
 
 def _subschemas(node: dict[str, Any]) -> Iterator[tuple[str, Node, bool]]:
-    """Yields (pointer from `node`, subschema, whether it is laid on the same value as `node`)."""
+    """Yield (pointer from `node`, subschema, whether it applies to the same value as `node`)."""
     for keyword in (*_SAME_VALUE, *_BELOW):
         if isinstance(node.get(keyword), dict):
             yield f"/{keyword}", node[keyword], keyword in _SAME_VALUE
@@ -200,7 +202,7 @@ def _joined(base: str, place: str) -> str:
     try:
         return urljoin(base, place)
     except ValueError as error:
-        raise refusal(f"{shorten(place)} is no URI: {error}.") from None
+        raise refusal(f"{shorten(place)} is not a URI: {error}.") from None
 
 
 def _draft_of(node: Mapping[str, Any], default: int = 2020) -> int:
@@ -210,7 +212,7 @@ def _draft_of(node: Mapping[str, Any], default: int = 2020) -> int:
     draft = _DRAFTS.get(str(address).removesuffix("#").partition("://")[2])
     if draft is None:
         raise refusal(
-            f"unknown $schema {shorten(address)}. Meta-schemas are never fetched: name draft 4, 6, 7, "
-            "2019-09 or 2020-12, or leave it out for the last."
+            f"unknown $schema {shorten(address)}. Meta-schemas are never fetched: use draft 4, 6, 7, "
+            "2019-09 or 2020-12, or omit $schema for 2020-12."
         )
     return draft

@@ -1,8 +1,8 @@
-"""What a JSON schema says about one value, once its ``$ref``, ``allOf`` and unions are followed.
+"""The rules of a JSON schema for one value, after following ``$ref``, ``allOf`` and unions.
 
 For ``{"$ref": "#/$defs/line", "$defs": {"line": {"required": ["qty"], "properties": {"qty": {...}}}}}`` the
-level of the root requires ``qty``, and says which subschema ``qty`` has to fulfill. A union is followed where only one
-of its branches can hold the value at hand: the only one for objects in ``Line | str``, or the one that a tag names.
+level of the root requires ``qty`` and names the subschema for ``qty``. A union is followed if only one of its branches
+can hold the value: the only one for objects in ``Line | str``, or the one that a tag names.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Kind = Literal["object", "array", "scalar"]
 
 _PYTHON_KINDS = {"object": dict, "array": list}
 
-# Rules over a value as a whole: when one is broken, no single property or item is to blame.
+# Rules about a value as a whole: no single property or item is to blame for a violation.
 _WHOLE = ("not", "if", "const", "enum", "$dynamicRef", "$recursiveRef")
 _UNIONS = ("anyOf", "oneOf")
 _SIZE = ("minProperties", "maxProperties")
@@ -35,7 +35,7 @@ _WHOLE_ARRAY = ("contains", "unevaluatedItems")
 
 @dataclass(frozen=True)
 class TaggedUnion:
-    """A union whose branches each want another text in one property, the tag.
+    """A union whose branches each require a different text in one property, the tag.
 
     Example: ``kind`` in ``[{"properties": {"kind": {"const": "card"}, ...}}, {"properties": {"kind": ...}}]``.
     """
@@ -44,17 +44,17 @@ class TaggedUnion:
     branches: Mapping[str, dict[str, Any]]
 
     def branch(self, value: Mapping[str, Any]) -> dict[str, Any] | None:
-        """The only branch that `value` may fulfill, by its tag; None where that is missing or unknown."""
+        """Return the only branch that `value` can satisfy, by its tag; None if the tag is missing or unknown."""
         tag = value.get(self.tag)
         return self.branches.get(tag) if isinstance(tag, str) else None
 
 
 @dataclass(frozen=True)
 class Level:
-    """All that a subschema asks of an object or array, besides what it asks of the values inside.
+    """The rules of a subschema for an object or array, apart from the rules for the values inside.
 
-    `members` are the schemas that all apply to it, `takes` is whether it can be an object or array at all, `whole` are
-    the keywords that judge it as a whole, `unions` those whose branch its tag has yet to name.
+    `members` are the schemas that all apply to it; `takes`: whether it may be an object or array; `whole`: the keywords
+    that check it as a whole; `unions`: the unions whose branch is chosen by a tag.
     """
 
     members: tuple[Mapping[str, Any], ...]
@@ -69,21 +69,21 @@ class Level:
 
     @cached_property
     def whole_object(self) -> bool:
-        """Whether an object can break a rule that no single property is to blame for."""
+        """Whether an object can violate a rule for which no single property is to blame."""
         return any(keyword not in _WHOLE_ARRAY for keyword in self.whole)
 
     @cached_property
     def whole_map(self) -> bool:
-        """Whether an object can break a rule that no single property, nor their number, is to blame for."""
+        """Whether an object can violate a rule for which neither a property nor their number is to blame."""
         return any(keyword not in (*_WHOLE_ARRAY, *_SIZE) for keyword in self.whole)
 
     @cached_property
     def whole_array(self) -> bool:
-        """Whether an array can break a rule that no single item, nor its length, is to blame for."""
+        """Whether an array can violate a rule for which neither an item nor its length is to blame."""
         return any(keyword not in _WHOLE_OBJECT for keyword in self.whole)
 
     def item_schemas(self, index: int, draft: int) -> Iterator[Node]:
-        """The subschemas for the item at `index`; ``prefixItems`` was called ``items`` before 2020-12."""
+        """Return the subschemas for the item at `index`; ``prefixItems`` was called ``items`` before 2020-12."""
         for member in self.members:
             listed = member.get("prefixItems" if draft >= 2020 else "items")
             rest = member.get("additionalItems" if draft < 2020 and isinstance(listed, list) else "items")
@@ -94,7 +94,7 @@ class Level:
 
 
 def level_of(document: SchemaDocument, node: Node, kind: Kind, named: Iterable[Node] = ()) -> Level:
-    """What the subschema `node` of `document` asks of a value of this kind.
+    """Return the rules of the subschema `node` of `document` for a value of this kind.
 
     Example: the level of ``{"allOf": [{"required": ["a"]}, {"required": ["b"]}]}`` requires ``a`` and ``b``.
     `named` are the branches that the value's tags name. The document must be free of loops on the same value.
@@ -116,7 +116,7 @@ def level_of(document: SchemaDocument, node: Node, kind: Kind, named: Iterable[N
                     continue
                 branches = member[keyword]
                 possible = [branch for branch in branches if _takes(document, branch, kind)]
-                # Where none can hold the value, what it should be is X in "X or null".
+                # If no branch can hold the value, it should have been the X in "X or null".
                 possible = possible or [branch for branch in branches if not _is_null(branch)]
                 chosen = possible if len(possible) == 1 else [branch for branch in possible if id(branch) in picked]
                 union = _tagged(document, possible) if kind == "object" and not chosen else None
@@ -135,7 +135,7 @@ def level_of(document: SchemaDocument, node: Node, kind: Kind, named: Iterable[N
 
 
 def _members(document: SchemaDocument, node: Node) -> tuple[list[dict[str, Any]], bool]:
-    """All that `node` is by ``$ref`` and ``allOf``, and whether each reference leads into the document."""
+    """Return the parts of `node` by ``$ref`` and ``allOf``, and whether all references stay in the document."""
     members: list[dict[str, Any]] = []
     known = True
     waiting = [node]
@@ -155,7 +155,7 @@ def _members(document: SchemaDocument, node: Node) -> tuple[list[dict[str, Any]]
 
 
 def _takes(document: SchemaDocument, node: Node, kind: Kind) -> bool:
-    """Whether the subschema `node` may hold for a value of this kind."""
+    """Return whether the subschema `node` can accept a value of this kind."""
     return node is not False and all(_allows(member, kind) for member in _members(document, node)[0])
 
 
@@ -172,7 +172,7 @@ def _allows(member: Mapping[str, Any], kind: Kind) -> bool:
 
 
 def _tagged(document: SchemaDocument, branches: list[Node]) -> TaggedUnion | None:
-    """The union of `branches` by a property in which no two of them take the same text; None if there is none."""
+    """Return `branches` as a union by a property for which each accepts different texts; None if there is none."""
     declared = [_properties(document, branch) for branch in branches]
     for name in sorted(set(declared[0]).intersection(*declared[1:])) if declared else ():
         texts = [_texts(document, properties[name]) for properties in declared]
@@ -183,7 +183,7 @@ def _tagged(document: SchemaDocument, branches: list[Node]) -> TaggedUnion | Non
 
 
 def _properties(document: SchemaDocument, node: Node) -> dict[str, list[Node]]:
-    """The subschemas that `node` declares for each property."""
+    """Return the subschemas that `node` declares for each property."""
     declared: dict[str, list[Node]] = {}
     for member in _members(document, node)[0]:
         for name, part in member.get("properties", {}).items():
@@ -192,7 +192,7 @@ def _properties(document: SchemaDocument, node: Node) -> dict[str, list[Node]]:
 
 
 def _texts(document: SchemaDocument, nodes: list[Node]) -> set[str]:
-    """The texts that a value under all of `nodes` may be, if it may be nothing else."""
+    """Return the texts that a value under all of `nodes` may be; empty if it may be anything else."""
     for member in (member for node in nodes for member in _members(document, node)[0]):
         values = [member["const"]] if "const" in member else member.get("enum", ())
         if values and all(isinstance(value, str) for value in values):

@@ -1,1 +1,1 @@
-"""One file per tab, and the frame around them."""
+"""One file per tab, the frame around them (`layout`), and the table of tabs (`routes`)."""

@@ -1,32 +1,30 @@
-"""The table of all completions of a prompt: every component, filters, and buttons that put one side by side."""
+"""The table of all completions of a prompt: components, a filter, and buttons to compare two of them."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from rewardkit.viewer import elements as put
+from rewardkit.viewer.escapes import one_line
 from rewardkit.viewer.filters import Column, Filter
-from rewardkit.viewer.harmless import one_line
-from rewardkit.viewer.pages.component_scores import bounds_of, said_number, share_of
-from rewardkit.viewer.pairs import Completions as Choice
+from rewardkit.viewer.pages.component_scores import bounds_of, format_number, share_of
+from rewardkit.viewer.pages.layout import Page
+from rewardkit.viewer.pairs import PromptCompletions
 from rewardkit.viewer.reader import beginnings, texts
 from rewardkit.viewer.scores import Floats, key_text, read_key
 from rewardkit.viewer.search import columns_of
 from rewardkit.viewer.style import color_of
 from rewardkit.viewer.watcher import Watched
 
-if TYPE_CHECKING:
-    from rewardkit.viewer.pages.layout import Page
-
 _ROWS = 16
 
 
 class AllCompletions:
-    """The lower part of the tab Completions."""
+    """The lower part of the tab *Completions*."""
 
     def __init__(self, page: Page, watched: Watched, chosen: Callable[[str, int], Awaitable[None]]) -> None:
         self.page = page
@@ -36,10 +34,10 @@ class AllCompletions:
         self.sort = page.address.get("order", "when")
         self.descending = page.address.get("rising") != "1"
         self.at = 0
-        self.choice: Choice | None = None
+        self.choice: PromptCompletions | None = None
         self.rows: list[int] = []
         self.sides = (-1, -1)
-        self.said: dict[int, str] = {}
+        self.excerpts: dict[int, str] = {}
 
     def build(self) -> None:
         with put.box("card"):
@@ -48,28 +46,28 @@ class AllCompletions:
                 self.count = put.text("", "soft")
                 names = ", ".join(map(one_line, self._columns_of(np.empty(0, dtype=np.int64))))
                 put.Field(
-                    self.words, self._search, "Filter: words, or " + self._example(), explained=f"Columns: {names}"
+                    self.words, self._search, "Filter by words, or " + self._example(), tooltip=f"Columns: {names}"
                 )
             self.complaint = put.text("", "complaint", "div")
             with put.box("scroll"):
-                self.table = put.Table(self._head(), empty="No completion fits the filter.")
+                self.table = put.Table(self._head(), empty="No completion matches the filter.")
                 self.table.when("sort", self._sort).when("press", self._press).when("open", self._open)
             with put.box("pager") as self.pager:
                 self.back = put.button("‹", lambda: self._turn(-1), "ghost", "Previous page")
                 self.where = put.text("")
                 self.on = put.button("›", lambda: self._turn(1), "ghost", "Next page")
 
-    async def set(self, choice: Choice, left: int, right: int) -> None:
-        """Shows the completions of a prompt."""
+    async def set(self, choice: PromptCompletions, left: int, right: int) -> None:
+        """Show the completions of a prompt."""
         self.choice, self.sides, self.at = choice, (left, right), 0
         await self._find()
 
     def mark(self, left: int, right: int) -> None:
-        """Others stand side by side now."""
+        """Mark the two completions that are shown side by side."""
         self.sides = (left, right)
         self._fill()
 
-    def show(self, choice: Choice | None, rows: list[int]) -> None:
+    def show(self, choice: PromptCompletions | None, rows: list[int]) -> None:
         self.choice, self.rows = choice, rows
         self._fill()
 
@@ -84,11 +82,10 @@ class AllCompletions:
         wanted = self.choice, self.words, self.sort, self.descending
         rows, complaints = await asyncio.to_thread(self._found)
         if wanted != (self.choice, self.words, self.sort, self.descending):
-            return  # something else was asked for meanwhile
+            return  # the user has changed the query in the meantime
         self.rows = rows
-        self.complaint._text = " ".join(complaints)
+        self.complaint.show(" ".join(complaints))
         self.complaint.set_visibility(bool(complaints))
-        self.complaint.update()
         await self._read()
 
     def _found(self) -> tuple[list[int], list[str]]:
@@ -113,7 +110,7 @@ class AllCompletions:
         return rows.tolist(), complaints
 
     async def _read(self) -> None:
-        """Reads the first words of the completions of this page."""
+        """Read the first words of the completions on the current page."""
         pages = max(1, -(-len(self.rows) // _ROWS))
         self.at = min(max(self.at, 0), pages - 1)
         shown = self.rows[self.at * _ROWS : (self.at + 1) * _ROWS]
@@ -123,7 +120,7 @@ class AllCompletions:
         found = await asyncio.to_thread(beginnings, self.watched.run, prompt, list(keys.values()))
         if shown != self.rows[self.at * _ROWS : (self.at + 1) * _ROWS]:
             return
-        self.said = {row: found.get(key, "") for row, key in keys.items()}
+        self.excerpts = {row: found.get(key, "") for row, key in keys.items()}
         self._fill()
 
     def _fill(self) -> None:
@@ -132,16 +129,13 @@ class AllCompletions:
             [self._row(row) for row in shown], sort=self.sort, descending=self.descending, columns=self._head()
         )
         total = len(self.choice.rows) if self.choice is not None else 0
-        self.count._text = f"{len(self.rows):,} of {total:,}" if len(self.rows) != total else f"{total:,}"
-        self.count.update()
-        self.where._text = (
+        self.count.show(f"{len(self.rows):,} of {total:,}" if len(self.rows) != total else f"{total:,}")
+        self.where.show(
             f"{self.at * _ROWS + min(1, len(shown)):,}–{self.at * _ROWS + len(shown):,} of {len(self.rows):,}"
         )
-        self.where.update()
         self.pager.set_visibility(len(self.rows) > _ROWS)
         for button, disabled in ((self.back, self.at == 0), (self.on, (self.at + 1) * _ROWS >= len(self.rows))):
-            button._props["disabled"] = disabled
-            button.update()
+            button.props["disabled"] = disabled
 
     def _head(self) -> list[dict[str, Any]]:
         scores, components = self.watched.scores, self.watched.components
@@ -172,14 +166,14 @@ class AllCompletions:
 
     def _row(self, row: int) -> dict[str, Any]:
         scores, bounds = self.watched.scores, bounds_of(self.watched)
-        low, high = self.watched.kept("totals", lambda: _extremes(scores.total))
+        low, high = self.watched.cached("totals", lambda: _extremes(scores.total))
         when = f"{scores.visit[row]:,} · {scores.step[row]:,}" if scores.by_epoch else f"{scores.step[row]:,}"
         cells: dict[str, Any] = {
             "when": when if scores.training[row] else f"{when} (eval)",
             "total": _bar(float(scores.total[row]), (low, high)),
             "advantage": f"{scores.advantage[row]:+.2f}" if np.isfinite(scores.advantage[row]) else None,
             "length": f"{scores.length[row]:,.0f}" if np.isfinite(scores.length[row]) else None,
-            "text": one_line(self.said.get(row, ""), 110),
+            "text": one_line(self.excerpts.get(row, ""), 110),
         }
         for name, values in scores.components.items():
             cells[name] = _bar(float(values[row]), bounds[name], scores.outcome(name, row))
@@ -219,7 +213,11 @@ def _bar(value: float, bounds: tuple[float, float], outcome: str = "scored") -> 
             if outcome
             else None
         )
-    return {"text": said_number(value), "share": share_of(value, bounds), "tone": "bad" if outcome == "errored" else ""}
+    return {
+        "text": format_number(value),
+        "share": share_of(value, bounds),
+        "tone": "bad" if outcome == "errored" else "",
+    }
 
 
 def _extremes(values: Floats) -> tuple[float, float]:

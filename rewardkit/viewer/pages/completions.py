@@ -1,44 +1,39 @@
-"""Two completions of a prompt side by side, and all of them below."""
+"""Two completions of a prompt side by side, and a table of all completions of the prompt."""
 
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
 
-from nicegui.element import Element
+from nicegui import ui
 
 from rewardkit.viewer import elements as put
 from rewardkit.viewer.comparison import compare
-from rewardkit.viewer.harmless import harmless, one_line
+from rewardkit.viewer.escapes import escape, one_line
 from rewardkit.viewer.pages.all_completions import AllCompletions
-from rewardkit.viewer.pages.component_scores import build_scores, said_number
+from rewardkit.viewer.pages.component_scores import build_scores, format_number
+from rewardkit.viewer.pages.layout import Page, empty_state
 from rewardkit.viewer.pages.prompt_list import PromptList
-from rewardkit.viewer.pairs import Completions as Choice
+from rewardkit.viewer.pairs import PromptCompletions
 from rewardkit.viewer.reader import LONGEST, Completion, columns_of, completions
 from rewardkit.viewer.scores import key_text, read_key
 from rewardkit.viewer.watcher import Watched
-
-if TYPE_CHECKING:
-    from rewardkit.viewer.pages.layout import Page
 
 _NO_COMPLETION = Completion()
 
 
 class Completions:
-    """The tab."""
+    """The tab *Completions*."""
 
     def __init__(self, page: Page, watched: Watched) -> None:
         self.page = page
         self.watched = watched
         self.longest = LONGEST
         self.open_prompt = False
-        self.choice: Choice | None = None
+        self.choice: PromptCompletions | None = None
 
     async def build(self) -> None:
         if not len(self.watched.scores):
-            from rewardkit.viewer.pages.layout import nothing
-
-            nothing("No completion has been scored yet", "They appear by themselves with the first training step.")
+            empty_state("No completions yet", "They appear here after the first training step.")
             return
         self.frame = put.box("completions arrows")
         with self.frame:
@@ -57,7 +52,7 @@ class Completions:
             self.everything.build()
         await self._show_prompt()
 
-    async def follow(self) -> None:
+    async def update(self) -> None:
         if self.choice is None:
             await self.page.show(self.page.address)
             return
@@ -78,10 +73,10 @@ class Completions:
             return
         if key in ("ArrowLeft", "ArrowRight"):
             side = "right" if shift else "left"
-            row = self.choice.beside(self.right if shift else self.left, 1 if key == "ArrowRight" else -1)
+            row = self.choice.neighbor(self.right if shift else self.left, 1 if key == "ArrowRight" else -1)
             await self._choose(side, row)
         elif key in ("ArrowUp", "ArrowDown", "j", "k"):
-            prompt = self.prompts.beside(1 if key in ("ArrowDown", "j") else -1)
+            prompt = self.prompts.neighbor(1 if key in ("ArrowDown", "j") else -1)
             if prompt is not None:
                 await self._choose_prompt(prompt)
                 self.page.shell.run_method("reveal", ".prompts tr.selected")
@@ -94,7 +89,7 @@ class Completions:
             await self._show_sides()
 
     async def _find_prompt(self) -> None:
-        """The first of the list; or the one of the completion that the address names."""
+        """Select the prompt of the completion in the address, or else the first prompt of the list."""
         address, scores = self.page.address, self.watched.scores
         named = next(
             (row for side in ("left", "right") if (row := scores.find(read_key(address.get(side)))) is not None), None
@@ -102,8 +97,8 @@ class Completions:
         if named is not None:
             prompt: str | None = scores.prompt_ids[scores.prompt[named]]
         else:
-            self.prompts.order, _ = await asyncio.to_thread(self.prompts.found)
-            prompt = self.prompts.beside(0)
+            self.prompts.order, _ = await asyncio.to_thread(self.prompts.find)
+            prompt = self.prompts.neighbor(0)
         if prompt is not None:
             self.page.note(address.with_state(prompt=prompt))
 
@@ -116,7 +111,7 @@ class Completions:
         await self._show_prompt()
 
     async def _choose(self, side: str, row: int) -> None:
-        """Shows a completion on one side."""
+        """Show a completion on one side."""
         name = self._name(row)
         if name != self.page.address.get(side):
             self.page.note(self.page.address.with_state(**{side: name}))
@@ -128,7 +123,7 @@ class Completions:
     def _choose_rows(self) -> None:
         address, scores = self.page.address, self.watched.scores
         rows = scores.rows_of(address.get("prompt"))
-        self.choice = Choice(scores, rows) if len(rows) else None
+        self.choice = PromptCompletions(scores, rows) if len(rows) else None
         if self.choice is not None:
             self.right = self.choice.right(address.get("right"))
             self.left = self.choice.left(address.get("left"))
@@ -140,8 +135,8 @@ class Completions:
             for part in (self.panes, self.scores):
                 part.clear()
             with self.prompt_card:
-                put.text("This run has no such prompt.", tag="h3")
-                put.text("Choose one in the list on the left.", "soft", "p")
+                put.text("This run does not have this prompt", tag="h3")
+                put.text("Select a prompt from the list on the left.", "soft", "p")
             self.everything.show(None, [])
             return
         self._build_prompt()
@@ -170,9 +165,11 @@ class Completions:
                 put.text(prompts.ids[code], "soft mono")
                 put.box("space")
                 if len(text) > 200 or text.count("\n") > 2:
-                    put.button("more / less", self._toggle_prompt, "ghost")
-                put.button("copy link", lambda: self.page.shell.run_method("copy"), "ghost", "The address of this view")
-            put.Text([(harmless(text[:LONGEST]), False)])
+                    put.button("Show more / less", self._toggle_prompt, "ghost")
+                put.button(
+                    "Copy link", lambda: self.page.shell.run_method("copy"), "ghost", "Copy the address of this view"
+                )
+            put.Text([(escape(text[:LONGEST]), False)])
             examples = columns_of(prompts.columns[code])
             if examples:
                 with put.box("columns"):
@@ -194,9 +191,9 @@ class Completions:
         prompt = self.page.address.get("prompt")
         found = await asyncio.to_thread(completions, self.watched.run, prompt, list(set(keys.values())), self.longest)
         if (self.left, self.right, self.choice) != (left, right, choice):
-            return  # another one was chosen meanwhile
+            return  # the user has selected another one in the meantime
         one, other = (found.get(keys[row], _NO_COMPLETION) for row in (left, right))
-        compared = await asyncio.to_thread(compare, harmless(one.text), harmless(other.text))
+        compared = await asyncio.to_thread(compare, escape(one.text), escape(other.text))
         self.panes.clear()
         with self.panes:
             self._pane("left", left, one, compared.left, compared.compared)
@@ -213,41 +210,46 @@ class Completions:
             with put.box("head"):
                 put.text(self._place(row), tag="h3")
                 if newest:
-                    put.text("best of the newest", "badge")
+                    put.text(f"best of the newest {scores.visit_word}", "badge")
                 if side == "left":
                     self._slider(choice, row)
                 else:
                     put.box("space")
-                put.button("‹", lambda: self._choose(side, choice.beside(row, -1)), "ghost", "Previous completion")
-                put.button("›", lambda: self._choose(side, choice.beside(row, 1)), "ghost", "Next completion")
+                put.button("‹", lambda: self._choose(side, choice.neighbor(row, -1)), "ghost", "Previous completion")
+                put.button("›", lambda: self._choose(side, choice.neighbor(row, 1)), "ghost", "Next completion")
             with put.box("score"):
-                put.text(said_number(float(scores.total[row])), tag="b")._props["title"] = "total"
-                self._fact("advantage", said_number(float(scores.advantage[row]), sign=True))
+                put.text(format_number(float(scores.total[row])), tag="b", title="Total reward")
+                self._fact("advantage", format_number(float(scores.advantage[row]), sign=True))
                 self._fact(
                     scores.length_unit,
                     f"{scores.length[row]:,.0f}" if scores.length[row] == scores.length[row] else "–",
                 )
-                put.text(self._name(row), "mono")._props["title"] = "attempt.rank.batch.row"
+                put.text(self._name(row), "mono", title="The ID of this completion: attempt.rank.batch.row")
             put.Text(pieces, "gone" if side == "left" else "new")
             if not compared:
-                put.text("Too long to compare word by word.", "complaint", "div")
+                put.text("These texts are too long to compare word by word.", "complaint", "div")
             if shown.characters > len(shown.text):
                 with put.box("complaint"):
-                    put.text(f"The first {len(shown.text):,} of {shown.characters:,} characters. ")
-                    put.button("show all", self._show_all, "small")
+                    put.text(f"Showing the first {len(shown.text):,} of {shown.characters:,} characters. ")
+                    put.button("Show all", self._show_all, "small")
 
-    def _slider(self, choice: Choice, row: int) -> Element:
+    def _slider(self, choice: PromptCompletions, row: int) -> ui.element:
         with put.box("slide") as frame:
-            word = self.watched.scores.visit_word
+            label = f"{self.watched.scores.visit_word.capitalize()} of the left completion"
             if len(choice.visits) > 1:
-                put.Slider(choice.visit_of(row), len(choice.visits) - 1, self._slide, f"{word} of the left completion")
+                put.Slider(
+                    choice.visit_of(row),
+                    len(choice.visits) - 1,
+                    self._slide,
+                    label,
+                )
         return frame
 
     def _place(self, row: int) -> str:
         scores = self.watched.scores
         step = f"step {scores.step[row]:,}"
-        said = f"epoch {scores.visit[row]:,} · {step}" if scores.by_epoch else step
-        return said if scores.training[row] else f"{said} · evaluation"
+        place = f"epoch {scores.visit[row]:,} · {step}" if scores.by_epoch else step
+        return place if scores.training[row] else f"{place} · evaluation"
 
     def _fact(self, name: str, value: str) -> None:
         with put.box(tag="span"):

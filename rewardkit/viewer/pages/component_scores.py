@@ -1,4 +1,4 @@
-"""Every component's score of two completions, with bars and notes."""
+"""The scores of two completions by component, with bars and notes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from rewardkit.viewer import elements as put
-from rewardkit.viewer.harmless import harmless, one_line
+from rewardkit.viewer.escapes import escape, one_line
 from rewardkit.viewer.reader import Completion
 from rewardkit.viewer.scores import Scores
 from rewardkit.viewer.style import color_of
@@ -18,12 +18,12 @@ Bounds = dict[str, tuple[float, float]]
 
 
 def bounds_of(watched: Watched) -> Bounds:
-    """Component -> where its bars begin and end: its declared bounds, or what was seen."""
-    return watched.kept("bounds", lambda: _bounds(watched))
+    """Return the range of the bars per component: its declared bounds, or the observed range."""
+    return watched.cached("bounds", lambda: _bounds(watched))
 
 
 def share_of(value: float, bounds: tuple[float, float]) -> tuple[float, float] | None:
-    """Where a bar begins and ends, from 0 to 1; bars of negative scores begin at zero and go left."""
+    """Return the start and end of a bar, from 0 to 1. Bars of negative scores extend to the left of zero."""
     low, high = min(bounds[0], 0.0), max(bounds[1], 0.0)
     if not (high > low) or not np.isfinite(value):
         return None
@@ -32,8 +32,8 @@ def share_of(value: float, bounds: tuple[float, float]) -> tuple[float, float] |
     return min(zero, end), max(zero, end)
 
 
-def said_number(value: float, *, sign: bool = False) -> str:
-    """``0.500``; no minus before a zero, and no row of digits: ``1e+300``."""
+def format_number(value: float, *, sign: bool = False) -> str:
+    """Format a number as ``0.500``, without a minus sign for zero. Large numbers look like ``1e+300``."""
     if np.isnan(value):
         return "–"
     value = 0.0 if abs(value) < 0.0005 else value
@@ -43,15 +43,14 @@ def said_number(value: float, *, sign: bool = False) -> str:
 
 
 def build_scores(watched: Watched, *sides: tuple[int, Completion]) -> None:
-    """A line per component: its name, then each side."""
+    """Show a row per component: its name, then the score on each side."""
     bounds = bounds_of(watched)
     for name in watched.components:
         values = watched.scores.components.get(name)
         if values is None:
             continue
         color = color_of(name, watched.components)
-        with put.box("component") as title:
-            title._props["title"] = one_line(name)
+        with put.box("component", title=one_line(name)):
             put.box("swatch", "i").style(f"background: {color}")
             put.text(one_line(name, 60))
         for row, completion in sides:
@@ -64,7 +63,7 @@ def _one(
 ) -> None:
     outcome = scores.outcome(name, row)
     with put.box("one"):
-        put.text(said_number(value), "number")
+        put.text(format_number(value), "number")
         share = share_of(value, bounds)
         if share is not None:
             with put.box("track", "span"):
@@ -76,11 +75,11 @@ def _one(
             put.text(outcome, f"badge {'bad' if outcome in ('failed', 'errored') else 'warn'}")
         term = scores.terms.get(name)
         if term is not None and not np.isnan(term[row]):
-            put.text(f"adds {said_number(float(term[row]), sign=True)}", "term")
-    said = [harmless(completion.notes.get(name, "")[:4_000])]
-    said += [f"{one_line(part, 40)} {value:.4g}" for part, value in completion.parts.get(name, {}).items()]
-    if any(said):
-        put.text(" · ".join(filter(None, said)), "note", "div")
+            put.text(f"adds {format_number(float(term[row]), sign=True)}", "term")
+    notes = [escape(completion.notes.get(name, "")[:4_000])]
+    notes += [f"{one_line(part, 40)} {value:.4g}" for part, value in completion.parts.get(name, {}).items()]
+    if any(notes):
+        put.text(" · ".join(filter(None, notes)), "note", "div")
 
 
 def _bounds(watched: Watched) -> Bounds:

@@ -1,32 +1,29 @@
-"""The graphs of a run; other runs may be laid over it. What is chosen stands in the address."""
+"""The graphs of a run, optionally overlaid with other runs. The address contains all choices."""
 
 from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nicegui import ui
-from nicegui.element import Element
 
 from rewardkit.core.errors import RewardKitError
 from rewardkit.viewer import elements as put
-from rewardkit.viewer.addresses import as_list, listed
+from rewardkit.viewer.addresses import format_names, parse_names
 from rewardkit.viewer.charts import Range, rows_of, spec_of
 from rewardkit.viewer.curves import SECTIONS, Panel, version_marks
+from rewardkit.viewer.escapes import one_line
 from rewardkit.viewer.exports import csv_of, file_name
-from rewardkit.viewer.harmless import one_line
+from rewardkit.viewer.pages.layout import Page, empty_state
 from rewardkit.viewer.watcher import Watched
-
-if TYPE_CHECKING:
-    from rewardkit.viewer.pages.layout import Page
 
 _SMOOTHINGS = (0.0, 0.3, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.98)
 _USUAL = 0.6
 
 
 class Graphs:
-    """The tab."""
+    """The tab *Graphs*."""
 
     def __init__(self, page: Page, watched: Watched) -> None:
         self.page = page
@@ -34,38 +31,38 @@ class Graphs:
         address = page.address
         self.smoothing = address.number("smoothing", _USUAL, 0.0, 0.99)
         self.shown = _range(address.get("steps"))
-        self.others = [name for name in listed(address.get("with")) if name != watched.name]
+        self.others = [name for name in parse_names(address.get("with")) if name != watched.name]
         self.words = address.get("q")
         self.all = address.get("all") == "1"
         self.charts: dict[str, _Graph] = {}
-        self.sections: dict[str, tuple[Element, Element]] = {}
+        self.sections: dict[str, tuple[ui.element, ui.element]] = {}
 
     async def build(self) -> None:
         if not len(self.watched.scores):
-            from rewardkit.viewer.pages.layout import nothing
-
-            nothing("No batch has been scored yet", "The graphs appear by themselves with the first training step.")
+            empty_state("No graphs yet", "They appear here after the first training step.")
             return
         with put.box("bar-of-tools"):
             put.text("Smoothing", "soft", "label")
             nearest = min(range(len(_SMOOTHINGS)), key=lambda at: abs(_SMOOTHINGS[at] - self.smoothing))
             put.Slider(nearest, len(_SMOOTHINGS) - 1, self._smooth, "Smoothing").style("width: 130px")
-            self.said = put.text(f"{self.smoothing:g}", "mono")
+            self.smoothing_text = put.text(f"{self.smoothing:g}", "mono")
             put.Field(self.words, self._search, "Search graphs", main=True).style("width: 160px")
-            self.back = put.button("All steps", self._all, title="Show all steps again (g, or double-click a graph)")
+            self.back = put.button("All steps", self._all, title="Zoom out to all steps (g, or double-click a graph)")
             await self._build_others()
             put.box("space")
-            put.text("dashed upright: the reward changed · drag over a graph to zoom", "soft")
+            put.text("Dashed vertical line: the reward changed · Drag across a graph to zoom", "soft")
         self.problem = put.box()
         for number, name in enumerate(SECTIONS):
             title = put.text(name, "section" if number else "section first", "h2")
             self.sections[name] = title, put.box("graphs")
-        self.more = put.button("", self._show_all, "alone", "Graphs of numbers that never change, or were logged once")
+        self.more = put.button(
+            "", self._show_all, "alone", "Show graphs of metrics that never change or were logged only once"
+        )
         self.more.style("margin-top: 12px")
-        self.none = put.text("No graph has this name.", "empty", "div")
+        self.none = put.text("No graph matches the search.", "empty", "div")
         await self._draw()
 
-    async def follow(self) -> None:
+    async def update(self) -> None:
         if not self.charts:
             await self.page.show(self.page.address)
             return
@@ -86,17 +83,16 @@ class Graphs:
                 "Overlay a run",
             )
         for name in self.others:
-            put.button(f"{one_line(name, 40)}  ×", lambda name=name: self._remove(name), "on", "Take this run away")
+            put.button(f"{one_line(name, 40)}  ×", lambda name=name: self._remove(name), "on", "Remove this run")
 
     async def _draw(self) -> None:
-        """All graphs: new ones are built, those that are there get other data."""
+        """Draw all graphs: create new ones, and update the data of existing ones."""
         wanted = self.smoothing, self.shown
         runs, problems = await asyncio.to_thread(self._runs)
         specs = await asyncio.to_thread(self._specs, runs)
         if wanted != (self.smoothing, self.shown):
-            return  # something else was asked for meanwhile
-        self.back._props["disabled"] = self.shown is None
-        self.back.update()
+            return  # the user has changed the view in the meantime
+        self.back.props["disabled"] = self.shown is None
         self.problem.clear()
         with self.problem:
             for problem in problems:
@@ -115,9 +111,8 @@ class Graphs:
         for name, elements in self.sections.items():
             for element in elements:
                 element.set_visibility(name in there)
-        self.more._text = f"Show {len(hidden)} more that never change"
+        self.more.show(f"Show {len(hidden)} more that never change")
         self.more.set_visibility(bool(hidden))
-        self.more.update()
         self.none.set_visibility(not wordy)
 
     def _runs(self) -> tuple[list[Watched], list[str]]:
@@ -147,18 +142,15 @@ class Graphs:
 
     def _build(self, panel: Panel, spec: dict[str, Any]) -> _Graph:
         with put.box("card graph") as card:
-            card._props["data-graph"] = panel.key
+            card.props["data-graph"] = panel.key
             with put.box("head"):
-                title = put.text(one_line(panel.title, 80), tag="h3")
-                title._props["title"] = panel.about
+                put.text(one_line(panel.title, 80), tag="h3", title=panel.about)
                 if panel.unit not in ("", "share"):
                     put.text(panel.unit, "soft")
                 with put.box("tools"):
                     name = file_name(self.watched.name, panel.key)
-                    put.button("PNG", lambda: chart.run_method("png", f"{name}.png"), "small", "Save as an image")
-                    put.button(
-                        "CSV", lambda: self._csv(panel.key, f"{name}.csv"), "small", "Save all points as a table"
-                    )
+                    put.button("PNG", lambda: chart.run_method("png", f"{name}.png"), "small", "Save as PNG")
+                    put.button("CSV", lambda: self._csv(panel.key, f"{name}.csv"), "small", "Save all points as CSV")
             legend = put.box("legend")
             chart = put.Chart(spec)
             chart.on("zoom", lambda event: self._zoom(event.args))
@@ -182,15 +174,14 @@ class Graphs:
 
     async def _smooth(self, at: int) -> None:
         self.smoothing = _SMOOTHINGS[min(max(at, 0), len(_SMOOTHINGS) - 1)]
-        self.said._text = f"{self.smoothing:g}"
-        self.said.update()
+        self.smoothing_text.show(f"{self.smoothing:g}")
         self.page.note(self.page.address.with_state(smoothing=f"{self.smoothing:g}"))
         await self._draw()
 
     async def _zoom(self, shown: list[float] | None) -> None:
         self.shown = None if shown is None else (round(min(shown)), max(round(max(shown)), round(min(shown)) + 1))
-        said = None if self.shown is None else f"{self.shown[0]:g}-{self.shown[1]:g}"
-        self.page.note(self.page.address.with_state(steps=said), step=True)
+        steps = None if self.shown is None else f"{self.shown[0]:g}-{self.shown[1]:g}"
+        self.page.note(self.page.address.with_state(steps=steps), step=True)
         await self._draw()
 
     async def _all(self) -> None:
@@ -199,20 +190,20 @@ class Graphs:
 
     async def _overlay(self, name: str) -> None:
         if name:
-            await self.page.go(self.page.address.with_state(**{"with": as_list([*self.others, name])}))
+            await self.page.go(self.page.address.with_state(**{"with": format_names([*self.others, name])}))
 
     async def _remove(self, name: str) -> None:
-        others = as_list(one for one in self.others if one != name)
+        others = format_names(one for one in self.others if one != name)
         await self.page.go(self.page.address.with_state(**{"with": others}))
 
 
 @dataclass
 class _Graph:
-    """One graph with its legend."""
+    """A graph with its legend."""
 
-    card: Element
+    card: ui.element
     chart: put.Chart
-    legend: Element
+    legend: ui.element
     entries: list[tuple[str, str, str]] = field(default_factory=list)
 
     def show(self, spec: dict[str, Any]) -> None:
@@ -220,7 +211,7 @@ class _Graph:
         self.label(spec)
 
     def label(self, spec: dict[str, Any]) -> None:
-        """The legend; of several runs, what the dashes and what the colors mean."""
+        """Fill the legend. For several runs, it explains the dashes and the colors."""
         entries = [(line["line"], line["color"], line["dash"]) for line in spec["lines"]]
         if any("run" in line for line in spec["lines"]):
             colors = {line["color"]: line["line"] for line in reversed(spec["lines"])}
@@ -236,21 +227,20 @@ class _Graph:
         self.legend.clear()
         with self.legend:
             for name, color, dash in entries:
-                with put.box(tag="span") as entry:
-                    entry._props["title"] = name
+                with put.box(tag="span", title=name):
                     put.box(f"swatch line {dash}", "i").style(f"background: {color}; --c: {color}")
                     put.text(name)
             if spec["left_out"]:
-                put.text(f"and {spec['left_out']} more (in the CSV)")
+                put.text(f"and {spec['left_out']} more in the CSV")
 
 
 def _is_idle(panel: Panel) -> bool:
-    """Whether it is one of the trainer's numbers that say nothing over time."""
+    """Return whether this is a metric of the trainer that never changes."""
     return panel.section == "Trainer" and panel.still
 
 
 def _range(text: str) -> Range | None:
-    """``"200-400"``."""
+    """Parse a range of steps such as ``"200-400"``. Return None if it is not a range."""
     low, _, high = text.partition("-")
     if not (low.isdigit() and high.isdigit() and len(text) < 24) or int(high) <= int(low):
         return None

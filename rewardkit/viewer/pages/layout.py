@@ -1,70 +1,73 @@
-"""The frame of every page: header, tabs, keys, history; which tab is shown follows from the address."""
+"""The frame of every page: header, tabs, keyboard, history. The address determines which tab is shown."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Callable, Coroutine
 from typing import Any, Protocol
 
 from nicegui import background_tasks, ui
-from nicegui.element import Element
-from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
 
 from rewardkit.core.errors import RewardKitError
 from rewardkit.viewer import elements as put
 from rewardkit.viewer.addresses import TABS, Address
-from rewardkit.viewer.harmless import one_line
+from rewardkit.viewer.escapes import one_line
 from rewardkit.viewer.library import Library
-from rewardkit.viewer.style import style_sheet
 from rewardkit.viewer.watcher import Watched, Watcher
 
 _LOG = logging.getLogger("rewardkit")
 _SECONDS = 1.0
-_TITLES = {"graphs": "Graphs", "completions": "Completions", "logs": "Reward logs", "suspicious": "Suspicious"}
-_NO_SUCH_PAGE = """<!doctype html><html lang="en"><title>rewardkit</title>
-<body><h1>There is no such page</h1><p><a href="/">All runs</a></p></body></html>"""
 _KEYS = {
-    "?": "this help",
-    "1 2 3 4": "graphs, completions, reward logs, suspicious",
-    "0": "the list of runs",
+    "?": "show this help",
+    "1 2 3 4": "go to graphs, completions, reward logs, suspicious",
+    "0": "go to the list of runs",
     "/": "search",
-    "j k": "next, previous prompt (or ↓ ↑)",
-    "← →": "previous, next completion on the left; with Shift on the right",
-    "n": "both: left the first, right the best of the newest",
+    "j k": "next, previous prompt (also ↓ ↑)",
+    "← →": "previous, next completion on the left; with Shift, on the right",
+    "n": "reset both sides: best of the first left, best of the newest right",
     "s": "swap left and right",
     "b": "show or hide the prompts",
-    "g": "show all steps again",
-    "d": "dark or light",
-    "Esc": "leave a field, close this",
+    "g": "zoom out to all steps",
+    "d": "switch between dark and light",
+    "Esc": "leave a field, close this help",
 }
 
 
 class Tab(Protocol):
-    """What a file of this folder has."""
+    """The content of the page below the header."""
 
-    async def build(self) -> None: ...
+    async def build(self) -> None:
+        """Create the elements."""
 
-    async def follow(self) -> None: ...
+    async def update(self) -> None:
+        """Show new data of the run."""
 
-    async def key(self, key: str, shift: bool) -> None: ...
+    async def key(self, key: str, shift: bool) -> None:
+        """Handle a key that the frame does not handle itself."""
 
 
 class Page:
-    """One browser tab of one person."""
+    """A page in one browser tab. `open_tab` returns the tab for the current address."""
 
-    def __init__(self, library: Library, watcher: Watcher, address: Address) -> None:
+    def __init__(
+        self,
+        library: Library,
+        watcher: Watcher,
+        address: Address,
+        open_tab: Callable[[Page, Watched | None], Tab],
+    ) -> None:
         self.library = library
         self.watcher = watcher
         self.address = address
+        self._open_tab = open_tab
         self.tab: Tab | None = None
         self._going = 0
         self._shown = -1
-        self._following = False
+        self._updating = False
 
     async def build(self) -> None:
-        """Everything, for the first time."""
+        """Create the frame and show the first view."""
         self.shell = put.Shell()
         self.shell.on("key", lambda event: self._key(event.args))
         self.shell.on("go", lambda event: self.go(Address.of_url(str(event.args))))
@@ -73,21 +76,21 @@ class Page:
         self.content = put.box("page", "main")
         self._build_help()
         await self.show(self.address)
-        ui.timer(_SECONDS, self._follow, immediate=False)
+        ui.timer(_SECONDS, self._update, immediate=False)
 
     async def go(self, address: Address) -> None:
-        """Shows another view; the way back leads here."""
+        """Go to another view. The browser's back button returns to this one."""
         self.shell.run_method("push", address.url)
         await self.show(address)
         self.shell.run_method("top")
 
     def note(self, address: Address, *, step: bool = False) -> None:
-        """The view is already what `address` says; a `step` is one that "back" undoes."""
+        """Update the address of the current view. If `step`, the browser's back button undoes the change."""
         self.address = address
         self.shell.run_method("push" if step else "replace", address.url)
 
     async def show(self, address: Address, *, read: bool = False) -> None:
-        """Builds what an address names; says so first where the run has to be read."""
+        """Show the view at `address`. Shows a message first if the run must be read from disk."""
         self.address = address
         self._going += 1
         going = self._going
@@ -99,20 +102,20 @@ class Page:
             return
         try:
             watched = None if address.run is None else await asyncio.to_thread(self.watcher.get, address.run)
-        except Exception as error:  # nobody would come back from "Reading the run …" otherwise
-            said = str(error)
+        except Exception as error:  # otherwise the page would say "Reading the run …" forever
+            message = str(error)
             if not isinstance(error, RewardKitError):
-                _LOG.exception("%s cannot be shown", address.run)
-                said = f"{type(error).__name__}: {error}"
+                _LOG.exception("Cannot show run %s", address.run)
+                message = f"{type(error).__name__}: {error}"
             self._clear(None)
             with self.content:
-                nothing("This run cannot be shown", said, back=True)
+                empty_state("This run cannot be shown", message, back=True)
             return
         if going != self._going:
             return
         self._clear(watched)
         self._shown = watched.number if watched is not None else -1
-        self.tab = _tab(self, watched)
+        self.tab = self._open_tab(self, watched)
         with self.content:
             await self.tab.build()
         self.shell.run_method("title", f"{one_line(address.run or 'Runs', 60)} · rewardkit")
@@ -131,38 +134,37 @@ class Page:
 
     def _build_header(self) -> None:
         put.link("rewardkit", "/", "brand", "All runs")
-        self.badge: Element | None = None
+        self.badge: put.Label | None = None
         if self.address.run is not None:
             put.text("/", "slash")
             put.text(one_line(self.address.run, 60), "run")
             self.badge = put.text("…", "badge")
             with put.box("tabs", "nav"):
-                for tab in TABS:
+                for tab, title in TABS.items():
                     here = "here" if tab == self.address.tab else ""
-                    put.link(_TITLES[tab], self.address.to(tab).url, here)
+                    put.link(title, self.address.to(tab).url, here)
         put.box("space")
-        put.button("", lambda: self.shell.run_method("toggle"), "ghost theme", "Dark or light (d)")
-        put.button("?", self.help.open, "ghost", "Keyboard (?)")
+        put.button("", lambda: self.shell.run_method("toggle"), "ghost theme", "Switch between dark and light (d)")
+        put.button("?", self.help.open, "ghost", "Keyboard shortcuts (?)")
 
     def _set_badge(self, watched: Watched) -> None:
         if self.badge is not None:
             scores = watched.scores
-            first = " (from 0)" if len(scores) and not scores.step[0] else ""
+            first = " (counted from 0)" if len(scores) and not scores.step[0] else ""
             last = f" · step {int(scores.step[-1]):,}{first}" if len(scores) else ""
-            self.badge._text = f"{watched.state}{last}"
+            self.badge.show(f"{watched.state}{last}")
             self.badge.classes(replace=f"badge {watched.state}")
-            self.badge.update()
 
     def _build_help(self) -> None:
         self.help = ui.dialog()
         with self.help, put.box("help"):
-            put.text("Keyboard", tag="h2")
+            put.text("Keyboard shortcuts", tag="h2")
             with put.box(tag="dl"):
-                for keys, said in _KEYS.items():
+                for keys, meaning in _KEYS.items():
                     with put.box(tag="dt"):
                         for key in keys.split(" "):
                             put.text(key, tag="kbd")
-                    put.text(said, tag="dd")
+                    put.text(meaning, tag="dd")
 
     async def _key(self, event: dict[str, object]) -> None:
         key, shift = str(event.get("key")), bool(event.get("shift"))
@@ -171,38 +173,38 @@ class Page:
         elif key == "0":
             await self.go(Address())
         elif key in "1234" and self.address.run is not None:
-            await self.go(self.address.to(TABS[int(key) - 1]))
+            await self.go(self.address.to(list(TABS)[int(key) - 1]))
         elif self.tab is not None:
             with self.content:
                 await self.tab.key(key, shift)
 
-    async def _follow(self) -> None:
-        """Brings what is shown up to date, once there is something new."""
-        if self._following or self.tab is None:
+    async def _update(self) -> None:
+        """Update the tab if there is new data."""
+        if self._updating or self.tab is None:
             return
-        self._following = True
+        self._updating = True
         try:
             if self.address.run is None:
                 with self.content:
-                    await self.tab.follow()
+                    await self.tab.update()
                 return
             watched = await asyncio.to_thread(self.watcher.get, self.address.run)
             if watched.number != self._shown and self.tab is not None:
                 self._shown = watched.number
                 self._set_badge(watched)
                 with self.content:
-                    await self.tab.follow()
+                    await self.tab.update()
         except RewardKitError:
             return
         finally:
-            self._following = False
+            self._updating = False
 
 
-def nothing(title: str, said: str, example: str = "", *, back: bool = False) -> None:
-    """An empty or broken page: what is missing and what to do."""
+def empty_state(title: str, message: str, example: str = "", *, back: bool = False) -> None:
+    """Show a message in place of content: what is missing and what to do."""
     with put.box("empty"):
         put.text(title, tag="h2")
-        put.text(said, tag="p")
+        put.text(message, tag="p")
         if example:
             put.text(example, tag="pre")
         if back:
@@ -210,46 +212,15 @@ def nothing(title: str, said: str, example: str = "", *, back: bool = False) -> 
                 put.link("All runs", "/")
 
 
-def later(frame: Element, work: Coroutine[Any, Any, None]) -> None:
-    """Does something once the page has been sent, as if `frame` had asked for it."""
+def later(frame: ui.element, work: Coroutine[Any, Any, None]) -> None:
+    """Do something after the page has been sent, in the context of `frame`."""
     background_tasks.create(_within(frame, work))
 
 
-async def _within(frame: Element, work: Coroutine[Any, Any, None]) -> None:
+async def _within(frame: ui.element, work: Coroutine[Any, Any, None]) -> None:
     try:
         with frame:
             await work
     except RuntimeError:
-        if frame._client() is not None and not frame.is_deleted:  # nobody looks at it any more
+        if not frame.is_deleted:  # otherwise the user has closed the browser tab
             raise
-
-
-def _tab(page: Page, watched: Watched | None) -> Tab:
-    if watched is None:
-        from rewardkit.viewer.pages.runs import Runs
-
-        return Runs(page)
-    from rewardkit.viewer.pages.completions import Completions
-    from rewardkit.viewer.pages.graphs import Graphs
-    from rewardkit.viewer.pages.logs import Logs
-    from rewardkit.viewer.pages.suspicious import Suspicious
-
-    tabs: dict[str, Callable[[Page, Watched], Tab]]
-    tabs = {"graphs": Graphs, "completions": Completions, "logs": Logs, "suspicious": Suspicious}
-    return tabs[page.address.tab](page, watched)
-
-
-def add_pages(library: Library, watcher: Watcher) -> Callable[[Request], Awaitable[Response | None]]:
-    """Makes the page known to NiceGUI; gives what stands at all other addresses."""
-    ui.add_css(style_sheet(), shared=True)
-
-    async def page(request: Request) -> Response | None:
-        raw = request.scope.get("raw_path", b"/").decode("latin-1")
-        if not Address.is_known(raw):
-            return HTMLResponse(_NO_SUCH_PAGE, 404)
-        await Page(library, watcher, Address.parse(raw, request.url.query)).build()
-        return None
-
-    for path in ("/", "/run/{rest:path}"):
-        ui.page(path, response_timeout=30.0)(page)
-    return page

@@ -1,21 +1,19 @@
-"""What reward functions printed, logged and got wrong; how often, and which calls were slow."""
+"""The output and errors of reward functions, with error rates and slow calls per component."""
 
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from rewardkit.viewer import elements as put
 from rewardkit.viewer.addresses import Address
-from rewardkit.viewer.harmless import harmless, one_line
+from rewardkit.viewer.escapes import escape, one_line
+from rewardkit.viewer.pages.layout import Page
 from rewardkit.viewer.reader import LogQuery, log_page, log_rates
 from rewardkit.viewer.scores import OUTCOMES, key_text
 from rewardkit.viewer.watcher import Watched
-
-if TYPE_CHECKING:
-    from rewardkit.viewer.pages.layout import Page
 
 _ROWS = 60
 _TONES = {"error": "bad", "warning": "warn"}
@@ -30,13 +28,13 @@ _COLUMNS = [
     {"name": "message", "label": "Message", "kind": "text"},
     {"name": "count", "label": "Times", "kind": "number"},
     {"name": "seconds", "label": "Seconds", "kind": "number"},
-    {"name": "version", "label": "Version", "kind": "soft", "title": "Of the reward that scored the batch"},
+    {"name": "version", "label": "Version", "kind": "soft", "title": "The version of the reward that scored the batch"},
     {"name": "show", "label": "", "kind": "link"},
 ]
 
 
 class Logs:
-    """The tab."""
+    """The tab *Reward logs*."""
 
     def __init__(self, page: Page, watched: Watched) -> None:
         self.page = page
@@ -49,7 +47,7 @@ class Logs:
 
     async def build(self) -> None:
         with put.box("card scroll rates"):
-            self.rates = put.Table(self._rate_columns(), empty="No component has been scored yet.")
+            self.rates = put.Table(self._rate_columns(), empty="No components have been scored yet.")
             self.rates.when("open", self._component)
         with put.box("bar-of-tools"):
             put.Field(self.asked.words, self._search, "Search messages", main=True).style("width: 300px")
@@ -66,11 +64,11 @@ class Logs:
             self.count = put.text("", "soft")
             self.on = put.button("›", lambda: self._turn(1), "ghost", "Next page")
         with put.box("card scroll"):
-            self.table = put.Table(_COLUMNS, empty="Nothing was printed, logged or went wrong while scoring.")
+            self.table = put.Table(_COLUMNS, empty="No reward function has printed, logged or raised anything.")
             self.table.when("open", self._open)
-        await self.follow()
+        await self.update()
 
-    async def follow(self) -> None:
+    async def update(self) -> None:
         self.rates.show(await asyncio.to_thread(self._rates))
         await self._show()
 
@@ -81,17 +79,16 @@ class Logs:
         wanted = self.asked, self.at
         total, lines = await asyncio.to_thread(log_page, self.watched.run, self.asked, self.at * _ROWS, _ROWS)
         if wanted != (self.asked, self.at):
-            return  # something else was asked for meanwhile
+            return  # the user has changed the query in the meantime
         self.lines = lines
         first = self.at * _ROWS
-        self.count._text = f"{min(first + 1, total):,}–{min(first + _ROWS, total):,} of {total:,} lines, newest first"
-        self.count.update()
+        noun = "line" if total == 1 else "lines"
+        self.count.show(f"{min(first + 1, total):,}–{min(first + _ROWS, total):,} of {total:,} {noun}, newest first")
         for button, disabled in ((self.back, self.at == 0), (self.on, first + _ROWS >= total)):
-            button._props["disabled"] = disabled
-            button.update()
+            button.props["disabled"] = disabled
         if self.asked != LogQuery():
-            self.table._props["empty"] = (
-                "No line fits. Take words out of the search, or show all components and levels."
+            self.table.props["empty"] = (
+                "No line matches. Search for fewer words, or show all components, levels and kinds."
             )
         self._fill()
 
@@ -102,7 +99,7 @@ class Logs:
         key = f"{line['attempt']}.{line['rank']}.{line['part']}.{line['row']}.{self.at * _ROWS + number}"
         detail = None
         if key in self.open:
-            detail = harmless("\n\n".join(filter(None, (line["message"], line["detail"]))))
+            detail = escape("\n\n".join(filter(None, (line["message"], line["detail"]))))
         cells: dict[str, Any] = {
             "step": f"{line['step']:,}",
             "time": f"{line['time']:%m-%d %H:%M:%S}" if line["time"] is not None else None,
@@ -127,25 +124,35 @@ class Logs:
         number = {"kind": "number"}
         return [
             {"name": "component", "label": "Component", "kind": "soft"},
-            {"name": "calls", "label": "Completions", **number, "title": "Completions that it was asked about"},
-            {"name": "errors", "label": "Errors", **number, "title": "Its code raised or returned nonsense"},
+            {
+                "name": "calls",
+                "label": "Completions",
+                **number,
+                "title": "Completions that it was asked to score",
+            },
+            {
+                "name": "errors",
+                "label": "Errors",
+                **number,
+                "title": "Its code raised an exception or returned an invalid score",
+            },
             {"name": "error_rate", "label": "Error rate", "kind": "bar", "color": "var(--bad)"},
             {
                 "name": "failures",
                 "label": "Failures",
                 **number,
-                "title": "It could not be computed: a judge was down, a worker was killed",
+                "title": "The score could not be computed, for example because a judge was down or a worker was killed",
             },
             {"name": "slow", "label": "Slow calls", **number},
             {"name": "slow_rate", "label": "Slow rate", "kind": "bar", "color": "var(--warn)"},
-            {"name": "slowest", "label": "Slowest", **number, "title": "Seconds"},
+            {"name": "slowest", "label": "Slowest", **number, "title": "The slowest call, in seconds"},
             {"name": "seconds", "label": "Seconds per batch", **number},
-            {"name": "lines", "label": "Lines", **number, "title": "Printed and logged"},
+            {"name": "lines", "label": "Lines", **number, "title": "The number of lines printed and logged"},
         ]
 
     def _rates(self) -> list[dict[str, Any]]:
         scores = self.watched.scores
-        said = log_rates(self.watched.run)
+        lines = log_rates(self.watched.run)
         rows = []
         for name in self.watched.components:
             codes = scores.outcomes.get(name)
@@ -154,7 +161,7 @@ class Logs:
             counts = np.bincount(codes, minlength=len(OUTCOMES) + 1)
             calls = int(counts[: len(OUTCOMES)].sum() - counts[OUTCOMES.index("skipped")])
             errors, failures = int(counts[OUTCOMES.index("errored")]), int(counts[OUTCOMES.index("failed")])
-            one = said.get(name, {})
+            one = lines.get(name, {})
             slow = int(one.get("slow", 0))
             seconds = self.watched.metrics.training.get(f"seconds/{name}")
             cells = {
@@ -214,4 +221,4 @@ def _rate(count: int, calls: int) -> dict[str, Any] | None:
     if not calls:
         return None
     share = count / calls
-    return {"text": f"{100 * share:.2f} %" if share else "0 %", "share": (0.0, share), "tone": "" if share else "soft"}
+    return {"text": f"{100 * share:.2f}%" if share else "0%", "share": (0.0, share), "tone": "" if share else "soft"}

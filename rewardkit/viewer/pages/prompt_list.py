@@ -1,23 +1,20 @@
-"""The prompts of a run: search, sort, filter; the one that is chosen is shown beside."""
+"""The list of prompts of a run: search, sort, filter, select."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rewardkit.viewer import elements as put
+from rewardkit.viewer.escapes import one_line
 from rewardkit.viewer.filters import Column, Filter
-from rewardkit.viewer.harmless import one_line
+from rewardkit.viewer.pages.layout import Page
 from rewardkit.viewer.reader import columns_of
 from rewardkit.viewer.scores import Integers
-from rewardkit.viewer.search import columns_of as columns_of_scores, divided, prompts_with
+from rewardkit.viewer.search import columns_of as columns_of_scores, prompts_with, split
 from rewardkit.viewer.watcher import Watched
-
-if TYPE_CHECKING:
-    from rewardkit.viewer.pages.layout import Page
 
 _ROWS = 40
 _COLUMNS = [
@@ -26,40 +23,46 @@ _COLUMNS = [
         "label": "#",
         "kind": "number",
         "sortable": True,
-        "title": "In the order in which they were first seen",
+        "title": "In the order in which the prompts were first seen",
     },
     {"name": "text", "label": "Prompt", "kind": "text", "sortable": True},
-    {"name": "length", "label": "Len", "kind": "number", "sortable": True, "title": "length: characters of the prompt"},
+    {
+        "name": "length",
+        "label": "Len",
+        "kind": "number",
+        "sortable": True,
+        "title": "length: the number of characters in the prompt",
+    },
     {"name": "epochs", "label": "Epochs", "kind": "number", "sortable": True},
     {
         "name": "completions",
         "label": "N",
         "kind": "number",
         "sortable": True,
-        "title": "completions: how many there are",
+        "title": "completions: the number of completions",
     },
     {
         "name": "mean",
         "label": "Mean",
         "kind": "number",
         "sortable": True,
-        "title": "mean: of the totals of all its completions",
+        "title": "mean: the mean total of all completions",
     },
 ]
 _HINT = "Search prompts, or mean<0.5 …"
-_EXPLAINED = (
-    "Words are looked for in prompts and their columns. Conditions: index, length, epochs, completions, mean, best, "
-    "last (and each example column), such as mean<0.5, completions>=16, level=hard, answer:42. Prompts with a "
-    "completion that has certain scores or words: total>0.9, each component in the same way, completion:sorry."
+_TOOLTIP = (
+    "Words search prompts and their columns. Conditions compare index, length, epochs, completions, mean, best, last "
+    "or an example column: mean<0.5, completions>=16, level=hard, answer:42. To find prompts by their completions, use "
+    "total>0.9, a component such as format<1, or completion:sorry."
 )
 _EMPTY = (
-    "No prompt fits. Words are looked for in prompts; completion:word finds prompts by what was written for them, "
-    "total>0.9 (or a component) by what that earned."
+    "No prompt matches. Words search prompts; completion:word finds prompts by the text of their completions, and "
+    "total>0.9 (or a component) by the scores of their completions."
 )
 
 
 class PromptList:
-    """The left side of the tab Completions."""
+    """The left side of the tab *Completions*."""
 
     def __init__(self, page: Page, watched: Watched, chosen: Callable[[str], Awaitable[None]]) -> None:
         self.page = page
@@ -75,7 +78,7 @@ class PromptList:
     async def build(self) -> None:
         with put.box("card prompts"):
             with put.box("find"):
-                put.Field(self.words, self._search, _HINT, explained=_EXPLAINED, main=True)
+                put.Field(self.words, self._search, _HINT, tooltip=_TOOLTIP, main=True)
                 put.Choice(
                     "",
                     {
@@ -87,7 +90,7 @@ class PromptList:
                         "none": "no filter",
                     },
                     self._filter,
-                    "Filter the prompts",
+                    "Filter prompts",
                 )
             self.complaint = put.text("", "complaint", "div")
             with put.box("scroll"):
@@ -100,21 +103,20 @@ class PromptList:
         await self.refresh()
 
     async def refresh(self) -> None:
-        """Finds and sorts anew, and shows the page on which the chosen prompt stands."""
+        """Search and sort again, and show the page with the selected prompt."""
         wanted = self.words, self.sort, self.descending
-        order, complaints = await asyncio.to_thread(self.found)
+        order, complaints = await asyncio.to_thread(self.find)
         if wanted != (self.words, self.sort, self.descending):
-            return  # something else was asked for meanwhile
+            return  # the user has changed the query in the meantime
         self.order = order
-        self.complaint._text = " ".join(complaints)
+        self.complaint.show(" ".join(complaints))
         self.complaint.set_visibility(bool(complaints))
-        self.complaint.update()
         place = self._place()
         self.at = 0 if place is None else place // _ROWS
         self.show()
 
     def show(self) -> None:
-        """The rows of this page."""
+        """Show the rows of the current page."""
         prompts = self.watched.prompts
         pages = max(1, -(-len(self.order) // _ROWS))
         self.at = min(max(self.at, 0), pages - 1)
@@ -122,27 +124,23 @@ class PromptList:
         chosen = self.page.address.get("prompt")
         rows = []
         for number in shown:
-            cells = {name: _said(name, values[number]) for name, values in prompts.numbers.items()}
+            cells = {name: _format(name, values[number]) for name, values in prompts.numbers.items()}
             cells["text"] = one_line(prompts.texts[number], 150) or "(empty)"
             rows.append({"key": prompts.ids[number], "cells": cells, "selected": prompts.ids[number] == chosen})
         label = "Epochs" if self.watched.scores.by_epoch else "Steps"
-        said = "in how many epochs it was seen" if self.watched.scores.by_epoch else "in how many steps it was seen"
-        columns = [
-            {**one, "label": label, "title": f"epochs: {said}"} if one["name"] == "epochs" else one for one in _COLUMNS
-        ]
+        title = f"epochs: the number of {label.lower()} in which the prompt was seen"
+        columns = [{**one, "label": label, "title": title} if one["name"] == "epochs" else one for one in _COLUMNS]
         self.table.show(rows, sort=self.sort, descending=self.descending, columns=columns)
         everything = len(prompts.ids)
-        self.count._text = (
+        self.count.show(
             f"{self.at * _ROWS + min(1, len(shown)):,}–{self.at * _ROWS + len(shown):,} of {len(self.order):,}"
-            + (f" (all: {everything:,})" if len(self.order) != everything else "")
+            + (f" ({everything:,} in all)" if len(self.order) != everything else "")
         )
-        self.count.update()
         for button, disabled in ((self.back, self.at == 0), (self.on, self.at == pages - 1)):
-            button._props["disabled"] = disabled
-            button.update()
+            button.props["disabled"] = disabled
 
-    def beside(self, by: int) -> str | None:
-        """The prompt so many further in the list."""
+    def neighbor(self, by: int) -> str | None:
+        """Return the prompt that is `by` places after the selected one."""
         if not len(self.order):
             return None
         place = self._place()
@@ -157,16 +155,16 @@ class PromptList:
         found = np.flatnonzero(self.order == code)
         return int(found[0]) if len(found) else None
 
-    def found(self) -> tuple[Integers, list[str]]:
-        """The prompts that fit, sorted, and what could not be understood."""
+    def find(self) -> tuple[Integers, list[str]]:
+        """Return the matching prompts, sorted, and messages about conditions that could not be applied."""
         prompts = self.watched.prompts
         asked = Filter.parse(self.words)
         columns: dict[str, Column] = dict(prompts.numbers)
         if any(condition.name not in columns for condition in asked.conditions):
             columns |= self._examples()
-        asked, of_completions = divided(asked, columns, columns_of_scores(self.watched.scores))
+        asked, of_completions = split(asked, columns, columns_of_scores(self.watched.scores))
         rows, complaints = asked.rows(
-            prompts.searched if asked.words or _searched_for(asked, columns) else prompts.ids, columns
+            prompts.searched if asked.words or _has_unknown_column(asked, columns) else prompts.ids, columns
         )
         if of_completions.conditions:
             with_them, more = prompts_with(self.watched, of_completions)
@@ -182,7 +180,7 @@ class PromptList:
         return (rows[::-1] if self.sort == "text" and self.descending else rows), complaints
 
     def _examples(self) -> dict[str, Column]:
-        """The example columns, as texts."""
+        """Return the example columns, as text."""
         if self._columns_read is None or self._columns_read[0] != self.watched.number:
             read = [columns_of(text) for text in self.watched.prompts.columns]
             names = dict.fromkeys(name for row in read for name in row)
@@ -215,12 +213,12 @@ class PromptList:
         self.show()
 
 
-def _searched_for(asked: Filter, columns: dict[str, Column]) -> bool:
-    """Whether a condition names no column and is looked for as a word."""
+def _has_unknown_column(asked: Filter, columns: dict[str, Column]) -> bool:
+    """Return whether a condition does not name a column, so that it is searched as a word."""
     return any(condition.name not in columns for condition in asked.conditions)
 
 
-def _said(name: str, value: float) -> str | None:
+def _format(name: str, value: float) -> str | None:
     if np.isnan(value):
         return None
     if name not in ("mean", "best"):

@@ -1,24 +1,22 @@
-"""The list of runs: state, steps, last rewards; those that are ticked can be laid over each other."""
+"""The list of runs: state, steps, last rewards. The graphs of selected runs can be overlaid."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rewardkit.core.errors import RewardKitError
 from rewardkit.viewer import elements as put
-from rewardkit.viewer.addresses import Address, as_list, listed
+from rewardkit.viewer.addresses import Address, format_names, parse_names
 from rewardkit.viewer.charts import series_color, spec_of
 from rewardkit.viewer.curves import Panel
-from rewardkit.viewer.harmless import one_line
-from rewardkit.viewer.pages.component_scores import said_number
+from rewardkit.viewer.escapes import one_line
+from rewardkit.viewer.pages.component_scores import format_number
+from rewardkit.viewer.pages.layout import Page, empty_state, later
 from rewardkit.viewer.style import color_of
 from rewardkit.viewer.summaries import LAST, Summary
-
-if TYPE_CHECKING:
-    from rewardkit.viewer.pages.layout import Page
 
 _COMPONENTS = 5
 _SAMPLE = """import rewardkit as rk
@@ -30,20 +28,18 @@ trainer = GRPOTrainer(
 
 
 class Runs:
-    """The page at /."""
+    """The list of runs at ``/``."""
 
     def __init__(self, page: Page) -> None:
         self.page = page
         self.names: list[str] = []
         self.summaries: dict[str, Summary] = {}
-        self.ticked = listed(page.address.get("show"))
+        self.selected = parse_names(page.address.get("show"))
         self.words = page.address.get("q")
         self._drawn: object = None
         self._busy = False
 
     async def build(self) -> None:
-        from rewardkit.viewer.pages.layout import later
-
         self.names = await asyncio.to_thread(self.page.library.names)
         if not self.names:
             self._build_empty()
@@ -51,17 +47,17 @@ class Runs:
         with put.box("bar-of-tools"):
             put.Field(self.words, self._search, "Search runs", main=True).style("width: 280px")
             self.overlay = put.button(
-                "Overlay graphs", self._overlay, title="The graphs of all ticked runs, laid over each other"
+                "Overlay graphs", self._overlay, title="Show the graphs of all selected runs on top of each other"
             )
             self.count = put.text("", "soft")
         self.graph = put.box("card graph").style("margin-bottom: 12px")
         with put.box("card scroll") as self.frame:
-            self.table = put.Table(self._columns([]), empty="No run has this name.")
-            self.table.when("check", self._tick).when("open", self._open)
+            self.table = put.Table(self._columns([]), empty="No run matches the search.")
+            self.table.when("check", self._select).when("open", self._open)
         self._show()
         later(self.frame, self._refresh())
 
-    async def follow(self) -> None:
+    async def update(self) -> None:
         names = await asyncio.to_thread(self.page.library.names)
         if bool(names) != bool(self.names):
             await self.page.show(self.page.address)
@@ -74,7 +70,7 @@ class Runs:
         return None
 
     async def _refresh(self) -> None:
-        """Reads all runs, and shows each when it has been read."""
+        """Read all runs, and show each one as soon as it is read."""
         if self._busy:
             return
         self._busy = True
@@ -100,22 +96,22 @@ class Runs:
         shown = [name for name in self.names if self.words.casefold() in name.casefold()]
         known = [self.summaries[name] for name in shown if name in self.summaries]
         components = list(dict.fromkeys(one for summary in known for one, _ in summary.components))
-        drawn = (shown, known, list(self.ticked), self.words)
+        drawn = (shown, known, list(self.selected), self.words)
         if drawn == self._drawn:
             return
         self._drawn = drawn
         rows = [self._row(name, components) for name in shown]
         self.table.show(rows, columns=self._columns(components))
-        ticked = [name for name in self.ticked if name in self.names]
-        self.overlay._props["disabled"] = not ticked
-        self.overlay.update()
-        self.count._text = f"{len(shown)} of {len(self.names)} runs" + (f", {len(ticked)} ticked" if ticked else "")
-        self.count.update()
-        self._draw(ticked)
+        selected = [name for name in self.selected if name in self.names]
+        self.overlay.props["disabled"] = not selected
+        noun = "run" if len(self.names) == 1 else "runs"
+        chosen = f", {len(selected)} selected" if selected else ""
+        self.count.show(f"{len(shown)} of {len(self.names)} {noun}{chosen}")
+        self._draw(selected)
 
-    def _draw(self, ticked: list[str]) -> None:
-        """The totals of the ticked runs, over each other."""
-        lines = [(name, self.summaries[name].total) for name in ticked if name in self.summaries]
+    def _draw(self, selected: list[str]) -> None:
+        """Draw the totals of the selected runs in one graph."""
+        lines = [(name, self.summaries[name].total) for name in selected if name in self.summaries]
         plain = [(name, Panel("total", "Total reward", "", [line])) for name, line in lines if line is not None]
         self.graph.clear()
         self.graph.set_visibility(bool(plain))
@@ -136,16 +132,16 @@ class Runs:
 
     def _columns(self, components: list[str]) -> list[dict[str, Any]]:
         left = len(components) - _COMPONENTS
-        others = f"further components: {one_line(', '.join(components[_COMPONENTS:]), 300)}"
+        others = f"More components: {one_line(', '.join(components[_COMPONENTS:]), 300)}"
         return [
-            {"name": "ticked", "label": "", "kind": "check", "width": "30px"},
+            {"name": "selected", "label": "", "kind": "check", "width": "30px"},
             {"name": "name", "label": "Run", "kind": "link"},
             {"name": "state", "label": "State", "kind": "badge"},
             {
                 "name": "steps",
                 "label": "Last step",
                 "kind": "number",
-                "title": "As the trainer counts while it scores: from 0 on, so that 20 steps end with step 19",
+                "title": "As counted by the trainer, which may start at 0. Then a run of 20 steps ends with step 19.",
             },
             {"name": "completions", "label": "Completions", "kind": "number"},
             {"name": "total", "label": f"Total, last {LAST} steps", "kind": "number"},
@@ -168,22 +164,22 @@ class Runs:
         summary = self.summaries.get(name)
         url = Address(name, "graphs").url
         if summary is None:
-            cells = {"ticked": name in self.ticked, "name": {"text": one_line(name, 80), "href": url}}
+            cells = {"selected": name in self.selected, "name": {"text": one_line(name, 80), "href": url}}
             return {"key": name, "cells": {**cells, "state": {"text": "reading …", "tone": ""}}}
         if summary.problem:
             link = {"text": one_line(name, 80), "href": url, "sub": one_line(summary.problem, 400)}
-            return {"key": name, "cells": {"ticked": False, "name": link, "state": {"text": "broken", "tone": "bad"}}}
+            return {"key": name, "cells": {"selected": False, "name": link, "state": {"text": "broken", "tone": "bad"}}}
         means = dict(summary.components)
         cells = {
-            "ticked": name in self.ticked,
+            "selected": name in self.selected,
             "name": {"text": one_line(name, 80), "href": url, "sub": one_line(summary.title, 100)},
             "state": {"text": summary.state, "tone": summary.state},
             "steps": None if summary.last_step is None else f"{summary.last_step:,}",
             "completions": f"{summary.completions:,}",
-            "total": _said(summary.last_total),
+            "total": _format(summary.last_total),
             "seen": summary.written,
-            **{f"c{number}": _said(means.get(one)) for number, one in enumerate(components[:_COMPONENTS])},
-            "more": _listed(means, components[_COMPONENTS:]),
+            **{f"c{number}": _format(means.get(one)) for number, one in enumerate(components[:_COMPONENTS])},
+            "more": _format_means(means, components[_COMPONENTS:]),
         }
         return {"key": name, "cells": cells}
 
@@ -192,34 +188,32 @@ class Runs:
         self.page.note(self.page.address.with_state(q=words))
         self._show()
 
-    def _tick(self, event: dict[str, Any]) -> None:
+    def _select(self, event: dict[str, Any]) -> None:
         name = str(event["key"])
-        self.ticked = [one for one in self.ticked if one != name] + ([name] if event["on"] else [])
-        self.page.note(self.page.address.with_state(show=as_list(self.ticked)))
+        self.selected = [one for one in self.selected if one != name] + ([name] if event["on"] else [])
+        self.page.note(self.page.address.with_state(show=format_names(self.selected)))
         self._show()
 
     async def _open(self, name: str) -> None:
         await self.page.go(Address(str(name), "graphs"))
 
     async def _overlay(self) -> None:
-        ticked = [name for name in self.ticked if name in self.names]
-        if ticked:
-            others = {"with": as_list(ticked[1:])} if len(ticked) > 1 else {}
-            await self.page.go(Address(ticked[0], "graphs", others))
+        selected = [name for name in self.selected if name in self.names]
+        if selected:
+            others = {"with": format_names(selected[1:])} if len(selected) > 1 else {}
+            await self.page.go(Address(selected[0], "graphs", others))
 
     def _build_empty(self) -> None:
-        from rewardkit.viewer.pages.layout import nothing
-
         folders = ", ".join(str(Path(folder)) for folder in self.page.library.folders)
-        said = f"Nothing has been recorded in {folders}. Record a training there; its run appears here by itself."
-        nothing("No runs yet", said, _SAMPLE)
+        message = f"There are no recorded runs in {folders}. Record a training there, and it appears on this page."
+        empty_state("No runs yet", message, _SAMPLE)
 
 
-def _listed(means: Mapping[str, float | None], names: Sequence[str]) -> str:
-    """``"form 0.120, answer 0.900"``."""
-    said = [f"{name} {said_number(value)}" for name in names if (value := means.get(name)) is not None]
-    return one_line(", ".join(said), 80)
+def _format_means(means: Mapping[str, float | None], names: Sequence[str]) -> str:
+    """Return names with their means: ``"form 0.120, answer 0.900"``."""
+    pairs = [f"{name} {format_number(value)}" for name in names if (value := means.get(name)) is not None]
+    return one_line(", ".join(pairs), 80)
 
 
-def _said(value: float | None) -> str | None:
-    return None if value is None else said_number(value)
+def _format(value: float | None) -> str | None:
+    return None if value is None else format_number(value)

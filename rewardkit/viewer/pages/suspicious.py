@@ -1,70 +1,65 @@
-"""What may be worth a look: leads, each with what was seen and the completions that show it. None is a verdict."""
+"""Leads worth checking, each with its evidence and the completions that show it. A lead is not a verdict."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from typing import TYPE_CHECKING
 
-from nicegui.element import Element
+from nicegui import ui
 
 from rewardkit.analysis.suspicious import Lead
 from rewardkit.viewer import elements as put
 from rewardkit.viewer.addresses import Address
-from rewardkit.viewer.harmless import one_line
+from rewardkit.viewer.escapes import one_line
 from rewardkit.viewer.leads import Search
+from rewardkit.viewer.pages.layout import Page, empty_state, later
 from rewardkit.viewer.scores import Scores, key_text
 from rewardkit.viewer.style import color_of
 from rewardkit.viewer.watcher import Watched
-
-if TYPE_CHECKING:
-    from rewardkit.viewer.pages.layout import Page
 
 _LOG = logging.getLogger("rewardkit")
 _STRONG = 0.5
 _COMPLETIONS = 6
 _ABOUT = (
-    "Leads, not verdicts: patterns that also gamed rewards leave behind. Healthy runs have some of them; look at the "
-    "completions before you change a reward. The bar says how surprising it is (0 to 1)."
+    "These are leads, not verdicts: patterns that also appear if a model games its reward. Healthy runs have some, "
+    "too. Read the completions before you change a reward. The bar shows how surprising a lead is, from 0 to 1."
 )
 
 
 class Suspicious:
-    """The tab."""
+    """The tab *Suspicious*."""
 
     def __init__(self, page: Page, watched: Watched) -> None:
         self.page = page
         self.watched = watched
-        self.search: Search = watched.kept_for_good("leads", Search)
+        self.search: Search = watched.cached_for_run("leads", Search)
         self.all = page.address.get("all") == "1"
 
     async def build(self) -> None:
-        from rewardkit.viewer.pages.layout import later
-
         put.text(_ABOUT, "notice soft", "div")
         self.frame = put.box("leads")
         if self.search.scores is not None:
             self._fill()
         elif len(self.watched.scores):
             with self.frame:
-                put.text("Looking at all scores and a sample of the texts …", "empty", "div")
-        if not self.search.fresh(self.watched):
-            later(self.frame, self._look(self.frame))
+                put.text("Checking all scores and a sample of the texts …", "empty", "div")
+        if not self.search.is_fresh(self.watched):
+            later(self.frame, self._search(self.frame))
         elif self.search.scores is None:
             self._fill()
 
-    async def follow(self) -> None:
-        if not self.search.fresh(self.watched):
-            await self._look(self.frame)
+    async def update(self) -> None:
+        if not self.search.is_fresh(self.watched):
+            await self._search(self.frame)
 
     async def key(self, key: str, shift: bool) -> None:
         return None
 
-    async def _look(self, frame: Element) -> None:
+    async def _search(self, frame: ui.element) -> None:
         try:
-            await asyncio.to_thread(self.search.look, self.watched)
+            await asyncio.to_thread(self.search.run, self.watched)
         except Exception as error:
-            _LOG.warning("looking for leads failed", exc_info=True)
+            _LOG.warning("the search for leads failed", exc_info=True)
             frame.clear()
             with frame:
                 put.text(f"The search for leads failed: {type(error).__name__}: {error}", "notice bad", "div")
@@ -77,11 +72,9 @@ class Suspicious:
         leads, scores = self.search.leads, self.search.scores
         with self.frame:
             if not leads or scores is None:
-                from rewardkit.viewer.pages.layout import nothing
-
-                nothing(
+                empty_state(
                     "No leads",
-                    "Nothing in the scores or the texts looks unusual so far. That is no proof that nothing is wrong.",
+                    "Nothing in the scores or texts looks unusual so far. This does not prove that all is well.",
                 )
                 return
             strong = [lead for lead in leads if lead.strength >= _STRONG]
@@ -94,8 +87,7 @@ class Suspicious:
     def _lead(self, lead: Lead, scores: Scores) -> None:
         with put.box("card lead"):
             with put.box("head"):
-                with put.box("track", "span") as track:
-                    track._props["title"] = f"strength {lead.strength:.2f}"
+                with put.box("track", "span", f"Strength {lead.strength:.2f} (0 to 1)"):
                     put.box("fill", "span").style(
                         f"left: 0; width: {100 * lead.strength:.0f}%; background: var(--accent)"
                     )
@@ -110,26 +102,25 @@ class Suspicious:
                         with put.box():
                             put.text(one_line(name.replace("_", " "), 40), tag="dt")
                             put.text(f"{value:,.4g}", tag="dd")
-            with put.box("evidence"):
-                first, last = lead.steps
-                near = f"{max(first - 1, 0)}-{last + 1}"
-                put.link(
-                    f"graphs of steps {first:,} to {last:,}", Address(self.watched.name, "graphs", {"steps": near}).url
-                )
-                if lead.component is not None:
-                    with put.box(tag="span"):
-                        put.box("swatch", "i").style(f"background: {color_of(lead.component, self.watched.components)}")
-                        put.text(one_line(lead.component, 60), "soft")
-                for row in lead.rows[:_COMPLETIONS]:
-                    key = key_text(scores.key(row))
-                    state = {"prompt": scores.prompt_ids[scores.prompt[row]], "right": key}
-                    total = scores.total[row]
-                    said = f"step {scores.step[row]:,}" + (f", total {total:.2f}" if total == total else "")
-                    put.link(
-                        said,
-                        Address(self.watched.name, "completions", state).url,
-                        title="This completion, beside another",
-                    )
+            self._evidence(lead, scores)
+
+    def _evidence(self, lead: Lead, scores: Scores) -> None:
+        """Link to the graphs and completions that show a lead."""
+        run = self.watched.name
+        with put.box("evidence"):
+            first, last = lead.steps
+            steps = {"steps": f"{max(first - 1, 0)}-{last + 1}"}
+            put.link(f"Graphs of steps {first:,} to {last:,}", Address(run, "graphs", steps).url)
+            if lead.component is not None:
+                with put.box(tag="span"):
+                    put.box("swatch", "i").style(f"background: {color_of(lead.component, self.watched.components)}")
+                    put.text(one_line(lead.component, 60), "soft")
+            for row in lead.rows[:_COMPLETIONS]:
+                state = {"prompt": scores.prompt_ids[scores.prompt[row]], "right": key_text(scores.key(row))}
+                total = scores.total[row]
+                place = f"step {scores.step[row]:,}" + (f", total {total:.2f}" if total == total else "")
+                url = Address(run, "completions", state).url
+                put.link(place, url, title="Compare this completion with another one")
 
     def _show_all(self) -> None:
         self.all = True

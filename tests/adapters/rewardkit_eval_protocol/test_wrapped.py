@@ -144,12 +144,12 @@ def evaluation(row: Any) -> Any:
     [
         (batch, "scores a batch of rollouts at once"),
         (evaluation, "pass the function that it calls"),
-        (rk.number("answer"), "takes a @reward_function"),
-        (SimpleNamespace, "takes a @reward_function"),
-        ("exact", "takes a @reward_function"),
+        (rk.number("answer"), "expected a @reward_function"),
+        (SimpleNamespace, "expected a @reward_function"),
+        ("exact", "expected a @reward_function"),
     ],
 )
-def test_what_is_no_reward_function_is_refused(function: Any, message: str) -> None:
+def test_other_values_are_refused(function: Any, message: str) -> None:
     with pytest.raises(RewardTypeError, match=message):
         rk.from_eval_protocol(function)
 

@@ -15,7 +15,7 @@ from rich.console import Console
 
 from rewardkit_runner.configuration.config import RunConfig
 from rewardkit_runner.configuration.reader import read
-from rewardkit_runner.demo.task import as_columns, examples
+from rewardkit_runner.tiny.task import as_columns, examples
 from rewardkit_runner.training import train
 
 STEPS = 4

@@ -1,4 +1,4 @@
-"""``rewardkit init``: what it writes tests, checks and trains at once."""
+"""``rewardkit init``: the project that it writes passes its tests and trains."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ def test_it_writes_the_same_files_every_time(tmp_path: Path) -> None:
 
 def test_it_overwrites_nothing(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("mine")
-    with pytest.raises(RewardKitError, match=r"is not empty \(notes\.txt\): name a new folder, nothing is overwritten"):
+    with pytest.raises(RewardKitError, match=r"is not empty \(notes\.txt\)"):
         write_project(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
-    with pytest.raises(RewardKitError, match=r"cannot be written to: (Not a directory|File exists)"):
+    with pytest.raises(RewardKitError, match=r"Cannot write to .*(Not a directory|File exists)"):
         write_project(tmp_path / "notes.txt")
-    with pytest.raises(RewardKitError, match=r"there is no task 'order'\. Did you mean 'orders'?"):
+    with pytest.raises(RewardKitError, match=r"no task 'order'\. Did you mean 'orders'"):
         write_project(tmp_path / "new", task="order")
 
 

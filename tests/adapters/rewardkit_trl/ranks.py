@@ -13,7 +13,7 @@ from rewardkit.core.batch.table import ScoreTable
 from rewardkit.core.errors import RunStopped
 from rewardkit.core.progress import states
 from rewardkit_trl.evaluator import Evaluator
-from rewardkit_trl.shared_tables import TrainerCall
+from rewardkit_trl.trainer_call import TrainerCall
 from tests.adapters.rewardkit_trl import tiny
 from tests.adapters.rewardkit_trl.test_training import Recorder, early, echo, generations, judged
 from tests.core.counting import Counting

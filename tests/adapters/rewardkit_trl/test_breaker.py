@@ -7,6 +7,7 @@ import pytest
 
 import rewardkit as rk
 from rewardkit_trl.breaker import Breaker, Limits
+from rewardkit_trl.tally import fault_counts
 from tests.adapters.rewardkit_trl.stand_ins import StandInTrainer, call, polite, short, unjudged
 
 LIMITS = Limits(max_failure_rate=0.05, max_error_rate=0.1, window=20)
@@ -74,7 +75,7 @@ def test_limits_of_zero_stop_at_the_first_fault() -> None:
 def test_counts_are_per_component() -> None:
     table = rk.score(rk.gate(when=rk.tags("answer"), then=unjudged) + buggy, ["down", "<answer>down</answer>", "a"])
     assert list(table.components) == ["tags", "unjudged", "buggy"]
-    assert Breaker.counts(table) == [[3, 0, 0, 0], [1, 1, 0, 0], [3, 0, 0, 0]]
+    assert fault_counts(table) == [[3, 0, 0, 0], [1, 1, 0, 0], [3, 0, 0, 0]]
 
 
 @pytest.mark.parametrize(

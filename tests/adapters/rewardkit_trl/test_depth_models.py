@@ -20,7 +20,7 @@ from tests.adapters.rewardkit_trl import tiny
 from tests.adapters.rewardkit_trl.by_hand import Generation, advantages, gdpo_advantages, gdpo_parts, watched
 from tests.adapters.rewardkit_trl.test_training import Recorder, counted, early, echo, generations, judged
 
-BESIDE = "ignore:other reward functions stand beside rewardkit's"
+BESIDE = "ignore:.*other reward functions"
 REWARD = 0.7 * early + 0.3 * echo + 0.5 * counted
 MODEL = "judge"
 
@@ -132,7 +132,7 @@ def test_a_sample_that_we_cannot_score_keeps_the_models_signal_and_the_run_says_
         _, seen = run(tmp_path, functions)
     said = [str(warning.message) for warning in caught if issubclass(warning.category, rk.RewardKitWarning)]
     assert len(said) == 1
-    assert "other reward functions stand beside rewardkit's" in said[0]
+    assert "other reward functions" in said[0]
     lost_at_all = 0
     for generation, table, batch in zip(seen, recorder.tables(reward), recorder.batches, strict=True):
         lost = np.isnan(table.total)

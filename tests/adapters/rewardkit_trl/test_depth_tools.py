@@ -21,7 +21,7 @@ from tests.adapters.rewardkit_trl.test_training import generations
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:You are using 'environment_factory'"),
-    pytest.mark.filterwarnings("ignore:other reward functions stand beside rewardkit's"),
+    pytest.mark.filterwarnings("ignore:.*other reward functions"),
 ]
 
 RIGHT = '<call>{"name": "spell", "arguments": {"letter": "a"}}</call>'
@@ -229,7 +229,7 @@ def test_an_environment_that_judges_by_itself_stands_beside_our_list(tmp_path: P
         warnings.simplefilter("always", rk.RewardKitWarning)
         _, seen, heard = run(tmp_path, given(environment_factory=Paying))
     said = [str(one.message) for one in caught if issubclass(one.category, rk.RewardKitWarning)]
-    assert len([text for text in said if "stand beside rewardkit's" in text]) == 1
+    assert len([text for text in said if "other reward functions" in text]) == 1
     for generation, batch in zip(seen, heard.batches, strict=True):
         assert generation.held["Paying"] == 1.0
         table = rk.score(REWARD, batch["completions"], prompts=batch["prompts"], **batch["columns"])

@@ -104,7 +104,7 @@ def test_weights_that_nobody_knows_of_in_another_process_are_an_error() -> None:
     alike = pickle.dumps(rk.to_trl(short + polite, columns="components"))
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         assert pool.submit(weights_and_names_elsewhere, pickled).result() == ([0.5, 2.0], ["short", "polite"])
-        with pytest.raises(rk.RewardFailure, match=r"'short': 0\.5.*are needed.*Use columns=\"terms\""):
+        with pytest.raises(rk.RewardFailure, match=r"'short': 0\.5.*Use columns=\"terms\""):
             pool.submit(all_scored_elsewhere, pickled, TEXTS).result()
         assert pool.submit(all_scored_elsewhere, alike, [""]).result() == {"short": [1.0], "polite": [-1.0]}
 
@@ -185,7 +185,7 @@ def test_a_function_beside_the_list_that_is_called_like_one_of_ours_is_an_error_
         trainer.rewards(["a"])
 
 
-@pytest.mark.filterwarnings("ignore:other reward functions stand beside rewardkit's")
+@pytest.mark.filterwarnings("ignore:.*other reward functions")
 def test_others_may_share_a_name_among_themselves() -> None:
     pytest.importorskip("trl")
     trainer = StandInTrainer([*rk.to_trl(short), plain, plain])
@@ -200,9 +200,9 @@ def test_refuses_what_is_no_reward() -> None:
         rk.to_trl([short, "org/reward-model"])
     with pytest.raises(RewardTypeError):
         rk.to_trl(3.0)  # type: ignore[arg-type]
-    with pytest.raises(RewardTypeError, match="join"):
+    with pytest.raises(RewardTypeError, match="Join"):
         rk.to_trl(rk.to_trl(short))
-    with pytest.raises(RewardTypeError, match="join"):
+    with pytest.raises(RewardTypeError, match="Join"):
         rk.to_trl([*rk.to_trl(short), plain])
     with pytest.raises(rk.RewardDefinitionError, match="at least one"):
         rk.to_trl([])
@@ -212,21 +212,21 @@ def test_refuses_what_is_no_reward() -> None:
 
 def test_a_model_belongs_beside_the_list() -> None:
     torch = pytest.importorskip("torch")
-    with pytest.raises(RewardTypeError, match="beside the list"):
+    with pytest.raises(RewardTypeError, match="reward models"):
         rk.to_trl([short, torch.nn.Linear(1, 1)])
 
 
 def test_traps_are_warned_of_when_the_list_is_made() -> None:
-    with pytest.warns(rk.RewardKitWarning, match="normalizes within the group"):
+    with pytest.warns(rk.RewardKitWarning, match="normalizes within each group"):
         rk.to_trl(short * rk.schedules.linear(0.0, 1.0))
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"max_failure_rate": 1.5}, "max_failure_rate is a share"),
-        ({"max_error_rate": -0.1}, "max_error_rate is a share"),
-        ({"max_error_rate": float("nan")}, "max_error_rate is a share"),
+        ({"max_failure_rate": 1.5}, "max_failure_rate"),
+        ({"max_error_rate": -0.1}, "max_error_rate"),
+        ({"max_error_rate": float("nan")}, "max_error_rate"),
         ({"failure_window": 0}, "failure_window"),
         ({"columns": "rows"}, '"terms" or "components"'),
     ],
@@ -276,7 +276,7 @@ def test_columns_may_have_odd_names() -> None:
 @pytest.mark.parametrize("column", ["completion", "messages", "progress", "example", "prompt"])
 def test_columns_that_our_own_names_shadow_are_an_error(column: str) -> None:
     (function,) = rk.to_trl(short)
-    with pytest.raises(rk.BindingError, match=f"'{column}'.*rename it"):
+    with pytest.raises(rk.BindingError, match=f"'{column}'.*Rename"):
         function(completions=["a"], prompts=["p"], **{column: ["x"]})
 
 
@@ -318,12 +318,12 @@ def test_what_was_meant_for_to_trl_says_so_when_a_trainer_calls_it() -> None:
     for reward in (short, short + polite, rk.curriculum([rk.Stage("only", short)])):
         with pytest.raises(TypeError, match=r"pass reward_funcs=rk\.to_trl\(reward\)"):
             reward(prompts=["p"], completions=["a"], completion_ids=[[1]])
-    with pytest.raises(TypeError, match=r"the list that rk\.to_trl returned itself"):
+    with pytest.raises(TypeError, match=r"rk\.to_trl returns a list"):
         rk.to_trl(short)(prompts=["p"], completions=["a"])
 
 
 @pytest.mark.parametrize("wrong", [rk.schedules.linear(0.0, 1.0), rk.extract.tag("answer")])
 def test_schedules_and_extractors_are_no_functions(wrong: Any) -> None:
     for given in (wrong, [short, wrong]):
-        with pytest.raises(TypeError, match=r"A schedule is a weight|This is an extractor"):
+        with pytest.raises(TypeError, match=r"a schedule as a weight|an extractor as extract="):
             rk.to_trl(given)

@@ -231,13 +231,13 @@ def test_a_stop_leaves_a_checkpoint_and_the_reason(tmp_path: Path, caplog: Any) 
     assert trainer.state.global_step == 3
     assert "a guard stopped this run after step 3: reward above -1" in trainer.error
     assert (tmp_path / "checkpoint-3").is_dir()
-    # Resumed, it has a window of grace, and then stops again.
+    # The resumed run gets a full window, and then stops again.
     again = run(tmp_path, guard, max_steps=9, resume=str(tmp_path / "checkpoint-3"))
     assert again.state.global_step == 6
 
 
 @pytest.mark.slow
-def test_a_warning_is_said_once_and_so_is_the_way_back(tmp_path: Path, caplog: Any) -> None:
+def test_crossing_the_limit_is_logged_once(tmp_path: Path, caplog: Any) -> None:
     with caplog.at_level(logging.INFO, logger="rewardkit"):
         run(tmp_path, GuardConfig(watch="learning_rate", below=0.0006, window=1), max_steps=9)
     said = [record.getMessage() for record in caplog.records if "guard" in record.getMessage()]
@@ -246,16 +246,16 @@ def test_a_warning_is_said_once_and_so_is_the_way_back(tmp_path: Path, caplog: A
 
 
 @pytest.mark.slow
-def test_a_guard_that_could_never_act_is_said(tmp_path: Path, caplog: Any) -> None:
+def test_a_guard_that_can_never_act_is_an_error_or_a_warning(tmp_path: Path, caplog: Any) -> None:
     with pytest.raises(rk.RewardDefinitionError, match=r"beta=0\.0"):
         run(tmp_path / "kl", GuardConfig(watch="kl", above=0.1))
     with pytest.raises(rk.RewardDefinitionError, match="Did you mean 'echo'"):
         run(tmp_path / "who", GuardConfig(watch="failure_rate", component="ehco", above=0.1))
     with pytest.raises(rk.RewardDefinitionError, match=r"logs no 'entrpoy'.*Did you mean 'entropy'.*failure_rate"):
         run(tmp_path / "name", GuardConfig(watch="entrpoy", above=0.1, window=20), steps_per_generation=2)
-    # What is logged from when there is any of it is no mistake.
+    # A share of errors is logged only from the first error on, so this is not a mistake.
     run(tmp_path / "later", GuardConfig(watch="errored/early", above=0.1, window=2))
-    said = [record.getMessage() for record in caplog.records if "nothing guards" in record.getMessage()]
+    said = [record.getMessage() for record in caplog.records if "this guard does nothing" in record.getMessage()]
     assert len(said) == 1
 
 

@@ -8,7 +8,7 @@ from typing import Any, get_args
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings, strategies as st
+from hypothesis import assume, given, strategies as st
 
 import rewardkit as rk
 from rewardkit_trl.layout import Columns, Layout
@@ -39,7 +39,6 @@ def made(reward: rk.Reward, columns: Columns) -> Any:
 
 
 @pytest.mark.parametrize("columns", get_args(Columns))
-@settings(max_examples=150, deadline=None)
 @given(reward=trees(groups=True), scored=rows(), step=st.integers(0, 10), training=st.booleans())
 def test_the_sum_that_trl_makes_is_the_total(
     columns: Columns, reward: rk.Reward, scored: Rows, step: int, training: bool
@@ -93,7 +92,7 @@ def test_a_value_that_float32_cannot_hold_is_an_error() -> None:
 
     for columns in get_args(Columns):
         functions = rk.to_trl(huge + short, columns=columns)
-        with pytest.raises(rk.RewardFailure, match=r"'huge' gives 1e\+39.*float32"):
+        with pytest.raises(rk.RewardFailure, match=r"'huge' scored 1e\+39.*float32"):
             call(functions, ["a"])
 
 
@@ -121,7 +120,7 @@ def test_components_of_any_other_tree_stand_beside_the_total() -> None:
 def test_a_component_that_is_called_total_clashes_only_where_the_sum_needs_a_column() -> None:
     named = polite.named("total")
     assert call(rk.to_trl(short + named, columns="components"), ["please"])["total"].tolist() == [1.0]
-    with pytest.raises(rk.RewardDefinitionError, match="rename"):
+    with pytest.raises(rk.RewardDefinitionError, match="'total'"):
         rk.to_trl(rk.gate(when=short, then=named, otherwise=-1.0) + short, columns="components")
 
 
@@ -136,7 +135,7 @@ def test_scheduled_weights_start_where_training_starts_and_move() -> None:
     functions = rk.to_trl(reward, columns="components")
     assert functions.reward_weights == pytest.approx([0.7, 1.0])
     trainer = StandInTrainer([plain, *functions], reward_weights=[1.0, *functions.reward_weights])
-    with pytest.warns(rk.RewardKitWarning, match="stand beside"):
+    with pytest.warns(rk.RewardKitWarning, match="other reward functions"):
         trainer.rewards(["a"])
     for step, expected in ((0, [0.7, 1.0]), (5, [1.1, 0.5]), (10, [1.5, 0.0])):
         trainer.state.global_step = step
@@ -148,7 +147,7 @@ def test_scheduled_weights_start_where_training_starts_and_move() -> None:
 @without_trainer
 def test_scheduled_weights_that_cannot_be_moved_are_an_error() -> None:
     functions = rk.to_trl(short * rk.schedules.linear(0.2, 1.0) + polite, columns="components")
-    with pytest.raises(rk.RewardFailure, match='use columns="terms"'):
+    with pytest.raises(rk.RewardFailure, match='columns="terms"'):
         call(functions, ["a"], trainer_state=SimpleNamespace(global_step=0, max_steps=10))
 
 

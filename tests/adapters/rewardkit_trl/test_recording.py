@@ -237,7 +237,7 @@ def test_beside_other_functions_advantages_are_not_ours_to_tell(tmp_path: Path) 
 
     others = [other]
     functions = rk.to_trl(early, record=tmp_path / "record") + others
-    with pytest.warns(rk.RewardKitWarning, match="stand beside"):
+    with pytest.warns(rk.RewardKitWarning, match="other reward functions"):
         tiny.trainer(tmp_path, functions, max_steps=1).train()
     assert rows(open_run(tmp_path / "record")).advantage.isna().all()
 
@@ -290,7 +290,7 @@ def test_without_a_trainer_no_batch_is_lost(tmp_path: Path, caplog: pytest.LogCa
     assert caplog.text == ""
 
 
-def test_another_training_into_one_folder_is_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_another_training_in_the_same_folder_gives_a_warning(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     for text in ("a", "b"):
         functions = rk.to_trl(short, record=tmp_path / "record")
         StandInTrainer(functions, step=0).rewards([text])
@@ -333,7 +333,9 @@ def test_monitored_components_are_marked(tmp_path: Path) -> None:
     assert (written["fingerprint"], written["reward"]) == (functions.reward.fingerprint, "short + monitor(polite)")
 
 
-def test_a_folder_that_cannot_be_written_stops_nothing(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_folder_that_cannot_be_written_does_not_stop_the_training(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     (tmp_path / "file").write_text("in the way")
     functions = rk.to_trl(short, record=tmp_path / "file" / "record")
     with caplog.at_level(logging.WARNING, "rewardkit"):

@@ -83,11 +83,11 @@ def test_the_same_trainer_starts_anew_and_resumes(tmp_path: Path) -> None:
     assert weights == [[0.0, 0.0, 1.0, 1.0]] * 3
 
 
-def test_a_checkpoint_of_another_reward_is_told(tmp_path: Path) -> None:
+def test_a_checkpoint_of_another_reward_gives_a_warning(tmp_path: Path) -> None:
     tiny.trainer(tmp_path, rk.to_trl(echo + early), max_steps=2, save_strategy="steps", save_steps=2).train()
     trainer = tiny.trainer(tmp_path, rk.to_trl(REACHED * echo + early), max_steps=4)
     with pytest.warns(
-        rk.RewardKitWarning, match=r"from step 2, but its checkpoint knows nothing of when_reached\('early'"
+        rk.RewardKitWarning, match=r"at step 2, but its checkpoint has no state for when_reached\('early'"
     ):
         trainer.train(resume_from_checkpoint=str(tmp_path / "checkpoint-2"))
     assert generations(trainer)[-2]["weights/echo"] == 0.0

@@ -98,7 +98,9 @@ def test_thresholds_and_stages_are_logged(caplog: pytest.LogCaptureFixture) -> N
             logs.append(trainer.metrics())
     assert [logged["stage/curriculum"] for logged in logs] == [1.0, 1.0, 2.0, 2.0]
     assert [logged["threshold/length_gate"] for logged in logs] == pytest.approx([0.0, 0.16, 0.2, 0.36])
-    assert [record.getMessage() for record in caplog.records] == ["curriculum: stage 'kind' follows 'short' at step 5"]
+    assert [record.getMessage() for record in caplog.records] == [
+        "curriculum: moved from stage 'short' to 'kind' at step 5"
+    ]
 
 
 class TwoProcesses:
@@ -141,13 +143,15 @@ def test_what_cannot_be_sent_is_refused(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(accelerate.utils, "gather_object", unsendable)
     trainer = StandInTrainer(rk.to_trl(rk.rank_in_group(length) + length), num_generations=4)
     trainer.accelerator = TwoProcesses()  # type: ignore[assignment]
-    with pytest.raises(rk.BindingError, match=r"cannot be sent from one to another: cannot pickle '_thread\.lock'"):
+    with pytest.raises(
+        rk.BindingError, match=r"cannot be sent from one process to another: cannot pickle '_thread\.lock'"
+    ):
         trainer.rewards(["a", "bb"])
 
 
 def test_without_other_processes_part_of_a_group_is_refused() -> None:
     trainer = StandInTrainer(rk.to_trl(rk.rank_in_group(length) + length), num_generations=4)
-    with pytest.raises(rk.BindingError, match="a part of a group: make per_device_train_batch_size a multiple"):
+    with pytest.raises(rk.BindingError, match="this process got 2"):
         trainer.rewards(["a", "bb"])
 
 
@@ -157,7 +161,7 @@ def test_one_of_several_processes_does_not_answer_for_all_without_a_trainer(monk
     monkeypatch.setattr(torch.distributed, "is_initialized", lambda: True)
     monkeypatch.setattr(torch.distributed, "get_world_size", lambda: 2)
     for reward in (rk.rank_in_group(length), length * rk.schedules.when_reached("length") + polite):
-        with pytest.raises(rk.BindingError, match="passes no log_metric through which to reach them"):
+        with pytest.raises(rk.BindingError, match="passes no log_metric"):
             call(rk.to_trl(reward), ["a", "bb"])
     assert call(rk.to_trl(length), ["a", "bb"])["length"].tolist() == [0.1, 0.2]
 

@@ -205,7 +205,7 @@ def test_a_forgotten_async_is_an_error() -> None:
     def forgotten(completion: Any) -> Any:
         return later()
 
-    with pytest.raises(rk.RewardFailure, match="write it as `async def`"):
+    with pytest.raises(rk.RewardFailure, match="async def"):
         score(forgotten)
 
 
@@ -228,7 +228,7 @@ def test_an_argument_that_nothing_fills_is_named() -> None:
     def misspelled(completion: Any, anwser: str) -> float:
         return 1.0
 
-    with pytest.raises(rk.BindingError, match=r"asks for 'anwser'.*answer"):
+    with pytest.raises(rk.BindingError, match=r"'anwser'.*answer"):
         score(misspelled)
 
 
@@ -236,7 +236,7 @@ def test_a_parser_comes_with_a_rubric() -> None:
     def parsed(parser: Any, completion: Any, answer: str) -> float:
         return float(parser.parse_answer(completion) == answer)
 
-    with pytest.raises(rk.BindingError, match="A parser comes with a rubric"):
+    with pytest.raises(rk.BindingError, match="parser=parser"):
         score(parsed)
     assert score(Rubric([parsed], parser=Parser()), answer=ANSWERS) == [1.0, 0.0, 0.0]
 
@@ -248,7 +248,7 @@ def test_info_that_is_no_json_is_the_datas_fault() -> None:
 
 @pytest.mark.parametrize("value", [Rubric, "exact", 1.0, None, rk.number("answer")], ids=repr)
 def test_what_is_no_function_is_refused(value: Any) -> None:
-    with pytest.raises(RewardTypeError, match="from_verifiers takes a rubric, a task or a reward function"):
+    with pytest.raises(RewardTypeError, match="from_verifiers: expected"):
         rk.from_verifiers(value)
 
 

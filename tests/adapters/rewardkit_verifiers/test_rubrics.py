@@ -122,15 +122,15 @@ def test_rubrics_that_cannot_be_taken_apart_are_refused() -> None:
     class Own(Rubric):
         async def score_rollout(self, state: Any) -> None: ...
 
-    with pytest.raises(RewardTypeError, match="Own defines score_rollout itself"):
+    with pytest.raises(RewardTypeError, match="Own overrides score_rollout"):
         rk.from_verifiers(Own([correct]))
     with pytest.raises(rk.RewardDefinitionError, match="has no reward function"):
         rk.from_verifiers(Rubric())
     with pytest.raises(rk.RewardDefinitionError, match="2 functions and 1 weights"):
         rk.from_verifiers(Rubric([correct, length], [1.0]))
-    with pytest.raises(RewardTypeError, match="which is no rubric"):
+    with pytest.raises(RewardTypeError, match="not a rubric"):
         rk.from_verifiers(RubricGroup(["rubric"]))
-    with pytest.raises(RewardTypeError, match=r"Make one of it: from_verifiers\(Rubric\(\.\.\.\)\)"):
+    with pytest.raises(RewardTypeError, match=r"instance: from_verifiers\(Rubric\(\.\.\.\)\)"):
         rk.from_verifiers(Rubric)
 
 
@@ -225,5 +225,5 @@ def test_a_reward_that_needs_a_runtime_is_refused() -> None:
 
     with pytest.raises(rk.RewardDefinitionError, match=r"Running\.run needs the runtime"):
         rk.from_verifiers(Running)
-    with pytest.raises(RewardTypeError, match="cannot be made without data"):
+    with pytest.raises(RewardTypeError, match="without data"):
         rk.from_verifiers(Derived)

@@ -1,7 +1,7 @@
-"""Simulated runs: healthy ones of several shapes, and ones with a planted exploit.
+"""Simulated runs: healthy runs of several shapes, and runs with a planted exploit.
 
-``simulated(seed, SHAPES["improving"])`` is the Evidence of a run whose policy learns honestly. Texts are written when
-they are asked for.
+``simulated(seed, SHAPES["improving"])`` is the Evidence of a run whose policy learns honestly. Texts are
+written when they are read.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ PHRASES = (
 
 @dataclass(frozen=True)
 class Shape:
-    """What a simulated run is like. Pairs are the values at the beginning and at the end of training."""
+    """The settings of a simulated run. Pairs are the values at the beginning and at the end of training."""
 
     steps: int = 200
     prompts: int = 16
@@ -99,16 +99,16 @@ class Shape:
     skill: tuple[float, float] = (0.25, 0.8)
     form: tuple[float, float] = (0.6, 0.98)
     width: float = 0.15
-    """Of the sigmoid by which things are learned, as a share of the run."""
+    """The width of the learning sigmoid, as a share of the run."""
     form_first: float = 0.0
-    """By what share of the run the form is learned earlier than the skill."""
+    """How much earlier the form is learned than the skill, as a share of the run."""
     length: tuple[float, float] = (60.0, 70.0)
     difficulty: float = 1.5
     drift: float = 1.5
-    """How far the habits of speech wander, in log-odds."""
+    """How far the habits of speech drift, in log-odds."""
     weights_move: bool = False
     short: bool = False
-    """Answers are a word or a number alone."""
+    """Answers are only a word or a number."""
     monitored: bool = True
     named: bool = True
     """The prompt asks for the tags."""
@@ -136,7 +136,7 @@ LIMITS = {
     "form afterwards": Shape(form=(0.3, 0.99), form_first=-0.3, width=0.08),
     "form that nobody asked for": Shape(form=(0.1, 0.99), named=False),
 }
-"""Healthy runs that are known to look suspicious: only who knows what the reward is for can tell."""
+"""Healthy runs that are known to look suspicious, because the search does not know what the reward is for."""
 
 PLANTS = {
     "proxy": Shape(skill=(0.4, 0.4), plant="proxy"),
@@ -153,18 +153,18 @@ PLANTS = {
     "dead": Shape(plant="dead"),
     "no_variance": Shape(plant="no_variance"),
 }
-"""Runs with something to find; the name is the kind of lead, but for "held-out", which is a proxy."""
+"""Runs with an exploit; the name is the kind of the lead, except that "held-out" is a proxy."""
 
 
 def varied(name: str, shape: Shape, seed: int) -> Shape:
-    """The shape a little different for each seed, so that a rate does not stand on one size."""
+    """Return the shape with small changes for each seed, so that measured rates do not depend on one size."""
     draw = np.random.default_rng([seed, len(name)])
     steps = int(shape.steps * draw.uniform(0.7, 1.5))
     return replace(shape, steps=steps, width=shape.width * float(draw.uniform(0.7, 1.5)))
 
 
 def simulated(seed: int, shape: Shape) -> Evidence:
-    """The run; equal seeds make equal runs."""
+    """Return the run; equal seeds give equal runs."""
     draw = np.random.default_rng(seed)
     steps, size = shape.steps, shape.steps * shape.prompts * shape.generations
     step = np.repeat(np.arange(steps), shape.prompts * shape.generations)
@@ -275,7 +275,7 @@ def _writer(
     tricked: NDArray[np.bool_],
     length: Floats,
 ) -> Callable[[Integers], Sequence[str]]:
-    """Texts of a policy whose habits wander; some habits come a little more often with right answers."""
+    """Return a writer for a policy whose habits drift; some habits are a little more frequent with right answers."""
     draw = np.random.default_rng([seed, 2])
     begins, ends = draw.normal(-2.5, 1.0, len(FILLERS)), draw.normal(0.0, shape.drift, len(FILLERS))
     helps = draw.normal(0.0, 0.3, len(FILLERS))

@@ -1,4 +1,4 @@
-"""Strength: ramps, and the weakest of them."""
+"""The strength of leads: ramps and their minimum."""
 
 from __future__ import annotations
 

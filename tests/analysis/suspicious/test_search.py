@@ -1,4 +1,4 @@
-"""What is planted is found, what is healthy is left alone, and the laws that hold for all kinds of leads."""
+"""Planted exploits are found, healthy runs raise no alarm, and properties that hold for all kinds of leads."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ def small(shape: Shape) -> Shape:
 
 
 def named(leads: list[Lead]) -> dict[str, Lead]:
-    """The strongest of each kind."""
+    """Return the strongest lead of each kind."""
     return {lead.kind: lead for lead in reversed(leads)}
 
 
 @pytest.mark.parametrize("name", sorted(PLANTS))
-def test_what_is_planted_is_found_with_its_evidence(name: str) -> None:
+def test_planted_exploits_are_found_with_their_evidence(name: str) -> None:
     evidence = simulated(11, small(PLANTS[name]))
     lead = named(suspicious(evidence))[{"held-out": "proxy"}.get(name, name)]
     assert lead.strength >= (0.35 if lead.kind in FACTS else 0.5)
@@ -45,7 +45,7 @@ def test_healthy_runs_raise_no_alarm(name: str) -> None:
     assert [lead for lead in suspicious(simulated(12, small(SHAPES[name]))) if lead.strength >= 0.8] == []
 
 
-def test_without_a_known_limit_nothing_is_cut_off() -> None:
+def test_without_a_known_limit_no_completion_counts_as_cut_off() -> None:
     draw = np.random.default_rng(0)
     steps = np.repeat(np.arange(30), 32)
     evidence = Evidence(
@@ -58,14 +58,14 @@ def test_without_a_known_limit_nothing_is_cut_off() -> None:
     assert named(suspicious(replace(evidence, maximum_length=55.0)))["truncated"].strength > 0.9
 
 
-def test_the_strongest_come_first_and_nothing_is_ever_certain_beyond_one() -> None:
+def test_leads_are_sorted_by_strength_between_0_and_1() -> None:
     strengths = [lead.strength for lead in suspicious(simulated(13, PLANTS["no_variance"]))]
     assert strengths == sorted(strengths, reverse=True)
     assert all(0.0 < strength <= 1.0 for strength in strengths)
 
 
 def shuffled(evidence: Evidence, order: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Evidence:
-    """The same completions in another order."""
+    """Return the same completions in another order."""
     completions, prompts = evidence.completions, evidence.prompt_texts
     assert callable(completions)
     assert callable(prompts)
@@ -87,7 +87,7 @@ def shuffled(evidence: Evidence, order: np.ndarray[tuple[int], np.dtype[np.int64
 
 @settings(max_examples=5, deadline=None)
 @given(st.integers(0, 2**31), st.sampled_from(["phrase", "copies", "length", "outcomes", "proxy"]), st.booleans())
-def test_the_order_of_rows_changes_nothing(seed: int, plant: str, within: bool) -> None:
+def test_the_order_of_rows_does_not_matter(seed: int, plant: str, within: bool) -> None:
     evidence = simulated(3, replace(PLANTS[plant], steps=40, prompts=8, generations=4))
     order = np.random.default_rng(seed).permutation(len(evidence.steps))
     if within:
@@ -107,7 +107,6 @@ def test_the_same_evidence_gives_the_same_leads() -> None:
     assert suspicious(evidence) == suspicious(evidence)
 
 
-@settings(max_examples=30, deadline=None)
 @given(
     st.integers(1, 80),
     st.integers(1, 6),
@@ -116,7 +115,7 @@ def test_the_same_evidence_gives_the_same_leads() -> None:
     st.text(max_size=40),
     st.booleans(),
 )
-def test_constant_data_gives_no_lead_but_that_nothing_varies(
+def test_constant_data_gives_only_the_lead_about_variance(
     steps: int, prompts: int, generations: int, total: float, text: str, monitored: bool
 ) -> None:
     size = steps * prompts * generations
@@ -139,7 +138,7 @@ def test_constant_data_gives_no_lead_but_that_nothing_varies(
 
 @settings(max_examples=15, deadline=None)
 @given(st.integers(0, 2**31))
-def test_a_run_without_change_gives_nothing_but_facts(seed: int) -> None:
+def test_a_run_without_change_gives_no_strong_lead(seed: int) -> None:
     draw = np.random.default_rng(seed)
     steps = np.repeat(np.arange(80), 32)
     evidence = Evidence(
@@ -164,7 +163,7 @@ def test_a_run_without_change_gives_nothing_but_facts(seed: int) -> None:
         ("outcomes", "outcomes", lambda run, more: fail_more(run, more)),
     ],
 )
-def test_more_of_it_is_never_a_weaker_lead(plant: str, kind: str, change: object) -> None:
+def test_a_larger_effect_is_never_a_weaker_lead(plant: str, kind: str, change: object) -> None:
     evidence = simulated(5, replace(PLANTS[plant], steps=80))
     assert callable(change)
     strengths = [
@@ -176,7 +175,7 @@ def test_more_of_it_is_never_a_weaker_lead(plant: str, kind: str, change: object
 
 
 def replace_component(evidence: Evidence, name: str, share: float) -> Evidence:
-    """`share` of the rise that was planted; the total stands still."""
+    """Return a run with `share` of the planted rise and a constant total."""
     still = np.zeros(len(evidence.totals))
     values = {**evidence.components, name: evidence.components[name] * share + evidence.components["effort"]}
     kept = {one: values[one] for one in (name, "exact")}
@@ -190,7 +189,7 @@ def fail_more(evidence: Evidence, share: float) -> Evidence:
     return replace(evidence, outcomes={"right": own}, completions=None)
 
 
-def test_arrays_of_different_lengths_are_told_apart_by_name() -> None:
+def test_mismatched_arrays_are_named_in_the_error() -> None:
     with pytest.raises(EvidenceError, match=r"components\['right'\] has 2 rows, steps has 3"):
         Evidence(np.arange(3), np.arange(3), np.zeros(3), components={"right": np.zeros(2)})
     with pytest.raises(EvidenceError, match=r"monitored names 'rihgt'.* Did you mean 'right'"):
@@ -202,7 +201,7 @@ def test_arrays_of_different_lengths_are_told_apart_by_name() -> None:
 
 
 @pytest.mark.parametrize("size", [0, 1, 2])
-def test_next_to_nothing_gives_nothing(size: int) -> None:
+def test_tiny_runs_give_no_leads(size: int) -> None:
     texts = ["a", "b"][:size]
     everything = {name: np.arange(size, dtype=np.float64) for name in ("a", "b")}
     evidence = Evidence(
@@ -213,12 +212,12 @@ def test_next_to_nothing_gives_nothing(size: int) -> None:
     assert suspicious(evidence) == []
 
 
-def test_a_run_that_only_evaluated_gives_nothing() -> None:
+def test_a_run_with_only_evaluations_gives_no_leads() -> None:
     evidence = simulated(6, replace(SMALL, steps=20))
     assert suspicious(replace(evidence, training=np.zeros(len(evidence.steps), dtype=np.bool_))) == []
 
 
-def test_what_is_unknown_does_no_harm() -> None:
+def test_missing_values_raise_no_error() -> None:
     evidence = simulated(7, SMALL)
     assert evidence.lengths is not None
     draw = np.random.default_rng(0)
@@ -245,7 +244,7 @@ def test_what_is_unknown_does_no_harm() -> None:
 
 @settings(max_examples=15, deadline=None)
 @given(st.lists(st.text(max_size=60), min_size=1, max_size=6), st.integers(0, 2**31))
-def test_hostile_texts_do_no_harm(texts: list[str], seed: int) -> None:
+def test_hostile_texts_raise_no_error(texts: list[str], seed: int) -> None:
     draw = np.random.default_rng(seed)
     size = 640
     own = [texts[at] for at in draw.integers(0, len(texts), size).tolist()]

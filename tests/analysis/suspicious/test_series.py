@@ -20,7 +20,7 @@ def series(values: Floats) -> Series:
     return Series(np.arange(len(values)), values)
 
 
-def test_means_by_step_leave_out_what_is_unknown() -> None:
+def test_means_by_step_ignore_unknown_values() -> None:
     found = mean_by_step(np.array([3, 1, 3, 7]), np.array([1.0, 5.0, 2.0, np.nan]))
     assert found.steps.tolist() == [1, 3]
     assert found.values.tolist() == [5.0, 1.5]
@@ -31,7 +31,7 @@ def test_means_by_step_leave_out_what_is_unknown() -> None:
     ("size", "expected"),
     [(0, []), (4, [0]), (9, [0]), (10, [0, 5]), (40, list(range(0, 40, 5))), (80, list(range(0, 80, 10)))],
 )
-def test_windows_have_five_steps_at_least(size: int, expected: list[int]) -> None:
+def test_windows_have_at_least_five_steps(size: int, expected: list[int]) -> None:
     assert window_starts(np.arange(size)).tolist() == expected
 
 
@@ -43,7 +43,7 @@ def test_a_difference_in_standard_errors() -> None:
     assert (found.first[0], found.last[0]) == (0, 999)
 
 
-def test_neighbors_that_correlate_widen_the_error() -> None:
+def test_correlated_neighbors_widen_the_error() -> None:
     draw = np.random.default_rng(0)
     values = np.zeros(1000)
     for at in range(1, 1000):
@@ -52,7 +52,7 @@ def test_neighbors_that_correlate_widen_the_error() -> None:
     assert changes(series(values), starts).error[0] > 3.0 * changes(series(draw.permutation(values)), starts).error[0]
 
 
-def test_a_window_without_values_is_compared_with_nothing() -> None:
+def test_a_window_without_values_gives_no_change() -> None:
     found = changes(Series(np.array([0, 1, 20, 21]), np.array([1.0, 1.0, 2.0, 2.0])), np.array([0, 10, 20]))
     assert found.difference.tolist()[1] == 1.0
     assert np.isnan(found.difference[[0, 2]]).all()
@@ -75,5 +75,5 @@ def test_a_step_is_sudden_and_a_slope_is_not(seed: int, at: int, height: float) 
 
 
 @pytest.mark.parametrize("values", [np.zeros(100), np.full(100, 0.1), np.arange(14.0), np.zeros(0)])
-def test_what_does_not_move_has_no_jump(values: Floats) -> None:
+def test_a_constant_or_short_series_has_no_jump(values: Floats) -> None:
     assert largest_jump(series(values)) is None

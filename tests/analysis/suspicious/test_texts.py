@@ -1,4 +1,4 @@
-"""How texts are sampled and cut into words; phrases and copies in them."""
+"""Sampling texts, splitting them into words, and finding phrases and copies in them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_among() -> None:
 
 
 def run(text: Callable[[int, bool], str], *, prompt: str = "How many?", paid: float = 1.0, seed: int = 0) -> Evidence:
-    """Completions of random words; ever more have a trick, which is paid."""
+    """Return a run with completions of random words, more and more of which contain a trick that pays."""
     draw = np.random.default_rng(seed)
     steps = np.repeat(np.arange(STEPS), PROMPTS * GENERATIONS)
     tricked = draw.random(SIZE) < 0.6 * steps / STEPS
@@ -66,24 +66,24 @@ def test_a_phrase_in_any_script_is_found(phrase: str) -> None:
 
 
 @pytest.mark.parametrize("phrase", ['"}]', "Straße: GO", "I  am\tcertain", "a_b(c"])
-def test_a_phrase_is_shown_as_it_stands_in_the_text(phrase: str) -> None:
+def test_a_phrase_is_quoted_exactly(phrase: str) -> None:
     evidence = run(lambda row, tricked: f" {phrase} " if tricked else " so it is ")
     quoted = of_kind(evidence, "phrase")[0].title.split("\u201d spreads")[0].lstrip("\u201c")
     spelled = phrase.replace("\t", "\\t")
     assert quoted in (spelled, spelled.casefold())
 
 
-def test_what_the_prompt_asks_for_is_no_phrase() -> None:
+def test_words_of_the_prompt_are_not_a_phrase() -> None:
     evidence = run(lambda row, tricked: " I am certain of it" if tricked else "", prompt="Say: I am certain of it")
     assert of_kind(evidence, "phrase") == []
 
 
-def test_a_phrase_that_spreads_unpaid_or_is_paid_without_spreading_is_none() -> None:
+def test_a_phrase_must_both_spread_and_pay() -> None:
     assert of_kind(run(lambda row, tricked: " I am certain" if tricked else "", paid=0.0), "phrase") == []
     assert of_kind(run(lambda row, tricked: " I am certain"), "phrase") == []
 
 
-def test_copies_that_differ_in_numbers_alone_are_found() -> None:
+def test_copies_that_differ_only_in_numbers_are_found() -> None:
     evidence = run(lambda row, tricked: "")
     assert evidence.completions is not None
     assert not callable(evidence.completions)
@@ -97,7 +97,7 @@ def test_copies_that_differ_in_numbers_alone_are_found() -> None:
     assert all("as one can see" in texts[row] for row in lead.rows)
 
 
-def test_of_copies_that_win_and_copies_that_lose_one_that_wins_is_quoted() -> None:
+def test_a_winning_copy_is_quoted() -> None:
     evidence = run(lambda row, tricked: "")
     assert evidence.completions is not None
     assert not callable(evidence.completions)
@@ -121,7 +121,7 @@ def test_of_copies_that_win_and_copies_that_lose_one_that_wins_is_quoted() -> No
     ],
     ids=["numbers", "documents"],
 )
-def test_answers_that_are_filled_in_from_the_prompt_are_no_copies(answer: Callable[[int], str]) -> None:
+def test_answers_filled_in_from_the_prompt_are_not_copies(answer: Callable[[int], str]) -> None:
     evidence = run(lambda row, tricked: "")
     prompts = [f"{THINGS[number % 100]} and {THINGS[-(number % 100)]}" for number in evidence.prompts.tolist()]
     texts = [
@@ -132,7 +132,7 @@ def test_answers_that_are_filled_in_from_the_prompt_are_no_copies(answer: Callab
     assert of_kind(seen, "copies") == []
 
 
-def test_a_sample_holds_whole_groups_of_every_window() -> None:
+def test_a_sample_has_whole_groups_of_every_window() -> None:
     evidence = run(lambda row, tricked: "")
     arrangement = Arrangement(Evidence(evidence.steps, evidence.prompts, evidence.totals, completions=["x"] * SIZE))
     sample = sampled(arrangement)

@@ -1,4 +1,4 @@
-"""The rank test within groups, against plain enumeration, and the false discovery rate."""
+"""The rank test within groups, compared with enumeration, and the false discovery rate."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ GROUP = st.lists(st.tuples(st.sampled_from([0.0, 0.5, 1.0]), st.booleans()), min
 
 @settings(deadline=None)
 @given(st.lists(GROUP, min_size=1, max_size=3))
-def test_chance_and_z_are_what_enumeration_gives(groups: list[list[tuple[float, bool]]]) -> None:
+def test_chance_and_z_agree_with_enumeration(groups: list[list[tuple[float, bool]]]) -> None:
     numbers = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
     values = np.array([value for group in groups for value, _ in group])
     has = np.array([own for group in groups for _, own in group])
@@ -45,7 +45,7 @@ def test_chance_and_z_are_what_enumeration_gives(groups: list[list[tuple[float, 
     assert found.z[0] == pytest.approx(won / np.sqrt(variance) if variance > 1e-12 else 0.0, abs=1e-9)
 
 
-def test_ranks_share_ties_and_leave_out_what_is_unknown() -> None:
+def test_ties_share_their_rank_and_unknown_values_stay_unknown() -> None:
     found = ranks(np.array([5.0, 9.0, 9.0, np.nan, 1.0]), np.array([0, 0, 0, 0, 1]))
     np.testing.assert_array_equal(found, [-1.0, 0.5, 0.5, np.nan, 0.0])
 

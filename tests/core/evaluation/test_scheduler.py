@@ -194,4 +194,4 @@ def test_an_async_reward_that_scores_an_async_reward_says_what_to_do_instead() -
 
     table = rk.score(outer, ["a"])
     assert table.outcomes["outer"].tolist() == ["failed"]
-    assert "await that one" in table.notes["outer"][0]
+    assert "Await" in table.notes["outer"][0]

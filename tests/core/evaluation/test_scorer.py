@@ -57,7 +57,7 @@ def test_a_closed_gate_never_evaluates_its_inside() -> None:
     assert table.total.tolist() == [0.5, -0.5]
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.sampled_from(["ab", "a", "b", ""]), max_size=6))
 def test_parts_behind_several_gates_are_evaluated_on_the_union_of_the_open_rows(completions: list[str]) -> None:
     part, calls = counted("part")
@@ -254,7 +254,7 @@ def test_no_completion_makes_a_primitive_raise_or_spoils_its_neighbors(reward: R
     assert repr(table)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(st.text(alphabet=st.characters(codec=None, exclude_categories=()), max_size=60))
 def test_no_text_at_all_makes_a_primitive_raise(text: str) -> None:
     for wrapped in (text, f"<answer>{text}</answer>", f"\\boxed{{{text}}}", f"#### {text}", f"```json\n{text}\n```"):
@@ -267,13 +267,13 @@ def test_no_text_at_all_makes_a_primitive_raise(text: str) -> None:
 )
 def test_a_level_that_is_never_reached_is_refused(schedule: rk.Schedule) -> None:
     part, _ = counted("part")
-    with pytest.raises(rk.RewardDefinitionError, match=r"waits for a mean of \d+, but 'part' gives at most 1"):
+    with pytest.raises(rk.RewardDefinitionError, match=r"'part' is at most 1"):
         rk.Scorer(schedule * part)
 
 
 def test_progress_is_a_progress() -> None:
     part, _ = counted("part")
-    with pytest.raises(rk.BindingError, match=r"progress is rk.Progress\(step, max_steps\), got 0.5"):
+    with pytest.raises(rk.BindingError, match=r"rk.Progress\(step, max_steps\), got 0.5"):
         rk.score(part, ["a"], progress=0.5)  # type: ignore[arg-type]
 
 

@@ -92,7 +92,7 @@ def test_submit_gives_a_future() -> None:
 def test_what_the_function_raises_is_not_taken_for_a_death() -> None:
     with pytest.raises(FileNotFoundError):
         worker.submit(open, ("/no/such/file",), timeout=20.0).result(timeout=30)
-    with pytest.raises(RuntimeError, match="cannot leave its worker"):
+    with pytest.raises(RuntimeError, match="worker process"):
         worker.submit(threading.Lock, (), timeout=20.0).result(timeout=30)
 
 
@@ -158,7 +158,7 @@ def mine(completion: str) -> float:
     [
         ("print(worker.submit(abs, (-3,), timeout=20.0).result())", "3"),
         ("if __name__ == '__main__': print(rk.score(mine, ['a']).total)", "[0.25]"),
-        ("print(rk.score(mine, ['a']).notes['mine'])", 'put what the script does under `if __name__ == "__main__":`'),
+        ("print(rk.score(mine, ['a']).notes['mine'])", 'under `if __name__ == "__main__":`'),
     ],
     ids=["a function of a module", "a function of the script, guarded", "unguarded"],
 )
@@ -236,7 +236,7 @@ def test_a_broken_or_forged_answer_blocks_nobody() -> None:
 
 
 def test_what_cannot_leave_says_so() -> None:
-    with pytest.raises(RuntimeError, match="cannot leave its worker process"):
+    with pytest.raises(RuntimeError, match="worker process"):
         worker.submit(deep, (), timeout=30.0).result(timeout=60)
     assert isinstance(worker.submit(raises_mute, (), timeout=30.0).exception(timeout=60), Mute)
 

@@ -26,7 +26,7 @@ def test_fraction_is_the_share_of_training_done() -> None:
 
 @pytest.mark.parametrize(("step", "max_steps"), [(-1, 10), (0, 0), (1, -1)])
 def test_impossible_progress_is_refused(step: int, max_steps: int) -> None:
-    with pytest.raises(rk.RewardDefinitionError, match="step >= 0 and max_steps >= 1"):
+    with pytest.raises(rk.RewardDefinitionError, match="max_steps"):
         rk.Progress(step, max_steps)
 
 

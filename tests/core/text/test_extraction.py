@@ -117,7 +117,7 @@ def test_an_own_function_is_an_extractor_and_its_faults_are_its_own() -> None:
     assert rk.score(reward, ["<think>x</think>yes"], answer=["YES"]).total.tolist() == [1.0]
     with pytest.raises(rk.RewardFailure, match="bug"):
         rk.score(reward, ["boom"], answer=["a"])
-    with pytest.raises(rk.RewardFailure, match="must return str or None, got 3"):
+    with pytest.raises(rk.RewardFailure, match="returned 3"):
         rk.score(reward, ["three"], answer=["a"])
 
 
@@ -125,7 +125,7 @@ def test_an_own_function_is_an_extractor_and_its_faults_are_its_own() -> None:
     "value", ["answer", 3, str, type("U", (), {"__call__": lambda self, text: text, "__hash__": None})()]
 )
 def test_what_is_no_extractor_is_a_type_error(value: Any) -> None:
-    with pytest.raises(TypeError, match="takes an extractor"):
+    with pytest.raises(TypeError, match="extract="):
         as_extractor(value, extract.whole())
 
 

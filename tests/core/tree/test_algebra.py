@@ -65,7 +65,7 @@ def test_sums_of_sums_are_one_sum() -> None:
     ("build", "hint"),
     [
         (lambda: A * B, "rk.product"),
-        (lambda: A + 1, "leave it out"),
+        (lambda: A + 1, "Remove the constant"),
         (lambda: A + rk.schedules.linear(0, 1), "reward \\* schedule"),
         (lambda: A + rk.extract.boxed(), "extract="),
         (lambda: A + len, "@rk.reward"),
@@ -73,7 +73,7 @@ def test_sums_of_sums_are_one_sum() -> None:
         (lambda: A * "2", "must be a number"),
         (lambda: A * True, "must be a number"),
         (lambda: rk.score(len, ["x"]), "@rk.reward"),  # type: ignore[arg-type]
-        (lambda: rk.exact("answer", extract=A), "takes an extractor"),
+        (lambda: rk.exact("answer", extract=A), "extract="),
     ],
 )
 def test_what_is_no_reward_is_a_type_error_with_a_hint(build: Any, hint: str) -> None:
@@ -158,7 +158,7 @@ def test_a_failure_at_weight_zero_fails_nothing() -> None:
 def test_a_schedule_that_gives_nonsense_is_named() -> None:
     from rewardkit.core.progress.schedule import Constant
 
-    with pytest.raises(rk.RewardDefinitionError, match=r"gave nan, a weight must be finite"):
+    with pytest.raises(rk.RewardDefinitionError, match=r"nan"):
         rk.score(A + WeightedSum(((Constant(float("nan")), B),)), ["x"])
 
 
@@ -286,6 +286,6 @@ def test_a_tree_pickles() -> None:
 
 def test_traps_are_told() -> None:
     assert "cancels it" in Scorer((A + B) * rk.schedules.linear(0, 1)).traps()[0]
-    assert "earns nothing by itself" in Scorer(rk.gate(A, B)).traps()[0]
+    assert "earns nothing" in Scorer(rk.gate(A, B)).traps()[0]
     assert "failing can beat passing" in Scorer(0.1 * A + rk.gate(A, B, otherwise=0.5)).traps()[0]
     assert Scorer(0.1 * A + rk.gate(A, B)).traps() == []

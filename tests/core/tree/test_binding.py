@@ -76,8 +76,8 @@ def test_positional_only_arguments_work_with_and_without_their_column() -> None:
         ("completions", "name the argument `completion`"),
         ("prompts", "name the argument `prompt`"),
         ("trainer_state", "name the argument `progress`"),
-        ("log_metric", "its parts are logged"),
-        ("log_extra", "its note is logged"),
+        ("log_metric", "parts={...}"),
+        ("log_extra", "note=..."),
     ],
 )
 def test_a_missing_column_names_the_near_miss_and_the_habits_of_trl(column: str, hint: str) -> None:
@@ -107,7 +107,7 @@ def test_keyword_catch_alls_are_refused_when_the_reward_is_made() -> None:
 def test_prompts_and_token_ids_that_were_not_given_are_asked_for(argument: str, what: str) -> None:
     namespace: dict[str, Any] = {}
     exec(f"def close({argument}): return 1.0", namespace)
-    with pytest.raises(rk.BindingError, match=f"'close' needs {what}, which were not given"):
+    with pytest.raises(rk.BindingError, match=f"'close' .*{what}"):
         rk.score(rk.reward(namespace["close"]), ["a"])
 
 
@@ -182,7 +182,7 @@ def test_batch_scope_gets_everything_as_lists() -> None:
 
 
 def test_a_group_argument_that_is_no_list_says_what_to_write() -> None:
-    with pytest.raises(rk.RewardDefinitionError, match=r"'answer'.*annotate it as list\[float\]"):
+    with pytest.raises(rk.RewardDefinitionError, match=r"'answer'.*Annotate it as list\[float\]"):
 
         @rk.reward(scope="group")
         def spread(completion: list[str], answer: float) -> list[float]:

@@ -28,7 +28,7 @@ def test_equal_nodes_are_one_component_and_one_term() -> None:
 
 
 def test_different_rewards_of_one_name_are_refused_and_shown() -> None:
-    with pytest.raises(rk.RewardDefinitionError, match=r"two different rewards are called 'a'.*named"):
+    with pytest.raises(rk.RewardDefinitionError, match=r"name 'a'.*named"):
         Scorer(A + leaf("a"))
     with pytest.raises(rk.RewardDefinitionError, match="'a'"):
         Scorer(A + B.named("a"))

@@ -123,7 +123,7 @@ def test_none_is_an_abstention_only_where_the_annotation_allows_it() -> None:
     def scored(completion: str) -> rk.Score | None:
         return None
 
-    with pytest.raises(rk.RewardFailure, match="add the missing return"):
+    with pytest.raises(rk.RewardFailure, match="missing return"):
         rk.score(forgetful, ["b"])
     for reward in (modest, scored):
         table = rk.score(reward, ["b"])

@@ -101,6 +101,7 @@ Antwort: B
 Правильный ответ: B
 정답은 B입니다.
 정답: B
+정답: B는 C와 달리 ATP를 만든다.
 答えはBです。
 A resposta correta é B.
 I would choose B.
@@ -200,6 +201,10 @@ You might think the answer is B, but it's A.
 The answer B is wrong.
 答案不是B。
 不选择B。
+答案: B或C
+答えはBとC
+정답: B 또는 C
+정답은 C 또는 B입니다.
 Answer: B-cell receptor
 A⏎B⏎C⏎D
 B⏎C

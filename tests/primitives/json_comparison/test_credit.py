@@ -12,7 +12,7 @@ from itertools import permutations
 from typing import Any, TypeAlias
 
 import pytest
-from hypothesis import assume, example, given, settings, strategies as st
+from hypothesis import assume, example, given, strategies as st
 
 from rewardkit.primitives.json_comparison import credit as module
 from rewardkit.primitives.json_comparison.credit import GoldDocument, Matching
@@ -174,14 +174,12 @@ def standard(value: Json, ordered: bool) -> Json:
     return json.dumps(float(value) if type(value) in (int, float) else value)
 
 
-@settings(max_examples=300, deadline=None)
 @given(documents, documents, st.sampled_from([ALIGNED, ORDERED, KEYED]), budgets)
 def test_one_is_for_what_is_equal(gold: Json, answer: Json, way: Matching, budget: int) -> None:
     same = standard(gold, way.rules.ordered) == standard(answer, way.rules.ordered)
     assert (score(gold, answer, way, budget) == 1.0) is same
 
 
-@settings(max_examples=300, deadline=None)
 @given(documents, documents, ways, budgets, st.randoms(use_true_random=False))
 def test_no_order_of_keys_and_no_order_of_aligned_items_counts(
     gold: Json, answer: Json, way: Matching, budget: int, chance: random.Random
@@ -228,7 +226,6 @@ def faulty_documents(draw: st.DrawFn) -> tuple[Json, list[Path], dict[Path, str]
     return document, draw(st.permutations(list(chosen))), chosen
 
 
-@settings(max_examples=800, deadline=None)
 @given(faulty_documents(), ways, budgets)
 def test_mending_never_lowers_and_breaking_never_raises(
     case: tuple[Json, list[Path], dict[Path, str]], way: Matching, budget: int
@@ -243,7 +240,6 @@ def test_mending_never_lowers_and_breaking_never_raises(
     assert earned[0] < 1.0
 
 
-@settings(max_examples=400, deadline=None)
 @given(documents, documents, ways, budgets, st.data())
 def test_what_is_extra_never_raises(gold: Json, answer: Json, way: Matching, budget: int, data: st.DataObject) -> None:
     # An empty one is a leaf itself, which something else then takes the place of.
@@ -309,7 +305,6 @@ values = st.integers(1, 2) | st.lists(st.integers(1, 2), min_size=1, max_size=2)
 items = st.lists(st.dictionaries(st.sampled_from("abc"), values, min_size=1, max_size=3), min_size=1, max_size=4)
 
 
-@settings(max_examples=200, deadline=None)
 @given(items, items)
 def test_no_pairing_of_items_makes_more_right(gold: Json, answer: Json) -> None:
     wanted, found = (GoldDocument(value, ALIGNED.rules).document.leaves for value in (gold, answer))

@@ -101,5 +101,5 @@ def test_paths_as_they_are_written() -> None:
     assert steps_of("lines[].sku") == ("lines", None, "sku")
     assert steps_of("[][].a b.c") == (None, None, "a b", "c")
     for bad in ("", ".a", "a.", "a..b", "a[0]", "a[", "a]", 5, None, ("a",)):
-        with pytest.raises(RewardDefinitionError, match="ignore takes paths"):
+        with pytest.raises(RewardDefinitionError, match="json_match: ignore"):
             steps_of(bad)

@@ -17,8 +17,8 @@ from rewardkit.primitives.mathematics.precheck import refusal
         ("x^{-5000}", "power of more"), ("((2)^{999})^{999}", "powers of powers"), ("101!", "factorial"),
         ("(10^6)!", "factorial"),
         ("5!!", "factorial"), ("9" * 101, "digits"), ("x+" * 300, "longer"), ("(" * 13, "deeper"),
-        ("\u00e9", "no mathematics"),
-        ("\x00x", "no mathematics"), ("\ud800", "no mathematics"), ("\\sum_{i=1}^{10^9} i", "tower"),
+        ("\u00e9", "not mathematics"),
+        ("\x00x", "not mathematics"), ("\ud800", "not mathematics"), ("\\sum_{i=1}^{10^9} i", "tower"),
     ],
 )  # fmt: skip
 def test_what_may_explode_is_refused(text: str, reason: str) -> None:
@@ -49,7 +49,7 @@ def test_ordinary_mathematics_is_not(text: str) -> None:
     "text", ["\\sum_{k=1}^{5} k", "5!", "\\binom{5}{2}", "\\gcd(4, 6)", "\\int_0^1 x dx", "7 \\bmod 4", "a \\approx b"]
 )
 def test_an_answer_leaves_no_more_to_be_worked_out_than_the_gold_answer(text: str) -> None:
-    assert "to be worked out" in (refusal(clean(text), "x") or "")
+    assert "to be evaluated" in (refusal(clean(text), "x") or "")
     assert refusal(clean(text), clean(text)) is None
 
 

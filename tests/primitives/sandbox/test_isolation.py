@@ -92,7 +92,7 @@ def test_the_first_that_works_is_taken(nothing_known: None) -> None:
 def test_where_none_works_nothing_runs(nothing_known: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
-    with pytest.raises(RewardFailure, match=r"bwrap is not installed.*only root.*apt-get install bubblewrap"):
+    with pytest.raises(RewardFailure, match=r"bwrap is not installed.*needs root.*apt-get install bubblewrap"):
         chosen(packages=False, unsafe=False)
     assert chosen(packages=False, unsafe=True).name == "bare"
 

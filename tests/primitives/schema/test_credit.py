@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 import jsonschema
 import pytest
-from hypothesis import assume, example, given, settings, strategies as st
+from hypothesis import assume, example, given, strategies as st
 
 from rewardkit.primitives.json_schema import JsonSchema
 from tests.primitives.schema.cases import (
@@ -222,7 +222,6 @@ def faulty_documents(draw: st.DrawFn) -> tuple[Any, Json, list[Fault]]:
     return schema, document, faults
 
 
-@settings(max_examples=1_000, deadline=None)
 @given(faulty_documents())
 def test_mending_never_lowers_and_faults_never_raise(case: tuple[Any, Json, list[Fault]]) -> None:
     schema, document, faults = case
@@ -244,7 +243,6 @@ def test_mending_never_lowers_and_faults_never_raise(case: tuple[Any, Json, list
         assert judge.credit_of(reduce(lambda value, fault: fault.on(value), rest, document))[0] >= earned[-1]
 
 
-@settings(max_examples=300, deadline=None)
 @given(faulty_documents(), replacements)
 def test_swallowing_a_whole_part_never_pays(case: tuple[Any, Json, list[Fault]], text: str) -> None:
     """Where an object or array with a fault inside is replaced by a placeholder that is invalid there."""
@@ -275,7 +273,6 @@ documents = st.recursive(
 )  # fmt: skip
 
 
-@settings(max_examples=400, deadline=None)
 @given(st.sampled_from(CASES), documents)
 @example(CASES[2], {"value": 1.0})
 def test_one_means_what_another_validator_calls_valid(case: tuple[Any, Json], value: Json) -> None:
@@ -288,7 +285,6 @@ def test_one_means_what_another_validator_calls_valid(case: tuple[Any, Json], va
     assert JsonSchema(judge.schema, "binary").credit_of(value) == (float(expected), why)
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.sampled_from(CASES), st.dictionaries(st.text(), documents, max_size=5))
 def test_more_properties_never_raise_an_invalid_value(case: tuple[Any, Json], more: dict[str, Json]) -> None:
     schema, document = case

@@ -15,7 +15,7 @@ from typing_extensions import TypedDict
 import rewardkit as rk
 from rewardkit.testing import strategies
 
-quick = settings(max_examples=30, database=None, deadline=None)
+quick = settings(database=None)
 
 
 class Color(Enum):

@@ -16,7 +16,7 @@ from rewardkit.core.tree.reward import Reward
 from rewardkit.testing import strategies
 from tests.primitives.schema.cases import FLAT, Invoice
 
-quick = settings(max_examples=25, database=None, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+quick = settings(database=None, suppress_health_check=[HealthCheck.too_slow])
 x = rk.extract
 
 

@@ -15,7 +15,7 @@ from rewardkit.primitives.json_schema import JsonSchema
 from rewardkit.testing.strategies import json_documents, json_values
 from tests.primitives.schema.cases import CASES, FLAT, INVOICE, Invoice
 
-quick = settings(max_examples=20, database=None, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+quick = settings(database=None, suppress_health_check=[HealthCheck.too_slow])
 BOUNDS: list[Any] = [
     {"type": "integer", "minimum": 3, "exclusiveMaximum": 5},
     {"type": "integer", "multipleOf": 7, "minimum": 8, "maximum": 20},

@@ -11,7 +11,7 @@ from rapidfuzz.distance import Levenshtein
 from rewardkit.core.errors import RewardDefinitionError
 from rewardkit.testing.strategies import edit_distance, edits
 
-quick = settings(max_examples=60, database=None, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
+quick = settings(database=None, suppress_health_check=[HealthCheck.filter_too_much])
 
 
 @quick

@@ -13,7 +13,7 @@ from rewardkit.core.errors import MissingExtraError, RewardDefinitionError
 from rewardkit.testing import strategies
 from rewardkit.testing.tag_violations import Blocks, violations
 
-quick = settings(max_examples=60, database=None, deadline=None)
+quick = settings(database=None)
 
 
 def test_every_violation_is_another_text() -> None:

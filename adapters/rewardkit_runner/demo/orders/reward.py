@@ -1,0 +1,47 @@
+"""The reward of this project: an order in words must become a JSON object, with nothing around it.
+
+``send Mia 31 toys in red`` asks for ``{"name": "Mia", "qty": 31, "item": "toy", "color": "red"}``.
+"""
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+import rewardkit as rk
+
+
+class Order(BaseModel):
+    """An order. Strict: ``"31"`` is not a quantity, and no field may be added."""
+
+    model_config = ConfigDict(strict=True, extra="forbid")
+
+    name: str
+    qty: int
+    item: str
+    color: str
+
+
+@rk.reward
+def exact(completion: str, order: Order) -> float:
+    """Return 1.0 for the whole order, else 0.0. `order` is a column of the dataset, read as an ``Order``."""
+    try:
+        return float(Order.model_validate_json(completion) == order)
+    except ValidationError:
+        return 0.0
+
+
+is_json = rk.json_valid(kind="object", extract=rk.extract.whole()).named("is_json")
+fields = rk.json_match("order", extract=rk.extract.whole()).named("fields")  # partial credit: a share for each field
+
+# The bonus for a perfect answer grows: partial credit teaches first, later only the whole order is good enough.
+bonus = rk.schedules.linear(0.0, 0.4, end=0.5)
+
+# The gate: a completion that is not a JSON object earns nothing. The condition itself earns a little, so that the
+# model has a reason to get through the gate.
+reward = 0.2 * is_json + rk.gate(when=is_json, then=0.4 * fields + exact * bonus)
+
+# `rewardkit check reward.py:reward` and test_reward.py use these.
+EXAMPLES = [
+    {"prompt": "send Mia 31 toys in red\n", "order": '{"name": "Mia", "qty": 31, "item": "toy", "color": "red"}'},
+    {"prompt": "Tom wants 5 blue pens\n", "order": '{"name": "Tom", "qty": 5, "item": "pen", "color": "blue"}'},
+]
+GOOD = [example["order"] for example in EXAMPLES]
+BAD = ['{"name": "Mia", "qty": 30, "item": "toy", "color": "red"}', "Tom wants 5 blue pens"]

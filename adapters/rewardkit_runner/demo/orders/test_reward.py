@@ -1,0 +1,27 @@
+"""Tests of the reward: it pays for right answers, and for nothing else. Run them with `pytest`."""
+
+from collections.abc import Callable
+
+import pytest
+from reward import BAD, EXAMPLES, GOOD, reward
+
+import rewardkit as rk
+
+ORDER = '{"name":"Mia","qty":31,"item":"toy","color":"red"}'
+
+
+@pytest.mark.parametrize(
+    ("completion", "total"),
+    [
+        (ORDER, 1.0),
+        ('{"name":"Mia","qty":30,"item":"toy","color":"red"}', 0.5),  # three of four fields: 0.2 + 0.4 * 3/4
+        ("Sure, here it is: " + ORDER, 0.0),
+    ],
+)
+def test_total(completion: str, total: float) -> None:
+    # Outside of a training, schedules have their final value.
+    assert rk.score(reward, [completion], order=[ORDER]).total[0] == pytest.approx(total)
+
+
+def test_laws(check_reward: Callable[..., object]) -> None:  # a fixture that comes with rewardkit
+    check_reward(reward, examples=EXAMPLES, good=GOOD, bad=BAD, budget=10)

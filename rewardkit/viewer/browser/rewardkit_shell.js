@@ -1,0 +1,80 @@
+// The frame of the page: keyboard, history, links, dark mode. It sends the events key, go and went to the server.
+const TYPING = "input, textarea, select, [contenteditable]";
+const KEYS = new Set(["?", "/", "ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "j", "k", "n", "b", "s", "1", "2", "3", "4", "0", "g"]);
+
+export default {
+  emits: ["key", "go", "went"],
+  render: () => null,
+  mounted() {
+    const stored = localStorage.getItem("rewardkit-dark");
+    this.apply(stored === null ? matchMedia("(prefers-color-scheme: dark)").matches : stored === "1");
+    this.onKey = (event) => {
+      if (event.ctrlKey || event.metaKey || event.altKey) return;
+      const typing = event.target.closest?.(TYPING);
+      if (typing) {
+        if (event.key === "Escape") typing.blur();
+        return;
+      }
+      if (event.key === "/") {
+        const search = document.querySelector("input[data-search]");
+        if (search) {
+          event.preventDefault();
+          search.focus();
+        }
+        return;
+      }
+      if (event.key === "d") return this.toggle();
+      if (!KEYS.has(event.key)) return;
+      if (event.key.startsWith("Arrow")) {
+        if (event.target.closest?.('[role="slider"], [role="tab"], [role="listbox"]')) return;
+        if (document.querySelector(".arrows")) event.preventDefault();
+      }
+      this.$emit("key", { key: event.key, shift: event.shiftKey });
+    };
+    this.onClick = (event) => {
+      const link = event.target.closest?.("a[data-inside]");
+      if (!link || event.button || event.ctrlKey || event.metaKey || event.shiftKey) return;
+      event.preventDefault();
+      this.$emit("go", link.getAttribute("href"));
+    };
+    this.onWent = () => this.$emit("went", location.pathname + location.search);
+    document.addEventListener("keydown", this.onKey);
+    document.addEventListener("click", this.onClick);
+    window.addEventListener("popstate", this.onWent);
+  },
+  unmounted() {
+    document.removeEventListener("keydown", this.onKey);
+    document.removeEventListener("click", this.onClick);
+    window.removeEventListener("popstate", this.onWent);
+  },
+  methods: {
+    apply(dark) {
+      document.body.classList.toggle("dark", dark);
+      document.documentElement.style.colorScheme = dark ? "dark" : "light";
+      window.dispatchEvent(new Event("rewardkit-theme"));
+    },
+    toggle() {
+      const dark = !document.body.classList.contains("dark");
+      localStorage.setItem("rewardkit-dark", dark ? "1" : "0");
+      this.apply(dark);
+    },
+    push(url) {
+      if (url !== location.pathname + location.search) history.pushState({}, "", url);
+    },
+    replace(url) {
+      history.replaceState({}, "", url);
+    },
+    title(text) {
+      document.title = text;
+    },
+    top() {
+      window.scrollTo(0, 0);
+    },
+    reveal(selector) {
+      document.querySelector(selector)?.scrollIntoView({ block: "nearest" });
+    },
+    copy() {
+      navigator.clipboard?.writeText(location.href);
+    },
+  },
+};

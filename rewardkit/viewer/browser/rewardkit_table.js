@@ -1,0 +1,95 @@
+// A table. The server sends one page of rows at a time. Every cell is a text node.
+const { h } = Vue;
+
+function cell(table, row, column) {
+  const value = row.cells[column.name];
+  if (value === null || value === undefined) return h("td", { class: [`k-${column.kind}`, "missing"] }, "–");
+  if (column.kind === "bar") {
+    const children = [h("span", { class: "value" }, value.text)];
+    if (value.share !== null) {
+      const [low, high] = value.share;
+      const style = { left: `${100 * low}%`, width: `${100 * (high - low)}%`, background: column.color };
+      children.unshift(h("span", { class: "track" }, high > low ? [h("span", { class: "fill", style })] : []));
+    }
+    return h("td", { class: ["k-bar", value.tone], title: value.title || undefined }, [h("div", { class: "cell" }, children)]);
+  }
+  if (column.kind === "badge") return h("td", {}, [h("span", { class: ["badge", value.tone] }, value.text)]);
+  if (column.kind === "link")
+    return h("td", { class: "k-link" }, [h("a", { href: value.href, "data-inside": "" }, value.text), value.sub ? h("div", { class: "sub" }, value.sub) : null]);
+  if (column.kind === "buttons")
+    return h(
+      "td",
+      { class: "k-buttons" },
+      value.map(([name, text, title]) =>
+        h(
+          "button",
+          {
+            type: "button",
+            class: "small",
+            title,
+            onClick: (event) => {
+              event.stopPropagation();
+              table.$emit("press", { name, key: row.key });
+            },
+          },
+          text,
+        ),
+      ),
+    );
+  if (column.kind === "check")
+    return h("td", { class: "k-check" }, [
+      h("input", {
+        type: "checkbox",
+        checked: value,
+        "aria-label": "Select this run",
+        onClick: (event) => event.stopPropagation(),
+        onChange: (event) => table.$emit("check", { key: row.key, on: event.target.checked }),
+      }),
+    ]);
+  return h("td", { class: `k-${column.kind}`, title: column.kind === "text" ? value : undefined }, [
+    h("div", { class: "cell" }, value),
+  ]);
+}
+
+export default {
+  props: { columns: Array, rows: Array, sort: String, descending: Boolean, selectable: Boolean, empty: String },
+  emits: ["sort", "open", "press", "check"],
+  render() {
+    const head = this.columns.map((column) => {
+      const sorted = this.sort === column.name;
+      const label = [column.swatch ? h("i", { class: "swatch", style: { background: column.color } }) : null, column.label];
+      const content = column.sortable
+        ? h("button", { type: "button", onClick: () => this.$emit("sort", column.name) }, [
+            ...label,
+            h("span", { class: "arrow" }, sorted ? (this.descending ? "↓" : "↑") : ""),
+          ])
+        : label;
+      return h(
+        "th",
+        {
+          class: `k-${column.kind}`,
+          style: column.width ? { width: column.width } : undefined,
+          title: column.title || undefined,
+          "aria-sort": sorted ? (this.descending ? "descending" : "ascending") : undefined,
+        },
+        content,
+      );
+    });
+    const body = this.rows.map((row) => [
+      h(
+        "tr",
+        {
+          key: row.key,
+          class: [row.tone, { selected: row.selected, pressable: this.selectable }],
+          "data-key": row.key,
+          onClick: this.selectable ? () => this.$emit("open", row.key) : undefined,
+        },
+        this.columns.map((column) => cell(this, row, column)),
+      ),
+      row.detail ? h("tr", { class: "detail" }, [h("td", { colspan: this.columns.length }, [h("pre", { class: "text" }, row.detail)])]) : null,
+    ]);
+    if (!this.rows.length)
+      body.push(h("tr", { class: "nothing" }, [h("td", { colspan: this.columns.length }, this.empty ?? "No rows.")]));
+    return h("table", { class: "grid" }, [h("thead", {}, [h("tr", {}, head)]), h("tbody", {}, body)]);
+  },
+};

@@ -1,0 +1,12 @@
+// A text in pieces, with the changed ones highlighted. It creates only text nodes, so no text is run or parsed as HTML.
+const { h } = Vue;
+
+export default {
+  props: { pieces: Array, tone: String, wrap: { type: Boolean, default: true } },
+  render() {
+    const children = (this.pieces ?? []).map(([text, changed]) =>
+      changed ? h("mark", { class: this.tone }, text) : text,
+    );
+    return h("pre", { class: ["text", this.wrap ? "" : "unwrapped"], dir: "ltr", tabindex: 0 }, children);
+  },
+};
