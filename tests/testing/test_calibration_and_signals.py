@@ -101,7 +101,7 @@ def test_signal_with_gates_and_costs() -> None:
         (rk.gate(0.5 * form + 0.5 * number, judge, threshold=0.5).named("both"), {"both": 1 / 3}),
         (number + rk.gate(rk.maximum(form, number), judge), {"maximum_gate": 1 / 3}),
         (rk.route({"42": rk.gate(form, number)}, by="answer"), {"tags_gate": 1 / 3}),
-        # Neither scored twice nor told by the columns: not known, and said so.
+        # Neither scored twice nor given by the columns, so unknown.
         (rk.gate(0.5 * judge + 0.5 * number, form, threshold=0.5).named("costly"), {"costly": 0.0}),
     ],
 )

@@ -28,7 +28,7 @@ from tests.testing.rewards import (
     tree,
 )
 
-# What it takes
+# Arguments
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_without_exploits() -> None:
     assert len(report.results) > 20
 
 
-# What it refuses
+# Errors
 
 
 @pytest.mark.parametrize("isolate", [True, False])
@@ -137,11 +137,11 @@ def test_a_missing_column_is_named_before_anything_is_scored() -> None:
             subject(reward, examples=[{"prompt": "a", "anser": "42"}], distractors=["97"])
 
 
-# What comes back
+# Reports
 
 
 def test_the_same_seed_gives_the_same_report(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rewardkit.testing.exploits.search._SECONDS", math.inf)  # time is no seed
+    monkeypatch.setattr("rewardkit.testing.exploits.search._SECONDS", math.inf)  # time is not reproducible
     laws = [*QUICK, "deterministic", "permutation", "batch_equals_singles", "search"]
     one, two = (check(naive, laws=laws, seed=5, budget=600.0) for _ in range(2))
     assert timeless(one) == timeless(two)
@@ -158,7 +158,7 @@ def test_a_report_round_trips_through_json(tmp_path: Path) -> None:
     assert [law["law"] for law in read["laws"]] == list(QUICK)
 
 
-# What was found is kept
+# Regressions
 
 
 def test_regressions_are_written_and_tried_again(tmp_path: Path) -> None:

@@ -95,7 +95,7 @@ def test_a_dead_child_is_lost_with_its_trials(
     trials = [Trial("deadly", 1, {"answer": "42"})]
 
     def work(send: Send) -> None:
-        faulthandler.disable()  # it would write where nobody captures it
+        faulthandler.disable()  # its output would not be captured
         send("before")
         note.write(trials)
         end()
@@ -212,7 +212,7 @@ def gone(numbers: list[int]) -> bool:
     while time.monotonic() < end:
         asked = ["ps", "-o", "stat=", "-p", ",".join(map(str, numbers))]
         states = subprocess.run(asked, capture_output=True, text=True, check=False).stdout.split()
-        if all(state.startswith("Z") for state in states):  # nobody may have waited for an orphan
+        if all(state.startswith("Z") for state in states):  # an orphan may not be reaped yet
             return True
         time.sleep(0.05)
     return False

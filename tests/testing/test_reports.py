@@ -48,7 +48,7 @@ def a_report(*findings: Finding, unfinished: Mapping[str, str] | None = None, **
 
 
 class Structure(HTMLParser):
-    """What tags a page has, and whether they are closed in order."""
+    """Collect the tags of a page, and check that they are closed in order."""
 
     def __init__(self, page: str) -> None:
         super().__init__()

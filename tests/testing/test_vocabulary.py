@@ -130,4 +130,4 @@ def test_whether_an_argument_is_read() -> None:
     assert uses_argument(reads, "answer")
     assert not uses_argument(ignores, "answer")
     assert uses_argument(in_a_closure, "answer")
-    assert uses_argument(len, "answer")  # cannot be told
+    assert uses_argument(len, "answer")  # unknown

@@ -51,13 +51,13 @@ def _families(subject: Subject) -> Iterator[tuple[str, Grown]]:
             frames.append((" in the place of the answer", anatomy.with_region))
             frames.append((" in an open answer", _opened(anatomy)))
             if anatomy.text:
-                yield "the last letter * n behind a right completion", _pumped(anatomy.text, anatomy.text[-1])
+                yield "the last letter * n after a right completion", _pumped(anatomy.text, anatomy.text[-1])
                 yield "a right completion * n", _pumped("", anatomy.text)
             if anatomy.marked and anatomy.region.end > anatomy.region.start:
                 answer = anatomy.region.of(anatomy.text)
                 yield "the last letter of the answer * n", _pumped(answer, answer[-1], anatomy.with_region)
     opened = subject.mined.tags[:3]
-    frames += [(f" behind <{tag}>", _behind(f"<{tag}>")) for tag in opened]
+    frames += [(f" after <{tag}>", _behind(f"<{tag}>")) for tag in opened]
     for counted in _COUNTED:
         yield f"{counted!r} counted up", _counted(counted)
     for piece in dict.fromkeys(pieces):

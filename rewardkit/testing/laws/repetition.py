@@ -77,7 +77,7 @@ def deterministic(subject: Subject) -> Iterator[Finding]:
 
 
 def _joined(subject: Subject) -> list[Trial]:
-    """Join pairs of given completions: a set of what is read from both has an order that shows."""
+    """Join pairs of given completions: a set made from both shows its order."""
     return [
         Trial(subject.formed(f"{one}\n{other}"), number)
         for number, example in enumerate(subject.examples)

@@ -1,4 +1,4 @@
-"""Batches and groups: how the rows of a batch are told apart, and compared."""
+"""Batches and groups: how the rows of a batch are matched and compared."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def invoice_fields(completion: str, gold: dict[str, Any]) -> float:
 
 
 def contact_reward(completions: list[str], name: list[str], **kwargs: Any) -> list[float]:
-    """1.0 where the JSON names the right person; what is no JSON is worth nothing."""
+    """1.0 if the JSON names the right person; 0.0 without JSON."""
     scores = []
     for completion, gold in zip(completions, name, strict=True):
         try:

@@ -112,7 +112,7 @@ def parsed_in_time(completion: str, answer: float) -> float:
 
 
 def chat_reward(completions: list[Messages], answer: list[str], **kwargs: Any) -> list[float]:
-    """1.0 where the message says nothing but the gold answer behind its thinking."""
+    """1.0 if the message has only the gold answer after its thinking."""
     scores = []
     for completion, gold in zip(completions, answer, strict=True):
         shown = visible(text_of(completion))

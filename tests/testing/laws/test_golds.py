@@ -40,7 +40,7 @@ def body(text: str) -> str:
 
 
 def per_answer(judge: Callable[[str, str], float]) -> Callable[..., list[float]]:
-    """A trainer's function of what stands in the answer tag and the gold."""
+    """Make a trainer's function from a judge of the tagged answer and the gold answer."""
 
     def judged(completions: list[str], answer: list[str], **kwargs: Any) -> list[float]:
         return [judge(body(text), gold) for text, gold in zip(completions, answer, strict=True)]
@@ -66,7 +66,7 @@ def price_of_the_prompt(completions: list[str], answer: list[str], **kwargs: Any
 
 
 def likes_dozens(completions: list[str], answer: list[str], **kwargs: Any) -> list[float]:
-    """Right, but for a number that nobody writes unless told to."""
+    """Right, except for one unusual number."""
     return [float(body(text) in (gold, "1212")) for text, gold in zip(completions, answer, strict=True)]
 
 
@@ -104,7 +104,7 @@ def true_as_flag(completion: str, prime: bool) -> float:
 
 @rk.reward
 def nearest(completion: str, answer: float) -> float:
-    """Partial credit that falls where it should rise: far is better than near, but for the gold itself."""
+    """Partial credit that falls instead of rising: far is better than near, except for the gold answer."""
     try:
         error = abs(float(body(completion)) - answer)
     except ValueError:

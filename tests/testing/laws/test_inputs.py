@@ -71,7 +71,7 @@ def from_eval_protocol(messages: list[Any], answer: Any) -> float:
 
 
 def from_verifiers(completion: list[Any], answer: Any) -> float:
-    """Sorts what nobody else has: the adapter hands on copies."""
+    """Sorts its own list: the adapter passes copies."""
     answer.sort()
     return float(completion[-1]["content"].split() == answer)
 

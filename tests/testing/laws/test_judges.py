@@ -23,7 +23,7 @@ def shown(request: Request) -> list[tuple[str, str]]:
 
 
 def ranked(key: Any) -> Any:
-    """A ranking of what is shown by (place, text)."""
+    """Rank the shown completions by (place, text)."""
 
     def rule(request: Request) -> dict[str, Any]:
         order = sorted(enumerate(shown(request)), key=lambda item: key(item[0], item[1][1]))

@@ -101,7 +101,7 @@ def test_no_other_process_stays_behind(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(subprocess, "Popen", Noted)
     with pytest.raises(Unfinished, match=r"did not score 1 completions within 0\.2 s"):
         repetition._in_other_processes(subject(stuck_elsewhere), [Trial("a")])
-    assert [one.returncode for one in started] == [-signal.SIGKILL] * 3  # None: nobody has waited for it
+    assert [one.returncode for one in started] == [-signal.SIGKILL] * 3  # None: not reaped
 
 
 def test_noise_that_only_some_completions_get() -> None:

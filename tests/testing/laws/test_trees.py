@@ -18,7 +18,7 @@ SENTENCES: dict[str, Any] = {"examples": [{"answer": "Café  Noir"}], "good": ["
 
 @rk.reward(bounds=(-1.0, 1.0))
 def strict(completion: str, answer: str) -> float:
-    """-1 for a wrong answer: behind a gate that is worse than failing it."""
+    """-1 for a wrong answer: behind a gate, that is worse than failing the gate."""
     return 1.0 if f"<answer>{answer}</answer>" in completion else -1.0
 
 

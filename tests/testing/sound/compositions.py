@@ -57,7 +57,7 @@ def by_example(completion: str, example: Mapping[str, Any]) -> float:
 def math_rows_reward(
     completions: Sequence[str | Messages], task: list[str], answer: list[str], **kwargs: Any
 ) -> list[float | None]:
-    """TRL's multi-task form: scores the rows of its own task, None for the others, whatever the completion says."""
+    """TRL's multi-task form: scores the rows of its own task, None for the others."""
     scores: list[float | None] = []
     for completion, kind, gold in zip(completions, task, answer, strict=True):
         if kind != "math":

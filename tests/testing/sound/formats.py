@@ -43,7 +43,7 @@ def bullet_list(completion: str, count: int) -> float:
 
 @rk.reward
 def haiku_lines(completion: str) -> float:
-    """A third for each of three different lines; a line too many, or one repeated, is worth nothing."""
+    """A third for each of three different lines; 0.0 for an extra or repeated line."""
     lines = [line for line in (whole(completion) or "").split("\n") if line.strip()]
     if not 1 <= len(lines) <= 3 or len({line.strip() for line in lines}) < len(lines):
         return 0.0

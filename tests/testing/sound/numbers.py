@@ -57,7 +57,7 @@ def signed_number(completion: str, answer: float) -> float:
 
 @rk.reward(bounds=(-4.0, 0.0))
 def negative_error(completion: str, answer: float) -> float:
-    """Minus the relative error, at worst -3; -4 where there is no number. The most that can be had is 0."""
+    """Minus the relative error, at worst -3; -4 without a number. The maximum is 0."""
     value = number_in(answer_tag(completion))
     if value is None:
         return -4.0
