@@ -1,4 +1,4 @@
-"""What ``coerce`` accepts and refuses; hostile text costs little and raises CoercionError alone."""
+"""What ``coerce`` accepts and refuses; hostile text is cheap and raises only CoercionError."""
 
 from __future__ import annotations
 
