@@ -212,7 +212,7 @@ def test_refuses_what_is_no_reward() -> None:
 
 def test_a_model_belongs_beside_the_list() -> None:
     torch = pytest.importorskip("torch")
-    with pytest.raises(RewardTypeError, match=r"\+ \[model\]"):
+    with pytest.raises(RewardTypeError, match="beside the list"):
         rk.to_trl([short, torch.nn.Linear(1, 1)])
 
 
