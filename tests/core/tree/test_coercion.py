@@ -502,6 +502,19 @@ def test_column_reads_equal_text_once() -> None:
     assert seen == ["a", "bb"]
 
 
+def test_column_reads_equal_numbers_of_one_type_once() -> None:
+    seen: list[object] = []
+
+    def spy(value: object) -> str:
+        seen.append(value)
+        return repr(value)
+
+    values = [1, 1.0, True, 1, 0.0, -0.0, 1.0, 0.0]
+    read = coerce_column(Coercer.of(Annotated[str, PlainValidator(spy)]), values, "answer", range(8))
+    assert read == list(map(repr, values))
+    assert list(map(repr, seen)) == ["1", "1.0", "True", "0.0", "-0.0"]
+
+
 def test_column_keeps_numbers_and_text_apart() -> None:
     values = ["1", 1, True, 1.0, "1", None]
     assert coerce_column(Coercer.of(bool), values, "flag", range(6)) == [True] * 5 + [None]
