@@ -16,7 +16,7 @@ from rewardkit.core.batch.batch import RESERVED, ViewFault, equality
 
 
 class Picture:
-    """Stands for an image: hashable, by identity."""
+    """Like an image: hashable, by identity."""
 
 
 PICTURE, ARRAY = Picture(), np.zeros(3)
@@ -81,7 +81,7 @@ def test_groups_are_runs_of_equal_prompt_and_columns() -> None:
 
 
 def test_groups_of_a_known_size_do_not_ask_for_the_prompt() -> None:
-    """An environment may greet every completion of a prompt in another way."""
+    """An environment may start each completion of a prompt differently."""
     batch = rk.Batch(list("abcdef"), prompts=list("pqrstt"), num_generations=3)
     assert batch.groups.tolist() == [1, 1, 1, 2, 2, 2]
 
@@ -142,7 +142,7 @@ def test_a_view_reads_each_distinct_text_once_however_often_it_is_asked_for() ->
 
 
 @pytest.mark.parametrize("error", [ValueError, SystemExit, RecursionError])
-def test_what_an_extractor_raises_stays_in_its_row(error: type[BaseException]) -> None:
+def test_an_exception_in_an_extractor_affects_only_its_row(error: type[BaseException]) -> None:
     def extract(text: str) -> str:
         if text == "bad":
             raise error
@@ -186,7 +186,7 @@ def test_a_view_gives_each_row_its_own_text_whichever_rows_ask_first(texts: list
         assert batch.view(str.upper, rows) == [texts[row].upper() for row in rows]
 
 
-def test_a_text_that_stands_in_another_route_first_keeps_its_score() -> None:
+def test_a_text_seen_first_in_another_route_keeps_its_score() -> None:
     digits = rk.regex(r"\d+").named("digits")
     reward = rk.route({"number": digits, "other": rk.json_valid()}, by="task")
     table = rk.score(reward, ["no", "64", "no"], task=["other", "number", "number"])

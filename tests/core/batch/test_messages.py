@@ -1,4 +1,4 @@
-"""Every shape in which a completion or prompt comes in."""
+"""Messages: all shapes of completions and prompts."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_no_shape_stops_a_batch(completion: Any, _text: str) -> None:
 
 
 @pytest.mark.parametrize("completion", [7, 7.0, b"bytes", [7], [None], [["nested"]], object()])
-def test_what_is_no_completion_is_named_with_its_row(completion: Any) -> None:
+def test_other_types_of_completions_are_named_with_their_row(completion: Any) -> None:
     with pytest.raises(rk.BindingError, match=r"completions\[1\].* chat messages"):
         rk.score(rk.tags("answer"), ["fine", completion])
 

@@ -1,4 +1,4 @@
-"""The table: what reads as a score, what never does, and what a person sees."""
+"""ScoreTable: which values read as scores, and what it prints."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def test_parts_put_together_are_the_whole(first: int, second: int) -> None:
     assert faults == [(fault.row, fault.reason) for fault in table.faults]
 
 
-def test_gauges_say_where_thresholds_and_stages_stand() -> None:
+def test_gauges_hold_current_thresholds_and_stages() -> None:
     rising = rk.schedules.linear(0.0, 1.0)
     tree = rk.gate(opened, rk.curriculum([rk.Stage("a", opened, until=0.5), rk.Stage("b", mixed)]), threshold=rising)
     at = [rk.score(tree, ["skipped"], progress=rk.Progress(step, 4)).gauges for step in (1, 3)]

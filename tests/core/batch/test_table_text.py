@@ -1,4 +1,4 @@
-"""Tables for a person's eyes: nothing in a cell acts on the screen, and columns stay aligned."""
+"""Tables as text: cells cannot control the screen, and columns are aligned."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from rewardkit.core.batch.table_text import render_html, render_text, visible
         ("\u2028", r"\u2028"),
     ],
 )
-def test_what_cannot_be_seen_is_spelled_out(text: str, shown: str) -> None:
+def test_invisible_characters_are_spelled_out(text: str, shown: str) -> None:
     assert visible(text) == shown
 
 

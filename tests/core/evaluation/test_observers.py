@@ -1,4 +1,4 @@
-"""Who watches knows which call is running, of which component and row; who does not watch changes nothing."""
+"""Observers know which call is running, of which component and row, and do not change scores."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from rewardkit.core.evaluation.scorer import Scorer
 
 @dataclass
 class Watcher:
-    """Remembers which calls took time."""
+    """Records which calls took time."""
 
     calls: list[tuple[str, int | None]] = field(default_factory=list)
 
@@ -91,12 +91,12 @@ def test_async_calls_know_theirs_all_the_time() -> None:
     assert sorted(seen) == [("a", "waiting", 0)] * 2 + [("b", "waiting", 1)] * 2
 
 
-def test_a_call_for_several_rows_has_none() -> None:
+def test_a_call_for_several_rows_has_no_row() -> None:
     assert watch(grouped, ["a", "b"]).calls == [("grouped", None)]
     assert seen == [("ab", "grouped", None)]
 
 
-def test_what_runs_in_another_process_is_told() -> None:
+def test_calls_in_another_process_are_observed() -> None:
     assert watch(apart, ["a", "b"]).calls == [("apart", 0), ("apart", 1)]
 
 
@@ -105,7 +105,7 @@ def test_the_rows_behind_a_gate_are_those_of_the_batch() -> None:
     assert watch(gate, ["a", "x", "b", "xy"]).calls == [("plain", 1), ("plain", 3)]
 
 
-def test_what_a_reward_scores_by_itself_is_its_own() -> None:
+def test_scoring_inside_a_reward_is_not_observed() -> None:
     @rk.reward
     def outer(completion: str) -> float:
         return float(rk.score(plain, ["x", "y"]).total[0])
@@ -114,7 +114,7 @@ def test_what_a_reward_scores_by_itself_is_its_own() -> None:
     assert seen == [("x", "outer", 0), ("y", "outer", 0)]
 
 
-def test_where_nobody_watches_functions_are_called_as_they_are() -> None:
+def test_without_an_observer_functions_are_called_directly() -> None:
     calls = [("a",)]
     assert watched(note, calls, "plain", [0]) == (note, calls)
     seen.clear()
@@ -134,7 +134,7 @@ def test_aside_nothing_is_running() -> None:
     assert seen == [("aside", "", None), ("back", "stepping", 0)]
 
 
-def test_what_comes_later_takes_until_it_is_there() -> None:
+def test_the_time_of_a_future_counts_until_it_is_done() -> None:
     watcher = Watcher()
     later: Future[float] = Future()
     with observed_by(watcher):
@@ -146,7 +146,7 @@ def test_what_comes_later_takes_until_it_is_there() -> None:
 
 
 @given(st.lists(st.sampled_from(["", "a", "b", "ab", "raise", "stop"]), min_size=1, max_size=8))
-def test_no_number_changes(completions: list[str]) -> None:
+def test_observing_does_not_change_scores(completions: list[str]) -> None:
     @rk.reward
     def moody(completion: str) -> float:
         if completion == "raise":

@@ -34,7 +34,7 @@ def test_other_values_are_refused() -> None:
 REACHED = rk.schedules.when_reached("part", level=0.5, window=1)
 
 
-def test_followers_are_found_wherever_schedules_stand_each_once() -> None:
+def test_followers_are_found_everywhere_in_the_tree_each_once() -> None:
     part, _ = counted("part")
     other, _ = counted("other")
     tracking = rk.schedules.track("other")

@@ -35,7 +35,7 @@ def test_totals_equal_those_of_a_naive_implementation(
 
 @few
 @given(trees(), rows(single=True), progresses)
-def test_every_component_says_how_it_came_about(
+def test_outcomes_equal_those_of_a_naive_implementation(
     tree: rk.Reward, given_rows: Rows, progress: rk.Progress | None
 ) -> None:
     scorer = Scorer(tree)
@@ -54,7 +54,7 @@ def test_every_component_says_how_it_came_about(
 
 
 def task_is_routed(tree: rk.Reward, node: rk.Reward) -> bool:
-    """Whether `node` stands in a branch, where it abstains on the rows of the others."""
+    """Whether `node` is in a branch of a route, where it abstains on the rows of other branches."""
     return any(child.facts.choose is not None or child.facts.stages for child in ancestors(tree, node))
 
 

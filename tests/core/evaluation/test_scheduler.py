@@ -14,7 +14,7 @@ from rewardkit.core.evaluation.scorer import Scorer
 
 
 class Meeting:
-    """Lets `count` coroutines through only when all are under way at once."""
+    """Lets `count` coroutines through only when all are in progress at once."""
 
     def __init__(self, count: int) -> None:
         self.count = count
@@ -24,7 +24,7 @@ class Meeting:
         self.arrived += 1
         deadline = time.monotonic() + 10
         while self.arrived < self.count:
-            assert time.monotonic() < deadline, "they were not under way together"
+            assert time.monotonic() < deadline, "they were not in progress together"
             await asyncio.sleep(0.001)
 
 

@@ -20,7 +20,7 @@ def test_gate_pass_rates_count_the_rows_that_reach_the_gate() -> None:
     assert table.gates == {"outer_gate": 0.5, "inner_gate": 0.5}
 
 
-def test_an_unscorable_row_has_no_number_anywhere_but_in_what_was_scored() -> None:
+def test_an_unscorable_row_keeps_only_the_values_of_scored_components() -> None:
     fine, _ = counted("fine")
 
     @rk.reward
@@ -62,7 +62,7 @@ REACHED = rk.schedules.when_reached("part", level=0.5, window=1)
 START = rk.Progress(0, 10)
 
 
-def test_what_a_schedule_follows_is_scored_on_all_rows_behind_a_closed_gate() -> None:
+def test_a_followed_reward_is_scored_on_all_rows_behind_a_closed_gate() -> None:
     part, calls = counted("part", lambda completion: 0.25 * len(completion))
     condition, _ = counted("condition", lambda completion: float("o" in completion))
     table = rk.score(rk.gate(condition, part) + REACHED * condition, ["o", "xx", "xxx"], progress=START)
@@ -72,7 +72,7 @@ def test_what_a_schedule_follows_is_scored_on_all_rows_behind_a_closed_gate() ->
     assert set(calls.values()) == {1}
 
 
-def test_what_a_schedule_follows_is_scored_at_weight_zero_even_if_it_is_expensive() -> None:
+def test_a_followed_reward_is_scored_at_weight_zero_even_if_it_is_expensive() -> None:
     part = rk.reward(name="part", expensive=True)(lambda completion: 0.75)
     other, _ = counted("other")
     fading = rk.schedules.linear(0.0, 1.0)
@@ -81,7 +81,7 @@ def test_what_a_schedule_follows_is_scored_at_weight_zero_even_if_it_is_expensiv
     assert rk.score(other + fading * part, ["a"], progress=START).outcomes["part"].tolist() == ["skipped"]
 
 
-def test_what_a_schedule_follows_stays_out_of_the_rows_of_other_routes() -> None:
+def test_a_followed_reward_is_not_scored_in_other_routes() -> None:
     @rk.reward
     def part(completion: str, answer: float) -> float:
         return answer
@@ -93,7 +93,7 @@ def test_what_a_schedule_follows_stays_out_of_the_rows_of_other_routes() -> None
     assert table["part"][0] == 0.5
 
 
-def test_what_a_schedule_follows_stays_out_of_other_routes_behind_a_closed_gate_too() -> None:
+def test_a_followed_reward_behind_a_closed_gate_is_not_scored_in_other_routes() -> None:
     @rk.reward
     def part(completion: str, answer: float) -> float:
         return answer
@@ -106,7 +106,7 @@ def test_what_a_schedule_follows_stays_out_of_other_routes_behind_a_closed_gate_
     np.testing.assert_array_equal(table["part"], [0.5, np.nan, np.nan])
 
 
-def test_what_a_schedule_follows_in_several_routes_is_scored_in_all_of_them() -> None:
+def test_a_followed_reward_in_several_routes_is_scored_in_all_of_them() -> None:
     part, _ = counted("part")
     shut, _ = counted("shut", lambda completion: 0.0)
     gated = rk.gate(shut, part)
@@ -115,7 +115,7 @@ def test_what_a_schedule_follows_in_several_routes_is_scored_in_all_of_them() ->
     assert table["part"].tolist() == [0.5, 0.5]
 
 
-def test_what_a_schedule_follows_may_fail_where_nothing_counts_on_it() -> None:
+def test_a_followed_reward_may_fail_where_it_does_not_count() -> None:
     @rk.reward
     def part(completion: str) -> float:
         raise rk.RewardFailure("down")
@@ -149,7 +149,7 @@ PRIMITIVES = [
 
 
 @pytest.mark.parametrize("reward", PRIMITIVES, ids=lambda reward: reward.name)
-def test_no_completion_makes_a_primitive_raise_or_spoils_its_neighbors(reward: Reward) -> None:
+def test_hostile_completions_do_not_raise_or_affect_other_rows(reward: Reward) -> None:
     neighbor = "<think>6*7</think><answer>42</answer>"
     completions = [neighbor, *HOSTILE, neighbor]
     table = rk.score(reward, completions, answer=["42"] * len(completions))
@@ -160,13 +160,13 @@ def test_no_completion_makes_a_primitive_raise_or_spoils_its_neighbors(reward: R
 
 @settings(suppress_health_check=[HealthCheck.too_slow])
 @given(st.text(alphabet=st.characters(codec=None, exclude_categories=()), max_size=60))
-def test_no_text_at_all_makes_a_primitive_raise(text: str) -> None:
+def test_no_text_makes_a_primitive_raise(text: str) -> None:
     for wrapped in (text, f"<answer>{text}</answer>", f"\\boxed{{{text}}}", f"#### {text}", f"```json\n{text}\n```"):
         table = rk.score(rk.weighted_sum(PRIMITIVES), [wrapped], answer=[42])
         assert np.isfinite(table.total).all()
 
 
-def test_what_rewards_measure_is_in_the_table_by_component() -> None:
+def test_measurements_are_in_the_table_by_component() -> None:
     counting = rk.reward(name="counting")(Counting())
     opens = rk.contains_all(["a"]).named("opens")
     tree = rk.gate(opens, counting) + rk.gate(rk.contains_all(["b"]).named("other"), counting) + opens

@@ -1,4 +1,4 @@
-"""Limits of memory, tried in processes of their own."""
+"""Limits of memory, tested in separate processes."""
 
 from __future__ import annotations
 
@@ -34,6 +34,6 @@ def test_a_limit_is_taken_back() -> None:
     assert _run("limit_memory(1_000_000)\nlimit_memory(None)\nprint(len(bytearray(64_000_000)))") == "64000000\n"
 
 
-def test_what_a_process_holds_and_what_is_left() -> None:
+def test_held_and_free_memory() -> None:
     assert held_bytes("address space") > held_bytes("data") > 1_000_000
     assert free_bytes() > 0

@@ -33,7 +33,7 @@ def test_a_system_exit_in_another_thread_is_never_the_operators() -> None:
 
 
 @pytest.mark.parametrize("handler", [signal.SIG_DFL, signal.SIG_IGN, signal.default_int_handler])
-def test_handlers_without_python_code_are_no_obstacle(handler: Any) -> None:
+def test_handlers_without_python_code_are_allowed(handler: Any) -> None:
     before = signal.signal(signal.SIGUSR1, handler)
     try:
         assert not from_operator(SystemExit(1))

@@ -1,4 +1,4 @@
-"""Workers: what may hang is killed, and its row alone failed."""
+"""Workers: a function that hangs is killed, and only its row fails."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_defaults_and_group_scope_work_in_a_worker() -> None:
     assert rk.score(group_of, ["a", "b"], prompts=["p", "p"]).total.tolist() == [0.5, 0.5]
 
 
-def test_a_closure_with_a_timeout_says_why_it_cannot_be() -> None:
+def test_a_closure_with_a_timeout_is_refused() -> None:
     @rk.reward(timeout=1.0)
     def inner(completion: str) -> float:
         return 0.5
@@ -89,7 +89,7 @@ def test_submit_gives_a_future() -> None:
     assert worker.submit(abs, (-3,), timeout=20.0).result(timeout=30) == 3
 
 
-def test_what_the_function_raises_is_not_taken_for_a_death() -> None:
+def test_an_exception_in_the_function_is_not_a_dead_worker() -> None:
     with pytest.raises(FileNotFoundError):
         worker.submit(open, ("/no/such/file",), timeout=20.0).result(timeout=30)
     with pytest.raises(RuntimeError, match="worker process"):
@@ -225,7 +225,7 @@ def raises_mute() -> None:
     raise Mute
 
 
-def test_a_broken_or_forged_answer_blocks_nobody() -> None:
+def test_a_broken_or_forged_answer_does_not_block_the_pool() -> None:
     for _ in range(3):
         with pytest.raises((TimeoutError, worker.WorkerDied)):
             worker.submit(scribbles, (), timeout=1.0).result(timeout=60)
@@ -235,7 +235,7 @@ def test_a_broken_or_forged_answer_blocks_nobody() -> None:
     assert worker.submit(abs, (-3,), timeout=20.0).result(timeout=60) == 3
 
 
-def test_what_a_killed_function_has_started_is_killed_too() -> None:
+def test_children_of_a_killed_function_are_killed_too() -> None:
     with pytest.raises(TimeoutError):
         worker.submit(leaves_a_child, (4711.25,), timeout=1.0).result(timeout=60)
     time.sleep(0.5)
@@ -252,7 +252,7 @@ def test_a_call_that_is_stopped_makes_room() -> None:
     assert all(call.done() for call in calls)
 
 
-def test_ctrl_c_stops_what_runs(tmp_path: Path) -> None:
+def test_ctrl_c_stops_running_calls(tmp_path: Path) -> None:
     module = tmp_path / "slow.py"
     module.write_text(
         "import os, signal, threading, time\nimport rewardkit as rk\n\n"
@@ -272,7 +272,7 @@ def test_ctrl_c_stops_what_runs(tmp_path: Path) -> None:
     assert done.stderr == ""
 
 
-def test_an_end_with_calls_to_come_is_quiet(tmp_path: Path) -> None:
+def test_exiting_with_waiting_calls_prints_nothing(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(
         "import time\nfrom rewardkit.core.processes import worker\n"
@@ -282,7 +282,7 @@ def test_an_end_with_calls_to_come_is_quiet(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_a_very_long_timeout_is_one() -> None:
+def test_a_very_long_timeout_works() -> None:
     assert worker.submit(abs, (-3,), timeout=1e300).result(timeout=60) == 3
 
 

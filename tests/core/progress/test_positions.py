@@ -56,12 +56,12 @@ def test_fractions_are_floats_and_steps_are_ints(value: Any, position: Position)
         (Decimal("0.5"), "end must be"),
     ],
 )
-def test_what_is_no_position_is_refused(value: Any, message: str) -> None:
+def test_invalid_positions_are_refused(value: Any, message: str) -> None:
     with pytest.raises(rk.RewardDefinitionError, match=message):
         checked_position(value, "end")
 
 
-def test_order_is_checked_where_it_can_be() -> None:
+def test_order_is_checked_unless_fractions_and_steps_are_mixed() -> None:
     for first, second in ((0.1, 0.5), (0.5, 0.5), (2, 50), (0, 0.0), (0, 50), (50, 0.1), (0.9, 2)):
         checked_order(first, second, "linear")
     for first, second in ((0.5, 0.1), (50, 2), (5, 0)):
@@ -70,7 +70,7 @@ def test_order_is_checked_where_it_can_be() -> None:
 
 
 @given(st.integers(0, 200), st.integers(1, 100), st.floats(0, 1), st.floats(0, 1))
-def test_the_way_done_is_a_share_that_grows(step: int, max_steps: int, one: float, two: float) -> None:
+def test_the_share_of_the_way_grows_from_0_to_1(step: int, max_steps: int, one: float, two: float) -> None:
     start, end = min(one, two), max(one, two)
     here, later = (way_done(start, end, rk.Progress(place, max_steps)) for place in (step, step + 1))
     assert 0.0 <= here <= later <= 1.0
@@ -115,5 +115,5 @@ def test_passing_rises_from_zero_to_one_at_any_time(
     assert passing(rk.Progress(step, max_steps, training=False)) == 1.0
 
 
-def test_passing_prints_what_it_is() -> None:
+def test_passing_prints_its_call() -> None:
     assert [repr(Passing(0.3)), repr(Passing(30, 10))] == ["after(0.3)", "after(30, over=10)"]

@@ -40,7 +40,7 @@ def test_arithmetic_of_schedules(schedule: Any, half: float, end: float, bounds:
 
 
 @pytest.mark.parametrize("value", ["1", True, None, [1.0], float("nan"), float("inf"), 1j])
-def test_what_is_no_number_is_no_weight(value: Any) -> None:
+def test_weights_must_be_numbers(value: Any) -> None:
     with pytest.raises(rk.RewardDefinitionError, match="a weight must be"):
         as_weight(value)
 
@@ -101,7 +101,7 @@ def test_clip_limits_values_and_bounds(a: rk.Schedule, one: float, two: float, p
     assert pickle.loads(pickle.dumps(clipped)) == clipped
 
 
-def test_clip_is_printed_around_what_it_clips_and_refuses_what_cannot_be() -> None:
+def test_clip_prints_around_its_schedule_and_refuses_swapped_bounds() -> None:
     for clipped in ((1 - RISE).clip(0.2), (2 * RISE).clip(), RISE.clip(0.25, 0.5), (RISE * FALL).clip(0.1, 0.2)):
         assert eval(repr(clipped), vars(rk.schedules)) == clipped
     for low, high, message in ((1.0, 0.0, "lower bound is above"), (float("nan"), 1.0, "must be finite")):
@@ -111,7 +111,7 @@ def test_clip_is_printed_around_what_it_clips_and_refuses_what_cannot_be() -> No
         RISE.clip("0")  # type: ignore[arg-type]
 
 
-def test_following_finds_what_follows_performance_however_deep() -> None:
+def test_following_finds_nested_schedules_by_performance() -> None:
     tags, form = when_reached("tags"), track("form")
     deep = join({0.0: 0.5, 0.3: cycle((1 - 0.9 * tags).clip(0.2, 1), 0.5)}) * (form + RISE)
     assert list(following(deep)) == [tags, form]

@@ -37,7 +37,7 @@ def test_a_batch_moves_each_state_by_its_own_component() -> None:
     assert states[TAGS]["recent"] == [1.0]
 
 
-def test_states_are_saved_as_json_under_all_that_makes_a_schedule_what_it_is() -> None:
+def test_states_are_saved_as_json_by_the_description_of_their_schedule() -> None:
     states = kept.advanced(kept.initial([TAGS, FORM]), {"tags": 1.0, "form": 0.25})
     saved = json.loads(json.dumps(kept.saved(states)))
     assert kept.restored(kept.initial([FORM, TAGS]), saved) == states
@@ -47,7 +47,7 @@ def test_states_are_saved_as_json_under_all_that_makes_a_schedule_what_it_is() -
     assert kept.restored(states, {}) == states
 
 
-def test_sums_take_what_was_scored_and_what_errored_but_no_stand_in_for_a_failure() -> None:
+def test_sums_count_scored_and_errored_rows_but_not_failed_ones() -> None:
     codes = [SCORED, ABSTAINED, FAILED, ERRORED, SKIPPED, SCORED]
     columns = {"tags": column([0.5, np.nan, 0.3, 0.0, np.nan, -2.0], codes), "none": column([np.nan], [SKIPPED])}
     assert sums(columns, ["none", "tags"]) == [[0.0, 0.0, 0.0], [3.0, -1.5, 4.25]]

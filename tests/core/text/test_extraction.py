@@ -60,7 +60,7 @@ FOUND: list[tuple[Any, str, str | None]] = [
 
 
 @pytest.mark.parametrize(("extractor", "text", "found"), FOUND)
-def test_what_is_found(extractor: Any, text: str, found: str | None) -> None:
+def test_extractors_find(extractor: Any, text: str, found: str | None) -> None:
     assert extractor(text) == found
 
 
@@ -98,7 +98,7 @@ def test_time_is_linear_in_the_text(unit: str) -> None:
     assert time.perf_counter() - started < 2.0
 
 
-def test_a_text_over_the_limit_holds_nothing() -> None:
+def test_nothing_is_found_in_a_text_over_the_limit() -> None:
     assert extract.whole()("a" * 200_000) is not None
     assert extract.whole()("a" * 200_001) is None
 
@@ -120,7 +120,7 @@ def test_an_own_function_is_an_extractor_and_its_faults_are_its_own() -> None:
 @pytest.mark.parametrize(
     "value", ["answer", 3, str, type("U", (), {"__call__": lambda self, text: text, "__hash__": None})()]
 )
-def test_what_is_no_extractor_is_a_type_error(value: Any) -> None:
+def test_other_values_are_a_type_error(value: Any) -> None:
     with pytest.raises(TypeError, match="extract="):
         as_extractor(value, extract.whole())
 

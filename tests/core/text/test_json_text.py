@@ -1,4 +1,4 @@
-"""JSON from an adversary: exactly RFC 8259, within limits, never an exception."""
+"""JSON from untrusted text: exactly RFC 8259, within limits, never an exception."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ def test_json_is_read(text: str, value: Any) -> None:
 
 
 @pytest.mark.parametrize("text", BAD)
-def test_what_is_no_json_has_a_reason_and_no_value(text: str) -> None:
+def test_invalid_json_has_a_reason_and_no_value(text: str) -> None:
     parsed = parse_json(text)
     assert parsed.error
     assert len(parsed.error) < 300
     assert parsed.value is None
 
 
-def test_a_long_key_twice_makes_no_long_note() -> None:
+def test_a_long_duplicate_key_is_cut_in_the_note() -> None:
     key = json.dumps("\x1b" * 10_000 + "k" * 10_000)
     error = parse_json(f"{{{key}: 1, {key}: 2}}").error
     assert len(error) < 300
@@ -51,7 +51,7 @@ def test_a_long_key_twice_makes_no_long_note() -> None:
     assert error.endswith("column 140012")
 
 
-def test_a_bracket_in_a_string_is_no_level() -> None:
+def test_brackets_in_strings_do_not_count_as_levels() -> None:
     assert parse_json(json.dumps(["[" * 500, '\\"[' * 100])).error == ""
 
 

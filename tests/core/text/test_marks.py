@@ -64,7 +64,7 @@ def test_hashes_mark_an_answer(text: str, answer: str) -> None:
         "#### Answer\nIt is 42,\nbecause 6 * 7 = 42.",
     ],
 )
-def test_headings_mark_none(text: str) -> None:
+def test_headings_do_not_mark_an_answer(text: str) -> None:
     assert behind_hashes(text) == text
     assert rk.extract.answer()(text) == text
 

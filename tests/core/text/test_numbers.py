@@ -1,4 +1,4 @@
-r"""Number text: one number in any dress, and nothing else."""
+r"""Numbers: one number with any markup, and nothing else."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from rewardkit.core.text.numbers import NumberText
         ("4.2 \\times 10^{3}", "4200"), ("4.2\\cdot10^3", "4200"), ("5 × 10^-2", "0.05"),
     ],
 )  # fmt: skip
-def test_what_is_a_number(text: str, number: str) -> None:
+def test_numbers_are_read(text: str, number: str) -> None:
     assert NumberText().read(text) == Decimal(number)
 
 
@@ -43,7 +43,7 @@ def test_what_is_a_number(text: str, number: str) -> None:
         "4 \\times 10", "e5", "%",
     ],
 )  # fmt: skip
-def test_what_is_none(text: str) -> None:
+def test_other_text_is_not_a_number(text: str) -> None:
     assert isinstance(NumberText().read(text), str)
 
 
@@ -82,7 +82,7 @@ def test_what_is_none(text: str) -> None:
         ("$42 km", {"units": (("$", 1), ("km", 1))}, None),
     ],
 )
-def test_what_may_stand_there_is_said(text: str, options: dict[str, Any], number: str | None) -> None:
+def test_notes_name_the_option_that_would_allow_it(text: str, options: dict[str, Any], number: str | None) -> None:
     units = tuple((unit, Decimal(factor)) for unit, factor in options.pop("units", ()))
     read = NumberText(**options, units=units).read(text)
     assert read == Decimal(number) if number else isinstance(read, str)
@@ -96,6 +96,6 @@ def test_any_text_is_a_number_or_a_reason(text: str, loose: bool) -> None:
 
 
 @given(st.decimals(allow_nan=False, allow_infinity=False, places=3))
-def test_dress_changes_no_value(number: Decimal) -> None:
+def test_markup_does_not_change_the_value(number: Decimal) -> None:
     for dressed in (f"${number}$", f"\\({number}\\)", f"**{number}**", f"\\text{{{number}}}", f"`{number}`."):
         assert NumberText().read(dressed) == number

@@ -1,4 +1,4 @@
-"""Visibility: what a reader sees, without thinking, special tokens and what shows nothing."""
+"""Visible text: without thinking, special tokens and invisible characters."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_runs_of_white_space_are_one_space() -> None:
     assert unmasked(" a") == " a"
 
 
-def test_what_shows_nothing_is_not_shown() -> None:
+def test_invisible_characters_are_dropped() -> None:
     assert shown("a\ufe0f\x00\u2800 \n\u200bb") == "a \nb"
     assert shown("e\u0301") == "e\u0301"
     assert shown("e\u0301", marks=False) == "e"

@@ -59,7 +59,7 @@ def test_bounds_follow_the_operators() -> None:
     assert (high + A).bounds == (0.0, 4.0)  # either may abstain
 
 
-def test_what_abstained_drops_out_and_a_sum_of_nothing_abstains() -> None:
+def test_abstentions_drop_out_and_a_sum_of_nothing_else_abstains() -> None:
     silent = leaf("silent", None)
     assert rk.score(A + silent, ["x"]).total.tolist() == [0.5]
     table = rk.score((silent + 2 * leaf("mute", None)).named("both"), ["x"])
@@ -75,7 +75,7 @@ def test_a_sum_whose_weights_are_all_zero_now_is_scored_zero() -> None:
     assert table["a"].tolist() == [0.5]
 
 
-def test_a_constant_zero_never_runs_and_does_not_depend_on_who_else_does() -> None:
+def test_a_constant_zero_is_never_evaluated_for_its_sum() -> None:
     for tree in ((0 * A).named("off") + A, A + (0 * A).named("off")):
         table = rk.score(tree, ["x"])
         assert table.outcomes["off"].tolist() == ["abstained"]

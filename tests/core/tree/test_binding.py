@@ -48,7 +48,7 @@ def test_progress_in_evaluation_is_the_end() -> None:
     assert rk.score(fraction, ["a"]).total.tolist() == [1.0]
 
 
-def test_a_default_stands_in_for_a_column_that_the_data_lacks() -> None:
+def test_a_default_replaces_a_missing_column() -> None:
     @rk.reward
     def close(completion: str, limit: int = 5, *, prompt: str = "none", scale: float = 0.5) -> float:
         return scale if (limit, prompt) == (5, "none") else 0.0
@@ -156,7 +156,7 @@ def ruin(value: Any) -> None:
 
 
 @pytest.mark.parametrize("make", MUTABLE)
-def test_a_function_that_ruins_its_arguments_ruins_them_for_nobody(make: Callable[[], Any]) -> None:
+def test_a_function_that_changes_its_arguments_affects_no_other(make: Callable[[], Any]) -> None:
     @rk.reward(deterministic=False)
     def hostile(answer: Any, example: dict[str, Any]) -> float:
         ruin(answer)
@@ -221,7 +221,7 @@ def test_tool_calls_nested_a_thousand_levels_deep_do_not_stop_the_batch() -> Non
     assert rk.score(polite, [deep, "fine"]).total.tolist() == [0.5, 0.5]
 
 
-def test_only_what_is_asked_for_decides_what_is_a_duplicate() -> None:
+def test_duplicates_depend_only_on_the_arguments_of_the_function() -> None:
     batch = rk.Batch(["a", "a", "b"], columns={"answer": [1, 2, 1]})
     rows = np.arange(3)
     text, answer = Parameter("completion", "completion"), Parameter("answer", "answer")

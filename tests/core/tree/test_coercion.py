@@ -1,4 +1,4 @@
-"""What ``coerce`` accepts and refuses; hostile text costs little and raises CoercionError alone."""
+"""What ``coerce`` accepts and refuses; hostile text is cheap and raises only CoercionError."""
 
 from __future__ import annotations
 
@@ -500,6 +500,19 @@ def test_column_reads_equal_text_once() -> None:
     coercer = Coercer.of(Annotated[int, PlainValidator(spy)])
     assert coerce_column(coercer, ["a", "bb", "a", None, "a"], "answer", range(5)) == [1, 2, 1, None, 1]
     assert seen == ["a", "bb"]
+
+
+def test_column_reads_equal_numbers_of_one_type_once() -> None:
+    seen: list[object] = []
+
+    def spy(value: object) -> str:
+        seen.append(value)
+        return repr(value)
+
+    values = [1, 1.0, True, 1, 0.0, -0.0, 1.0, 0.0]
+    read = coerce_column(Coercer.of(Annotated[str, PlainValidator(spy)]), values, "answer", range(8))
+    assert read == list(map(repr, values))
+    assert list(map(repr, seen)) == ["1", "1.0", "True", "0.0", "-0.0"]
 
 
 def test_column_keeps_numbers_and_text_apart() -> None:

@@ -1,4 +1,4 @@
-"""``@rk.reward``: options, and what the leaf that it makes is to its author."""
+"""``@rk.reward``: its options, and the leaf that it makes."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_options_are_kept_and_a_function_can_be_wrapped_later() -> None:
     assert rk.reward(plain).name == "plain"
 
 
-def test_a_frozen_callable_object_is_a_reward_of_its_own() -> None:
+def test_a_frozen_callable_object_becomes_a_reward() -> None:
     short, long = rk.reward(name="short")(Longer(1)), rk.reward(name="long")(Longer(3))
     assert rk.score(short + long, ["ab"]).total.tolist() == [1.0]
     assert rk.reward(Longer(1)).name == "Longer"
@@ -92,12 +92,12 @@ def test_an_option_that_cannot_be_is_refused_by_name(options: dict[str, Any], me
 
 
 @pytest.mark.parametrize("value", [int, "text", 3, None, rk.reward(plain), rk.reward(plain) + rk.reward(Longer(1))])
-def test_what_is_no_function_is_a_type_error(value: Any) -> None:
+def test_decorating_something_else_is_a_type_error(value: Any) -> None:
     with pytest.raises(TypeError):
         rk.reward(name="r")(value)
 
 
-def test_an_object_without_a_hash_says_how_to_mend_it() -> None:
+def test_an_unhashable_object_is_refused_with_a_fix() -> None:
     with pytest.raises(rk.RewardDefinitionError, match=r"@dataclass\(frozen=True\)"):
         rk.reward(Unhashable(1))
 

@@ -1,4 +1,4 @@
-"""What answers and gold cells have in common: normal form, lists, readers."""
+"""Gold answers: normal form, lists, and readers for answers and gold cells."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_a_plain_text_has_something_in_it_and_an_end() -> None:
         ("dark   red , blue", ("dark red", "blue")),
     ],
 )  # fmt: skip
-def test_lists_are_json_or_lines_or_what_stands_between_commas(text: str, items: tuple[str, ...]) -> None:
+def test_lists_are_json_or_lines_or_separated_by_commas(text: str, items: tuple[str, ...]) -> None:
     assert ItemsText()(text) == items
 
 
@@ -107,7 +107,7 @@ def test_a_separator_replaces_all_other_rules() -> None:
 @pytest.mark.parametrize(
     "text", ["", " ", ",", "[]", '[""]', "[1", '["a"', '["a",]', "['a'", "[" * 1_000 + "]" * 1_000]
 )
-def test_what_holds_no_list_says_so(text: str) -> None:
+def test_text_without_a_list_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"list is empty|JSON|deeper|surrogate|recursion"):
         ItemsText()(text)
 
@@ -130,7 +130,7 @@ def test_gold_text(value: object, text: str) -> None:
 
 
 @pytest.mark.parametrize("value", [1.5, True, None, ["a"], {"a": 1}, "", " "])
-def test_gold_that_is_no_text_is_refused(value: object) -> None:
+def test_gold_cells_that_are_not_text_are_refused(value: object) -> None:
     with pytest.raises(ValueError, match=r"not text|no gold"):
         GoldText(None)(value)
 
@@ -145,7 +145,7 @@ def test_gold_texts_are_one_or_several_each_through_the_extractor() -> None:
             gold(value)
 
 
-def test_gold_items_are_a_list_or_text_that_holds_one() -> None:
+def test_gold_items_are_a_list_or_text_with_a_list() -> None:
     gold = GoldItems(ItemsText(), rk.extract.after("####"))
     assert gold(["a ", 3, None]) == ("a", "3", "null")
     assert gold("so #### a, b") == ("a", "b")
@@ -193,7 +193,7 @@ def test_above(floor: float, value: float, rest: float) -> None:
 
 
 @given(st.floats(0, 1, exclude_max=True), st.floats(0, 1))
-def test_what_is_above_a_floor_keeps_to_the_bounds(floor: float, value: float) -> None:
+def test_above_a_floor_stays_within_the_bounds(floor: float, value: float) -> None:
     assert 0.0 <= above(floor, value) <= 1.0
     assert above(floor, 1.0) == 1.0
 
@@ -219,7 +219,7 @@ def test_an_answer_is_measured_against_the_gold_that_suits_it_best() -> None:
 @pytest.mark.parametrize(
     ("answer", "note"), [(None, "no answer"), ("", "no answer"), (" ", "empty"), ("a" * 20_001, "longer")]
 )
-def test_an_answer_that_cannot_be_read_scores_nothing_and_says_why(answer: str | None, note: str) -> None:
+def test_an_answer_that_cannot_be_read_scores_zero_with_a_note(answer: str | None, note: str) -> None:
     score = READING(answer, ("a",))
     assert score.value == 0.0
     assert note in score.note

@@ -1,4 +1,4 @@
-"""Leaf: duplicates scored once, groups seen whole, every row its own result."""
+"""Leaf: duplicates are scored once, groups are passed whole, each row has its own result."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_faults_of_duplicates_are_reported_for_every_row() -> None:
 
 
 @pytest.mark.parametrize("options", [{"deterministic": False}, {"scope": "batch"}, {"scope": "group"}])
-def test_what_may_differ_between_equal_rows_is_never_shared(options: dict[str, Any]) -> None:
+def test_results_that_may_differ_between_equal_rows_are_not_shared(options: dict[str, Any]) -> None:
     seen: list[Any] = []
 
     def drawn(completion: Any) -> Any:
@@ -46,7 +46,7 @@ def test_what_may_differ_between_equal_rows_is_never_shared(options: dict[str, A
     assert seen == ["a", "a"]
 
 
-def test_values_with_one_hash_are_not_taken_for_each_other() -> None:
+def test_different_values_with_the_same_hash_stay_apart() -> None:
     cells: list[Any] = [1, 1.0, True, "1", 0, False, 0.0, -0.0, "", None]
     seen: list[Any] = []
 
@@ -72,7 +72,7 @@ def test_a_function_without_arguments_is_called_once() -> None:
     assert calls == [1]
 
 
-def test_conversations_with_one_text_are_one_for_who_reads_the_text_and_two_for_who_reads_the_messages() -> None:
+def test_conversations_with_the_same_text_are_duplicates_only_for_rewards_that_read_the_text() -> None:
     texts: list[str] = []
     conversations: list[Any] = []
 
@@ -129,7 +129,7 @@ def test_an_empty_batch_gives_an_empty_table() -> None:
     assert repr(table)
 
 
-def test_stand_ins_outside_the_bounds_widen_them() -> None:
+def test_policy_numbers_outside_the_bounds_widen_them() -> None:
     @rk.reward(on_error=-1.0, on_failure=2.0)
     def risky(completion: str) -> float:
         return 1.0 / len(completion)

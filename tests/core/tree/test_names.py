@@ -1,4 +1,4 @@
-"""Naming: one name per distinct node, prefixes under routes, numbers for names that nobody chose."""
+"""Names: one per distinct node, prefixes inside routes, numbers for generated names."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_equal_nodes_are_one_component_and_one_term() -> None:
     assert scorer.terms == ["a"]
 
 
-def test_different_rewards_of_one_name_are_refused_and_shown() -> None:
+def test_different_rewards_with_the_same_name_are_refused() -> None:
     with pytest.raises(rk.RewardDefinitionError, match=r"name 'a'.*named"):
         Scorer(A + leaf("a"))
     with pytest.raises(rk.RewardDefinitionError, match="'a'"):
@@ -53,7 +53,7 @@ def test_nested_routes_prefix_with_all_their_keys() -> None:
     assert Scorer(rk.route({"math": inner, "code": B}, by="task")).components == ["math.1.a", "math.2.a", "b"]
 
 
-def test_names_that_nobody_chose_get_numbers() -> None:
+def test_generated_names_get_numbers() -> None:
     scorer = Scorer(rk.product(A, B) + rk.product(B, C) + rk.product(A, C) + A.clip(0, 0.5) + A.clip(0, 0.6))
     assert scorer.terms == ["product", "product_2", "product_3", "a_clipped", "a_clipped_2"]
 
@@ -64,7 +64,7 @@ def test_generic_names_under_one_key_are_numbered_within_it() -> None:
     assert scorer.terms == ["math.product", "math.product_2", "code.product"]
 
 
-def test_a_number_gives_way_to_a_name_that_somebody_chose() -> None:
+def test_a_chosen_name_wins_over_a_generated_one() -> None:
     scorer = Scorer(rk.product(A, B) + rk.product(B, C) + C.named("product_2"))
     assert scorer.terms == ["product", "product_3", "product_2"]
 

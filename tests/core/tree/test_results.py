@@ -26,7 +26,7 @@ from rewardkit.core.tree.results import Contract, Nonsense, Raised, as_number, c
 
 
 class Tensor:
-    """Stands for a zero-dimensional tensor of any framework."""
+    """A zero-dimensional tensor of any framework."""
 
     ndim = 0
 
@@ -253,7 +253,7 @@ async def fine(completion: str) -> float:
 
 
 class Handler:
-    """A signal handler that is an object, as a cluster's library may install it."""
+    """A signal handler that is an object, such as a cluster's library installs."""
 
     def __call__(self, number: int, frame: Any) -> None:
         sys.exit(143)
@@ -299,7 +299,7 @@ def test_the_system_exit_of_a_signal_handler_passes_and_a_rewards_own_does_not(h
     assert caught.value.code == 143
 
 
-def test_no_results_are_no_problem() -> None:
+def test_an_empty_list_of_results_is_valid() -> None:
     contract = Contract("r", (0.0, 1.0), False, "unscorable", None)
     assert len(check_results([], contract, True, str).values) == 0
 
@@ -339,12 +339,12 @@ def test_a_group_function_that_raises_leaves_other_groups_alone() -> None:
     assert table.outcomes["fragile"].tolist() == ["errored", "errored", "scored"]
 
 
-def test_a_two_dimensional_array_is_no_list_of_scores() -> None:
+def test_a_two_dimensional_array_is_refused() -> None:
     reward = rk.reward(name="r", scope="batch", on_error=0.0)(lambda completion: np.zeros((2, 1)))
     assert rk.score(reward, ["a", "b"]).outcomes["r"].tolist() == ["errored", "errored"]
 
 
-def test_what_no_sample_would_be_spared_passes_every_policy() -> None:
+def test_run_stopped_passes_every_policy() -> None:
     @rk.reward(on_failure=0.5)
     def unpaid(completion: str) -> float:
         raise RunStopped("the quota is exhausted")
@@ -353,7 +353,7 @@ def test_what_no_sample_would_be_spared_passes_every_policy() -> None:
         rk.score(unpaid, ["a"])
 
 
-def test_what_stops_the_run_may_wait_for_its_end() -> None:
+def test_a_stop_may_be_reported_instead_of_raised() -> None:
     asked = []
 
     @rk.reward(on_failure=0.5, deterministic=False)

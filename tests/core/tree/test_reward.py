@@ -100,7 +100,7 @@ def test_other_rewards_say_how_to_use_them_instead(tree: rk.Reward) -> None:
         tree("any text")
 
 
-def test_a_trainer_that_calls_a_reward_is_told_about_to_trl() -> None:
+def test_a_trainer_that_calls_a_reward_gets_an_error_about_to_trl() -> None:
     with pytest.raises(TypeError, match="reward_funcs="):
         module_level(completions=["a"], prompts=["p"])
 

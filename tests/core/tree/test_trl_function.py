@@ -1,4 +1,4 @@
-"""from_trl and mixed lists: plain TRL functions give the numbers that they give in TRL's own list."""
+"""from_trl and mixed lists: TRL functions score the same as in TRL's own list."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def with_columns(
 
 @dataclass
 class Length:
-    """Not hashable, as instances of dataclasses are that may change."""
+    """Not hashable, like instances of a mutable dataclass."""
 
     target: int
     seen: list[str] = field(default_factory=list)
@@ -315,7 +315,7 @@ def test_a_missing_column_is_named(missing: Any, columns: dict[str, Any], says: 
             rk.score(tree, ["a"], **columns)
 
 
-def test_what_the_trainer_gives_and_what_has_a_default_is_no_missing_column() -> None:
+def test_trainer_arguments_and_defaults_are_not_missing_columns() -> None:
     def asks(completions: Any, prompts: Any, completion_ids: Any, log_extra: Any, unit: str = "m") -> list[float]:
         return [1.0] * len(completions)
 
@@ -331,7 +331,7 @@ def test_environments_reach_the_functions_that_ask_for_them() -> None:
     assert columns["of_environments"].tolist() == [0.5, 1.5]
 
 
-def test_functions_that_change_their_inputs_disturb_nobody() -> None:
+def test_functions_that_change_their_inputs_affect_no_other() -> None:
     def vandal(completions: Any, prompts: Any, completion_ids: Any, gold: Any, **kwargs: Any) -> list[float]:
         size = len(completions)
         completions[0][0]["content"] = "changed"
@@ -436,13 +436,13 @@ def test_decimals_pass() -> None:
     assert call(rk.to_trl([decimals]), ["a"])["decimals"].tolist() == [0.5]
 
 
-def test_refuses_what_is_no_function() -> None:
+def test_from_trl_refuses_everything_except_functions() -> None:
     for value in (short, "org/model", 3, Length, torch.nn.Linear(1, 1)):
         with pytest.raises(RewardTypeError, match="from_trl takes a TRL reward function"):
             rk.from_trl(value)  # type: ignore[arg-type]
 
 
-def test_an_instance_with_a_field_called_parameters_is_no_model() -> None:
+def test_an_instance_with_a_field_called_parameters_is_a_function() -> None:
     @dataclass
     class Configured:
         parameters: dict[str, float]
