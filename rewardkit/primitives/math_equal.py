@@ -1,4 +1,4 @@
-r"""Mathematics: ``rk.math_equal("answer")`` gives 1.0 to ``\boxed{0.5}`` where "answer" is ``\frac{1}{2}``."""
+r"""Mathematics: ``rk.math_equal("answer")`` gives 1.0 to ``\boxed{0.5}`` if "answer" is ``\frac{1}{2}``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers: ``rk.number("answer", credit="linear")`` gives 0.9 to ``<answer>90</answer>`` where "answer" is 100."""
+"""Numbers: ``rk.number("answer", credit="linear")`` gives 0.9 to ``<answer>90</answer>`` if "answer" is 100."""
 
 from __future__ import annotations
 
@@ -224,7 +224,7 @@ def number(
 ) -> Reward:
     r"""Score 1.0 if the number in the completion is within a tolerance of the gold number; partial credit on request.
 
-    ``rk.number("answer", credit="linear")`` gives 0.9 to ``<answer>90</answer>`` where the column "answer" is 100.
+    ``rk.number("answer", credit="linear")`` gives 0.9 to ``<answer>90</answer>`` if the column "answer" is 100.
 
     With the distance *d* from the gold *g*, *a* = max(`tolerance`, `relative` * abs(g)) and the excess
     *e* = (d - a) / `scale`: 1.0 for d <= a; beyond that 0.0 (``"binary"``), max(0, 1 - e) (``"linear"``), exp(-e)
