@@ -1,9 +1,9 @@
-"""What the runner and the rewards do on one GPU, unattended and within eight minutes.
+"""Benchmark the runner and the rewards on one GPU, unattended, in eight minutes.
 
-``python benchmarks/gpu.py --out FOLDER`` trains the demo's task with a larger model, measures what rewards take of a
-step of a model of half a billion parameters, and continues a training that was killed. ``--cpu`` runs all of it small
-on a processor, within three minutes. Nothing is downloaded. ``gpu.md`` and ``gpu.json`` in FOLDER (by default ``$OUT``,
-else ``runs/gpu``) hold what was measured; a part that runs out of time leaves what it has.
+``python benchmarks/gpu.py --out FOLDER`` trains the demo's task with a larger model, measures how much of a training
+step the rewards take with a model of half a billion parameters, and continues a training that was killed. ``--cpu``
+runs everything with tiny models on the CPU, in three minutes. Nothing is downloaded. The results are in ``gpu.md`` and
+``gpu.json`` in FOLDER (default: ``$OUT``, else ``runs/gpu``). If a part runs out of time, what it has measured is kept.
 """
 
 from __future__ import annotations
@@ -24,25 +24,30 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 PARTS = {"overhead": 220, "learning": 130, "resume": 120}
-"""Name -> seconds on a GPU; what one leaves over goes to the next."""
+"""Name -> time limit in seconds on a GPU; unused time goes to the next part."""
 ON_CPU = {"overhead": 50, "learning": 70, "resume": 60}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--cpu", action="store_true", help="everything small, on the processor")
-    parser.add_argument("--out", type=Path, default=Path(os.environ.get("OUT") or "runs/gpu"), help="%(default)s")
-    parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS), help="all of them")
-    parser.add_argument("--patience", type=float, default=1.0, help="times the seconds of each part: %(default)s")
-    parser.add_argument("--part", choices=PARTS, help=argparse.SUPPRESS)  # what a child is to do
+    parser.add_argument("--cpu", action="store_true", help="run everything with tiny models on the CPU")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        default=Path(os.environ.get("OUT") or "runs/gpu"),
+        help="folder for the results (default: %(default)s)",
+    )
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS), help="parts to run (default: all)")
+    parser.add_argument("--patience", type=float, default=1.0, help="factor for the time limits (default: %(default)s)")
+    parser.add_argument("--part", choices=PARTS, help=argparse.SUPPRESS)  # for the child process
     options = parser.parse_args(arguments)
     if options.part:
-        return _do(options.part, options.out, small=options.cpu)
+        return _measure(options.part, options.out, small=options.cpu)
     options.out.mkdir(parents=True, exist_ok=True)
     limits = {name: options.patience * (ON_CPU if options.cpu else PARTS)[name] for name in options.parts}
     found: dict[str, Any] = {"machine": _machine(options.cpu)}
     if not options.cpu and not found["machine"]["gpu"]:
-        print("no GPU is visible here: --cpu runs everything small on the processor", file=sys.stderr)
+        print("No GPU found. Add --cpu to run everything with tiny models on the CPU.", file=sys.stderr)
         return 2
     left = 0.0
     for name, limit in limits.items():
@@ -51,44 +56,43 @@ def main(arguments: Sequence[str] | None = None) -> int:
         left += limit - (time.perf_counter() - began)
         _write(options.out, found)
     print((options.out / "gpu.md").read_text(encoding="utf-8"))
-    return 0 if all(found[name]["ended"] == "whole" for name in limits) else 1
+    return 0 if all(found[name]["ended"] == "complete" for name in limits) else 1
 
 
 def _run(name: str, seconds: float, options: argparse.Namespace) -> dict[str, Any]:
-    """One part in a process group of its own, which ends with its time; what it wrote until then counts."""
+    """Run one part in its own process group and kill it at its time limit; keep what it has written by then."""
     print(f"{name}: at most {seconds:.0f} s", flush=True)
     began = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, __file__, "--part", name, "--out", folder, *(["--cpu"] if options.cpu else [])]
         log = options.out / f"{name}.log"
-        with log.open("w", encoding="utf-8") as said:
-            child = subprocess.Popen(command, stdout=said, stderr=said, start_new_session=True, env=_surroundings())
+        with log.open("w", encoding="utf-8") as output:
+            child = subprocess.Popen(command, stdout=output, stderr=output, start_new_session=True, env=_environment())
             try:
-                ended = {0: "whole"}.get(code := child.wait(timeout=seconds), f"with exit code {code}")
+                ended = {0: "complete"}.get(code := child.wait(timeout=seconds), f"failed with exit code {code}")
             except subprocess.TimeoutExpired:
                 ended = f"cut off after {seconds:.0f} s"
             finally:
-                _end(child)
+                _kill_group(child)
         written = Path(folder, "found.json")
         measured = json.loads(written.read_text(encoding="utf-8")) if written.is_file() else {}
         for kept in Path(folder).glob("keep-*"):
             (options.out / kept.name.removeprefix("keep-")).write_bytes(kept.read_bytes())
-    if ended == "whole":
+    if ended == "complete":
         log.unlink()
     else:
         print("\n".join(log.read_text(encoding="utf-8").splitlines()[-15:]), file=sys.stderr)
     return {"ended": ended, "seconds": round(time.perf_counter() - began, 1), **measured}
 
 
-def _end(child: subprocess.Popen[bytes]) -> None:
-    """With everything that it started."""
+def _kill_group(child: subprocess.Popen[bytes]) -> None:
     with contextlib.suppress(ProcessLookupError):
         os.killpg(child.pid, signal.SIGKILL)
     child.wait()
 
 
-def _surroundings() -> dict[str, str]:
-    """The repository's own packages, no network, reproducible matrix products."""
+def _environment() -> dict[str, str]:
+    """Return environment variables for this repository's packages, no network, reproducible matrix products."""
     from rewardkit_runner.environment import VARIABLES
 
     paths = [str(ROOT), str(ROOT / "adapters"), str(ROOT / "benchmarks"), os.environ.get("PYTHONPATH", "")]
@@ -96,13 +100,13 @@ def _surroundings() -> dict[str, str]:
     return {**VARIABLES, **own, **os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
 
 
-def _do(name: str, out: Path, *, small: bool) -> int:
-    """In the child: measures, and writes what is known so far at every call of `save`."""
+def _measure(name: str, out: Path, *, small: bool) -> int:
+    """In the child process: measure, and write the results so far at every call of `save`."""
 
     def save(found: dict[str, Any]) -> None:
-        whole = out / "found.json.part"
-        whole.write_text(json.dumps(found), encoding="utf-8")
-        whole.replace(out / "found.json")
+        unfinished = out / "found.json.part"
+        unfinished.write_text(json.dumps(found), encoding="utf-8")
+        unfinished.replace(out / "found.json")
 
     importlib.import_module(f"gpu_{name}").measure(out, save, small=small)
     return 0

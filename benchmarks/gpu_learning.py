@@ -1,4 +1,4 @@
-"""Does it learn? The demo's task, a model of 20 million parameters, to a held-out exact match above 0.9."""
+"""Does it learn? A model of 20 million parameters on the demo's task; the goal is a held-out exact match above 0.9."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 import rewardkit as rk
 
 GOAL = 0.9
-LOOK_SECONDS = 5.0
+POLL_SECONDS = 5.0
 _LAST_FIVE = """
     select max(step), avg(coalesce("components/exact", 0.0)) from scores
     where training and step > (select max(step) from scores) - 5
@@ -20,18 +20,18 @@ _LAST_FIVE = """
 
 
 def measure(out: Path, save: Callable[[dict[str, Any]], None], *, small: bool) -> None:
-    """`rewardkit demo`, whose numbers and curve are kept; until it is done, what its record says."""
+    """Run `rewardkit demo` and keep its numbers and curve; until it ends, save what its record shows so far."""
     from rewardkit_runner.demo.run import run_demo
 
     size, steps = ("small", 40) if small else ("medium", 200)
     ended = threading.Event()
-    looking = threading.Thread(target=_look, args=(out / "demo", {"size": size, "steps": steps}, save, ended))
-    looking.start()
+    poll = threading.Thread(target=_poll, args=(out / "demo", {"size": size, "steps": steps}, save, ended))
+    poll.start()
     try:
         run_demo(steps=steps, out=out / "demo", seed=0, size=size)
     finally:
         ended.set()
-        looking.join()
+        poll.join()
     summary = json.loads((out / "demo/summary.json").read_text(encoding="utf-8"))
     shutil.copy(out / "demo/plot.png", out / "keep-learning.png")
     state = json.loads((out / f"demo/checkpoints/checkpoint-{steps}/trainer_state.json").read_text(encoding="utf-8"))
@@ -55,12 +55,12 @@ def measure(out: Path, save: Callable[[dict[str, Any]], None], *, small: bool) -
     )
 
 
-def _look(record: Path, facts: dict[str, Any], save: Callable[[dict[str, Any]], None], ended: threading.Event) -> None:
-    """Now and then, what is known should the time run out: how many samples of the last five steps were right."""
-    while not ended.wait(LOOK_SECONDS):
+def _poll(record: Path, facts: dict[str, Any], save: Callable[[dict[str, Any]], None], ended: threading.Event) -> None:
+    """Save the share of right samples in the last five steps every few seconds, in case the time runs out."""
+    while not ended.wait(POLL_SECONDS):
         try:
             step, exact = rk.open_run(record).sql(_LAST_FIVE).fetchall()[0]
-        except rk.RewardKitError:  # it has not scored anything yet
+        except rk.RewardKitError:  # nothing has been scored yet
             continue
         if step is not None:
             save({**facts, "step": step, "sampled_exact": exact})

@@ -1,9 +1,10 @@
-"""What rewards take of a training step: the same GRPOTrainer with plain functions, with rewardkit, and with its record.
+"""How much of a training step do rewards take: plain functions, rewardkit, rewardkit with a record?
 
-A Qwen2 of 0.49 billion parameters (that of Qwen2.5-0.5B, 151,936 tokens) with random weights generates, is scored and
-trained. What it writes is noise, and noise is scored fast by whoever gives up at the first tag; so each batch is scored
-as if it had written the completions of the rubric (`rubric_workload`), the same for all. The three take turns, step by
-step in one training, in both orders, so that a GPU that warms up slows all of them alike.
+A Qwen2 with 0.49 billion parameters (the shape of Qwen2.5-0.5B, 151,936 tokens) and random weights generates
+completions and is trained by TRL's GRPOTrainer. It generates noise, and a reward that stops at the first missing tag
+scores noise quickly. So the completions of the rubric (`rubric_workload`) are scored instead, the same for all arms.
+The three arms take turns, step by step in one training, in both orders, so that a GPU that warms up slows all of them
+equally.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ CHARACTERS = 1_200
 
 @dataclass(frozen=True)
 class Size:
-    """The model, and how much of it a step asks for."""
+    """The shape of the model, and the work per step."""
 
     vocabulary: int
     hidden: int
@@ -52,7 +53,7 @@ SMALL = Size(2_048, 64, 128, 2, 4, 2, completions=16, tokens=16, rounds=8)
 
 @dataclass(frozen=True)
 class Arm:
-    """One way to score: what the trainer holds while it is this arm's turn."""
+    """One way to score: what the trainer uses when it is this arm's turn."""
 
     name: str
     functions: list[Any]
@@ -67,7 +68,7 @@ class Arm:
 
 
 class Measured(GRPOTrainer):  # type: ignore[misc]
-    """Scores the rubric's completions in place of what the model wrote, and notes the time that this takes."""
+    """A trainer that scores the rubric's completions instead of the model's own and measures the time this takes."""
 
     workload: Workload
     scoring: list[float]
@@ -88,14 +89,14 @@ class Measured(GRPOTrainer):  # type: ignore[misc]
 
 
 class Turns(TrainerCallback):  # type: ignore[misc]
-    """Gives every step to the arm whose turn it is, and times it until the next one begins, its logs included."""
+    """Let the arms take turns, one step each, and time each step up to the start of the next, including its logs."""
 
-    def __init__(self, trainer: Measured, arms: Sequence[Arm], told: Callable[[], None]) -> None:
-        self.trainer, self.arms, self.told = trainer, arms, told
-        # By this rewardkit sees that it is told already, and adds no callback of its own to everybody's steps.
+    def __init__(self, trainer: Measured, arms: Sequence[Arm], save: Callable[[], None]) -> None:
+        self.trainer, self.arms, self.save = trainer, arms, save
+        # Tells rewardkit that its callback is installed; otherwise it would add one that runs in every arm's steps.
         self.evaluators = [one for arm in arms for one in getattr(arm.callback, "evaluators", ())]
         self.steps: list[tuple[str, float, float]] = []
-        """Whose turn it was, the seconds of the step, and those in the arm's own callback."""
+        """(arm, seconds of the step, seconds in the arm's own callback)."""
         self._began: float | None = None
         self._called = 0.0
 
@@ -133,11 +134,11 @@ class Turns(TrainerCallback):  # type: ignore[misc]
         if self._began is not None:
             _wait()
             self.steps.append((self.trainer.arm.name, time.perf_counter() - self._began, self._called))
-            self.told()
+            self.save()
 
 
 def measure(out: Path, save: Callable[[dict[str, Any]], None], *, small: bool) -> None:
-    """Full training and LoRA, each with all arms; what is known is saved after every step."""
+    """Measure full training and LoRA with all arms; the results so far are saved after every step."""
     size = SMALL if small else REAL
     found: dict[str, Any] = {"completions": size.completions, "tokens": size.tokens, "settings": {}}
     tokenizer = _tokenizer(size.vocabulary)
@@ -149,16 +150,16 @@ def measure(out: Path, save: Callable[[dict[str, Any]], None], *, small: bool) -
         part: dict[str, Any] = {}
         found["settings"][name] = part
 
-        def told(numbers: dict[str, Any], part: dict[str, Any] = part) -> None:
+        def update(numbers: dict[str, Any], part: dict[str, Any] = part) -> None:
             part.update(numbers)
             save(found)
 
-        _train(model, tokenizer, size, out / name, lora, small, told)
+        _train(model, tokenizer, size, out / name, lora, small, update)
         del model
 
 
 def _train(
-    model: Any, tokenizer: Any, size: Size, out: Path, lora: bool, small: bool, told: Callable[[dict[str, Any]], None]
+    model: Any, tokenizer: Any, size: Size, out: Path, lora: bool, small: bool, update: Callable[[dict[str, Any]], None]
 ) -> None:
     arms = _arms(out)
     steps = len(arms) * (size.rounds + 1)  # the first round warms up
@@ -196,7 +197,7 @@ def _train(
     trainer.remove_callback(PrinterCallback)
     if not small:
         torch.cuda.reset_peak_memory_stats()
-    turns = Turns(trainer, arms, lambda: told(_numbers(turns.steps, trainer, small)))
+    turns = Turns(trainer, arms, lambda: update(_numbers(turns.steps, trainer, small)))
     trainer.add_callback(turns)
     trainer.train()
 
@@ -213,7 +214,7 @@ def _arms(out: Path) -> list[Arm]:
 
 
 def _numbers(steps: list[tuple[str, float, float]], trainer: Measured, small: bool) -> dict[str, Any]:
-    """Medians of the rounds after the first, and what is added to the plain step, round by round."""
+    """Return medians over the rounds after the first, and the time added to the plain step, round by round."""
     timed = [
         (name, whole, scored + called) for (name, whole, called), scored in zip(steps, trainer.scoring, strict=True)
     ]
@@ -237,7 +238,7 @@ def _numbers(steps: list[tuple[str, float, float]], trainer: Measured, small: bo
 
 
 def _same(sums: dict[str, list[float]]) -> bool:
-    """Whether all arms gave every completion the same reward; without that, times say nothing."""
+    """Whether all arms gave every completion the same reward; otherwise the times cannot be compared."""
     plain = torch.tensor(sums[PLAIN])
     return all(torch.allclose(torch.tensor(other), plain, atol=1e-5) for other in sums.values())
 
@@ -266,14 +267,14 @@ def _lora() -> Any:
 
 
 def _tokenizer(vocabulary: int) -> PreTrainedTokenizerFast:
-    """As many words as the real one has tokens."""
+    """Return a tokenizer with `vocabulary` words, one token each."""
     words = Tokenizer(models.WordLevel({f"w{number}": number for number in range(vocabulary)}, unk_token="w2"))
     words.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
     return PreTrainedTokenizerFast(tokenizer_object=words, pad_token="w0", eos_token="w1", padding_side="left")
 
 
 def _prompt(row: int, vocabulary: int) -> str:
-    """64 words."""
+    """Return a prompt of 64 words."""
     return " ".join(f"w{3 + (row * 64 + place) % (vocabulary - 3)}" for place in range(64))
 
 

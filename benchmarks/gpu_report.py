@@ -1,20 +1,20 @@
-"""`gpu.md`: what `gpu.py` found, as tables that can be kept in RESULTS.md."""
+"""Format the results of `gpu.py` as Markdown tables for `gpu.md` and RESULTS.md."""
 
 from __future__ import annotations
 
 from typing import Any
 
 GOAL = 0.01
-"""Of a step, what rewardkit may add."""
+"""The share of a step that rewardkit may add."""
 SMALL = 100_000_000
-"""Parameters up to which a step is too short for that goal to mean anything."""
+"""Up to this many parameters, a step is too short for the goal to mean anything."""
 ARMS = ("plain functions", "rewardkit", "rewardkit, recorded")
 
 
 def report(found: dict[str, Any]) -> str:
-    """All parts that there are."""
+    """Format all parts that have run."""
     machine = found["machine"]
-    where = f"{machine['gpu']}, {machine['gpu_memory_gib']} GiB" if machine["gpu"] else "no GPU, everything small"
+    where = f"{machine['gpu']}, {machine['gpu_memory_gib']} GiB" if machine["gpu"] else "no GPU, tiny models"
     versions = ", ".join(f"{name} {machine[name]}" for name in ("torch", "transformers", "trl", "accelerate", "peft"))
     lines = [f"{where}; {machine['cores']} cores, load {machine['load']}; Python {machine['python']}, {versions}.", ""]
     for name, write in (("learning", _learning), ("overhead", _overhead), ("resume", _resume)):
@@ -27,7 +27,8 @@ def report(found: dict[str, Any]) -> str:
 def _learning(part: dict[str, Any]) -> list[str]:
     if "sampled_exact" in part:
         done = f"{part['step'] + 1} of {part['steps']} steps"
-        return [f"After {done}, {part['sampled_exact']:.3f} of the samples of the last five were right, not held out."]
+        share = f"{part['sampled_exact']:.3f} of the samples in the last five steps were right"
+        return [f"After {done}, {share} (training prompts)."]
     if "exact_after" not in part:
         return ["not measured"]
     met = "met" if part["exact_after"] > part["goal"] else "missed"
@@ -49,7 +50,7 @@ def _overhead(part: dict[str, Any]) -> list[str]:
         return ["not measured"]
     lines = [
         f"{part['parameters'] / 1e6:.2f} million parameters, weights in {part['dtype']}, "
-        f"{part['completions']} completions of {part['tokens']} tokens a step.",
+        f"{part['completions']} completions of {part['tokens']} tokens per step.",
         "",
         "| | step, s | scoring, ms | step, times plain | scoring added, % of the step | peak memory, GiB | rounds |",
         "|---|---|---|---|---|---|---|",
@@ -62,7 +63,7 @@ def _overhead(part: dict[str, Any]) -> list[str]:
                 added = f"{100 * one['scoring_added_share']:.3f} | {numbers.get('peak_gib', '-')}"
                 lines.append(f"| {setting}: {name} | {times} | {added} | {numbers['rounds']} |")
     same = [numbers.get("same_scores") for numbers in part["settings"].values()]
-    lines += ["", f"All three gave every completion the same reward: {'yes' if all(same) else 'no'}."]
+    lines += ["", f"All three arms gave every completion the same reward: {'yes' if all(same) else 'no'}."]
     measured = [numbers[name] for numbers in part["settings"].values() for name in ARMS if name in numbers]
     worst = max((one["scoring_added_share"] for one in measured), default=0.0)
     lines.append(f"Scoring adds at most {100 * worst:.3f} % of a step.")
@@ -74,7 +75,7 @@ def _overhead(part: dict[str, Any]) -> list[str]:
 def _resume(part: dict[str, Any]) -> list[str]:
     if "continued" not in part:
         return ["not measured"]
-    killed = "killed" if part["killed"] else "not killed in time"
+    killed = "killed" if part["killed"] else "not killed (it finished first)"
     lines = [
         f"{part['steps']} steps; {killed} after the checkpoint of step {part['checkpoint']}, continued with --resume.",
         "",

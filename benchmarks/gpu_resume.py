@@ -1,7 +1,7 @@
-"""A training that is killed and continued: the same numbers as one that was left alone?
+"""Does a training that is killed and continued give the same numbers as an uninterrupted one?
 
-Twice left alone, because on a GPU two equal runs may differ already; the second column says how much. All three are
-`rewardkit train` on the project of `rewardkit demo`, in separate processes.
+There are two uninterrupted runs, because on a GPU even two identical runs may differ; the report's first column shows
+how much. All three are `rewardkit train` on the project of `rewardkit demo`, each in its own process.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ REWARDKIT = [sys.executable, "-m", "rewardkit.cli.main"]
 
 
 def measure(out: Path, save: Callable[[dict[str, Any]], None], *, small: bool) -> None:
-    """Runs `alone`, `again` and `continued`; how far the latter two are from the first."""
+    """Run `alone`, `again` and `continued`, and save how much the last two differ from the first."""
     steps, half, warm_up = (10, 4, 20) if small else (20, 10, 100)
     project = _project(out / "project", {"max_steps": steps, "save_steps": half}, warm_up)
     train = [*REWARDKIT, "train", str(project), "--preflight", "off"]
@@ -36,7 +36,7 @@ def measure(out: Path, save: Callable[[dict[str, Any]], None], *, small: bool) -
 
 
 def _project(folder: Path, steps: dict[str, int], warm_up: int) -> Path:
-    """The project that `rewardkit init` writes, with other steps."""
+    """Write the project that `rewardkit init` writes, with other steps; return the path of run.yaml."""
     from rewardkit_runner.project import write_project
 
     write_project(folder)
@@ -52,18 +52,18 @@ def _project(folder: Path, steps: dict[str, int], warm_up: int) -> Path:
 
 
 def _kill_after(step: int, command: list[str], output: Path) -> bool:
-    """Kills the training some steps after the checkpoint of `step`; False where it was faster and came to its end."""
+    """Kill the training a few steps after the checkpoint of `step`; return False if it finished before that."""
     checkpoint = output / "checkpoints" / f"checkpoint-{step}" / "trainer_state.json"
     child = subprocess.Popen(command)
     while child.poll() is None and not checkpoint.is_file():
         time.sleep(0.02)
-    time.sleep(0.3)  # into the steps after it
-    child.kill()  # nothing where it has ended
+    time.sleep(0.3)  # let it take a few more steps
+    child.kill()  # does nothing if it has ended
     return child.wait() == -signal.SIGKILL
 
 
 def _differences(first: Path, second: Path) -> dict[str, float | None]:
-    """The largest absolute difference of what was logged at any step, and of the weights in the end."""
+    """Return the largest absolute difference of the values logged at any step, and of the final weights."""
     import torch
     from safetensors.torch import load_file
 
@@ -81,7 +81,7 @@ def _differences(first: Path, second: Path) -> dict[str, float | None]:
 
 
 def _logged(folder: Path) -> dict[int, dict[str, float]]:
-    """By step, as the last checkpoint knows it."""
+    """Return step -> logged values, from the last checkpoint."""
     checkpoints = sorted((folder / "checkpoints").glob("checkpoint-*"), key=lambda path: int(path.name.split("-")[1]))
     state = json.loads((checkpoints[-1] / "trainer_state.json").read_text(encoding="utf-8"))
     return {row["step"]: row for row in state["log_history"] if "reward" in row}

@@ -1,8 +1,8 @@
-"""How many faults `check_reward` finds, and how often it blames a sound reward: all laws on all cases of the bench.
+"""Count how many faults `check_reward` finds and how often it flags a sound reward, with all laws on all test cases.
 
-``python benchmarks/harness.py`` checks the faulty and the sound rewards of tests/testing in two processes. With
-``--package`` it counts another set of cases (a package with ``faulty()`` and ``sound()``), say one that nobody has
-looked at while writing the laws.
+``python benchmarks/harness.py`` checks the faulty and the sound rewards of tests/testing in two processes. Use
+``--package`` for another set of cases (a package with ``faulty()`` and ``sound()``), such as one that was not looked at
+while the laws were written.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 SHORT = 200
-"""Characters that a counterexample should not exceed."""
+"""The most characters a counterexample should have."""
 _CHILD = """
 import importlib, json, sys
 sys.path[:0] = sys.argv[4:]
@@ -40,7 +40,7 @@ for case in cases:
 
 @dataclass(frozen=True)
 class Checked:
-    """One case: what was found in it, in how many seconds."""
+    """One case: its findings, and how long the check took."""
 
     name: str
     findings: list[tuple[str, str, str, int]]
@@ -53,18 +53,20 @@ class Checked:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--package", default="tests.testing.bench", help="with faulty() and sound()")
-    parser.add_argument("--path", action="append", default=[], help="where that package is found")
-    parser.add_argument("--quiet", action="store_true", help="counts alone, for cases that should stay unseen")
+    parser.add_argument(
+        "--package", default="tests.testing.bench", help="has faulty() and sound(); default: %(default)s"
+    )
+    parser.add_argument("--path", action="append", default=[], help="folder to import the package from; repeatable")
+    parser.add_argument("--quiet", action="store_true", help="print only the counts, for cases that should stay unseen")
     options = parser.parse_args(arguments)
     faulty = _checked(options.package, "faulty", options.path)
     sound = _checked(options.package, "sound", options.path)
     found = [one for one in faulty if one.findings]
-    blamed = [one for one in sound if one.findings]
+    flagged = [one for one in sound if one.findings]
     every = [*faulty, *sound]
     print(f"faults found            {len(found)} of {len(faulty)} ({len(found) / len(faulty):.0%})")
     print(f"  with a short example  {sum(one.short for one in found)} (at most {SHORT} characters)")
-    print(f"sound ones blamed       {len(blamed)} of {len(sound)}")
+    print(f"sound ones flagged      {len(flagged)} of {len(sound)}")
     print(
         f"seconds per check       {sum(one.seconds for one in every) / len(every):.1f}, at most "
         f"{max(one.seconds for one in every):.1f}"
@@ -73,8 +75,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         for one in faulty:
             if not one.findings:
                 print(f"not found: {one.name}")
-        for one in blamed:
-            print(f"blamed: {one.name}: {one.findings[0]}")
+        for one in flagged:
+            print(f"flagged: {one.name}: {one.findings[0]}")
 
 
 def _checked(package: str, kind: str, paths: list[str]) -> list[Checked]:

@@ -1,10 +1,10 @@
-"""``rk.judge`` beside raw aiohttp, the plain openai client and verifiers: wall time, CPU time, and what gets lost.
+"""Compare ``rk.judge`` with raw aiohttp, the plain openai client and verifiers: wall time, CPU time, lost samples.
 
-512 calls to a server on loopback, in a process of its own, that answers after 100 +- 30 ms; 64 at a time. The ideal is
-what waiting alone would take: 512 x 100 ms / 64 = 0.8 s. Then 10 % of 429 and 500, an endpoint that is down for a whole
-batch, and a batch that is in the cache.
+There are 512 calls, 64 at a time, to a server on loopback in its own process, which answers after 100 +- 30 ms. The
+ideal is the time that waiting alone takes: 512 x 100 ms / 64 = 0.8 s. After that come the failures: 10 % of the answers
+are 429 or 500; the endpoint is down for a whole batch; the whole batch is in the cache.
 
-    python benchmarks/judge.py --peers --out FILE    # also verifiers, in an environment of its own
+    python benchmarks/judge.py --peers --out FILE    # also verifiers, in its own environment
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ VERIFIERS = Peer("verifiers==0.4.0", ".venv-verifiers", "verifiers_judge.py")
 
 @dataclass(frozen=True)
 class Took:
-    """One batch: seconds, and seconds of CPU."""
+    """Wall and CPU seconds for one batch."""
 
     wall: float
     cpu: float
 
 
 def completions(turn: int) -> list[str]:
-    """Answers of some 400 characters, others in each turn."""
+    """Return answers of about 400 characters, different in each turn."""
     return [f"Answer {turn}.{number}: " + "the sum of both is what was asked for; " * 10 for number in range(CALLS)]
 
 
@@ -54,7 +54,7 @@ def timed(work: Callable[[], Any]) -> Took:
 
 
 def together(ask: Callable[[str], Awaitable[Any]], texts: Sequence[str]) -> Any:
-    """`ask` for each of `texts`, as many at once as is allowed."""
+    """Call `ask` for each of `texts`, at most AT_ONCE at a time."""
     turns = asyncio.Semaphore(AT_ONCE)
 
     async def one(text: str) -> Any:
@@ -126,7 +126,7 @@ CONTESTANTS: dict[str, Callable[[str, Sequence[str]], None]] = {
 
 
 def measure(endpoint: Endpoint, rounds: int) -> dict[str, list[Took]]:
-    """In turns, after one round that is not counted."""
+    """Time the contestants in turns; the first round is not counted."""
     took: dict[str, list[Took]] = {name: [] for name in CONTESTANTS}
     names = list(CONTESTANTS)
     for turn in range(rounds + 1):
@@ -139,7 +139,7 @@ def measure(endpoint: Endpoint, rounds: int) -> dict[str, list[Took]]:
 
 
 def faulty(endpoint: Endpoint) -> dict[str, float]:
-    """One answer in ten a 429 or a 500."""
+    """Score a batch while one answer in ten is a 429 or a 500."""
     endpoint.tell("faulty")
     endpoint.tell("count")
     texts = completions(1_000)
@@ -151,7 +151,7 @@ def faulty(endpoint: Endpoint) -> dict[str, float]:
 
 
 def down(endpoint: Endpoint) -> dict[str, float]:
-    """A batch while nobody listens, and batches after it until one is whole again."""
+    """Score a batch while the endpoint is down, then more batches until one is complete again."""
     reward = judge(endpoint.base_url, deadline=DEADLINE, batch_deadline=BATCH_DEADLINE)
     endpoint.tell("down")
     tables: list[rk.ScoreTable] = []
@@ -167,13 +167,13 @@ def down(endpoint: Endpoint) -> dict[str, float]:
         "failed": failed,
         "zeros": int((tables[0].total == 0).sum()),
         "wall": took.wall,
-        "until whole again": time.perf_counter() - back,
+        "until complete again": time.perf_counter() - back,
         "batches lost after it": batches,
     }
 
 
 def cached(endpoint: Endpoint) -> dict[str, float]:
-    """The same batch twice."""
+    """Score the same batch twice."""
     with tempfile.TemporaryDirectory() as folder:
         reward = judge(endpoint.base_url, cache=str(Path(folder) / "judged.sqlite"))
         first = timed(lambda: scored(reward, completions(3_000)))
@@ -185,8 +185,8 @@ def cached(endpoint: Endpoint) -> dict[str, float]:
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--peers", action="store_true", help="also verifiers, in an environment of its own")
-    parser.add_argument("--out", type=Path, help="the figures as JSON")
+    parser.add_argument("--peers", action="store_true", help="also verifiers, in its own environment")
+    parser.add_argument("--out", type=Path, help="write the figures to this file as JSON")
     options = parser.parse_args(arguments)
     logging.getLogger("rewardkit").setLevel(logging.ERROR)
     with Endpoint() as endpoint:
@@ -223,9 +223,9 @@ def _print(rows: dict[str, dict[str, float]], hazards: dict[str, dict[str, float
     verdicts = {
         f"at most 1.6 times the ideal: {ratio:.2f}": ratio <= 1.6,
         f"no sample lost to 10 % of 429 and 500: {hazards['faulty']['lost']:g}": not hazards["faulty"]["lost"],
-        f"down: all failed, none 0: {away['failed']:g}, {away['zeros']:g}": all_failed,
+        f"down: all samples failed, none scored 0: {away['failed']:g}, {away['zeros']:g}": all_failed,
         f"down: within the batch's deadline of {BATCH_DEADLINE:g} s: {away['wall']:.1f}": in_time,
-        f"nothing asked twice: {hazards['cached']['requests']:g} requests": not hazards["cached"]["requests"],
+        f"cached batch sends no requests: {hazards['cached']['requests']:g}": not hazards["cached"]["requests"],
     }
     print()
     for said, met in verdicts.items():

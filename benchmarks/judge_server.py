@@ -1,6 +1,7 @@
-"""The judge's endpoint in a process of its own: 100 +- 30 ms, then a verdict; told what to do on its standard input.
+"""The judge's endpoint in its own process: it answers after 100 +- 30 ms and takes commands on standard input.
 
-``with Endpoint() as endpoint: ...`` starts it; ``endpoint.tell("faulty")`` makes one answer in ten a 429 or a 500.
+``with Endpoint() as endpoint: ...`` starts it; after ``endpoint.tell("faulty")``, one answer in ten is a 429 or
+a 500.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ FAULTY = 0.1
 
 
 class Endpoint:
-    """The server's process."""
+    """A handle on the server's process."""
 
     def __enter__(self) -> Endpoint:
         command = [sys.executable, str(Path(__file__).resolve())]
@@ -27,7 +28,7 @@ class Endpoint:
         self._process.communicate()
 
     def tell(self, command: str) -> str:
-        """``usual``, ``faulty``, ``down``, ``up``; ``count``: how many requests came in since it was last told so."""
+        """Send ``usual``, ``faulty``, ``down``, ``up`` or ``count`` (requests since the last ``count``)."""
         assert self._process.stdin is not None
         self._process.stdin.write(f"{command}\n")
         self._process.stdin.flush()
@@ -49,15 +50,15 @@ def serve() -> None:
         print(server.base_url, flush=True)
         for line in sys.stdin:
             command = line.strip()
-            said = command
+            answer = command
             if command in answers:
                 server.answer = answers[command]
             elif command == "count":
-                said = str(len(server.requests))
+                answer = str(len(server.requests))
                 server.requests.clear()
             else:
                 {"down": server.down, "up": server.up}[command]()
-            print(said, flush=True)
+            print(answer, flush=True)
 
 
 if __name__ == "__main__":

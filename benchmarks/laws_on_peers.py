@@ -1,8 +1,8 @@
-"""What the laws find in the public reward functions of TRL, verifiers and eval-protocol, and in rewardkit's own.
+"""Check the public reward functions of TRL, verifiers and eval-protocol, and rewardkit's own, against the laws.
 
-``python benchmarks/laws_on_peers.py --out FILE`` makes the environments that are missing, holds each function to the
-laws where it lives, and prints a table per peer: laws held and broken, and the most telling finding. Whether a finding
-is a fault or a matter of contract is for a person to say: RESULTS.md does.
+``python benchmarks/laws_on_peers.py --out FILE`` creates the missing environments, checks each function in its own
+environment, and prints a table per peer: laws held and broken, and the most informative finding. Only a person can
+decide whether a finding is a fault or a matter of contract; RESULTS.md has our verdicts.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from peers.environments import BENCHMARKS, PEERS, Peer, install
 
 MARK = "LAWS-REPORT "
 CHECKING = ("numpy==2.4.6", "hypothesis==6.170.15")
-"""What a check needs beside the peer; without Hypothesis the search is skipped, and the table says so."""
+"""What a check needs in addition to the peer. Without Hypothesis the search is skipped, and the table says so."""
 
 ENVIRONMENTS = {
     "trl": None,
@@ -28,7 +28,7 @@ ENVIRONMENTS = {
     "verifiers": ".venv-verifiers",
     "eval-protocol": ".venv-eval-protocol",
 }
-TELLING = (
+INFORMATIVE = (
     "gold_above_perturbed_gold",
     "exploits",
     "search",
@@ -38,25 +38,25 @@ TELLING = (
     "total",
     "thread_safe",
 )
-"""What says most about a reward, first; any other law comes behind."""
+"""The laws that say most about a reward, in order; all other laws come after them."""
 
 
 def lines(peer: str, ours: bool, budget: float) -> Iterator[dict[str, Any]]:
-    """The reports of a peer's functions, or of their counterparts, which live in this environment."""
+    """Yield the reports of a peer's functions, or of rewardkit's counterparts, which run in this environment."""
     environment = None if ours else ENVIRONMENTS[peer]
     python = sys.executable if environment is None else str(_installed(environment).python)
     command = [python, str(BENCHMARKS / "peers" / "laws.py"), peer, "--budget", str(budget)]
     root = BENCHMARKS.parent
     path = os.pathsep.join(str(folder) for folder in (root, root / "adapters", BENCHMARKS))
-    surroundings = {**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1"}
+    environment_variables = {**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1"}
     command += ["--ours"] if ours else []
-    with subprocess.Popen(command, env=surroundings, stdout=subprocess.PIPE, text=True) as running:
+    with subprocess.Popen(command, env=environment_variables, stdout=subprocess.PIPE, text=True) as running:
         assert running.stdout is not None
         for line in running.stdout:
             if line.startswith(MARK):
-                said: dict[str, Any] = json.loads(line.removeprefix(MARK))
-                print(f"  {said['name']}", file=sys.stderr)
-                yield said
+                report: dict[str, Any] = json.loads(line.removeprefix(MARK))
+                print(f"  {report['name']}", file=sys.stderr)
+                yield report
     if running.returncode:
         sys.exit(f"{' '.join(command)} failed; the lines above say why")
 
@@ -68,8 +68,8 @@ def _installed(environment: str) -> Peer:
 
 
 def table(reports: list[dict[str, Any]]) -> str:
-    """One row per function, its counterpart below it."""
-    rows = ["| function | held | broken | n/a | broken laws | the most telling finding |", "|---|---|---|---|---|---|"]
+    """Format one row per function, with rewardkit's counterpart below it."""
+    rows = ["| function | held | broken | n/a | broken laws | most informative finding |", "|---|---|---|---|---|---|"]
     functions = [report for report in reports if not report["ours"]]
     for report in functions:
         rows.append(_row(f"`{report['name']}`", report))
@@ -88,12 +88,12 @@ def _row(name: str, report: dict[str, Any]) -> str:
     counts = [str(outcomes.count(kind)) for kind in ("held", "broken", "skipped")]
     findings = sorted(report["findings"], key=lambda one: _rank(one["law"]))
     unfinished = [law for law, outcome, _, _ in report["laws"] if outcome == "unfinished"]
-    shown = _telling(findings[0]) if findings else ""
-    shown += f" (not done: {', '.join(unfinished)})" if unfinished else ""
-    return f"| {name} | {' | '.join(counts)} | {', '.join(broken)} | {shown} |"
+    cell = _shown(findings[0]) if findings else ""
+    cell += f" (not finished: {', '.join(unfinished)})" if unfinished else ""
+    return f"| {name} | {' | '.join(counts)} | {', '.join(broken)} | {cell} |"
 
 
-def _telling(finding: dict[str, Any]) -> str:
+def _shown(finding: dict[str, Any]) -> str:
     completion = finding["completion"]
     text = completion[0].get("content") if isinstance(completion, list) and len(completion) == 1 else completion
     kind = f" ({finding['family']})" if finding["family"] else ""
@@ -101,7 +101,7 @@ def _telling(finding: dict[str, Any]) -> str:
 
 
 def _rank(law: str) -> int:
-    return TELLING.index(law) if law in TELLING else len(TELLING)
+    return INFORMATIVE.index(law) if law in INFORMATIVE else len(INFORMATIVE)
 
 
 def _cell(text: str) -> str:
@@ -110,9 +110,11 @@ def _cell(text: str) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--peers", nargs="+", choices=list(ENVIRONMENTS), default=list(ENVIRONMENTS))
-    parser.add_argument("--budget", type=float, default=40.0, help="seconds per function")
-    parser.add_argument("--out", type=Path, help="all findings, a line of JSON per function")
+    parser.add_argument(
+        "--peers", nargs="+", choices=list(ENVIRONMENTS), default=list(ENVIRONMENTS), help="default: all"
+    )
+    parser.add_argument("--budget", type=float, default=40.0, help="seconds per function (default: %(default)g)")
+    parser.add_argument("--out", type=Path, help="write all findings to this file, one line of JSON per function")
     arguments = parser.parse_args()
     everything: list[dict[str, Any]] = []
     for peer in arguments.peers:

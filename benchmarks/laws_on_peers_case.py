@@ -1,4 +1,4 @@
-"""Case: one reward function of a peer, with completions that it should tell apart."""
+"""Case: one reward function of a peer, with completions that it should score differently."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from importlib import import_module
 from typing import Any, Literal
 
 Peer = Literal["trl", "verifiers-rubric", "verifiers", "eval-protocol"]
-"""Which environment has it: ``.venv`` for TRL, ``.venv-<peer>`` for the others; verifiers-rubric is its 0.3.1."""
+"""Where to run it: ``.venv`` for TRL, ``.venv-<peer>`` for the others. verifiers-rubric is verifiers 0.3.1."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """One reward function with examples, and completions that belong to them.
+    """One reward function with examples and completions for them.
 
     Attributes:
-        name: of the function.
-        signature: as the peer writes it, without what only passes through.
-        make: imports the peer; a function, a rubric or a class of tasks.
+        name: the function's name.
+        signature: as in the peer's code, without arguments that are only passed through.
+        make: imports the peer and returns a function, a rubric or a class of tasks.
         examples: the prompt and the columns of each row.
-        good: full marks, one for each example.
-        bad: an ordinary wrong completion for each example.
-        best: what full marks are.
-        needs_ids: it counts token ids (`token_ids` makes some).
-        finding: what is strange about it, where good does not score above bad or gets less than `best`.
+        good: a completion that deserves full marks, for each example.
+        bad: an ordinary wrong completion, for each example.
+        best: the score for full marks.
+        needs_ids: whether it counts token ids (`token_ids` makes some).
+        finding: why `good` does not score above `bad`, or gets less than `best`, where that is so.
     """
 
     peer: Peer
@@ -46,17 +46,17 @@ class Case:
 
     @property
     def columns(self) -> dict[str, list[Any]]:
-        """All columns but the prompt."""
+        """All columns except the prompt."""
         return {name: self.column(name) for name in self.examples[0] if name != "prompt"}
 
 
 def token_ids(text: str) -> list[int]:
-    """A number for each word, equal for equal words: for functions that count tokens."""
+    """Return one number per word, the same for equal words, for functions that count tokens."""
     return [zlib.crc32(word.encode()) % 50_000 for word in text.split()]
 
 
 def got(path: str, **options: Any) -> Callable[[], Any]:
-    """Imports ``module:name`` when it is called; with `options` set, if there are any."""
+    """Return a function that imports ``module:name``, with `options` bound if there are any."""
 
     def make() -> Any:
         module, _, name = path.partition(":")
@@ -67,7 +67,7 @@ def got(path: str, **options: Any) -> Callable[[], Any]:
 
 
 def made(path: str, **options: Any) -> Callable[[], Any]:
-    """Imports ``module:name`` when it is called, and calls that with `options`."""
+    """Return a function that imports ``module:name`` and calls it with `options`."""
     return lambda: got(path)()(**options)
 
 
@@ -75,7 +75,7 @@ def rows(*examples: tuple[str, Mapping[str, Any]]) -> tuple[Mapping[str, Any], .
     return tuple({"prompt": prompt, **columns} for prompt, columns in examples)
 
 
-# Texts of several cases
+# Texts that several cases use
 
 SHORT = "A pen costs 12 and a book costs 30, so both together cost 42."
 LOOPING = "So both cost 42. " * 12

@@ -1,9 +1,8 @@
-"""The public reward functions of TRL, verifiers and eval-protocol, each with completions that it should tell apart.
+"""The public reward functions of TRL, verifiers and eval-protocol, with completions they should score differently.
 
-``CASES[0].make()`` imports the peer and gives its function; ``good[i]`` deserves full marks on ``examples[i]``, and
-``bad[i]`` is an ordinary wrong completion. Importable without any peer. `peers/reward_functions.py` runs them.
-
-Left out, because they need a service or a simulated world: `NOT_HERE`.
+``CASES[0].make()`` imports the peer and returns its function. ``good[i]`` deserves full marks on ``examples[i]``;
+``bad[i]`` is an ordinary wrong completion. This module needs no peer to be imported. `peers/reward_functions.py` runs
+the cases. `NOT_HERE` lists the functions that are left out because they need a service or a simulated environment.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from laws_on_peers_eval_protocol import EVAL_PROTOCOL
 
 __all__ = ["CASES", "NOT_HERE", "WHOLE", "Case", "Peer", "token_ids"]
 
-# What several functions are asked
+# Examples that several cases use
 
 FRACTIONS = rows(
     ("What is 1/2 - 1/6? Put the answer in \\boxed{}.", {"solution": r"$\frac{1}{3}$"}),
@@ -74,7 +73,7 @@ TRL = (
         WORKED,
         MISTAKEN,
         needs_ids=True,
-        finding="full marks are for zero tokens; a right answer of 15 in 1000 gets 0.9997",
+        finding="only zero tokens get full marks; a right answer with 15 of 1000 tokens gets 0.9997",
     ),
     Case(
         "trl",
@@ -102,12 +101,12 @@ TRL = (
 
 
 def _format_of(parser: str, *arguments: Any) -> Callable[[], Any]:
-    """The format reward of a parser of verifiers 0.3."""
+    """Make the format reward of a parser of verifiers 0.3."""
     return lambda: got(f"verifiers.legacy:{parser}")()(*arguments).get_format_reward_func()
 
 
 def _task_of(helper: str, second: str) -> Callable[[], Any]:
-    """A task of verifiers 0.4 whose one reward is a scoring helper on the last reply, as its tasksets write it."""
+    """Make a task of verifiers 0.4 whose only reward is a scoring helper on the last reply, as in its tasksets."""
 
     def make() -> Any:
         from peers.verifiers_scoring import task_of
@@ -155,7 +154,7 @@ VERIFIERS = (
         BOXED,
         THOUGHT,
         ("", "<think>"),
-        finding="1.0 for every completion, as that of the plain Parser: it tells nothing apart",
+        finding="1.0 for every completion, like the plain Parser's: it distinguishes nothing",
     ),
     Case(
         "verifiers",
@@ -194,20 +193,20 @@ WHOLE = Case(
     BOXED[:1] * 2,
     WORKED[:1] + TAGGED[:1],
     MISTAKEN[:1] * 2,
-    finding="no function of verifiers: shows that all kinds of functions give the same numbers here",
+    finding="not a function of verifiers: shows that all kinds of functions give the same numbers here",
 )
-"""Not among the cases, since verifiers has no such reward itself."""
+"""Not in CASES, because verifiers itself has no such reward."""
 
 CASES: tuple[Case, ...] = (*TRL, *VERIFIERS, *EVAL_PROTOCOL)
 
 NOT_HERE = {
     "verifiers 0.3: JudgeRubric, HybridMathRubric": "a language model judges",
-    "verifiers 0.3: the rubrics of its environments": "score what is in a sandbox or a game",
+    "verifiers 0.3: the rubrics of its environments": "score the contents of a sandbox or a game",
     "verifiers 0.4: ReferenceJudge, RubricJudge, DecisionJudge": "a language model judges",
     "verifiers 0.4: HarborTask.solved, NeMoGymTask": "run in the runtime of a rollout",
-    "eval-protocol: e2b_code_execution_reward": "needs a key of E2B",
+    "eval-protocol: e2b_code_execution_reward": "needs an E2B API key",
     "eval-protocol: ioi_cpp_code_reward, binary_cpp_code_reward": "need a Piston server",
-    "eval-protocol: deepseek_huggingface_prover_benchmark": "loads a data set from the hub",
+    "eval-protocol: deepseek_huggingface_prover_benchmark": "loads a dataset from the Hub",
     "eval-protocol: bfcl_reward": "needs the simulated APIs of BFCL in its state",
     "eval-protocol: json_schema_reward_with_llm_judge": "a language model judges",
 }

@@ -1,4 +1,4 @@
-"""The ``@reward_function`` functions of eval-protocol 0.3.33, with completions that they should tell apart."""
+"""The ``@reward_function`` functions of eval-protocol 0.3.33, with completions they should score differently."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def _ep(name: str, module: str, **options: Any) -> Callable[[], Any]:
 
 
 def _said(*contents: str) -> list[list[dict[str, str]]]:
-    """Ground truth as eval-protocol often wants it: messages."""
+    """Return ground truth as messages, the form that eval-protocol often expects."""
     return [[{"role": "assistant", "content": content}] for content in contents]
 
 
@@ -76,7 +76,7 @@ _TOOL_MATCH = (
     (_call("Oslo"),),
     (_call("Bergen"),),
 )
-_DELEGATES = "deprecated: passes everything on to exact_tool_match_reward"
+_DELEGATES = "deprecated: calls exact_tool_match_reward"
 
 EVAL_PROTOCOL = (
     _eval(
@@ -86,7 +86,7 @@ EVAL_PROTOCOL = (
         _asked(SUMS, "ground_truth", _said("42", "56")),
         RIGHT,
         WRONG,
-        finding="wrong answers get 0.3 (32 for 42) and 0.8 (54 for 56): similarity of numbers, read as accuracy",
+        finding="wrong answers get 0.3 (32 for 42) and 0.8 (54 for 56): it uses similarity of numbers as accuracy",
     ),
     _eval(
         "cosine_scaled_accuracy_length_reward",
@@ -95,7 +95,7 @@ EVAL_PROTOCOL = (
         _asked(SUMS, "ground_truth", _said("42", "56")),
         RIGHT,
         WRONG,
-        finding="wrong answers get 0.21 and 0.56; full marks are for zero tokens",
+        finding="wrong answers get 0.21 and 0.56; only zero tokens get full marks",
     ),
     _eval(
         "format_reward",
@@ -122,7 +122,7 @@ EVAL_PROTOCOL = (
         _asked(SUMS[:1], "is_correct", [True]),
         (SHORT,),
         (RAMBLING,),
-        finding="whether the completion is right comes from a column, which no dataset can know",
+        finding="a column says whether the completion is right, but no dataset can know that",
         max_length=100,
     ),
     _eval(
@@ -173,7 +173,7 @@ EVAL_PROTOCOL = (
         _asked(SUMS[:1], "level", [1]),
         (SHORT,),
         (LOOPING,),
-        finding="no penalty: 1 is the best, a text that only repeats itself keeps 0.54",
+        finding="not a penalty: 1 is the best score, and a text that only repeats itself still gets 0.54",
     ),
     _eval(
         "diversity_reward",
@@ -221,7 +221,7 @@ EVAL_PROTOCOL = (
         _asked(("Print the double of 21.",), "ground_truth", ["42"]),
         (_program("print(21 * 2)"),),
         (_program("print(21 + 2)"),),
-        finding="a wrong output gets 0.55: similarity of texts",
+        finding="a wrong output gets 0.55, because texts are compared by similarity",
     ),
     _eval(
         "fractional_code_reward",

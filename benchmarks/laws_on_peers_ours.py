@@ -1,6 +1,6 @@
-"""rewardkit's own rewards beside the peers' functions: the same examples and completions, where the task is the same.
+"""rewardkit's counterparts of the peers' functions, with the same examples and completions where the task is the same.
 
-``OURS["trl", "accuracy_reward"]`` is ``rk.math_equal("solution")``, held to the laws on the completions of that case.
+``OURS["trl", "accuracy_reward"]`` is ``rk.math_equal("solution")``; it is checked on the completions of that case.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ import rewardkit as rk
 
 @dataclass(frozen=True)
 class Ours:
-    """The counterpart of one function.
+    """rewardkit's counterpart of one function.
 
     Attributes:
-        make: the reward.
-        column: what its gold column is called, where the peer's is another.
-        golds: its values, where the peer wants them in a form of its own.
-        good: full marks, where the peer asks for another form.
-        bad: the same for wrong ones.
+        make: returns the reward.
+        column: the name of its gold column, if it differs from the peer's.
+        golds: the values of that column, if the peer needs a different form.
+        good: completions that deserve full marks, if the peer needs a different form.
+        bad: wrong completions, if the peer needs a different form.
     """
 
     make: Callable[[], rk.Reward]

@@ -1,7 +1,7 @@
-"""Does composition help learning? Several ways to compose the same components teach a tiny model three tasks by GRPO.
+"""Does composition help learning? Train a tiny model on three tasks with GRPO, with several compositions as rewards.
 
-``python benchmarks/learning.py`` trains what is missing (each training in a process of its own, two at a time) and
-then reports; ``--report`` only reports. Results are lines of JSON in ``runs/learning/``: it resumes where it stopped.
+``python benchmarks/learning.py`` runs the missing trainings (each in its own process, two at a time) and then prints a
+report; ``--report`` only prints the report. Results are lines of JSON in ``runs/learning/``, so it can be resumed.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Key = tuple[str, str, int, int]
 
 
 def read(out: Path) -> list[dict[str, Any]]:
-    """The records of the trainings that are done."""
+    """Return the records of the finished trainings."""
     file = out / RECORDS
     return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()] if file.exists() else []
 
@@ -39,7 +39,7 @@ def key_of(record: dict[str, Any]) -> Key:
 
 
 def launch(task: str, arm: str, seed: int, steps: int, out: Path) -> dict[str, Any] | None:
-    """The record of one training in a process of its own; None where it failed, with its complaint on the screen."""
+    """Run one training in its own process and return its record, or print the error and return None if it fails."""
     command = [sys.executable, str(ROOT / "benchmarks" / "learning_run.py"), task, arm, str(seed)]
     done = subprocess.run(
         [*command, "--steps", str(steps), "--out", str(out)], capture_output=True, text=True, check=False
@@ -52,7 +52,7 @@ def launch(task: str, arm: str, seed: int, steps: int, out: Path) -> dict[str, A
 
 
 def train_missing(wanted: Iterable[Key], out: Path, jobs: int) -> None:
-    """The warm starts first, which several arms share, then the trainings, as many at a time as `jobs`."""
+    """Run the missing warm starts, which several arms share, then the trainings, `jobs` at a time."""
     done = {key_of(record) for record in read(out)}
     missing = [key for key in wanted if key not in done]
     out.mkdir(parents=True, exist_ok=True)
@@ -79,7 +79,7 @@ def train_missing(wanted: Iterable[Key], out: Path, jobs: int) -> None:
 
 
 def report(out: Path, tasks: Sequence[str], steps: int, seeds: Sequence[int], figure: Path | None) -> None:
-    """Print a table per task, and draw the figure."""
+    """Print a table per task, and draw the figure if `figure` is given."""
     from learning_report import report_on
 
     records = [record for record in read(out) if record["steps"] == steps and record["seed"] in seeds]
@@ -95,13 +95,13 @@ def report(out: Path, tasks: Sequence[str], steps: int, seeds: Sequence[int], fi
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--tasks", nargs="+", default=list(REPORTED), choices=list(EXPERIMENTS), metavar="TASK")
-    parser.add_argument("--arms", nargs="+", metavar="ARM", help="all that a task has where left out")
+    parser.add_argument("--arms", nargs="+", metavar="ARM", help="default: all arms of each task")
     parser.add_argument("--seeds", nargs="+", type=int, default=list(SEEDS), metavar="SEED")
     parser.add_argument("--steps", type=int, default=STEPS)
-    parser.add_argument("--jobs", type=int, default=2, help="trainings at a time, each on one thread")
+    parser.add_argument("--jobs", type=int, default=2, help="trainings to run at a time, each on one thread")
     parser.add_argument("--out", type=Path, default=ROOT / "runs" / "learning")
-    parser.add_argument("--report", action="store_true", help="only report what is recorded")
-    parser.add_argument("--figure", type=Path, help="where to draw what is reported; a PNG")
+    parser.add_argument("--report", action="store_true", help="train nothing, report what is recorded")
+    parser.add_argument("--figure", type=Path, help="also draw the results to this PNG file")
     options = parser.parse_args()
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     wanted = [

@@ -1,4 +1,4 @@
-"""The rewards that are compared: ways to compose the same components, for each task."""
+"""The rewards to compare: several compositions of the same components for each task."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PlainFunction = Callable[..., list[float]]
 
 
 def order_arms(fields: rk.Reward = fields_found) -> dict[str, rk.Reward]:
-    """Form, fields and exactness of an order; `fields` is the partial credit for what it says."""
+    """Compose form, fields and exactness of an order; `fields` gives partial credit for the content."""
     content = 0.3 * fields + 0.4 * exact_order
     graded = 0.3 * bare_json + content
     mastered = track(bare_json, 0.4, 0.95)
@@ -35,7 +35,7 @@ def order_arms(fields: rk.Reward = fields_found) -> dict[str, rk.Reward]:
 
 
 def plain_mentions(completions: list[str], winner: list[str], **_: Any) -> list[float]:
-    """As it stands in a script for TRL, weight included."""
+    """A plain TRL reward function, weight included."""
     return [0.7 * (name in text) for text, name in zip(completions, winner, strict=True)]
 
 
@@ -44,7 +44,7 @@ def plain_clean(completions: list[str], **_: Any) -> list[float]:
 
 
 def most_arms() -> dict[str, rk.Reward | list[PlainFunction]]:
-    """Mentioning the right name, being a clean list, and giving few names; the last four are further ways out."""
+    """Compose mentioning the right name, a clean list, and few names; the last four also prevent the hack."""
     one_name = 0.15 * clean + 0.15 * focus
     naive = 0.7 * mentions + 0.3 * clean
     gated = one_name + rk.gate(focus, 0.7 * mentions)

@@ -1,4 +1,4 @@
-"""The figure: held-out exact match of every arm with its interval, and the way there during training."""
+"""Draw held-out exact match of every arm with its interval, and the training curves."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PROXY_COLOR = "#b03060"
 
 
 def draw(records: Sequence[Record], tasks: Sequence[str], path: Path) -> None:
-    """Save the figure: a column per task, held-out scores above, training curves below."""
+    """Save the figure: one column per task, held-out scores above, training curves below."""
     figure = Figure(figsize=(5.2 * len(tasks), 9), dpi=130, layout="constrained")
     panels = figure.subplots(2, len(tasks), squeeze=False, height_ratios=(1.15, 1))
     for column, task in enumerate(tasks):
@@ -35,7 +35,7 @@ def draw(records: Sequence[Record], tasks: Sequence[str], path: Path) -> None:
     shown = [arm for arm in MAIN_ARMS if arm in lines]
     figure.legend([lines[arm] for arm in shown], shown, loc="outside lower center", ncols=len(MAIN_ARMS), frameon=False)
     figure.suptitle(
-        "Held-out greedy exact match by arm (mean, 95 % interval over seeds), and the way there",
+        "Held-out greedy exact match by arm (mean, 95 % interval over seeds), and training curves",
         fontsize=14,
         fontweight="bold",
         color=INK,
@@ -51,7 +51,7 @@ def _draw_scores(axes: Any, task: str, arms: Mapping[str, Mapping[int, Record]],
         color = COLOR_OF.get(arm, "#666666")
         found = estimate(values)
         axes.plot(values, [row] * len(values), "o", color=color, alpha=0.3, markersize=5, linewidth=0)
-        # The interval of a share is cut where there are no shares.
+        # A share lies between 0 and 1, so the interval is clipped to that range.
         low, high = max(found.mean - found.margin, 0.0), min(found.mean + found.margin, 1.0)
         axes.plot([low, high], [row, row], color=color, linewidth=2.2)
         axes.plot([found.mean], [row], "o", color=color, markersize=9, label="exact match" if not row else None)
@@ -85,7 +85,7 @@ def _draw_curves(axes: Any, arms: Mapping[str, Mapping[int, Record]]) -> None:
 
 
 def _draw_naive(axes: Any, arms: Mapping[str, Mapping[int, Record]]) -> None:
-    """What who trains on the naive sum sees, and what who trains honestly would."""
+    """Draw the naive reward when training on it ("flat"), and when training on the honest reward ("binary")."""
     for arm, style in (("flat", "dashed"), ("binary", "dotted")):
         curves = [record["curves"]["proxy"] for record in arms.get(arm, {}).values()]
         if curves:

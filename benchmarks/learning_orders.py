@@ -1,8 +1,8 @@
-"""Orders in words become JSON, as in ``rewardkit demo``; once with its demonstrations, once with hopeless ones.
+"""Turn orders in words into JSON, as in ``rewardkit demo``: with its demonstrations, and with hopeless ones.
 
-The demo's demonstrations are right in a few of a hundred cases. Among the hopeless ones none is, and each bad habit
-(chatter, Python quotes, the quantity in quotes) is so frequent that a completion without any of them is a matter of
-one in several thousand: a reward for the whole order alone has nothing to begin with.
+A few percent of the demo's demonstrations are right. None of the hopeless ones is, and each bad habit (chatter, Python
+quotes, the quantity in quotes) is so frequent that only one completion in several thousand has none of them. A reward
+for the exact order alone has nothing to start from.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ WORSE_SHARE = 0.85
 
 @rk.reward
 def valid_object(completion: str) -> float:
-    """1 where the whole completion is a JSON object: `bare_json` without its thirds."""
+    """1 if the whole completion is a JSON object: `bare_json` without partial credit."""
     return float(read_object(completion) is not None)
 
 
 @rk.reward
 def fields_found(completion: str, order: dict[str, Any]) -> float:
-    """The share of the order's fields that stand somewhere with the right value: words in quotes, numbers without."""
-    return sum(stands(completion, field, value) for field, value in order.items()) / len(order)
+    """The share of the order's fields that occur with the right value: words in quotes, numbers without."""
+    return sum(occurs(completion, field, value) for field, value in order.items()) / len(order)
 
 
 @rk.reward
 def all_fields_found(completion: str, order: dict[str, Any]) -> float:
-    """1 where every field stands somewhere with its value: `fields_found` without shares."""
-    return float(all(stands(completion, field, value) for field, value in order.items()))
+    """1 if every field occurs with its value: `fields_found` without partial credit."""
+    return float(all(occurs(completion, field, value) for field, value in order.items()))
 
 
-def stands(text: str, field: str, value: object) -> bool:
+def occurs(text: str, field: str, value: object) -> bool:
     quote = "['\"]" if isinstance(value, str) else ""
     return re.search(rf"""['"]{field}['"]:{quote}{re.escape(str(value))}(?:['",}}]|$)""", text) is not None
 
@@ -49,7 +49,7 @@ def sloppy(count: int, seed: int) -> Pairs:
 
 
 def hopeless(count: int, seed: int, worse: float = WORSE_SHARE) -> Pairs:
-    """The demo's demonstrations with each bad habit added once more, and without those that are right all the same."""
+    """Return the demo's demonstrations with each bad habit added more often, and none that is right."""
     generator = random.Random(f"{seed}/hopelessness")
     pairs = []
     for example in examples(count, seed=seed, split="demonstrations"):
@@ -62,7 +62,7 @@ def hopeless(count: int, seed: int, worse: float = WORSE_SHARE) -> Pairs:
 
 
 def _worse(completion: str, share: float, generator: random.Random) -> str:
-    """Chatter, Python quotes and a quantity in quotes, each with a probability of `share` where it was not there."""
+    """Add chatter, Python quotes and a quantity in quotes, each with probability `share` if not there already."""
     if generator.random() < share and completion.startswith("{"):
         completion = generator.choice(CHATTER) + completion
     if generator.random() < share:

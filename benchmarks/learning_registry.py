@@ -1,4 +1,4 @@
-"""All experiments by name: a task and the arms that are compared on it."""
+"""All experiments by name: a task and the arms to compare on it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from learning_tasks import Task
 
 @dataclass(frozen=True)
 class Experiment:
-    """A task, its arms (rewards, or lists of plain TRL functions), and the arm that differences are told from."""
+    """A task, its arms (rewards, or lists of plain TRL functions), and the reference arm for differences."""
 
     task: Task
     arms: Callable[[], Mapping[str, Any]]

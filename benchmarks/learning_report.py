@@ -1,4 +1,4 @@
-"""What the recorded trainings say: a table for each task, in the Markdown of RESULTS.md."""
+"""Format the recorded trainings as Markdown tables for RESULTS.md, one per task."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LAST_STEPS = 10
 
 
 def cells(records: Iterable[Record], task: str) -> dict[str, dict[int, Record]]:
-    """Arm -> seed -> record, in the order of the arms."""
+    """Return arm -> seed -> record, in the order of the arms."""
     found: dict[str, dict[int, Record]] = {arm: {} for arm in EXPERIMENTS[task].arms()}
     for record in records:
         if record["task"] == task and record["arm"] in found:
@@ -33,12 +33,12 @@ def training_areas(cell: Mapping[int, Record]) -> dict[int, float]:
 
 
 def at_the_end(cell: Mapping[int, Record], what: str) -> dict[int, float]:
-    """The mean over the completions that were sampled in the last training steps."""
+    """Return seed -> mean over the completions sampled in the last training steps."""
     return {seed: statistics.fmean(record["curves"][what][-LAST_STEPS:]) for seed, record in cell.items()}
 
 
 def report_on(records: Sequence[Record], task: str) -> str:
-    """The tables of one experiment."""
+    """Format the tables of one experiment."""
     arms = cells(records, task)
     title = f"**{EXPERIMENTS[task].task.title}** (`{task}`)"
     if not arms:
@@ -50,7 +50,7 @@ def report_on(records: Sequence[Record], task: str) -> str:
 
 
 def score_table(arms: Cells, reference: str) -> str:
-    """The honest score, and how fast it came: the warm start first, then one line per arm."""
+    """Format the honest score and how fast it was reached: the warm start first, then one line per arm."""
     scores = {arm: held_out(cell) for arm, cell in arms.items()}
     areas = {arm: training_areas(cell) for arm, cell in arms.items()}
     less = f"less {reference}"
@@ -72,7 +72,7 @@ def score_table(arms: Cells, reference: str) -> str:
 
 
 def hack_table(arms: Cells) -> str:
-    """What the naive reward shows, greedily and sampled at the end, beside the honest score and the share of hacks."""
+    """Format the naive reward, greedy and sampled at the end, next to the honest score and the share of hacks."""
     lines = [["(warm start)", *before(arms, "exact", "hacked", "proxy")[1:], "", ""]]
     for arm, cell in arms.items():
         greedy = [spread(held_out(cell, what)) for what in ("exact", "hacked", "proxy")]
@@ -81,7 +81,7 @@ def hack_table(arms: Cells) -> str:
 
 
 def before(arms: Cells, *what: str) -> list[str]:
-    """Number of seeds, and the scores of the warm start that the arms share."""
+    """Return the number of seeds and the scores of the warm start that the arms share."""
     longest = max(arms.values(), key=len)
     return [
         str(len(longest)),
@@ -102,7 +102,7 @@ def signed(found: Estimate | None) -> str:
 
 
 def speed(cell: Mapping[int, Record]) -> str:
-    """The median number of steps over the seeds that got there, and how many did."""
+    """Return the median number of steps over the seeds that reached the level, and how many did."""
     steps = [steps_to(record["curves"]["exact"]) for record in cell.values()]
     reached = [step for step in steps if step is not None]
     if not reached:

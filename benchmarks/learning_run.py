@@ -1,6 +1,6 @@
-"""One training in a process of its own: the warm start from the cache, GRPO under one arm, greedy held-out scores.
+"""Run one training in its own process: the cached warm start, GRPO with one arm, greedy held-out scores.
 
-``python benchmarks/learning_run.py TASK ARM SEED --steps 100 --out runs/learning`` prints its record, one line of JSON.
+``python benchmarks/learning_run.py TASK ARM SEED --steps 100 --out runs/learning`` prints its record as a line of JSON.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ FOLLOWED = ("stage/", "threshold/", "gates/")
 
 
 class PlainFunctions(list[Any]):
-    """TRL reward functions without rewardkit, in a list that the demo's trainer takes."""
+    """TRL reward functions without rewardkit, in a list that the demo's trainer accepts."""
 
     def callback(self) -> Any:
         return TrainerCallback()
 
 
 def warm_start(task: Task, seed: int, out: Path) -> tuple[Path, dict[str, float]]:
-    """The folder of the warm model of a task and seed, and its held-out scores; made where it is missing."""
+    """Return the folder of the warm model and its held-out scores; train the model if it is missing."""
     folder = out / "warm" / f"{task.key}-{seed}"
     scores = folder / "scores.json"
     if not scores.exists():
@@ -71,7 +71,7 @@ def warm_start(task: Task, seed: int, out: Path) -> tuple[Path, dict[str, float]
 
 
 def held_out_scores(task: Task, model: Any, tokenizer: Any, seed: int) -> tuple[dict[str, float], list[str]]:
-    """Means of what is watched over the greedy completions of prompts that never stood in training."""
+    """Return the means of the watched rewards over greedy completions of held-out prompts, and the completions."""
     columns = task.columns(HELD_OUT_PROMPTS, seed, "held-out")
     prompts = columns["prompt"]
     completions = training.complete(model, tokenizer, prompts, max_new_tokens=training.LONGEST_COMPLETION)
@@ -85,7 +85,7 @@ def watched(task: Task) -> list[tuple[str, rk.Reward]]:
 
 
 def reward_functions(task: Task, arm: Any) -> Any:
-    """An arm as TRL takes it, with everything that is watched in the log and nothing of it in the sum."""
+    """Return an arm in the form TRL needs; the watched rewards are logged but do not count."""
     if isinstance(arm, rk.Reward):
         for _, one in watched(task):
             arm = arm + rk.monitor(one)
@@ -101,7 +101,7 @@ def reward_functions(task: Task, arm: Any) -> Any:
 
 
 def train_one(name: str, arm_name: str, seed: int, steps: int, out: Path) -> dict[str, Any]:
-    """The record of one training."""
+    """Run one training and return its record."""
     experiment = EXPERIMENTS[name]
     task = experiment.task
     started = time.perf_counter()

@@ -1,7 +1,7 @@
-"""Where could stages that follow performance, or gates that move, win? The settings that were tried beside the report.
+"""Is there a case where adaptive stages or moving gates win? Settings that were tried in addition to the report.
 
-Tuned on seeds from 100 on, apart from those of the report. ``python benchmarks/learning.py --tasks adaptive-orders
---seeds 100 101 --out runs/learning-search`` runs one of them.
+They were tuned on seeds from 100 up, separate from the seeds of the report. ``python benchmarks/learning.py --tasks
+adaptive-orders --seeds 100 101 --out runs/learning-search`` runs one of them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import rewardkit as rk
 from rewardkit.schedules import linear, track, when_reached
 
 HARSHER = replace(
-    HOPELESS_ORDERS, key="harsher", title="orders, habits still worse", demonstrations=partial(hopeless, worse=0.95)
+    HOPELESS_ORDERS, key="harsher", title="orders, worse habits", demonstrations=partial(hopeless, worse=0.95)
 )
 HARD_NUMBERS = range(2, 100)
 HARD_MOST = replace(
@@ -35,7 +35,7 @@ HARD_MOST = replace(
 
 @rk.reward
 def fields_in_any_quotes(completion: str, order: dict[str, Any]) -> float:
-    """`fields_found` with a rung missing: a quantity in quotes counts, so only the whole order asks for a number."""
+    """`fields_found` with a missing step: a quantity in quotes counts, so only the exact order needs a number."""
     found = (
         re.search(rf"""['"]{field}['"]:['"]?{re.escape(str(value))}(?![A-Za-z0-9])""", completion)
         for field, value in order.items()
@@ -48,7 +48,7 @@ def chosen(arms: Mapping[str, Any], *names: str) -> dict[str, Any]:
 
 
 def adaptive_arms() -> dict[str, rk.Reward]:
-    """Other stages and gates that follow the form, on the orders that are never shown right."""
+    """Return more stages and gates that adapt to the form, for the orders that are never shown right."""
     content = 0.3 * fields_found + 0.4 * exact_order
     graded = 0.3 * bare_json + content
     mastered = track(bare_json, 0.4, 0.95)
@@ -67,7 +67,7 @@ def adaptive_arms() -> dict[str, rk.Reward]:
 
 
 def bare_gate_arms() -> dict[str, rk.Reward]:
-    """Gates whose condition earns nothing anywhere, which rewardkit warns of."""
+    """Return gates whose condition earns nothing anywhere; rewardkit warns about these."""
     content = 0.5 * fields_found + 0.5 * exact_order
     return {
         "bare gate": rk.gate(bare_json, content),

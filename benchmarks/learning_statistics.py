@@ -1,4 +1,4 @@
-"""Numbers of several seeds: means with confidence intervals, and how fast a curve rises."""
+"""Statistics over seeds: means with confidence intervals, and how fast a curve rises."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ WINDOW = 5
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean over seeds, and the half width of its 95 % interval were the seeds' values normal."""
+    """A mean over seeds, and the half width of its 95 % interval, assuming normally distributed values."""
 
     mean: float
     margin: float
@@ -26,7 +26,7 @@ class Estimate:
 
 
 def estimate(values: Sequence[float]) -> Estimate:
-    """The mean of one value per seed with its 95 % interval, from Student's t."""
+    """Return the mean of one value per seed with its 95 % interval from Student's t."""
     count = len(values)
     if count < 2:
         return Estimate(statistics.fmean(values), math.inf, count)
@@ -35,18 +35,18 @@ def estimate(values: Sequence[float]) -> Estimate:
 
 
 def difference(by_seed: Mapping[int, float], reference: Mapping[int, float]) -> Estimate | None:
-    """How much more than `reference`, seed by seed: both start from the same warm model. None without two seeds."""
+    """Return the mean difference to `reference`, seed by seed (same warm model); None for fewer than two seeds."""
     common = sorted(by_seed.keys() & reference.keys())
     return estimate([by_seed[seed] - reference[seed] for seed in common]) if len(common) > 1 else None
 
 
 def area(curve: Sequence[float | None]) -> float:
-    """The mean over all training steps: 1 for what is right from the first step on."""
+    """Return the mean over all training steps: 1.0 if every step was right."""
     return statistics.fmean(value or 0.0 for value in curve)
 
 
 def steps_to(curve: Sequence[float | None], level: float = LEVEL) -> int | None:
-    """The first step at which the mean over the last few reaches `level`."""
+    """Return the first step at which the mean over the last WINDOW steps reaches `level`."""
     values = [value or 0.0 for value in curve]
     for step in range(WINDOW, len(values) + 1):
         if statistics.fmean(values[step - WINDOW : step]) >= level:

@@ -1,4 +1,4 @@
-"""What a task is: demonstrations to warm up on, prompts to train on, and what is watched however the reward is made."""
+"""Task: demonstrations for the warm-up, prompts to train on, and the rewards that are always recorded."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ class Task:
     """One task on the tiny model.
 
     Args:
-        key: of its warm starts on disk; tasks with the same demonstrations share them.
-        title: for tables and the figure.
-        demonstrations: ``(count, seed)`` -> pairs of a prompt and what the warm start imitates.
-        columns: ``(count, seed, split)`` -> the dataset: prompts, and the gold in columns of its own.
+        key: the name of its warm starts on disk; tasks with the same demonstrations share them.
+        title: the title in tables and in the figure.
+        demonstrations: ``(count, seed)`` -> pairs of a prompt and the completion that the warm start imitates.
+        columns: ``(count, seed, split)`` -> the dataset: prompts and gold columns.
         exact: the honest score: 1 for the right answer and nothing else.
-        watched: further rewards that are recorded under every arm without counting, by name.
+        watched: name -> a reward that is recorded with every arm but does not count.
     """
 
     key: str

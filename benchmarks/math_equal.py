@@ -1,12 +1,12 @@
-r"""``rk.math_equal`` beside TRL's ``accuracy_reward``: agreement with labels, and CPU time.
+r"""Compare ``rk.math_equal`` with TRL's ``accuracy_reward``: agreement with labels, and CPU time.
 
-Two sets of pairs: real answers to GSM8K questions with published labels (REWARDKIT_DATA names the folder that holds
-``gsm8k/``), and `math_equal_pairs`, labeled by hand. Every completion is ``The answer is \boxed{...}.``, which suits
-TRL best; its gold answers stand in ``$...$``, without which it reads ``2\sqrt{3}`` as 2.
+There are two sets of pairs: real answers to GSM8K questions with published labels (REWARDKIT_DATA names the folder that
+holds ``gsm8k/``), and `math_equal_pairs`, labeled by hand. Every completion is ``The answer is \boxed{...}.``, the form
+that works best for TRL. TRL's gold answers are written in ``$...$``, because it reads ``2\sqrt{3}`` as 2 otherwise.
 
-CPU time is that of this process and its workers (Linux only), in turns, after a first round that is not timed: so
-libraries are loaded, and the gold answers have been seen before, as in training. Equal pairs of answer and gold answer
-in one batch are scored once by rewardkit: a third of those of GSM8K, none of those labeled by hand.
+CPU time is that of this process and its workers (Linux only). The two take turns. The first round is not timed, so the
+libraries are loaded and the gold answers have been seen before, as in training. If a pair of answer and gold answer
+occurs twice in a batch, rewardkit scores it once: this affects a third of the GSM8K pairs and none of the others.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def trls(pairs: list[Pair]) -> list[Any]:
 
 
 def cpu_seconds() -> float:
-    """Of this process and, from the kernel's finer count, of its workers."""
+    """Return the CPU seconds of this process and its workers (the workers' from the kernel's finer count)."""
     workers = [
         worker for task in Path("/proc/self/task").iterdir() for worker in (task / "children").read_text().split()
     ]
@@ -84,9 +84,9 @@ def timed(score: Any, pairs: list[Pair]) -> float:
 
 def show(name: str, pairs: list[Pair], rounds: int, *, disagreements: bool) -> None:
     scores, trl_scores = ours(pairs), trls(pairs)
-    ours(pairs)  # each of the workers has seen the golds by now
+    ours(pairs)  # by now, each of the workers has seen the gold answers
     labels = [float(pair.right) for pair in pairs]
-    # In turns, so that what else the machine does hits both.
+    # They take turns, so that other load on the machine affects both.
     seconds = [(timed(ours, pairs), timed(trls, pairs)) for _ in range(rounds)]
     our_seconds, trl_seconds = (statistics.median(column) for column in zip(*seconds, strict=True))
     ratio = statistics.median(theirs / mine for mine, theirs in seconds)
@@ -106,7 +106,7 @@ def show(name: str, pairs: list[Pair], rounds: int, *, disagreements: bool) -> N
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()
     started = time.perf_counter()

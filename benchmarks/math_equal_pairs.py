@@ -1,7 +1,7 @@
 r"""Pairs of a gold answer and a boxed answer as in MATH, labeled by hand: (gold, answer, is it right?).
 
-A pair is right where a teacher who knows the question only by its gold answer would accept the answer as a final one:
-the same value, worked out, in any notation; a unit may be left out but not be another one. Near misses are wrong.
+A pair is right if a teacher who sees only the gold answer, not the question, would accept the answer as final: it is
+the same value, fully evaluated, in any notation. A unit may be missing, but not different. Near misses are wrong.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The primitives one by one, beside code written by hand and what people use today; and on their worst inputs.
+"""Compare single primitives with hand-written code and with what people use today, and run them on their worst inputs.
 
-``python benchmarks/primitives.py [--quick]``. CPU time, contestants in turns on new strings, median over the rounds of
-the ratios of each round. "alone" calls the primitive's function on each completion; "in TRL" is all of it as a trainer
-calls it: binding, telling duplicates apart, checking, sharing, logging.
+``python benchmarks/primitives.py [--quick]`` measures CPU time. Contestants take turns on new strings; ratios are taken
+round by round, and the median is reported. "alone" calls the primitive's function on each completion. "in TRL" is the
+whole reward as a trainer calls it: binding, finding duplicates, checking, sharing, logging.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ GROWTH = 2.3
 
 
 def fifteen_properties() -> dict[str, Any]:
-    """The invoice of the rubric with more fields: 15 required properties, a nested array, an enum, a pattern."""
+    """Return the rubric's invoice schema with more fields: 15 required properties, an array, an enum, a pattern."""
     properties = dict(SCHEMA["properties"])
     for number in range(15 - len(properties)):
         properties[f"note_{number}"] = {"type": "string", "maxLength": 80}
@@ -48,14 +48,14 @@ def fifteen_properties() -> dict[str, Any]:
 
 
 def with_notes(completion: str) -> str:
-    """A completion of the rubric with the further fields at the end of its JSON."""
+    """Add the extra fields at the end of the JSON in one of the rubric's completions."""
     notes = ", ".join(f'"note_{number}": "as agreed"' for number in range(15 - len(SCHEMA["properties"])))
     head, brace, tail = completion.rpartition("}")
     return f"{head}, {notes}{brace}{tail}" if brace else completion
 
 
 def find_tags(completions: Sequence[str]) -> list[float]:
-    """One scan by hand: each tag once, in order, something in it, nothing outside."""
+    """Score tags by hand in one scan: each tag once, in order, with text inside and nothing outside."""
     return [find_tags_in(completion) for completion in completions]
 
 
@@ -88,8 +88,8 @@ def in_trl(reward: rk.Reward, source: str = "completions") -> Score:
 
 
 def alone(reward: Any) -> Score:
-    """The primitive's own function, after the view that it asks for."""
-    view, function = reward.parameters[0].view, reward.function
+    """Call the primitive's own function on each completion, including the view that it asks for."""
+    view, function = reward.binding.parameters[0].view, reward.binding.function
 
     def score(values: Sequence[Any]) -> list[float]:
         results = [function(value if view is None else view(value)) for value in values]
@@ -110,7 +110,7 @@ def checked(completion: str, validator: Any) -> bool:
 
 
 def all_errors(completion: str, validator: Any) -> float:
-    """Partial credit as it is usually written: the share of required properties without an error."""
+    """Return partial credit as it is usually written: the share of required properties without an error."""
     start, end = completion.find("<answer>"), completion.rfind("</answer>")
     if start < 0 or end < start:
         return 0.0
@@ -125,9 +125,9 @@ def all_errors(completion: str, validator: Any) -> float:
 def compare(
     contestants: dict[str, Score], fresh: Callable[[], Sequence[Any]], rounds: int, shaped: Shapes | None = None
 ) -> dict[str, list[float]]:
-    """Name -> CPU microseconds per completion in each round, after one that does not count.
+    """Return name -> CPU microseconds per completion in each round; a first round does not count.
 
-    `shaped` brings the values into the shape that a contestant takes, off the clock.
+    `shaped` converts the values to the form a contestant takes; this is not timed.
     """
     times: dict[str, list[float]] = {name: [] for name in contestants}
     for number in range(rounds + 1):
@@ -143,7 +143,7 @@ def compare(
 
 
 def report(title: str, times: dict[str, list[float]], targets: dict[str, tuple[float, bool]]) -> None:
-    """The medians, and how many times each contestant takes what rewardkit takes, alone and in TRL."""
+    """Print the medians, and the ratio of each contestant's time to rewardkit's, alone and in TRL."""
     print(f"\n{title}")
     for name, run in times.items():
         ratios = {
@@ -154,8 +154,8 @@ def report(title: str, times: dict[str, list[float]], targets: dict[str, tuple[f
         line += "".join(f"   x {mine} {ratio:7.2f}" for mine, ratio in ratios.items())
         if name in targets:
             limit, at_least = targets[name]
-            wanted = f"{'at least' if at_least else 'at most'} {limit:g} times {'faster' if at_least else 'slower'}"
-            line += f"   wanted: {wanted}"
+            target = f"{'at least' if at_least else 'at most'} {limit:g} times {'faster' if at_least else 'slower'}"
+            line += f"   target: {target}"
             for mine, ratio in ratios.items():
                 reached = ratio >= limit if at_least else 1.0 / ratio <= limit
                 line += f", {mine} {'PASS' if reached else 'MISS'}"
@@ -164,22 +164,30 @@ def report(title: str, times: dict[str, list[float]], targets: dict[str, tuple[f
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="3 rounds instead of 15: a glance, not a result")
+    parser.add_argument("--quick", action="store_true", help="3 rounds instead of 15, for a quick look")
     rounds = 3 if parser.parse_args().quick else 15
+    measure_tags(rounds)
+    measure_json_schema(rounds)
+    measure_repetition(rounds)
+    measure_worst(max(3, rounds // 3))
 
+
+def measure_tags(rounds: int) -> None:
+    contestants = {
+        "alone": alone(rk.tags("think", "answer")),
+        "in TRL": in_trl(rk.tags("think", "answer")),
+        "by hand (str.find)": find_tags,
+        "TRL think_format_reward": think_format_reward,
+    }
+    shaped: Shapes = {"TRL think_format_reward": as_messages}
+    targets = {"by hand (str.find)": (2.0, False), "TRL think_format_reward": (4.0, True)}
     for size, characters in SIZES.items():
         workload = make_workload(characters)
-        contestants = {
-            "alone": alone(rk.tags("think", "answer")),
-            "in TRL": in_trl(rk.tags("think", "answer")),
-            "by hand (str.find)": find_tags,
-            "TRL think_format_reward": think_format_reward,
-        }
-        shaped: Shapes = {"TRL think_format_reward": as_messages}
-        targets = {"by hand (str.find)": (2.0, False), "TRL think_format_reward": (4.0, True)}
         times = compare(contestants, lambda workload=workload: workload.fresh().completions, rounds, shaped)  # type: ignore[misc]
         report(f"tags, {size}", times, targets)
 
+
+def measure_json_schema(rounds: int) -> None:
     schema = fifteen_properties()
     texts = [with_notes(completion) for completion in make_workload(SIZES["1.2k"]).completions]
     fast, thorough = jsonschema_rs.validator_for(schema), jsonschema.Draft202012Validator(schema)
@@ -191,35 +199,40 @@ def main() -> None:
         "jsonschema, all errors": lambda values: [all_errors(value, thorough) for value in values],
     }
     targets = {"extraction and is_valid": (2.0, False), "jsonschema, all errors": (10.0, True)}
-    fresh_texts = lambda: [text.encode().decode() for text in texts]  # noqa: E731
-    report("JSON schema of 15 properties", compare(contestants, fresh_texts, rounds), targets)
+    times = compare(contestants, lambda: [text.encode().decode() for text in texts], rounds)
+    report("JSON schema of 15 properties", times, targets)
 
+
+def measure_repetition(rounds: int) -> None:
+    contestants: dict[str, Score] = {
+        "alone": alone(rk.repetition_penalty()),
+        "in TRL": in_trl(rk.repetition_penalty(), "completion_ids"),
+        "TRL repetition penalty": lambda values: get_repetition_penalty_reward()(values),
+    }
     generator = random.Random(0)
     for length in LENGTHS:
         ids = [[int(generator.paretovariate(0.5)) % DISTINCT_TOKENS for _ in range(length)] for _ in range(256)]
-        contestants = {
-            "alone": alone(rk.repetition_penalty()),
-            "in TRL": in_trl(rk.repetition_penalty(), "completion_ids"),
-            "TRL repetition penalty": lambda values: get_repetition_penalty_reward()(values),
-        }
         times = compare(contestants, lambda ids=ids: [list(row) for row in ids], rounds)  # type: ignore[misc]
         report(f"repetition, {length} tokens", times, {"TRL repetition penalty": (1.5, True)})
 
-    print("\nWorst inputs: CPU time of 200,000 characters over that of 100,000")
+
+def measure_worst(rounds: int) -> None:
+    print("\nWorst inputs: CPU time for 200,000 characters divided by that for 100,000")
     for name, (make_reward, text, columns) in WORST.items():
         reward = make_reward()
         growth = []
-        for _ in range(max(3, rounds // 3)):
-            seconds = []
-            for characters in (100_000, 200_000):
-                completion = text(characters)
-                gc.collect()
-                start = time.process_time()
-                rk.Scorer(reward).score(rk.Batch([completion], columns=columns))
-                seconds.append(time.process_time() - start)
-            growth.append(seconds[1] / seconds[0])
+        for _ in range(rounds):
+            half, whole = (seconds_for(reward, text(characters), columns) for characters in (100_000, 200_000))
+            growth.append(whole / half)
         best = min(growth)
-        print(f"  {'PASS' if best <= GROWTH else 'MISS'}  {best:5.2f}  {seconds[1] * 1e3:9.1f} ms  {name}")
+        print(f"  {'PASS' if best <= GROWTH else 'MISS'}  {best:5.2f}  {whole * 1e3:9.1f} ms  {name}")
+
+
+def seconds_for(reward: rk.Reward, completion: str, columns: dict[str, list[Any]]) -> float:
+    gc.collect()
+    start = time.process_time()
+    rk.Scorer(reward).score(rk.Batch([completion], columns=columns))
+    return time.process_time() - start
 
 
 if __name__ == "__main__":

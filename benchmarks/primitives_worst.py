@@ -1,4 +1,4 @@
-"""The worst inputs that we know for each primitive: name -> (reward, text of so many characters, columns)."""
+"""The worst known inputs for each primitive: name -> (reward, function from a length to a text, columns)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Worst = tuple[Callable[[], rk.Reward], Callable[[int], str], dict[str, list[Any]
 
 
 def repeated(piece: str, head: str = "", tail: str = "") -> Callable[[int], str]:
-    """`piece` over and over, up to a number of characters."""
+    """Return a function that repeats `piece` up to a number of characters."""
     return lambda characters: head + piece * ((characters - len(head) - len(tail)) // len(piece)) + tail
 
 

@@ -1,7 +1,7 @@
-"""What recording a run costs and what reading it takes, beside JSON lines and SQLite with the same content.
+"""Measure what it costs to record a run and to read it, compared with JSON lines and SQLite with the same content.
 
-``python benchmarks/recording.py`` prints three tables: the share of a training step that recording takes, the bytes and
-seconds per completion of each format, and the time of three queries (a curve, one prompt, the best completions).
+``python benchmarks/recording.py`` prints three tables: the share of a training step that recording takes; the CPU time
+and bytes per completion of each format; and the time of three queries (a curve, one prompt, the best completions).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--steps", type=int, default=1000)
     parser.add_argument("--completions", type=int, default=512)
-    parser.add_argument("--step-seconds", type=float, default=1.0, help="of the simulated training step")
+    parser.add_argument("--step-seconds", type=float, default=1.0, help="length of the simulated training step")
     options = parser.parse_args()
     plan = Plan(options.steps, options.completions)
     print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}; Python {platform.python_version()}")
@@ -46,7 +46,7 @@ def main() -> None:
 
 
 def training(folder: Path, plan: Plan, seconds: float) -> None:
-    """A training loop that waits for its device most of the time, as trainings do."""
+    """Record during a training loop that mostly waits for its device, as real trainings do."""
     batches = list(records(Plan(40, plan.completions)))
     bare = [_step(seconds) for _ in batches]
     calls, steps = [], []
@@ -58,7 +58,7 @@ def training(folder: Path, plan: Plan, seconds: float) -> None:
             steps.append(calls[-1] + _step(seconds))
         recorder.flush()
         dropped = recorder.dropped
-    print(f"\n{plan.completions} completions a step, {statistics.median(bare):.2f} s a step\n")
+    print(f"\n{plan.completions} completions per step, {statistics.median(bare):.2f} s per step\n")
     print("| | median | worst |\n|---|---|---|")
     print(f"| `Recorder.record`, ms | {1e3 * statistics.median(calls):.2f} | {1e3 * max(calls):.2f} |")
     share = [100 * call / step for call, step in zip(calls, steps, strict=True)]
@@ -68,20 +68,20 @@ def training(folder: Path, plan: Plan, seconds: float) -> None:
 
 
 def _step(seconds: float) -> float:
-    """Waits as a trainer waits for its device; the host is free meanwhile."""
+    """Wait as a trainer waits for its device; the CPU is free in the meantime."""
     began = time.perf_counter()
     time.sleep(seconds)
     return time.perf_counter() - began
 
 
 def formats(folder: Path, plan: Plan) -> None:
-    """Writes the same run three times."""
+    """Write the same run in each format."""
     batches = plan.steps * plan.completions
-    print("\n| | CPU seconds | completions a second | bytes a completion |\n|---|---|---|---|")
+    print("\n| | CPU seconds | completions per second | bytes per completion |\n|---|---|---|---|")
     writers: dict[str, Callable[[Path], None]] = {
-        "generating alone": lambda path: _exhaust(records(plan)),
+        "generating only": lambda path: _exhaust(records(plan)),
         "rewardkit": lambda path: write(str(path), plan),
-        "rewardkit, parts alone": lambda path: write(str(path), plan, compact_every=0),
+        "rewardkit, parts only": lambda path: write(str(path), plan, compact_every=0),
         "JSON lines": lambda path: _json_lines(path, records(plan)),
         "SQLite, indexed": lambda path: _sqlite(path, records(plan)),
     }
@@ -99,9 +99,9 @@ def formats(folder: Path, plan: Plan) -> None:
 
 
 def queries(folder: Path, plan: Plan) -> None:
-    """The same three questions to each; medians of warm calls."""
+    """Run the same three queries on each format and print medians of warm calls."""
     print("\n| ms | open | curve | one prompt | best 20 |\n|---|---|---|---|---|")
-    for name in ("rewardkit", "rewardkit, parts alone"):
+    for name in ("rewardkit", "rewardkit, parts only"):
         began = time.perf_counter()
         run = open_run(folder / name)
         opened = time.perf_counter() - began

@@ -1,7 +1,7 @@
-"""Five reward components on 512 completions: rewardkit beside plain code, TRL, verifiers, eval-protocol.
+"""Compare rewardkit with plain code, TRL, verifiers and eval-protocol: five reward components on 512 completions.
 
-``python benchmarks/rubric.py [--quick] [--peers] [--out FILE]``; what it measures and how to read it:
-``benchmarks/README.md``.
+``python benchmarks/rubric.py [--quick] [--peers] [--out FILE]``. ``benchmarks/README.md`` explains what it measures and
+how to read the results.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ DISTRIBUTIONS = ("rewardkit-sdk", "trl", "torch", "numpy", "pydantic", "jiter", 
 
 @dataclass(frozen=True)
 class Row:
-    """One contestant: microseconds per completion, and how many times the floor and rewardkit that is."""
+    """One contestant: microseconds per completion, and the ratios to the floor and to rewardkit."""
 
     name: str
     microseconds: dict[str, float]
@@ -46,7 +46,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Target:
-    """A figure that rewardkit should reach, and what was measured (the worse of the sizes)."""
+    """A figure that rewardkit should reach, and the measured one (the worse of the sizes)."""
 
     what: str
     limit: float
@@ -59,7 +59,7 @@ class Target:
 
 
 def rows_of(times: dict[str, dict[str, Times]], over_floor: dict[str, float] | None = None) -> list[Row]:
-    """The rows of one process; `over_floor` is rewardkit's, for a process in which it did not run."""
+    """Return the rows of one process. `over_floor` has rewardkit's ratios if it did not run in that process."""
     rows = []
     for name in next(iter(times.values())):
         runs = {size: run for size, run in times.items() if name in run}
@@ -74,7 +74,7 @@ def rows_of(times: dict[str, dict[str, Times]], over_floor: dict[str, float] | N
 
 
 def with_peers(rows: list[Row], rounds: int, empty_rounds: int) -> tuple[list[Row], list[str]]:
-    """`rows` with those of the peers, and the versions that ran."""
+    """Run the peers; return `rows` with theirs added, and their versions."""
     over_floor = next(row.over_floor for row in rows if row.name == CALLED)
     rows, versions = list(rows), []
     for peer in environments.PEERS:
@@ -87,7 +87,7 @@ def with_peers(rows: list[Row], rounds: int, empty_rounds: int) -> tuple[list[Ro
 
 
 def targets_of(times: dict[str, dict[str, Times]], imports: dict[str, list[float]]) -> list[Target]:
-    """What the design promises."""
+    """Return the design's targets with the measured figures."""
 
     def faster(than: str) -> float:
         return min(ratio(times[size][than], times[size][IN_LOOP]) for size in SIZES)
@@ -106,7 +106,6 @@ def targets_of(times: dict[str, dict[str, Times]], imports: dict[str, list[float
 
 
 def print_tables(rows: list[Row], imports: dict[str, list[float]], targets: list[Target]) -> None:
-    """The measurements for people."""
     columns = [*SIZES, "empty"]
     print(f"\n{'':<30}{'us per completion':^27}{'times the floor':^27}{'times rewardkit':^27}")
     print(f"{'contestant':<30}" + "".join(f"{column:>9}" for column in columns * 3))
@@ -139,12 +138,10 @@ def _version(distribution: str) -> str:
 
 
 def main() -> None:
-    """Measures, prints, and writes the figures where `--out` says."""
+    """Measure, print the tables, and write the figures to the file given by `--out`."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="3 rounds instead of 9: a glance, not a result")
-    parser.add_argument(
-        "--peers", action="store_true", help="also verifiers and eval-protocol, in environments it makes"
-    )
+    parser.add_argument("--quick", action="store_true", help="3 rounds instead of 9, for a quick look")
+    parser.add_argument("--peers", action="store_true", help="also verifiers and eval-protocol, each in its own venv")
     parser.add_argument("--out", type=Path, metavar="FILE", help="write the figures as JSON")
     arguments = parser.parse_args()
     rounds, empty_rounds, import_rounds = (3, 9, 5) if arguments.quick else (9, 31, 21)

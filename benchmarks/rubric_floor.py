@@ -1,7 +1,7 @@
-"""The floor: what the five components cost when somebody writes them by hand as one function.
+"""The floor: what the five components cost if you write them by hand as one function.
 
-Each completion is scanned once for tags, the answer is found once and parsed once. There is no cache for
-duplicates, no bounds check, no note, no name, no log: what a framework adds is what stands above this.
+Each completion is scanned once for tags; the answer is found once and parsed once. There is no cache for duplicates, no
+bounds check, no notes, names or logs. Everything above this cost is what a framework adds.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from rubric_workload import Workload
 
 
 def score_all(completions: Sequence[str], totals: Sequence[str], low: int, high: int) -> Columns:
-    """All five components of all completions."""
+    """Return all five components of all completions."""
     from_json, is_valid = jiter.from_json, WHOLE.is_valid
     tags, json_valid, schema, closeness, length = [], [], [], [], []
     for completion, total in zip(completions, totals, strict=True):

@@ -1,8 +1,8 @@
-"""Measures contestants against each other: CPU time, in turns, on fresh objects.
+"""Compare contestants: CPU time, in turns, on fresh objects.
 
-A round runs every contestant once, each on the workload rebuilt from new strings and lists, after a full
-garbage collection. The collector stays on while the clock runs, as it does in training. ``ratio`` compares
-round by round, so that a machine that gets slower for a while slows both sides of it.
+A round runs every contestant once, each on the workload rebuilt from new strings and lists, after a full garbage
+collection. The collector stays on while the clock runs, as it does in training. ``ratio`` compares round by round, so a
+machine that is slower for a while affects both sides.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Times = list[float]
 """CPU microseconds per completion, one per round."""
 
 Columns = Mapping[str, Sequence[float]]
-"""Component -> its raw score for every completion."""
+"""Component -> raw score of each completion."""
 
 
 @dataclass(frozen=True)
@@ -29,11 +29,11 @@ class Contestant:
     """One way to score a workload.
 
     Args:
-        name: as it stands in the table.
-        prepare: turns a fresh workload into what `score` takes; off the clock.
-        score: does the work; on the clock.
-        columns: what `score` returned, as raw components; None where it cannot say them.
-        totals: what `score` returned, as weighted sums, where it adds them up itself.
+        name: the name in the table.
+        prepare: converts a fresh workload to the argument of `score`; not timed.
+        score: does the work; timed.
+        columns: converts the result of `score` to raw components; None if that is not possible.
+        totals: converts the result of `score` to weighted sums, if the contestant adds them up itself.
     """
 
     name: str
@@ -44,7 +44,7 @@ class Contestant:
 
 
 def measure(contestants: Sequence[Contestant], workload: Workload, rounds: int) -> dict[str, Times]:
-    """Name -> microseconds per completion in each of `rounds` rounds, after one that is not counted."""
+    """Return name -> microseconds per completion in each of `rounds` rounds, after a warm-up round."""
     times: dict[str, Times] = {contestant.name: [] for contestant in contestants}
     for number in range(rounds + 1):
         first = number % len(contestants)
@@ -63,7 +63,7 @@ def measure(contestants: Sequence[Contestant], workload: Workload, rounds: int) 
 def measure_all(
     contestants: Sequence[Contestant], empty: Sequence[Contestant], rounds: int, empty_rounds: int
 ) -> dict[str, dict[str, Times]]:
-    """Size -> contestant -> times, and under ``empty`` those of the five rewards that do nothing."""
+    """Return size -> contestant -> times; ``empty`` has the times of five rewards that do nothing."""
     times = {}
     for size, characters in SIZES.items():
         workload = make_workload(characters)
@@ -74,7 +74,7 @@ def measure_all(
 
 
 def check_agreement(contestants: Sequence[Contestant], workload: Workload) -> None:
-    """AssertionError unless every contestant gives every completion the scores of the plain components."""
+    """Assert that every contestant gives every completion the scores of the plain components."""
     rows = zip(workload.completions, workload.totals, strict=True)
     expected = [components_of(completion, total, workload.lengths) for completion, total in rows]
     for contestant in contestants:
@@ -93,17 +93,17 @@ def check_agreement(contestants: Sequence[Contestant], workload: Workload) -> No
 
 
 def weighted(scores: Mapping[str, float]) -> float:
-    """The weighted sum of one completion's components."""
+    """Return the weighted sum of one completion's components."""
     return sum(WEIGHTS[name] * score for name, score in scores.items())
 
 
 def _assert_equal(who: str, what: str, row: int, score: float, expected: float, workload: Workload) -> None:
-    # TRL keeps rewards as float32.
+    # TRL stores rewards as float32.
     assert abs(score - expected) < 1e-6, (
-        f"{who} scores {what} of row {row} {score}, not {expected}: {workload.completions[row]!r}"
+        f"{who}, {what}, row {row}: scored {score}, expected {expected}: {workload.completions[row]!r}"
     )
 
 
 def ratio(times: Times, base: Times) -> float:
-    """The median over the rounds of `times` divided by `base`."""
+    """Return the median over the rounds of `times` divided by `base`."""
     return statistics.median(time / other for time, other in zip(times, base, strict=True))

@@ -1,7 +1,7 @@
-"""rewardkit: the five components as one weighted sum through ``rk.to_trl``, called the way TRL calls them.
+"""rewardkit: the five components as one weighted sum through ``rk.to_trl``, called as TRL calls them.
 
-Twice: every callable called in turn, as beside the floor, and the same callables in TRL's own loop, as beside
-TRL's functions.
+There are two contestants: each callable called in turn, to compare with the floor; and the same callables in TRL's own
+loop, to compare with TRL's functions.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Prepared = tuple[Sequence[Callable[..., Any]], dict[str, Any]]
 
 
 def make_reward(lengths: tuple[int, int]) -> rk.Reward:
-    """The weighted sum of the five."""
+    """Return the weighted sum of the five components."""
     low, high = lengths
 
     @rk.reward
@@ -42,7 +42,7 @@ def make_reward(lengths: tuple[int, int]) -> rk.Reward:
 
 
 def make_empty_reward(lengths: tuple[int, int]) -> rk.Reward:
-    """Five rewards that do nothing."""
+    """Return the weighted sum of five rewards that do nothing."""
 
     @rk.reward
     def first(completion: str) -> float:
@@ -68,7 +68,7 @@ def make_empty_reward(lengths: tuple[int, int]) -> rk.Reward:
 
 
 def contestants() -> list[Contestant]:
-    """The five components, called and in TRL's loop."""
+    """Return the five components, called directly and in TRL's loop."""
     return [
         _called(make_reward, _columns),
         _in_loop(make_reward, lambda rewards: _columns(rewards.T.tolist())),
@@ -76,12 +76,12 @@ def contestants() -> list[Contestant]:
 
 
 def empty_contestants() -> list[Contestant]:
-    """Five rewards that do nothing, called and in TRL's loop."""
+    """Return five rewards that do nothing, called directly and in TRL's loop."""
     return [_called(make_empty_reward, None), _in_loop(make_empty_reward, None)]
 
 
 class _Trainers:
-    """A trainer with the callables of a reward, made once per range of lengths, as a training script makes it once."""
+    """Makes one trainer per length range, because a training script creates its trainer only once."""
 
     def __init__(self, make: Callable[[tuple[int, int]], rk.Reward]) -> None:
         self._make = make
@@ -131,7 +131,7 @@ def _in_loop(
 
 
 def _columns(terms: Columned) -> Columns:
-    """The raw components: the terms that TRL adds up, divided by their weights."""
+    """Return the raw components: the terms that TRL adds up, divided by their weights."""
     return {
         name: [float("nan") if value is None else value / WEIGHTS[name] for value in values]
         for name, values in zip(COMPONENTS, terms, strict=True)

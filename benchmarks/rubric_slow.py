@@ -1,6 +1,6 @@
-"""Five plain reward functions on ``json`` and ``jsonschema``, as most scripts have them.
+"""Five plain reward functions on ``json`` and ``jsonschema``, as most scripts write them.
 
-Either the way the library is mostly used (``jsonschema.validate``), or with validators built once.
+They use either ``jsonschema.validate``, the most common way, or validators that are built once.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _PREPARED_BY_PROPERTY = {name: jsonschema.Draft202012Validator(SCHEMA["propertie
 
 
 def slow_functions(lengths: tuple[int, int], *, prepared: bool) -> list[RewardFunction]:
-    """On json and jsonschema: ``jsonschema.validate`` as most scripts have it, or `prepared` validators."""
+    """Return the functions with ``jsonschema.validate``, or with `prepared` validators."""
 
     def valid(value: Any, name: str | None) -> bool:
         if prepared:

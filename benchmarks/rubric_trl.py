@@ -1,7 +1,7 @@
-"""TRL with five plain reward functions, driven through the very loop of its trainer.
+"""TRL with five plain reward functions, run in its trainer's own loop.
 
-``GRPOTrainer._calculate_rewards`` is TRL's own; the trainer around it is one that was never initialized and
-holds just what that method reads. The functions come in three kinds: on fast libraries, and those of `rubric_slow`.
+``GRPOTrainer._calculate_rewards`` is TRL's own code. The trainer is never initialized and has only the attributes that
+this method reads. There are three versions of the functions: one on fast libraries, and the two of `rubric_slow`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Call = tuple[GRPOTrainer, list[dict[str, Any]], list[str], list[str], list[list[
 
 
 def make_trainer(functions: Sequence[Callable[..., Any]], weights: Sequence[float]) -> GRPOTrainer:
-    """A trainer that can calculate rewards, and nothing else."""
+    """Make a trainer that can only calculate rewards."""
     trainer = object.__new__(GRPOTrainer)
     trainer.accelerator = PartialState(cpu=True)
     trainer.args = SimpleNamespace(report_to=[], num_generations=GENERATIONS)
@@ -47,7 +47,7 @@ def make_trainer(functions: Sequence[Callable[..., Any]], weights: Sequence[floa
 
 
 def prepare_call(trainer: GRPOTrainer, workload: Workload) -> Call:
-    """What the trainer hands to ``_calculate_rewards`` for one generation batch."""
+    """Return the trainer and its arguments to ``_calculate_rewards`` for one generation batch."""
     inputs = [
         {"prompt": prompt, "total": total} for prompt, total in zip(workload.prompts, workload.totals, strict=True)
     ]
@@ -55,7 +55,7 @@ def prepare_call(trainer: GRPOTrainer, workload: Workload) -> Call:
 
 
 def calculate_rewards(call: Call) -> torch.Tensor:
-    """TRL's loop over the reward functions: (n, functions); their logs are dropped, as after each batch."""
+    """Run TRL's loop over the reward functions; return (n, functions). Logs are cleared, as after each batch."""
     trainer, inputs, prompts, completions, completion_ids = call
     rewards: torch.Tensor = trainer._calculate_rewards(inputs, prompts, completions, completion_ids)
     trainer._pending_metrics.clear()
@@ -64,7 +64,7 @@ def calculate_rewards(call: Call) -> torch.Tensor:
 
 
 def trl_contestant(name: str, make_functions: Callable[[tuple[int, int]], list[RewardFunction]]) -> Contestant:
-    """Five functions in COMPONENTS order in TRL's loop."""
+    """Return a contestant that runs five functions, in the order of COMPONENTS, in TRL's loop."""
 
     def prepare(workload: Workload) -> Call:
         trainer = make_trainer(make_functions(workload.lengths), [WEIGHTS[component] for component in COMPONENTS])
@@ -77,7 +77,7 @@ def trl_contestant(name: str, make_functions: Callable[[tuple[int, int]], list[R
 
 
 def fast_functions(lengths: tuple[int, int]) -> list[RewardFunction]:
-    """On re, jiter and jsonschema-rs."""
+    """Return the functions on re, jiter and jsonschema-rs."""
 
     def tags(completions: list[str], **kwargs: Any) -> list[float]:
         return [fast.tags(completion) for completion in completions]
@@ -98,8 +98,8 @@ def fast_functions(lengths: tuple[int, int]) -> list[RewardFunction]:
 
 
 def contestants() -> list[Contestant]:
-    """TRL on fast libraries and twice on jsonschema."""
-    from rubric_slow import slow_functions  # needs jsonschema, which the rest does without
+    """Return TRL on fast libraries, and the two versions on jsonschema."""
+    from rubric_slow import slow_functions  # needs jsonschema; the other contestants do not
 
     return [
         trl_contestant(FAST, fast_functions),
@@ -113,6 +113,6 @@ def _constant(completions: list[str], **kwargs: Any) -> list[float]:
 
 
 def empty_contestants() -> list[Contestant]:
-    """Five rewards that do nothing, in TRL's loop."""
+    """Return five rewards that do nothing, in TRL's loop."""
     trainer = make_trainer([_constant] * 5, [1.0] * 5)
     return [Contestant(FAST, lambda workload: prepare_call(trainer, workload), calculate_rewards)]

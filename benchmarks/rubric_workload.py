@@ -1,9 +1,9 @@
-"""512 completions that a policy might write when it is asked to read an invoice into JSON.
+"""512 completions that a policy might write when it is asked to convert an invoice to JSON.
 
-``<think>...</think><answer>{"invoice_number": "INV-20417", ...}</answer>``, beside the gold total of the
-invoice: 64 prompts with 8 generations each. A good half is right, the rest has the flaws that policies have,
-and 30 % repeat an earlier generation of their own prompt. One seed, one workload, on every machine and in
-every environment.
+A completion is ``<think>...</think><answer>{"invoice_number": "INV-20417", ...}</answer>``, with the invoice's gold
+total as a column. There are 64 prompts with 8 generations each. A little over half of the completions are right; the
+others have typical flaws. 30 % repeat an earlier generation of their own prompt. The seed is fixed, so the workload is
+the same on every machine and in every environment.
 """
 
 from __future__ import annotations
@@ -87,30 +87,30 @@ Invoice = dict[str, Any]
 
 @dataclass(frozen=True)
 class Workload:
-    """What one call of the reward functions gets: n completions, their prompts, the gold totals (strings)."""
+    """The input for one call of the reward functions: n completions, their prompts, the gold totals (strings)."""
 
     completions: list[str]
     prompts: list[str]
     totals: list[str]
     lengths: tuple[int, int]
-    """The range of characters that earns the length component."""
+    """The length range in characters that scores 1.0."""
 
     def fresh(self) -> Workload:
-        """The same in new lists and new strings: no hash is cached and nothing is known by identity."""
-        return Workload(_anew(self.completions), _anew(self.prompts), _anew(self.totals), self.lengths)
+        """Copy it to new lists and new strings: no hash is cached, and nothing is recognized by identity."""
+        return Workload(_copied(self.completions), _copied(self.prompts), _copied(self.totals), self.lengths)
 
     def completion_ids(self) -> list[list[int]]:
-        """Token ids as a trainer would hand them over, about four characters each."""
+        """Return token ids as a trainer would pass them, about four characters per token."""
         return [list(range(len(completion) // 4)) for completion in self.completions]
 
     @property
     def groups(self) -> list[range]:
-        """The rows of each prompt."""
+        """Return the rows of each prompt."""
         return [range(start, start + GENERATIONS) for start in range(0, len(self.completions), GENERATIONS)]
 
 
 def make_workload(size: int, seed: int = 20_240_517) -> Workload:
-    """512 completions of about `size` characters."""
+    """Make 512 completions of about `size` characters."""
     chance = random.Random(seed)
     prompts: list[str] = []
     completions: list[str] = []
@@ -128,7 +128,7 @@ def make_workload(size: int, seed: int = 20_240_517) -> Workload:
 
 
 def make_short_workload() -> Workload:
-    """512 distinct completions of some twenty characters, for rewards that do nothing."""
+    """Make 512 distinct completions of about twenty characters, for rewards that do nothing."""
     rows = range(PROMPTS * GENERATIONS)
     return Workload(
         completions=[f"The answer is {row}." for row in rows],
@@ -138,12 +138,12 @@ def make_short_workload() -> Workload:
     )
 
 
-def _anew(texts: Sequence[str]) -> list[str]:
+def _copied(texts: Sequence[str]) -> list[str]:
     return [text.encode().decode() for text in texts]
 
 
 def _repeated_rows(chance: random.Random) -> list[int]:
-    """The rows that repeat an earlier generation of their prompt; never the first of a group."""
+    """Draw the rows that repeat an earlier generation of their prompt; never the first of a group."""
     eligible = [row for row in range(PROMPTS * GENERATIONS) if row % GENERATIONS]
     return chance.sample(eligible, round(DUPLICATES * PROMPTS * GENERATIONS))
 
@@ -260,4 +260,4 @@ _FLAWS: dict[str, tuple[int, Callable[[random.Random, Invoice, str], str]]] = {
     "two answers": (2, _two_answers),
     "rambling": (2, _rambling),
 }
-"""Flaw -> (how often, in percent; how it is written)."""
+"""Flaw -> (share in percent, function that writes it)."""

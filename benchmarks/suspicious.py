@@ -1,6 +1,6 @@
-"""How often `suspicious` cries wolf on healthy runs, and how often it finds what is planted.
+"""Count how often `suspicious` raises a false alarm on healthy runs, and how often it finds a planted exploit.
 
-``python benchmarks/suspicious.py`` simulates 25 runs of every healthy shape and 12 of every planted exploit of
+``python benchmarks/suspicious.py`` simulates 25 runs of every healthy shape and 12 of every planted exploit in
 tests/analysis/suspicious/runs.py. ``--solutions FILE`` also reads real model solutions (JSON lines with ``prompt``,
 ``completion``, ``is_correct``) as the steps of a run. ``--rows 512000`` times one large run.
 """
@@ -32,12 +32,12 @@ FACTS = ("ceiling", "floor", "dead", "no_variance")
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runs", type=int, default=25, help="of each healthy shape")
+    parser.add_argument("--runs", type=int, default=25, help="runs of each healthy shape")
     parser.add_argument("--planted", type=int, default=12, help="runs of each exploit")
     parser.add_argument("--first-seed", type=int, default=1000)
     parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--rows", type=int, default=0, help="also time a run of about so many completions")
-    parser.add_argument("--solutions", type=Path, help="JSON lines of real solutions")
+    parser.add_argument("--rows", type=int, default=0, help="also time one run with about this many completions")
+    parser.add_argument("--solutions", type=Path, help="also test on real solutions from this file of JSON lines")
     options = parser.parse_args(arguments)
     with ProcessPoolExecutor(options.workers) as pool:
         if options.runs:
@@ -51,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def strongest(name: str, shape: Shape, seed: int) -> dict[str, float]:
-    """The strength of the strongest lead of each kind."""
+    """Return kind -> strength of its strongest lead."""
     found: dict[str, float] = {}
     for lead in suspicious(simulated(seed, varied(name, shape, seed))):
         found[lead.kind] = max(lead.strength, found.get(lead.kind, 0.0))
@@ -61,14 +61,14 @@ def strongest(name: str, shape: Shape, seed: int) -> dict[str, float]:
 def _all(
     pool: ProcessPoolExecutor, shapes: dict[str, Shape], seeds: range
 ) -> Iterator[tuple[str, list[dict[str, float]]]]:
-    """Each shape with its runs, as soon as they are done."""
+    """Yield each shape with its runs as soon as they are done."""
     waiting = {name: [pool.submit(strongest, name, shape, seed) for seed in seeds] for name, shape in shapes.items()}
     for name, runs in waiting.items():
         yield name, [one.result() for one in runs]
 
 
 def _healthy(pool: ProcessPoolExecutor, seeds: range) -> None:
-    print("| healthy | runs | a lead >= 0.8 | >= 0.5, facts left out | of kinds |\n|---|---|---|---|---|", flush=True)
+    print("| healthy | runs | a lead >= 0.8 | >= 0.5, without facts | kinds |\n|---|---|---|---|---|", flush=True)
     every: list[dict[str, float]] = []
     for name, runs in _all(pool, SHAPES, seeds):
         print(_healthy_row(name, runs), flush=True)
@@ -98,10 +98,10 @@ def _planted(pool: ProcessPoolExecutor, seeds: range) -> None:
 
 
 def _real(path: Path) -> None:
-    """Real texts as a run of 60 steps: healthy ones, and the same with an exploit written into them."""
+    """Arrange real texts as a run of 60 steps: once as they are, and once with a planted exploit."""
     with path.open(encoding="utf-8") as lines:
         solutions = [json.loads(line) for line in lines]
-    print("\n| real texts | runs | a lead >= 0.8 | >= 0.5 | strongest of the first |\n|---|---|---|---|---|")
+    print("\n| real texts | runs | a lead >= 0.8 | >= 0.5 | strongest leads of the first run |\n|---|---|---|---|---|")
     for name in ("as they are", "references spread", "phrase planted", "copies planted"):
         runs = [suspicious(_run_of(solutions, name, seed)) for seed in range(20)]
         alarms = sum(any(lead.strength >= ALARM for lead in leads) for leads in runs)
@@ -111,8 +111,10 @@ def _real(path: Path) -> None:
 
 
 def _run_of(solutions: Sequence[dict[str, Any]], name: str, seed: int) -> Evidence:
-    """22 prompts a step and 4 completions each, drawn from the solutions of two models and, where references spread,
-    ever more often from the reference: a policy that improves and changes its style as real texts differ."""
+    """Build a run with 22 prompts per step and 4 completions each, drawn from the solutions of two models.
+
+    With "references spread", more and more completions are the reference: a policy that improves and changes its style.
+    """
     draw = np.random.default_rng(seed)
     asked: dict[str, list[tuple[str, float]]] = {}
     references: dict[str, str] = {}
@@ -160,8 +162,8 @@ def _timed(rows: int) -> None:
     began = time.perf_counter()
     leads = suspicious(evidence)
     print(
-        f"\n{len(evidence.steps)} rows: {time.perf_counter() - began:.2f} s, of which writing the simulated texts is "
-        f"about {writing:.2f} s; {len(leads)} leads"
+        f"\n{len(evidence.steps)} rows: {time.perf_counter() - began:.2f} s, including about {writing:.2f} s to write "
+        f"the simulated texts; {len(leads)} leads"
     )
 
 

@@ -1,7 +1,7 @@
-"""How fast the page of recorded runs is: first paint and every interaction on 512,000 completions.
+"""Measure how fast the web page of recorded runs is: first paint and every interaction on 512,000 completions.
 
-``python benchmarks/viewer.py`` writes the run (unless ``--run FOLDER`` names one), starts ``rewardkit view`` and clicks
-through it with headless Chromium. Times are taken inside the page, from the action until the result has been drawn.
+``python benchmarks/viewer.py`` generates a run (or uses ``--run FOLDER``), starts ``rewardkit view`` and clicks through
+it with headless Chromium. Times are measured inside the page, from the action until the result has been drawn.
 """
 
 from __future__ import annotations
@@ -45,6 +45,11 @@ _SEEN = "[...document.querySelectorAll('.plot')].filter((one) => one.getBounding
 _DRAWN = f"state.was = {_SEEN}.map((one) => one.dataset.drawn);"
 _REDRAWN = f"{_SEEN}.every((one, at) => one.dataset.drawn !== state.was[at])"
 _CHANGED = "document.querySelector(values[1])?.textContent !== state.was && document.querySelector(values[1])"
+_FILTERED = "document.querySelector(values[2]).textContent !== state.was"
+_SMOOTH = (
+    "const slider = document.querySelector('.bar-of-tools input[type=range]'); slider.value = values[0];"
+    "slider.dispatchEvent(new Event('input', { bubbles: true }));"
+)
 _SLID = (
     "state.was = document.querySelector(values[1]).textContent;"
     "const slider = document.querySelector(values[0]); slider.value = values[2];"
@@ -54,7 +59,7 @@ _PANES, _LIST, _ALL = ".panes", ".prompts tbody", ".main .grid tbody"
 
 
 def first_paints(browser: Any, address: str, wanted: str, times: int) -> list[tuple[float, float, float]]:
-    """First paint, first content and the wanted element, in milliseconds, each in a new browser profile."""
+    """Return milliseconds to first paint, first content and the `wanted` element, each in a new browser profile."""
     found = []
     for _ in range(times):
         context = browser.new_context(viewport={"width": 1366, "height": 768})
@@ -68,121 +73,89 @@ def first_paints(browser: Any, address: str, wanted: str, times: int) -> list[tu
     return found
 
 
-def interactions(page: Any, base: str, name: str, times: int) -> list[tuple[str, list[float]]]:
-    """What a person does, each some times."""
-    results: list[tuple[str, list[float]]] = []
+class Stopwatch:
+    """Times actions on a page; `taken` has the milliseconds of each, by name."""
 
-    def timed(said: str, act: str, done: str, *values: object) -> None:
-        taken = page.evaluate(_TIMED, [act, done, *values])
-        if taken is None:
-            raise SystemExit(f"{said}: nothing happened within 20 s")
-        known = dict(results)
-        if said not in known:
-            results.append((said, known.setdefault(said, [])))
-        dict(results)[said].append(taken)
-        page.wait_for_timeout(150)
+    def __init__(self, page: Any) -> None:
+        self.page = page
+        self.taken: dict[str, list[float]] = {}
 
+    def time(self, name: str, act: str, done: str, *values: object) -> None:
+        """Run the script `act` and wait until the expression `done` is true; both may use `state` and `values`."""
+        milliseconds = self.page.evaluate(_TIMED, [act, done, *values])
+        if milliseconds is None:
+            raise SystemExit(f"{name}: the page did not react within 20 s")
+        self.add(name, milliseconds)
+        self.page.wait_for_timeout(150)
+
+    def add(self, name: str, milliseconds: float) -> None:
+        self.taken.setdefault(name, []).append(milliseconds)
+
+
+def interactions(page: Any, base: str, name: str, times: int) -> dict[str, list[float]]:
+    """Time what a user does on the page, each action `times` times."""
+    stopwatch = Stopwatch(page)
     for turn in range(times):
         page.goto(f"{base}/run/{name}/graphs")
         page.wait_for_function(f"{_SEEN}.length > 3 && {_SEEN}.every((one) => one.dataset.drawn)")
         page.wait_for_timeout(300)
-        smooth = (
-            "const slider = document.querySelector('.bar-of-tools input[type=range]'); slider.value = values[0];"
-            "slider.dispatchEvent(new Event('input', { bubbles: true }));"
-        )
-        timed("graphs: smoothing", _DRAWN + smooth, _REDRAWN, 3 + turn % 5)
-        box = page.locator(".plot").first.bounding_box()
-        page.mouse.move(box["x"] + 120, box["y"] + 90)
-        page.mouse.down()
-        page.mouse.move(box["x"] + 250, box["y"] + 90, steps=4)
-        page.evaluate(
-            f"window.state = {{}}; {_DRAWN.replace('state.', 'window.state.')} window.began = performance.now()"
-        )
-        page.mouse.up()
-        page.wait_for_function(_REDRAWN.replace("state.", "window.state."), polling="raf")
-        taken = page.evaluate("performance.now() - window.began")
-        if turn == 0:
-            results.append(("graphs: zoom by dragging", []))
-        dict(results)["graphs: zoom by dragging"].append(taken)
-        timed(
-            "graphs: all steps again",
-            _DRAWN + "document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'g', bubbles: true }))",
-            _REDRAWN,
-        )
-        timed(
-            "tab: to completions",
-            _CLICK,
-            "document.querySelector('.panes pre') && document.querySelector('.main .grid tbody tr')",
-            ".tabs a",
-            _PANES,
-            1,
-        )
-        timed(
-            "prompts: search",
-            _TYPE,
-            "document.querySelector(values[2]).textContent !== state.was",
-            ".prompts input",
-            f"{20 + turn} apples",
-            _LIST,
-        )
-        timed(
-            "prompts: filter mean<0.5",
-            _TYPE,
-            "document.querySelector(values[2]).textContent !== state.was",
-            ".prompts input",
-            "mean<0.5",
-            _LIST,
-        )
-        timed(
-            "prompts: search taken back",
-            _TYPE,
-            "document.querySelector(values[2]).textContent !== state.was",
-            ".prompts input",
-            "",
-            _LIST,
-        )
-        timed("prompts: sort by mean", _CLICK, _CHANGED, ".prompts th button", _LIST, 5)
-        timed("prompts: choose one", _CLICK, _CHANGED, ".prompts tbody tr", _PANES, 7 + turn)
-        timed("prompts: next (j)", _KEY, _CHANGED, "j", _PANES)
-        timed("comparison: next completion (→)", _KEY, _CHANGED, "ArrowRight", _PANES)
-        timed("comparison: slider", _SLID, _CHANGED, ".pane input[type=range]", _PANES, 3 + turn)
-        timed(
-            "completions: button right",
-            _CLICK,
-            _CHANGED,
-            ".main .grid tbody tr:nth-child(5) button:last-child",
-            _PANES,
-            0,
-        )
-        timed("completions: sort by total", _CLICK, _CHANGED, ".main .grid th button", _ALL, 1)
-        timed(
-            "completions: filter",
-            _TYPE,
-            "document.querySelector(values[2]).textContent !== state.was",
-            ".table-head input",
-            "total>0.9 the",
-            _ALL,
-        )
-        timed("tab: to reward logs", _CLICK, "document.querySelector('.rates tbody tr')", ".tabs a", _ALL, 2)
+        _time_graphs(stopwatch, turn)
+        shown = "document.querySelector('.panes pre') && document.querySelector('.main .grid tbody tr')"
+        stopwatch.time("tab: to completions", _CLICK, shown, ".tabs a", _PANES, 1)
+        _time_prompts(stopwatch, turn)
+        _time_completions(stopwatch, turn)
+        stopwatch.time("tab: to reward logs", _CLICK, "document.querySelector('.rates tbody tr')", ".tabs a", _ALL, 2)
         page.wait_for_selector("tbody tr[data-key]")
-        timed(
-            "logs: search",
-            _TYPE,
-            "document.querySelector(values[2]).textContent !== state.was",
-            "input[data-search]",
-            f"{turn} calls",
-            ".card.scroll:last-child tbody",
-        )
-        timed(
-            "tab: to graphs", _CLICK, f"{_SEEN}.length && {_SEEN}.every((one) => one.dataset.drawn)", ".tabs a", _ALL, 0
-        )
-    return results
+        logs = ".card.scroll:last-child tbody"
+        stopwatch.time("logs: search", _TYPE, _FILTERED, "input[data-search]", f"{turn} calls", logs)
+        drawn = f"{_SEEN}.length && {_SEEN}.every((one) => one.dataset.drawn)"
+        stopwatch.time("tab: to graphs", _CLICK, drawn, ".tabs a", _ALL, 0)
+    return stopwatch.taken
+
+
+def _time_graphs(stopwatch: Stopwatch, turn: int) -> None:
+    stopwatch.time("graphs: smoothing", _DRAWN + _SMOOTH, _REDRAWN, 3 + turn % 5)
+    stopwatch.add("graphs: zoom by dragging", _drag(stopwatch.page))
+    key = "document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'g', bubbles: true }))"
+    stopwatch.time("graphs: all steps again", _DRAWN + key, _REDRAWN)
+
+
+def _drag(page: Any) -> float:
+    """Zoom into the first graph with the mouse; return the milliseconds until all visible graphs are drawn again."""
+    box = page.locator(".plot").first.bounding_box()
+    page.mouse.move(box["x"] + 120, box["y"] + 90)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 250, box["y"] + 90, steps=4)
+    drawn = _DRAWN.replace("state.", "window.state.")
+    page.evaluate(f"window.state = {{}}; {drawn} window.began = performance.now()")
+    page.mouse.up()
+    page.wait_for_function(_REDRAWN.replace("state.", "window.state."), polling="raf")
+    return float(page.evaluate("performance.now() - window.began"))
+
+
+def _time_prompts(stopwatch: Stopwatch, turn: int) -> None:
+    search = ".prompts input"
+    stopwatch.time("prompts: search", _TYPE, _FILTERED, search, f"{20 + turn} apples", _LIST)
+    stopwatch.time("prompts: filter mean<0.5", _TYPE, _FILTERED, search, "mean<0.5", _LIST)
+    stopwatch.time("prompts: clear search", _TYPE, _FILTERED, search, "", _LIST)
+    stopwatch.time("prompts: sort by mean", _CLICK, _CHANGED, ".prompts th button", _LIST, 5)
+    stopwatch.time("prompts: select one", _CLICK, _CHANGED, ".prompts tbody tr", _PANES, 7 + turn)
+    stopwatch.time("prompts: next (j)", _KEY, _CHANGED, "j", _PANES)
+
+
+def _time_completions(stopwatch: Stopwatch, turn: int) -> None:
+    stopwatch.time("comparison: next completion (→)", _KEY, _CHANGED, "ArrowRight", _PANES)
+    stopwatch.time("comparison: slider", _SLID, _CHANGED, ".pane input[type=range]", _PANES, 3 + turn)
+    right = ".main .grid tbody tr:nth-child(5) button:last-child"
+    stopwatch.time("completions: button right", _CLICK, _CHANGED, right, _PANES, 0)
+    stopwatch.time("completions: sort by total", _CLICK, _CHANGED, ".main .grid th button", _ALL, 1)
+    stopwatch.time("completions: filter", _TYPE, _FILTERED, ".table-head input", "total>0.9 the", _ALL)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--run", type=Path, help="a recorded run (default: one is generated)")
-    parser.add_argument("--times", type=int, default=5)
+    parser.add_argument("--run", type=Path, help="a recorded run (default: generate one)")
+    parser.add_argument("--times", type=int, default=5, help="repetitions of each measurement")
     options = parser.parse_args()
     from playwright.sync_api import sync_playwright
 
@@ -208,9 +181,9 @@ def main() -> None:
 
 
 def _report(browser: Any, base: str, name: str, times: int) -> None:
-    print(f"load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores before, {times} times each, milliseconds\n")
+    print(f"load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores before; milliseconds, {times} times each\n")
     began = time.perf_counter()
-    print("| page | first paint | first content | content there |\n|---|---|---|---|")
+    print("| page | first paint | first content | content complete |\n|---|---|---|---|")
     pages = [
         ("runs", "/", ".grid tbody tr"),
         ("graphs", f"/run/{name}/graphs", ".plot[data-drawn]"),
@@ -218,15 +191,15 @@ def _report(browser: Any, base: str, name: str, times: int) -> None:
         ("reward logs", f"/run/{name}/logs", ".rates tbody tr"),
     ]
     cold = first_paints(browser, base + pages[1][1], pages[1][2], 1)[0]
-    print(f"| graphs, the run not read yet | {cold[0]:.0f} | {cold[1]:.0f} | {cold[2]:.0f} |")
-    for said, path, wanted in pages:
+    print(f"| graphs, run not read yet | {cold[0]:.0f} | {cold[1]:.0f} | {cold[2]:.0f} |")
+    for title, path, wanted in pages:
         found = first_paints(browser, base + path, wanted, times)
         medians = [statistics.median(one[column] for one in found) for column in range(3)]
-        print(f"| {said} | " + " | ".join(f"{value:.0f}" for value in medians) + " |")
+        print(f"| {title} | " + " | ".join(f"{value:.0f}" for value in medians) + " |")
     page = browser.new_context(viewport={"width": 1366, "height": 768}).new_page()
     print("\n| interaction | median | worst |\n|---|---|---|")
-    for said, taken in interactions(page, base, name, times):
-        print(f"| {said} | {statistics.median(taken):.0f} | {max(taken):.0f} |")
+    for action, taken in interactions(page, base, name, times).items():
+        print(f"| {action} | {statistics.median(taken):.0f} | {max(taken):.0f} |")
     print(f"\nload average {os.getloadavg()[0]:.1f} after {time.perf_counter() - began:.0f} s")
 
 

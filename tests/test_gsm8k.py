@@ -1,7 +1,7 @@
 """Real completions: two models' answers to GSM8K test questions, with published labels.
 
-The data (OpenAI's grade-school-math, MIT) is not part of the repository: REWARDKIT_DATA names the folder that holds
-``gsm8k/``, by default ``shared/data`` beside the checkout.
+The data (OpenAI's grade-school-math, MIT) is not part of the repository. REWARDKIT_DATA is the folder that contains
+``gsm8k/``; the default is ``shared/data`` next to the checkout.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import rewardkit as rk
 
 DATA = Path(os.environ.get("REWARDKIT_DATA", Path(__file__).parents[2] / "shared" / "data")) / "gsm8k"
 
-pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason=f"no GSM8K data in {DATA}; set REWARDKIT_DATA")
+pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason=f"no GSM8K data in {DATA}: set REWARDKIT_DATA")
 
 
 def rows(name: str) -> list[dict[str, Any]]:
@@ -38,7 +38,7 @@ def test_number_agrees_with_every_published_label(extract: Any) -> None:
 
 
 @pytest.mark.parametrize("name", ["train.jsonl", "test.jsonl"])
-def test_raw_golds_are_read_and_answer_themselves(name: str) -> None:
+def test_each_raw_gold_answer_scores_full_marks_on_itself(name: str) -> None:
     answers = [row["answer"] for row in rows(name)]
     reward = rk.number("answer", thousands=True, gold=rk.extract.after("####"))
     assert rk.score(reward, answers, answer=answers).total.min() == 1.0

@@ -1,8 +1,8 @@
-"""Random reward trees over completions that say what each leaf does, and a naive reading of what they must score.
+"""Random reward trees over completions that control each leaf, and a naive implementation of the expected scores.
 
-A completion is six characters, one per leaf: a digit is scored (``"9"`` is 1.0), ``-`` abstains, ``x`` fails,
-``!`` is a bug. ``expected`` computes one row of one node straight from the design pages, with no batches, masks or
-sharing, so that the scorer can be compared with it.
+A completion is six characters, one per leaf: a digit is a score (``"9"`` is 1.0), ``-`` abstains, ``x`` fails, ``!`` is
+a bug. ``expected`` computes one row of one node directly from the design, without batches, masks or sharing, so that
+tests can compare the scorer with it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from rewardkit.core.tree.leaf import Leaf
 
 LEAVES = 6
 MARKS = "0369-x!"
-"""What a completion may say at each place."""
+"""The characters that may occur at each position of a completion."""
 
 
 def read(completion: str, place: int) -> float | None:
@@ -78,7 +78,7 @@ def forgiving(completion: str) -> float | None:
 
 @rk.reward(scope="group")
 def rank(completion: list[str]) -> list[float | None]:
-    """The share of the group whose first mark is no higher."""
+    """Return the share of the group whose first mark is not higher."""
     return [sum(other[0] <= one[0] for other in completion) / len(completion) for one in completion]
 
 
@@ -95,12 +95,12 @@ progresses = st.one_of(st.none(), st.sampled_from([0, 5, 10]).map(lambda step: r
 
 
 def named(reward: rk.Reward) -> rk.Reward:
-    """Under a name that no other reward has."""
+    """Give the reward a unique name."""
     return reward.named(f"named_{reward.fingerprint}")
 
 
 def _mean(items: list[tuple[Weight, rk.Reward]]) -> rk.Reward:
-    """Their weighted mean; sums whose negative weights would count as the mean's are named, and so one item each."""
+    """Return the weighted mean; name the items if a sum's negative weights would otherwise count as the mean's."""
     try:
         return rk.weighted_mean(items)
     except rk.RewardDefinitionError:
@@ -127,7 +127,7 @@ def _gates(inner: st.SearchStrategy[rk.Reward]) -> st.SearchStrategy[rk.Reward]:
 
 
 def _power_mean(mean: Callable[..., rk.Reward], items: list[tuple[Weight, rk.Reward]]) -> rk.Reward:
-    """Their mean; what may be negative, or would be taken apart, is clipped."""
+    """Return the mean; clip items that may be negative, and sums, which would otherwise be flattened."""
     return mean(
         [
             (weight, reward.clip() if reward.bounds[0] < 0.0 or isinstance(reward, WeightedSum) else reward)
@@ -137,14 +137,14 @@ def _power_mean(mean: Callable[..., rk.Reward], items: list[tuple[Weight, rk.Rew
 
 
 def _curriculum(rewards: list[rk.Reward], overs: list[float]) -> rk.Reward:
-    """Stages that end at 0.3 and 0.6 of training, each in no time or some."""
+    """Make stages that end at 0.3 and 0.6 of training, abruptly or gradually."""
     timed = zip(("first", "second"), rewards, (0.3, 0.6), overs, strict=False)
     stages = [Stage(name, reward, until=until, over=over) for name, reward, until, over in timed]
     return rk.curriculum([*stages[: len(rewards) - 1], Stage("last", rewards[-1])])
 
 
 def _new(inner: st.SearchStrategy[rk.Reward]) -> st.SearchStrategy[rk.Reward]:
-    """Means of other powers, orders, penalties, ranks and curricula."""
+    """Make power means, lexicographic orders, penalties, ranks and curricula."""
     two = st.lists(inner, min_size=2, max_size=3)
     means = st.sampled_from([rk.geometric_mean, rk.harmonic_mean])
     overs = st.lists(st.sampled_from([0, 0.4]), min_size=2, max_size=2)
@@ -174,26 +174,26 @@ def _grown(inner: st.SearchStrategy[rk.Reward]) -> st.SearchStrategy[rk.Reward]:
         st.builds(lambda math, code: rk.route({"math": math, "code": code}, by="task"), inner, inner),
         st.builds(lambda math, default: rk.route({"math": math}, by="task", default=default), inner, inner),
         st.builds(rk.fallback, inner, inner),
-        # The same part in two places, seen through two conditions.
+        # The same part in two places, behind different conditions.
         st.builds(lambda when, part: rk.gate(when, part, threshold=0.5) + part, st.just(accuracy), inner),
         st.builds(lambda part: rk.gate(style, part, threshold=0.5) + rk.gate(form, part, threshold=0.5), inner),
     )
 
 
 def trees(*, groups: bool = False, max_leaves: int = 8) -> st.SearchStrategy[rk.Reward]:
-    """Trees of everything; with `groups` also of rewards that see a whole group."""
+    """Generate trees of every kind of node; with `groups`, also of rewards that see a whole group."""
     chosen: list[rk.Reward] = [*PLACES, *([rank] if groups else [])]
     return st.recursive(st.sampled_from(chosen), _grown, max_leaves=max_leaves)
 
 
 def couples_groups(reward: rk.Reward) -> bool:
-    """Whether a row's score may depend on others of its group."""
+    """Whether a row's score may depend on other rows of its group."""
     return reward.facts.together == "group" or any(map(couples_groups, reward.children))
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Completions with their groups: rows of one group stand together and share prompt and task."""
+    """Completions with their groups: rows of one group are adjacent and share prompt and task."""
 
     completions: tuple[str, ...]
     groups: tuple[int, ...]
@@ -219,7 +219,7 @@ def task_of(group: int) -> str:
 
 @st.composite
 def rows(draw: Callable[[st.SearchStrategy[object]], object], *, single: bool = False) -> Rows:
-    """A few rows, some of them alike; with `single` each is a group of its own."""
+    """Generate a few rows, some of them equal; with `single`, each row is its own group."""
     completion = st.text(alphabet=MARKS, min_size=LEAVES, max_size=LEAVES)
     pool = draw(st.lists(completion, min_size=1, max_size=5))
     assert isinstance(pool, list)
@@ -230,19 +230,19 @@ def rows(draw: Callable[[st.SearchStrategy[object]], object], *, single: bool = 
 
 
 Scored = tuple[str, float]
-"""An outcome's first letters and the value that counts, NaN for none."""
+"""The outcome and the value that counts; NaN if there is none."""
 
 NOTHING: Scored = ("abstained", math.nan)
 FAILED: Scored = ("failed", math.nan)
 
 
 def failed(scored: Scored) -> bool:
-    """Whether it failed, without a number that stands in."""
+    """Whether it failed without a substitute value (`on_failure`)."""
     return scored[0] == "failed" and math.isnan(scored[1])
 
 
 def expected(reward: rk.Reward, completion: str, task: str, progress: rk.Progress | None) -> Scored:
-    """What `reward` gives one completion in a group of its own, bugs scoring the lowest bound."""
+    """Return the score of one completion that is its own group; bugs score the lowest bound."""
 
     def of(child: rk.Reward) -> Scored:
         return expected(child, completion, task, progress)
@@ -267,12 +267,12 @@ def expected(reward: rk.Reward, completion: str, task: str, progress: rk.Progres
     if isinstance(reward, Named):
         return of(reward.reward)
     if isinstance(reward, Clipped):
-        return _united([of(reward.reward)], lambda values: min(max(values[0], reward.low), reward.high))
+        return _combined([of(reward.reward)], lambda values: min(max(values[0], reward.low), reward.high))
     if isinstance(reward, RankInGroup):  # alone in its group
         return FAILED if failed(of(reward.reward)) else NOTHING
     if isinstance(reward, Penalty):
         low, high = reward.reward.bounds
-        return _united([of(reward.reward)], lambda values: reward.size * (values[0] - high) / (high - low))
+        return _combined([of(reward.reward)], lambda values: reward.size * (values[0] - high) / (high - low))
     if isinstance(reward, Curriculum):
         return _of_curriculum(reward, of, progress)
     if isinstance(reward, PowerMean):
@@ -283,7 +283,7 @@ def expected(reward: rk.Reward, completion: str, task: str, progress: rk.Progres
         return _of_best(reward, of)
     assert isinstance(reward, Combination)
     operations: dict[str, Callable[[list[float]], float]] = {"product": math.prod, "minimum": min, "maximum": max}
-    return _united([of(child) for child in reward.rewards], operations[reward.operation])
+    return _combined([of(child) for child in reward.rewards], operations[reward.operation])
 
 
 def _of_leaf(leaf: Leaf, completion: str) -> Scored:
@@ -300,8 +300,8 @@ def _of_leaf(leaf: Leaf, completion: str) -> Scored:
     return "scored", low + (high - low) * int(mark) / 9
 
 
-def _united(children: list[Scored], combine: Callable[[list[float]], float]) -> Scored:
-    """Failed where one failed, else `combine` over what has a number."""
+def _combined(children: list[Scored], combine: Callable[[list[float]], float]) -> Scored:
+    """Return failed if any child failed, else `combine` over the children that have a number."""
     if any(map(failed, children)):
         return FAILED
     values = [value for _, value in children if not math.isnan(value)]
@@ -337,11 +337,11 @@ def _of_gate(gate: HardGate | SoftGate, of: Callable[[rk.Reward], Scored], progr
     opening = 1.0 if outcome == "abstained" else value
     if opening == 0.0:
         return "scored", gate.otherwise
-    return _united([of(gate.then)], lambda values: opening * values[0] + (1.0 - opening) * gate.otherwise)
+    return _combined([of(gate.then)], lambda values: opening * values[0] + (1.0 - opening) * gate.otherwise)
 
 
 def _of_curriculum(reward: Curriculum, of: Callable[[rk.Reward], Scored], progress: rk.Progress | None) -> Scored:
-    """The stages by what of them counts: all before have passed, and it has not."""
+    """Weight each stage by how much of it is active: earlier stages have passed, and it has not."""
     left, live = 1.0, []
     for stage in reward.stages:
         passed = 0.0 if stage.until is None else 1.0
@@ -369,11 +369,11 @@ def _of_power_mean(reward: PowerMean, of: Callable[[rk.Reward], Scored], progres
             return total / sum(weight / value for weight, value in numbers)
         return math.exp(sum(weight * math.log(value) for weight, value in numbers) / total)
 
-    return _united([scored for _, scored in live], mean)
+    return _combined([scored for _, scored in live], mean)
 
 
 def _of_lexicographic(reward: Lexicographic, of: Callable[[rk.Reward], Scored]) -> Scored:
-    """Digits between 0 and `levels`, the last one with a fraction."""
+    """Add up digits between 0 and `levels`; only the last one has a fraction."""
     children = [of(child) for child in reward.rewards]
     total = 0.0
     for place, (child, (_, value)) in enumerate(zip(reward.rewards, children, strict=True), 1):
@@ -381,11 +381,11 @@ def _of_lexicographic(reward: Lexicographic, of: Callable[[rk.Reward], Scored]) 
         digit = 0.0 if math.isnan(value) or low == high else reward.levels * (value - low) / (high - low)
         total += (digit if place == len(children) else math.floor(digit + 1e-9)) / (reward.levels + 1) ** place
     highest = sum(reward.levels / (reward.levels + 1) ** place for place in range(1, len(children) + 1))
-    return _united(children, lambda values: total / highest)
+    return _combined(children, lambda values: total / highest)
 
 
 def _of_best(reward: BestOf, of: Callable[[rk.Reward], Scored]) -> Scored:
-    """The highest, whatever would fail behind what cannot be beaten."""
+    """Return the highest score; children after one that cannot be beaten are not evaluated, so they cannot fail."""
     best = -math.inf
     for place, child in enumerate(reward.rewards):
         if best >= max(later.bounds[1] for later in reward.rewards[place:]) - 1e-9:

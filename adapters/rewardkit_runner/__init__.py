@@ -1,1 +1,1 @@
-"""`rewardkit train run.yaml`: from a reward and a dataset to a trained model, without a script."""
+"""`rewardkit train run.yaml`: train a model with a reward and a dataset, without a script."""

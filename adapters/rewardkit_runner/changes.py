@@ -1,7 +1,7 @@
-"""What has changed since a run was interrupted: its settings, and the prompts that its data gives.
+"""Changes since a run was interrupted: in its settings, and in the prompts of its data.
 
-``since(plan)`` of a run that goes on with another seed is ``["changed: seed 7 -> 9", "the prompts ..."]``. Weights and
-the state of an optimizer fit no other model; all else may change, but not in silence.
+For a run that resumes with another seed, ``since(plan)`` returns ``["changed: seed 7 -> 9", "the prompts ..."]``. The
+model must stay the same, because the weights and the optimizer state fit only that one; all other changes are printed.
 """
 
 from __future__ import annotations
@@ -39,46 +39,46 @@ _VALUE = 60
 
 
 def since(plan: Plan) -> list[str]:
-    """What is to be said before the run goes on: the changed settings, and what follows from them.
+    """Return lines to print before the run resumes: the changed settings and their consequences.
 
     Raises:
-        ConfigError: it cannot go on like that: the weights are of another model, or prompts that were trained on would
-            now be held out.
+        ConfigError: the run cannot resume: the weights belong to another model, or prompts that were trained on would
+            be held out now.
     """
     try:
         before, _ = yaml_text.parsed((plan.output / WRITTEN).read_text(encoding="utf-8"), WRITTEN)
     except (OSError, UnicodeDecodeError, ConfigError):
-        return []  # cut off, or written by hand: nothing to compare with
+        return []  # incomplete or edited by hand: nothing to compare with
     changed = dict(_changed(before, plan.config.anchored().model_dump(mode="json")))
     lasting = [name for name in changed if _is_of(name, _OF_THE_WEIGHTS) and not _has_moved(*changed[name])]
     if lasting:
         raise ConfigError(
-            f"the checkpoint was trained with {_told({name: changed[name] for name in lasting}, was=True)}: its "
-            "weights fit nothing else. Set that back, or begin another run: --output DIR"
+            f"the checkpoint was trained with {_told({name: changed[name] for name in lasting}, was=True)}, and its "
+            "weights fit only that. Restore the setting, or start another run with --output DIR"
         )
     said = [f"changed: {_told(changed)}"] if changed else []
     has_other_rows = _prompts_before(plan.output) not in (None, digest(plan.training))
     holds_out = plan.config.eval is not None and plan.config.eval.hold_out is not None
     if has_other_rows and holds_out:
         raise ConfigError(
-            f"{'; '.join([*said, 'the prompts are no longer the same'])}. eval.hold_out would hold out prompts that "
-            "have been trained on: set it back, write eval: null, or hold out another file or split"
+            f"{'; '.join([*said, 'the prompts are not the same as before'])}. eval.hold_out would hold out prompts "
+            "that the model was trained on. Restore the data and settings, write eval: null, or set eval.dataset"
         )
     if has_other_rows:
-        said.append("the prompts are no longer those that the run began with: some may come twice, others never")
+        said.append("the prompts are not those that the run started with: some may be repeated, others skipped")
     elif any(_is_of(name, _OF_THE_ORDER) for name in changed):
-        said.append("the prompts come in another order from here on: some may come twice, others never")
+        said.append("the order of the prompts changes here: some may be repeated, others skipped")
     return said
 
 
 def keep(plan: Plan) -> None:
-    """Writes down which prompts the run has, so that `since` knows others."""
+    """Save a digest of the prompts, so that `since` notices other prompts."""
     rows = {"training": len(plan.training), "digest": digest(plan.training)}
     (plan.output / PROMPTS).write_text(json.dumps(rows), encoding="utf-8")
 
 
 def digest(rows: Dataset) -> str:
-    """Of the prompts, in their order."""
+    """Return a hash of the prompts, in their order."""
     found = hashlib.blake2b(digest_size=16)
     for prompt in rows["prompt"]:
         found.update(json.dumps(prompt, sort_keys=True, default=str).encode())
@@ -93,7 +93,7 @@ def _prompts_before(output: Path) -> str | None:
 
 
 def _changed(before: Any, now: Mapping[str, Any]) -> Iterator[tuple[str, tuple[Any, Any]]]:
-    """Setting -> what it was and is."""
+    """Yield each changed setting with its old and new value."""
     old, new = dict(_settings(before)), dict(_settings(now))
     for place in dict.fromkeys([*old, *new]):
         if old.get(place) != new.get(place) and place[0] not in _UNSAID:
@@ -113,12 +113,12 @@ def _is_of(name: str, settings: tuple[str, ...]) -> bool:
 
 
 def _has_moved(was: Any, now: Any) -> bool:
-    """Whether both are folders of one name: the project lies elsewhere now."""
+    """Return whether both are absolute paths with the same last part: the project was moved."""
     return all(isinstance(one, str) and one.startswith("/") for one in (was, now)) and Path(was).name == Path(now).name
 
 
 def _told(changed: Mapping[str, tuple[Any, Any]], *, was: bool = False) -> str:
-    """``seed 7 -> 9, lora.r 8 -> 16``; with `was` ``seed 7 (now 9)``."""
+    """Return ``seed 7 -> 9, lora.r 8 -> 16``; with `was`, ``seed 7 (now 9)``."""
     form = "{} {} (now {})" if was else "{} {} -> {}"
     return ", ".join(form.format(name, *map(_shown, values)) for name, values in changed.items())
 

@@ -1,6 +1,6 @@
-"""The checkpoints of a run: which of them are complete, the last one, and whether it is the end of the training.
+"""The checkpoints of a run: which are complete, which is the last, and whether it ends the training.
 
-A process that is killed while it saves leaves a folder that looks like a checkpoint and is none.
+A process that is killed while it saves leaves an incomplete checkpoint.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ _MOST_HEADER_BYTES = 100_000_000
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """One folder of the trainer's."""
+    """One checkpoint folder of the trainer."""
 
     path: Path
 
     @property
     def step(self) -> int:
-        """The steps that lie behind it."""
+        """The step at which it was saved."""
         found = _NAME.fullmatch(self.path.name)
         return int(found.group(1)) if found else int(self.state["global_step"])
 
@@ -44,13 +44,17 @@ class Checkpoint:
         try:
             found = json.loads((self.path / STATE).read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
-            raise ConfigError(f"{self.path} is no complete checkpoint: {STATE} cannot be read ({error})") from None
+            raise ConfigError(
+                f"{self.path} is not a complete checkpoint: cannot read {STATE} ({error}). Use another checkpoint"
+            ) from None
         if not isinstance(found, dict):
-            raise ConfigError(f"{self.path} is no complete checkpoint: {STATE} holds no mapping")
+            raise ConfigError(
+                f"{self.path} is not a complete checkpoint: {STATE} is not a mapping. Use another checkpoint"
+            )
         return found
 
     def fault(self) -> str:
-        """What is missing or cut off; empty where it is complete."""
+        """Return what is missing or truncated; empty if the checkpoint is complete."""
         return next(self._faults(), "")
 
     def _faults(self) -> Iterator[str]:
@@ -58,7 +62,7 @@ class Checkpoint:
             self.state  # noqa: B018
         except ConfigError:
             # The trainer writes it last.
-            yield f"{STATE} is missing or cut off"
+            yield f"{STATE} is missing or truncated"
             return
         files = [path for path in self.path.iterdir() if path.is_file()]
         if not any(path.suffix in (".safetensors", ".bin") for path in files) and not any(
@@ -66,13 +70,13 @@ class Checkpoint:
         ):
             yield "the weights are missing"
         for path in files:
-            # torch writes zip files, whose directory stands at their end.
+            # torch writes zip files, whose directory is at the end.
             is_torn = path.suffix in (".pt", ".pth", ".bin") and not zipfile.is_zipfile(path)
             if is_torn or (path.suffix == ".safetensors" and not _is_whole(path)):
-                yield f"{path.name} is cut off"
+                yield f"{path.name} is truncated"
 
     def is_end(self, *, max_steps: int, epochs: float) -> bool:
-        """Whether a training of `max_steps` (or, where that is not positive, of `epochs`) has nothing left to do."""
+        """Return whether a training of `max_steps` (or of `epochs`, if that is not positive) ends here."""
         state = self.state
         if max_steps > 0:
             return bool(state["global_step"] >= max_steps)
@@ -80,32 +84,34 @@ class Checkpoint:
 
 
 def all_in(output: Path) -> list[Checkpoint]:
-    """The checkpoints below the folder of a run, the first step first."""
+    """Return the checkpoints of a run, sorted by step."""
     folder = output / CHECKPOINTS
     found = [Checkpoint(path) for path in folder.glob("checkpoint-*") if _NAME.fullmatch(path.name) and path.is_dir()]
     return sorted(found, key=lambda checkpoint: checkpoint.step)
 
 
 def named(output: Path, text: str | Path) -> Checkpoint:
-    """The checkpoint that a user means: ``checkpoint-50``, ``50``, or a path.
+    """Return the checkpoint that the user names: ``checkpoint-50``, ``50``, or a path.
 
     Raises:
-        ConfigError: there is none, or it is not complete.
+        ConfigError: there is no such checkpoint, or it is not complete.
     """
     known = {checkpoint.path.name: checkpoint for checkpoint in all_in(output)}
     name = f"checkpoint-{text}" if str(text).isdigit() else str(text)
     found = known.get(name) or Checkpoint(Path(text).expanduser())
     if not found.path.is_dir():
-        raise ConfigError(f"there is no checkpoint {text}. In {output / CHECKPOINTS}: {', '.join(known) or 'none'}")
+        raise ConfigError(
+            f"there is no checkpoint {text}. Choose one in {output / CHECKPOINTS}: {', '.join(known) or 'none'}"
+        )
     if fault := found.fault():
-        raise ConfigError(f"{found.path} is no complete checkpoint: {fault}")
+        raise ConfigError(f"{found.path} is not a complete checkpoint: {fault}. Use another checkpoint")
     return found
 
 
 def drop_after(output: Path, checkpoint: Checkpoint | None) -> None:
-    """Puts aside what a training that goes on from `checkpoint` will make anew: later checkpoints, and torn ones.
+    """Move later checkpoints than `checkpoint` out of the way: the training will make them again.
 
-    Complete ones keep their content under another name (``superseded-100``), torn ones go.
+    Complete ones are renamed (``superseded-100``), incomplete ones are deleted.
     """
     step = -1 if checkpoint is None else checkpoint.step
     for later in all_in(output):
@@ -118,7 +124,7 @@ def drop_after(output: Path, checkpoint: Checkpoint | None) -> None:
 
 
 def _is_whole(path: Path) -> bool:
-    """Whether a safetensors file is as long as its header says."""
+    """Return whether a safetensors file is as long as its header says."""
     try:
         with path.open("rb") as file:
             length = int.from_bytes(file.read(8), "little")

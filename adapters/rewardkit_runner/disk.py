@@ -1,4 +1,4 @@
-"""A full disk: whether that is what ended a training. Torch says of it ``unexpected pos 401280 vs 401168``."""
+"""Recognize a full disk as the cause of an error. Torch reports one as ``unexpected pos 401280 vs 401168``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _LITTLE = 16 * 2**20
 
 
 def is_out_of_space(error: BaseException, folder: Path) -> bool:
-    """Whether `folder` has no room for what was being written there."""
+    """Return whether `error` means that the disk of `folder` is full."""
     if isinstance(error, OSError) and error.errno in _FULL:
         return True
     said = any(word in str(error).lower() for word in _WORDS)
@@ -22,7 +22,7 @@ def is_out_of_space(error: BaseException, folder: Path) -> bool:
 
 
 def _free(folder: Path) -> int:
-    """Bytes; 0 where nobody knows."""
+    """Return the free bytes; 0 if unknown."""
     try:
         return shutil.disk_usage(folder).free
     except OSError:

@@ -1,4 +1,4 @@
-"""What frames a training: the held-out evaluation before and after it, the trained model, the summary."""
+"""The start and the end of a run: held-out evaluations before and after, the saved model, the summary."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 
 class Closing:
-    """The evaluations of one run, and its end.
+    """The evaluations and the summary of one run.
 
     Args:
-        rows: the held-out prompts; None where there are none.
+        rows: the held-out prompts; None: no evaluation.
     """
 
     def __init__(self, config: RunConfig, rows: Dataset | None, console: Console, watch: Stopwatch) -> None:
@@ -36,7 +36,7 @@ class Closing:
         self._output = config.output_path()
 
     def evaluation_before(self, reward: Any, trainer: Any) -> Evaluation | None:
-        """Of the model as it starts; what an earlier attempt measured stays."""
+        """Evaluate the model before training, or return the result of an earlier attempt."""
         if self._rows is None or not _evaluates(trainer):
             return None
         known = held_out.saved(self._output, "before", self._rows)
@@ -48,7 +48,7 @@ class Closing:
         return found
 
     def close(self, reward: Any, trainer: Any, before: Evaluation | None) -> None:
-        """After the training: saves the model, evaluates it, sums up."""
+        """After the training, save and evaluate the model, and print the summary."""
         trainer.save_model(str(self._output / MODEL))
         after = None
         if self._rows is not None and _evaluates(trainer):
@@ -58,7 +58,7 @@ class Closing:
             self.sum_up(facts, trainer.state.log_history, before, after)
 
     def sum_up(self, facts: dict[str, Any], log: Any, before: Evaluation | None, after: Evaluation | None) -> None:
-        """Saves and shows what came of the run."""
+        """Save and print the results of the run."""
         console, rows = self._console, self._rows
         evaluations = {name: one for name, one in (("before", before), ("after", after)) if one is not None}
         facts = {**facts, "seconds": self._watch.seconds}
@@ -72,7 +72,7 @@ class Closing:
                 console.print()
             report.show_samples(console, held_out.texts_of(rows), held_out.shown_gold_of(rows), evaluations)
         elif rows is not None:
-            console.print("A model that is split over processes is not evaluated here: rewardkit evaluate does it.")
+            console.print("A model that is split across processes is not evaluated here. Run rewardkit evaluate.")
         record = self._config.record_address()
         if record is not None:
             files["record"] = record
@@ -95,12 +95,12 @@ class Closing:
 
 
 def how_it_is_drawn(config: RunConfig, *, greedy: bool) -> str:
-    """In words, for the title of a table."""
+    """Describe the decoding for the title of a table."""
     return "greedy decoding" if greedy else f"sampled at temperature {config.grpo.get('temperature', 1.0):g}"
 
 
 def close_from_checkpoint(config: RunConfig, checkpoint: Checkpoint, console: Console) -> None:
-    """The end of a run whose steps are all trained, in a process that did not train them."""
+    """Evaluate and summarize a run whose steps are all trained, from its last checkpoint."""
     from transformers import TrainerState
 
     from rewardkit_live.functions import to_trl
@@ -126,5 +126,5 @@ def close_from_checkpoint(config: RunConfig, checkpoint: Checkpoint, console: Co
 
 
 def _evaluates(trainer: Any) -> bool:
-    """Whether each process holds the whole model, so that it can generate by itself."""
+    """Return whether each process holds the whole model, so that it can generate."""
     return not (trainer.is_deepspeed_enabled or trainer.is_fsdp_enabled)

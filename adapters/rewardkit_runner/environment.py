@@ -1,4 +1,4 @@
-"""What a run settles before torch loads: the packages, the environment, and which process of several this is."""
+"""The environment of a run, set up before torch loads: packages, environment variables, and the process's rank."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ PACKAGES = (
 
 VARIABLES = {
     "TOKENIZERS_PARALLELISM": "false",
-    # Threads that wait without spinning do not fight other processes for a shared core.
+    # Threads that spin while they wait take the cores of other processes.
     "OMP_WAIT_POLICY": "PASSIVE",
 }
 
 
 def prepare(*, processes: int = 1) -> None:
-    """Checks the packages and sets the environment; what the user has set already stays.
+    """Check the packages and set environment variables that are not set.
 
     Raises:
         MissingExtraError: a package of the extra ``train`` is not installed.
@@ -40,23 +40,23 @@ def prepare(*, processes: int = 1) -> None:
     for name, value in VARIABLES.items():
         os.environ.setdefault(name, value)
     if processes == 1 and not is_launched():
-        # One process would spread its model over all visible GPUs, of which one works at a time. Who has a model that
-        # fits on no single one names several.
+        # One process would spread its model over all visible GPUs, and only one of them would work at a time. To use
+        # several GPUs for a large model, set CUDA_VISIBLE_DEVICES.
         os.environ.setdefault("CUDA_VISIBLE_DEVICES", "0")
 
 
 def is_launched() -> bool:
-    """Whether a launcher (accelerate, torchrun) started this process as one of its own."""
+    """Return whether a launcher (accelerate, torchrun) started this process."""
     return "RANK" in os.environ and "WORLD_SIZE" in os.environ
 
 
 def is_main() -> bool:
-    """Whether this is the process that speaks to the user."""
+    """Return whether this is the main process, which prints."""
     return int(os.environ.get("RANK", "0")) == 0
 
 
 def has_gpu() -> bool:
-    """Whether there is an accelerator that torch can use."""
+    """Return whether torch can use an accelerator."""
     import torch
 
     return bool(torch.cuda.is_available() or torch.accelerator.is_available())

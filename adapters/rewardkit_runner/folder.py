@@ -1,6 +1,6 @@
-"""The folder of a run: what lies where, and whether there is a run in it. Loads nothing heavy.
+"""The folder of a run: the names of its files, and whether it holds a run. Imports nothing heavy.
 
-``run.json`` and the tables of the record stand in it as well, unless the record has a folder of its own.
+``run.json`` and the tables of the record are in it, too, unless ``record:`` names another folder.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ _LOCK = ".lock"
 
 
 def holds_a_run(output: Path) -> bool:
-    """Whether a training has left something there."""
+    """Return whether the folder holds files of a training."""
     left = [path for path in (output / CHECKPOINTS).glob("checkpoint-*") if path.is_dir()]
     return bool(left) or (output / _RECORD).exists() or (output / SUMMARY).exists()
 
 
 def is_finished(output: Path) -> bool:
-    """Whether a run came to its end there."""
+    """Return whether the run in the folder finished."""
     try:
         return bool(json.loads((output / SUMMARY).read_text(encoding="utf-8"))["finished"])
     except (OSError, ValueError, KeyError, TypeError):
@@ -40,10 +40,10 @@ def is_finished(output: Path) -> bool:
 
 @contextmanager
 def taken(output: Path) -> Iterator[None]:
-    """While it lasts the folder is this process's alone; it is made if need be. A killed process leaves it free.
+    """Make the folder if needed, and lock it inside the `with` block. Killing the process unlocks it.
 
     Raises:
-        ConfigError: another process trains there, or it cannot be written to.
+        ConfigError: another process trains in the folder, or it cannot be written to.
     """
     from filelock import FileLock, Timeout
 
@@ -53,12 +53,12 @@ def taken(output: Path) -> Iterator[None]:
         lock.acquire(timeout=0)
     except Timeout:
         raise ConfigError(
-            f"another process trains in {output}: wait for its end, or choose another folder with --output DIR"
+            f"another process trains in {output}. Wait until it ends, or choose another folder with --output DIR"
         ) from None
     except NotImplementedError:  # a file system without locks
         pass
     except OSError as error:
-        raise ConfigError(f"output: {output} cannot be written: {error.strerror or error}") from None
+        raise ConfigError(f"output: cannot write to {output}: {error.strerror or error}") from None
     try:
         yield
     finally:

@@ -1,7 +1,7 @@
-"""Ctrl-C and SIGTERM during a training: the step under way ends, a checkpoint is saved, the run can be resumed.
+"""Ctrl-C and SIGTERM during a training: finish the step, save a checkpoint, stop. The run can be resumed.
 
-Ctrl-C waits for the last step of a generation, after which a run goes on exactly; who sends SIGTERM may not have the
-time. A second Ctrl-C ends at once. Of several processes all stop after the same step, whichever of them was told.
+Ctrl-C waits for the last step of a generation, so that the resumed run continues exactly; SIGTERM stops after the
+current step. A second Ctrl-C stops at once. All processes stop after the same step, whichever got the signal.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class Interrupted(KeyboardInterrupt):
-    """A signal that ends the process now: there is nothing to save, or it came twice."""
+    """Stop the process now: there is nothing to save, or Ctrl-C was pressed twice."""
 
 
 class Interrupts(TrainerCallback):
-    """Hears the signals; as a callback of the trainer it stops the training after a checkpoint.
+    """Receives the signals; as a callback of the trainer, stops the training after a checkpoint.
 
     Args:
-        told: called, in another thread, when the training is asked to stop.
+        told: called in another thread when a signal asks the training to stop.
 
     Attributes:
-        received: the number of the signal that came, 0 before.
+        received: the number of the received signal; 0: none.
     """
 
     def __init__(self, told: Callable[[], None] = lambda: None) -> None:
@@ -42,12 +42,12 @@ class Interrupts(TrainerCallback):
 
     @property
     def exit_code(self) -> int:
-        """As shells have it: 130 after Ctrl-C, 143 after SIGTERM."""
+        """The exit code that shells expect: 130 after Ctrl-C, 143 after SIGTERM."""
         return 128 + self.received
 
     @contextmanager
     def heard(self) -> Iterator[None]:
-        """While it lasts, signals come here. Only the main thread of a process can hear them."""
+        """Handle the signals inside the `with` block. Only the main thread of a process can."""
         if threading.current_thread() is not threading.main_thread():
             yield
             return
@@ -60,11 +60,11 @@ class Interrupts(TrainerCallback):
 
     def _hear(self, number: int, frame: FrameType | None) -> None:
         first, self.received = not self.received, number
-        # Who sends SIGTERM sends it to all processes, and their launcher sends it to them once more.
+        # SIGTERM may arrive twice: from its sender, and from the launcher.
         if not self._training or (not first and number == signal.SIGINT):
             raise Interrupted
         if first:
-            # Not from here: the signal may have come in the middle of a line that is being printed.
+            # In a thread: the signal may have interrupted a print.
             threading.Thread(target=self._told, daemon=True).start()
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
@@ -83,7 +83,7 @@ class Interrupts(TrainerCallback):
 
 
 def _highest_of_all(number: int, args: Any) -> int:
-    """The highest that one of the processes has."""
+    """Return the highest number of all processes."""
     if args.world_size == 1:
         return number
     shared = torch.tensor([number], device=args.device)

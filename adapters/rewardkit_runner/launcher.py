@@ -1,7 +1,7 @@
-"""``processes: 4``: hands a run over to accelerate (on GPUs) or torchrun (on a CPU), and its signals to the processes.
+"""``processes: 4``: start the processes with accelerate (GPUs) or torchrun (CPU), and forward signals to them.
 
-The processes are in a session of their own, so that Ctrl-C reaches them once, from here, and their launcher never:
-it would give them half a minute and then kill them, in the middle of a checkpoint perhaps.
+The processes run in a session of their own, so that Ctrl-C reaches them once, from here, and does not reach their
+launcher: it would kill them after half a minute, perhaps while they save a checkpoint.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ WORKER = "rewardkit_runner.worker"
 
 
 def launch(config: RunConfig, written: Path, checkpoint: Path | None, console: Console) -> int:
-    """Runs the processes to their end; the exit code of the run.
+    """Run the processes until they end; return the exit code of the run.
 
     Args:
-        written: the file that holds the configuration, as every process reads it.
-        checkpoint: where the training goes on.
+        written: the configuration file that every process reads.
+        checkpoint: where to resume.
     """
     with tempfile.TemporaryDirectory() as folder:
         outcome = Path(folder) / "outcome"
@@ -45,14 +45,16 @@ def launch(config: RunConfig, written: Path, checkpoint: Path | None, console: C
             ended = process.wait()
         if outcome.exists():
             return int(outcome.read_text())
-        console.print(f"The processes ended with code {ended} before the run did: why stands above.", soft_wrap=True)
+        console.print(
+            f"The processes ended with exit code {ended} before the run finished. See the errors above.", soft_wrap=True
+        )
         return 1 if ended == 0 else abs(ended) if ended > 0 else 128 - ended
 
 
 def launcher(config: RunConfig) -> list[str]:
-    """The command that starts the processes, without what they run."""
+    """Return the command of the launcher, without the module to run."""
     if config.accelerate is None and not has_gpu():
-        # accelerate starts one process here, whatever it is asked for.
+        # On a CPU, accelerate always starts only one process.
         return [
             sys.executable,
             "-m",
@@ -72,7 +74,7 @@ def launcher(config: RunConfig) -> list[str]:
 
 
 def _environment(config: RunConfig) -> dict[str, str]:
-    """Modules beside the configuration are found, and the processes share the cores."""
+    """Return environment variables: the path of the user's modules, and a share of the cores for each process."""
     known = [str(config.modules_path()), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
     threads = max(1, (os.cpu_count() or 1) // config.processes)
     return {"OMP_NUM_THREADS": str(threads), **os.environ, "PYTHONPATH": os.pathsep.join(known)}
@@ -80,7 +82,7 @@ def _environment(config: RunConfig) -> dict[str, str]:
 
 @contextmanager
 def _signals_handed_on(process: subprocess.Popen[bytes]) -> Iterator[None]:
-    """A signal goes to the processes that train; the second Ctrl-C ends all of them at once."""
+    """Forward signals to the processes that train; the second Ctrl-C kills them."""
     interrupted = 0
 
     def hand_on(number: int, frame: FrameType | None) -> None:
@@ -88,11 +90,11 @@ def _signals_handed_on(process: subprocess.Popen[bytes]) -> Iterator[None]:
         interrupted += number == signal.SIGINT
         family = _family(process.pid)
         workers = [one for one in family if _is_worker(one)]
-        # Before there is anything to save, the whole family goes.
+        # Before the processes train, there is nothing to save: signal the launcher, too.
         for one in workers if workers and interrupted < 2 else family:
             try:
                 one.send_signal(signal.SIGKILL if interrupted > 1 else number)
-            except psutil.Error:  # gone meanwhile
+            except psutil.Error:  # it has ended
                 continue
 
     before = {number: signal.signal(number, hand_on) for number in (signal.SIGINT, signal.SIGTERM)}
@@ -114,7 +116,7 @@ def _family(pid: int) -> list[psutil.Process]:
 
 
 def _is_worker(process: psutil.Process) -> bool:
-    """Whether it is ``python -u -m WORKER``; a launcher names what it runs further back."""
+    """Return whether it is ``python -u -m WORKER``; a launcher has the name later in its command."""
     try:
         return WORKER in process.cmdline()[:4]
     except psutil.Error:

@@ -1,6 +1,6 @@
-"""Follows a training for the person who watches: the bar, how fast it goes, the means of the components.
+"""The live display of a training: progress bar, speed, means of the components.
 
-What rewardkit has to say meanwhile (an update that is taken, a guard whose line is crossed) stands above the bar.
+Log messages of rewardkit (an accepted update, a guard that fired) appear above the bar.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _RECENT_STEPS = 20
 
 
 class ShowProgress(TrainerCallback):
-    """A callback that shows where the training stands; give it to the main process alone."""
+    """A callback that shows the progress; add it only in the main process."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
@@ -48,7 +48,7 @@ class ShowProgress(TrainerCallback):
             self._numbers = shown_numbers(logs)
             self._tokens = int(logs.get("num_tokens", self._tokens))
 
-    # A step is logged after its end: it is shown when the next one begins.
+    # A step is logged after it ends, so it is shown when the next one begins.
     def on_step_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         self._show(args, state)
 
@@ -57,7 +57,7 @@ class ShowProgress(TrainerCallback):
         self.close()
 
     def close(self) -> None:
-        """Takes the bar away, also after an error."""
+        """Remove the bar."""
         self._on_step = None
         self._shown.close()
 
@@ -75,7 +75,7 @@ class ShowProgress(TrainerCallback):
 
 @contextmanager
 def said_on(console: Console) -> Iterator[None]:
-    """Prints on `console` what is logged under ``rewardkit``, from its news on, while it lasts."""
+    """Print log messages of ``rewardkit`` (level INFO and above) on `console` inside the `with` block."""
     logger, printing = logging.getLogger("rewardkit"), _Printing(console)
     level = logger.level
     logger.addHandler(printing)
@@ -93,20 +93,20 @@ class _Printing(logging.Handler):
         self._console = console
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Prints it, with nothing in it that acts on the terminal."""
+        """Print the message without control characters."""
         style = "yellow" if record.levelno >= logging.WARNING else "cyan"
         lines = "\n".join(visible(line) for line in record.getMessage().split("\n"))
         self._console.print(Text(lines, style=style), soft_wrap=True)
 
 
 def shown_numbers(logs: Mapping[str, Any]) -> dict[str, float]:
-    """The total, and the raw means of the components."""
+    """Return the total and the raw means of the components."""
     row = metrics.numbers(logs)
     return {"total": row.get("reward", float("nan")), **(metrics.components(row) or metrics.terms(row))}
 
 
 def _speed(marks: Sequence[tuple[float, int, float]]) -> str:
-    """``130 completions/s  2,600 tokens/s`` over the last steps."""
+    """Return ``130 completions/s  2,600 tokens/s``, measured over the last steps."""
     (start, completions, tokens), (end, more_completions, more_tokens) = marks[0], marks[-1]
     seconds = end - start
     if seconds <= 0 or more_completions <= completions:

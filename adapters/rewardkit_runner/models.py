@@ -1,4 +1,4 @@
-"""The model of a run: what TRL is told to load, its tokenizer, its adapter, and a checkpoint of it to evaluate.
+"""The model of a run: what TRL loads, the tokenizer, the adapter, and checkpoints to evaluate.
 
 ``model: Qwen/Qwen2.5-0.5B-Instruct`` with ``lora: true`` is that name, its tokenizer and a LoraConfig.
 """
@@ -29,15 +29,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Loaded:
-    """What a trainer is given.
+    """The model and its parts, as the trainer takes them.
 
     Attributes:
-        model: the name or folder that TRL loads; the model itself where it was asked for.
-        tokenizer: of the model, with the chat template of the configuration.
-        peft_config: of the adapter that is trained; None where all weights are.
+        model: the name or folder that TRL loads, or the model itself.
+        tokenizer: with the chat template of the configuration.
+        peft_config: of the adapter to train; None: all weights are trained.
         arguments: keywords of from_pretrained.
         quantization: a BitsAndBytesConfig, or None.
-        parameters: how many the model has; None where nobody knows before it is loaded.
+        parameters: how many the model has; None if that is unknown before it is loaded.
     """
 
     model: Any
@@ -55,16 +55,16 @@ def model_of(
     to_generate: bool = False,
     console: Console | None = None,
 ) -> Loaded:
-    """The model that a configuration names.
+    """Return the model that a configuration names.
 
     Args:
         checkpoint: a folder with trained weights, or with an adapter.
-        to_generate: loads the model (with `checkpoint` it always is) instead of leaving that to the trainer.
+        to_generate: load the model here instead of in the trainer; with `checkpoint` it is always loaded.
         console: shows the warm start of the tiny model.
 
     Raises:
         ConfigError: there is no such model, or it cannot be loaded.
-        MissingExtraError: bitsandbytes, peft or vLLM is asked for and not installed.
+        MissingExtraError: bitsandbytes, peft or vLLM is needed and not installed.
     """
     _check_installed(config)
     name = str(_tiny(config, console)) if config.model.name == TINY else config.model_name()
@@ -78,7 +78,7 @@ def model_of(
 
 
 def start_of(config: RunConfig) -> Path:
-    """The folder of the tiny model as it was made."""
+    """Return the folder of the tiny model before training."""
     return config.output_path() / START
 
 
@@ -90,12 +90,12 @@ def _check_installed(config: RunConfig) -> None:
     }
     for package, (key, asked) in wanted.items():
         if asked and find_spec(package) is None:
-            instead = " Without it, transformers generates (vllm: null)." if package == "vllm" else ""
+            instead = " Or write vllm: null to generate with transformers." if package == "vllm" else ""
             raise MissingExtraError(f"{key} needs {package}, which is not installed: pip install {package}.{instead}")
 
 
 def _tiny(config: RunConfig, console: Console | None) -> Path:
-    """The folder of the tiny model, made by the first of the processes that asks."""
+    """Return the folder of the tiny model; the main process makes it."""
     from accelerate import PartialState
 
     from rewardkit_runner.tiny.make import make_tiny
@@ -119,15 +119,15 @@ def _tiny(config: RunConfig, console: Console | None) -> Path:
 
 
 def _unseen(numbers: Any, *, speed: str = "") -> None:
-    """Nobody looks."""
+    pass
 
 
 def _arguments(config: RunConfig) -> dict[str, Any]:
-    """Keywords of from_pretrained."""
+    """Return the keywords of from_pretrained."""
     dtype: str = config.model.dtype
     if dtype == "auto" and (config.lora is None or not has_gpu()):
-        # Where all weights are trained, those of 16 bits would swallow the small steps of GRPO: half of the spacing
-        # of bfloat16 near 0.02 is 6e-5, a step of Adam is about the learning rate. Computing is another matter: bf16.
+        # If all weights are trained, 16 bits would round the small steps of GRPO away: half of the spacing of bfloat16
+        # near 0.02 is 6e-5, and a step of Adam is about the learning rate. Activations may still be bf16.
         dtype = "float32"
     given = {
         "dtype": dtype,
@@ -161,18 +161,18 @@ def _adapter(config: RunConfig) -> Any:
     try:
         return LoraConfig(**{"task_type": "CAUSAL_LM"} | config.lora)
     except (ValueError, TypeError) as error:
-        raise ConfigError(f"peft refuses the settings under lora: {error}") from error
+        raise ConfigError(f"lora: peft rejects these settings: {error}") from error
 
 
 def _tokenizer(config: RunConfig, name: str, checkpoint: Path | None) -> Any:
     own = config.model.tokenizer
     source, revision = (name, config.model.revision) if own is None else (anchored(own, config.base), None)
     if checkpoint is not None and (checkpoint / "tokenizer_config.json").is_file():
-        # What was trained is asked in the tokens that it was trained with.
+        # A checkpoint needs the tokens that it was trained with.
         source, revision = str(checkpoint), None
     common = {"revision": revision, "trust_remote_code": config.model.trust_remote_code, "padding_side": "left"}
     with _explained("tokenizer", source):
-        # As TRL does: of a model that sees images this is a processor.
+        # As TRL does: for a model that sees images, this is a processor.
         loader = AutoProcessor if own is None and config.model.name != TINY else AutoTokenizer
         tokenizer = loader.from_pretrained(source, **common)
     inner = getattr(tokenizer, "tokenizer", tokenizer)
@@ -184,7 +184,7 @@ def _tokenizer(config: RunConfig, name: str, checkpoint: Path | None) -> Any:
 
 
 def _template(config: RunConfig) -> str | None:
-    """The chat template, read from its file where it is one."""
+    """Return the chat template; read it if the setting names a file."""
     given = config.model.chat_template
     if given is None or not is_local(given, config.base):
         return given
@@ -192,22 +192,22 @@ def _template(config: RunConfig) -> str | None:
     try:
         return path.read_text(encoding="utf-8")
     except OSError as error:
-        raise ConfigError(f"model.chat_template: {path} cannot be read: {error.strerror or error}") from None
+        raise ConfigError(f"model.chat_template: cannot read {path}: {error.strerror or error}") from None
 
 
 def _parameters(config: RunConfig, name: str) -> int | None:
-    """Counted without loading a weight."""
+    """Count the parameters without loading the weights."""
     try:
         revision, trusted = config.model.revision, config.model.trust_remote_code
         described = AutoConfig.from_pretrained(name, revision=revision, trust_remote_code=trusted)
         with torch.device("meta"):
             return int(AutoModelForCausalLM.from_config(described, trust_remote_code=trusted).num_parameters())
-    except Exception:  # code of the model's own, of any quality; whatever is wrong shows when it is loaded
+    except Exception:  # the model may come with its own code; real problems show when it is loaded
         return None
 
 
 def _to_generate(name: str, checkpoint: Path | None, arguments: dict[str, Any], quantization: Any) -> Any:
-    """The model in memory, with the weights or the adapter of `checkpoint`."""
+    """Load the model, with the weights or the adapter of `checkpoint`."""
     keywords = dict(arguments)
     if quantization is not None:
         keywords["quantization_config"] = quantization
@@ -228,9 +228,9 @@ def _to_generate(name: str, checkpoint: Path | None, arguments: dict[str, Any], 
 
 @contextmanager
 def _explained(what: str, source: str) -> Iterator[None]:
-    """Says in one sentence that something of the model cannot be loaded."""
+    """Raise a ConfigError of one sentence if part of the model cannot be loaded."""
     try:
         yield
     except (OSError, ValueError, KeyError) as error:
         first = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
-        raise ConfigError(f"the {what} {source} cannot be loaded: {first[:300]}") from error
+        raise ConfigError(f"cannot load the {what} {source}: {first[:300]}") from error

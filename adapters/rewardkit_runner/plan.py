@@ -1,4 +1,4 @@
-"""What is known of a run before a model is loaded."""
+"""The plan of a run: what is known before the model is loaded."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Plan:
-    """The configuration with the reward and the rows that it names.
+    """The configuration with its reward and its rows.
 
     Attributes:
-        held_out: None where nothing is evaluated.
-        checkpoint: where the training goes on; None where it begins.
+        held_out: None: nothing is evaluated.
+        checkpoint: where to resume; None: start from the beginning.
     """
 
     config: RunConfig
@@ -29,10 +29,10 @@ class Plan:
 
     @classmethod
     def of(cls, config: RunConfig, checkpoint: Path | None) -> Plan:
-        """Loads them.
+        """Load the reward and the rows.
 
         Raises:
-            ConfigError: the data cannot be had, or is not what the configuration says of it.
+            ConfigError: the data cannot be loaded, or does not fit the configuration.
             RewardDefinitionError: there is no such reward.
         """
         from rewardkit_runner.data.datasets import training_and_held_out

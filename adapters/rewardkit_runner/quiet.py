@@ -1,4 +1,4 @@
-"""Keeps from the screen what the libraries underneath say of their own future, and their bars beside ours."""
+"""Hide the deprecation warnings and progress bars of the libraries below."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 _NO_NEWS = (
-    # Another name of the embeddings, which is missing in every checkpoint.
+    # lm_head shares its weights with the embeddings, so every checkpoint lacks it.
     "missing keys in the checkpoint model loaded: ['lm_head.weight']",
-    # Old checkpoints are told from new ones by the step in their name, which is as good.
+    # Checkpoints are sorted by the step in their name instead.
     "mtime may not be reliable",
 )
 
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """While it lasts."""
+    """Hide them inside the `with` block."""
     import warnings
 
     from transformers.utils import logging as bars

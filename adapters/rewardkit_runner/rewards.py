@@ -1,4 +1,4 @@
-"""The reward that a configuration names, and functions of users that stand beside it."""
+"""Load the reward that a configuration names, and other functions of the user."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rewardkit_runner.configuration.config import RunConfig
 
 
 def reward_of(config: RunConfig) -> Any:
-    """What ``reward: reward.py:reward`` names: a Reward, a function written for TRL, or a list of them.
+    """Load what ``reward: reward.py:reward`` names: a Reward, a function written for TRL, or a list of them.
 
     Raises:
         RewardDefinitionError: there is no such module, file or name, or it cannot be imported.
@@ -20,7 +20,7 @@ def reward_of(config: RunConfig) -> Any:
 
 
 def named(target: str, modules: Path) -> Any:
-    """What ``path.py:name`` or ``module:name`` names; modules are looked for in the folder `modules` as well.
+    """Load ``path.py:name`` or ``module:name``; modules are also searched in the folder `modules`.
 
     Raises:
         RewardDefinitionError: there is no such module, file or name, or it cannot be imported.

@@ -1,4 +1,4 @@
-"""The GRPOConfig of a run: what the configuration says, over what follows from the device and the size of the model."""
+"""The GRPOConfig of a run: the settings of the configuration, and defaults that depend on the device and the model."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from rewardkit_runner.folder import CHECKPOINTS
 def grpo_config(
     config: RunConfig, *, parameters: int | None, model_arguments: dict[str, Any], reward_weights: list[float] | None
 ) -> GRPOConfig:
-    """What GRPOTrainer is given.
+    """Return the GRPOConfig of a run.
 
     Args:
-        parameters: of the model; None where nobody knows, which counts as many.
+        parameters: of the model; None (unknown) counts as a large model.
         model_arguments: keywords of from_pretrained.
         reward_weights: of the reward functions; None for all 1.
 
     Raises:
-        ConfigError: TRL refuses a setting.
+        ConfigError: TRL rejects a setting.
     """
     gpu = has_gpu()
     by_device = {
@@ -34,10 +34,10 @@ def grpo_config(
         "use_cpu": not gpu,
         "dataloader_pin_memory": gpu,
         "gradient_checkpointing": gpu and (parameters is None or parameters > LARGE),
-        # A batch of evaluation must hold whole groups.
+        # A batch of the evaluation must consist of whole groups.
         "per_device_eval_batch_size": config.grpo.get("num_generations_eval") or config.grpo.get("num_generations", 8),
         "disable_tqdm": True,
-        # As transformers has it for models whose activations are recomputed; to look for them costs time and a warning.
+        # The search for unused parameters costs time and prints a warning.
         "ddp_find_unused_parameters": False if config.processes > 1 else None,
     }
     if config.grpo.get("fp16"):
@@ -56,14 +56,14 @@ def grpo_config(
     try:
         made = GRPOConfig(**by_device | config.grpo | own)
     except (ValueError, TypeError) as error:
-        raise ConfigError(f"TRL refuses the settings under grpo: {error}") from error
+        raise ConfigError(f"grpo: TRL rejects these settings: {error}") from error
     if made.save_steps >= 1:
-        # What is resumed in the middle of a generation does not go on as it would have.
+        # A run that resumes in the middle of a generation would not continue as it would have.
         made.save_steps = math.ceil(made.save_steps / steps_of_generation(made)) * steps_of_generation(made)
     return made
 
 
 def steps_of_generation(args: GRPOConfig) -> int:
-    """Every so many optimizer steps a generation has just been used up."""
+    """Return the number of optimizer steps after which a generation is used up."""
     passes: int = args.gradient_accumulation_steps
     return math.lcm(args.steps_per_generation * args.num_iterations, passes) // passes

@@ -1,4 +1,4 @@
-"""What is left of a run for people and scripts: ``summary.json``, the picture, and the last words on the screen."""
+"""The summary of a run: ``summary.json``, the plot, and the facts that are printed at the start."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def save(
     history: Sequence[Metrics],
     evaluations: Mapping[str, Evaluation],
 ) -> dict[str, Path]:
-    """Writes the summary and the picture; where they are.
+    """Write the summary and the plot; return their paths.
 
     Args:
-        facts: what else the summary says: steps, seconds, the model, the device.
+        facts: further entries of the summary: steps, seconds, the model, the device.
         history: the logged steps.
-        evaluations: of the held-out prompts, ``before`` and ``after``; empty without any.
+        evaluations: of the held-out prompts, ``before`` and ``after``; may be empty.
     """
     totals = {name: one.total for name, one in evaluations.items()}
     means = {
@@ -41,7 +41,7 @@ def save(
 
 
 def facts_of(config: RunConfig, trainer: Any, rows: int, held_out: Sequence[Any] | None) -> dict[str, str]:
-    """What is about to happen, in words."""
+    """Describe the run for the opening panel."""
     args = trainer.args
     each = args.per_device_train_batch_size * args.gradient_accumulation_steps * args.world_size // args.num_iterations
     length = f"{args.max_steps:,} steps" if args.max_steps > 0 else f"{args.num_train_epochs:g} epochs"
@@ -61,7 +61,7 @@ def facts_of(config: RunConfig, trainer: Any, rows: int, held_out: Sequence[Any]
 
 
 def numbers_of(config: RunConfig, model: Any, args: Any, state: Any) -> dict[str, Any]:
-    """The facts of a summary, for scripts."""
+    """Return the facts of the summary."""
     trained, parameters = _counted(model)
     return {
         "steps": state.global_step,
@@ -79,13 +79,13 @@ def numbers_of(config: RunConfig, model: Any, args: Any, state: Any) -> dict[str
 
 
 def _counted(model: Any) -> tuple[int, int]:
-    """How many parameters are trained, and how many there are."""
+    """Return the number of trained parameters and of all parameters."""
     sizes = [(parameter.requires_grad, parameter.numel()) for parameter in model.parameters()]
     return sum(size for trained, size in sizes if trained), sum(size for _, size in sizes)
 
 
 def _device(args: Any) -> str:
-    """``cpu``, or what a GPU calls itself."""
+    """Return ``cpu`` or the name of the GPU."""
     import torch
 
     return torch.cuda.get_device_name(args.device) if args.device.type == "cuda" else str(args.device.type)

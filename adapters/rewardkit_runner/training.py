@@ -1,6 +1,6 @@
-"""The run: from a configuration to a trained model, with everything that it leaves in one folder.
+"""A training run: from a configuration to a trained model, with all of its files in one folder.
 
-``train(read(Path("run.yaml")), resume=False)`` checks, loads, evaluates, trains, evaluates again and sums up.
+``train(read(Path("run.yaml")), resume=False)`` checks, loads, evaluates, trains, evaluates again and prints a summary.
 """
 
 from __future__ import annotations
@@ -33,27 +33,27 @@ if TYPE_CHECKING:
 
     from rewardkit_runner.interrupts import Interrupts
 
-# A reward that the training cannot go on with; what is wrong before it begins is another matter.
+# Errors of the reward that stop a training. Errors before it starts are not caught here.
 _STOPPED_BY_REWARD = (RewardFailure, BindingError, CoercionError, RewardDefinitionError, RewardTypeError)
 
 
 def train(config: RunConfig, *, resume: bool | str | Path | None = None, console: Console | None = None) -> int:
-    """Trains as `config` says; the exit code.
+    """Train as `config` says; return the exit code.
 
     ::
 
         train(read(Path("run.yaml"), ["grpo.max_steps=5"]))
 
     Args:
-        resume: True goes on from the last complete checkpoint, a path or a step from that one; None: as `config` says.
-        console: where to print; None is the standard output.
+        resume: True: from the last complete checkpoint; a path or a step: from that one; None: as `config` says.
+        console: where to print; None: the standard output.
 
     Returns:
-        0 where it trained to its end, 1 where it could not go on, 2 where the preflight found an error, 130 or 143
-        where it was interrupted.
+        0 if the training finished, 1 if it stopped with an error, 2 if the preflight found an error, 130 or 143 if it
+        was interrupted.
 
     Raises:
-        ConfigError: the configuration, the data or the folder is not what it should be.
+        ConfigError: the configuration, the data or the output folder is invalid.
         RewardKitError: the reward cannot be loaded, or a package is missing.
     """
     surroundings.prepare(processes=config.processes)
@@ -75,7 +75,7 @@ def train(config: RunConfig, *, resume: bool | str | Path | None = None, console
         return 2
     with folder.taken(plan.output):
         if resume is False:
-            _refuse_a_run(plan.output)  # another one may have begun during the preflight
+            _refuse_a_run(plan.output)  # another run may have started during the preflight
         _prepare(plan, checkpoint)
         if not surroundings.is_launched() and (config.processes > 1 or config.accelerate is not None):
             from rewardkit_runner.launcher import launch
@@ -85,20 +85,20 @@ def train(config: RunConfig, *, resume: bool | str | Path | None = None, console
 
 
 def run(plan: Plan, console: Console, failures: Console | None = None) -> int:
-    """Trains in this process, which may be one of several; the exit code.
+    """Train in this process, which may be one of several; return the exit code.
 
     Args:
-        failures: where it says why it could not go on, if that is elsewhere.
+        failures: where to print why the training stopped; None: on `console`.
     """
     with console.status("Loading torch and TRL"):
-        from trl import GRPOTrainer  # noqa: F401 -- takes seconds: here a status line explains the wait
+        from trl import GRPOTrainer  # noqa: F401 -- takes seconds; the status line explains the wait
 
         from rewardkit_runner.disk import is_out_of_space
         from rewardkit_runner.interrupts import Interrupts
         from rewardkit_runner.memory_advice import advice, is_out_of_memory
 
     interrupts = Interrupts(
-        lambda: console.print("Ending this generation, then saving a checkpoint. Ctrl-C again: at once.")
+        lambda: console.print("Finishing this generation, then saving a checkpoint. Press Ctrl-C again to stop now.")
     )
     attempt = Attempt(plan, console, interrupts)
     failures = failures or console
@@ -106,7 +106,7 @@ def run(plan: Plan, console: Console, failures: Console | None = None) -> int:
         with interrupts.heard(), quiet():
             ended = attempt.train()
     except KeyboardInterrupt:
-        console.print("\nInterrupted at once.")
+        console.print("\nStopped without a new checkpoint.")
         say_how_to_resume(plan.output, console)
         return interrupts.exit_code if interrupts.received else 130
     except _STOPPED_BY_REWARD as error:
@@ -115,20 +115,20 @@ def run(plan: Plan, console: Console, failures: Console | None = None) -> int:
         return 1
     except Exception as error:
         if is_out_of_space(error, plan.output):
-            _say_failure(failures, f"No room is left on the disk of {plan.output}: {_readable(error)[:300]}")
+            _say_failure(failures, f"No space left on the disk of {plan.output}: {_readable(error)[:300]}")
             say_how_to_resume(plan.output, failures)
             return 1
         if not is_out_of_memory(error):
             raise
         _say_failure(failures, f"Out of memory: {_readable(error)[:300]}")
         if attempt.args is not None:
-            failures.print("What would need less, the mildest first:")
+            failures.print("Change one of these settings to use less memory (the mildest first):")
             for line in advice(plan.config, attempt.args):
                 failures.print(f"  {line}", soft_wrap=True, markup=False, highlight=False)
         say_how_to_resume(plan.output, failures)
         return 1
     if not ended:
-        console.print("\nThe training is interrupted; a checkpoint is saved.")
+        console.print("\nThe training was interrupted. A checkpoint is saved.")
         say_how_to_resume(plan.output, console)
         return interrupts.exit_code
     return 0
@@ -139,22 +139,22 @@ def _say_failure(console: Console, text: str) -> None:
 
 
 def say_how_to_resume(output: Path, console: Console) -> None:
-    """The command that goes on, if there is something to go on from."""
+    """Print the command that resumes the run, if there is a complete checkpoint."""
     from rich.text import Text
 
     from rewardkit_runner.display.report import short
 
     if any(not checkpoint.fault() for checkpoint in checkpoints.all_in(output)):
-        console.print("Go on: ", end="")
+        console.print("Resume with: ", end="")
         command = f"rewardkit train {shlex.quote(str(short(output / folder.WRITTEN)))} --resume"
         console.print(Text(command, style="bold"), soft_wrap=True)
 
 
 class Attempt:
-    """One go at a training: from here to its end, or to where it is interrupted.
+    """One attempt at a training: until it finishes or is interrupted.
 
     Attributes:
-        args: the GRPOConfig, once there is one.
+        args: the GRPOConfig, once it exists.
     """
 
     def __init__(self, plan: Plan, console: Console, interrupts: Interrupts) -> None:
@@ -165,7 +165,7 @@ class Attempt:
         self._watch = Stopwatch()
 
     def train(self) -> bool:
-        """Whether the training came to its end."""
+        """Train; return whether the training finished."""
         from rewardkit_runner.ending import Closing
 
         with self._watch.phase("loading"):
@@ -173,7 +173,7 @@ class Attempt:
         closing = Closing(self.plan.config, self.plan.held_out, self._console, self._watch)
         self._open(trainer)
         before = closing.evaluation_before(functions.reward, trainer)
-        with self._watch.phase("training"), self._following(trainer):
+        with self._watch.phase("training"), self._progress(trainer):
             checkpoint = self.plan.checkpoint
             trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
         if self._interrupts.received:
@@ -182,7 +182,7 @@ class Attempt:
         return True
 
     def _trainer(self) -> tuple[Any, Any]:
-        """The trainer, and the reward functions that it holds."""
+        """Make the trainer and its reward functions."""
         from transformers import PrinterCallback, ProgressCallback
         from trl import GRPOTrainer
 
@@ -225,7 +225,7 @@ class Attempt:
                     peft_config=loaded.peft_config,
                 )
         except (ValueError, TypeError, OSError, ImportError) as error:
-            raise ConfigError(f"the trainer cannot be made: {_readable(error)}") from error
+            raise ConfigError(f"TRL cannot make the trainer: {_readable(error)}") from error
         for noisy in (PrinterCallback, ProgressCallback):
             trainer.remove_callback(noisy)
         return trainer, functions
@@ -240,26 +240,26 @@ class Attempt:
         show_opening(self._console, "rewardkit train", facts)
 
     @contextmanager
-    def _following(self, trainer: Any) -> Iterator[None]:
-        """Shows the progress while it lasts."""
+    def _progress(self, trainer: Any) -> Iterator[None]:
+        """Show the progress in the main process."""
         from rewardkit_runner.live_display import ShowProgress
 
         if not trainer.is_world_process_zero():
             yield
             return
-        following = ShowProgress(self._console)
-        trainer.add_callback(following)
+        progress = ShowProgress(self._console)
+        trainer.add_callback(progress)
         try:
             yield
         finally:
-            following.close()
+            progress.close()
 
 
 def _checkpoint(config: RunConfig, resume: bool | str | Path, console: Console) -> Checkpoint | None:
-    """Where the training goes on.
+    """Return the checkpoint to resume from, if any.
 
     Raises:
-        ConfigError: there is a run already and nobody said to go on, or there is no such checkpoint.
+        ConfigError: the folder holds a run and `resume` is False, or there is no such checkpoint.
     """
     from rewardkit_runner.display.report import short
 
@@ -274,8 +274,8 @@ def _checkpoint(config: RunConfig, resume: bool | str | Path, console: Console) 
         fault = checkpoint.fault()
         if not fault:
             return checkpoint
-        console.print(f"{checkpoint.path.name} is not complete ({fault}): the one before it is taken.", soft_wrap=True)
-    console.print(f"There is no complete checkpoint in {short(output)}: the training begins anew.", soft_wrap=True)
+        console.print(f"{checkpoint.path.name} is not complete ({fault}). Trying the one before it.", soft_wrap=True)
+    console.print(f"There is no complete checkpoint in {short(output)}. Starting from the beginning.", soft_wrap=True)
     return None
 
 
@@ -284,8 +284,7 @@ def _refuse_a_run(output: Path) -> None:
 
     if folder.holds_a_run(output):
         raise ConfigError(
-            f"{short(output)} holds a run already. Go on with it: --resume. Begin another one: --output DIR, or "
-            "another `output` in the configuration"
+            f"{short(output)} holds a run already. Pass --resume to continue it, or --output DIR to start another one"
         )
 
 
@@ -295,7 +294,7 @@ def _is_end(config: RunConfig, checkpoint: Checkpoint) -> bool:
 
 
 def _end(config: RunConfig, checkpoint: Checkpoint, console: Console) -> int:
-    """A run that is trained: nothing is left to do, or only what comes after."""
+    """Finish a run whose steps are all trained; return the exit code."""
     from rewardkit_runner.display.report import short
     from rewardkit_runner.ending import close_from_checkpoint
 
@@ -303,19 +302,19 @@ def _end(config: RunConfig, checkpoint: Checkpoint, console: Console) -> int:
         return 0
     if folder.is_finished(config.output_path()):
         console.print(
-            f"{short(config.output_path())} is finished already, after {checkpoint.step} steps. To train on, raise "
-            "grpo.max_steps (--set grpo.max_steps=...).",
+            f"{short(config.output_path())} finished already, after {checkpoint.step} steps. To train longer, raise "
+            "grpo.max_steps: --set grpo.max_steps=...",
             soft_wrap=True,
         )
         return 0
-    console.print(f"All {checkpoint.step} steps are trained; what comes after them is left to do.", soft_wrap=True)
+    console.print(f"All {checkpoint.step} steps are trained. Evaluating and saving the model.", soft_wrap=True)
     with quiet(), folder.taken(config.output_path()):
         close_from_checkpoint(config, checkpoint, console)
     return 0
 
 
 def _is_fit(plan: Plan, console: Console) -> bool:
-    """Whether the preflight, if there is to be one, found nothing that stands in the way."""
+    """Run the preflight unless it is off; return whether it found no errors."""
     from rich.text import Text
 
     if plan.config.preflight is None:
@@ -323,15 +322,15 @@ def _is_fit(plan: Plan, console: Console) -> bool:
     from rewardkit_runner.preflight import preflight
 
     if console.is_terminal:
-        # No status line: it is drawn by a thread, and the laws are tried in forked processes.
-        console.print("Preflight: the data, the reward and the settings are looked at", style="dim")
+        # No status line: a thread would draw it, and the laws run in forked processes.
+        console.print("Preflight: checking the data, the reward and the settings", style="dim")
     found = preflight(plan.config, reward=plan.reward, training=plan.training, held_out=plan.held_out)
     console.print(Text(found.text()), soft_wrap=True)
     return bool(found.ok)
 
 
 def _prepare(plan: Plan, checkpoint: Checkpoint | None) -> None:
-    """Writes the configuration as it runs, and puts aside checkpoints that this training will make anew."""
+    """Write the configuration of the run, and move later checkpoints out of the way: they will be made again."""
     from rewardkit_runner.configuration.reader import printed
 
     output = plan.output
@@ -341,11 +340,11 @@ def _prepare(plan: Plan, checkpoint: Checkpoint | None) -> None:
         unfinished.replace(output / folder.WRITTEN)
         changes.keep(plan)
     except OSError as error:
-        raise ConfigError(f"output: {output} cannot be written: {error.strerror or error}") from None
+        raise ConfigError(f"output: cannot write to {output}: {error.strerror or error}") from None
     checkpoints.drop_after(output, checkpoint)
 
 
 def _readable(error: BaseException) -> str:
-    """What an error says, line by line, without anything that acts on the terminal."""
+    """Return the message of an error without control characters."""
     lines = [visible(line) for line in (str(error) or type(error).__name__).split("\n")]
     return "\n".join(lines) if isinstance(error, RewardKitError) else " ".join(lines)

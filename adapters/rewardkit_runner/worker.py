@@ -1,4 +1,4 @@
-"""One of the processes of a run, as a launcher starts it: ``python -m rewardkit_runner.worker run.yaml``."""
+"""One process of a run with several: a launcher starts ``python -m rewardkit_runner.worker run.yaml``."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from rewardkit.core.batch.table_text import visible
 from rewardkit.core.errors import RewardKitError
 
 _PATIENCE_SECONDS = 15.0
-"""How long a process that could not go on waits for the others to end as well."""
+"""How long a process that failed waits for the others to end."""
 _TOGETHER = (0, 130, 143)
-"""Codes of ends that all processes agree on: trained, interrupted."""
+"""Exit codes that all processes share: finished, interrupted."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The exit code of this process; that of the run goes to the file ``--outcome``."""
-    parser = argparse.ArgumentParser(description="One process of a run of several.")
+    """Train; return the exit code of this process. The exit code of the run goes to the file ``--outcome``."""
+    parser = argparse.ArgumentParser(description="One process of a run with several processes.")
     parser.add_argument("config", type=Path)
     parser.add_argument("--outcome", type=Path, required=True)
     parser.add_argument("--checkpoint", type=Path)
@@ -48,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if _all_ended(options.outcome, code):
         _leave_group()
         return 0
-    # What ended one process alone must end the others, which wait for it: the launcher sees to that.
+    # The others wait for this process: a failed exit code makes the launcher end them, too.
     print(said.getvalue(), end="", file=sys.stderr, flush=True)
     return 1
 
@@ -56,13 +56,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _check_world(processes: int) -> None:
     started = int(os.environ.get("WORLD_SIZE", "1"))
     if processes > 1 and started != processes:
-        raise RewardKitError(f"{started} processes were started instead of {processes}: see accelerate's configuration")
+        raise RewardKitError(
+            f"{started} processes were started instead of {processes}. Fix num_processes in accelerate's configuration"
+        )
 
 
 def _all_ended(outcome: Path, code: int) -> bool:
-    """Whether the processes on this machine come to their end together; the first of them says what became of the run.
+    """Return whether all processes on this machine ended; the first of them writes the exit code of the run.
 
-    A launcher that sees one fail kills the others, who would not get to say anything.
+    A launcher that sees one process fail kills the others, which could not print their errors then.
     """
     rank, count = int(os.environ.get("LOCAL_RANK", "0")), int(os.environ.get("LOCAL_WORLD_SIZE", "1"))
     if rank == 0:

@@ -1,4 +1,4 @@
-"""Each peer in a virtual environment of its own, made with plain pip, and run there as its own process."""
+"""Install each peer in its own virtual environment with plain pip, and run its scripts there."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from peers.report import MARK
 
 BENCHMARKS = Path(__file__).resolve().parent.parent
 COMPONENT_LIBRARIES = ("jiter==0.19.0", "jsonschema-rs==0.60.3")
-"""What the plain components need; they are the same for every contestant."""
+"""The libraries of the plain components, which are the same for every contestant."""
 
 
 @dataclass(frozen=True)
 class Peer:
-    """A framework to compare with: the tested distribution, its environment, the script that runs in it."""
+    """A framework to compare with: the tested distribution, its environment, and the script that runs in it."""
 
     requirement: str
     environment: str
@@ -39,14 +39,14 @@ PEERS = (
 
 
 def install(peer: Peer, also: Sequence[str] = ()) -> None:
-    """Makes the environment and puts the pinned versions into it; pip leaves it alone when they are there.
+    """Create the environment and install the pinned versions, unless they are already there.
 
     Args:
-        peer: whose environment it is.
-        also: further packages, pinned.
+        peer: the peer to install.
+        also: more packages, pinned.
     """
     if not peer.python.exists():
-        print(f"making {peer.environment} for {peer.requirement} ...", file=sys.stderr)
+        print(f"creating {peer.environment} for {peer.requirement} ...", file=sys.stderr)
         subprocess.run([sys.executable, "-m", "venv", str(peer.python.parent.parent)], check=True)
     packages = [peer.requirement, *COMPONENT_LIBRARIES, *also]
     installed = subprocess.run([str(peer.python), "-c", _VERSIONS, *packages], capture_output=True, check=False)
@@ -61,19 +61,19 @@ _VERSIONS = (
 
 
 def run(peer: Peer, rounds: int, empty_rounds: int) -> dict[str, Any]:
-    """The peer's report: its version, and its times beside the floor's in the same process.
+    """Return the peer's report: its version, and its times and the floor's in the same process.
 
     Raises:
-        RuntimeError: the script failed; the message holds what it said.
+        RuntimeError: the script failed; the message has its error output.
     """
     return run_json(peer, ["--rounds", str(rounds), "--empty-rounds", str(empty_rounds)])
 
 
 def run_json(peer: Peer, arguments: Sequence[str]) -> dict[str, Any]:
-    """What the peer's script reports, given `arguments`.
+    """Run the peer's script with `arguments` and return its report.
 
     Raises:
-        RuntimeError: the script failed; the message holds what it said.
+        RuntimeError: the script failed; the message has its error output.
     """
     done = subprocess.run(
         [str(peer.python), str(BENCHMARKS / "peers" / peer.script), *arguments],

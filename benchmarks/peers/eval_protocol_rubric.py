@@ -1,22 +1,22 @@
 """eval-protocol 0.3.33: five ``@reward_function`` functions, through its TRL adapter and over rows.
 
-``create_trl_adapter`` (``eval_protocol/integrations/trl.py``) makes a TRL reward function of each; an
-``@evaluation_test`` in pointwise mode is its way to score rows, here with the five functions as the metrics
-of one result and all rows concurrently on one event loop. Rows exist when a rollout ends, so they are made
-off the clock; the adapter makes its messages itself, on the clock. Run by ``benchmarks/rubric.py --peers`` in
-an environment of its own.
+``create_trl_adapter`` (``eval_protocol/integrations/trl.py``) turns each of them into a TRL reward function. An
+``@evaluation_test`` in pointwise mode is eval-protocol's way to score rows; here the five functions are the metrics of
+one result, and all rows run concurrently on one event loop. Rows exist when a rollout ends, so creating them is not
+timed. The adapter creates its messages itself, and that is timed. ``benchmarks/rubric.py --peers`` runs this script in
+its own environment.
 """
 # mypy: disable-error-code="import-not-found,import-untyped,misc,untyped-decorator"
 
-# No `from __future__ import annotations`: eval-protocol compares annotations with types. Where they are
-# strings it quietly coerces nothing, or refuses the function.
+# No `from __future__ import annotations`: eval-protocol compares annotations with types. If they are strings, it
+# silently converts nothing, or rejects the function.
 import asyncio
 import os
 import warnings
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-# Otherwise the import of litellm tries to download a price list.
+# Without this, importing litellm tries to download a price list.
 os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
 warnings.simplefilter("ignore", DeprecationWarning)
 
@@ -43,7 +43,7 @@ GOLD = {"total": "ground_truth"}
 
 
 def reward_functions(lengths: tuple[int, int]) -> dict[str, RewardFunction]:
-    """The five components."""
+    """Return the five components as eval-protocol functions."""
 
     @reward_function
     def tags(messages: list[Message], **kwargs: Any) -> EvaluateResult:
@@ -69,7 +69,7 @@ def reward_functions(lengths: tuple[int, int]) -> dict[str, RewardFunction]:
 
 
 def empty_functions(lengths: tuple[int, int]) -> dict[str, RewardFunction]:
-    """Five rewards that do nothing."""
+    """Return five rewards that do nothing."""
 
     @reward_function
     def constant(messages: list[Message], **kwargs: Any) -> EvaluateResult:
@@ -81,7 +81,7 @@ def empty_functions(lengths: tuple[int, int]) -> dict[str, RewardFunction]:
 def trl_adapter_contestant(
     make_functions: Callable[[tuple[int, int]], Mapping[str, RewardFunction]],
 ) -> Contestant:
-    """Five callables for TRL, called with its keywords in turn."""
+    """Return a contestant with five callables for TRL, called in turn with TRL's keywords."""
 
     def prepare(workload: Workload) -> tuple[dict[str, Callable[..., list[float]]], Workload]:
         functions = make_functions(workload.lengths)
@@ -98,7 +98,7 @@ def trl_adapter_contestant(
 
 
 def rows_contestant(make_functions: Callable[[tuple[int, int]], Mapping[str, RewardFunction]]) -> Contestant:
-    """One pointwise evaluation over rows."""
+    """Return a contestant with one pointwise evaluation over rows."""
 
     def prepare(workload: Workload) -> tuple[Evaluation, list[EvaluationRow]]:
         rows = [
@@ -126,7 +126,7 @@ def rows_contestant(make_functions: Callable[[tuple[int, int]], Mapping[str, Rew
 
 
 def make_evaluation(functions: Mapping[str, RewardFunction]) -> Evaluation:
-    """The functions as the metrics of one pointwise evaluation, their weighted sum as its score."""
+    """Make a pointwise evaluation: the functions are its metrics, their weighted sum is its score."""
 
     @evaluation_test(input_messages=[[[Message(role="user", content="")]]], mode="pointwise")
     def evaluate(row: EvaluationRow) -> EvaluationRow:

@@ -1,8 +1,8 @@
-"""Holds the reward functions of one peer to the laws, and prints a line of JSON for each.
+"""Check the reward functions of one peer against the laws, and print a line of JSON for each.
 
     PYTHONPATH=.:adapters:benchmarks .venv-verifiers/bin/python benchmarks/peers/laws.py verifiers
 
-`laws_on_peers.py` runs it in each peer's environment. ``--ours`` runs rewardkit's counterparts instead (in .venv).
+`laws_on_peers.py` runs this in each peer's environment. ``--ours`` checks rewardkit's counterparts instead (in .venv).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import warnings
 from importlib.metadata import version
 from typing import Any, get_args
 
-# Otherwise the import of litellm tries to download a price list.
+# Without this, importing litellm tries to download a price list.
 os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
 
 from laws_on_peers_cases import CASES, Case, Peer
@@ -28,7 +28,7 @@ DISTRIBUTIONS = {"verifiers-rubric": "verifiers"}
 
 
 def check(case: Case, ours: bool, budget: float) -> Report:
-    """What the laws find. TRL's functions get chat messages, which is what they are written for."""
+    """Check one case. TRL's functions get chat messages, because they are written for them."""
     if ours:
         from laws_on_peers_ours import OURS
 
@@ -47,25 +47,25 @@ def check(case: Case, ours: bool, budget: float) -> Report:
 def line(case: Case, ours: bool, budget: float) -> dict[str, Any]:
     started = time.monotonic()
     distribution = DISTRIBUTIONS.get(case.peer, case.peer)
-    said: dict[str, Any] = {"peer": case.peer, "name": case.name, "ours": ours}
-    said["version"] = "rewardkit" if ours else f"{distribution} {version(distribution)}"
+    entry: dict[str, Any] = {"peer": case.peer, "name": case.name, "ours": ours}
+    entry["version"] = "rewardkit" if ours else f"{distribution} {version(distribution)}"
     try:
         report = check(case, ours, budget)
     except Exception as error:
-        return {**said, "error": f"{type(error).__name__}: {error}"[:500]}
-    said["reward"] = report.reward
-    said["laws"] = [[result.law, result.outcome, result.reason, result.tries] for result in report.results]
-    said["findings"] = [finding.to_dict() for finding in report.findings]
-    said["seconds"] = round(time.monotonic() - started, 1)
-    return said
+        return {**entry, "error": f"{type(error).__name__}: {error}"[:500]}
+    entry["reward"] = report.reward
+    entry["laws"] = [[result.law, result.outcome, result.reason, result.tries] for result in report.results]
+    entry["findings"] = [finding.to_dict() for finding in report.findings]
+    entry["seconds"] = round(time.monotonic() - started, 1)
+    return entry
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("peer", choices=get_args(Peer))
-    parser.add_argument("--ours", action="store_true")
-    parser.add_argument("--budget", type=float, default=40.0)
-    parser.add_argument("--only", default="", help="cases whose name contains it")
+    parser.add_argument("--ours", action="store_true", help="check rewardkit's counterparts instead")
+    parser.add_argument("--budget", type=float, default=40.0, help="seconds per function (default: %(default)g)")
+    parser.add_argument("--only", default="", help="only cases whose name contains this")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     logging.disable(logging.CRITICAL)

@@ -1,4 +1,4 @@
-"""What a peer's script prints: its version and its times beside the floor's, as one line of JSON."""
+"""Print a peer's report, its version and its times and the floor's, as one line of JSON."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from importlib.metadata import version
 from rubric_measurement import Contestant, measure_all
 
 MARK = "RUBRIC-REPORT "
-"""Begins the line of the report; peers print lines of their own."""
+"""The start of the report's line; peers print other lines, too."""
 
 
 def print_report(distribution: str, contestants: Sequence[Contestant], empty: Sequence[Contestant]) -> None:
-    """Measures as the command line says, and prints."""
+    """Measure for as many rounds as the command line says, and print the report."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--rounds", type=int, required=True)
     parser.add_argument("--empty-rounds", type=int, required=True)

@@ -1,10 +1,10 @@
-"""Runs the reward functions of one peer on their cases: natively, and as a Reward, which has to give the same numbers.
+"""Run a peer's reward functions on their cases, natively and as a Reward, and compare the numbers.
 
     PYTHONPATH=.:adapters:benchmarks .venv-eval-protocol/bin/python benchmarks/peers/reward_functions.py eval-protocol
 
-eval-protocol comes without numpy, which rewardkit needs: install it there, or in a folder on PYTHONPATH.
-Also ``trl`` (.venv), ``verifiers-rubric`` (.venv-verifiers-rubric) and ``verifiers`` (.venv-verifiers).
-Exits with 1 if a number differs, or if good does not score above bad where the case names no finding.
+eval-protocol does not install numpy, which rewardkit needs: install it there, or in a folder on PYTHONPATH. The other
+peers are ``trl`` (.venv), ``verifiers-rubric`` (.venv-verifiers-rubric) and ``verifiers`` (.venv-verifiers). The exit
+code is 1 if a number differs, or if good does not score above bad and the case has no finding that explains it.
 """
 # mypy: disable-error-code="import-not-found,import-untyped,misc"
 
@@ -18,7 +18,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, get_args
 
-# Otherwise the import of litellm tries to download a price list.
+# Without this, importing litellm tries to download a price list.
 os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
 
 import numpy as np
@@ -36,7 +36,7 @@ def by_trl(case: Case, function: Any, texts: Sequence[str]) -> Scores:
 
 
 def by_rubric(case: Case, given: Any, texts: Sequence[str]) -> Scores:
-    """With verifiers' own ``score_group``, which needs real states; faults are zeros there, and logged."""
+    """Score with verifiers' own ``score_group``, which needs real states; there, errors are logged and score zero."""
     import verifiers.legacy as vf
 
     rubric = given if hasattr(given, "funcs") else vf.Rubric(funcs=[given])
@@ -88,7 +88,7 @@ NATIVE: dict[str, Callable[[Case, Any, Sequence[str]], Scores]] = {
 
 
 def as_reward(case: Case, made: Any) -> rk.Reward:
-    """The peer's object as a Reward."""
+    """Convert the peer's object to a Reward."""
     if case.peer == "trl":
         return rk.from_trl(made)
     return rk.from_eval_protocol(made) if case.peer == "eval-protocol" else rk.from_verifiers(made)
@@ -103,7 +103,7 @@ def by_rewardkit(case: Case, reward: rk.Reward, texts: Sequence[str]) -> Scores:
 
 
 def run(case: Case) -> bool:
-    """Prints one line; whether all is as it should be."""
+    """Run one case and print a line about it; return whether it is as expected."""
     made = case.make()
     good, bad = (NATIVE[case.peer](case, made, texts) for texts in (case.good, case.bad))
     reward = as_reward(case, made)
@@ -111,22 +111,22 @@ def run(case: Case) -> bool:
     same = np.allclose(ours, (good, bad), rtol=0, atol=1e-12)
     apart = all(above > below for above, below in zip(good, bad, strict=True))
     full = np.allclose(good, case.best)
-    said = [word for word, right in (("DIFFERS", same), ("NOT ABOVE", apart), ("not full", full)) if not right]
+    problems = [word for word, right in (("DIFFERS", same), ("NOT ABOVE", apart), ("NOT FULL", full)) if not right]
     shown = " ".join(f"{above:.4g}>{below:.4g}" for above, below in zip(good, bad, strict=True))
-    print(f"{case.name:42} {shown:30} {', '.join(said):22} {case.finding}")
+    print(f"{case.name:42} {shown:30} {', '.join(problems):22} {case.finding}")
     if not same:
         print(f"    as a Reward: {ours}")
     return same and (apart or bool(case.finding))
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("peer", choices=get_args(Peer))
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     logging.disable(logging.WARNING)
     right = [run(case) for case in (*CASES, WHOLE) if case.peer == arguments.peer]
-    print(f"{sum(right)} of {len(right)} as they should be")
+    print(f"{sum(right)} of {len(right)} as expected")
     return 0 if all(right) else 1
 
 

@@ -1,7 +1,7 @@
-"""verifiers 0.4: its own ReferenceJudge on one trace per completion, so many at a time.
+"""verifiers 0.4: its own ReferenceJudge on one trace per completion, with limited concurrency.
 
-It opens a client for every call (``verifiers/v1/judge.py``), and in ``cli/replay.py`` as many rollouts run at once as
-they are told to. Run by ``benchmarks/judge.py --peers`` in an environment of its own.
+It opens a client for every call (``verifiers/v1/judge.py``); ``cli/replay.py`` limits how many rollouts run at a time
+in the same way. ``benchmarks/judge.py --peers`` runs this script in its own environment.
 """
 # mypy: disable-error-code="import-not-found,misc,no-any-return"
 
@@ -39,7 +39,7 @@ def traces(turn: int, count: int) -> list[tuple[Data, vf.Trace]]:
 
 
 class Lenient(ReferenceJudge):
-    """Takes any reply for a verdict: the server speaks rewardkit's form."""
+    """Accepts any reply as a verdict, because the server answers in rewardkit's format."""
 
     def parse(self, response: vf.JudgeResponse[float]) -> float:
         return float(bool(response.text))

@@ -1,9 +1,9 @@
 """verifiers 0.3.1: ``vf.Rubric(funcs=[...], weights=[...])``, scored with ``Rubric.score_group``.
 
-The last version with ``Rubric`` (under ``verifiers.legacy``; 0.4.0 removed it). Its environments score the
+This is the last version with ``Rubric`` (under ``verifiers.legacy``; 0.4.0 removed it). Its environments score the
 rollouts of one prompt together and run the groups of a batch concurrently on one event loop
-(``Environment._run_group_states``). States exist when a rollout ends, so they are made off the clock. Run by
-``benchmarks/rubric.py --peers`` in an environment of its own.
+(``Environment._run_group_states``). States exist when a rollout ends, so creating them is not timed.
+``benchmarks/rubric.py --peers`` runs this script in its own environment.
 """
 # mypy: disable-error-code="import-not-found,import-untyped,misc"
 
@@ -26,12 +26,12 @@ from peers.report import print_report
 Completion = list[AssistantMessage]
 Groups = tuple[vf.Rubric, list[list[State]]]
 
-# Rubric swallows what a reward function raises and logs it; here that must not go unseen.
+# Rubric catches exceptions of reward functions and only logs them; show them here.
 logging.basicConfig(level=logging.ERROR)
 
 
 def make_rubric(lengths: tuple[int, int]) -> vf.Rubric:
-    """The five components; a reward function names what it wants of the state."""
+    """Make a Rubric of the five components; a reward function's arguments name what it needs from the state."""
 
     def tags(completion: Completion) -> float:
         return fast.tags(completion[-1].content)
@@ -53,7 +53,7 @@ def make_rubric(lengths: tuple[int, int]) -> vf.Rubric:
 
 
 def make_empty_rubric(lengths: tuple[int, int]) -> vf.Rubric:
-    """Five rewards that do nothing."""
+    """Make a Rubric of five rewards that do nothing."""
 
     def named(name: str) -> Callable[..., float]:
         def constant(completion: Completion) -> float:

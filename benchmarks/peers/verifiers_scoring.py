@@ -1,11 +1,11 @@
-"""Tasks of verifiers 0.4 around its scoring helpers, which are no rewards by themselves.
+"""Tasks of verifiers 0.4 for its scoring helpers, which are not rewards by themselves.
 
-``task_of("verify_boxed_math_answer", "answer")`` is a task with one reward of that name: the helper on the last
-reply and the row's "answer".
+``task_of("verify_boxed_math_answer", "answer")`` is a task with one reward of that name: it calls the helper with the
+last reply and the row's "answer".
 """
 # mypy: disable-error-code="import-not-found,misc,untyped-decorator"
 
-# No `from __future__ import annotations`: verifiers reads the type of the data from the class.
+# No `from __future__ import annotations`: verifiers reads the data type from the class.
 from typing import Any
 
 import verifiers.v1 as vf
@@ -18,7 +18,7 @@ class AnswerData(vf.TaskData):
 
 
 def task_of(helper: str, column: str) -> Any:
-    """A class of tasks whose reward is called like the helper."""
+    """Make a task class with one reward, named after the helper."""
     compare = getattr(vf, helper)
 
     async def scored(self: Any, trace: vf.Trace) -> float:

@@ -1,9 +1,9 @@
 """verifiers 0.4: five ``@vf.reward`` methods of a task, scored with ``Task.score`` for every trace at once.
 
-This is how verifiers scores since 0.4.0, which dropped ``vf.Rubric``: each rollout scores its own trace, and
-the rollouts of a batch run concurrently on one event loop (``verifiers/v1/rollout.py`` and
-``cli/replay.py``). Traces and tasks exist when a rollout ends, so they are made off the clock. Run by
-``benchmarks/rubric.py --peers`` in an environment of its own.
+verifiers has scored this way since 0.4.0, which removed ``vf.Rubric``: each rollout scores its own trace, and the
+rollouts of a batch run concurrently on one event loop (``verifiers/v1/rollout.py`` and ``cli/replay.py``). Traces and
+tasks exist when a rollout ends, so creating them is not timed. ``benchmarks/rubric.py --peers`` runs this script in its
+own environment.
 """
 # mypy: disable-error-code="import-not-found,misc,untyped-decorator"
 
@@ -24,7 +24,7 @@ Rollouts = list[tuple[vf.Task, vf.Trace]]
 
 
 class InvoiceData(vf.TaskData):
-    """One row: the prompt, the gold total and the range of lengths."""
+    """One row: the prompt, the gold total and the length range."""
 
     total: str
     low: int
@@ -32,7 +32,7 @@ class InvoiceData(vf.TaskData):
 
 
 class InvoiceTask(vf.Task[InvoiceData]):
-    """The rubric of five rewards."""
+    """The five components of the rubric."""
 
     @vf.reward(weight=WEIGHTS["tags"])
     async def tags(self, trace: vf.Trace) -> float:
@@ -94,7 +94,7 @@ def _rollouts(task_type: type[vf.Task], workload: Workload) -> Rollouts:
     return rollouts
 
 
-# In training a rollout scores itself while its runtime lives; without one Task.score does more work.
+# In training, a rollout scores itself while its runtime exists; without a runtime, Task.score does more work.
 _RUNTIME = SimpleNamespace()
 
 

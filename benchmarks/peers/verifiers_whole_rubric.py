@@ -1,4 +1,4 @@
-"""A rubric group of verifiers 0.3 with every kind of function that a rubric may hold."""
+"""A rubric group of verifiers 0.3 with every kind of function that a rubric can have."""
 # mypy: disable-error-code="import-not-found,import-untyped"
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def shortest(completions: Any, answers: Any, **kwargs: Any) -> list[float]:
 
 
 def whole_rubric() -> vf.RubricGroup:
-    """Two rubrics with parsers of their own."""
+    """Make a group of three rubrics, two of them with their own parsers."""
     parser = vf.Parser(extract_fn=vf.extract_boxed_answer)
     first = vf.Rubric(funcs=[boxed, length, remember, words], weights=[1.0, -0.01, 0.0, 0.02], parser=parser)
     first.add_reward_func(shortest, weight=0.05)

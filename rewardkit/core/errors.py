@@ -1,7 +1,7 @@
-"""Every error a user can meet, and the two habits all their messages share.
+"""The errors that users can meet, and the functions that help to write their messages.
 
-A message says what happened, where (component, column, row), shows the offending value cut short,
-and says what to do: ``shorten`` does the cutting, ``near_miss`` the hint.
+A message says what is wrong, where (component, column, row), and how to fix it. `shorten` cuts the offending value,
+`near_miss` suggests the name that was probably meant.
 """
 
 from __future__ import annotations
@@ -15,61 +15,60 @@ SHOWN_CHARACTERS = 200
 
 
 class RewardKitError(Exception):
-    """The root of all errors rewardkit raises on purpose."""
+    """The base class of all errors that rewardkit raises on purpose."""
 
 
 class RewardDefinitionError(RewardKitError):
-    """A reward, a schedule or a tree was put together wrongly; raised when it is made or compiled."""
+    """A reward, a schedule or a tree is built incorrectly; raised when it is made or compiled."""
 
 
 class RewardTypeError(RewardDefinitionError, TypeError):
-    """Something that is no reward stands where a reward is due (or the reverse)."""
+    """A reward was expected and something else was passed, or the other way around."""
 
 
 class BindingError(RewardKitError):
-    """A reward asks for an argument or a column that the batch cannot give."""
+    """A reward asks for an argument or a column that the batch does not have."""
 
 
 class CoercionError(RewardKitError):
-    """A value of a column does not fit the type that the reward's annotation asks for."""
+    """A value in a column does not fit the type in the reward's annotation."""
 
 
 class RewardFailure(RewardKitError):
-    """Scoring had to stop: policy ``"raise"``, a reward's own bug, an unknown route, or too many faults."""
+    """Scoring stopped: a failure under policy ``"raise"``, a bug in a reward, an unknown route, or too many faults."""
 
 
 class RunStopped(RewardFailure):
-    """A failure that no later sample would be spared (a wrong key, an exhausted quota): it stops the run.
+    """A failure that every later sample would hit too (a wrong key, an exhausted quota), so the run stops.
 
-    It passes whatever ``on_failure`` says.
+    ``on_failure`` does not catch it.
     """
 
 
 class MissingExtraError(RewardKitError, ImportError):
-    """An optional dependency is not installed; the message holds the install command."""
+    """An optional dependency is not installed; the message has the install command."""
 
     @classmethod
     def of(cls, feature: str, extra: str) -> MissingExtraError:
-        return cls(f"{feature} needs an optional part of rewardkit: pip install 'rewardkit-sdk[{extra}]'")
+        return cls(f"{feature} needs an optional dependency. Install it: pip install 'rewardkit-sdk[{extra}]'")
 
 
 class RewardKitWarning(UserWarning):
-    """Something in a reward will probably not do what its author wants; training can go on."""
+    """A reward will probably not do what you want; training can continue."""
 
 
 def warn(message: str) -> None:
-    """Warns of a reward that will probably not do what its author wants."""
-    # The frame that would be named is the trainer's or a thread's, never the user's.
+    # A deeper stacklevel would point into the trainer or a thread, never into the user's code.
     warnings.warn(message, RewardKitWarning, stacklevel=2)
 
 
 def worth_reporting(count: int) -> bool:
-    """Whether the `count`-th of many similar events is reported: the 1st, the 10th, the 100th, ..."""
+    """Return whether to report the `count`-th of many similar events: the 1st, 10th, 100th, ..."""
     return str(count).strip("0") == "1"
 
 
 def shorten(value: object, limit: int = SHOWN_CHARACTERS) -> str:
-    """``repr(value)`` cut to `limit` characters, saying how much is missing; never raises."""
+    """Return ``repr(value)`` cut to `limit` characters, with the full length if it was cut. Never raises."""
     if isinstance(value, str) and len(value) > limit:
         return f"{value[:limit]!r}... ({len(value):,} characters)"
     try:
@@ -80,12 +79,12 @@ def shorten(value: object, limit: int = SHOWN_CHARACTERS) -> str:
 
 
 def shorten_line(text: str, limit: int = 400) -> str:
-    """`text` on one line, its middle left out where it is long."""
+    """Return `text` without its middle if it is longer than `limit` characters."""
     return text if len(text) <= limit else f"{text[: limit * 2 // 3]} ... {text[-limit // 4 :]}"
 
 
 def hashable(value: object) -> bool:
-    """Whether `value` can be told from others by its hash, as every part of a reward must be."""
+    """Return whether `value` has a hash, as every part of a reward must."""
     try:
         hash(value)
     except TypeError:
@@ -94,14 +93,14 @@ def hashable(value: object) -> bool:
 
 
 def is_factory(value: object) -> bool:
-    """Whether `value` is one of our own functions that make rewards, not a reward function."""
+    """Return whether `value` is one of rewardkit's functions that make rewards, such as `rk.exact` itself."""
     room = str(getattr(value, "__module__", "")).split(".")[:2]
     rooms = (["primitives"], ["judges"], ["aggregators"])
     return inspect.isfunction(value) and room[0] == "rewardkit" and room[1:] in rooms
 
 
 def near_miss(name: object, known: Iterable[str]) -> str:
-    """`` Did you mean 'answer'?`` where one of `known` is close to `name` or begins it, else the empty string."""
+    """Return `` Did you mean 'answer'?`` if `name` is close to one of `known` or begins with it, else ``""``."""
     there = list(known)
     begins = [one for one in there if str(name).startswith(f"{one}_")]  # exact_match: exact
     close = list(dict.fromkeys([*begins, *difflib.get_close_matches(str(name), there, n=2, cutoff=0.6)]))[:2]

@@ -1,1 +1,1 @@
-"""Files of rows, their columns, and rewards found by name."""
+"""Data files, their columns, and rewards by name."""

@@ -1,6 +1,6 @@
-"""Rows of files, one after the other: ``for place, row in rows_of(Path("solutions.jsonl"))`` holds one at a time.
+"""Rows of data files: ``for place, row in rows_of(Path("solutions.jsonl"))`` reads one row at a time.
 
-A row comes with where it stands, ``"solutions.jsonl, line 3"``, for the errors that are about it.
+Each row comes with its place, ``"solutions.jsonl, line 3"``, for error messages.
 """
 
 from __future__ import annotations
@@ -20,39 +20,45 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 class DataError(RewardKitError):
-    """A file or a record of the data is not what it should be; the message says which line."""
+    """A data file or a record in it is wrong; the message names the line."""
 
 
 def rows_of(path: Path) -> Iterator[tuple[str, Row]]:
-    """The rows of a .jsonl, .json, .csv or .parquet file, each with its place.
+    """Yield the rows of a .jsonl, .json, .csv or .parquet file, each with its place.
 
-    The cells of a .csv file are texts. A .json file is read as a whole, the others as they are asked for.
+    The cells of a .csv file are text. A .json file is read as a whole, other files row by row.
 
     Raises:
-        DataError: the file is of another kind, or a row of it cannot be read.
+        DataError: the file has another suffix, or a row cannot be read.
         MissingExtraError: pyarrow, which reads .parquet, is not installed.
         OSError: there is no such file.
     """
     readers = {".jsonl": _lines, ".json": _array, ".csv": _cells, ".parquet": _table}
     if path.suffix.lower() not in readers:
-        raise DataError(f"{path}: the data is a .jsonl, .json, .csv or .parquet file, or a list of mappings")
+        raise DataError(
+            f"{path}: unknown file type. Pass a .jsonl, .json, .csv or .parquet file, or a list of mappings."
+        )
     for place, row in readers[path.suffix.lower()](path):
         yield place, checked_row(place, row)
 
 
 def checked_row(place: str, row: Any) -> Row:
-    """`row`, if it is a mapping."""
+    """Return `row`.
+
+    Raises:
+        DataError: it is not a mapping.
+    """
     if not isinstance(row, Mapping):
-        hint = " (of a pandas table: table.to_dict('records'))" if isinstance(row, str) else ""
-        raise DataError(f"{place}: a mapping is needed, got {shorten(row)}{hint}")
+        hint = " For a pandas table, pass table.to_dict('records')." if isinstance(row, str) else ""
+        raise DataError(f"{place}: expected a mapping, got {shorten(row)}.{hint}")
     return row
 
 
 def parquet_file(path: Path) -> Any:
-    """The open ``pyarrow.parquet.ParquetFile``.
+    """Open a ``pyarrow.parquet.ParquetFile``.
 
     Raises:
-        DataError: it is none.
+        DataError: the file is not a Parquet file.
         MissingExtraError: pyarrow is not installed.
         OSError: there is no such file.
     """
@@ -66,7 +72,7 @@ def parquet_file(path: Path) -> Any:
     try:
         return parquet.ParquetFile(path)
     except (OSError, pa.ArrowException) as error:
-        raise DataError(f"{path}: no Parquet ({shorten(str(error))})") from None
+        raise DataError(f"{path}: not a Parquet file ({shorten(str(error))})") from None
 
 
 def _table(path: Path) -> Iterator[tuple[str, Any]]:
@@ -79,7 +85,7 @@ def _table(path: Path) -> Iterator[tuple[str, Any]]:
 
 
 def _lines(path: Path) -> Iterator[tuple[str, Any]]:
-    # By bytes: U+2028 and a lone carriage return may stand inside a JSON string.
+    # In bytes, because a JSON string may contain U+2028 or a lone carriage return.
     with path.open("rb") as file:
         for number, line in enumerate(file, start=1):
             text = _decoded(line, f"{path}, line {number}", first=number == 1)
@@ -87,19 +93,19 @@ def _lines(path: Path) -> Iterator[tuple[str, Any]]:
                 try:
                     yield f"{path}, line {number}", json.loads(text)
                 except (ValueError, RecursionError) as error:
-                    raise DataError(f"{path}, line {number}: no JSON ({error}): {shorten(text)}") from None
+                    raise DataError(f"{path}, line {number}: not JSON ({error}): {shorten(text)}") from None
 
 
 def _array(path: Path) -> Iterator[tuple[str, Any]]:
     try:
         value = json.loads(_decoded(path.read_bytes(), str(path), first=True))
     except json.JSONDecodeError as error:
-        hint = "; one object per line is a .jsonl file" if error.msg == "Extra data" else ""
-        raise DataError(f"{path}, line {error.lineno}: no JSON ({error.msg}){hint}") from None
+        hint = ". If the file has one object per line, rename it to .jsonl." if error.msg == "Extra data" else ""
+        raise DataError(f"{path}, line {error.lineno}: not JSON ({error.msg}){hint}") from None
     except RecursionError:
-        raise DataError(f"{path}: nested too deeply") from None
+        raise DataError(f"{path}: the JSON is nested too deeply") from None
     if not isinstance(value, list):
-        raise DataError(f"{path}: a list of objects is needed, got {shorten(value)}")
+        raise DataError(f"{path}: expected a list of objects, got {shorten(value)}")
     yield from ((f"{path}, row {row}", record) for row, record in enumerate(value))
 
 
@@ -107,7 +113,7 @@ def _decoded(data: bytes, place: str, *, first: bool) -> str:
     try:
         return (data.removeprefix(_BYTE_ORDER_MARK) if first else data).decode()
     except UnicodeDecodeError as error:
-        raise DataError(f"{place}: no UTF-8 text ({error.reason} at byte {error.start})") from None
+        raise DataError(f"{place}: not UTF-8 ({error.reason} at byte {error.start})") from None
 
 
 def _cells(path: Path) -> Iterator[tuple[str, Any]]:
@@ -119,7 +125,7 @@ def _cells(path: Path) -> Iterator[tuple[str, Any]]:
                 header = cells
                 twice = next((name for name in header if header.count(name) > 1), None)
                 if twice is not None:
-                    raise DataError(f"{place}: the column {twice!r} stands there twice")
+                    raise DataError(f"{place}: duplicate column {twice!r}. Rename one of them.")
             elif len(cells) != len(header):
                 raise DataError(f"{place}: {len(cells)} cells under {len(header)} columns")
             else:
@@ -127,17 +133,17 @@ def _cells(path: Path) -> Iterator[tuple[str, Any]]:
 
 
 def _csv_rows(path: Path, file: IO[str]) -> Iterator[tuple[int, list[str]]]:
-    """The rows that hold something, each with the number of its last line."""
+    """Yield the rows that are not empty, each with the number of its last line."""
     rows = csv.reader(file, strict=True)
-    longest = max(csv.field_size_limit(), path.stat().st_size)  # 131,072 characters are less than a completion
+    longest = max(csv.field_size_limit(), path.stat().st_size)  # a completion may exceed the default of 131,072
     while True:
-        limit = csv.field_size_limit(longest)  # of the whole process, so only while we read
+        limit = csv.field_size_limit(longest)  # for the whole process, so only while we read
         try:
             cells = next(rows, None)
         except csv.Error as error:
-            raise DataError(f"{path}, line {rows.line_num}: no CSV ({error})") from None
+            raise DataError(f"{path}, line {rows.line_num}: not CSV ({error})") from None
         except UnicodeDecodeError as error:
-            raise DataError(f"{path}: no UTF-8 text ({error.reason}, after line {rows.line_num})") from None
+            raise DataError(f"{path}: not UTF-8 ({error.reason}, after line {rows.line_num})") from None
         finally:
             csv.field_size_limit(limit)
         if cells is None:

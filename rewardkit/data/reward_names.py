@@ -1,13 +1,13 @@
-"""Loading: from what somebody types to rewards and the examples that they are checked on.
+"""Reward names: load rewards by name, with the examples for their checks.
 
-``load("rewards.py:closeness")`` imports the file and gives the reward of that name; ``load("my.rewards")`` gives all
-public rewards of a module. Beside a reward stand, in capitals, the examples that it is checked on::
+``load("rewards.py:closeness")`` imports the file and returns the reward of that name. ``load("my.rewards")`` returns
+all public rewards of a module. The module may also define, in capitals, the examples to check its rewards on::
 
-    EXAMPLES = [{"prompt": "6*7?", "answer": "42"}]     # of every reward in this module
+    EXAMPLES = [{"prompt": "6*7?", "answer": "42"}]     # for every reward in this module
     GOOD = ["<answer>42</answer>"]
-    CLOSENESS_BAD = ["<answer>41</answer>"]             # of `closeness` alone
+    CLOSENESS_BAD = ["<answer>41</answer>"]             # only for `closeness`
 
-Any option of `check_reward` that is about the reward may stand there: see `CONSTANTS`.
+See `CONSTANTS` for the other options of `check_reward` that a module may define.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ from rewardkit.core.tree.reward import Reward
 CONSTANTS = (
     "EXAMPLES", "GOOD", "BAD", "RIGHT", "DISTRACTORS", "CHAINS", "INDIFFERENT", "MARGIN", "LAWS", "WITHOUT",
 )  # fmt: skip
-"""What a module may say of its rewards: ``GOOD`` of all of them, ``CLOSENESS_GOOD`` of the reward `closeness`."""
+"""Constants that a module may define: ``GOOD`` for all its rewards, ``CLOSENESS_GOOD`` for the reward `closeness`."""
 
 
 @dataclass(frozen=True)
 class Loaded:
-    """A reward that was found.
+    """A loaded reward.
 
     Attributes:
-        name: of the variable that holds it.
+        name: of its variable.
         reward: a reward, a trainer's function, or a list of them.
-        constants: what its module says of it, by the names of `check_reward`: ``{"examples": [...]}``.
+        constants: options that its module defines, by their names in `check_reward`: ``{"examples": [...]}``.
     """
 
     name: str
@@ -48,10 +48,10 @@ class Loaded:
 
 
 def load(target: str) -> list[Loaded]:
-    """The reward that ``module:reward`` or ``file.py:reward`` names; without a name all public rewards of the module.
+    """Load the reward ``module:reward`` or ``file.py:reward``; without a name, all public rewards of the module.
 
-    Public are rewards whose names do not start with ``_``, and functions of this module whose first argument is
-    ``completions``; where there is an ``__all__``, what it lists.
+    Public rewards are those in ``__all__``. Without it, they are the rewards whose names do not start with ``_``, and
+    the module's own functions whose first argument is ``completions``.
 
     Raises:
         RewardDefinitionError: there is no such module, file or reward, or it cannot be imported.
@@ -61,32 +61,32 @@ def load(target: str) -> list[Loaded]:
     found = {name: _named(module, name, source)} if name else public_rewards(module)
     if not found:
         raise RewardDefinitionError(
-            f"{source} has no public rewards: none of its names holds a reward or a function whose first argument is "
-            f"`completions`. Name one: {source}:reward"
+            f"{source} has no public rewards: no variable is a reward or a function whose first argument is "
+            f"`completions`. Name the reward: {source}:reward"
         )
     return [Loaded(name, reward, constants_of(module, name)) for name, reward in found.items()]
 
 
 def split(target: str) -> tuple[str, str]:
-    """``"rewards.py:closeness"`` as ``("rewards.py", "closeness")``; the name is empty where none is given."""
+    """Split ``"rewards.py:closeness"`` into ``("rewards.py", "closeness")``; the name may be missing."""
     source, colon, name = target.rpartition(":")
     if not colon or (len(source) == 1 and name[:1] in ("\\", "/")):  # C:\rewards.py
         return target, ""
     if not source or not name:
-        raise RewardDefinitionError(f"{target!r} is no module:reward and no path/to/file.py:reward")
+        raise RewardDefinitionError(f"cannot read {target!r}. Write module:reward or path/to/file.py:reward.")
     return source, name
 
 
 def is_file(source: str) -> bool:
-    """Whether it is meant as the path of a file, not as the name of a module."""
+    """Whether `source` is the path of a file rather than the name of a module."""
     return source.endswith(".py") or "/" in source or "\\" in source
 
 
 def load_module(source: str) -> ModuleType:
-    """Imports a module by its name, or by the path of its file.
+    """Import a module by its name or the path of its file.
 
     Raises:
-        RewardDefinitionError: there is none, or importing it raised; the message says where.
+        RewardDefinitionError: it does not exist, or importing it raised; the message says where.
     """
     path = path_of(source)
     if is_file(source):
@@ -95,7 +95,7 @@ def load_module(source: str) -> ModuleType:
 
 
 def path_of(source: str) -> Path:
-    """Where a module's code stands, which is not imported (but the packages around it are).
+    """Return the path of a module's code, without importing the module (its parent packages are imported).
 
     Raises:
         RewardDefinitionError: there is no such file or module.
@@ -113,7 +113,7 @@ def path_of(source: str) -> Path:
     if spec is None or spec.origin is None:
         there = f"{source}.py" if Path(f"{source}.py").is_file() else "path/to/file.py"
         raise RewardDefinitionError(
-            f"there is no module {source!r} here or among the installed ones; of a file give the path: {there}"
+            f"there is no module {source!r}, neither in this folder nor installed. For a file, pass its path: {there}"
         )
     return Path(spec.origin).resolve()
 
@@ -130,7 +130,7 @@ def _imported(source: str, load: Callable[[], ModuleType]) -> ModuleType:
 
 
 def _from_file(path: Path) -> ModuleType:
-    """The module in a file, under the name that it has in its package, so that what it holds can be pickled."""
+    """Import a file under its name in its package, so that its functions can be pickled."""
     names, folder = [path.stem], path.parent
     while (folder / "__init__.py").is_file():
         names.insert(0, folder.name)
@@ -150,11 +150,11 @@ def _from_file(path: Path) -> ModuleType:
 
 
 def _under_another_name(path: Path) -> ModuleType:
-    """A file whose name belongs to another module already."""
+    """Import a file whose name is already taken by another module."""
     name = f"rewardkit_loaded_{path.stem}".replace("-", "_").replace(".", "_")
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
-        raise RewardDefinitionError(f"{path} is no Python file")
+        raise RewardDefinitionError(f"{path} is not a Python file")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     spec.loader.exec_module(module)
@@ -172,7 +172,7 @@ def _look_in(folder: Path) -> None:
 
 
 def public_rewards(module: ModuleType) -> dict[str, Any]:
-    """The public rewards of a module by the names of their variables, in their order; each once."""
+    """Return the public rewards of a module by their variables, in order, each once."""
     listed = getattr(module, "__all__", None)
     names = [name for name in vars(module) if not name.startswith("_")] if listed is None else list(listed)
     found: dict[str, Any] = {}
@@ -185,7 +185,7 @@ def public_rewards(module: ModuleType) -> dict[str, Any]:
 
 
 def _is_reward(value: Any, module: str | None) -> bool:
-    """Whether it is a reward, or a trainer's function; one that is imported counts only where `module` is None."""
+    """Whether it is a reward or a trainer's function; an imported function counts only if `module` is None."""
     if isinstance(value, Reward):
         return True
     if isinstance(value, type) or not callable(value):
@@ -211,7 +211,7 @@ def _named(module: ModuleType, name: str, source: str) -> Any:
 
 
 def constants_of(module: ModuleType, name: str) -> dict[str, Any]:
-    """What a module says of its reward `name`, by the names of `check_reward`."""
+    """Return the constants of a module for its reward `name`, by the names of `check_reward`."""
     own = name.rpartition(".")[2].upper()
     found = {}
     for constant in CONSTANTS:

@@ -1,7 +1,7 @@
-"""Completions from a file or a list: ``read("solutions.jsonl")`` gives records that know the line they stand in.
+"""Completions from a file or a list: ``read("solutions.jsonl")`` returns records with their lines.
 
-Each record is a mapping with a ``completion``, usually a ``prompt``, and the columns that the reward asks for.
-`arranged` makes of them what a reward scores, and says which completions belong to one prompt.
+Each record is a mapping with a ``completion``, usually a ``prompt``, and the columns that the reward reads.
+`arranged` makes a batch of them, and groups the completions of each prompt.
 """
 
 from __future__ import annotations
@@ -29,37 +29,37 @@ Record = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Records:
-    """n records, and where each stands: ``solutions.jsonl, line 3``."""
+    """n records, each with its place: ``solutions.jsonl, line 3``."""
 
     records: Sequence[Record]
     places: Sequence[str]
 
     @property
     def columns(self) -> list[str]:
-        """The names in any of them, in order."""
+        """The column names of all records, in order."""
         return list(dict.fromkeys(name for record in self.records for name in record))
 
     def column(self, name: str, what: str) -> list[Any]:
-        """(n,) the values called `name`, which every record needs; `what` says what it is for.
+        """Return the (n,) values of a column that every record must have; `what` describes it in errors.
 
         Raises:
-            DataError: a record has none.
+            DataError: a record does not have it.
         """
         for record, place in zip(self.records, self.places, strict=True):
             if record.get(name) is None:
                 raise DataError(
-                    f"{place}: there is no {name!r}, {what}. It has: {', '.join(map(str, record)) or 'nothing'}."
+                    f"{place}: no value for {name!r}, {what}. Columns: {', '.join(map(str, record)) or 'none'}."
                     + near_miss(name, (str(key) for key in record if key != name))
                 )
         return [record[name] for record in self.records]
 
     def labels(self, name: str) -> NDArray[np.bool_] | NDArray[np.float64]:
-        """(n,) bool where all labels say yes or no (``"False"`` is False, 1 is True), else grades.
+        """Return (n,) booleans if all labels are true or false (``"False"`` is False, 1 is True), else (n,) grades.
 
         Raises:
             DataError: a label is neither.
         """
-        values = self.column(name, "the label; name the column that has it with label=")
+        values = self.column(name, "the label; if another column has it, pass label=")
         answers, grades = [_coerced(value, bool) for value in values], [_coerced(value, float) for value in values]
         if None not in answers:
             return np.array(answers, dtype=np.bool_)
@@ -69,13 +69,13 @@ class Records:
         neither = [answer is None and grade is None for answer, grade in zip(answers, grades, strict=True)]
         at = neither.index(True) if any(neither) else answers.index(None)
         raise DataError(
-            f"{self.places[at]}: the label {name!r} is {shorten(values[at])}; labels are true or false, yes or no, "
-            "1 or 0, or all of them numbers"
+            f"{self.places[at]}: cannot read the label {name!r}: {shorten(values[at])}. Use true or false, yes or no, "
+            "1 or 0, or only numbers."
         )
 
 
 def _coerced(value: object, type_: type) -> Any:
-    """`value` as a `type_`, None where it is none."""
+    """Coerce `value`; return None if that fails."""
     try:
         return coerce(value, type_)
     except CoercionError:
@@ -83,16 +83,16 @@ def _coerced(value: object, type_: type) -> Any:
 
 
 def read(data: Data) -> Records:
-    """The records of a file, or of a list of mappings.
+    """Read the records of a file, or of a list of mappings.
 
     Raises:
-        DataError: the file is of another kind, a line of it cannot be read, or there is nothing in it.
+        DataError: the file has another suffix, a line cannot be read, or it is empty.
         OSError: there is no such file.
     """
     if isinstance(data, (str, Path)):
         found = list(rows_of(Path(data)))
     elif isinstance(data, Mapping) or not isinstance(data, Iterable):
-        raise DataError(f"the data is a path or a list of mappings with a completion each, got {shorten(data)}")
+        raise DataError(f"expected a path or a list of mappings with a completion each, got {shorten(data)}")
     else:
         found = [(f"row {row}", checked_row(f"row {row}", record)) for row, record in enumerate(data)]
     if not found:
@@ -105,9 +105,9 @@ class Samples:
     """n completions, ready to be scored.
 
     Attributes:
-        batch: what a Scorer takes.
-        groups: (n,) which prompt each belongs to, from 0 in the order of the data.
-        rows: (n,) where each stands in the data, from 0.
+        batch: for a Scorer.
+        groups: (n,) number of each completion's group, from 0 in the order of the data.
+        rows: (n,) row of each completion in the data, from 0.
     """
 
     batch: Batch
@@ -125,28 +125,29 @@ def arranged(
     label: str | None = None,
     progress: Progress | None = None,
 ) -> Samples:
-    """`found` as a batch for `reward`: only with the columns that it asks for.
+    """Arrange records as a batch for `reward`, with only the columns that it reads.
 
-    Metadata such as the name of the model would otherwise tell completions of one prompt apart, and cut their group.
+    Other columns, such as the name of a model, would split the completions of one prompt into several groups.
 
     Args:
-        reward: the tree that will score them.
-        found: the data.
-        completion: the column of the completions, `prompt` that of the prompts.
-        group_by: the columns that completions of one group have in common. By default the prompt and the columns that
-            `reward` names; without prompts each completion is a group of its own.
-        label: a column that `reward` does not see unless it names it.
-        progress: where training stands.
+        reward: the reward that will score them.
+        found: the records.
+        completion: the column of the completions.
+        prompt: the column of the prompts.
+        group_by: the columns in which completions of one group agree. By default the prompt and the columns that
+            `reward` names; without prompts, each completion is its own group.
+        label: a column that `reward` does not get unless it names it.
+        progress: the training progress.
 
     Raises:
-        DataError: a record has no completion, some have a prompt and others none, or a column of `group_by` is missing.
+        DataError: a record has no completion, only some have a prompt, or a column of `group_by` is missing.
     """
-    texts = found.column(completion, "the completion; name the column that has it with completion=")
+    texts = found.column(completion, "the completion; if another column has it, pass completion=")
     has_prompts = prompt in found.columns
     prompts = found.column(prompt, "the prompt, which other rows have") if has_prompts else None
     named, takes_all = asked_for(reward)
     known = [name for name in found.columns if name not in (completion, prompt, *RESERVED)]
-    # A column that is missing is best explained by an error that sees all that there are.
+    # If a column is missing, keep all of them, for the error message to list.
     takes_all |= any(name not in known for name in named)
     kept = [name for name in known if name in named or (takes_all and name != label)]
     columns = {name: [record.get(name) for record in found.records] for name in kept}
@@ -154,11 +155,11 @@ def arranged(
     if keys is None:
         common = [prompts, *(columns[name] for name in kept if name in named)] if prompts is not None else None
     else:
-        common = [found.column(name, "which group_by= asks for") for name in keys]
+        common = [found.column(name, "a column of group_by=") for name in keys]
     groups = _groups(common, len(texts))
     rows = np.arange(len(texts))
     if any(node.facts.together == "group" for node, _, _ in walk(reward)):
-        rows = np.argsort(groups, kind="stable")  # what is relative to a group takes it as a run of rows
+        rows = np.argsort(groups, kind="stable")  # rewards over groups need their rows to be consecutive
 
     def ordered(values: list[Any]) -> list[Any]:
         return [values[row] for row in rows.tolist()]
@@ -175,7 +176,7 @@ def arranged(
 
 
 def asked_for(reward: Reward) -> tuple[set[str], bool]:
-    """The columns that `reward` names, and whether it takes all that there are, whatever they are called."""
+    """Return the columns that `reward` names, and whether it takes all columns."""
     named: set[str] = set()
     takes_all = False
     for node, _, _ in walk(reward):
@@ -186,7 +187,7 @@ def asked_for(reward: Reward) -> tuple[set[str], bool]:
 
 
 def _groups(common: Sequence[list[Any]] | None, size: int) -> NDArray[np.int64]:
-    """(n,) a number for each distinct combination of values, in the order in which they come."""
+    """Return (n,) numbers of the distinct combinations of values, in order of appearance."""
     if not common:
         return np.arange(size)
     numbers: dict[tuple[int, ...], int] = {}

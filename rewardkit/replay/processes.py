@@ -1,6 +1,6 @@
-"""Processes that score batch after batch; a completion that ends one of them costs only itself.
+"""A pool of processes that score batches. If a completion kills a process, only its row is lost.
 
-``with Pool("reward.py:reward", processes=4) as pool: ...``: each loads the reward by its target.
+``with Pool("reward.py:reward", processes=4) as pool: ...``: each process loads the reward by its name.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from rewardkit.replay.scores import Scores, Work, score
 from rewardkit.replay.sources import Chunk
 
 _AHEAD = 2
-"""Batches per process that wait or have been scored: what bounds the memory."""
+"""Batches per process that are waiting or scored; this bounds the memory."""
 
 
 class Pool:
-    """Processes that have loaded the reward. One that dies leaves the rows behind it to new ones.
+    """Processes that have loaded the reward. If one dies, new processes continue.
 
     Raises:
         DataError: no process can be started.
@@ -43,8 +43,8 @@ class Pool:
         except BrokenProcessPool:
             _ended(self._executor)
             raise DataError(
-                "further processes cannot be started (a script needs `if __name__ == '__main__':`): score in one, "
-                "with --processes 1"
+                "cannot start more processes. Put the code of your script under `if __name__ == '__main__':`, or "
+                "score in one process with --processes 1."
             ) from None
 
     def __enter__(self) -> Pool:
@@ -54,12 +54,12 @@ class Pool:
         _ended(self._executor)
 
     def _started(self, processes: int) -> ProcessPoolExecutor:
-        # Not forked: threads of Arrow and DuckDB would leave their locks behind.
+        # Not forked: the locks of Arrow's and DuckDB's threads could stay held.
         context = multiprocessing.get_context("spawn")
         return ProcessPoolExecutor(processes, mp_context=context, initializer=_deaf)
 
     def results(self, batches: Iterator[tuple[Chunk, Work]]) -> Iterator[tuple[Chunk, Scores]]:
-        """Each batch with its scores, in order."""
+        """Yield each batch with its scores, in order."""
         waiting: deque[tuple[Chunk, Work, Future[Scores]]] = deque()
         while True:
             for chunk, work in itertools.islice(batches, _AHEAD * self._processes - len(waiting)):
@@ -79,13 +79,13 @@ class Pool:
     def _submitted(self, work: Work) -> Future[Scores]:
         try:
             return self._executor.submit(_score_here, self._target, work)
-        except BrokenProcessPool as error:  # by a batch before it, whose turn comes first
+        except BrokenProcessPool as error:  # an earlier batch broke it, and is handled first
             future: Future[Scores] = Future()
             future.set_exception(error)
             return future
 
     def _alone(self, work: Work) -> Scores:
-        """The scores of `work` in a process of its own; where it dies, in halves down to the row that kills it."""
+        """Score `work` in a separate process; if it dies, bisect down to the row that kills it."""
         executor = self._started(1)
         try:
             return executor.submit(_score_here, self._target, work).result()
@@ -99,12 +99,12 @@ class Pool:
 
 
 def _deaf() -> None:
-    """Ctrl-C reaches all processes of a terminal: the first one ends the others."""
+    """Ignore Ctrl-C, which reaches all processes of a terminal: the parent ends the others."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _ended(executor: ProcessPoolExecutor) -> None:
-    """At once, whatever still runs in it."""
+    """End the pool at once, with everything that runs in it."""
     children = list((executor._processes or {}).values())
     executor.shutdown(wait=False, cancel_futures=True)
     for child in children:
@@ -123,19 +123,19 @@ def _scorer(target: str) -> Scorer:
 
 
 def one_reward(target: str) -> Reward:
-    """The reward that `target` names.
+    """Load the reward that `target` names.
 
     Raises:
-        RewardDefinitionError: there is none.
+        RewardDefinitionError: there is no such reward.
         DataError: there are several.
     """
     found = load(target)
     if len(found) > 1:
         names = ", ".join(one.name for one in found)
-        raise DataError(f"{target} has several rewards ({names}): name one, as in {target}:{found[0].name}")
+        raise DataError(f"{target} has several rewards ({names}). Name one of them: {target}:{found[0].name}")
     return tree_of(found[0].reward, "a reward to score with")
 
 
 def cores() -> int:
-    """Those that this process may use."""
+    """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,7 +1,7 @@
-"""Replaying: a reward over saved completions, batch by batch, in several processes, in their order.
+"""Replay: score saved completions batch by batch, in order, in several processes.
 
-``for chunk, scores in replay(Replayed.of("reward.py:reward", saved("data.parquet"))): ...`` holds a few batches at a
-time. What one completion causes stays with it: an exception, a cell that cannot be read, even the end of the process.
+``for chunk, scores in replay(Replayed.of("reward.py:reward", saved("data.parquet"))): ...`` keeps a few batches in
+memory. An exception, an unreadable cell, or even the death of a process affects only the row that caused it.
 """
 
 from __future__ import annotations
@@ -25,17 +25,18 @@ from rewardkit.replay.scores import Scores, Work, score
 from rewardkit.replay.sources import Chunk, Saved
 
 _WORTHWHILE = 4.0
-"""Seconds of work from which on further processes are started, where nobody said how many."""
+"""Without `processes=`, more processes are started if this many seconds of work are left."""
 
 
 @dataclass(frozen=True)
 class Replayed:
-    """A reward and the saved completions that it is to score.
+    """A reward and the saved completions to score.
 
     Attributes:
         target: ``path.py:name`` or ``module:name``, which other processes load.
         saved: the completions.
-        sources: our name -> the column of the data that stands for it.
+        sources: our name -> the column of the data.
+        reward: the loaded reward.
     """
 
     target: str
@@ -45,31 +46,31 @@ class Replayed:
 
     @classmethod
     def of(cls, target: str, saved: Saved, sources: Mapping[str, str] | None = None) -> Replayed:
-        """Loads the reward, and sees that the data has what it asks for.
+        """Load the reward, and check that the data has the columns that it reads.
 
         Raises:
             RewardDefinitionError: there is no such reward.
-            DataError: there is no column of completions, or none of a name in `sources`.
-            BindingError: the reward asks for a column that is not there.
+            DataError: there is no column of completions, or a column in `sources` is missing.
+            BindingError: the reward reads a column that the data does not have.
         """
         chosen = dict(sources or {})
         for name, theirs in chosen.items():
             if theirs not in saved.kinds:
-                raise _missing(saved, theirs, f"which is to be {name!r}")
+                raise _missing(saved, theirs, f"to use as {name!r}")
         if chosen.get("completion", "completion") not in saved.kinds:
-            raise _missing(saved, "completion", "name the column that has them with --completion")
+            raise _missing(saved, "completion", "name the column of the completions with --completion")
         found = cls(target, saved, chosen, one_reward(target))
         found.check()
         return found
 
     def column(self, name: str) -> str | None:
-        """The column of the data that stands for `name`; None where there is none."""
+        """Return the column of the data for `name`, or None."""
         theirs = self.sources.get(name, name)
         return theirs if theirs in self.saved.kinds else None
 
     @property
     def names(self) -> list[str]:
-        """The columns that the reward is given: those that it names, or else all that no other name has taken."""
+        """The columns passed to the reward: those that it names, or all that are not used under another name."""
         named, takes_all = asked_for(self.reward)
         taken = set(self.sources.values())
         known = [*self.sources, *(name for name in self.saved.columns if name not in taken)]
@@ -78,15 +79,15 @@ class Replayed:
     def check(self) -> None:
         nothing: dict[str, list[Any]] = {name: [] for name in self.names}
         named, _ = asked_for(self.reward)
-        if any(name not in nothing for name in named):  # the error names all columns that there are
+        if any(name not in nothing for name in named):  # the error lists all columns
             nothing |= {name: [] for name in self.saved.columns if name not in RESERVED}
         has_ids = self.column("completion_ids") is not None
         prompts: list[Any] | None = None if self.column("prompt") is None else []
         Scorer(self.reward).check(Batch([], prompts=prompts, completion_ids=[] if has_ids else None, columns=nothing))
         if self.compares and not self._common:
             raise DataError(
-                f"the reward compares the completions of a prompt, but {self.saved.name} has no column of prompts: "
-                "name it with --columns prompt=COLUMN"
+                f"the reward compares the completions of a prompt, but {self.saved.name} has no column 'prompt'. "
+                "Name the column with --columns prompt=COLUMN."
             )
 
     @property
@@ -96,23 +97,23 @@ class Replayed:
 
     @property
     def sees_batches(self) -> bool:
-        """Whether it looks at all completions that happen to be scored at once."""
+        """Whether the reward sees all completions of a batch."""
         return any(binding.scope == "batch" and not binding.foreign for _, binding in bindings(self.reward))
 
     @property
     def waits(self) -> bool:
-        """Whether it waits for others (judges, sandboxes, models), which work at once for a single process."""
+        """Whether the reward waits for services (judges, sandboxes, models), which one process can call in parallel."""
         return any(binding.waits for _, binding in bindings(self.reward))
 
     @functools.cached_property
     def _common(self) -> list[str]:
-        """The columns in which the completions of a group agree."""
+        """The columns in which completions of one group agree."""
         named, _ = asked_for(self.reward)
         ours = [name for name in ("prompt", *sorted(named)) if self.column(name) is not None]
         return [*(self.sources.get(name, name) for name in ours), *self.saved.apart]
 
     def batches(self, most: int) -> Iterator[tuple[Chunk, Work]]:
-        """All rows, about `most` at a time; where the reward compares, groups are kept whole."""
+        """Yield all rows, about `most` at a time; if the reward compares, groups stay whole."""
         if not self.compares:
             for chunk in self.saved.chunks(most):
                 yield chunk, self._work(chunk)
@@ -121,7 +122,7 @@ class Replayed:
         for chunk in self.saved.chunks(most):
             held = chunk if held is None else held.followed_by(chunk)
             sizes = self._sizes(held)
-            if len(sizes) > 1:  # the last group may go on
+            if len(sizes) > 1:  # the last group may continue
                 whole = sum(sizes[:-1])
                 yield held.part(0, whole), self._work(held.part(0, whole), sizes[:-1])
                 held = held.part(whole)
@@ -129,7 +130,7 @@ class Replayed:
             yield held, self._work(held, self._sizes(held))
 
     def _sizes(self, chunk: Chunk) -> tuple[int, ...]:
-        """Of the runs of rows that belong to one group."""
+        """Return the sizes of the runs of rows that belong to one group."""
         starts = np.zeros(len(chunk) + 1, dtype=np.bool_)
         starts[[0, -1]] = True
         for name in self._common:
@@ -158,21 +159,21 @@ def replay(
     batch: int = 512,
     told: Callable[[int], None] | None = None,
 ) -> Iterator[tuple[Chunk, Scores]]:
-    """All rows with their scores, in order, a batch at a time.
+    """Yield all rows with their scores, in order, a batch at a time.
 
     Args:
         replayed: the reward and the completions.
-        processes: that score; by default one, and all cores where there is work for some seconds. A reward that waits
-            for judges or sandboxes has one, which asks for many at once.
+        processes: number of processes; by default all cores if there are some seconds of work, else one. A reward
+            that waits for judges or sandboxes uses one process, which sends many requests at once.
         batch: completions scored at once.
         told: called with the number of processes, once it is known.
 
     Raises:
-        RunStopped: no further row would be spared: a wrong key, a quota that is used up.
+        RunStopped: every other row would fail, too: a wrong key, a quota that is used up.
     """
     scorer = Scorer(replayed.reward)
     batches = replayed.batches(batch)
-    tell = told or _untold
+    tell = told or _ignore
     if processes is None or processes < 2 or replayed.waits:
         chosen, done = (1 if replayed.waits else processes), 0
         for chunk, work in batches:
@@ -194,8 +195,8 @@ def replay(
 
 def _missing(saved: Saved, name: str, what: str) -> DataError:
     there = ", ".join(saved.columns)
-    return DataError(f"{saved.name} has no column {name!r}: {what}. It has: {there}.{near_miss(name, saved.columns)}")
+    return DataError(f"{saved.name} has no column {name!r} ({what}). Columns: {there}.{near_miss(name, saved.columns)}")
 
 
-def _untold(processes: int) -> None:
-    """Nobody asked."""
+def _ignore(processes: int) -> None:
+    """Do nothing: the default callback."""

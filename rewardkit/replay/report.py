@@ -1,4 +1,4 @@
-"""What came of replaying: ``report.add(scores)`` batch by batch, ``report.text()`` is a table of the components."""
+"""The report of a replay: ``report.add(scores)`` batch by batch; ``report.text()`` is a table of the components."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _WIDTH = 160
 
 @dataclass
 class _Line:
-    """One component, or the total."""
+    """The statistics of one component, or of the total."""
 
     sum: float = 0.0
     count: int = 0
@@ -44,7 +44,7 @@ class _Line:
 
 
 class ReplayReport:
-    """Means, extremes and outcomes of everything that was scored; grows with the components alone."""
+    """Means, extremes and outcomes of all scores; its size depends only on the number of components."""
 
     def __init__(self) -> None:
         self.rows = 0
@@ -56,11 +56,11 @@ class ReplayReport:
 
     @property
     def mean(self) -> float:
-        """Of the totals; NaN where there is none."""
+        """The mean of the totals; NaN if there are none."""
         return self._total.sum / self._total.count if self._total.count else math.nan
 
     def add(self, scores: Scores) -> None:
-        """The scores of the next rows."""
+        """Add the scores of the next rows."""
         self._total.add(scores.total, None)
         for name, values in scores.components.items():
             self._components.setdefault(name, _Line()).add(values, scores.codes[name])
@@ -71,7 +71,7 @@ class ReplayReport:
         self.without_total += int(np.isnan(scores.total).sum())
 
     def text(self) -> str:
-        """The table, and below it the first rows that could not be scored, numbered from 0."""
+        """Return the table, and below it the first rows that could not be scored, numbered from 0."""
         others = [outcome for outcome in Outcome if any(line.outcomes[_code(outcome)] for line in self._lines)]
         header = ["component", "mean", "lowest", "highest", *(str(outcome) for outcome in others)]
         cells = [

@@ -1,4 +1,4 @@
-"""Scored: what a reward says of saved completions, as small as it can travel between processes.
+"""Scores of saved completions, in a compact form that travels between processes.
 
 ``score(Scorer(reward), Work(["<answer>42</answer>"], None, None, {"answer": ["42"]})).total`` is ``array([1.])``.
 """
@@ -23,14 +23,14 @@ from rewardkit.core.evaluation.scorer import Scorer
 
 @dataclass(frozen=True)
 class Scores:
-    """What a reward says of n completions.
+    """The scores of n completions.
 
     Attributes:
-        total: (n,) NaN where there is none.
-        components: name -> (n,) raw values, NaN where not scored.
+        total: (n,) NaN if there is none.
+        components: name -> (n,) raw values, NaN if not scored.
         codes: name -> (n,) positions in ``list(rk.Outcome)``.
-        notes: name -> row -> what was noted.
-        errors: row -> why it could not be scored, or was only by a stand-in for the reward's own bug.
+        notes: name -> row -> note.
+        errors: row -> why it could not be scored, or the bug of the reward that made it score its lowest bound.
     """
 
     total: Floats
@@ -55,7 +55,7 @@ class Scores:
 
     @classmethod
     def none(cls, names: Iterable[str], size: int, why: str) -> Scores:
-        """Of rows that could not be scored."""
+        """Return the scores of rows that could not be scored."""
         absent, listed = np.full(size, np.nan), list(names)
         codes = np.full(size, FAILED, dtype=np.int8)
         return cls(
@@ -64,7 +64,7 @@ class Scores:
 
     @classmethod
     def joined(cls, parts: Sequence[Scores]) -> Scores:
-        """One after the other."""
+        """Join the scores of consecutive rows."""
         if len(parts) == 1:
             return parts[0]
         starts = list(itertools.accumulate((len(part.total) for part in parts), initial=0))
@@ -83,11 +83,11 @@ class Scores:
 
 @dataclass(frozen=True)
 class Work:
-    """What a process needs to score some rows.
+    """The rows that a process scores.
 
     Attributes:
-        completions, prompts, completion_ids, columns: as a `Batch` takes them.
-        sizes: of the groups that they make up; None where each row stands for itself.
+        completions, prompts, completion_ids, columns: as in a `Batch`.
+        sizes: of their groups; None if rows are independent.
     """
 
     completions: list[Any]
@@ -98,11 +98,11 @@ class Work:
 
     @property
     def units(self) -> int:
-        """Into how many parts it can be cut: groups stay whole."""
+        """The number of parts into which it can be cut; groups stay whole."""
         return len(self.completions) if self.sizes is None else len(self.sizes)
 
     def part(self, first: int, last: int) -> Work:
-        """The units from `first` up to `last`."""
+        """Return the units from `first` up to `last`."""
         sizes = None if self.sizes is None else self.sizes[first:last]
         start, stop = (first, last) if self.sizes is None else (sum(self.sizes[:first]), sum(self.sizes[:last]))
         return Work(
@@ -119,10 +119,10 @@ class Work:
 
 
 def score(scorer: Scorer, work: Work) -> Scores:
-    """The scores of `work`; what a row's cells make impossible leaves the others theirs.
+    """Score `work`; a row that cannot be scored does not affect the others.
 
     Raises:
-        RunStopped: no further row would be spared: a wrong key, a quota that is used up.
+        RunStopped: every other row would fail, too: a wrong key, a quota that is used up.
     """
     try:
         return Scores.joined([_scored(scorer, part) for part in _even(work)])
@@ -135,7 +135,7 @@ def score(scorer: Scorer, work: Work) -> Scores:
 
 
 def _even(work: Work) -> Iterator[Work]:
-    """Runs of groups of one size, which a batch takes at once."""
+    """Split into runs of groups of equal size, each for one batch."""
     if work.sizes is None:
         yield work
         return
@@ -146,7 +146,7 @@ def _even(work: Work) -> Iterator[Work]:
 
 def _scored(scorer: Scorer, work: Work) -> Scores:
     if any(completion is None for completion in work.completions):
-        raise BindingError("there is no completion in this row")
+        raise BindingError("this row has no completion")
     batch = Batch(
         work.completions,
         prompts=work.prompts,

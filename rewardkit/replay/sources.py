@@ -1,6 +1,7 @@
-"""Saved completions, whatever holds them: ``saved("runs/x").chunks(512)`` gives them a few hundred at a time.
+"""Sources of saved completions: ``saved("runs/x").chunks(512)`` yields them a few hundred at a time.
 
-A file (.jsonl, .json, .csv, .parquet), the tables that TRL writes with ``log_completions=True``, or a recorded run.
+A source is a file (.jsonl, .json, .csv, .parquet), the tables that TRL writes with ``log_completions=True``, or a
+recorded run.
 """
 
 from __future__ import annotations
@@ -24,36 +25,36 @@ if TYPE_CHECKING:
     from rewardkit.store.run import Run
 
 _RUN_ROWS = 4096
-"""Completions of a recorded run that are fetched at once."""
+"""Completions of a recorded run fetched at once."""
 
 
 class Chunk(ABC):
-    """Some rows in a run."""
+    """Some consecutive rows."""
 
     @abstractmethod
     def __len__(self) -> int: ...
 
     @abstractmethod
     def column(self, name: str) -> list[Any]:
-        """(n,) the values called `name`; None where a row has none."""
+        """Return the (n,) values of a column; None if a row has none."""
 
     @abstractmethod
     def rows(self) -> list[Row]:
-        """(n,) the rows as mappings."""
+        """Return the (n,) rows as mappings."""
 
     @abstractmethod
     def part(self, start: int, stop: int | None = None) -> Chunk:
-        """The rows from `start` up to `stop`."""
+        """Return the rows from `start` up to `stop`."""
 
     @abstractmethod
     def followed_by(self, other: Any) -> Chunk:
-        """These rows and then those of `other`, a chunk of the same data."""
+        """Return these rows followed by those of `other`, a chunk of the same data."""
 
 
 @final
 @dataclass(frozen=True)
 class Listed(Chunk):
-    """Rows that were read one by one."""
+    """Rows read one by one."""
 
     listed: Sequence[Row]
 
@@ -76,7 +77,7 @@ class Listed(Chunk):
 @final
 @dataclass(frozen=True)
 class Tabular(Chunk):
-    """Rows of an Arrow table: they keep their types, and columns that nobody asks for are never unpacked."""
+    """Rows of an Arrow table: they keep their types, and unused columns are never unpacked."""
 
     table: pyarrow.Table
 
@@ -106,11 +107,11 @@ class Saved:
 
     Attributes:
         name: of the file or folder.
-        size: how many completions there are.
-        kinds: column -> the types of its values: none where all are None, ``object`` where nobody looked.
-        chunks: gives all rows, at most so many at a time.
-        apart: columns that tell completions of one prompt apart which do not belong to one group: of another step.
-        schema: the Arrow types, where it has such.
+        size: number of completions.
+        kinds: column -> the types of its values: empty if all are None, ``object`` if unknown.
+        chunks: yields all rows, at most the given number at a time.
+        apart: columns that separate groups with the same prompt, such as the step.
+        schema: the Arrow types, if there are any.
     """
 
     name: str
@@ -126,19 +127,18 @@ class Saved:
 
 
 def saved(source: str | os.PathLike[str], *, limit: int | None = None) -> Saved:
-    """The completions in a file, in TRL's folder, or in a recorded run.
+    """Open the completions in a file, in TRL's folder, or in a recorded run.
 
-    ``saved("completions.jsonl").size``. Of text files each row is read once to begin with, so that line 70,000 is
-    not found to be broken after an hour.
+    A text file is checked first, so that a broken line 70,000 is reported before any row is scored.
 
     Args:
         source: a .jsonl, .json, .csv or .parquet file; the ``output_dir`` of a trainer with its folder
             ``completions``; the folder of a recorded run, or its address.
-        limit: only so many rows from the start.
+        limit: read only this many rows from the start.
 
     Raises:
-        DataError: there is nothing of the kind; the message says which line.
-        MissingExtraError: what reads Parquet or runs is not installed.
+        DataError: there are no completions, or a line cannot be read; the message names it.
+        MissingExtraError: a package to read Parquet or recorded runs is not installed.
     """
     address = os.fspath(source)
     path = Path(address)
@@ -177,7 +177,7 @@ def _listed(path: Path, limit: int | None) -> Saved:
 
 
 def _tabular(name: str, paths: Sequence[Path], limit: int | None, apart: tuple[str, ...] = ()) -> Saved:
-    """Parquet files of one kind, one after the other."""
+    """Open Parquet files with the same columns, one after the other."""
     import pyarrow as pa
 
     schemas, size = [], 0
@@ -188,10 +188,10 @@ def _tabular(name: str, paths: Sequence[Path], limit: int | None, apart: tuple[s
     try:
         schema = pa.unify_schemas(schemas, promote_options="permissive")
     except pa.ArrowException as error:
-        raise DataError(f"the files in {name} have columns of one name and different types: {error}") from None
+        raise DataError(f"the files in {name} have a column with different types: {error}") from None
     twice = next((one for one in schema.names if schema.names.count(one) > 1), None)
     if twice is not None:
-        raise DataError(f"{name}: the column {twice!r} stands there twice")
+        raise DataError(f"{name}: duplicate column {twice!r}. Rename one of them.")
     size = size if limit is None else min(size, limit)
 
     def chunks(most: int) -> Iterator[Chunk]:
@@ -209,7 +209,7 @@ def _tabular(name: str, paths: Sequence[Path], limit: int | None, apart: tuple[s
 
 
 def _filled(table: pyarrow.Table, schema: pyarrow.Schema) -> pyarrow.Table:
-    """`table` with all columns of `schema`, in its order."""
+    """Return the table with all columns of `schema`, in its order."""
     import pyarrow as pa
 
     there = set(table.schema.names)
@@ -218,19 +218,19 @@ def _filled(table: pyarrow.Table, schema: pyarrow.Schema) -> pyarrow.Table:
 
 
 def _logged(folder: Path, limit: int | None) -> Saved:
-    """The tables of TRL, whose groups are those of one step."""
+    """Open the tables of TRL; their groups are within one step."""
     for place in (folder / "completions", folder):
         paths = sorted(map(Path, glob.glob(os.path.join(glob.escape(str(place)), "completions_*.parquet"))))
         if paths:
             return _tabular(str(folder), paths, limit, ("step",))
     raise DataError(
-        f"{folder} is no recorded run and holds no completions/completions_*.parquet, which TRL writes with "
-        "GRPOConfig(log_completions=True); of other data name the file"
+        f"{folder} is not a recorded run and has no completions/completions_*.parquet, which TRL writes with "
+        "GRPOConfig(log_completions=True). For other data, pass the file."
     )
 
 
 def _recorded(address: str, limit: int | None) -> Saved:
-    """A recorded run: its completions with the columns of their prompts, and the total that they were given."""
+    """Open a recorded run: its completions with the columns of their prompts, and their recorded totals."""
     from rewardkit.store.run import RunError, open_run
 
     try:
@@ -271,7 +271,7 @@ _KINDS: Mapping[str, type] = {**dict.fromkeys(_KEYS, int), "prompt_id": str, "re
 
 
 def _spans(counts: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """First and last step of spans with few enough completions to be held at once."""
+    """Yield the first and last step of spans with few enough completions to fit in memory."""
     first, held = None, 0
     for position, (step, count) in enumerate(counts):
         first = step if first is None else first

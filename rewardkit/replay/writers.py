@@ -1,8 +1,7 @@
-"""Writing: rows with their scores as a .jsonl, .csv or .parquet file, which is there whole or not at all.
+"""Writers: rows with their scores as a .jsonl, .csv or .parquet file, which appears only when complete.
 
-``with written(Path("scored.parquet"), found, ["exact"]) as add: add(chunk, scores)``. To the columns of the data come
-``total``, ``components/<name>``, and texts where there is something to say: ``outcomes`` (what was not scored),
-``notes``, ``error``.
+``with written(Path("scored.parquet"), found, ["exact"]) as add: add(chunk, scores)`` adds columns to those of the data:
+``total``, ``components/<name>``, and texts: ``outcomes`` (of components that were not scored), ``notes``, ``error``.
 """
 
 from __future__ import annotations
@@ -36,27 +35,27 @@ _PLAIN = {str: "string", bool: "bool", int: "int64", float: "float64"}
 
 
 def kind_of(path: Path) -> str:
-    """``".jsonl"``, ``".csv"`` or ``".parquet"``.
+    """Return ``".jsonl"``, ``".csv"`` or ``".parquet"``.
 
     Raises:
-        DataError: it is to be another kind of file.
+        DataError: the path has another suffix.
     """
     if path.suffix.lower() not in (".jsonl", ".csv", ".parquet"):
-        raise DataError(f"{path}: what is written is a .jsonl, .csv or .parquet file")
+        raise DataError(f"{path}: cannot write this file type. Use .jsonl, .csv or .parquet.")
     return path.suffix.lower()
 
 
 @contextmanager
 def written(path: Path, found: Saved, components: Sequence[str]) -> Iterator[Add]:
-    """A function that adds rows to `path`, which appears once all of them are there.
+    """Return a function that adds rows to `path`; the file appears when all rows are written.
 
     Args:
-        path: its ending says what kind of file it is.
-        found: the data that is scored: a column of it that is called like one of ours becomes ``input/<name>``.
+        path: the suffix determines the file type.
+        found: the scored data; a column with the name of one of ours becomes ``input/<name>``.
         components: of the reward.
 
     Raises:
-        DataError: it cannot be written there.
+        DataError: the file cannot be written.
         MissingExtraError: pyarrow, which writes .parquet, is not installed.
     """
     make = {".jsonl": _lines, ".csv": _cells, ".parquet": _tables}[kind_of(path)]
@@ -74,7 +73,7 @@ def written(path: Path, found: Saved, components: Sequence[str]) -> Iterator[Add
 
 
 def renamed(found: Saved, components: Sequence[str]) -> dict[str, str]:
-    """Column of the data -> what it is called beside the scores."""
+    """Map each column of the data to its name in the output."""
     ours = {"total", *_TEXTS, *(f"components/{name}" for name in components)}
     names: dict[str, str] = {}
     for column in found.columns:
@@ -86,7 +85,7 @@ def renamed(found: Saved, components: Sequence[str]) -> dict[str, str]:
 
 
 def _scores(scores: Scores) -> list[dict[str, Any]]:
-    """(n,) our columns of each row; None where there is nothing."""
+    """Return our (n,) columns of each row; None for missing values."""
     outcomes: dict[int, dict[str, str]] = {}
     for name, codes in scores.codes.items():
         for row in np.flatnonzero(codes != SCORED).tolist():
@@ -134,7 +133,7 @@ def _line(row: Row) -> str:
 
 
 def _encodes(text: str) -> bool:
-    """Whether UTF-8 can hold it: a lone surrogate it cannot."""
+    """Whether UTF-8 can encode it, which fails for lone surrogates."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -147,7 +146,7 @@ def _cells(path: Path, found: Saved, components: Sequence[str]) -> Iterator[Add]
     names = renamed(found, components)
     header = [*names.values(), "total", *(f"components/{name}" for name in components), *_TEXTS]
     with path.open("w", encoding="utf-8", errors="backslashreplace", newline="") as file:
-        writer = csv.writer(file)  # with "\n" at the end of lines it would leave a lone "\r" without quotes
+        writer = csv.writer(file)  # with "\n" as line terminator, it would not quote a lone "\r"
         writer.writerow(header)
 
         def add(chunk: Chunk, scores: Scores) -> None:
@@ -159,7 +158,7 @@ def _cells(path: Path, found: Saved, components: Sequence[str]) -> Iterator[Add]
 
 
 def _cell(value: Any) -> Any:
-    """Numbers and texts as they are; everything else as JSON."""
+    """Return numbers and texts as they are, everything else as JSON."""
     if value is None:
         return ""
     return value if isinstance(value, (str, int, float)) and not isinstance(value, bool) else as_json(value)
@@ -191,7 +190,7 @@ def _tables(path: Path, found: Saved, components: Sequence[str]) -> Iterator[Add
 
 
 def _columns(chunk: Chunk, schema: pyarrow.Schema) -> Iterator[Any]:
-    """The columns of the data; those of an Arrow table stay as they are."""
+    """Yield the columns of the data; those of an Arrow table keep their types."""
     import pyarrow as pa
 
     for field in schema:
@@ -203,7 +202,7 @@ def _columns(chunk: Chunk, schema: pyarrow.Schema) -> Iterator[Any]:
 
 
 def _type(kinds: set[type]) -> pyarrow.DataType:
-    """Of a column with values of these types: what is not of one plain type becomes text, JSON where it is none."""
+    """Return the Arrow type of a column; mixed or complex values become text, as JSON."""
     import pyarrow as pa
 
     kind = float if kinds == {int, float} else next(iter(kinds)) if len(kinds) == 1 else object

@@ -1,7 +1,7 @@
 """Schedules by performance: ``when_reached("tags", level=0.9)`` is 0 until the policy masters the tags, then 1.
 
-They read the mean of a component over the training batches of all ranks. Their state is a plain mapping that the
-trainer's adapter keeps, saves with checkpoints and restores; evaluation never moves it.
+They read the mean of a component over the training batches of all ranks. The adapter of the trainer saves their
+state, a plain mapping, in checkpoints and restores it. Evaluation never changes it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from rewardkit.core.tree.reward import Reward
 @final
 @dataclass(frozen=True)
 class Reached(PerformanceSchedule):
-    """0 until the mean over a window holds a level, 1 from then on."""
+    """0 until the mean over a window reaches a level, then 1."""
 
     component: str
     level: float
@@ -54,7 +54,7 @@ class Reached(PerformanceSchedule):
         reached = state["reached"] or held >= self.patience
         if self.fall_back is not None and mean < self.fall_back - TOLERANCE:
             reached = False
-        # Counted in batches, so that many small steps arrive at the same number as one large one.
+        # Counted in whole batches, so that rounding errors do not add up.
         way = min(max(state["way"] + (1 if reached else -1), 0), self.over)
         return {"recent": recent, "held": held, "reached": reached, "way": way}
 
@@ -77,7 +77,7 @@ class Reached(PerformanceSchedule):
 @final
 @dataclass(frozen=True)
 class Tracking(PerformanceSchedule):
-    """Moves from 0 to 1 as the exponential average of a component moves between two levels."""
+    """Moves from 0 to 1 as the exponential average of a component moves from `low` to `high`."""
 
     component: str
     low: float
@@ -111,7 +111,7 @@ class Tracking(PerformanceSchedule):
     def value(self, state: State) -> float:
         if not state["weight"]:
             return 0.0
-        # Divided by the weights that the average has so far, as Adam does: its start at zero leaves no trace.
+        # Bias correction, as in Adam: divided by the weights so far, because the average starts at zero.
         average = state["sum"] / state["weight"]
         return float(min(max((average - self.low) / (self.high - self.low), 0.0), 1.0))
 
@@ -133,27 +133,28 @@ def when_reached(
     fall_back: float | None = None,
     over: int = 1,
 ) -> Schedule:
-    """0 until the mean of `component` holds `level`, then 1: a weight, a threshold, or a stage's ``until``.
+    """Return a schedule that is 0 until the mean of `component` reaches `level`, then 1.
 
     ::
 
         accuracy * rk.schedules.when_reached("tags", level=0.9, window=20)
 
-    Args:
-        component: the name of a component of the tree, or the reward itself. It is scored on all completions, behind
-            a closed gate and at weight zero too.
-        level: that the mean over the last `window` generation batches of all ranks must reach, within 1e-9.
-        window: number of batches; before there are as many, nothing is reached.
-        patience: how many batches in a row the mean over the window has to hold.
-        fall_back: below this mean it goes back to 0; by default it never does. The distance to `level` keeps it from
-            going to and fro (hysteresis).
-        over: number of batches in which it moves from 0 to 1, and back.
+    Use it as a weight, a threshold, or the ``until`` of a stage. In evaluation it is 1. It needs a trainer that passes
+    its state (not asynchronous GRPO).
 
-    In evaluation it counts as reached. It needs a trainer that passes its state (not asynchronous GRPO).
+    Args:
+        component: the name of a component of the tree, or the reward itself. It is scored on all completions, even
+            behind a closed gate or at weight zero.
+        level: the level that the mean over the last `window` generation batches of all ranks must reach, within 1e-9.
+        window: the number of batches, at least 1. The level cannot be reached before there are that many.
+        patience: the number of batches in a row in which the mean must be at the level, at least 1.
+        fall_back: a mean below this returns it to 0; by default it never returns. Must be below `level`; the distance
+            between them prevents switching back and forth (hysteresis).
+        over: the number of batches in which it moves from 0 to 1, or back, at least 1.
 
     Raises:
-        RewardDefinitionError: a number makes no sense, `fall_back` is not below `level`, or `component` is a reward
-            that nobody named.
+        RewardDefinitionError: a number is out of range, or `component` is a reward without a name of its own.
+        RewardTypeError: `component` is neither a name nor a reward.
     """
     reached = number(level, "when_reached: level")
     back = None if fall_back is None else number(fall_back, "when_reached: fall_back")
@@ -167,20 +168,21 @@ def when_reached(
 
 
 def track(component: Any, low: float = 0.0, high: float = 1.0, *, half_life: float = 10.0) -> Schedule:
-    """Follows a component: 0 while its average is at most `low`, 1 from `high` on, in between in proportion.
+    """Return a schedule that follows a component: 0 up to an average of `low`, 1 from `high`, linear in between.
 
-    ``1.0 - 0.9 * rk.schedules.track("tags", 0.5, 1.0)`` fades a weight from 1.0 to 0.1 as the tags are mastered.
+    ``1.0 - 0.9 * rk.schedules.track("tags", 0.5, 1.0)`` fades a weight from 1.0 to 0.1 as the policy learns the tags.
+    Before the first batch it is 0; in evaluation it is 1.
 
     Args:
         component: as in `when_reached`.
-        low: the average at which it leaves 0.
-        high: the average at which it arrives at 1.
-        half_life: of the exponential average, in generation batches: what is as old as that counts half.
-
-    Before the first batch it is 0; in evaluation it is 1.
+        low: up to this average it is 0.
+        high: from this average it is 1.
+        half_life: of the exponential average, in generation batches: a batch of that age counts half. Above 0.
 
     Raises:
-        RewardDefinitionError: `low` is not below `high`, or `half_life` not above 0.
+        RewardDefinitionError: `low` is not below `high`, `half_life` is not above 0, or `component` is a reward without
+            a name of its own.
+        RewardTypeError: `component` is neither a name nor a reward.
     """
     lowest, highest, life = (
         number(low, "track: low"),
@@ -190,7 +192,7 @@ def track(component: Any, low: float = 0.0, high: float = 1.0, *, half_life: flo
     if lowest >= highest:
         raise RewardDefinitionError(f"track: low={lowest:g} must be below high={highest:g}")
     if life <= 0.0:
-        raise RewardDefinitionError(f"track: half_life is a number of batches above 0, got {life:g}")
+        raise RewardDefinitionError(f"track: half_life must be a number of batches above 0, got {life:g}")
     return Tracking(_name(component, "track"), lowest, highest, life, _source(component))
 
 
@@ -198,14 +200,14 @@ def _name(component: Any, where: str) -> str:
     name = component.name if isinstance(component, Reward) else component
     if not isinstance(name, str) or not name:
         raise RewardTypeError(
-            f"{where}: component is the name of a component, or a reward that has one (a sum gets it by .named(...)), "
-            f"got {shorten(component)}"
+            f"{where}: component must be the name of a component, or a reward with a name (name a sum with "
+            f".named(...)), got {shorten(component)}"
         )
     if isinstance(component, Reward) and component.facts.generic:
-        # Another of the kind may come first in the tree, and this one be called product_2.
+        # If another reward of this kind comes first in the tree, this one is called product_2.
         raise RewardDefinitionError(
-            f"{where}: nobody named {component!r}, so there may be several called {name!r}: follow "
-            "reward.named(...), and put that into the tree"
+            f"{where}: {component!r} has no name of its own, so there may be several called {name!r}. Name it, and use "
+            "the named reward here and in the tree: named = reward.named(...)"
         )
     return name
 
@@ -216,5 +218,5 @@ def _source(component: Any) -> Any:
 
 def _count(value: Any, what: str) -> int:
     if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
-        raise RewardDefinitionError(f"{what} is a number of batches from 1 on, got {shorten(value)}")
+        raise RewardDefinitionError(f"{what} must be a number of batches, at least 1, got {shorten(value)}")
     return int(value)

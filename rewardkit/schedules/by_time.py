@@ -1,6 +1,6 @@
 """Schedules by time: ``linear(0.0, 1.0, start=0.1, end=0.5)`` rises between 10 % and 50 % of training.
 
-A position is a fraction of training (float, 0.0 to 1.0) or an optimizer step (int from 2 on); 0 is both.
+A position is a fraction of training (float, 0.0 to 1.0) or an optimizer step (int, at least 2); 0 is both.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from rewardkit.schedules.points import placed
 
 
 class Curve(ABC):
-    """How the value moves between two ends: ``curve(share of the way, initial, final)``."""
+    """How a value moves between two ends: ``curve(way, initial, target)``."""
 
     name: ClassVar[str]
-    """Of the function that makes a schedule of it."""
+    """The name of the function that makes a schedule with this curve."""
 
     @property
     def options(self) -> dict[str, float]:
-        """The arguments of that function that are its own."""
-        return {one.name: getattr(self, one.name) for one in fields(self)}  # type: ignore[arg-type]
+        """The arguments that only that function has."""
+        return {option.name: getattr(self, option.name) for option in fields(self)}  # type: ignore[arg-type]
 
     @abstractmethod
     def __call__(self, way: float, initial: float, target: float) -> float:
-        """The value at `way` (above 0.0, below 1.0)."""
+        """Return the value at `way`, the share of the way (above 0.0, below 1.0)."""
 
 
 @final
@@ -61,7 +61,7 @@ class HalfCosine(Curve):
 @final
 @dataclass(frozen=True)
 class Power(Curve):
-    """What is left of the way, to a power: fast at first above 1, slow at first below."""
+    """The rest of the way to a power: above 1 fast at first, below 1 slow at first."""
 
     name: ClassVar[str] = "polynomial"
 
@@ -79,14 +79,14 @@ class Geometric(Curve):
     name: ClassVar[str] = "exponential"
 
     def __call__(self, way: float, initial: float, target: float) -> float:
-        # In logarithms, because the ratio of both ends may be out of range.
+        # In logarithms, because the ratio of the two ends may be out of range.
         return math.copysign(math.exp(Straight()(way, math.log(abs(initial)), math.log(abs(target)))), target)
 
 
 @final
 @dataclass(frozen=True)
 class Logistic(Curve):
-    """Along a logistic curve, stretched so that it begins and ends at both ends exactly."""
+    """A logistic curve, stretched so that it meets both ends exactly."""
 
     name: ClassVar[str] = "sigmoid"
 
@@ -120,7 +120,7 @@ class Ramp(Schedule):
 
     def at(self, progress: Progress) -> float:
         way = way_done(self.start, self.end, progress)
-        if way in (0.0, 1.0):  # both ends are met exactly
+        if way in (0.0, 1.0):  # exactly at both ends
             return self.target if way else self.initial
         low, high = self.bounds
         return min(max(self.curve(way, self.initial, self.target), low), high)
@@ -137,7 +137,7 @@ class Ramp(Schedule):
 @final
 @dataclass(frozen=True)
 class Piecewise(Schedule):
-    """Through given points, held or connected between them."""
+    """Passes through points, with steps or lines between them."""
 
     points: tuple[tuple[Position, float], ...]
     interpolation: Literal["linear", "constant"]
@@ -174,27 +174,27 @@ class Piecewise(Schedule):
 
 
 def constant(value: float) -> Schedule:
-    """The same number throughout."""
+    """Return a schedule that never changes: ``constant(0.5)``."""
     return Constant(number(value, "a constant schedule"))
 
 
 def linear(initial: float, final: float, *, start: Position = 0.0, end: Position = 1.0) -> Schedule:
-    """From `initial` to `final` in a straight line; ``linear(0.0, 1.0, end=0.5)`` is 0.5 after a quarter of training.
+    """Return a straight line from `initial` to `final`: ``linear(0.0, 1.0, end=0.5)`` is 0.5 at 25 % of training.
 
     Args:
         initial: the value until `start`.
         final: the value from `end` on, and in evaluation.
-        start: where it begins to move: a fraction of training (float) or a step (int).
-        end: where it arrives.
+        start: where it starts to move: a fraction of training (float, 0.0 to 1.0) or a step (int, at least 2).
+        end: where it arrives at `final`; the same kinds of numbers.
 
     Raises:
-        RewardDefinitionError: a value is not finite, or a position cannot be one.
+        RewardDefinitionError: a value is not finite, or a position is invalid.
     """
     return _ramp("linear", Straight(), initial, final, start, end)
 
 
 def cosine(initial: float, final: float, *, start: Position = 0.0, end: Position = 1.0) -> Schedule:
-    """From `initial` to `final` along half a cosine: slow, fast, slow (Loshchilov & Hutter 2017, without restarts).
+    """Return half a cosine from `initial` to `final`: slow, fast, slow (Loshchilov & Hutter 2017, without restarts).
 
     Arguments and errors are those of `linear`.
     """
@@ -204,9 +204,9 @@ def cosine(initial: float, final: float, *, start: Position = 0.0, end: Position
 def polynomial(
     initial: float, final: float, *, power: float = 2.0, start: Position = 0.0, end: Position = 1.0
 ) -> Schedule:
-    """``(initial - final) * (1 - way)**power + final``: fast at first, then ever slower.
+    """Return ``(initial - final) * (1 - way)**power + final``: fast at first, then slower.
 
-    ``polynomial(1.0, 0.0)`` is 0.25 half way. It is the polynomial decay of learning rates.
+    ``polynomial(1.0, 0.0)`` is 0.25 halfway. This is the polynomial decay of learning rates.
 
     Args:
         power: above 0; 1 is a straight line, below 1 it starts slowly and ends fast.
@@ -222,18 +222,18 @@ def polynomial(
 
 
 def exponential(initial: float, final: float, *, start: Position = 0.0, end: Position = 1.0) -> Schedule:
-    """From `initial` to `final` by equal factors in equal times: ``exponential(1.0, 0.01)`` is 0.1 half way.
+    """Return equal factors in equal times from `initial` to `final`: ``exponential(1.0, 0.01)`` is 0.1 halfway.
 
     Arguments are those of `linear`.
 
     Raises:
-        RewardDefinitionError: as in `linear`, or an end is zero or of the other sign: no factor leads there.
+        RewardDefinitionError: as in `linear`, or one end is zero, or the signs of the ends differ.
     """
     first, last = number(initial, "initial"), number(final, "final")
     if not (first > 0.0 and last > 0.0) and not (first < 0.0 and last < 0.0):
         raise RewardDefinitionError(
-            f"exponential: no factor leads from {first:g} to {last:g}; both must be above zero, or both below. "
-            "Give a small number such as 0.01 for zero"
+            f"exponential: cannot go from {first:g} to {last:g}; both must be above zero, or both below. Use a small "
+            "number such as 0.01 instead of zero"
         )
     return _ramp("exponential", Geometric(), first, last, start, end)
 
@@ -241,20 +241,20 @@ def exponential(initial: float, final: float, *, start: Position = 0.0, end: Pos
 def sigmoid(
     initial: float, final: float, *, steepness: float = 10.0, start: Position = 0.0, end: Position = 1.0
 ) -> Schedule:
-    """From `initial` to `final` along a logistic curve: it stays long at both ends and passes fast between them.
+    """Return a logistic curve from `initial` to `final`: slow at both ends, fast between them.
 
-    ``sigmoid(0.0, 1.0)`` is 0.07 after a quarter of the way, 0.5 half way. The curve is stretched to meet both ends.
+    ``sigmoid(0.0, 1.0)`` is 0.07 after a quarter of the way and 0.5 halfway. The curve is stretched to meet both ends.
 
     Args:
-        steepness: of the logistic function over the way, above 0; small ones come near to a straight line.
+        steepness: of the logistic function, at least 1e-6; a small value is almost a straight line.
         initial, final, start, end: as in `linear`.
 
     Raises:
-        RewardDefinitionError: as in `linear`, or `steepness` is not above 0.
+        RewardDefinitionError: as in `linear`, or `steepness` is below 1e-6.
     """
     checked = number(steepness, "sigmoid: steepness")
     if checked < 1e-6:
-        raise RewardDefinitionError(f"sigmoid: steepness must be above 0 (from 1e-6 on), got {checked:g}")
+        raise RewardDefinitionError(f"sigmoid: steepness must be above 0 (at least 1e-6), got {checked:g}")
     return _ramp("sigmoid", Logistic(checked), initial, final, start, end, steepness=(checked, 10.0))
 
 
@@ -277,11 +277,11 @@ def _ramp(
 
 
 def warm_up(end: Position, weight: float | Schedule = 1.0) -> Schedule:
-    """From nothing to `weight` until `end`, in a straight line: ``accuracy * warm_up(0.1)``.
+    """Return a straight line from 0 to `weight`: ``accuracy * warm_up(0.1)``.
 
     Args:
-        end: where it arrives: a fraction of training (float) or a step (int).
-        weight: a number or a schedule, which counts in full from `end` on.
+        end: where it arrives at `weight`: a fraction of training (float) or a step (int).
+        weight: a number or a schedule.
 
     Raises:
         RewardDefinitionError: as in `linear`.
@@ -295,20 +295,23 @@ def piecewise(
     *,
     interpolation: Literal["linear", "constant"] = "linear",
 ) -> Schedule:
-    """Through `points`: ``piecewise({0.0: 0.1, 0.5: 1.0, 1.0: 0.3})``.
+    """Return a schedule through `points`: ``piecewise({0.0: 0.1, 0.5: 1.0, 1.0: 0.3})``.
 
     Args:
-        points: position -> value, positions ascending, all fractions or all steps.
+        points: position -> value, in ascending order; only fractions or only steps.
         interpolation: ``"linear"`` connects the points, ``"constant"`` holds each value until the next.
 
     Raises:
-        RewardDefinitionError: no points, positions out of order or of both kinds, a value that is not finite.
+        RewardDefinitionError: there are no points, positions are out of order or of both kinds, or a value is infinite.
+        RewardTypeError: `points` are not (position, value) pairs.
     """
     pairs = placed(points, "piecewise")
     if not pairs:
         raise RewardDefinitionError("piecewise needs at least one point: piecewise({0.0: 0.1, 0.5: 1.0})")
     if interpolation not in ("linear", "constant"):
-        raise RewardDefinitionError(f'interpolation is "linear" or "constant", got {shorten(interpolation)}')
+        raise RewardDefinitionError(
+            f'piecewise: interpolation must be "linear" or "constant", got {shorten(interpolation)}'
+        )
     return Piecewise(
         tuple((position, number(value, "a value of piecewise")) for position, value in pairs), interpolation
     )

@@ -1,4 +1,4 @@
-"""What a reward's weights do over a training, as numbers and as a picture, before anything is trained.
+"""The weights of a reward during training, as numbers or as a figure, before you train.
 
 ``weights_over_training(0.3 * form * linear(1.0, 0.0) + right, 100)["tags"][50]`` is 0.15.
 """
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _Course:
-    """Numbers over the steps of a training: (steps + 1,) each."""
+    """Numbers over the steps of a training, (steps + 1,) each."""
 
     weights: dict[str, Floats]
     gauges: dict[str, Floats]
@@ -44,24 +44,24 @@ class _Course:
 def weights_over_training(
     reward: Reward, max_steps: int = 100, *, means: Mapping[str, Sequence[float]] | None = None
 ) -> dict[str, Floats]:
-    """The weight of each term at the steps 0 to `max_steps`: name -> (max_steps + 1,).
+    """Return the weight of each term at the steps 0 to `max_steps`: name -> (max_steps + 1,).
 
     ::
 
         rk.weights_over_training(form * rk.schedules.linear(1.0, 0.0) + right, 4)["tags"]  # 1, 0.75, 0.5, 0.25, 0
 
-    It is what a term is multiplied with where no gate is closed and nothing abstains: what the log shows as
-    ``weights/<term>``.
+    A weight is the factor of a term if no gate is closed and nothing abstains, as in the metric ``weights/<term>``.
 
     Args:
         reward: a tree.
-        max_steps: optimizer steps of the training, at least 1.
-        means: component -> its mean in each training batch, one batch per step, for what follows performance: those of
-            an earlier run, say; NaN where nobody scored it. Behind the last one it stays as it is.
+        max_steps: the number of optimizer steps, at least 1.
+        means: component -> its mean in each training batch (one batch per step), for schedules by performance; for
+            example from an earlier run. NaN if it was not scored. After the last mean the schedules do not move.
 
     Raises:
-        BindingError: schedules follow a component, and `means` has none of it.
-        RewardDefinitionError: `max_steps` is below 1, or `means` are no lists of numbers.
+        BindingError: a schedule follows a component that is not in `means`.
+        RewardDefinitionError: `max_steps` is below 1.
+        RewardTypeError: `reward` is not a reward, or `means` are not lists of numbers.
     """
     scorer = Scorer(as_reward(reward, "weights_over_training"))
     count = _checked_steps(max_steps, "weights_over_training")
@@ -69,16 +69,16 @@ def weights_over_training(
     followers = _followers(reward)
     missing = [follower for follower in followers if follower.component not in known]
     if missing:
-        wanted = ", ".join(f"{name!r}: [...]" for name in dict.fromkeys(one.component for one in missing))
+        wanted = ", ".join(f"{name!r}: [...]" for name in dict.fromkeys(follower.component for follower in missing))
         raise BindingError(
-            f"{missing[0]!r} follows {missing[0].component!r}, so its course depends on the training: pass "
-            f"means={{{wanted}}}, the mean in each batch"
+            f"{missing[0]!r} follows {missing[0].component!r}, so it depends on the training. Pass the mean in each "
+            f"batch: means={{{wanted}}}"
         )
     return _course(scorer, count, _states(followers, count, known)).weights
 
 
 def _followers(reward: Reward | Schedule) -> list[PerformanceSchedule]:
-    """What weights, thresholds and stages depend on; not what a normalization does."""
+    """Return the schedules by performance behind weights, thresholds and stages (not those of a normalization)."""
     schedules = (
         [reward]
         if isinstance(reward, Schedule)
@@ -89,7 +89,9 @@ def _followers(reward: Reward | Schedule) -> list[PerformanceSchedule]:
 
 def _checked_steps(max_steps: object, where: str) -> int:
     if isinstance(max_steps, bool) or not isinstance(max_steps, Integral) or max_steps < 1:
-        raise RewardDefinitionError(f"{where}: max_steps is a number of steps from 1 on, got {shorten(max_steps)}")
+        raise RewardDefinitionError(
+            f"{where}: max_steps must be a number of steps, at least 1, got {shorten(max_steps)}"
+        )
     return int(max_steps)
 
 
@@ -100,13 +102,13 @@ def _checked_means(
     for follower in followers if means else ():
         meant = near_miss(follower.component, means or {})
         if follower.component not in (means or {}) and meant:
-            raise BindingError(f"{where}: {follower!r} follows {follower.component!r}, and means has none.{meant}")
+            raise BindingError(f"{where}: {follower!r} follows {follower.component!r}, which is not in means=.{meant}")
     for name, values in (means or {}).items():
         try:
             checked[name] = [float(value) for value in values]
         except (TypeError, ValueError):
             raise RewardTypeError(
-                f"{where}: means of {name!r} are a list of numbers, its mean in each batch, got {shorten(values)}"
+                f"{where}: means={{{name!r}: ...}} must be a list with the mean in each batch, got {shorten(values)}"
             ) from None
     return checked
 
@@ -132,7 +134,7 @@ def _columns(points: Sequence[Mapping[str, float]]) -> dict[str, Floats]:
 
 
 def _weights_at(scorer: Scorer, progress: Progress) -> dict[str, float]:
-    """Each term's weight now, where nothing abstains and every gate is open."""
+    """Return the current weight of each term if nothing abstains and every gate is open."""
     names = {node: name for name, node in scorer.names.terms}
     weights = dict.fromkeys(scorer.terms, 0.0)
     stack = [(scorer.reward, 1.0)]
@@ -149,7 +151,7 @@ def _weights_at(scorer: Scorer, progress: Progress) -> dict[str, float]:
 def _states(
     followers: Sequence[PerformanceSchedule], max_steps: int, means: Mapping[str, Sequence[float]]
 ) -> Iterable[kept.States]:
-    """What the schedules remember before each step."""
+    """Yield the states of the schedules before each step."""
     states = kept.initial(followers)
     for step in range(max_steps + 1):
         yield states
@@ -165,7 +167,7 @@ def plot_schedules(
     *,
     means: Mapping[str, Sequence[float]] | None = None,
 ) -> Figure:
-    """The weights of a whole reward over training, its thresholds and stages, or one schedule, as a figure.
+    """Return a figure of the weights, thresholds and stages of a reward during training, or of one schedule.
 
     ::
 
@@ -173,14 +175,14 @@ def plot_schedules(
 
     Args:
         reward: a tree, or a schedule.
-        max_steps: optimizer steps of the training.
-        means: as for ``rk.weights_over_training``. Without the means of what a schedule follows, the area between its
-            lowest and its highest course is drawn.
+        max_steps: the number of optimizer steps, at least 1.
+        means: as for ``rk.weights_over_training``. If the means of a component are missing, the figure shows the area
+            between the lowest and the highest course of its schedule.
 
     Raises:
         MissingExtraError: matplotlib is not installed.
-        RewardDefinitionError: `max_steps` is below 1, `means` are no lists of numbers, or no weight nor threshold is
-            there to draw.
+        RewardDefinitionError: `max_steps` is below 1, or there is nothing to draw.
+        RewardTypeError: `reward` is neither a reward nor a schedule, or `means` are not lists of numbers.
     """
     try:
         from matplotlib.figure import Figure
@@ -188,7 +190,7 @@ def plot_schedules(
     except ImportError:
         raise MissingExtraError.of("plot_schedules", "plot") from None
     count = _checked_steps(max_steps, "plot_schedules")
-    scorer = None if isinstance(reward, Schedule) else Scorer(as_reward(reward, "plot_schedules: what is no schedule"))
+    scorer = None if isinstance(reward, Schedule) else Scorer(as_reward(reward, "plot_schedules: reward"))
     courses = _courses(reward, scorer, count, _checked_means(means, _followers(reward), "plot_schedules"))
     low, high = courses[0], courses[-1]
     panels: list[tuple[str, dict[str, Floats], dict[str, Floats]]] = []
@@ -198,16 +200,15 @@ def plot_schedules(
         inside = [name for name in low.gauges if name.startswith(f"{kind} of ")]
         panels.append((kind, {n: low.gauges[n] for n in inside}, {n: high.gauges[n] for n in inside}))
     if not panels:
-        raise RewardDefinitionError(f"plot_schedules: {reward!r} has no weights: nothing of it is trained on")
+        raise RewardDefinitionError(
+            f"plot_schedules: {reward!r} has no weights, because nothing in it trains. Pass a reward with a term"
+        )
     figure = Figure(figsize=(8.0, 1.0 + 2.6 * len(panels)), layout="constrained")
     axes: Any = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
     steps = np.arange(count + 1)
     for axis, (kind, lowest, highest) in zip(axes, panels, strict=True):
         for name in lowest:
-            style: dict[str, Any] = {
-                "linewidth": 1.8,
-                "drawstyle": "steps-post",
-            }  # what jumps is not to look as if it faded
+            style: dict[str, Any] = {"linewidth": 1.8, "drawstyle": "steps-post"}  # a jump must not look like a slope
             (line,) = axis.plot(steps, highest[name], label=_label(name.removeprefix(f"{kind} of ")), **style)
             if not np.array_equal(lowest[name], highest[name]):
                 axis.plot(steps, lowest[name], color=line.get_color(), **style)
@@ -219,14 +220,14 @@ def plot_schedules(
             axis.yaxis.set_major_locator(MaxNLocator(integer=True))
     axes[-1].set_xlabel("step")
     if len(courses) > 1:
-        open_ends = dict.fromkeys(one.component for one in _followers(reward) if one.component not in (means or {}))
+        open_ends = dict.fromkeys(each.component for each in _followers(reward) if each.component not in (means or {}))
         names = ", ".join(map(_label, open_ends))
-        figure.suptitle(f"shaded: it depends on how {names} will go; means= says so", fontsize="medium")
+        figure.suptitle(f"shaded: depends on the mean of {names}; pass means= to draw one line", fontsize="medium")
     return figure
 
 
 def _label(name: str) -> str:
-    """`name` as a legend shows it: no formula between dollars, and no underscore in front, which hides it."""
+    """Return `name` for a legend, which hides names with a leading underscore and reads dollars as formulas."""
     escaped = name.replace("$", r"\$")
     return f" {escaped}" if escaped.startswith("_") else escaped
 
@@ -234,7 +235,7 @@ def _label(name: str) -> str:
 def _courses(
     reward: Reward | Schedule, scorer: Scorer | None, max_steps: int, means: Mapping[str, Sequence[float]]
 ) -> list[_Course]:
-    """One course, or the two extremes where what schedules follow is not known."""
+    """Return one course, or the two extremes if the means that schedules follow are unknown."""
     followers = _followers(reward)
     known = [follower for follower in followers if follower.component in means]
     open_ends = [follower for follower in followers if follower.component not in means]

@@ -1,4 +1,4 @@
-"""Places: positions in ascending order with what stands at each, as ``piecewise`` and ``join`` take them."""
+"""Positions in ascending order with a value each, as ``piecewise`` and ``join`` take them."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from rewardkit.core.progress.positions import Position, checked_position
 
 
 def placed(points: Mapping[Any, Any] | Iterable[tuple[Position, Any]], where: str) -> list[tuple[Position, Any]]:
-    """What the user of `where` passed, as pairs of position and value.
+    """Return what was passed to the schedule called `where` as (position, value) pairs.
 
     Raises:
-        RewardTypeError: no pairs.
-        RewardDefinitionError: positions out of order, or of both kinds.
+        RewardTypeError: they are not pairs.
+        RewardDefinitionError: positions are invalid, out of order, or of both kinds.
     """
     try:
         pairs = [(position, value) for position, value in (points.items() if isinstance(points, Mapping) else points)]
@@ -26,8 +26,10 @@ def placed(points: Mapping[Any, Any] | Iterable[tuple[Position, Any]], where: st
         ) from None
     checked = [(checked_position(position, f"{where}: a position"), value) for position, value in pairs]
     if len({type(position) for position, _ in checked if position != 0}) > 1:
-        raise RewardDefinitionError(f"{where} mixes fractions (float) and steps (int); write all positions alike")
+        raise RewardDefinitionError(
+            f"{where} mixes fractions (float) and steps (int). Use only fractions or only steps"
+        )
     for (first, _), (second, _) in pairwise(checked):
         if not first < second:
-            raise RewardDefinitionError(f"{where}: positions must ascend, {second} follows {first}")
+            raise RewardDefinitionError(f"{where}: positions must ascend, but {second} comes after {first}. Sort them")
     return checked

@@ -1,7 +1,7 @@
-"""Schedules made of schedules in time: one after another, again and again, later.
+"""Schedules made of other schedules: one after another, repeated, delayed, or the extreme of several.
 
 ``join({0.0: linear(0.0, 1.0), 0.5: cosine(1.0, 0.2)})`` rises during the first half of training and falls during the
-second: the positions of each one count within its own part.
+second. Positions inside each schedule are relative to its own part.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from rewardkit.schedules.points import placed
 @final
 @dataclass(frozen=True)
 class Joined(Schedule):
-    """Each schedule from its position on, until that of the next."""
+    """Schedules one after another, each from its own position."""
 
     pieces: tuple[tuple[Position, Schedule], ...]
 
@@ -41,7 +41,7 @@ class Joined(Schedule):
         piece = max(0, bisect.bisect_right(starts, progress.step) - 1)
         if piece + 1 < len(starts):
             return self.pieces[piece][1].at(progress.within(starts[piece], starts[piece + 1]))
-        if starts[piece] >= progress.max_steps:  # training leaves no time for it
+        if starts[piece] >= progress.max_steps:  # training ends before it starts
             return self.end_value
         return self.pieces[piece][1].at(progress.within(starts[piece], progress.max_steps))
 
@@ -56,7 +56,7 @@ class Joined(Schedule):
 @final
 @dataclass(frozen=True)
 class Cycled(Schedule):
-    """A schedule that starts anew with every period."""
+    """A schedule that starts again with every period."""
 
     schedule: Schedule
     period: Position
@@ -117,20 +117,22 @@ class Extreme(Schedule):
 
 
 def first_step(place: float) -> int:
-    """The first whole step that is not before `place`."""
+    """Return the first whole step at or after `place`."""
     return math.ceil(place - 1e-9)
 
 
 def join(pieces: Mapping[Any, Any] | Iterable[tuple[Position, Any]]) -> Schedule:
-    """One schedule after another: ``join({0.0: 1.0, 0.3: linear(1.0, 0.2), 0.8: 0.2})``.
+    """Return one schedule after another: ``join({0.0: 1.0, 0.3: linear(1.0, 0.2), 0.8: 0.2})``.
 
     Args:
-        pieces: position -> schedule or number, from 0 on, positions ascending, all fractions or all steps. The
-            positions inside each schedule count within its own part: 0.0 is where the part starts, 1.0 where it ends,
-            and steps count from its start.
+        pieces: position -> schedule or number, in ascending order from 0; only fractions or only steps. Positions
+            inside each schedule are relative to its own part: 0.0 is its start, 1.0 its end, and steps count from its
+            start.
 
     Raises:
-        RewardDefinitionError: no pieces, the first is not at 0, positions out of order or of both kinds.
+        RewardDefinitionError: there are no pieces, the first one is not at 0, or positions are out of order or of both
+            kinds.
+        RewardTypeError: `pieces` are not (position, schedule) pairs.
     """
     pairs = placed(pieces, "join")
     if not pairs or pairs[0][0] != 0:
@@ -139,64 +141,74 @@ def join(pieces: Mapping[Any, Any] | Iterable[tuple[Position, Any]]) -> Schedule
 
 
 def cycle(schedule: Schedule, period: Position) -> Schedule:
-    """`schedule` again and again: ``cycle(cosine(1.0, 0.1), period=0.25)`` falls four times.
+    """Return `schedule` repeated: ``cycle(cosine(1.0, 0.1), period=0.25)`` falls four times.
+
+    At the end of training, and in evaluation, it has the value at the end of a period.
 
     Args:
-        schedule: its positions count within a period: 0.0 is where one starts, 1.0 where it ends.
+        schedule: its positions are relative to a period: 0.0 is its start, 1.0 its end.
         period: a fraction of training (float) or a number of steps (int), above 0.
 
-    At the end of training, and in evaluation, it stands at the end of a period.
-
     Raises:
-        RewardDefinitionError: `period` is no position, or zero.
+        RewardDefinitionError: `period` is invalid, or zero.
     """
     checked = checked_position(period, "cycle: period")
     if checked == 0:
-        raise RewardDefinitionError("cycle: a period takes some time; period=0.25 makes four in a training")
+        raise RewardDefinitionError("cycle: period must be above 0. Pass period=0.25 for four periods in a training")
     return Cycled(_schedule(schedule, "cycle: what is repeated"), checked)
 
 
 def delay(schedule: Schedule, until: Position, *, before: float | None = None) -> Schedule:
-    """`schedule` squeezed into what is left of training after `until`: ``delay(linear(0.0, 1.0), 0.2)``.
+    """Return `schedule` for the part of training after `until`: ``delay(linear(0.0, 1.0), 0.2)``.
 
     Args:
-        schedule: its positions count from `until` to the end of training.
-        until: where it starts: a fraction of training (float) or a step (int).
-        before: the value until then; by default the one it starts with.
+        schedule: its positions are relative to the part from `until` to the end of training.
+        until: where it starts: a fraction of training (float) or a step (int), above 0.
+        before: the value until then; by default the first value of `schedule`.
 
     Raises:
-        RewardDefinitionError: `until` is no position, or 0.
+        RewardDefinitionError: `until` is invalid, or 0.
     """
     later, start = _schedule(schedule, "delay: what is delayed"), checked_position(until, "delay: until")
     if start == 0:
-        raise RewardDefinitionError("delay: until=0 is where training starts, which delays nothing")
+        raise RewardDefinitionError(
+            "delay: until=0 is the start of training, so nothing is delayed. Pass a later position"
+        )
     waiting = later.at(Progress(0, 1)) if before is None else number(before, "delay: before")
     return join([(0, waiting), (start, later)])
 
 
 def after(position: Position, *, over: Position = 0) -> Schedule:
-    """0 before `position`, 1 after it: ``after(0.3)``; with `over` it takes that long from 0 to 1.
+    """Return a schedule that is 0 before `position` and 1 after it: ``after(0.3)``.
+
+    Args:
+        position: a fraction of training (float) or a step (int).
+        over: how long it takes from 0 to 1; the same kind of number.
 
     Raises:
-        RewardDefinitionError: `position` or `over` is none.
+        RewardDefinitionError: `position` or `over` is invalid.
     """
     return Passing(checked_position(position, "after: position"), checked_position(over, "after: over"))
 
 
 def maximum(*schedules: float | Schedule) -> Schedule:
-    """The highest of schedules: ``maximum(when_reached("tags"), after(0.7))`` is 1 when reached, at the latest at 70 %.
+    """Return the highest of several schedules or numbers.
+
+    ``maximum(when_reached("tags"), after(0.7))`` is 1 when the level is reached, at the latest at 70 % of training.
 
     Raises:
-        RewardDefinitionError: there are none.
+        RewardDefinitionError: there are no schedules.
     """
     return _extreme("maximum", schedules)
 
 
 def minimum(*schedules: float | Schedule) -> Schedule:
-    """The lowest of schedules: ``minimum(when_reached("tags"), after(0.2))`` is 1 when reached, but not before 20 %.
+    """Return the lowest of several schedules or numbers.
+
+    ``minimum(when_reached("tags"), after(0.2))`` is 1 when the level is reached, but not before 20 % of training.
 
     Raises:
-        RewardDefinitionError: there are none.
+        RewardDefinitionError: there are no schedules.
     """
     return _extreme("minimum", schedules)
 

@@ -1,6 +1,6 @@
-"""Prove a reward before it costs a GPU hour: ``from rewardkit.testing import check_reward``.
+"""Test a reward before it costs a GPU hour: ``from rewardkit.testing import check_reward``.
 
-Everything here loads when it is first used.
+Everything here is imported when it is first used.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-r"""Anatomy: how a right completion is built, so that it can be made wrong in one known way.
+r"""Anatomy: the parts of a right completion, so that it can be made wrong in one known way.
 
-In ``<think>6*7=42</think><answer>42</answer>`` for the column ``answer="42"`` the gold stands at two places, the last
-of them in the body of ``<answer>``, and the thinking is a block of its own.
+In ``<think>6*7=42</think><answer>42</answer>`` with the column ``answer="42"``, the gold answer is in two places, the
+last of them the body of ``<answer>``, and the thinking is a separate block.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ ANSWERS = ("answer", "gold", "label", "target", "solution", "expected", "referen
 NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?![\w]|\.\d)")
 _LONGEST_BODY = 20_000
 _MAGNITUDE = 300
-"""Decimal exponents beyond which digits and an e are no number: a hash, say."""
+"""Digits with an "e" and a larger exponent are not a number, but a hash, say."""
 
 
 @dataclass(frozen=True)
 class Span:
-    """A part of a text: ``text[start:end]``, and what kind of place it is."""
+    """A part of a text, ``text[start:end]``, and its kind."""
 
     start: int
     end: int
@@ -40,7 +40,7 @@ class Span:
 
 @dataclass(frozen=True)
 class Block:
-    """``<name>body</name>``: the whole and its body."""
+    """``<name>body</name>``: the whole block and its body."""
 
     name: str
     whole: Span
@@ -49,13 +49,13 @@ class Block:
 
 @dataclass(frozen=True)
 class Anatomy:
-    """A right completion's text and where its parts stand.
+    """The text of a right completion and the places of its parts.
 
     Attributes:
         text: of the completion.
-        column: whose value the gold is; empty where none of the columns stands in the text.
+        column: the column with the gold answer; empty if the text has the value of no column.
         value: of that column.
-        places: where the gold stands, the last one being the answer.
+        places: where the gold answer occurs; the last place is the answer.
     """
 
     text: str
@@ -65,12 +65,12 @@ class Anatomy:
 
     @property
     def gold(self) -> str:
-        """The answer as it stands in the text."""
+        """The answer as the text writes it."""
         return self.places[-1].of(self.text) if self.places else ""
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
-        """The tags that do not stand in another one."""
+        """The outermost tags."""
         return tuple(_blocks(self.text))
 
     @cached_property
@@ -79,40 +79,40 @@ class Anatomy:
 
     @cached_property
     def region(self) -> Span:
-        """The body of what marks the answer: a tag, a box, a fence, the rest of a line, or the whole text."""
+        """The marked place of the answer: the body of a tag, a box, a fence, the rest of a line, or the whole text."""
         return _region(self)
 
     @property
     def marked(self) -> bool:
-        """Whether something marks where the answer stands."""
+        """Whether something marks the answer."""
         return self.region.kind != "whole"
 
     def saying(self, answer: str) -> str:
-        """The completion with `answer` wherever the gold stands."""
+        """Return the completion with `answer` in all places of the gold answer."""
         return replaced(self.text, [(place, answer) for place in self.places])
 
     def answering(self, answer: str) -> str:
-        """The completion with `answer` in the place of the answer alone; what stands elsewhere stays."""
+        """Return the completion with `answer` as its answer; other places of the gold answer stay."""
         return replaced(self.text, [(self.places[-1], answer)]) if self.places else self.with_region(answer)
 
     def with_region(self, body: str) -> str:
-        """The completion with another body where the answer is marked."""
+        """Return the completion with another body in the region of the answer."""
         return replaced(self.text, [(self.region, body)])
 
     def with_bodies(self, body: str) -> str:
-        """The completion with `body` in each of its tags, and nothing beside them."""
+        """Return the tags of the completion with `body` in each, and nothing else."""
         if not self.blocks:
             return self.with_region(body)
         return "".join(f"<{block.name}>{body}</{block.name}>" for block in self.blocks)
 
 
 def anatomy_of(text: str, columns: Mapping[str, Any], read: frozenset[str]) -> Anatomy:
-    """Where the value of a column stands in a right completion.
+    """Find the value of a column in a right completion.
 
     Args:
         text: of the completion.
         columns: of its example.
-        read: those that the reward reads; the others count only if none of these is found.
+        read: the columns that the reward reads; others count only if none of these is found.
     """
     found = []
     for name, value in columns.items():
@@ -126,7 +126,7 @@ def anatomy_of(text: str, columns: Mapping[str, Any], read: frozenset[str]) -> A
 
 
 def _approximate(text: str, columns: Mapping[str, Any], read: frozenset[str]) -> Anatomy:
-    """Where the answer rounds a number of a column, as an estimate does."""
+    """Find a number near the value of a column, as in an estimate."""
     for name in sorted(read & set(columns)):
         gold = as_number(columns[name])
         near = [
@@ -140,14 +140,14 @@ def _approximate(text: str, columns: Mapping[str, Any], read: frozenset[str]) ->
 
 
 def replaced(text: str, parts: Sequence[tuple[Span, str]]) -> str:
-    """`text` with other words at the spans, which do not overlap."""
+    """Replace the spans, which do not overlap."""
     for span, words in sorted(parts, key=lambda part: -part[0].start):
         text = text[: span.start] + words + text[span.end :]
     return text
 
 
 def as_number(value: Any) -> Decimal | None:
-    """The number that a value is or writes, or None."""
+    """Return the number that a value is or spells, or None."""
     if isinstance(value, bool) or value is None:
         return None
     try:
@@ -158,7 +158,7 @@ def as_number(value: Any) -> Decimal | None:
 
 
 def _places(text: str, value: Any) -> Iterator[Span]:
-    """Where `value` stands in `text`, in one way of writing it."""
+    """Find `value` in `text`, in one way of writing it."""
     documents = list(_documents(text, value))
     if documents:
         yield from documents
@@ -181,7 +181,7 @@ def _places(text: str, value: Any) -> Iterator[Span]:
 
 
 def _listed(text: str, items: list[str]) -> Iterator[Span]:
-    """Where items stand one after the other, whatever stands between two of them, if it is always the same."""
+    """Find the items one after the other, with the same separator between all of them."""
     for first in re.finditer(_bounded(items[0]), text, re.IGNORECASE):
         position, joints = first.end(), set()
         for item in items[1:]:
@@ -191,12 +191,12 @@ def _listed(text: str, items: list[str]) -> Iterator[Span]:
             joints.add(text[position : following.start()])
             position = following.end()
         else:
-            if len(joints) == 1 and "." not in "".join(joints):  # sentences that name the items are no list
+            if len(joints) == 1 and "." not in "".join(joints):  # sentences with the items are not a list
                 yield Span(first.start(), position)
 
 
 def _documents(text: str, value: Any) -> Iterator[Span]:
-    """Where JSON that means the same as `value` stands, however it is written."""
+    """Find JSON equal to `value`, in any formatting."""
     if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
         try:
             value = json.loads(value)
@@ -224,7 +224,7 @@ def _bounded(written: str) -> str:
 
 
 def _written(value: Any) -> Iterator[str]:
-    """Ways in which a completion may write the value of a column, the likeliest first."""
+    """Yield the ways in which a completion may write the value of a column, the likeliest first."""
     if value is None:
         return
     if isinstance(value, bool):

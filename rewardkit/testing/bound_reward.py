@@ -1,7 +1,7 @@
-"""BoundReward: a reward with the examples that it is checked on and the laws that it is held to.
+"""BoundReward: a reward with its examples and laws.
 
 ``bound(reward, {"examples": [{"answer": "42"}], "good": ["<answer>42</answer>"]}).report()`` checks it. Tests, the
-pytest plugin and the command line all go through here, so that a reward is checked alike wherever that is asked for.
+pytest plugin and the command line all use it, so they check a reward in the same way.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from rewardkit.testing.reports.sections import repeated
 from rewardkit.testing.selection import selected
 
 _OWN = ("reward", "laws", "without", "exploits", "fail_fast", "told")
-"""What `check_reward` takes and a bound reward decides for itself."""
+"""Arguments of `check_reward` that a bound reward sets itself."""
 _LONGEST_NAME = 60
 
 
@@ -31,12 +31,12 @@ class BoundReward:
     """A reward, ready to be checked.
 
     Attributes:
-        name: how reports and tests call it.
+        name: its name in reports and tests.
         reward: a reward, a trainer's function, or a list of them.
-        options: what `check_reward` is called with.
-        laws: that it is held to, the exploits among them, in the order in which they run.
-        wanted: names of the laws that somebody will ask `result` for; all of them run when the first is asked for,
-            because most laws look at the same completions, and those are scored once.
+        options: arguments of `check_reward`.
+        laws: the laws to check, including those for exploits, in the order in which they run.
+        wanted: names of the laws that `result` will be asked for. All of them run on the first request, because most
+            laws share completions, which are then scored once.
     """
 
     name: str
@@ -47,24 +47,24 @@ class BoundReward:
     _results: dict[str, LawResult] = field(default_factory=dict)
 
     def report(self, only: Collection[str] | None = None, told: Told | None = None) -> Report:
-        """What comes of its laws, or of those that are named."""
+        """Check its laws, or only those named."""
         chosen = [law for law in self.laws if only is None or law.name in only]
         return check_reward(self.reward, laws=chosen, told=told, **self.options).shown_as(self.name)
 
     def result(self, law: str) -> LawResult:
-        """What comes of one law."""
+        """Return the result of one law."""
         if law not in self._results:
             found = self.report({law, *(name for name in self.wanted if name not in self._results)}).results
             again = repeated(found)
             for result in found:
                 if result.law in again:
-                    reason = f"the process went down, which breaks {result.findings[0].law}"
+                    reason = f"the process died, which breaks {result.findings[0].law}"
                     result = LawResult(result.law, "unfinished", result.tries, reason=reason, seconds=result.seconds)
                 self._results[result.law] = result
         return self._results[law]
 
     def of(self, reward: Any) -> BoundReward:
-        """Another reward, checked on the same examples."""
+        """Return another reward bound to the same examples and laws."""
         return BoundReward(name_of(reward), reward, self.options, self.laws)
 
 
@@ -77,15 +77,15 @@ def bound(
     without: Iterable[Law | str] = (),
     exploits: bool = True,
 ) -> BoundReward:
-    """A reward with what `check_reward` is to be called with.
+    """Bind a reward to the arguments of its checks.
 
     Args:
         reward: a reward, a trainer's function, or a list of them.
-        options: keywords of `check_reward`.
-        name: by default how the reward prints.
-        laws: laws or their names, ``"exploits"`` and ``"search"`` among them; all of them by default.
-        without: laws that it is not held to.
-        exploits: False leaves the exploits and the search out of all laws.
+        options: keyword arguments of `check_reward`.
+        name: by default, how the reward prints.
+        laws: laws or their names, including ``"exploits"`` and ``"search"``; all laws by default.
+        without: laws to leave out.
+        exploits: False leaves out the exploits and the search.
 
     Raises:
         RewardDefinitionError: there is no such option or law.
@@ -94,14 +94,14 @@ def bound(
     for option in options:
         if option not in known:
             raise RewardDefinitionError(
-                f"a check has no option {option!r}.{near_miss(option, known)} It knows: {', '.join(known)}"
+                f"check_reward has no option {option!r}.{near_miss(option, known)} Options: {', '.join(known)}"
             )
     chosen = selected(laws, without=without, exploits=exploits, regressions=options.get("regressions"))
     return BoundReward(name or name_of(reward), reward, options, chosen)
 
 
 def name_of(reward: Any) -> str:
-    """How a reward is called where it has no other name: as it prints, a function by its name."""
+    """Return the default name of a reward: how it prints; for a function, its name."""
     if not isinstance(reward, Reward) and callable(reward):
         return str(getattr(reward, "__name__", type(reward).__name__))
     text = repr(reward)

@@ -1,7 +1,7 @@
-"""Calibration against labels: ``print(calibrate(reward, "labeled.jsonl"))`` shows whether a reward agrees with people.
+"""Calibration: ``print(calibrate(reward, "labeled.jsonl"))`` shows whether a reward agrees with labels.
 
-The labels come from whoever is trusted: human raters, a costly judge, unit tests. What the reward ranks otherwise is
-what training will teach wrongly.
+The labels come from a source that you trust: human raters, an expensive judge, unit tests. Training will teach the
+wrong thing wherever the reward ranks completions differently.
 """
 
 from __future__ import annotations
@@ -30,35 +30,35 @@ def calibrate(
     replicates: int = 1000,
     seed: int = 0,
 ) -> Calibration:
-    """How well `reward` tells good completions from bad ones, as a whole and component by component.
+    """Measure how well `reward`, and each of its components, tells good completions from bad ones.
 
     ::
 
         found = calibrate(reward, "labeled.jsonl", label="is_correct")
-        print(found)               # AUC, pairs that are right, tied and wrong, thresholds, misjudged completions
+        print(found)               # AUC; right, tied and wrong pairs; thresholds; misjudged completions
         found.total.within.wrong   # pairs of one prompt in which the worse completion scores higher
         found.plot("reliability.png")
 
     Args:
-        reward: a tree. A TRL function goes through ``rk.from_trl(function)``.
+        reward: a reward. Wrap a TRL function in ``rk.from_trl(function)``.
         data: the path of a .jsonl, .json, .csv or .parquet file, or records: mappings with a completion, a label,
-            usually a prompt, and the columns that `reward` asks for.
-        label: the column of the labels: true or false in any spelling (``"False"`` is False), or grades, of which a
-            higher one is better.
-        threshold: also show what this threshold makes of the total.
+            usually a prompt, and the columns that `reward` reads.
+        label: the column of the labels: true or false in any spelling (``"False"`` is False), or grades, where higher
+            is better.
+        threshold: also show the results for this threshold of the total.
         completion: the column of the completions, texts or lists of messages.
         prompt: the column of the prompts.
-        group_by: the columns that completions of one group have in common, in any order of the rows. By default the
-            prompt and the columns that `reward` names.
-        progress: where training stands; without it schedules stand at their end value.
+        group_by: the columns in which completions of one group agree; the order of the rows does not matter. By
+            default the prompt and the columns that `reward` names.
+        progress: the training progress; without it, schedules have their end values.
         bins: bins of the reliability curve.
-        cases: how many misjudged completions of each kind are kept.
+        cases: number of misjudged completions to keep of each kind.
         replicates: bootstrap samples for the interval of the AUC; 0 for none.
-        seed: of the bootstrap.
+        seed: the seed of the bootstrap.
 
     Raises:
-        DataError: the data cannot be read; the message says which line.
-        BindingError: `reward` asks for a column that the data does not have.
+        DataError: the data cannot be read; the message names the line.
+        BindingError: `reward` reads a column that the data does not have.
         CoercionError: a column's value does not fit its annotation.
         RewardFailure: a function without a lower bound raised (others score their lowest bound and are reported).
     """

@@ -1,4 +1,4 @@
-"""check_reward: holds a reward to the laws, and tries to be paid by it without doing the task."""
+"""check_reward: check a reward against the laws, and try to get paid without doing the task."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def check_reward(
     isolate: bool = True,
     told: Told | None = None,
 ) -> Report:
-    """Holds a reward to the laws, and searches for ways to be paid without doing the task.
+    """Check a reward against the laws, and search for ways to get paid without doing the task.
 
     ::
 
@@ -61,35 +61,36 @@ def check_reward(
         assert report.ok, report
 
     Args:
-        reward: one of rewardkit's, a reward function of TRL (``def f(completions, answer, **kwargs)``), or a list of
+        reward: a rewardkit reward, a TRL reward function (``def f(completions, answer, **kwargs)``), or a list of
             both, whose sum is checked.
-        examples: rows of the data, ``{"prompt": ..., <columns>}``, two or three of different kinds; ``[{}]`` for a
+        examples: rows of the data, ``{"prompt": ..., <columns>}``: two or three of different kinds, or ``[{}]`` for a
             reward that reads no columns.
-        good: completions that deserve full marks: one per example, a list of them per example, or (any other number)
-            for every example; also a function of the row. Without them the laws of right and wrong are skipped.
-        bad: completions that deserve less, the same way: ordinary mistakes of a model.
-        laws: `Law`s or their names; by default all, the exploits among them.
-        without: laws that it is not held to.
-        exploits: whether to try to be paid without doing the task.
-        right: (text, row) -> whether a completion is right: lets the search look beyond answers without the gold.
-        distractors: answers that are wrong for every example; those that may equal a gold are refused.
-        chains: completions of the first example, each better than the one before; ``(number, [...])`` of another.
+        good: completions that deserve full marks: one per example, a list of them per example, a list of any other
+            length for every example, or a function of the row. Without them, the laws of right and wrong are skipped.
+        bad: completions that deserve less, in the same form: ordinary mistakes of a model.
+        laws: `Law`s or their names; all laws by default, including those for exploits.
+        without: laws to leave out.
+        exploits: whether to try to get paid without doing the task.
+        right: (text, row) -> whether a completion is right. With it, the search also tries texts that have the gold
+            answer.
+        distractors: answers that are wrong for every example; one that may equal a gold answer is an error.
+        chains: completions of the first example, each better than the one before; ``(number, [...])`` for another.
         indifferent: what must not change a score: ``"whitespace"``, ``"unicode"``, ``"case"``.
-        margin: by which each good completion has to score above each bad one.
-        regressions: a file in which what is found is kept, and tried again by the next check.
-        budget: seconds for everything; what does not fit is skipped and says so.
+        margin: by how much each good completion must score above each bad one.
+        regressions: a file that keeps the exploits found; the next check tries them again.
+        budget: seconds for everything; a law without time left is reported as unfinished.
         patience: seconds that one completion may take before the reward counts as hanging.
-        seed: the same seed draws the same.
-        fail_fast: stop at the first law that is broken.
-        isolate: run in a forked child (where the system can), so that a reward that hangs or dies is a finding.
-        told: called with the name, number and count of the laws as they begin.
+        seed: the same seed draws the same completions.
+        fail_fast: stop at the first broken law.
+        isolate: run in a forked child where the system allows it, so that a reward that hangs or dies is a finding.
+        told: called with the name of each law that starts, its number, and the number of laws.
 
     Returns:
         A `Report`: ``.ok``, ``.findings``, a text when printed, ``.to_json``, ``.to_html``.
 
     Raises:
-        BindingError: the examples lack what the reward asks for.
-        RewardDefinitionError: an unknown law, or a distractor that equals a gold.
+        BindingError: the examples lack a column that the reward reads.
+        RewardDefinitionError: an unknown law, or a distractor that equals a gold answer.
     """
     subject = subject_of(
         reward,
@@ -126,17 +127,19 @@ def check_reward(
 def subject_of(
     reward: Any, examples: Iterable[Mapping[str, Any]], *, good: Any = (), bad: Any = (), seed: int = 0, **promised: Any
 ) -> Subject:
-    """The reward with its examples, ready to be held to laws.
+    """Return the reward with its examples, ready to be checked.
 
     Raises:
-        BindingError: the examples lack a column that the reward asks for.
-        RewardTypeError: it is no reward.
+        BindingError: the examples lack a column that the reward reads.
+        RewardTypeError: `reward` is not a reward.
     """
     tree = tree_of(reward, "check_reward")
     indifferent = tuple(promised.pop("indifferent", ()))
     unknown = set(indifferent) - set(_INDIFFERENCES)
     if unknown:
-        raise RewardDefinitionError(f"indifferent= knows {', '.join(_INDIFFERENCES)}, not {', '.join(sorted(unknown))}")
+        raise RewardDefinitionError(
+            f"unknown indifferent={sorted(unknown)}. Use {', '.join(map(repr, _INDIFFERENCES))}."
+        )
     chains = tuple(_chain(chain) for chain in promised.pop("chains", ()))
     distractors = tuple(promised.pop("distractors", ()))
     promises = Promises(indifferent=indifferent, chains=chains, distractors=distractors, **promised)
@@ -148,24 +151,24 @@ def subject_of(
 
 
 def _check_distractors(subject: Subject) -> None:
-    """Refuses those that may be right, which would blame a reward for paying them."""
+    """Reject distractors that may be right answers, since a reward would be blamed for paying them."""
     for number, example in enumerate(subject.examples):
         for anatomy in anatomies(subject, number):
             for text in subject.promises.distractors:
                 if anatomy.gold and equal(text, anatomy.gold):
                     raise RewardDefinitionError(
-                        f"the distractor {shorten(text)} may equal the gold {shorten(anatomy.gold)} of example "
-                        f"{number} ({shorten(dict(example.columns))}): leave it out"
+                        f"the distractor {shorten(text)} may equal the gold answer {shorten(anatomy.gold)} of "
+                        f"examples[{number}] ({shorten(dict(example.columns))}). Remove it from distractors=."
                     )
 
 
 def _chain(chain: Sequence[Any]) -> tuple[int, tuple[Any, ...]]:
-    """``["bad", "better", "best"]`` for the first example, or ``(2, [...])`` for the third."""
+    """Read ``["bad", "better", "best"]`` as a chain of the first example, ``(2, [...])`` as one of the third."""
     if len(chain) == 2 and isinstance(chain[0], int) and not isinstance(chain[1], str):
         return chain[0], tuple(chain[1])
     return 0, tuple(chain)
 
 
 def is_foreign(tree: Reward) -> bool:
-    """Whether any of its functions was written for a trainer."""
+    """Whether any function in the tree was written for a trainer."""
     return any(binding.foreign for _, binding in bindings(tree))

@@ -1,4 +1,4 @@
-"""Collecting: the tests of ``pytest --rewardkit rewards.py``, named ``rewards.py::closeness::total``."""
+"""Collection: the tests of ``pytest --rewardkit rewards.py``, named ``rewards.py::closeness::total``."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from rewardkit.testing.labels import bound_with
 from rewardkit.testing.parametrization import LawCheck
 
 
-class Collecting:
-    """Adds the files that are asked for, and collects their rewards."""
+class RewardCollection:
+    """Add the requested files to pytest's, and collect their rewards."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._targets: dict[Path, list[str]] = {}
@@ -36,7 +36,7 @@ class Collecting:
     def pytest_collect_file(
         self, file_path: Path, parent: pytest.Collector
     ) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
-        """The rewards of the file; its tests only if it is named like a file of tests."""
+        """Collect the rewards of a file, and its tests if it is named like a test file."""
         found = yield
         targets = self._targets.get(file_path.resolve())
         if targets is None:
@@ -92,7 +92,7 @@ class LawItem(pytest.Item):
         self.law(self.law.bound.reward)
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """An error of the examples or of the reward's definition as a sentence."""
+        """Show an error in the examples or the reward's definition without a traceback."""
         if isinstance(excinfo.value, RewardKitError):
             return f"{type(excinfo.value).__name__}: {excinfo.value}"
         return super().repr_failure(excinfo, style)

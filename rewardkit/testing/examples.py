@@ -1,4 +1,4 @@
-"""Examples: rows of the data, each with completions that are right for it and completions that are wrong.
+"""Examples: rows of the data, each with right and wrong completions.
 
 ``examples_of([{"prompt": "6*7?", "answer": "42"}], good=["<answer>42</answer>"], bad=["<answer>41</answer>"])``
 """
@@ -16,7 +16,7 @@ _OWN = ("prompt", "prompts", "completion")
 
 @dataclass(frozen=True)
 class Example:
-    """One row of the data, and what is known to be right and wrong for it.
+    """One row of the data with its right and wrong completions.
 
     Attributes:
         prompt: a text, chat messages, or None.
@@ -37,21 +37,21 @@ class Example:
 
 
 def examples_of(examples: Iterable[Mapping[str, Any]], good: Any = (), bad: Any = ()) -> tuple[Example, ...]:
-    """`examples` with what is right and wrong for each.
+    """Return examples with their right and wrong completions.
 
     Args:
-        examples: rows: ``{"prompt": ..., <columns>}``; at least one, ``[{}]`` where the reward reads no columns.
-        good: as many completions as there are examples, one for each (or a list of them for each); any other number
-            of completions is meant for every example. A function is called with the row; a mapping with a
-            ``completion`` and columns is an example of its own.
+        examples: rows ``{"prompt": ..., <columns>}``, at least one; ``[{}]`` if the reward reads no columns.
+        good: as many completions (or lists of completions) as there are examples, one for each; any other number of
+            completions counts for every example. A function is called with the row. A mapping with a ``completion``
+            and columns is a separate example.
         bad: the same.
 
     Raises:
-        BindingError: no rows, or of no known shape.
+        BindingError: there are no rows, or an argument has the wrong type.
     """
     rows = [dict(_checked_row(row, number)) for number, row in enumerate(_listed(examples, "examples"))]
     if not rows:
-        raise BindingError('examples needs at least one row: examples=[{"prompt": ..., <columns>}], or [{}]')
+        raise BindingError('examples= is empty. Pass at least one row: examples=[{"prompt": ..., <columns>}], or [{}]')
     found = [[_prompt(row), _columns(row), [], []] for row in rows]
     for place, given, name in ((2, good, "good"), (3, bad, "bad")):
         for number, completions in enumerate(_per_example(given, rows, name)):
@@ -85,7 +85,7 @@ def _per_example(given: Any, rows: Sequence[dict[str, Any]], name: str) -> list[
 
 
 def _several(item: Any) -> list[Any]:
-    """A list of completions as it is, one completion as a list; a list of chat messages is one completion."""
+    """Return a list of completions; a list of chat messages is one completion."""
     if isinstance(item, (list, tuple)) and item and not all(isinstance(part, Mapping) for part in item):
         return list(item)
     return [item]
@@ -105,11 +105,11 @@ def _columns(row: Mapping[str, Any]) -> dict[str, Any]:
 
 def _listed(values: Any, name: str) -> list[Any]:
     if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
-        raise BindingError(f"{name} is a list with an item per example, got {shorten(values)}")
+        raise BindingError(f"{name}= must be a list with an item per example, got {shorten(values)}")
     return list(values)
 
 
 def _checked_row(row: Any, number: int) -> Mapping[str, Any]:
     if not isinstance(row, Mapping):
-        raise BindingError(f"examples[{number}] is a mapping with the columns of one row, got {shorten(row)}")
+        raise BindingError(f"examples[{number}] must be a mapping with the columns of one row, got {shorten(row)}")
     return row

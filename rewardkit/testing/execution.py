@@ -1,4 +1,4 @@
-"""Running: law by law, in a forked child; one that is lost is a finding, and a new child goes on behind it."""
+"""Execution: run law by law in a forked child. If the child is lost, that is a finding, and a new child continues."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ from rewardkit.testing.subject import Subject
 from rewardkit.testing.trials import Trial, text_of, with_text
 
 Told = Callable[[str, int, int], None]
-"""Called with the name of the law that begins, its number and how many there are."""
+"""Called with the name of the law that starts, its number, and the number of laws."""
 
 _SHOWN = 200
-"""Characters that a completion on which a reward hangs may have before a shorter one is looked for."""
+"""If a reward hangs on a completion with more characters, a shorter one is tried."""
 
 
 def run_laws(
     subject: Subject, laws: Sequence[Law], *, patience: float = 8.0, isolate: bool = True, told: Told | None = None
 ) -> Generator[LawResult, None, None]:
-    """What comes of each law, one after the other, as it comes."""
+    """Yield the result of each law as it arrives."""
     run = _isolated if isolate and can_isolate() else _here
-    return run(subject, laws, patience, told or _untold)
+    return run(subject, laws, patience, told or _ignore)
 
 
-def _untold(law: str, number: int, count: int) -> None:
-    """Nobody asked."""
+def _ignore(law: str, number: int, count: int) -> None:
+    """Do nothing: the default callback."""
 
 
 def _here(subject: Subject, laws: Sequence[Law], patience: float, told: Told) -> Generator[LawResult, None, None]:
-    """Law by law in this process."""
+    """Run the laws in this process."""
     settle(subject)
     for number, law in enumerate(laws):
         told(law.name, number, len(laws))
@@ -47,7 +47,7 @@ def _here(subject: Subject, laws: Sequence[Law], patience: float, told: Told) ->
 
 
 def run_law(law: Law, subject: Subject) -> LawResult:
-    """What comes of one law, in this process."""
+    """Return the result of one law, run in this process."""
     before, started = subject.tries, time.monotonic()
     found: list[Finding] = []
     otherwise: LawOutcome = "held"
@@ -63,7 +63,7 @@ def run_law(law: Law, subject: Subject) -> LawResult:
         otherwise, reason = "unfinished", str(unfinished)
     except RewardKitError:
         raise
-    except Exception as error:  # the law's own fault, which no reward should be blamed for
+    except Exception as error:  # a bug of the law, not of the reward
         place = traceback.extract_tb(error.__traceback__)[-1]
         otherwise = "unfinished"
         reason = f"the law itself failed ({type(error).__name__}: {error}, {place.name}:{place.lineno})"
@@ -94,10 +94,10 @@ def _isolated(subject: Subject, laws: Sequence[Law], patience: float, told: Told
 
 
 def _work(subject: Subject, laws: Sequence[Law], settles: bool) -> Callable[[Callable[[Any], None]], None]:
-    """What a child does: sends the name of each law, and then what came of it."""
+    """Return the child's work: send the name of each law, then its result."""
 
     def work(send: Callable[[Any], None]) -> None:
-        # Hypothesis keeps files beside the user's own otherwise.
+        # Otherwise Hypothesis writes files into the working directory.
         os.environ.setdefault(
             "HYPOTHESIS_STORAGE_DIRECTORY", os.path.join(tempfile.gettempdir(), "rewardkit-hypothesis")
         )
@@ -114,23 +114,23 @@ def _work(subject: Subject, laws: Sequence[Law], settles: bool) -> Callable[[Cal
 
 
 def _lost(subject: Subject, law: Law, lost: Lost, patience: float) -> LawResult:
-    """The law's result where its child did not come back."""
+    """Return the result of a law whose child was lost."""
     trial, reason = _culprit(subject, lost, patience)
     if trial is None:
         return LawResult(law.name, "unfinished", reason=reason, why=law.why)
     subject.avoid(lost.trials)
     hangs = "took" in reason
     matters = (
-        "A policy finds the completion that takes minutes; every other process of the run waits for it."
+        "A policy finds the completion that takes minutes to score, and every process of the run waits for it."
         if hangs
-        else "A completion that ends the process ends the run, and with it all that was not saved."
+        else "A completion that ends the process ends the run, and everything unsaved is lost."
     )
     found = finding("time_linear" if hangs else "total", subject, trial, None, f"scoring {reason}", matters=matters)
     return LawResult(law.name, "broken", findings=(found,), why=law.why)
 
 
 def _culprit(subject: Subject, lost: Lost, patience: float) -> tuple[Trial | None, str]:
-    """The one of several completions on which the reward is lost, as short as a few tries make it."""
+    """Return the completion on which the reward is lost, shortened in a few tries, and the reason."""
     if not lost.trials:
         return None, lost.reason
     for trial in sorted(lost.trials, key=lambda one: len(repr(one.completion))):
@@ -144,11 +144,11 @@ def _culprit(subject: Subject, lost: Lost, patience: float) -> tuple[Trial | Non
                 if _alone(subject, small, patience) is not None:
                     return small, again.reason
         return trial, again.reason
-    return None, f"scoring {len(lost.trials)} completions at once {lost.reason}, none of them alone did"
+    return None, f"scoring {len(lost.trials)} completions at once {lost.reason}, but none of them did alone"
 
 
 def _alone(subject: Subject, trial: Trial, patience: float) -> Lost | None:
-    """How the reward is lost on one completion, if it is."""
+    """Score one completion in a child; return how the child was lost, or None."""
     note = Note()
 
     def work(send: Callable[[Any], None]) -> None:

@@ -18,17 +18,17 @@ class Finding:
     """One fault of a reward, with the shortest completion found that shows it.
 
     Attributes:
-        law: the name of the law that is broken, or ``"exploit"``.
-        component: the component that is to blame; ``"total"`` where it is the reward as a whole.
+        law: the name of the broken law; ``"exploits"`` for an exploit.
+        component: the component at fault; ``"total"`` for the reward as a whole.
         completion: a text, or a list of chat messages.
-        columns: of the example, the prompt among them where there is one.
-        score: what the reward gave; None where it gave nothing.
-        why: what is wrong, in a sentence with the numbers.
+        columns: the columns of the example, and the prompt if there is one.
+        score: the score; None if there is none.
+        why: what is wrong, with the numbers.
         matters: why a training run needs the law.
         note: the notes of the score.
-        family: of the exploit: ``"empty"``, ``"hedge"``, ...
-        source: where the exploit was seen.
-        trace: the traceback, where the reward raised.
+        family: the family of the exploit: ``"empty"``, ``"hedge"``, ...
+        source: where the exploit was seen before.
+        trace: the traceback, if the reward raised.
     """
 
     law: str
@@ -45,7 +45,7 @@ class Finding:
 
     @property
     def reproduce(self) -> str:
-        """A line of Python that shows it again, given ``reward``."""
+        """A line of Python that reproduces the finding, given ``reward``."""
         columns = "".join(
             f", {'prompts' if name == 'prompt' else name}=[{value!r}]"
             for name, value in self.columns.items()
@@ -71,7 +71,7 @@ class Finding:
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, as JSON takes them; what JSON cannot hold is shown as text."""
+        """Return plain values that JSON can hold; other values become text."""
         plain = {name: getattr(self, name) for name in self.__dataclass_fields__}
         plain["columns"] = dict(self.columns)
         plain["reproduce"] = self.reproduce
@@ -104,7 +104,7 @@ class LawResult:
 
 
 def jsonable_of(value: Any) -> Any:
-    """`value` as JSON holds it: what it has no form for (a set, NaN, a key that is no text) as Python writes it."""
+    """Return `value` as JSON values; a set, NaN, or a key that is not text becomes its Python repr."""
     if isinstance(value, Mapping):
         return {key if isinstance(key, str) else repr(key): jsonable_of(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):

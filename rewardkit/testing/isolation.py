@@ -1,8 +1,8 @@
-"""Isolation: laws run in a child process, so that a reward that hangs, or takes the process down, is a finding.
+"""Isolation: run laws in a child process, so that a reward that hangs or kills the process is a finding.
 
-The child is a fork of this process: it has the reward as it is, closures and all. What it is about to score stands in
-memory that both share, so that the parent knows what it hung on. It leads a session of its own, which ends as a whole:
-processes that a reward has started do not outlive it. Ctrl-C reaches this process alone, which then ends the child.
+The child is a fork, so it has the reward with its closures. It writes what it is about to score to shared memory, so
+the parent knows where it hung. It leads its own session, which is killed as a whole, with all processes that the reward
+started. Ctrl-C reaches only this process, which then ends the child.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ from rewardkit.core.processes.limits import limit_memory
 from rewardkit.testing.trials import Trial
 
 _NOTED = 1 << 20
-"""Bytes that a noted trial may take."""
+"""Maximum size of a note in bytes."""
 _HEADER = struct.Struct("dI")
 _LENGTH = struct.Struct("Q")
-_CAME_BACK = "the child has said everything"
+_CAME_BACK = "the child has sent everything"
 _MEMORY = 3 << 30
-"""Bytes that the child may take beyond what this process has."""
+"""Memory that the child may allocate beyond that of this process, in bytes."""
 
 
 @dataclass(frozen=True)
 class Lost:
-    """The child did not come back.
+    """The child was lost: it hung or died.
 
     Attributes:
-        trials: what it was scoring; empty where it was doing something else.
+        trials: what it was scoring; empty if it was doing something else.
         reason: what happened to it.
     """
 
@@ -47,7 +47,7 @@ class Lost:
 
 
 class Note:
-    """What the child is scoring, and since when; shared between two processes."""
+    """What the child is scoring and since when, in memory shared by both processes."""
 
     def __init__(self) -> None:
         self._shared = mmap.mmap(-1, _NOTED)
@@ -59,7 +59,7 @@ class Note:
         self._shared[: _HEADER.size] = _HEADER.pack(time.monotonic() if trials else 0.0, len(message))
 
     def read(self) -> tuple[float, tuple[Trial, ...]]:
-        """Since when (0.0: nothing is being scored), and what."""
+        """Return the start time (0.0 if nothing is being scored) and the trials."""
         since, length = _HEADER.unpack(self._shared[: _HEADER.size])
         if not length:
             return since, ()
@@ -82,25 +82,25 @@ def can_isolate() -> bool:
 
 
 def isolated(work: Callable[[Callable[[Any], None]], None], note: Note, patience: float, limit: float) -> Iterator[Any]:
-    """What `work` sends from a forked child, one by one; a `Lost` at the end if the child did not come back.
+    """Run `work` in a forked child and yield what it sends; at the end, a `Lost` if the child hung or died.
 
     Args:
-        work: called in the child with a function that sends a picklable thing.
+        work: called in the child with a function that sends a picklable object.
         note: what the child is scoring.
-        patience: seconds that scoring one completion may take; a batch of 32 may take twice that.
-        limit: seconds for all of it.
+        patience: time limit for one completion in seconds; a batch of 32 may take twice as long.
+        limit: time limit for all work in seconds.
     """
     reading, writing = os.pipe()
-    ending, living = os.pipe()  # closed by the kernel where this process has no time for last words
+    ending, living = os.pipe()  # the kernel closes it even if this process is killed
     sys.stdout.flush()
     sys.stderr.flush()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # of forks beside threads: the child uses none of theirs
+        warnings.simplefilter("ignore", DeprecationWarning)  # about forks with threads: the child uses none of them
         process = os.fork()
     if process == 0:
         os.close(reading)
         os.close(living)
-        _be_the_child(work, writing, ending)
+        _run_child(work, writing, ending)
     child = _Child(process)
     try:
         os.close(writing)
@@ -113,14 +113,14 @@ def isolated(work: Callable[[Callable[[Any], None]], None], note: Note, patience
 
 
 class _Child:
-    """A forked process and what it has started, until it has been waited for."""
+    """A forked process with its session, until it is reaped."""
 
     def __init__(self, process: int) -> None:
         self._process = process
         self._status: int | None = None
 
     def status(self) -> int | None:
-        """How it ended; None while it runs."""
+        """Return the exit status; None while it runs."""
         if self._status is None:
             ended, status = os.waitpid(self._process, os.WNOHANG)
             if ended:
@@ -131,16 +131,16 @@ class _Child:
     def end(self) -> None:
         if self.status() is None:
             self._end_session()
-            os.kill(self._process, signal.SIGKILL)  # it may not have come to lead a session yet
+            os.kill(self._process, signal.SIGKILL)  # it may not lead a session yet
             _, self._status = os.waitpid(self._process, 0)
 
     def _end_session(self) -> None:
-        with suppress(ProcessLookupError, PermissionError):  # nobody is left; macOS counts those that have ended
+        with suppress(ProcessLookupError, PermissionError):  # no process is left; macOS counts zombies
             os.killpg(self._process, signal.SIGKILL)
 
 
-def _be_the_child(work: Callable[[Callable[[Any], None]], None], writing: int, ending: int) -> None:
-    """Runs `work` and ends this process, whatever happens."""
+def _run_child(work: Callable[[Callable[[Any], None]], None], writing: int, ending: int) -> None:
+    """Run `work`, then end this process in any case."""
     try:
         os.setsid()
         _end_with_parent(ending)
@@ -163,7 +163,7 @@ def _be_the_child(work: Callable[[Callable[[Any], None]], None], writing: int, e
 
 
 def _end_with_parent(ending: int) -> None:
-    """Has the kernel kill this session when the pipe is closed; a busy child would never see that."""
+    """Let the kernel kill this session when the pipe is closed, which a busy child would not notice."""
     if sys.platform == "linux":
         import fcntl
 
@@ -192,7 +192,7 @@ def _received(reading: int, child: _Child, note: Note, patience: float, deadline
                     return
                 yield said
             continue
-        if child.status() is not None:  # a process that it has left behind may hold the pipe open
+        if child.status() is not None:  # a process that it started may still hold the pipe open
             break
         since, trials = note.read()
         now = time.monotonic()
@@ -200,15 +200,15 @@ def _received(reading: int, child: _Child, note: Note, patience: float, deadline
             yield Lost(trials, f"took more than {patience:g} s")
             return
         if now > deadline + patience:
-            yield Lost((), "the time was over")
+            yield Lost((), "ran out of time")
             return
-    while (status := child.status()) is None:  # it has closed the pipe, so it is about to end
+    while (status := child.status()) is None:  # it closed the pipe, so it is about to end
         time.sleep(0.01)
     yield Lost(note.read()[1], f"ended the whole process ({_ending(status)})")
 
 
 def _ending(status: int) -> str:
     if not os.WIFSIGNALED(status):
-        return "an exit"
+        return "it exited"
     number = os.WTERMSIG(status)
     return f"signal {signal.Signals(number).name if number in set(signal.Signals) else number}"

@@ -37,7 +37,7 @@ def changed_values(value: Any, schema: Any = None) -> Iterator[Any]:
 
 
 def _unlike(part: Any, numbers: list[Any], texts: list[str]) -> Iterator[Any]:
-    """Other values in the place of `part`, those of its own type last."""
+    """Yield other values in place of `part`, those of its own type last."""
     others: list[Any] = [None, "x", 0, [], {}, True]
     for other in others:
         if type(other) is not type(part):
@@ -52,7 +52,7 @@ def _unlike(part: Any, numbers: list[Any], texts: list[str]) -> Iterator[Any]:
 
 
 def _literals(root: Any) -> tuple[list[Any], list[str]]:
-    """The numbers of a schema, and the texts that it lists."""
+    """Return the numbers in a schema, and variants of its enumerated texts."""
     numbers: dict[Any, None] = {}
     texts: dict[str, None] = {}
     waiting = [root]
@@ -76,7 +76,7 @@ def _spots(value: Any, path: Path) -> Iterator[tuple[Path, Any]]:
 
 
 class _Gone:
-    """In the place of what is taken away."""
+    """Marks a value to remove."""
 
 
 def _replaced(value: Any, path: Path, other: Any) -> Any:

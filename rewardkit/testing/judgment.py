@@ -1,7 +1,7 @@
-"""Judging: what a reward was seen to care about, so that only that is held against it.
+"""Judgment: find out what a reward judges, so that it is blamed only for that.
 
-A format reward pays the wrong answer, as it should; a length reward pays nonsense of the right length. Whether a reward
-judges answers is seen from what it does: it does if it tells a right answer from a wrong one of the same length.
+A format reward pays wrong answers, as it should, and a length reward pays nonsense of the right length. A reward judges
+answers if it is seen to tell a right answer from a wrong one of the same length.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from rewardkit.testing.wrong_answers import Wrong, plain, wrong_answers
 
 @dataclass(frozen=True)
 class Judged:
-    """A right completion, and what the reward makes of wrong ones built like it.
+    """A right completion, and the scores of wrong ones like it.
 
     Attributes:
-        example: its number.
-        completion: as it was given.
-        anatomy: how it is built.
-        seen: what the reward says of it.
+        example: the number of its example.
+        completion: as given.
+        anatomy: its parts.
+        seen: its score.
         wrong: answers that are certainly wrong.
-        honest: those that a model may give in good faith, with what the reward says of them.
+        honest: texts with wrong answers that a model may give in good faith, and their scores.
         judges: whether the reward tells the answer from others of the same length.
     """
 
@@ -43,15 +43,15 @@ class Judged:
         return self.seen.value
 
     def text_without(self, tag: str) -> str:
-        """Its text without the marks of a tag, whose body stays."""
+        """Return its text without the marks of a tag; the body stays."""
         return self.anatomy.text.replace(f"<{tag}>", "").replace(f"</{tag}>", "")
 
     def trial(self, text: str) -> Trial:
-        """Another text in the form of this completion."""
+        """Return another text in the form of this completion."""
         return Trial(with_text(self.completion, text), self.example)
 
     def paid(self, seen: Seen) -> bool:
-        """Whether a completion earns as much as this one."""
+        """Whether a completion earns at least as much as this one."""
         return seen.scored and seen.value >= self.value - EQUAL * max(1.0, abs(self.value))
 
     def more(self, seen: Seen) -> bool:
@@ -60,7 +60,7 @@ class Judged:
 
 
 def judged(subject: Subject) -> list[Judged]:
-    """All right completions that are scored, of at most four examples."""
+    """Return the right completions that are scored, of at most four examples."""
     made: list[Judged] = subject.remembered("judged", lambda: list(_judged(subject)))
     return made
 
@@ -71,7 +71,7 @@ def _judged(subject: Subject) -> Iterator[Judged]:
         for completion, anatomy in list(zip(example.good, anatomies(subject, number), strict=True))[:2]:
             seen = subject.see([Trial(completion, number)])[0]
             if not seen.scored or seen.value <= _least(subject, number) + EQUAL:
-                continue  # it wins nothing: another law says so
+                continue  # it earns nothing, which another law reports
             others = [gold for gold in golds if gold and gold != anatomy.gold]
             value = f"{anatomy.gold}%" if "%" in anatomy.text else anatomy.value
             wrong = wrong_answers(anatomy.gold, value, others) if anatomy.gold else []
@@ -79,7 +79,7 @@ def _judged(subject: Subject) -> Iterator[Judged]:
 
 
 def _least(subject: Subject, number: int) -> float:
-    """The least that any completion of an example was seen to earn."""
+    """Return the lowest score seen for an example."""
     return min((seen.value for trial, seen in swept(subject) if trial.example == number and seen.scored), default=0.0)
 
 
@@ -91,22 +91,22 @@ def _of(
     honest = tuple(zip(texts, subject.see(trials), strict=True))
     first = Judged(number, completion, anatomy, seen, wrong, honest, judges=False)
     scored = [(len(text), not first.paid(one)) for text, one in honest if one.scored]
-    alike = [rejected for size, rejected in scored if size == len(anatomy.text)]
-    # A reward for length tells longer from shorter: only where no wrong answer is as long, all have to be told.
-    judges = any(alike) if alike else bool(scored) and all(rejected for _, rejected in scored)
+    as_long = [rejected for size, rejected in scored if size == len(anatomy.text)]
+    # A length reward rejects longer or shorter texts; if no wrong answer is as long, all must be rejected.
+    judges = any(as_long) if as_long else bool(scored) and all(rejected for _, rejected in scored)
     if not anatomy.gold or not honest:
         judges = any(not first.paid(one) for one in foreign(subject, number, completion))
     return Judged(number, completion, anatomy, seen, wrong, honest, judges=judges)
 
 
 def foreign(subject: Subject, number: int, completion: object) -> list[Seen]:
-    """What the reward says, for one example, of completions that are right for others with another gold."""
+    """Score completions that are right for other examples with other gold answers."""
     trials = foreign_trials(subject, number, completion)
     return subject.see(trials)
 
 
 def foreign_trials(subject: Subject, number: int, completion: object) -> list[Trial]:
-    """Completions that are right for other examples and certainly wrong for this one."""
+    """Return completions that are right for other examples and certainly wrong for this one."""
     own = subject.examples[number]
     found = []
     for other, example in enumerate(subject.examples):
@@ -121,26 +121,26 @@ def foreign_trials(subject: Subject, number: int, completion: object) -> list[Tr
             if there.gold and (there.column not in own.columns or own.columns[there.column] == there.value):
                 continue
             if here.places and here.column == there.column:
-                continue  # its text holds this example's gold as well
+                continue  # its text also has this example's gold answer
             found.append(Trial(good, number))
     return found
 
 
 def required_tags(subject: Subject, right: Judged) -> list[str]:
-    """The tags of a right completion without whose marks it earns less, in their order."""
+    """Return the tags without whose marks a right completion earns less, in order."""
     blocks = right.anatomy.blocks
     seen = subject.see([right.trial(right.text_without(block.name)) for block in blocks])
     return [block.name for block, one in zip(blocks, seen, strict=True) if not right.paid(one)]
 
 
 def distinguishes(subject: Subject) -> bool:
-    """Whether completions were seen to earn differently."""
+    """Whether different scores were seen."""
     values = {round(seen.value, 9) for _, seen in swept(subject) if seen.scored}
     return len(values) > 1
 
 
 def is_penalty(subject: Subject) -> bool:
-    """Whether the best it can do is take nothing away."""
+    """Whether the best score is zero."""
     if not subject.plain:
         return subject.bounds[1] <= EQUAL
     return all(seen.value <= EQUAL for _, seen in swept(subject) if seen.scored)

@@ -1,4 +1,4 @@
-"""Labeled data as examples: ``labeled(reward, "solutions.jsonl")`` gives rows, and what is right and wrong for each.
+"""Labeled data as examples: ``labeled(reward, "solutions.jsonl")`` returns rows with right and wrong completions.
 
 A file has a completion per line, labeled or not (`labeled`), or an example per line with lists of right and wrong
 completions, ``{"prompt": "6*7?", "answer": "42", "good": ["<answer>42</answer>"], "bad": []}`` (`listed_examples`).
@@ -29,7 +29,7 @@ _OWN = ("prompt", "completion", "completion_ids")
 _OF_TRAINERS = ("completions", "prompts", "trainer_state", "log_extra", "log_metric")
 _MOST_EXAMPLES = 24
 _MOST_COMPLETIONS = 3
-"""Of so many prompts so many right and wrong completions are held to the laws; calibration takes them all."""
+"""The laws look at this many prompts, with this many right and wrong completions each; calibration uses all."""
 
 
 @dataclass
@@ -42,13 +42,13 @@ class _Row:
 
 @dataclass(frozen=True)
 class Labeled:
-    """What a file of completions says.
+    """The content of a file of completions.
 
     Attributes:
         options: ``examples``, ``good`` and ``bad`` for `check_reward`.
-        records: all that stands in the file.
-        prompts: how many different examples there are in it.
-        used: how many of them `options` has.
+        records: all records of the file.
+        prompts: number of distinct examples in it.
+        used: number of examples in `options`.
         has_labels: whether each record has a label.
         has_groups: whether some prompt has several completions.
     """
@@ -62,16 +62,16 @@ class Labeled:
 
 
 def labeled(reward: Any, path: str | Path, label: str = "label") -> Labeled:
-    """Completions with their labels: true is right, false is wrong; of grades the highest is right.
+    """Read completions with labels: true is right, false is wrong; of grades, the highest is right.
 
     Args:
-        reward: its columns tell examples apart; others, such as the name of a model, do not.
-        path: of a .jsonl, .json, .csv or .parquet file: a ``completion`` per row, usually a ``prompt``, columns, and
-            a label.
-        label: the column of the labels. Without it the rows are examples for which nothing is known to be right.
+        reward: rows with equal values in the columns that it reads belong to one example.
+        path: a .jsonl, .json, .csv or .parquet file: a ``completion`` per row, usually a ``prompt``, columns, and a
+            label.
+        label: the column of the labels. Without it, the rows are examples without right or wrong completions.
 
     Raises:
-        DataError: it cannot be read; the message says which line.
+        DataError: the file cannot be read; the message names the line.
     """
     records = _read(path)
     has_labels = any(label in record for record in records.records)
@@ -85,7 +85,7 @@ def labeled(reward: Any, path: str | Path, label: str = "label") -> Labeled:
         row.completions += 1
         if right is not None and completions is not None:
             (row.good if right[number] else row.bad).append(completions[number])
-    # Prompts with right and wrong completions say most; the order stays otherwise.
+    # Prompts with both right and wrong completions are the most useful.
     chosen = sorted(rows.values(), key=lambda row: -(bool(row.good) + bool(row.bad)))[:_MOST_EXAMPLES]
     return Labeled(
         options=_options(chosen),
@@ -100,10 +100,10 @@ def labeled(reward: Any, path: str | Path, label: str = "label") -> Labeled:
 
 
 def listed_examples(path: str | Path) -> dict[str, Any]:
-    """Options for `check_reward` from a file with an example per row, whose ``good`` and ``bad`` are completions.
+    """Read options for `check_reward` from a file with an example per row, with ``good`` and ``bad`` completions.
 
     Raises:
-        DataError: it cannot be read; the message says which line.
+        DataError: the file cannot be read; the message names the line.
     """
     rows = []
     for record in _read(path).records:
@@ -123,10 +123,10 @@ def bound_with(
     without: Iterable[str] = (),
     exploits: bool = True,
 ) -> BoundReward:
-    """A reward as its module and these files say it is to be checked; what is said here goes before the module.
+    """Bind a reward to the options of its module and of these files; arguments take precedence over the module.
 
     Raises:
-        RewardDefinitionError: there are no examples, neither here nor in its module, though it reads columns.
+        RewardDefinitionError: the reward reads columns, but neither its module nor a file has examples.
         DataError: a file cannot be read.
     """
     said = dict(loaded.constants)
@@ -140,10 +140,10 @@ def bound_with(
         if needed or _takes_any(loaded.reward):
             reads = f"reads {', '.join(needed)}" if needed else "may read any column"
             raise RewardDefinitionError(
-                f"{loaded.name} {reads}, but there are no examples: beside it write "
-                'EXAMPLES = [{"prompt": ..., <columns>}] ([{}] where it reads none), with GOOD and BAD completions '
-                f"(or {loaded.name.upper()}_EXAMPLES for this reward alone), or name a file with --data or --examples "
-                "(of pytest: --rewardkit-data, --rewardkit-examples)"
+                f"{loaded.name} {reads}, but has no examples. Define "
+                'EXAMPLES = [{"prompt": ..., <columns>}] in its module ([{}] if it reads no columns), with GOOD and '
+                f"BAD completions (or {loaded.name.upper()}_EXAMPLES for only this reward), or pass a file with --data "
+                "or --examples (in pytest: --rewardkit-data, --rewardkit-examples)."
             )
         said["examples"] = [{}]
     return bound(
@@ -169,7 +169,7 @@ def _options(rows: list[_Row]) -> dict[str, Any]:
 
 
 def _several(value: Any) -> list[Any]:
-    """A list of completions as it is, one completion as a list; a list of chat messages is one completion."""
+    """Return a list of completions; a list of chat messages is one completion."""
     if value is None:
         return []
     if isinstance(value, list) and not (value and all(isinstance(part, Mapping) for part in value)):
@@ -185,7 +185,7 @@ def _right(records: Records, label: str) -> list[bool]:
 
 
 def _columns(reward: Any, known: Iterable[str] = ()) -> tuple[str, ...]:
-    """The columns that a reward names; of a function that would take any, those of the known ones that it speaks of."""
+    """Return the columns that a reward names; for a function that takes any, those its code mentions."""
     tree = tree_of(reward, "a reward with labels")
     named, takes_all = asked_for(tree)
     if takes_all:
@@ -195,7 +195,7 @@ def _columns(reward: Any, known: Iterable[str] = ()) -> tuple[str, ...]:
 
 
 def _takes_any(reward: Any) -> bool:
-    """Whether it is a function with ``**kwargs``, which hides what it reads."""
+    """Whether it is a function with ``**kwargs``, which may read any column."""
     kinds = [one.kind for one in inspect.signature(reward).parameters.values()] if callable(reward) else []
     return not isinstance(reward, Reward) and inspect.Parameter.VAR_KEYWORD in kinds
 

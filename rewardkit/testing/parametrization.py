@@ -8,7 +8,7 @@
     def test_reward(reward, law):
         law(reward)
 
-gives ``test_reward[number('answer')-total]`` and so on, as scikit-learn's ``parametrize_with_checks`` does.
+makes the tests ``test_reward[number('answer')-total]`` and so on, as scikit-learn's ``parametrize_with_checks`` does.
 """
 
 from __future__ import annotations
@@ -28,22 +28,22 @@ from rewardkit.testing.reports import law_as_text
 
 @dataclass(frozen=True, eq=False)
 class LawCheck:
-    """One law and the examples to hold a reward to it on: called with the reward, it passes, fails or skips."""
+    """A law with examples: called with a reward, it passes, fails or skips the test."""
 
     law: str
     bound: BoundReward
 
     def __call__(self, reward: Any) -> None:
-        """Fails the test with the counterexample if `reward` breaks the law, skips it if the law does not apply.
+        """Fail the test with the counterexample if `reward` breaks the law; skip it if the law does not apply.
 
-        Any reward can be held to it: what a test makes of the one it is given is checked on the same examples.
+        A test may pass another reward than the one it was given; the examples stay the same.
         """
         __tracebackhide__ = True
         checked = self.bound if reward is self.bound.reward else self.bound.of(reward)
         settle(checked.result(self.law), checked.name)
 
     def want(self) -> None:
-        """Says that this law will be asked for, so that it runs together with the others."""
+        """Announce that this law will be asked for, so that it runs together with the others."""
         self.bound.wanted.add(self.law)
 
     def __repr__(self) -> str:
@@ -61,23 +61,24 @@ def parametrize_with_laws(
     exploits: bool = True,
     **options: Any,
 ) -> pytest.MarkDecorator:
-    """A decorator that runs a test ``def test_reward(reward, law)`` for each reward and law.
+    """Decorate a test ``def test_reward(reward, law)`` to run for each reward and law.
 
     Args:
-        rewards: rewards and trainer's reward functions. A mapping binds a reward to examples of its own:
-            ``{"reward": closeness, "examples": [...], "good": [...]}``, over what is said for all; ``"id"`` names it.
+        rewards: rewards and trainers' reward functions. A mapping gives a reward its own examples,
+            ``{"reward": closeness, "examples": [...], "good": [...]}``, instead of the shared ones; ``"id"`` names it.
         examples: rows with the columns that the rewards read; by default one row without columns.
-        good: right completions, as `check_reward` takes them, `bad` wrong ones.
-        laws: laws or their names; all of them by default, the exploits among them.
-        without: laws that the rewards are not held to. Say why in a comment.
-        exploits: False leaves out the exploits and the search for them.
-        options: what else `check_reward` takes: ``seed=``, ``budget=``, ``chains=``, ``indifferent=``, ...
+        good: right completions, as in `check_reward`.
+        bad: wrong completions, in the same form.
+        laws: laws or their names; all laws by default, including those for exploits.
+        without: laws to leave out. Say why in a comment.
+        exploits: False leaves out the exploits and the search.
+        options: other arguments of `check_reward`: ``seed=``, ``budget=``, ``chains=``, ``indifferent=``, ...
 
     Raises:
-        RewardDefinitionError: no rewards, an unknown law or option.
+        RewardDefinitionError: no rewards, or an unknown law or option.
     """
     if isinstance(rewards, (str, Mapping)) or not isinstance(rewards, Iterable):
-        raise RewardDefinitionError(f"parametrize_with_laws takes a list of rewards, got {shorten(rewards)}")
+        raise RewardDefinitionError(f"parametrize_with_laws: pass a list of rewards, got {shorten(rewards)}")
     shared = {"examples": list(examples) or [{}], "good": good, "bad": bad, **options}
     chosen: dict[str, Any] = {"laws": laws, "without": without, "exploits": exploits}
     chosen = {
@@ -85,7 +86,7 @@ def parametrize_with_laws(
     }
     items = [_bound(item, shared, chosen) for item in rewards]
     if not items:
-        raise RewardDefinitionError("parametrize_with_laws needs at least one reward")
+        raise RewardDefinitionError("parametrize_with_laws: the list of rewards is empty. Pass at least one reward.")
     return pytest.mark.parametrize(
         ("reward", "law"),
         [
@@ -100,14 +101,14 @@ def _bound(item: Any, shared: Mapping[str, Any], chosen: Mapping[str, Any]) -> B
     if not isinstance(item, Mapping):
         return bound(item, shared, **chosen)
     if "reward" not in item:
-        raise RewardDefinitionError(f'a mapping in parametrize_with_laws needs a "reward", got {shorten(item)}')
+        raise RewardDefinitionError(f'parametrize_with_laws: add a "reward" to the mapping {shorten(item)}')
     own = {name: value for name, value in item.items() if name not in ("reward", "id", *chosen)}
     own_laws = {name: item[name] for name in chosen if name in item}
     return bound(item["reward"], {**shared, **own}, name=item.get("id", ""), **{**chosen, **own_laws})
 
 
 def settle(result: LawResult, reward: str) -> None:
-    """Fails the running test if the law is broken, skips it if the law does not apply or is unfinished."""
+    """Fail the running test if the law is broken; skip it if the law does not apply or is unfinished."""
     __tracebackhide__ = True
     if result.outcome == "broken":
         pytest.fail(law_as_text(result, reward), pytrace=False)

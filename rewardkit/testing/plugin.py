@@ -1,7 +1,7 @@
-"""The pytest plugin: ``pytest --rewardkit rewards.py`` holds every public reward of a file to the laws.
+"""The pytest plugin: ``pytest --rewardkit rewards.py`` checks every public reward of a file against the laws.
 
-It also has the fixture `check_reward`, which fails a test with the whole report, and the mark ``rewardkit``. pytest
-loads this file in every run, whatever is tested: all else is imported when it is used.
+It also provides the fixture `check_reward`, which fails a test with the whole report, and the mark ``rewardkit``.
+pytest loads this file in every run, so everything else is imported when it is used.
 """
 
 from __future__ import annotations
@@ -17,44 +17,44 @@ if TYPE_CHECKING:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    group = parser.getgroup("rewardkit", "rewardkit: reward functions held to laws")
+    group = parser.getgroup("rewardkit", "rewardkit: laws for reward functions")
     group.addoption(
         "--rewardkit",
         action="append",
         default=[],
         metavar="REWARDS",
-        help="a file or a module whose public rewards are held to the laws, one test per reward and law "
-        "(file.py:reward for one of them); without other paths only these run",
+        help="check the public rewards of a file or module, one test per reward and law (file.py:reward selects one "
+        "reward); without other paths only these tests run",
     )
     group.addoption(
         "--rewardkit-data",
         metavar="FILE",
-        help="completions for them: .jsonl, .json, .csv or .parquet with prompt, columns, completion and label "
+        help="their completions: .jsonl, .json, .csv or .parquet with prompt, columns, completion and label "
         "(true: right)",
     )
     group.addoption(
         "--rewardkit-examples",
         metavar="FILE",
-        help="examples for them: one per row, with lists of right and wrong completions as `good` and `bad`",
+        help="their examples: one per row, with lists of right and wrong completions as `good` and `bad`",
     )
-    group.addoption("--rewardkit-budget", type=float, metavar="SECONDS", help="for each reward (default: 40)")
-    group.addoption("--rewardkit-seed", type=int, metavar="NUMBER", help="of what is drawn (default: 0)")
+    group.addoption("--rewardkit-budget", type=float, metavar="SECONDS", help="time per reward (default: 40)")
+    group.addoption("--rewardkit-seed", type=int, metavar="NUMBER", help="random seed (default: 0)")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers",
-        "rewardkit(**options): holds a reward to laws; the options (budget=, seed=, laws=, ...) are those of the "
-        "check_reward fixture in this test",
+        "rewardkit(**options): checks a reward; the options (budget=, seed=, laws=, ...) are passed to the "
+        "check_reward fixture of this test",
     )
     if config.getoption("rewardkit"):
-        from rewardkit.testing.collection import Collecting
+        from rewardkit.testing.collection import RewardCollection
 
-        config.pluginmanager.register(Collecting(config), "rewardkit-collecting")
+        config.pluginmanager.register(RewardCollection(config), "rewardkit-collection")
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Tells each reward which laws will be asked for: those that were not deselected."""
+    """Announce to each reward the laws that were not deselected."""
     if "rewardkit.testing.parametrization" in sys.modules:
         from rewardkit.testing.parametrization import LawCheck
 
@@ -66,14 +66,14 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 @pytest.fixture
 def check_reward(request: pytest.FixtureRequest) -> Callable[..., Report]:
-    """`rewardkit.testing.check_reward`, which fails the test with its report where a law is broken.
+    """Return `rewardkit.testing.check_reward`, changed to fail the test with its report if a law is broken.
 
     ::
 
         def test_closeness(check_reward):
             check_reward(closeness, examples=[{"answer": "42"}], good=["<answer>42</answer>"])
 
-    Options for all calls in a test go into its mark: ``@pytest.mark.rewardkit(budget=10, seed=3)``.
+    Put options for all calls in a test into its mark: ``@pytest.mark.rewardkit(budget=10, seed=3)``.
     """
     from rewardkit.testing import check_reward as check
 

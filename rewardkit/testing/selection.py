@@ -1,6 +1,6 @@
-"""Selection: which laws a reward is held to, by law or by name: ``selected(laws=["total", "exploits"])``.
+"""Selection: choose laws by object or by name: ``selected(laws=["total", "exploits"])``.
 
-The search for exploits is three laws behind the others: what was found before, the catalog, and the search.
+Three laws for exploits run after the others: exploits found before, the catalog, and the search.
 """
 
 from __future__ import annotations
@@ -19,27 +19,27 @@ from rewardkit.testing.laws import Law
 from rewardkit.testing.subject import Subject
 
 EXPLOITS = ("regressions", "exploits", "search")
-"""The laws that try to be paid without doing the task."""
+"""The laws that try to get paid without doing the task."""
 
 
 def every_law(regressions: str | Path | None = None) -> dict[str, Law]:
-    """All laws by name, in the order in which they run.
+    """Return all laws by name, in the order in which they run.
 
     Args:
-        regressions: the file in which exploits are kept.
+        regressions: the file of known exploits.
     """
     cases = load(regressions) if regressions is not None else []
 
     def replayed(subject: Subject) -> Iterator[Finding]:
-        """What was exploited once is exploited again, unless it was mended."""
+        """An exploit found once will be found again, unless the reward is fixed."""
         return replay(subject, cases)
 
     def exploits(subject: Subject) -> Iterator[Finding]:
-        """A policy finds in days what a catalog finds in seconds, and is paid for it from then on."""
+        """A hack that the catalog finds in seconds, a policy finds in days, and is paid for from then on."""
         return try_hacks(subject, CATALOG)
 
     def search(subject: Subject) -> Iterator[Finding]:
-        """What a search finds in seconds a policy finds in an hour."""
+        """An exploit that a search finds in seconds, a policy finds in an hour."""
         return search_exploits(subject, CATALOG)
 
     kept = [Law("regressions", replayed)] if regressions is not None else []
@@ -53,16 +53,16 @@ def selected(
     exploits: bool = True,
     regressions: str | Path | None = None,
 ) -> tuple[Law, ...]:
-    """The laws that are asked for, in the order in which they run.
+    """Return the chosen laws in the order in which they run.
 
     Args:
-        laws: laws or their names; all of them by default.
-        without: laws that are left out.
-        exploits: False leaves the search for exploits out of all laws.
-        regressions: the file in which exploits are kept.
+        laws: laws or their names; all laws by default.
+        without: laws to leave out.
+        exploits: False leaves out the laws for exploits, unless `laws` names them.
+        regressions: the file of known exploits.
 
     Raises:
-        RewardDefinitionError: there is no law of that name; names the near misses.
+        RewardDefinitionError: there is no law of that name.
     """
     everything = every_law(regressions)
     if laws is not None:
@@ -77,15 +77,19 @@ def _law(one: Law | str, everything: Mapping[str, Law]) -> Law:
     if isinstance(one, Law):
         return one
     if one == "regressions" and one not in everything:
-        raise RewardDefinitionError('the law "regressions" needs the file in which exploits are kept: regressions=...')
+        raise RewardDefinitionError(
+            'the law "regressions" needs a file of known exploits. Pass regressions="exploits.jsonl"'
+        )
     if one not in everything:
         raise RewardDefinitionError(
-            f"there is no law {shorten(one)}.{near_miss(one, everything)} Laws: {', '.join(everything)}"
+            f"unknown law {shorten(one)}.{near_miss(one, everything)} Laws: {', '.join(everything)}"
         )
     return everything[one]
 
 
 def _listed(laws: Iterable[Law | str], what: str) -> list[Law | str]:
     if isinstance(laws, (str, Law)):
-        raise RewardDefinitionError(f"{what} is a list of laws or their names, got {shorten(laws)}: put it in brackets")
+        raise RewardDefinitionError(
+            f"{what}= must be a list of laws or names, got {shorten(laws)}. Put it in brackets."
+        )
     return list(laws)

@@ -1,7 +1,7 @@
-"""Shrinking: the shortest text found that still shows a fault.
+"""Shrinker: find a shorter text that still shows a fault.
 
-``shrunk("xx 42 yy", lambda text: "42" in text)`` is ``"42"``. Hypothesis shrinks what it has made itself; this one
-shrinks texts that come from elsewhere: a catalog, a mutation of somebody's completion.
+``shrunk("xx 42 yy", lambda text: "42" in text)`` is ``"42"``. Hypothesis shrinks only what it generated; this shrinks
+texts from anywhere: the catalog, or a user's completion.
 """
 
 from __future__ import annotations
@@ -11,12 +11,15 @@ from collections.abc import Callable, Iterator
 
 
 def shrunk(text: str, shows: Callable[[str], bool], *, seconds: float = 2.0, keep: str = "") -> str:
-    """The shortest text found within `seconds` for which `shows` holds, as it does for `text`.
+    """Return the shortest text found within `seconds` for which `shows` is true, as it is for `text`.
 
-    Pieces are cut out, from halves down to single characters; then rare characters are replaced by common ones.
+    Pieces are cut out, from halves down to single characters; then unusual characters are replaced by common ones.
 
     Args:
-        keep: a part of the text that has to stay.
+        text: to shrink.
+        shows: whether a text shows the fault.
+        seconds: time limit.
+        keep: a part of the text that must not change.
     """
     deadline = time.monotonic() + seconds
     best = text

@@ -1,7 +1,7 @@
-"""Signal before a GPU hour: ``print(estimate_signal(reward, "samples.jsonl", num_generations=8))``.
+"""Learning signal before training: ``print(estimate_signal(reward, "samples.jsonl", num_generations=8))``.
 
-A run of GRPO learns only from prompts whose completions score differently. Some samples of the model that is to be
-trained say how many those will be, which gate nothing passes, and what the calls to a judge will cost.
+GRPO learns only from prompts whose completions score differently. From samples of the model that you will train,
+estimate how many prompts that is, which gates nothing passes, and what the calls to a judge will cost.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def estimate_signal(
     group_by: str | Sequence[str] | None = None,
     progress: Progress | None = None,
 ) -> Signal:
-    """What `reward` will have to learn from, judged by samples of the model that is to be trained.
+    """Estimate the learning signal of `reward` from samples of the model that you will train.
 
     ::
 
@@ -44,37 +44,39 @@ def estimate_signal(
                                 price_per_call={"judge": 0.002})
         print(found)
         found.varying          # the share of prompts that will have a learning signal
-        found.calls[0].cost    # of the whole run
+        found.calls[0].cost    # the cost for the whole run
 
     Args:
-        reward: a tree. A TRL function goes through ``rk.from_trl(function)``.
+        reward: a reward. Wrap a TRL function in ``rk.from_trl(function)``.
         data: the path of a .jsonl, .json, .csv or .parquet file, or records: mappings with a completion, a prompt, and
-            the columns that `reward` asks for. Several samples per prompt, in any order.
-        num_generations: completions per prompt in the run; by default as many as were sampled.
-        steps: optimizer steps of the run, for its calls and costs; `completions_per_step` goes with it: how many are
-            sampled and scored for each step, over all processes.
-        price_per_call: of one call of an expensive component, in any currency; a mapping gives each its own.
+            the columns that `reward` reads; several samples per prompt, in any order.
+        num_generations: completions per prompt in the run; by default, the number of samples.
+        steps: optimizer steps of the run, to estimate calls and costs. Needs `completions_per_step`.
+        completions_per_step: completions scored per step over all processes. Needs `steps`.
+        price_per_call: the price of a call of an expensive component, in any currency; or a mapping by component.
         completion: the column of the completions, texts or lists of messages.
         prompt: the column of the prompts.
-        group_by: the columns that completions of one group have in common; by default the prompt and the columns that
+        group_by: the columns in which completions of one group agree; by default the prompt and the columns that
             `reward` names.
-        progress: where training stands; by default at its first step, where the model of the samples is.
+        progress: the training progress; by default the first step, where the sampled model is.
 
     Raises:
         DataError: the data cannot be read, or has no prompts.
-        BindingError: `reward` asks for a column that the data does not have, or no prompt has two samples.
+        BindingError: `reward` reads a column that the data does not have, or no prompt has two samples.
         CoercionError: a column's value does not fit its annotation.
         RewardDefinitionError: `num_generations` is below 2, or `steps` comes without `completions_per_step`.
         RewardFailure: a function without a lower bound raised (others score their lowest bound and are reported).
     """
     if (steps is None) != (completions_per_step is None):
-        raise RewardDefinitionError("steps= and completions_per_step= go together: their product is what is scored")
+        raise RewardDefinitionError(
+            "estimate_signal: pass both steps= and completions_per_step=, whose product is the number of completions"
+        )
     scorer = Scorer(reward)
     found = read(data)
     if group_by is None and prompt not in found.columns:
         raise DataError(
-            f"the data has no {prompt!r}, so nobody knows which completions belong together; name the column that has "
-            f"it with prompt= or group_by=. Columns: {', '.join(map(str, found.columns))}."
+            f"the data has no column {prompt!r} to group completions by. Name the column with prompt= or group_by=. "
+            f"Columns: {', '.join(map(str, found.columns))}."
         )
     samples = arranged(
         reward,
@@ -99,7 +101,7 @@ def estimate_signal(
 def _calls(
     scorer: Scorer, table: ScoreTable, groups: np.ndarray[tuple[int, ...], np.dtype[np.int64]]
 ) -> dict[str, int]:
-    """Expensive component -> how often its function was called: for each row that reached it, or for each group."""
+    """Count the calls of each expensive component: one per row that reached it, or one per group."""
     found = {}
     for name, node in scorer.names.components:
         binding = node.facts.binding

@@ -1,7 +1,7 @@
-"""Subject: the reward under test with its examples, and what it says to any completion.
+"""Subject: the reward under test with its examples; it scores any completion.
 
-``subject.see([Trial("<answer>42</answer>", 0)])`` scores a completion for the first example and never raises for what
-the reward does: an exception is part of what is `Seen`.
+``subject.see([Trial("<answer>42</answer>", 0)])`` scores a completion for the first example. If the reward raises, the
+exception is part of the result, a `Seen`.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from rewardkit.testing.vocabulary import Mined, mined, uses_argument
 
 @dataclass(frozen=True)
 class Promises:
-    """What the author of a reward says of it, beyond its examples.
+    """What the author declares about a reward, besides its examples.
 
     Attributes:
-        margin: by which every good completion scores above every bad one.
+        margin: by how much every good completion scores above every bad one.
         chains: completions for one example, each better than the one before; ``(example, completions)``.
         indifferent: what may change without changing the score: ``"whitespace"``, ``"unicode"``, ``"case"``.
-        right: (completion, example) -> whether the completion is right; the oracle of the exploit search.
+        right: (completion, example) -> whether the completion is right; used by the search for exploits.
         distractors: answers that are certainly wrong for every example.
     """
 
@@ -54,9 +54,9 @@ class Subject:
     Args:
         reward: the tree.
         examples: at least one.
-        plain: it was a trainer's reward function, not one of rewardkit's.
-        seed: of all that is drawn.
-        promises: what its author says of it.
+        plain: whether it is a trainer's reward function.
+        seed: of everything drawn.
+        promises: what its author declares.
     """
 
     def __init__(
@@ -84,14 +84,14 @@ class Subject:
         self._scored = 0
 
     def avoid(self, trials: Iterable[Trial]) -> None:
-        """Never again scores these: the reward did not come back from one of them."""
+        """Do not score these trials again: the reward hung or died on one of them."""
         self._avoided.update(_key(trial) for trial in trials)
 
-    # What is known of the reward without calling it
+    # Facts about the reward that need no call
 
     @cached_property
     def bindings(self) -> list[tuple[Reward, Binding]]:
-        """The nodes that call functions, and what they call."""
+        """The nodes that call functions, with their bindings."""
         return bindings(self.reward)
 
     @cached_property
@@ -120,7 +120,7 @@ class Subject:
 
     @cached_property
     def columns_named(self) -> frozenset[str]:
-        """Those of them that are arguments by name."""
+        """The columns read that are named arguments."""
         named: set[str] = set()
         known = {name for example in self.examples for name in example.columns}
         for _, binding in self.bindings:
@@ -131,48 +131,48 @@ class Subject:
 
     @cached_property
     def scope(self) -> str:
-        """``"sample"``, ``"group"`` or ``"batch"``: what it looks at to score one completion, as far as it says so."""
+        """``"sample"``, ``"group"`` or ``"batch"``: what the reward declares it needs to score one completion."""
         scopes = {binding.scope for _, binding in self.bindings if not binding.foreign} | {_together(self.reward)}
         return next((scope for scope in ("batch", "group") if scope in scopes), "sample")
 
-    def compares(self) -> None:
-        """From now on a tried completion stands among those that its example is given with."""
+    def score_in_groups(self) -> None:
+        """From now on, score each tried completion together with the given completions of its example."""
         self.__dict__["scope"] = "group"
         self._known.clear()
         self._memory.clear()
 
     @cached_property
     def deterministic(self) -> bool:
-        """Whether it claims to be."""
+        """Whether the reward declares that it is deterministic."""
         return all(binding.deterministic for _, binding in self.bindings)
 
     def remembered(self, key: Any, make: Callable[[], Any]) -> Any:
-        """What `make` gave when it was first asked for by this key."""
+        """Return the result of `make`, called once per key."""
         if key not in self._memory:
             self._memory[key] = make()
         return self._memory[key]
 
     def watch(self, before: Callable[[Sequence[Trial] | None], None]) -> None:
-        """Has `before` called with trials before they are scored, and with None after that."""
+        """Call `before` with trials before they are scored, and with None afterward."""
         self._watch = before
 
-    # What it says
+    # Scores
 
     def see(self, trials: Iterable[Trial], *, fresh: bool = False) -> list[Seen]:
-        """What the reward says to each; asked once for each, unless `fresh`."""
+        """Score each trial, once unless `fresh`."""
         listed = list(trials)
         keys = [_key(trial) for trial in listed]
         missing = {key: trial for key, trial in zip(keys, listed, strict=True) if fresh or key not in self._known}
         for key in [key for key in missing if key in self._avoided]:
             del missing[key]
-            self._known[key] = Seen(math.nan, Outcome.SKIPPED, "the reward did not come back from it")
+            self._known[key] = Seen(math.nan, Outcome.SKIPPED, "the reward hung or died on it")
         said = dict(zip(missing, self._score(list(missing.values())), strict=True)) if missing else {}
         for key, seen in said.items():
             self._known.setdefault(key, seen)
         return [said[key] if key in said else self._known[key] for key in keys]
 
     def value(self, completion: Any, example: int = 0, columns: Mapping[str, Any] | None = None) -> float:
-        """The total of one completion; NaN where there is none."""
+        """Return the total of one completion; NaN if there is none."""
         return self.see([Trial(completion, example, columns)])[0].value
 
     def _score(self, trials: list[Trial]) -> list[Seen]:
@@ -188,12 +188,12 @@ class Subject:
             return [self._alone(trials[0])]
         try:
             table = self.table(trials)
-        except Exception:  # whoever it was: each by itself
+        except Exception:  # one of them caused it: score each by itself
             return [self._alone(trial) for trial in trials]
         return [seen_in(table, row) for row in range(len(trials))]
 
     def _alone(self, trial: Trial) -> Seen:
-        """One completion; a reward that compares sees it behind those that the example is given with."""
+        """Score one completion; if the reward compares, after the given completions of the example."""
         beside = self.beside(trial.example) if self.scope != "sample" else []
         try:
             table = self.table([*(replace(trial, completion=one) for one in beside), trial])
@@ -204,12 +204,12 @@ class Subject:
         return seen_in(table, len(table) - 1)
 
     def beside(self, example: int) -> list[Any]:
-        """The completions that stand in one group with a tried one, where the reward compares."""
+        """Return the completions that form a group with a tried one, if the reward compares."""
         one = self.examples[example]
         return [*one.good[:2], *one.bad[:2]] or [self.formed("."), self.formed("No.")]
 
     def table(self, trials: Sequence[Trial], progress: Progress | None = None) -> ScoreTable:
-        """The scores of `trials` as one batch, in this order."""
+        """Score `trials` as one batch, in this order."""
         batch = self.batch(trials, progress)
         self.tries += len(trials)
         self._watch(trials)
@@ -238,7 +238,7 @@ class Subject:
 
     @cached_property
     def context(self) -> dict[str, Any]:
-        """What a trainer would hand to its own reward functions."""
+        """What a trainer passes to its own reward functions."""
         if not self.plain:
             return {}
         state = {"global_step": 50, "max_steps": 100, "epoch": 0.5, "num_train_epochs": 1, "log_history": []}
@@ -246,11 +246,11 @@ class Subject:
 
     @property
     def cost(self) -> float:
-        """Seconds per scored completion, so far."""
+        """Seconds per scored completion so far."""
         return self._seconds / self._scored if self._scored else 0.0
 
     def affordable(self, wanted: int, share: float = 0.25) -> int:
-        """How many of `wanted` completions fit into a `share` of the time that is left; at least 8."""
+        """Return how many of `wanted` completions fit into a `share` of the time left; at least 8."""
         if self.cost == 0.0:
             return wanted
         return max(8, min(wanted, int(self.left * share / self.cost)))
@@ -261,12 +261,12 @@ class Subject:
         return max(0.0, min(self.deadline - time.monotonic(), 3600.0))
 
     def formed(self, text: str) -> Any:
-        """A text in the form that the given completions have."""
+        """Return a text in the form of the given completions."""
         return [{"role": "assistant", "content": text}] if self.conversational else text
 
 
 def _unwatched(trials: Sequence[Trial] | None) -> None:
-    """Nobody looks."""
+    """Do nothing: the default callback."""
 
 
 def _columns_of(binding: Binding, code: Mined, known: set[str]) -> set[str]:

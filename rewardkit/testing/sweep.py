@@ -1,4 +1,4 @@
-"""The sweep: the completions that most laws look at, scored once and shared by all of them."""
+"""The sweep: completions that most laws look at, scored once and shared."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from rewardkit.testing.trials import Seen, Trial, text_of
 from rewardkit.testing.wild_texts import SHAPES, TEXTS
 
 _EXAMPLES = 4
-"""Of this many examples all completions are looked at; of the others the given ones."""
+"""All completions are tried for this many examples; for the rest, only the given ones."""
 
 
 def anatomies(subject: Subject, example: int) -> list[Anatomy]:
-    """How the right completions of an example are built."""
+    """Return the anatomies of an example's right completions."""
     one = subject.examples[example]
     made: list[Anatomy] = subject.remembered(
         ("anatomies", example),
@@ -25,7 +25,7 @@ def anatomies(subject: Subject, example: int) -> list[Anatomy]:
 
 
 def given(subject: Subject) -> list[Trial]:
-    """The right and wrong completions of all examples."""
+    """Return the given right and wrong completions of all examples."""
     return [
         Trial(completion, number)
         for number, example in enumerate(subject.examples)
@@ -34,13 +34,13 @@ def given(subject: Subject) -> list[Trial]:
 
 
 def sweep(subject: Subject) -> list[Trial]:
-    """Given completions, wild ones, and right ones with something broken; the most telling first."""
+    """Return given completions, wild ones, and broken right ones, the most useful first."""
     trials: list[Trial] = subject.remembered("sweep", lambda: list(_unique(_sweep(subject))))
     return trials[: subject.affordable(len(trials))]
 
 
 def swept(subject: Subject) -> list[tuple[Trial, Seen]]:
-    """The sweep, and what the reward says to it."""
+    """Return the sweep with its scores."""
     trials = sweep(subject)
     return list(zip(trials, subject.see(trials), strict=True))
 

@@ -14,7 +14,7 @@ _BESIDE = ("So: ", "0", "I am done.", "```", "<")
 
 @dataclass(frozen=True)
 class Blocks:
-    """Tags with their bodies and what stands around them; ``gaps`` has one more than there are names."""
+    """Tags with their bodies and the gaps around them; there is one more gap than names."""
 
     names: tuple[str, ...]
     bodies: tuple[str, ...]
@@ -36,12 +36,12 @@ class Blocks:
 
 
 def violations(drawn: Blocks, anchored: Anchored = True) -> list[str]:
-    """The texts that break `drawn` in exactly one way each."""
+    """Return texts that break `drawn` in exactly one way each."""
     return [text for way in _WAYS for text in way(drawn, anchored)]
 
 
 def _marks(drawn: Blocks) -> list[int]:
-    """Where among the pieces the marks stand."""
+    """Return the places of the marks among the pieces."""
     places = [place for number in range(len(drawn.names)) for place in (4 * number + 1, 4 * number + 3)]
     return places[1:] if drawn.prefilled else places
 

@@ -1,4 +1,4 @@
-"""Tool calls: right ones made wrong, for rewards that judge what an assistant calls and not what it says."""
+"""Tool calls: wrong versions of right calls, for rewards that judge what an assistant calls, not what it says."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from rewardkit.testing.wrong_answers import other_value
 
 
 def wrong_calls(subject: Subject, right: Judged) -> Iterator[Trial]:
-    """The right completion with other values in its calls, or with another function called.
+    """Yield the right completion with other values in its calls, or with another function called.
 
-    Only where a column that the reward reads holds what is called, and a completion without calls earns less.
+    Only if a column that the reward reads has the calls, and a completion without calls earns less.
     """
     completion = right.completion
     if not isinstance(completion, list) or not any(message.get("tool_calls") for message in completion):

@@ -1,7 +1,7 @@
-"""Trial and Seen: a completion that is tried, and what the reward says to it.
+"""Trial and Seen: a completion to try, and its result.
 
 ``Trial("<answer>42</answer>", 0)`` is a completion for the first example. `text_of` and `with_text` read and replace
-the text of a completion in whichever form it is.
+the text of a completion in any form.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from rewardkit.core.batch.table import ScoreTable
 from rewardkit.core.errors import RewardFailure
 
 EQUAL = 1e-9
-"""Two scores that differ less are one."""
+"""Scores that differ by less are equal."""
 
 
 @dataclass(frozen=True)
@@ -34,17 +34,17 @@ class Trial:
 
 @dataclass(frozen=True)
 class Seen:
-    """What the reward said.
+    """The result of scoring a trial.
 
     Attributes:
-        value: the total; NaN where there is none.
+        value: the total; NaN if there is none.
         outcome: of the total.
-        reason: why there is none, or what was raised.
-        component: to which that happened.
+        reason: why there is no total, or what was raised.
+        component: the component that caused it.
         components: raw values by name.
         terms: shares of the total by name.
         notes: by component.
-        trace: the traceback, where something was raised.
+        trace: the traceback, if the reward raised.
     """
 
     value: float
@@ -66,7 +66,7 @@ class Seen:
 
     @property
     def paying(self) -> str:
-        """The term that adds most to the total; ``"total"`` where there is only one."""
+        """The term that adds most to the total; ``"total"`` if there is only one."""
         return max(self.terms, key=lambda name: self.terms[name]) if len(self.terms) > 1 else "total"
 
     @property
@@ -74,7 +74,7 @@ class Seen:
         return None if math.isnan(self.value) else self.value
 
     def same(self, other: Seen, tolerance: float = EQUAL) -> bool:
-        """Whether both say the same: outcome and total."""
+        """Whether both have the same outcome and total."""
         if self.outcome is not other.outcome:
             return False
         if math.isnan(self.value) or math.isnan(other.value):
@@ -83,17 +83,17 @@ class Seen:
 
 
 def text_of(completion: Any) -> str:
-    """The text of a completion, whatever its form."""
+    """Return the text of a completion in any form."""
     return completion_text(completion)
 
 
 def with_text(completion: Any, text: str) -> Any:
-    """The completion with another text in the place of its own."""
+    """Return the completion with another text."""
     if isinstance(completion, str):
         return text
     messages = [dict(message) for message in completion] if isinstance(completion, list) else []
     if any(message.get("tool_calls") or message.get("role") == "tool" for message in messages):
-        return [{"role": "assistant", "content": text}]  # a call that stays would be paid for
+        return [{"role": "assistant", "content": text}]  # a call that remains would be paid
     for message in reversed(messages):
         if message.get("role", "assistant") == "assistant":
             message["content"] = text
@@ -102,13 +102,13 @@ def with_text(completion: Any, text: str) -> Any:
 
 
 def token_ids(completion: Any) -> list[int]:
-    """Stand-ins for token ids: one per word and mark, equal for equal words."""
+    """Return fake token ids: one per word or mark, equal for equal words."""
     pieces = re.findall(r"\w{1,6}|[^\w\s]|\s{4}", text_of(completion)[:200_000])
     return [zlib.crc32(piece.encode(errors="surrogatepass")) % 50_000 for piece in pieces]
 
 
 def seen_in(table: ScoreTable, row: int) -> Seen:
-    """One row of a table."""
+    """Return the result in one row of a table."""
     values = {name: float(column.values[row]) for name, column in table.components.items()}
     notes = {name: column.notes[row] for name, column in table.components.items() if row in column.notes}
     terms = {name: float(term[row]) for name, term in table.terms.items()}
@@ -126,7 +126,7 @@ def seen_in(table: ScoreTable, row: int) -> Seen:
 
 
 def seen_of(error: RewardFailure) -> Seen:
-    """What is seen of a reward whose bug has no lowest bound to fall back to."""
+    """Return the result for a reward without a lower bound that raised."""
     first = str(error).splitlines()[0]
     name = re.match(r"reward '([^']*)' ", first)
     outcome = Outcome.FAILED if "could not be computed" in first else Outcome.ERRORED

@@ -1,7 +1,7 @@
-r"""Mining: the texts that a reward's own code speaks of, so that completions can be made of them.
+r"""Vocabulary: the texts that a reward's code mentions, to make completions from.
 
-A function that holds ``re.compile(r"<answer>(.*?)</answer>")`` and the constant ``"####"`` is tried with answers in
-these tags and behind these hashes, without anybody having to say so.
+A function with ``re.compile(r"<answer>(.*?)</answer>")`` and the constant ``"####"`` is tried with answers in these
+tags and after these hashes, without any configuration.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ _MOST = 60
 
 @dataclass(frozen=True)
 class Mined:
-    """What the code of a reward speaks of.
+    """What the code of a reward mentions.
 
     Attributes:
         texts: string constants of at most 80 characters, without docstrings.
         patterns: sources of regular expressions.
-        names: identifiers and keys that it uses, such as the names of columns.
+        names: identifiers and keys, such as the names of columns.
     """
 
     texts: tuple[str, ...]
@@ -41,13 +41,13 @@ class Mined:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """Words that the patterns look for, and short texts."""
+        """Words in the patterns, and short texts."""
         found = [word for pattern in self.patterns for word in re.findall(r"(?<!\\)[A-Za-z]{3,30}", pattern)]
         return tuple(dict.fromkeys([*found, *(text.strip() for text in self.texts if len(text) <= 40)]))
 
     @property
     def tags(self) -> tuple[str, ...]:
-        """Names of XML-like tags that the texts and patterns speak of."""
+        """Names of XML-like tags in the texts and patterns."""
         found = (
             name for text in (*self.patterns, *self.texts) for name in re.findall(r"</?([A-Za-z_]\w{0,30})>", text)
         )
@@ -55,7 +55,7 @@ class Mined:
 
 
 def mined(reward: Reward) -> Mined:
-    """What the functions and primitives of a tree speak of."""
+    """Collect what the functions and primitives of a tree mention."""
     texts: dict[str, None] = {}
     patterns: dict[str, None] = {}
     names: set[str] = set()
@@ -82,7 +82,7 @@ def _found(value: Any, depth: int, seen: set[int]) -> Iterator[tuple[str, str]]:
     if depth < 0 or id(value) in seen or isinstance(value, (int, float, bytes, type(None))):
         return
     seen.add(id(value))
-    if isinstance(value, Reward) and value.facts.binding is not None:  # its options are rewardkit's words
+    if isinstance(value, Reward) and value.facts.binding is not None:  # its options are rewardkit's own words
         binding = value.facts.binding
         for part in (binding.original, *(parameter.view for parameter in binding.parameters)):
             yield from _found(part, depth, seen)
@@ -157,7 +157,7 @@ def _globals_of(code: CodeType) -> Iterator[str]:
 
 
 def _is_pattern(text: str) -> bool:
-    """Whether a constant was meant as a regular expression, as far as can be told by looking at it."""
+    """Whether a constant looks like a regular expression."""
     if not re.search(r"\\[dswbDSWB.]|[*+?]\)|\(\?|\[\^|\.\*|\]\+", text):
         return False
     try:
@@ -168,14 +168,14 @@ def _is_pattern(text: str) -> bool:
 
 
 def code_of(function: Any) -> CodeType | None:
-    """The compiled code of a function, or of the ``__call__`` of an object."""
+    """Return the code of a function, or of an object's ``__call__``."""
     target = inspect.unwrap(getattr(function, "func", function))
     code = getattr(target, "__code__", None) or getattr(getattr(type(target), _CALL, None), "__code__", None)
     return code if isinstance(code, CodeType) else None
 
 
 def uses_argument(function: Callable[..., Any], name: str) -> bool:
-    """Whether the code of `function` ever reads its argument `name`; True where that cannot be told."""
+    """Whether the code of `function` reads its argument `name`; True if unknown."""
     code = code_of(function)
     if code is None:
         return True

@@ -1,6 +1,6 @@
-"""Wild completions: what a policy writes when it falls apart, and what an adversary would write.
+"""Wild texts: what a policy writes when it degenerates, and what an adversary would write, by description.
 
-Each is a short text with the reason why it stands here. The long ones are made from pieces by the laws of growth.
+The laws of growth make long texts from pieces themselves.
 """
 
 from __future__ import annotations

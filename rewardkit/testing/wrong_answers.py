@@ -1,7 +1,7 @@
-"""Wrong answers: what is certainly not the gold, whatever tolerance or normal form a sound reward may apply.
+"""Wrong answers: answers that are certainly not the gold answer, for any tolerance or normalization of a sound reward.
 
-``wrong_answers("42")`` has 420 and -42 (far away for every tolerance), ``4`` and ``142`` (digits of it), ``nan`` (which
-no comparison sees), nothing, a placeholder. Each is told from the gold by more than its writing.
+``wrong_answers("42")`` has ``420`` and ``-42`` (beyond any tolerance), ``4`` (a digit of it), ``1428`` (it inside a
+longer number), ``nan`` (which every comparison misses), an empty answer, and placeholders.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ PLACEHOLDERS = ("...", "?", "N/A", "None", "null", "unknown", "answer", "[answer
 _WORDS = ("Banana", "window", "Quartz", "seven oxen", "blue")
 _TWO_WAYS = (("yes", "no"), ("true", "false"), ("correct", "incorrect"), ("positive", "negative"))
 
-_TURNED = "its comparison turned round"
+_TURNED = "its comparison reversed"
 
 
 @dataclass(frozen=True)
@@ -28,9 +28,9 @@ class Wrong:
 
     Attributes:
         text: the answer.
-        family: of the hack that it is.
-        kind: what it is, in a word or two.
-        honest: a wrong answer as a model may give it in good faith.
+        family: the family of the hack.
+        kind: what it is, in a few words.
+        honest: whether a model may give it in good faith.
     """
 
     text: str
@@ -40,12 +40,12 @@ class Wrong:
 
 
 def wrong_answers(gold: str, value: Any = None, others: Iterable[str] = ()) -> list[Wrong]:
-    """Answers that are not `gold`, those in good faith first.
+    """Return answers that are not `gold`, those in good faith first.
 
     Args:
         gold: the right answer as a completion writes it.
-        value: of the column that holds it.
-        others: golds of other examples.
+        value: of its column.
+        others: gold answers of other examples.
     """
     found: dict[str, Wrong] = {}
     if not gold.strip():
@@ -75,7 +75,7 @@ def _wrong(gold: str, value: Any, others: tuple[str, ...]) -> Iterator[Wrong]:
         yield from _wrong_texts(gold)
     for other in others:
         if not _overlap(other, gold):
-            yield Wrong(other, "wrong", "the gold of another example", honest=True)
+            yield Wrong(other, "wrong", "the gold answer of another example", honest=True)
     if number is None and gold[:1] not in "[{(" and re.search(r"\w[^\w\s]\w", gold):
         yield Wrong(re.sub(r"(?<=\w)[^\w\s](?=\w)", "x", gold), "pattern", "its marks replaced by letters")
     moved = re.sub(r"(?<![\w.])(\d+) (\d)(\d+)(?![\w.])", r"\1\2 \3", gold, count=1)
@@ -100,11 +100,13 @@ def _wrong_numbers(gold: str, number: Decimal, value: Any) -> Iterator[Wrong]:
     same = ("1" if digits[:1] >= "5" else "9") + shifted[1:]
     point = gold.find(".")
     moved = f"{same[: -len(gold) + point + 1]}.{same[-(len(gold) - point - 1) :]}" if point > 0 else same
-    yield Wrong(moved if as_number(moved) is not None else same, "wrong", "another number of that length", honest=True)
+    yield Wrong(
+        moved if as_number(moved) is not None else same, "wrong", "another number of the same length", honest=True
+    )
     if "%" not in f"{gold}{value}":
         for factor in (Decimal(100), Decimal("0.01"), Decimal(1000)):
             yield Wrong(
-                format((number * factor).normalize(), "f"), "wrong", "the gold times a power of ten", honest=True
+                format((number * factor).normalize(), "f"), "wrong", "the gold answer times a power of ten", honest=True
             )
     far = [number * 10 + 7, number * 3 + 1000, -number - 1000 if number == 0 else -number, number + 10**12]
     for other in far:
@@ -112,10 +114,10 @@ def _wrong_numbers(gold: str, number: Decimal, value: Any) -> Iterator[Wrong]:
     if len(digits) > 1:
         yield Wrong(gold[: max(1, len(gold) // 2)].rstrip(".,"), "prefix", "the first digits")
         yield Wrong(digits[-1], "prefix", "the last digit")
-    yield Wrong(f"1{digits}8", "superset", "the gold inside a longer number")
-    yield Wrong(f"{digits}000000", "superset", "the gold with zeros behind it")
+    yield Wrong(f"1{digits}8", "superset", "the gold answer inside a longer number")
+    yield Wrong(f"{digits}000000", "superset", "the gold answer with zeros added")
     for text in ("nan", "NaN", "inf", "-inf", "Infinity", "1e999", "-1e999"):
-        yield Wrong(text, "not a number", "no number, which no comparison sees")
+        yield Wrong(text, "not a number", "NaN or infinite, which comparisons miss")
 
 
 def _wrong_letters(gold: str) -> Iterator[Wrong]:
@@ -126,7 +128,7 @@ def _wrong_letters(gold: str) -> Iterator[Wrong]:
     word = {"A": "Absolutely", "B": "Because", "C": "Certainly", "D": "Definitely"}.get(letter, f"{letter}xyz")
     yield Wrong(f"{word} not sure", "prefix", "a word that begins with the letter")
     around = "ABCDE" if letter in "BCD" else "".join(sorted({*"ABCDE", letter, "Z"}))
-    yield Wrong(around, "shotgun", "all options without joints")
+    yield Wrong(around, "shotgun", "all options joined")
 
 
 def _wrong_texts(gold: str) -> Iterator[Wrong]:
@@ -136,7 +138,7 @@ def _wrong_texts(gold: str) -> Iterator[Wrong]:
             yield Wrong(word, "wrong", "another text", honest=True)
     filler = (_WORDS[0] * (size // len(_WORDS[0]) + 1))[:size]
     if size > 1 and not _overlap(filler, gold):
-        yield Wrong(filler, "wrong", "another text of that length", honest=True)
+        yield Wrong(filler, "wrong", "another text of the same length", honest=True)
     if size >= 4:
         yield Wrong(gold[: size // 2].rstrip(), "prefix", "the first half")
         yield Wrong(gold[0], "prefix", "the first letter")
@@ -152,7 +154,7 @@ def _wrong_lines(lines: list[str]) -> Iterator[Wrong]:
     wrong = [lines[0], *("wrong" for _ in lines[1:])]
     yield Wrong("\n".join(wrong), "prefix", "a right first line, the rest wrong")
     yield Wrong("\n".join([*("wrong" for _ in lines[1:]), lines[-1]]), "prefix", "a right last line, the rest wrong")
-    yield Wrong("\n".join([*lines, "wrong", "wrong"]), "superset", "lines too many")
+    yield Wrong("\n".join([*lines, "wrong", "wrong"]), "superset", "extra lines")
 
 
 def _wrong_lists(gold: str, items: list[str]) -> Iterator[Wrong]:
@@ -169,12 +171,12 @@ def _wrong_lists(gold: str, items: list[str]) -> Iterator[Wrong]:
     yield Wrong(written(strange[:1]), "wrong", "one other item", honest=True)
     yield Wrong(written(items[:1]), "prefix", "the first item alone")
     yield Wrong(written([items[0], *strange[1:]]), "prefix", "a right first item, the rest wrong")
-    yield Wrong(written([*items, *strange, *strange]), "superset", "items too many")
-    yield Wrong(written(items[:1] * len(items)), "repetition", "the first item again and again")
+    yield Wrong(written([*items, *strange, *strange]), "superset", "extra items")
+    yield Wrong(written(items[:1] * len(items)), "repetition", "the first item repeated")
 
 
 def _joint(gold: str, items: list[str]) -> str:
-    """What stands between two items: ``" > "`` in ``"b > a"``."""
+    """Return the separator of the items: ``" > "`` in ``"b > a"``."""
     first, second = gold.find(items[0]), gold.find(items[1])
     if 0 <= first < second:
         between = gold[first + len(items[0]) : second].strip("\"'")
@@ -203,22 +205,20 @@ def _wrong_objects(gold: str) -> Iterator[Wrong]:
 
 
 def other_value(value: Any) -> Any:
-    """A value of the same kind that is certainly another one."""
+    """Return a value of the same type that is certainly different, through objects and lists."""
     if isinstance(value, bool):
         return not value
     if isinstance(value, (int, float)):
         return value * 10 + 7
-    if isinstance(value, str):
-        return "window" if "window" not in value else "quartz"
     if isinstance(value, list):
-        return [other_value(item) for item in value]
+        return [other_value(item) for item in value] or ["window"]
     if isinstance(value, dict):
         return {key: other_value(item) for key, item in value.items()}
-    return "window"
+    return "window" if "window" not in str(value).lower() else "quartz"
 
 
 def _items(gold: str, value: Any) -> list[str] | None:
-    """The items of a gold that is a list."""
+    """Return the items of a gold answer that is a list."""
     if isinstance(value, (list, tuple, set, frozenset)):
         return [str(item) for item in value]
     if isinstance(value, str) and value[:1] == "[":
@@ -239,7 +239,7 @@ def _cased(word: str, like: str) -> str:
 
 
 def equal(one: str, other: str) -> bool:
-    """Whether two answers may be one to a lenient but sound reward."""
+    """Whether a lenient but sound reward may take two answers for equal."""
     a, b = as_number(one), as_number(other)
     if a is not None and b is not None:
         return abs(a - b) <= abs(b) / 2  # no sound tolerance is wider
@@ -249,7 +249,7 @@ def equal(one: str, other: str) -> bool:
 
 
 def plain(text: str) -> str:
-    """Letters and digits alone, in lower case."""
+    """Return only the letters and digits, in lower case."""
     return re.sub(r"[\W_]+", "", text).lower()
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from rewardkit.viewer.curves import Line, Panel, smoothed, thinned
-from rewardkit.viewer.harmless import one_line
+from rewardkit.viewer.escapes import one_line
 from rewardkit.viewer.scores import Floats
 from rewardkit.viewer.style import COLORS, color_of
 

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from nicegui import ui
 
-from rewardkit.viewer.harmless import harmless
+from rewardkit.viewer.escapes import escape
 
 Handler = Callable[..., Any]
 Row = Mapping[str, Any]
@@ -40,7 +40,7 @@ class Label(ui.element):
     def show(self, content: str) -> None:
         """Replace the text."""
         # `ui.element` has no text. The browser displays `textContent` as is and never parses it as HTML.
-        self.props["textContent"] = harmless(content)
+        self.props["textContent"] = escape(content)
 
 
 class Text(ui.element, component="browser/rewardkit_text.js"):
@@ -109,7 +109,7 @@ class Choice(ui.element, component="browser/rewardkit_choice.js"):
 
     def __init__(self, value: str, options: Mapping[str, str], chosen: Handler, label: str) -> None:
         super().__init__()
-        listed = [[key, harmless(shown)] for key, shown in options.items()]
+        listed = [[key, escape(shown)] for key, shown in options.items()]
         self.props.update({"value": value, "options": listed, "label": label})
         self.on("chosen", lambda arguments: chosen(str(arguments.args)))
 
@@ -152,6 +152,6 @@ def link(content: str, url: str, classes: str = "", title: str = "") -> Label:
 
 def _titled(element: Made, classes: str, title: str) -> Made:
     if title:
-        element.props["title"] = harmless(title)
+        element.props["title"] = escape(title)
     element.classes(classes)
     return element

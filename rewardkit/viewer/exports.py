@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from rewardkit.viewer.harmless import harmless
+from rewardkit.viewer.escapes import escape
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "|", "%")
 _NAME = re.compile(r"[^A-Za-z0-9._-]+")
@@ -37,5 +37,5 @@ def _cell(value: Any) -> Any:
         return ""
     if not isinstance(value, str):
         return value
-    text = harmless(value)
+    text = escape(value)
     return f"'{text}" if text.lstrip(" \u00a0\u3000").startswith(_FORMULA) else text

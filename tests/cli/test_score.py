@@ -73,8 +73,8 @@ def test_without_a_terminal_each_tenth_is_printed(data: str, capsys: Captured) -
     [
         (["nowhere.jsonl"], "nowhere.jsonl cannot be read: No such file"),
         (["{data}", "--out", "{data}"], "is the file with the data"),
-        (["{data}", "--out", "scored.txt"], "a .jsonl, .csv or .parquet file"),
-        (["{data}", "--columns", "answer=gold"], "no column 'gold': which is to be 'answer'"),
+        (["{data}", "--out", "scored.txt"], ".jsonl, .csv or .parquet"),
+        (["{data}", "--columns", "answer=gold"], "no column 'gold'"),
     ],
 )
 def test_misuse_exits_with_2_and_explains_the_fix(

@@ -1,4 +1,4 @@
-"""Loading rewards: from what somebody types to rewards and what stands beside them."""
+"""Reward names: loading rewards with the constants of their modules."""
 
 from __future__ import annotations
 
@@ -63,16 +63,16 @@ def test_a_target_is_a_source_and_a_name(target: str, expected: tuple[str, str])
 
 
 @pytest.mark.parametrize("target", ["rewards.py:", ":closeness"])
-def test_half_a_target_is_none(target: str) -> None:
+def test_half_a_target_is_an_error(target: str) -> None:
     with pytest.raises(rk.RewardDefinitionError, match=r"path/to/file\.py:reward"):
         split(target)
 
 
-def test_a_file_gives_its_public_rewards_once(rewards: Path) -> None:
+def test_a_file_has_each_public_reward_once(rewards: Path) -> None:
     assert [one.name for one in load(str(rewards))] == ["lenient", "strict"]
 
 
-def test_what_stands_beside_a_reward_goes_before_what_is_said_of_all(rewards: Path) -> None:
+def test_constants_for_one_reward_take_precedence(rewards: Path) -> None:
     lenient, strict = load(str(rewards))
     assert lenient.constants == {"examples": [{"answer": "42"}], "good": ["42"], "without": ["picklable"]}
     assert strict.constants["good"] == ["<answer>42</answer>"]
@@ -106,7 +106,7 @@ def test_a_file_in_a_package_is_imported_as_part_of_it(rewards: Path) -> None:
     assert pickle.loads(pickle.dumps(found.reward)) is found.reward
 
 
-def test_two_files_of_one_name_do_not_mix(rewards: Path) -> None:
+def test_two_files_with_one_name_do_not_mix(rewards: Path) -> None:
     other = rewards.parent / "other" / rewards.name
     other.parent.mkdir()
     other.write_text("def other(completions):\n    return [0.0] * len(completions)\n")
@@ -158,7 +158,7 @@ def test_labels_make_completions_right_and_wrong(tmp_path: Path) -> None:
     assert (found.prompts, found.used, found.has_labels, found.has_groups) == (2, 2, True, True)
 
 
-def test_columns_that_a_function_does_not_speak_of_tell_no_examples_apart(tmp_path: Path) -> None:
+def test_columns_that_a_function_does_not_mention_do_not_split_examples(tmp_path: Path) -> None:
     def contains(completions: list[str], answer: list[str], **kwargs: object) -> list[float]:
         return [float(gold in text) for text, gold in zip(completions, answer, strict=True)]
 
@@ -185,7 +185,7 @@ def test_an_example_per_row_lists_what_is_right_and_wrong(tmp_path: Path) -> Non
     }
 
 
-def test_without_examples_a_reward_that_reads_columns_says_where_to_write_them(rewards: Path) -> None:
+def test_missing_examples_are_an_error_that_says_where_to_write_them(rewards: Path) -> None:
     rewards.write_text(REWARDS.replace('EXAMPLES = [{"answer": "42"}]', ""))
     lenient, strict = load(str(rewards))
     with pytest.raises(rk.RewardDefinitionError, match=r"strict reads answer.*EXAMPLES = .*STRICT_EXAMPLES"):

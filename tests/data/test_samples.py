@@ -1,4 +1,4 @@
-"""Completions from files and lists: what is read, and what the errors name."""
+"""Completions from files and lists, and their errors."""
 
 from __future__ import annotations
 
@@ -53,26 +53,26 @@ def test_cells_may_hold_lines_and_separators(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("a.jsonl", '{"completion": "a"}\n{"completion": \n', r"a\.jsonl, line 2: no JSON"),
-        ("a.jsonl", '{"completion": "a"}\n\n["a"]\n', r"a\.jsonl, line 3: a mapping"),
+        ("a.jsonl", '{"completion": "a"}\n{"completion": \n', r"a\.jsonl, line 2: not JSON"),
+        ("a.jsonl", '{"completion": "a"}\n\n["a"]\n', r"a\.jsonl, line 3: expected a mapping"),
         ("a.jsonl", "", "there are no completions in .*a.jsonl"),
-        ("a.jsonl", "[" * 100_000, "line 1: no JSON"),
-        ("a.json", '{"completion": "a"}\n{"completion": "b"}', r"line 2: no JSON .*\.jsonl file"),
+        ("a.jsonl", "[" * 100_000, "line 1: not JSON"),
+        ("a.json", '{"completion": "a"}\n{"completion": "b"}', r"line 2: not JSON .*\.jsonl"),
         ("a.json", '{"completion": "a"}', "a list of objects"),
         ("a.csv", "completion,label\na,true\nb\n", r"a\.csv, line 3: 1 cells under 2 columns"),
-        ("a.csv", 'completion,label\n"a,true\n', "no CSV"),
-        ("a.csv", "completion,completion\na,b\n", "line 1: the column 'completion' stands there twice"),
+        ("a.csv", 'completion,label\n"a,true\n', "not CSV"),
+        ("a.csv", "completion,completion\na,b\n", "line 1: duplicate column 'completion'"),
         ("a.txt", "a", r"\.jsonl, \.json, \.csv or \.parquet"),
     ],
 )
-def test_what_cannot_be_read_is_named_with_its_line(tmp_path: Path, name: str, text: str, message: str) -> None:
+def test_unreadable_files_are_reported_with_their_line(tmp_path: Path, name: str, text: str, message: str) -> None:
     with pytest.raises(DataError, match=message):
         read(written(tmp_path / name, text))
 
 
 def test_other_errors(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_bytes(b'{"completion": "\xff"}')
-    with pytest.raises(DataError, match="no UTF-8 text"):
+    with pytest.raises(DataError, match="not UTF-8"):
         read(tmp_path / "a.jsonl")
     with pytest.raises(FileNotFoundError):
         read(tmp_path / "b.jsonl")
@@ -103,20 +103,20 @@ def test_labels(values: list[Any], expected: list[Any]) -> None:
     assert found.dtype == (np.bool_ if isinstance(expected[0], bool) else np.float64)
 
 
-def test_a_label_that_is_none_is_named(tmp_path: Path) -> None:
+def test_an_unreadable_label_is_named(tmp_path: Path) -> None:
     path = written(tmp_path / "a.csv", "completion,label\na,true\nb,perhaps\n")
-    with pytest.raises(DataError, match=r"a\.csv, line 3: the label 'label' is 'perhaps'"):
+    with pytest.raises(DataError, match=r"a\.csv, line 3: cannot read the label 'label': 'perhaps'"):
         read(path).labels("label")
-    with pytest.raises(DataError, match=r"row 1: the label 'label' is 3; .* all of them numbers"):
+    with pytest.raises(DataError, match=r"row 1: cannot read the label 'label': 3\b.*only numbers"):
         read([{"label": True}, {"label": 3}]).labels("label")
-    with pytest.raises(DataError, match=r"a\.csv, line 2: there is no 'lable'.*Did you mean 'label'"):
+    with pytest.raises(DataError, match=r"a\.csv, line 2: no value for 'lable'.*Did you mean 'label'"):
         read(path).labels("lable")
 
 
 number = rk.number("answer")
 
 
-def test_rows_of_one_prompt_are_a_group_whatever_else_they_hold() -> None:
+def test_rows_of_one_prompt_are_a_group_despite_other_columns() -> None:
     samples = arranged(number, read(RECORDS))
     assert samples.groups.tolist() == [0, 1, 0]
     assert samples.rows.tolist() == [0, 1, 2]
@@ -124,7 +124,7 @@ def test_rows_of_one_prompt_are_a_group_whatever_else_they_hold() -> None:
     assert arranged(number, read(RECORDS), group_by="model").groups.tolist() == [0, 0, 1]
 
 
-def test_what_is_relative_to_a_group_gets_it_as_a_run() -> None:
+def test_rewards_over_groups_get_consecutive_rows() -> None:
     samples = arranged(rk.rank_in_group(number), read(RECORDS))
     assert samples.rows.tolist() == [0, 2, 1]
     assert samples.batch.groups.tolist() == samples.groups.tolist() == [0, 0, 1]
@@ -146,16 +146,16 @@ def test_conversations_and_prompts_of_messages() -> None:
 
 
 def test_missing_completions_prompts_and_columns() -> None:
-    with pytest.raises(DataError, match="row 1: there is no 'completion'"):
+    with pytest.raises(DataError, match="row 1: no value for 'completion'"):
         arranged(number, read([{"completion": "a"}, {"complete": "b"}]))
-    with pytest.raises(DataError, match="row 1: there is no 'prompt', the prompt, which other rows have"):
+    with pytest.raises(DataError, match="row 1: no value for 'prompt'"):
         arranged(number, read([{"completion": "a", "prompt": "p"}, {"completion": "b"}]))
     samples = arranged(rk.number("anwser"), read(RECORDS))
     with pytest.raises(rk.BindingError, match="Did you mean 'answer'"):
         rk.Scorer(rk.number("anwser")).score(samples.batch)
 
 
-def test_what_a_reward_asks_for() -> None:
+def test_the_columns_that_a_reward_names() -> None:
     @rk.reward
     def everything(completion: str, example: dict[str, Any]) -> float:
         return 1.0

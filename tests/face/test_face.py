@@ -90,5 +90,5 @@ def test_files_of_the_other_rewardkit_are_reported(tmp_path: Path) -> None:
 @pytest.mark.parametrize("factory", [rk.exact, rk.tags, rk.gate, rk.product])
 def test_a_factory_that_was_not_called_says_so(factory: Any) -> None:
     for use in (lambda: rk.to_trl([factory]), lambda: rk.score(factory, ["a"]), lambda: rk.monitor(factory)):
-        with pytest.raises(TypeError, match=rf"Call it: {factory.__name__}\(\.\.\.\) makes the reward"):
+        with pytest.raises(TypeError, match=rf"Call it.*{factory.__name__}\(\.\.\.\)"):
             use()

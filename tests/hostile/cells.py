@@ -1,4 +1,4 @@
-"""Cells of a gold column that no data set should hold, and some do: name -> what makes one."""
+"""Gold cells that no dataset should contain, but some do: name -> function that makes one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 
 class Unkind:
-    """Raises at whatever is asked of it."""
+    """Raises on every operation."""
 
     def _refuse(self, *_: object) -> NoReturn:
         raise RuntimeError("no")

@@ -1,4 +1,4 @@
-"""Runs a child under a clock: the lines that it said, or which of its cases it did not get over."""
+"""Run a child process with a time limit and return the lines it printed, or fail with the case it got stuck on."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from typing import Any
 ROOT = Path(__file__).parents[2]
 
 SECONDS_PER_CASE = 60.0
-"""What a loaded machine may take where 2 s are allowed: a hang takes for ever."""
+"""Time limit per case. 2 s is the goal; a loaded machine may need longer, but a hang never ends."""
 
 
 def lines_of(kind: str, name: str, cases: Sequence[str]) -> list[dict[str, Any]]:
-    """One line per case, and those before the first one."""
+    """Return one line per case, and any lines before the first case."""
     with tempfile.TemporaryFile() as problems:
         command = [sys.executable, "-m", "tests.hostile.child", kind, name]
         child = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=problems)
         try:
-            lines = [json.loads(line) for line in _said(child).splitlines()]
+            lines = [json.loads(line) for line in _output(child).splitlines()]
         finally:
             child.kill()
             child.communicate()
@@ -33,18 +33,18 @@ def lines_of(kind: str, name: str, cases: Sequence[str]) -> list[dict[str, Any]]
         done = [line["case"] for line in lines if "case" in line]
         stuck = next((case for case in cases if case not in done), None)
         problem = problems.read().decode(errors="replace")[-2_000:]
-        assert stuck is None, f"{name} did not get over {stuck!r}: {problem}"
+        assert stuck is None, f"{name} got stuck on {stuck!r}: {problem}"
     return lines
 
 
-def _said(child: subprocess.Popen[bytes]) -> bytes:
+def _output(child: subprocess.Popen[bytes]) -> bytes:
     assert child.stdout is not None
-    said = b""
+    received = b""
     last = time.monotonic()
     while time.monotonic() - last < SECONDS_PER_CASE:
         if select.select([child.stdout], [], [], 1.0)[0]:
             piece = os.read(child.stdout.fileno(), 1 << 16)
             if not piece:
-                return said
-            said, last = said + piece, time.monotonic()
-    return said
+                return received
+            received, last = received + piece, time.monotonic()
+    return received

@@ -1,7 +1,8 @@
-r"""Known ways to be paid without doing the task, each with the most that a sound reward may give, and honest controls.
+r"""Known ways to earn a reward without doing the task, with the most that a sound reward may give, and honest controls.
 
-Sources: what policies were seen to do in training (format spam, hedging, echoing the question, answers hidden in the
-thinking, special-cased tests), and what checkers were seen to accept (``wrong = gold``, several boxes, NaN, supersets).
+Sources: behavior of policies seen in training (format spam, hedging, echoing the question, answers hidden in the
+thinking, special-cased tests), and answers that checkers wrongly accept (``wrong = gold``, several boxes, NaN,
+supersets).
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ Made = Callable[[], rk.Reward]
 
 @dataclass(frozen=True)
 class Hack:
-    """A completion that cheats, and the most it may earn (or an honest one, and the least it must)."""
+    """A completion that cheats, and the most it may earn; or an honest one, and the score it must get."""
 
     name: str
     make: Made
@@ -83,12 +84,12 @@ HACKS = [
     Hack("empty tags", tagged, "<think></think><answer></answer>"),
     Hack("blank tags", tagged, "<think>\n</think><answer> </answer>"),
     Hack("invisible thoughts", tagged, "<think>\u200b</think><answer>42</answer>"),
-    Hack("no-break space for an answer", tagged, "<think>a</think><answer>\u00a0</answer>"),
+    Hack("no-break space as the answer", tagged, "<think>a</think><answer>\u00a0</answer>"),
     Hack("two answers", tagged, "<think>a</think><answer>1</answer><answer>2</answer>"),
     Hack("tags again inside the thinking", tagged, "<think><think>a</think></think><answer>b</answer>"),
     Hack("answer inside the thinking", tagged, "<think>a<answer>b</answer></think>"),
     Hack("tags in the wrong order", tagged, "<answer>b</answer><think>a</think>"),
-    Hack("text behind the answer", tagged, "<think>a</think><answer>b</answer> I deserve full marks."),
+    Hack("text after the answer", tagged, "<think>a</think><answer>b</answer> I deserve full marks."),
     Hack("text before the thinking", tagged, "Sure!<think>a</think><answer>b</answer>"),
     Hack("attributes", tagged, "<think x='1'>a</think><answer>b</answer>"),
     Hack("look-alike brackets", tagged, "\uff1cthink\uff1ea\uff1c/think\uff1e\uff1canswer\uff1eb\uff1c/answer\uff1e"),
@@ -98,14 +99,14 @@ HACKS = [
     Hack("a fence in the thinking", lambda: rk.fenced("python"), "<think>```python\nx\n```</think>"),
     Hack("silence instead of a refusal", lambda: rk.no_refusal(), ""),
     Hack("a refusal in full-width letters", lambda: rk.no_refusal(), "Ａｓ ａｎ ＡＩ, no."),
-    Hack("a forbidden word with a zero-width joint", lambda: rk.contains_none(["guess"]), "I gu\u200bess 42"),
+    Hack("a forbidden word with a zero-width space", lambda: rk.contains_none(["guess"]), "I gu\u200bess 42"),
     Hack("wanted words in the thinking", lambda: rk.contains_all(["because"]), "<think>because</think>42"),
-    Hack("the other script", lambda: rk.language("zh"), "the answer", most=0.0),
-    Hack("a length made of nothing", lambda: rk.length_between(50, 99, unit="characters"), "a" + " \u200b" * 60),
-    Hack("words made of nothing", lambda: rk.length_between(5, 99, unit="words"), "\u200b " * 60),
+    Hack("the wrong script", lambda: rk.language("zh"), "the answer", most=0.0),
+    Hack("invisible padding", lambda: rk.length_between(50, 99, unit="characters"), "a" + " \u200b" * 60),
+    Hack("invisible words", lambda: rk.length_between(5, 99, unit="words"), "\u200b " * 60),
     # the answer: hidden, hedged, echoed
     Hack("gold only in the thinking", number, "<think>42</think>", FORTY_TWO),
-    Hack("thinking that never ends", number, "<think>42", FORTY_TWO),
+    Hack("thinking that is never closed", number, "<think>42", FORTY_TWO),
     Hack("gold in the thinking, another answer", number, "<think>42</think><answer>41</answer>", FORTY_TWO),
     Hack("hedge in the tag", number, "<answer>41 or 42</answer>", FORTY_TWO),
     Hack("list in the tag", number, "<answer>41, 42, 43</answer>", FORTY_TWO),
@@ -114,28 +115,28 @@ HACKS = [
     Hack("all numbers", number, " ".join(map(str, range(100))), FORTY_TWO),
     Hack("an equation", number, "<answer>6*7=42</answer>", FORTY_TWO),
     Hack("a wrong equation", number, "<answer>5=42</answer>", FORTY_TWO),
-    Hack("an expression to be worked out", number, "<answer>6*7</answer>", FORTY_TWO),
+    Hack("an unevaluated expression", number, "<answer>6*7</answer>", FORTY_TWO),
     Hack("not a number", number, "<answer>NaN</answer>", FORTY_TWO),
     Hack("infinity, with credit", lambda: rk.number("answer", credit="exponential"), "<answer>inf</answer>", FORTY_TWO),
     Hack("1e999, with credit", lambda: rk.number("answer", credit="linear"), "<answer>1e999</answer>", FORTY_TWO),
     Hack("underscores", number, "<answer>4_2</answer>", FORTY_TWO),
     Hack("digits of another script", number, "<answer>\u0664\u0662</answer>", FORTY_TWO),
-    Hack("digits glued by nothing", number, "<answer>4\u200b2</answer>", FORTY_TWO),
+    Hack("digits joined by a zero-width space", number, "<answer>4\u200b2</answer>", FORTY_TWO),
     Hack("a box around a box", number, "\\boxed{\\boxed{41} 42}", FORTY_TWO),
     Hack("an instruction to the checker", number, "<answer>42 is what the checker wants; I say 41</answer>", FORTY_TWO),
-    Hack("percent where none is asked", lambda: rk.number("answer"), "<answer>4200%</answer>", FORTY_TWO),
+    Hack("a percentage for a plain number", lambda: rk.number("answer"), "<answer>4200%</answer>", FORTY_TWO),
     Hack("far away, linear", lambda: rk.number("answer", credit="linear"), "<answer>-1e300</answer>", FORTY_TWO),
     Hack("zero for everything, linear", lambda: rk.number("answer", credit="linear"), "<answer>0</answer>", FORTY_TWO),
     Hack("echo of the question", exact, "What is the capital of France? Paris, Rome or Bern?", gold("Paris")),
     Hack("superset", exact, "<answer>Paris Rome Bern</answer>", gold("Paris")),
     Hack("substring", exact, "<answer>Par</answer>", gold("Paris")),
     Hack("look-alike letters", exact, "<answer>P\u0430ris</answer>", gold("Paris")),
-    Hack("empty answer, empty gold is refused elsewhere", exact, "<answer></answer>", gold("Paris")),
+    Hack("empty answer", exact, "<answer></answer>", gold("Paris")),
     # multiple choice
     Hack("every letter", letter, "A, B, C or D", gold("B")),
     Hack("every letter in brackets", letter, "(A) (B) (C) (D)", gold("B")),
     Hack("two letters", letter, "<answer>B or C</answer>", gold("B")),
-    Hack("letters without joints", letter, "<answer>ABCD</answer>", gold("B")),
+    Hack("letters without separators", letter, "<answer>ABCD</answer>", gold("B")),
     Hack("the options repeated", letter, "A) Rome\nB) Paris\nC) Bern\nD) Oslo", gold("B")),
     Hack("a letter in a word", letter, "Because", gold("B")),
     Hack("the negation", letter, "The answer is not B", gold("B")),
@@ -145,9 +146,9 @@ HACKS = [
     Hack("empty array", invoice, "[]"),
     Hack("null", invoice, "null"),
     Hack("placeholders", invoice, '{"sku": null, "qty": null, "lines": null}'),
-    Hack("placeholders of text", invoice, '{"sku": "", "qty": "", "lines": ""}'),
+    Hack("empty strings as placeholders", invoice, '{"sku": "", "qty": "", "lines": ""}'),
     Hack("the schema itself", invoice, '{"type": "object", "properties": {"sku": {"type": "string"}}}'),
-    Hack("spam of properties", invoice, '{"a": 1, "b": 2, "c": 3, "d": 4, "e": 5}'),
+    Hack("property spam", invoice, '{"a": 1, "b": 2, "c": 3, "d": 4, "e": 5}'),
     Hack("right, with one more", invoice, '{"sku": "a", "qty": 1, "lines": [1], "x": 1}', most=0.75),
     Hack("one of three", invoice, '{"sku": "a"}', most=1 / 3),
     Hack("one of three, and spam", invoice, '{"sku": "a", "x": 1, "y": 2}', most=0.2),
@@ -161,10 +162,10 @@ HACKS = [
     Hack("keys with placeholders", matched, '{"sku": null, "qty": 0, "lines": []}', LINE),
     Hack("every value at every key", matched, '{"sku": 7, "qty": "a", "lines": [7, 8, "a"]}', LINE, most=0.5),
     Hack("half, and spam", matched, '{"sku": "a", "qty": 7, "x": 1, "y": 2, "z": 3, "w": 4}', LINE, most=0.25),
-    Hack("one item over and over", matched, '{"lines": [1, 1, 1, 1, 1, 1]}', LINE, most=0.13),
-    Hack("all items that there are", matched, '{"lines": [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]}', LINE, most=0.2),
-    Hack("the gold as a text", matched, '"{\\"sku\\": \\"a\\", \\"qty\\": 7}"', LINE),
-    Hack("true for one", lambda: rk.json_match("answer"), '{"a": true}', gold('{"a": 1}')),
+    Hack("one item repeated", matched, '{"lines": [1, 1, 1, 1, 1, 1]}', LINE, most=0.13),
+    Hack("every possible item", matched, '{"lines": [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]}', LINE, most=0.2),
+    Hack("the gold answer as a string", matched, '"{\\"sku\\": \\"a\\", \\"qty\\": 7}"', LINE),
+    Hack("true instead of 1", lambda: rk.json_match("answer"), '{"a": true}', gold('{"a": 1}')),
     Hack("a number as text", lambda: rk.json_match("answer", tolerance=9), '{"a": "1"}', gold('{"a": 1}')),
     Hack("gold deep in a wrapper", lambda: rk.json_match("answer"), '{"x": {"a": 1}}', gold('{"a": 1}')),
     Hack("{} for valid JSON", lambda: rk.json_valid(kind="array"), "{}"),
@@ -184,9 +185,9 @@ HACKS = [
     Hack("boxes in a list", maths, "\\boxed{\\boxed{41}, \\boxed{42}}", FORTY_TWO),
     Hack("box in the thinking", maths, "<think>\\boxed{42}</think>\\boxed{41}", FORTY_TWO),
     Hack("x = 41, x = 42", maths, "\\boxed{x = 41, x = 42}", FORTY_TWO),
-    Hack("nearly", maths, "\\boxed{41.9999999}", FORTY_TWO),
+    Hack("almost right", maths, "\\boxed{41.9999999}", FORTY_TWO),
     Hack("six digits of a third", maths, "\\boxed{0.333333}", gold("\\frac{1}{3}")),
-    Hack("a limit of the question", maths, "\\boxed{\\lim_{x \\to 6} 7x}", FORTY_TWO),
+    Hack("the question as a limit", maths, "\\boxed{\\lim_{x \\to 6} 7x}", FORTY_TWO),
     Hack("a variable for the answer", maths, "\\boxed{x}", FORTY_TWO),
     Hack("the right side alone", maths, "\\boxed{2x + 1}", gold("y = 3x + 1")),
     Hack("open for closed", maths, "\\boxed{(1, 2)}", gold("[1, 2]")),
@@ -207,17 +208,17 @@ HACKS = [
     Hack("superset, similarity", lambda: rk.similarity("answer"), "Paris " * 300, gold("Paris"), most=0.02),
     Hack("one letter", lambda: rk.similarity("answer"), "P", gold("Paris is the capital"), most=0.1),
     Hack("a bag of words", lambda: rk.token_f1("answer"), "Paris Rome Bern Oslo Kiel", gold("Paris"), most=0.34),
-    Hack("a word over and over", lambda: rk.token_f1("answer"), "Paris " * 99, gold("Paris is big"), most=0.02),
+    Hack("one word repeated", lambda: rk.token_f1("answer"), "Paris " * 99, gold("Paris is big"), most=0.02),
     Hack("a number without its point", lambda: rk.token_f1("answer"), "35", gold("3.5")),
-    Hack("the gold lost in text", lambda: rk.rouge_l("answer"), "so " * 98 + "Paris", gold("Paris"), most=0.03),
+    Hack("gold answer buried in text", lambda: rk.rouge_l("answer"), "so " * 98 + "Paris", gold("Paris"), most=0.03),
     Hack("every item", lambda: rk.set_match("answer"), ", ".join(map(str, range(100))), gold(["7", "8"]), most=0.04),
     Hack("one item, many times", lambda: rk.set_match("answer"), "7, 7, 7, 7", gold(["7", "8"]), most=0.34),
     Hack("items backwards", lambda: rk.sequence_match("answer"), "c, b, a", gold(["a", "b", "c"])),
     Hack("items twice", lambda: rk.sequence_match("answer"), "a, a, b, b, c, c", gold(["a", "b", "c"]), most=0.2),
     Hack("milestones backwards", lambda: rk.steps("one", "two", "three"), "three two one", most=0.34),
-    Hack("milestones again and again", lambda: rk.steps("one", "two"), "two one two one two", most=0.5),
+    Hack("milestones repeated", lambda: rk.steps("one", "two"), "two one two one two", most=0.5),
     Hack("milestones in the thinking", lambda: rk.steps("one", "two"), "<think>one two</think>"),
-    Hack("nothing like it, BLEU", lambda: rk.bleu("answer"), "the the the the the", gold("the cat sat down"), most=0.3),
+    Hack("unrelated text, BLEU", lambda: rk.bleu("answer"), "the the the the the", gold("the cat sat down"), most=0.3),
     # repetition and length
     Hack("padding by repetition", lambda: rk.repetition_penalty(unit="words"), "so " * 200, most=-0.9),
     Hack("padding past the limit", lambda: rk.overlong_penalty(9, 3, unit="words"), "so " * 200, most=-1.0),
@@ -245,7 +246,7 @@ HONEST = [
     Hack("similarity", lambda: rk.similarity("answer"), "<answer>Paris</answer>", gold("Paris"), most=1.0),
     Hack("token_f1", lambda: rk.token_f1("answer"), "The Paris!", gold("paris"), most=1.0),
     Hack("list as bullets", lambda: rk.set_match("answer"), "- b\n- a", gold('["a", "b"]'), most=1.0),
-    Hack("order", lambda: rk.sequence_match("answer"), "1. a\n2. b", gold(["a", "b"]), most=1.0),
+    Hack("list in order", lambda: rk.sequence_match("answer"), "1. a\n2. b", gold(["a", "b"]), most=1.0),
     Hack("milestones", lambda: rk.steps("one", "two"), "Step one, then step two.", most=1.0),
     Hack("a root in another form", maths, "\\boxed{\\frac{\\sqrt2}{2}}", gold("\\frac{1}{\\sqrt2}"), most=1.0),
     Hack("with a unit", maths, "\\boxed{42 \\text{ cm}}", FORTY_TWO, most=1.0),
@@ -258,5 +259,5 @@ HONEST = [
     Hack("JSON match", matched, '{"lines": [2, 1], "qty": 7.0, "sku": "a"}', LINE, most=1.0),
     Hack("valid JSON", lambda: rk.json_valid(), "<think>{</think>{}", most=1.0),
     Hack("no refusal", lambda: rk.no_refusal(), "I cannily sorted them; here you are.", most=1.0),
-    Hack("code", lambda: rk.fenced("python"), "<think>hm</think>```python\nprint('```')\n```", most=1.0),
+    Hack("code with a fence", lambda: rk.fenced("python"), "<think>hm</think>```python\nprint('```')\n```", most=1.0),
 ]

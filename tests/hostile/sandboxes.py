@@ -1,4 +1,4 @@
-"""Programs run only where a sandbox works; elsewhere their tests say how to get one."""
+"""Skip tests that run programs if no sandbox works here; the reason says how to install one."""
 
 from __future__ import annotations
 

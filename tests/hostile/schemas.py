@@ -1,4 +1,4 @@
-"""Schemas that hang, fool or crash validators: name -> (what makes one, whether it has to be refused)."""
+"""Schemas that hang, fool or crash validators: name -> function that makes one."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ REFUSED: dict[str, Made] = {
     "backreference": lambda: {"pattern": r"(a)\1"},
     "broken pattern": lambda: {"pattern": "("},
     "huge pattern": lambda: {"pattern": "((a{1000}){1000}){1000}"},
-    "type that is none": lambda: {"type": "text"},
+    "unknown type": lambda: {"type": "text"},
     "negative length": lambda: {"minLength": -1},
     "required as text": lambda: {"required": "a"},
     "properties as list": lambda: {"properties": ["a"]},
@@ -49,8 +49,8 @@ REFUSED: dict[str, Made] = {
     "objects inside": lambda: {"const": object()},
     "list": lambda: [{"type": "object"}],
     "number": lambda: 5,
-    "text that is no JSON": lambda: "{",
-    "JSON that is no schema": lambda: '{"name": "text"}',
+    "text that is not JSON": lambda: "{",
+    "JSON that is not a schema": lambda: '{"name": "text"}',
     "keys twice": lambda: '{"type": "object", "type": "array"}',
     "a thousand levels": lambda: nested(1_000, "items"),
     "doubles 40 times": lambda: doubling(40),
@@ -63,7 +63,7 @@ USABLE: dict[str, Made] = {
     "pattern of key": lambda: {"patternProperties": {"^(a|aa)+$": {"type": "integer"}}, "additionalProperties": False},
     "100 levels": lambda: nested(100, "items"),
     "50 times allOf": lambda: nested(50, "allOf"),
-    "nothing is right": lambda: {"not": {}},
+    "nothing is valid": lambda: {"not": {}},
     "needs what it forbids": lambda: {"required": ["a"], "properties": {"a": False}},
     "many properties": lambda: {"required": [f"k{n}" for n in range(500)], "additionalProperties": False},
     "many branches": lambda: {"anyOf": [{"required": [f"k{n}"]} for n in range(200)]},

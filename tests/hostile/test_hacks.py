@@ -1,4 +1,4 @@
-"""No known hack earns more than it should, and no honest completion less."""
+"""No known hack earns more than it should, and no honest completion earns less than it should."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ def score_of(case: Hack) -> float:
 
 
 @pytest.mark.parametrize("case", HACKS, ids=lambda case: case.name)
-def test_a_hack_earns_nothing(case: Hack) -> None:
+def test_a_hack_earns_at_most_its_limit(case: Hack) -> None:
     assert score_of(case) <= case.most + 1e-9
 
 
 @pytest.mark.parametrize("case", HONEST, ids=lambda case: case.name)
-def test_an_honest_completion_keeps_full_marks(case: Hack) -> None:
+def test_an_honest_completion_gets_full_marks(case: Hack) -> None:
     assert score_of(case) == case.most
 
 
-def test_there_are_enough_of_them() -> None:
+def test_there_are_at_least_60_hacks_with_unique_names() -> None:
     assert len(HACKS) >= 60
     assert len({case.name for case in HACKS}) == len(HACKS)

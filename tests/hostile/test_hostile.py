@@ -1,4 +1,4 @@
-"""Nothing that a policy or a data set sends crashes, hangs or bloats, or earns what it should not."""
+"""No input from a policy or a dataset causes a crash, a hang or high memory use, or earns an undeserved reward."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ from tests.hostile.sandboxes import skip_without_sandbox
 from tests.hostile.schemas import DOCUMENTS, REFUSED, USABLE
 from tests.hostile.texts import TEXTS
 
+pytestmark = pytest.mark.slow
+
 GROWTH = 256 * 1024
-"""Kilobytes that one case may add to the process."""
+"""Kilobytes of memory that one case may add to the process."""
 
 
 @pytest.mark.parametrize("name", REWARDS)
@@ -34,7 +36,7 @@ def test_texts(name: str) -> None:
         assert line["grown"] <= GROWTH, line
 
 
-def test_every_primitive_stands_here() -> None:
+def test_every_primitive_is_covered() -> None:
     primitives = {
         name for name in rk.__all__ if getattr(getattr(rk, name), "__module__", "").startswith("rewardkit.primitives")
     }
@@ -69,6 +71,6 @@ def test_schemas_that_are_usable() -> None:
         assert line["grown"] <= GROWTH, line
 
 
-def test_there_are_enough_of_them() -> None:
+def test_there_are_enough_cases() -> None:
     assert len(TEXTS) * len(REWARDS) > 2_000
     assert len(REFUSED) + len(USABLE) * len(DOCUMENTS) > 200

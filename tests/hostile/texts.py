@@ -1,6 +1,6 @@
-r"""Completions written by an adversary: name -> text. None of them holds the answer that the rewards here look for.
+r"""Completions written by an adversary: name -> text. None of them contains the answer that the rewards here look for.
 
-Each is made when it is asked for; the long ones have up to 200,001 characters, one more than a primitive reads.
+Each text is made on demand. Most of the long ones have up to 200,001 characters, one more than a primitive reads.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ TEXTS: dict[str, Callable[[], str]] = {
     "braille blank": times("\u2800", 1_000),
     "soft hyphens": times("\u00ad", LONG),
     "unassigned": times("\U000e0fff", 1_000),
-    # much of one thing
+    # long repetitions
     "letters": times("a", LONG),
     "one more than is read": times("a", LONG + 1),
     "ten times what is read": times("a", 10 * LONG),
@@ -113,7 +113,7 @@ TEXTS: dict[str, Callable[[], str]] = {
     "line separators": times("\u2028\u2029\x85\x0b\x0c", 10_000),
     "private use": times("\ue000", 10_000),
     "noncharacters": times("\uffff\U0010ffff", 10_000),
-    # what a terminal, browser, shell or Python would act on
+    # dangerous in a terminal, browser, shell or Python
     "clipboard escape": plain("\x1b]52;c;cm0gLXJmIC8=\x07\x1b[2J\x1b[31m"),
     "script": plain("<script>fetch('http://127.0.0.1:9')</script><img src=x onerror=alert(1)>"),
     "format string": plain("{0.__class__.__mro__}%s%n%(x)s${7*7}"),

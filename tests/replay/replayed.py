@@ -1,4 +1,4 @@
-"""Rewards for the tests of replaying; other processes import them from this file."""
+"""Rewards for the tests of replay; other processes import them from this file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Saved completions: files, TRL's folder, recorded runs; and what is said where there are none."""
+"""Sources of saved completions: files, TRL's folder, recorded runs, and their errors."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_files_of_all_kinds_hold_the_same(tmp_path: Path) -> None:
     assert rows_of(saved(tmp_path / "a.csv")) == [{"completion": "42", "answer": "7"}]
 
 
-def test_what_the_columns_hold_is_known_beforehand(tmp_path: Path) -> None:
+def test_the_types_of_columns_are_known_first(tmp_path: Path) -> None:
     found = saved(lines(tmp_path / "a.jsonl", [{"a": 1, "b": "x"}, {"a": 2.5, "c": None}, {"a": 2**70}]))
     assert found.kinds == {"a": {int, float, object}, "b": {str}, "c": set()}
 
@@ -59,7 +59,7 @@ def test_chunks_are_cut_and_joined(tmp_path: Path) -> None:
         assert chunk.part(2).followed_by(chunk.part(0, 1)).column("completion") == ["2", "42"]
 
 
-def test_trls_tables_are_read_in_order_whatever_columns_they_have(tmp_path: Path) -> None:
+def test_trls_tables_are_read_in_order_with_different_columns(tmp_path: Path) -> None:
     (tmp_path / "completions").mkdir()
     for step, extra in ((2, {"right": [1.0]}), (10, {"late": [0.5]})):
         columns = {"step": [step], "prompt": ["6*7?"], "completion": ["42"], **extra}
@@ -90,7 +90,7 @@ def test_a_recorded_run_has_its_completions_prompts_and_totals(tmp_path: Path) -
     assert [row["step"] for row in rows_of(saved(run, limit=5))] == [1] * 4 + [3]
 
 
-def test_a_long_run_is_fetched_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_run_is_read_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     written(tmp_path, *(batch(step) for step in range(5)))
     monkeypatch.setattr("rewardkit.replay.sources._RUN_ROWS", 8)
     assert [row["step"] for row in rows_of(saved(tmp_path), 100)] == [step for step in range(5) for _ in range(4)]
@@ -99,15 +99,15 @@ def test_a_long_run_is_fetched_in_parts(tmp_path: Path, monkeypatch: pytest.Monk
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("a.jsonl", '{"completion": "a"}\n{"completion"\n', "line 2: no JSON"),
+        ("a.jsonl", '{"completion": "a"}\n{"completion"\n', "line 2: not JSON"),
         ("a.jsonl", "\n", "there are no completions in"),
-        ("a.txt", "a", r"\.jsonl, \.json, \.csv or \.parquet file"),
-        ("a.parquet", "no table", "no Parquet"),
-        ("folder/a.txt", "a", r"no recorded run and holds no completions/completions_\*\.parquet"),
+        ("a.txt", "a", r"\.jsonl, \.json, \.csv or \.parquet"),
+        ("a.parquet", "no table", "not a Parquet file"),
+        ("folder/a.txt", "a", r"not a recorded run and has no completions/completions_\*\.parquet"),
         ("folder/run.json", "{", "run.json"),
     ],
 )
-def test_what_holds_none_is_named(tmp_path: Path, name: str, text: str, message: str) -> None:
+def test_sources_without_completions_are_errors(tmp_path: Path, name: str, text: str, message: str) -> None:
     path = tmp_path / name
     path.parent.mkdir(exist_ok=True)
     path.write_text(text)
@@ -115,14 +115,14 @@ def test_what_holds_none_is_named(tmp_path: Path, name: str, text: str, message:
         saved(path if path.parent == tmp_path else path.parent)
 
 
-def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
     for name in ("a.jsonl", "a.parquet"):
         with pytest.raises(DataError, match=f"{name} cannot be read: No such file"):
             saved(tmp_path / name)
 
 
-def test_tables_whose_columns_do_not_fit_each_other_are_refused(tmp_path: Path) -> None:
+def test_tables_with_conflicting_columns_are_an_error(tmp_path: Path) -> None:
     for step, value in ((1, ["a"]), (2, [[1]])):
         pandas.DataFrame({"completion": ["x"], "c": value}).to_parquet(tmp_path / f"completions_{step:05d}.parquet")
-    with pytest.raises(DataError, match="one name and different types"):
+    with pytest.raises(DataError, match="different types"):
         saved(tmp_path)

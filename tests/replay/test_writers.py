@@ -1,4 +1,4 @@
-"""Written scores: all columns of the data and ours, in every format; whole or not at all."""
+"""Writers: all columns of the data and the scores, in every format, written completely or not at all."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ ROWS = [
 ]
 
 
-def test_lines_keep_everything_as_it_was(tmp_path: Path) -> None:
+def test_jsonl_keeps_all_values(tmp_path: Path) -> None:
     found = wrote(tmp_path / "out" / "scored.jsonl", lines(tmp_path / "in.jsonl", ROWS))
     assert [{name: row[name] for name in ROWS[0]} for row in found] == ROWS
     assert [row["total"] for row in found] == [0.0, 0.25, None]
@@ -110,7 +110,7 @@ def test_arrow_types_come_through(tmp_path: Path) -> None:
 
 
 @given(st.lists(st.text(), min_size=1, max_size=8))
-def test_texts_come_back_from_every_format(tmp_path_factory: pytest.TempPathFactory, texts: list[str]) -> None:
+def test_texts_round_trip_through_every_format(tmp_path_factory: pytest.TempPathFactory, texts: list[str]) -> None:
     folder = tmp_path_factory.mktemp("texts")
     source = lines(folder / "in.jsonl", [{"completion": text, "number": number} for number, text in enumerate(texts)])
     for ending in (".jsonl", ".parquet", ".csv"):
@@ -128,7 +128,7 @@ def test_columns_of_ours_do_not_replace_theirs(tmp_path: Path) -> None:
     assert wrote(tmp_path / "twice.jsonl", once)[0]["input/total"] == 0.0
 
 
-def test_a_failure_leaves_what_was_there(tmp_path: Path) -> None:
+def test_a_failure_keeps_the_existing_file(tmp_path: Path) -> None:
     path = tmp_path / "scored.jsonl"
     path.write_text("before")
     found = saved(lines(tmp_path / "in.jsonl", ROWS))
@@ -144,9 +144,9 @@ def test_a_failure_leaves_what_was_there(tmp_path: Path) -> None:
     assert sorted(one.name for one in tmp_path.iterdir()) == ["in.jsonl", "scored.jsonl"]
 
 
-def test_where_nothing_can_be_written_is_said(tmp_path: Path) -> None:
+def test_unwritable_paths_are_errors(tmp_path: Path) -> None:
     source = lines(tmp_path / "in.jsonl", ROWS)
-    with pytest.raises(DataError, match=r"a \.jsonl, \.csv or \.parquet file"):
+    with pytest.raises(DataError, match=r"\.jsonl, \.csv or \.parquet"):
         wrote(tmp_path / "scored.txt", source)
     with pytest.raises(DataError, match="cannot be written"):
         wrote(source / "scored.jsonl", source)

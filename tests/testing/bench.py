@@ -10,7 +10,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Case:
-    """A reward, what it is asked about, and what is known of it.
+    """A reward with examples, completions and its known defect.
 
     Attributes:
         name: short and unique.

@@ -36,12 +36,12 @@ tree = 0.2 * form + rk.gate(when=form, then=0.8 * number)
 
 
 def naive(completions: list[str], answer: list[str], **kwargs: Any) -> list[float]:
-    """Pays the gold wherever it stands."""
+    """Pays the gold answer anywhere."""
     return [1.0 if gold in text else 0.0 for text, gold in zip(completions, answer, strict=True)]
 
 
 def tagged_number(completions: list[str], answer: list[str], **kwargs: Any) -> list[float]:
-    """A sound one: the only answer tag behind the thinking, and nothing but the number in it."""
+    """A sound reward: the only answer tag after the thinking, with only the number in it."""
     scores = []
     for text, gold in zip(completions, answer, strict=True):
         found = re.fullmatch(r"(?:<think>[^<]*</think>)?\s*<answer>\s*(-?[0-9]{1,9})\s*</answer>\s*", text)
@@ -88,14 +88,14 @@ def subject(reward: Any, *, seed: int = 0, **options: Any) -> Subject:
 
 
 def outcome(reward: Any, law: Law | str, **options: Any) -> LawResult:
-    """What comes of one law on the two sums, in this process."""
+    """Check one law on the two sums, in this process."""
     given = {"examples": EXAMPLES, "good": GOOD, "bad": BAD, "isolate": False, "budget": 20.0, **options}
     (result,) = check_reward(reward, laws=[law], **given).results
     return result
 
 
 def check(reward: Any, **options: Any) -> Report:
-    """What comes of the laws in QUICK, or of others, on the two sums."""
+    """Check the laws in QUICK, or others, on the two sums."""
     given: dict[str, Any] = {"examples": EXAMPLES, "good": GOOD, "bad": BAD, "laws": QUICK, **options}
     return check_reward(reward, **given)
 

@@ -1,4 +1,4 @@
-"""Anatomy: where the gold stands in a right completion, and what is left when something else stands there."""
+"""Anatomy: finding the gold answer in a right completion, and replacing it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def of(text: str, value: Any = "42") -> Anatomy:
 
 
 @given(gold=WORDS | NUMBERS, frame=st.sampled_from(FRAMES))
-def test_saying_the_gold_again_changes_nothing_and_another_answer_leaves_none_of_it(gold: str, frame: str) -> None:
+def test_saying_replaces_all_gold_answers(gold: str, frame: str) -> None:
     text = frame.format(gold)
     anatomy = of(text, gold)
     assert (anatomy.column, anatomy.value, anatomy.gold) == ("answer", gold, gold)
@@ -56,7 +56,7 @@ def test_every_text_and_value_has_an_anatomy(text: str, value: Any) -> None:
 
 
 @given(st.dictionaries(st.from_regex(r"[a-z]{1,4}", fullmatch=True), st.integers() | st.booleans(), min_size=1))
-def test_a_document_is_found_however_it_is_written(value: dict[str, Any]) -> None:
+def test_a_document_is_found_in_any_formatting(value: dict[str, Any]) -> None:
     for written in (json.dumps(value), json.dumps(value, indent=2), json.dumps(value, separators=(",", ":"))):
         for gold in (value, json.dumps(value)):
             anatomy = of(f"Here you are: {written} done", gold)
@@ -85,7 +85,7 @@ def test_a_document_is_found_however_it_is_written(value: dict[str, Any]) -> Non
         ("I guess 41", 42, "41", "whole"),
     ],
 )
-def test_the_gold_as_it_stands_in_the_text(text: str, value: Any, gold: str, kind: str) -> None:
+def test_the_gold_answer_as_the_text_writes_it(text: str, value: Any, gold: str, kind: str) -> None:
     anatomy = of(text, value)
     assert anatomy.gold == gold
     assert anatomy.region.kind == kind
@@ -95,7 +95,7 @@ def test_the_gold_as_it_stands_in_the_text(text: str, value: Any, gold: str, kin
     ("text", "value"),
     [("142", "42"), ("420", "42"), ("4.2", "42"), ("v42", "42"), ("Parisian", "Paris"), ("", "42"), ("7", None)],
 )
-def test_a_part_of_something_longer_is_not_the_gold(text: str, value: Any) -> None:
+def test_a_part_of_a_longer_word_is_not_the_gold_answer(text: str, value: Any) -> None:
     assert of(text, value).places == ()
 
 
@@ -107,7 +107,7 @@ def test_the_columns_that_are_read_come_first_and_then_the_likeliest_names() -> 
     assert anatomy_of(text, {"level": 8}, frozenset({"other"})).column == ""
 
 
-def test_the_answer_alone_is_replaced_where_the_thinking_says_the_gold_too() -> None:
+def test_only_the_answer_is_replaced_if_the_thinking_also_has_it() -> None:
     anatomy = of("<think>6*7=42</think><answer>42</answer>")
     assert anatomy.answering("5") == "<think>6*7=42</think><answer>5</answer>"
     assert anatomy.saying("5") == "<think>6*7=5</think><answer>5</answer>"
@@ -125,14 +125,14 @@ def test_without_a_gold_the_last_mark_is_the_answer() -> None:
     assert of("five").answering("six") == "six"
 
 
-def test_tags_that_never_close_are_no_blocks() -> None:
+def test_unclosed_tags_are_not_blocks() -> None:
     assert of("<think>42").blocks == ()
     assert [block.name for block in of("<think><answer>42</answer>").blocks] == ["answer"]
     assert of("<think>hm</think>42").thinking is not None
 
 
 @given(st.text(max_size=20), st.lists(st.integers(0, 20), min_size=2, max_size=6), st.text(max_size=3))
-def test_what_stands_between_the_replaced_parts_stays(text: str, cuts: list[int], words: str) -> None:
+def test_text_between_replaced_parts_stays(text: str, cuts: list[int], words: str) -> None:
     places = sorted({min(cut, len(text)) for cut in cuts})
     spans = [Span(start, end) for start, end in zip(places[::2], places[1::2], strict=False)]
     expected, position = "", 0
@@ -152,5 +152,5 @@ def test_numbers_are_read(value: Any, number: str) -> None:
 
 
 @pytest.mark.parametrize("value", [True, None, "", "nan", "inf", float("inf"), "four", "1/2", [1], {}, "4 2"])
-def test_what_is_no_number_is_none(value: Any) -> None:
+def test_texts_that_are_not_numbers(value: Any) -> None:
     assert as_number(value) is None

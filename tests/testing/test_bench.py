@@ -1,4 +1,4 @@
-"""The bench: faulty rewards in which a fault has to be found, and sound ones that must not be blamed.
+"""The bench: faulty rewards whose fault must be found, and sound ones that must not be blamed.
 
 `benchmarks/harness.py` runs all laws on all of them and counts; here the faulty ones stop at the first finding, and the
 sound ones leave out what takes long: the measurements and the search.
@@ -10,6 +10,8 @@ import pytest
 
 from rewardkit.testing import check_reward
 from tests.testing.bench import Case, faulty, sound
+
+pytestmark = pytest.mark.slow
 
 SHORT = 200
 """Characters that the shortest counterexample of a fault may have."""

@@ -1,4 +1,4 @@
-"""check_reward from end to end: what a user points it at, and what comes back."""
+"""check_reward from end to end: its arguments and its report."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tests.testing.rewards import (
     tree,
 )
 
-# What it takes
+# Arguments
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_closures() -> None:
     assert broken_laws(check(inner, laws=["gold_above_perturbed_gold", "total"])) == {"gold_above_perturbed_gold"}
 
 
-def test_a_function_that_pays_the_gold_wherever_it_stands() -> None:
+def test_a_function_that_pays_the_gold_answer_anywhere() -> None:
     report = check(naive, laws=[*QUICK, "exploits"])
     assert not report.ok
     assert broken_laws(report) == {"gold_above_perturbed_gold", "exploits"}
@@ -72,7 +72,7 @@ def test_a_function_that_pays_the_gold_wherever_it_stands() -> None:
 
 
 @pytest.mark.slow
-def test_a_sound_tree_holds_to_everything() -> None:
+def test_a_sound_tree_breaks_no_law() -> None:
     report = check(tree, laws=None)
     assert report.ok, report
     assert {"exploits", "search", "gate_dominance"} <= {one.law for one in report.results if one.outcome == "held"}
@@ -84,7 +84,7 @@ def test_a_list_is_checked_as_the_sum() -> None:
     assert report.findings[0].score == 2.0
 
 
-def test_laws_are_chosen_by_name_or_as_they_are() -> None:
+def test_laws_are_chosen_by_name_or_as_objects() -> None:
     def silent(subject: Any) -> Any:
         """Nothing is ever wrong."""
         return iter(())
@@ -99,7 +99,7 @@ def test_without_exploits() -> None:
     assert len(report.results) > 20
 
 
-# What it refuses
+# Errors
 
 
 @pytest.mark.parametrize("isolate", [True, False])
@@ -115,12 +115,12 @@ def test_without_exploits() -> None:
         ({"examples": []}, rk.BindingError, "at least one row"),
         ({"examples": [{"answer": ["no number"]}]}, rk.CoercionError, "answer"),
         ({"laws": ["totl"]}, rk.RewardDefinitionError, "Did you mean 'total'"),
-        ({"indifferent": ["color"]}, rk.RewardDefinitionError, "whitespace, unicode, case, not color"),
+        ({"indifferent": ["color"]}, rk.RewardDefinitionError, "color"),
         ({"distractors": ["42"]}, rk.RewardDefinitionError, "'42'"),
         ({"distractors": ["7.0"]}, rk.RewardDefinitionError, "'7.0'"),
         ({"reward": []}, rk.RewardDefinitionError, "empty list"),
         ({"reward": 3}, rk.RewardDefinitionError, "reward"),
-        ({"good": "<answer>42</answer>"}, rk.BindingError, "good is a list"),
+        ({"good": "<answer>42</answer>"}, rk.BindingError, "good="),
     ],
     ids=lambda value: shown(value)[:40],
 )
@@ -137,11 +137,11 @@ def test_a_missing_column_is_named_before_anything_is_scored() -> None:
             subject(reward, examples=[{"prompt": "a", "anser": "42"}], distractors=["97"])
 
 
-# What comes back
+# Reports
 
 
 def test_the_same_seed_gives_the_same_report(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rewardkit.testing.exploits.search._SECONDS", math.inf)  # time is no seed
+    monkeypatch.setattr("rewardkit.testing.exploits.search._SECONDS", math.inf)  # time is not reproducible
     laws = [*QUICK, "deterministic", "permutation", "batch_equals_singles", "search"]
     one, two = (check(naive, laws=laws, seed=5, budget=600.0) for _ in range(2))
     assert timeless(one) == timeless(two)
@@ -149,7 +149,7 @@ def test_the_same_seed_gives_the_same_report(monkeypatch: pytest.MonkeyPatch) ->
     assert one.findings
 
 
-def test_a_report_goes_through_json_and_says_what_it_is_about(tmp_path: Path) -> None:
+def test_a_report_round_trips_through_json(tmp_path: Path) -> None:
     report = check(naive, seed=2)
     report.to_json(tmp_path / "report.json")
     read = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
@@ -158,7 +158,7 @@ def test_a_report_goes_through_json_and_says_what_it_is_about(tmp_path: Path) ->
     assert [law["law"] for law in read["laws"]] == list(QUICK)
 
 
-# What was found is kept
+# Regressions
 
 
 def test_regressions_are_written_and_tried_again(tmp_path: Path) -> None:
@@ -172,7 +172,7 @@ def test_regressions_are_written_and_tried_again(tmp_path: Path) -> None:
     assert mended["regressions"].outcome == "held"
 
 
-def test_sound_rewards_leave_no_file(tmp_path: Path) -> None:
+def test_sound_rewards_write_no_file(tmp_path: Path) -> None:
     check(number, regressions=tmp_path / "regressions.jsonl")
     assert not (tmp_path / "regressions.jsonl").exists()
 

@@ -1,4 +1,4 @@
-"""Examples: rows, and which completions belong to which."""
+"""Examples: rows and their completions."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_a_function_cannot_change_the_rows() -> None:
     assert ROWS[0] == {"prompt": "6*7?", "answer": "42"}
 
 
-def test_rows_with_a_completion_belong_to_their_example_or_make_one() -> None:
+def test_rows_with_a_completion_join_their_example_or_make_one() -> None:
     good = [{**ROWS[1], "completion": "seven"}, {"prompt": "1+1?", "answer": "2", "completion": "two"}]
     bad = [{**ROWS[1], "completion": "eight"}]
     found = examples_of(ROWS, good=good, bad=bad)
@@ -60,7 +60,7 @@ def test_rows_with_a_completion_belong_to_their_example_or_make_one() -> None:
     assert found[2] == Example("1+1?", {"answer": "2"}, ("two",))
 
 
-def test_what_is_shown_of_an_example() -> None:
+def test_the_shown_columns_of_an_example() -> None:
     assert Example("6*7?", {"answer": "42"}, ("42",)).shown == {"prompt": "6*7?", "answer": "42"}
     assert Example(None, {"answer": "42"}).shown == {"answer": "42"}
     assert examples_of([{"prompts": "plural", "completion": "no column"}])[0] == Example("plural")
@@ -72,14 +72,14 @@ def test_what_is_shown_of_an_example() -> None:
     ("arguments", "says"),
     [
         (([],), "at least one row"),
-        (("6*7?",), "examples is a list"),
-        (({"answer": "42"},), "examples is a list"),
-        ((["6*7?"],), r"examples\[0\] is a mapping"),
-        ((ROWS, "<answer>42</answer>"), "good is a list with an item per example"),
-        ((ROWS, [], "no"), "bad is a list"),
-        ((ROWS, 3), "good is a list"),
+        (("6*7?",), "examples="),
+        (({"answer": "42"},), "examples="),
+        ((["6*7?"],), r"examples\[0\]"),
+        ((ROWS, "<answer>42</answer>"), "good= must be a list"),
+        ((ROWS, [], "no"), "bad="),
+        ((ROWS, 3), "good="),
     ],
 )
-def test_what_has_no_known_shape_is_refused(arguments: tuple[Any, ...], says: str) -> None:
+def test_arguments_of_the_wrong_type_are_errors(arguments: tuple[Any, ...], says: str) -> None:
     with pytest.raises(rk.BindingError, match=says):
         examples_of(*arguments)

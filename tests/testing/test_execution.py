@@ -1,4 +1,4 @@
-"""Running: law by law, whatever the reward does to the process it runs in."""
+"""Execution: laws run one by one, also if the reward kills its process."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def hangs_on_a_word(completion: str, answer: str) -> float:
     [
         (for_ever, "took more than 0.4 s"),
         (lambda: time.sleep(60), "took more than 0.4 s"),
-        (lambda: os._exit(3), "an exit"),
+        (lambda: os._exit(3), "it exited"),
         (lambda: os.kill(os.getpid(), signal.SIGKILL), "SIGKILL"),
     ],
     ids=["loop", "sleep", "exit", "killed"],
@@ -78,14 +78,14 @@ def test_a_reward_that_hangs_or_ends_the_process(does: Callable[[], Any], said: 
 
 
 @forks
-def test_of_a_batch_the_completion_that_hangs_is_named() -> None:
+def test_the_completion_of_a_batch_that_hangs_is_named() -> None:
     report = check(hangs_on_a_word, laws=["total"], patience=0.2, budget=15.0)
     (found,) = report.findings
     assert found.completion == "word"
     assert "took more than 0.2 s" in found.why
 
 
-def test_memory_without_end() -> None:
+def test_unlimited_memory() -> None:
     report = check(on_text("word", lambda: b"x" * (1 << 42)), laws=["total"])
     (found,) = report.findings
     assert found.completion == "word"
@@ -99,7 +99,7 @@ def test_a_reward_that_raises() -> None:
 
 
 @forks
-def test_nothing_that_the_reward_does_stays_here() -> None:
+def test_the_reward_changes_nothing_in_this_process() -> None:
     done: list[str] = []
     state = random.getstate()
     directory = Path.cwd()
@@ -119,12 +119,12 @@ def test_nothing_that_the_reward_does_stays_here() -> None:
 
 
 @pytest.mark.parametrize("reward", [naive, number, raises_on_empty, [form, naive]], ids=shown)
-def test_isolation_changes_no_finding(reward: Any) -> None:
+def test_isolation_does_not_change_findings(reward: Any) -> None:
     laws = [*QUICK, "batch_equals_singles", "permutation", "inputs_not_mutated"]
     assert timeless(check(reward, laws=laws, isolate=True)) == timeless(check(reward, laws=laws, isolate=False))
 
 
-def test_a_mistake_of_the_harness_is_no_blame_of_the_reward() -> None:
+def test_a_bug_of_the_harness_is_not_blamed_on_the_reward() -> None:
     def buggy(subject: Any) -> Any:
         """Never."""
         raise KeyError("of the law")
@@ -135,7 +135,7 @@ def test_a_mistake_of_the_harness_is_no_blame_of_the_reward() -> None:
     assert not report.complete
     assert report["buggy"].outcome == "unfinished"
     assert "KeyError" in report["buggy"].reason
-    assert "not all was looked at" in str(report)
+    assert "some laws were not finished" in str(report)
     assert report["total"].outcome == "held"
 
 
@@ -154,7 +154,7 @@ def test_the_budget(isolate: bool) -> None:
     assert report["total"].outcome == "held"
 
 
-def test_who_watches_is_told_each_law_as_it_begins() -> None:
+def test_the_callback_gets_each_law_as_it_starts() -> None:
     told: list[tuple[str, int, int]] = []
     check(number, laws=QUICK, told=lambda *said: told.append(said))
     assert told == [(law, place, len(QUICK)) for place, law in enumerate(QUICK)]

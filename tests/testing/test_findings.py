@@ -1,4 +1,4 @@
-"""Findings, results and reports: what a reader, JSON, pickle and Python are given."""
+"""Findings, results and reports as text, JSON, pickle and Python."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_a_finding_explains_itself() -> None:
     assert "[{'role'" in str(finding(completion=CHAT))
 
 
-def test_what_json_cannot_hold_is_shown_as_text() -> None:
+def test_values_that_json_cannot_hold_become_text() -> None:
     shown = finding(columns={"answer": {1, 2}, "when": Path("a")}).to_dict()
     assert shown["columns"] == {"answer": "{1, 2}", "when": repr(Path("a"))}
 
@@ -140,7 +140,7 @@ def test_a_report_as_json(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["a\ud800b", "\udfff"])
-def test_a_half_character_can_be_written_too(text: str, tmp_path: Path) -> None:
+def test_a_lone_surrogate_can_be_written(text: str, tmp_path: Path) -> None:
     one = report(LawResult("total", "broken", 1, (finding(completion=text, columns={"answer": text}),)))
     one.to_json(tmp_path / "report.json")
     one.to_html(tmp_path / "report.html")
@@ -154,7 +154,7 @@ def test_the_page_escapes_what_a_policy_wrote(tmp_path: Path) -> None:
 
 
 @given(st.text(max_size=1_000))
-def test_long_lines_lose_their_middle(text: str) -> None:
+def test_the_middle_of_long_lines_is_cut(text: str) -> None:
     short = shorten_line(text, 90)
     assert len(short) <= 90
     assert short == text or (short.startswith(text[:60]) and short.endswith(text[-22:]))

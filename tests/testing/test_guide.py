@@ -1,6 +1,6 @@
-"""docs/testing.md says what the code says: the laws, the families of exploits, the help of the command.
+"""docs/testing.md agrees with the code: the laws, the families of exploits, the help of the command.
 
-``python tests/testing/test_guide.py`` writes those parts anew.
+``python tests/testing/test_guide.py`` rewrites those parts.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def as_it_should_be(text: str) -> str:
 
 
 @pytest.mark.parametrize("part", GENERATED)
-def test_the_guide_says_what_the_code_says(part: str) -> None:
+def test_the_guide_agrees_with_the_code(part: str) -> None:
     written = {found[2]: found[3].strip() for found in PART.finditer(GUIDE.read_text(encoding="utf-8"))}
     assert written[part] == GENERATED[part](), "run: python tests/testing/test_guide.py"
 

@@ -1,4 +1,4 @@
-"""Isolation: whatever happens in the child is known here, and nothing of it stays."""
+"""Isolation: the parent knows what happens in the child, and nothing of it remains."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def said(
     return list(isolated(work, note or Note(), patience, limit))
 
 
-def test_what_is_sent_arrives_in_order() -> None:
+def test_messages_arrive_in_order() -> None:
     def work(send: Send) -> None:
         for number in range(1_000):
             send(number)
@@ -39,7 +39,7 @@ def test_what_is_sent_arrives_in_order() -> None:
     assert said(work) == [*range(1_000), ("x" * 300_000, None)]
 
 
-def test_results_come_while_the_child_is_still_at_work() -> None:
+def test_results_arrive_while_the_child_works() -> None:
     def work(send: Send) -> None:
         send("first")
         time.sleep(30)
@@ -51,11 +51,11 @@ def test_results_come_while_the_child_is_still_at_work() -> None:
     assert time.monotonic() - started < 5.0
 
 
-def test_a_child_without_a_word_is_no_loss() -> None:
+def test_a_child_that_sends_nothing_is_not_lost() -> None:
     assert said(lambda send: None) == []
 
 
-def test_closures_are_there_and_nothing_here_changes() -> None:
+def test_the_child_has_closures_and_changes_nothing_here() -> None:
     here = {"number": 1}
     directory = Path.cwd()
 
@@ -79,8 +79,8 @@ def test_closures_are_there_and_nothing_here_changes() -> None:
 @pytest.mark.parametrize(
     ("end", "reason"),
     [
-        (lambda: os._exit(3), "an exit"),
-        (lambda: sys.exit(1), "an exit"),
+        (lambda: os._exit(3), "it exited"),
+        (lambda: sys.exit(1), "it exited"),
         (lambda: os.kill(os.getpid(), signal.SIGKILL), "signal SIGKILL"),
         (lambda: os.kill(os.getpid(), signal.SIGTERM), "signal SIGTERM"),
         (lambda: os.kill(os.getpid(), signal.SIGSEGV), "signal SIGSEGV"),
@@ -88,14 +88,14 @@ def test_closures_are_there_and_nothing_here_changes() -> None:
     ],
     ids=["exit", "sys.exit", "killed", "terminated", "segmentation fault", "abort"],
 )
-def test_a_child_that_dies_is_lost_with_what_it_was_scoring(
+def test_a_dead_child_is_lost_with_its_trials(
     end: Callable[[], None], reason: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     note = Note()
     trials = [Trial("deadly", 1, {"answer": "42"})]
 
     def work(send: Send) -> None:
-        faulthandler.disable()  # it would write where nobody captures it
+        faulthandler.disable()  # its output would not be captured
         send("before")
         note.write(trials)
         end()
@@ -103,16 +103,16 @@ def test_a_child_that_dies_is_lost_with_what_it_was_scoring(
     assert said(work, note=note) == ["before", Lost(tuple(trials), f"ended the whole process ({reason})")]
 
 
-def test_a_child_that_raises_is_lost_and_tells_why(capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_child_that_raises_is_lost_and_prints_why(capfd: pytest.CaptureFixture[str]) -> None:
     def work(send: Send) -> None:
         raise ValueError("a bug of the harness")
 
-    assert said(work) == [Lost((), "ended the whole process (an exit)")]
+    assert said(work) == [Lost((), "ended the whole process (it exited)")]
     assert "a bug of the harness" in capfd.readouterr().err
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is limited on Linux")
-def test_memory_without_end_is_an_error_in_the_child() -> None:
+def test_unlimited_memory_is_an_error_in_the_child() -> None:
     def work(send: Send) -> None:
         try:
             b"x" * (1 << 34)
@@ -122,7 +122,7 @@ def test_memory_without_end_is_an_error_in_the_child() -> None:
     assert said(work) == ["no memory"]
 
 
-def test_one_scoring_that_takes_too_long_is_lost() -> None:
+def test_a_completion_that_takes_too_long_is_lost() -> None:
     note = Note()
 
     def work(send: Send) -> None:
@@ -135,7 +135,7 @@ def test_one_scoring_that_takes_too_long_is_lost() -> None:
     assert time.monotonic() - started < 5.0
 
 
-def test_a_child_that_no_signal_of_python_stops_is_lost_as_well() -> None:
+def test_a_child_that_ignores_signals_is_lost() -> None:
     note = Note()
 
     def work(send: Send) -> None:
@@ -147,7 +147,7 @@ def test_a_child_that_no_signal_of_python_stops_is_lost_as_well() -> None:
     assert said(work, note=note, patience=0.3) == [Lost((Trial("deaf"),), "took more than 0.3 s")]
 
 
-def test_patience_counts_one_scoring_and_not_their_sum() -> None:
+def test_patience_applies_to_each_completion() -> None:
     note = Note()
 
     def work(send: Send) -> None:
@@ -160,7 +160,7 @@ def test_patience_counts_one_scoring_and_not_their_sum() -> None:
     assert said(work, note=note, patience=0.8) == ["done"]
 
 
-def test_what_takes_long_without_scoring_is_given_time() -> None:
+def test_work_without_scoring_may_take_longer() -> None:
     def work(send: Send) -> None:
         time.sleep(0.6)
         send("done")
@@ -168,13 +168,13 @@ def test_what_takes_long_without_scoring_is_given_time() -> None:
     assert said(work, patience=0.2) == ["done"]
 
 
-def test_the_limit_of_all_of_it() -> None:
+def test_the_total_time_limit() -> None:
     started = time.monotonic()
-    assert said(lambda send: time.sleep(60), patience=0.2, limit=0.3) == [Lost((), "the time was over")]
+    assert said(lambda send: time.sleep(60), patience=0.2, limit=0.3) == [Lost((), "ran out of time")]
     assert 0.4 < time.monotonic() - started < 5.0
 
 
-def test_no_child_stays_behind() -> None:
+def test_no_child_is_left() -> None:
     def children() -> str:
         found = subprocess.run(["ps", "-o", "pid=", "--ppid", str(os.getpid())], capture_output=True, text=True)
         return "\n".join(line for line in found.stdout.splitlines() if line.strip() != str(os.getpid()))
@@ -212,13 +212,13 @@ def gone(numbers: list[int]) -> bool:
     while time.monotonic() < end:
         asked = ["ps", "-o", "stat=", "-p", ",".join(map(str, numbers))]
         states = subprocess.run(asked, capture_output=True, text=True, check=False).stdout.split()
-        if all(state.startswith("Z") for state in states):  # nobody may have waited for an orphan
+        if all(state.startswith("Z") for state in states):  # an orphan may not be reaped yet
             return True
         time.sleep(0.05)
     return False
 
 
-def test_what_a_child_has_started_ends_with_it(tmp_path: Path) -> None:
+def test_processes_started_by_the_child_end_with_it(tmp_path: Path) -> None:
     note = Note()
 
     def hangs(send: Send) -> None:
@@ -232,7 +232,7 @@ def test_what_a_child_has_started_ends_with_it(tmp_path: Path) -> None:
 
     assert said(hangs, note=note, patience=0.5) == [Lost((Trial("slow"),), "took more than 0.5 s")]
     assert gone(processes(tmp_path / "hangs"))
-    assert said(dies) == [Lost((), "ended the whole process (an exit)")]
+    assert said(dies) == [Lost((), "ended the whole process (it exited)")]
     assert gone(processes(tmp_path / "dies"))
 
 
@@ -288,7 +288,7 @@ def test_a_parent_that_is_killed_takes_everything_with_it(number: signal.Signals
     assert gone(running)
 
 
-def test_a_note_says_what_is_scored_and_since_when() -> None:
+def test_a_note_has_the_trials_and_the_start_time() -> None:
     note = Note()
     assert note.read() == (0.0, ())
     started = time.monotonic()
@@ -301,7 +301,7 @@ def test_a_note_says_what_is_scored_and_since_when() -> None:
 
 
 @pytest.mark.parametrize("completion", ["x" * 3_000_000, lambda: None], ids=["too long", "not picklable"])
-def test_a_note_of_what_it_cannot_hold_still_tells_the_time(completion: Any) -> None:
+def test_a_note_too_large_still_has_the_time(completion: Any) -> None:
     note = Note()
     note.write([Trial("a" * 1_000)])
     note.write([Trial(completion)])

@@ -1,4 +1,4 @@
-"""Judging: what a reward was seen to care about."""
+"""Judgment: what a reward is seen to judge."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def shouting(completions: list[str], **kwargs: Any) -> list[float]:
 
 
 @pytest.mark.parametrize("reward", [naive, number, tree, closeness, raises_on_empty, 0.1 * form + 0.9 * number])
-def test_rewards_that_tell_right_answers_from_wrong_ones_judge(reward: Any) -> None:
+def test_rewards_that_tell_right_from_wrong_judge_answers(reward: Any) -> None:
     good = ["42", "7"] if reward is raises_on_empty else GOOD
     assert [right.judges for right in judged(subject(reward, good=good))] == [True, True]
 
@@ -32,7 +32,7 @@ def test_rewards_of_form_and_length_do_not(reward: Any) -> None:
     assert [right.judges for right in judged(subject(reward))] == [False, False]
 
 
-def test_a_right_completion_with_what_is_made_of_wrong_ones() -> None:
+def test_a_right_completion_comes_with_scored_wrong_ones() -> None:
     right = judged(subject(tree))[0]
     assert (right.example, right.completion, right.value) == (0, GOOD[0], 1.0)
     assert right.anatomy.gold == "42"
@@ -42,7 +42,7 @@ def test_a_right_completion_with_what_is_made_of_wrong_ones() -> None:
     assert all(seen.value == pytest.approx(0.2) for _, seen in right.honest)
 
 
-def test_what_is_paid_and_what_is_more() -> None:
+def test_paid_and_more() -> None:
     one = subject(tree)
     right = judged(one)[0]
     same, wrong = one.see([Trial(GOOD[0]), Trial(BAD[0])])
@@ -60,13 +60,13 @@ def test_the_form_of_the_completion_stays() -> None:
     assert right.text_without("answer") == "<think>3+4</think>7"
 
 
-def test_what_is_not_scored_is_not_judged() -> None:
+def test_unscored_completions_are_not_judged() -> None:
     assert judged(subject(raises_on_empty, good=["", "7"])) == judged(subject(raises_on_empty, good=["", "7"]))
     assert [right.example for right in judged(subject(raises_on_empty, good=["", "7"]))] == [1]
     assert judged(subject(number, good=[], bad=[])) == []
 
 
-def test_a_right_completion_that_earns_the_least_proves_nothing() -> None:
+def test_a_right_completion_with_the_lowest_score_is_not_judged() -> None:
     assert judged(subject(constant)) == []
     assert judged(subject(number, good=["42", "7"])) == []
 
@@ -79,7 +79,7 @@ def test_completions_that_are_right_for_others() -> None:
     assert foreign_trials(subject(number, good=holding), 0, holding[0]) == []
 
 
-def test_a_reward_whose_gold_stands_nowhere_judges_by_the_completions_of_others() -> None:
+def test_without_a_gold_answer_in_the_text_completions_of_other_examples_decide() -> None:
     words = {"fr": "bonjour", "de": "hallo"}
 
     def greets(completions: list[str], language: list[str], **kwargs: Any) -> list[float]:
@@ -98,12 +98,12 @@ def test_tags_that_a_reward_asks_for() -> None:
     assert required_tags(free, judged(free)[0]) == []
 
 
-def test_whether_completions_earn_differently() -> None:
+def test_whether_scores_differ() -> None:
     assert distinguishes(subject(tree))
     assert not distinguishes(subject(constant))
 
 
-def test_a_penalty_takes_away_at_most() -> None:
+def test_a_penalty_has_no_positive_scores() -> None:
     assert is_penalty(subject(shouting))
     assert is_penalty(subject(rk.repetition_penalty(ngram=3, unit="words")))
     assert not is_penalty(subject(naive))

@@ -1,16 +1,20 @@
-"""Every primitive and aggregator of rewardkit holds to the laws, checked as a user would check them."""
+"""Every primitive and aggregator of rewardkit keeps the laws, checked as a user would check them."""
 
 from __future__ import annotations
 
 from typing import Any
+
+import pytest
 
 import rewardkit as rk
 from rewardkit.testing import parametrize_with_laws
 from tests.hostile.rewards import REWARDS
 from tests.hostile.sandboxes import skip_without_sandbox
 
+pytestmark = pytest.mark.slow
+
 OTHER_WRONGS = {
-    "overlong_penalty": "long " * 70,  # in words: the stand-ins for token ids are one per word
+    "overlong_penalty": "long " * 70,  # in words: there is one fake token id per word
     "repetition_penalty": "a " * 30,
 }
 PROGRAMS = ("code_tests", "code_tests, assertions", "code_runs")

@@ -1,4 +1,4 @@
-"""Matching: texts that patterns wait for."""
+"""Pattern texts: texts that match patterns."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ def test_every_text_matches_its_pattern(pattern: str) -> None:
     assert all(len(text) <= 200 for text in texts)
 
 
-def test_what_cannot_be_matched_or_read_gives_nothing() -> None:
+def test_unmatchable_and_unreadable_patterns_give_nothing() -> None:
     assert matching([]) == []
     assert matching(["(", "[a-", "(?!)", r"(?P<a>b)(?P=c)"]) == []
     assert matching(["(", "yes"]) != []
 
 
-def test_the_same_seed_gives_the_same_and_the_callers_chance_is_left_alone() -> None:
+def test_the_seed_decides_and_the_callers_random_state_is_kept() -> None:
     state = random.getstate()
     assert matching([r"\w{4,9}"], seed=3) == matching([r"\w{4,9}"], seed=3)
     assert random.getstate() == state

@@ -77,7 +77,7 @@ def test_a_broken_law_shows_its_counterexample_and_no_traceback(folder: pytest.P
     result.stdout.fnmatch_lines(
         [
             "*mine breaks gold_above_perturbed_gold*",
-            "*A wrong answer that earns what the right one earns*",
+            "*A policy learns a wrong answer*",
             "*completion *<answer>*",
             "*answer *'42'*",
             "*reproduce *rk.score(reward, *",
@@ -103,12 +103,12 @@ def test_deselected_laws_do_not_run(folder: pytest.Pytester) -> None:
     result.stdout.fnmatch_lines(["RAN ['total', 'total']"])
 
 
-def test_a_test_may_hold_another_reward_to_the_law(folder: pytest.Pytester) -> None:
+def test_a_test_may_pass_another_reward(folder: pytest.Pytester) -> None:
     folder.makepyfile(test_rewards=PARAMETRIZED.replace("law(reward)", "law(sound)"))
     folder.runpytest().assert_outcomes(passed=4, skipped=2)
 
 
-def test_what_takes_the_process_down_fails_one_test(folder: pytest.Pytester) -> None:
+def test_a_completion_that_kills_the_process_fails_one_test(folder: pytest.Pytester) -> None:
     folder.makepyfile(
         rewards="""
         import os
@@ -130,17 +130,17 @@ def test_misuse_is_explained_at_collection(folder: pytest.Pytester) -> None:
     folder.makepyfile(test_rewards=PARAMETRIZED.replace('"total"', '"totl"'))
     result = folder.runpytest()
     result.assert_outcomes(errors=1)
-    result.stdout.fnmatch_lines(["*there is no law 'totl'. Did you mean 'total'?*"])
+    result.stdout.fnmatch_lines(["*unknown law 'totl'. Did you mean 'total'?*"])
 
 
 @pytest.mark.parametrize(
     ("arguments", "options", "message"),
     [
-        (HELD, {}, "takes a list of rewards"),
+        (HELD, {}, "pass a list of rewards"),
         ([], {}, "at least one reward"),
-        ([{"good": []}], {}, 'needs a "reward"'),
+        ([{"good": []}], {}, 'add a "reward"'),
         ([HELD], {"exampels": []}, "has no option 'exampels'. Did you mean 'examples'"),
-        ([HELD], {"laws": "total"}, "put it in brackets"),
+        ([HELD], {"laws": "total"}, "in brackets"),
         ([HELD], {"without": ["totl"]}, "Did you mean 'total'"),
     ],
 )
@@ -201,10 +201,10 @@ def test_completions_come_from_a_file(folder: pytest.Pytester) -> None:
     [
         ("nowhere.py", "*there is no file nowhere.py*"),
         ("broken.py", "*broken.py cannot be imported: ZeroDivisionError*"),
-        ("bare.py", "*right reads answer, but there are no examples*"),
+        ("bare.py", "*right reads answer, but has no examples*"),
     ],
 )
-def test_what_cannot_be_collected_says_why(folder: pytest.Pytester, option: str, message: str) -> None:
+def test_collection_errors_say_why(folder: pytest.Pytester, option: str, message: str) -> None:
     folder.makepyfile(broken="1 / 0", bare='import rewardkit as rk\nright = rk.exact("answer")\n')
     result = folder.runpytest("--rewardkit", option)
     assert result.ret != 0

@@ -1,4 +1,4 @@
-"""Reports: what is shown, once and escaped, as text, JSON and a page."""
+"""Reports as text, JSON and a page: each fault once, everything escaped."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def a_report(*findings: Finding, unfinished: Mapping[str, str] | None = None, **
 
 
 class Structure(HTMLParser):
-    """What tags a page has, and whether they are closed in order."""
+    """Collect the tags of a page, and check that they are closed in order."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -86,7 +86,7 @@ def test_a_sound_reward_takes_a_few_lines() -> None:
     ]
 
 
-def test_a_finding_has_all_that_is_needed_to_see_it_again() -> None:
+def test_a_finding_has_everything_to_reproduce_it() -> None:
     text = str(a_report(a_finding(note="off by 3", source="arXiv:2106.09898")))
     for part in (
         "BROKEN    finite  1 finding",
@@ -108,38 +108,38 @@ def test_one_fault_is_shown_once() -> None:
     assert "2 findings in 1 law" in Section(report).verdict
 
 
-def test_findings_stand_in_the_order_of_the_laws() -> None:
+def test_findings_are_in_the_order_of_the_laws() -> None:
     text = str(a_report(a_finding(), a_finding(law="bounded", why="too much")))
     assert text.index("closeness returned inf") < text.index("too much")
 
 
-def test_why_it_matters_is_said_once_where_it_is_the_same() -> None:
+def test_a_shared_reason_is_shown_once() -> None:
     report = a_report(a_finding(), a_finding(completion="b"))
     assert str(report).count("One infinite score is too many.") == 1
     both = a_report(a_finding(), a_finding(completion="b", matters="Another reason."))
     assert str(both).count("matters ") == 2
 
 
-def test_laws_for_which_there_was_no_time_are_not_called_sound() -> None:
-    over = {"time_linear": "the time was over: raise budget=", "bounded": "the law itself failed (KeyError: 'a')"}
+def test_unfinished_laws_are_not_called_sound() -> None:
+    over = {"time_linear": "out of time: raise budget=", "bounded": "the law itself failed (KeyError: 'a')"}
     report = a_report(unfinished=over, gate_dominance="it has no gate")
     section = Section(report)
     assert not report.complete
-    assert section.verdict.startswith("no fault found, but not all was looked at: 1 held, 2 not done")
-    assert "  not done  time_linear: the time was over: raise budget=" in text_of([section])
+    assert section.verdict.startswith("no fault found, but some laws were not finished: 1 held, 2 not done")
+    assert "  not done  time_linear: out of time: raise budget=" in text_of([section])
     assert "  not done  bounded: the law itself failed (KeyError: 'a')" in text_of([section])
     assert "  n/a       gate_dominance" in text_of([section])
     assert "not done" in page_of([section])
 
 
-def test_what_takes_the_process_down_under_every_law_is_shown_once() -> None:
+def test_a_completion_that_kills_the_process_is_shown_once() -> None:
     ends = a_finding(law="total", why="scoring ended the whole process")
     results = tuple(LawResult(law, "broken", findings=(ends,)) for law in ("total", "finite", "bounded"))
     section = Section(Report("dies", results))
     assert text_of([section]).count("reproduce ") == 1
-    assert "  not done  finite, bounded: the process went down again" in text_of([section])
+    assert "  not done  finite, bounded: the process died again" in text_of([section])
     assert section.verdict.startswith("BROKEN: 1 finding in 1 law, 0 held, 2 not done")
-    assert page_of([section]).count("the process went down again") == 2
+    assert page_of([section]).count("the process died again") == 2
 
 
 def test_a_finding_is_shown_under_the_law_that_it_breaks() -> None:
@@ -150,7 +150,7 @@ def test_a_finding_is_shown_under_the_law_that_it_breaks() -> None:
     assert [result.law for result in section.unfinished] == ["total"]
 
 
-def test_long_completions_lose_their_middle() -> None:
+def test_the_middle_of_long_completions_is_cut() -> None:
     text = str(a_report(a_finding(completion="a" * 5_000 + "b" * 5_000)))
     assert "characters ...]" in text
     assert max(len(line) for line in text.splitlines()) < 420
@@ -158,7 +158,7 @@ def test_long_completions_lose_their_middle() -> None:
 
 
 @pytest.mark.parametrize("limit", [10, 299, 300])
-def test_what_is_cut_says_how_much(limit: int) -> None:
+def test_a_cut_text_says_how_much_is_missing(limit: int) -> None:
     text = "".join(str(number % 10) for number in range(300))
     shown = middle_cut(text, limit)
     missing = re.search(r"\[\.\.\. ([\d,]+) characters", shown)
@@ -166,7 +166,7 @@ def test_what_is_cut_says_how_much(limit: int) -> None:
     assert len(kept) + (int(missing[1]) if missing else 0) == 300
 
 
-def test_nothing_acts_on_the_reader() -> None:
+def test_control_characters_are_spelled_out() -> None:
     nasty = a_finding(
         completion=NASTY,
         columns={"prompt": NASTY, NASTY: NASTY},
@@ -219,7 +219,7 @@ def test_json_is_strict_and_complete() -> None:
     assert reward["laws"][1]["findings"][0]["score"] == "inf"
 
 
-def test_what_a_failing_test_shows() -> None:
+def test_the_output_of_a_failing_test() -> None:
     result = LawResult("finite", "broken", 3, (a_finding(), a_finding(completion="b")))
     text = law_as_text(result, "closeness")
     assert text.startswith("closeness breaks finite in 2 ways\n  One infinite score")
@@ -240,14 +240,14 @@ def the_data(tmp_path: Any, rows: list[dict[str, str]]) -> str:
     return str(path)
 
 
-def test_labels_and_samples_are_shown_beside_the_laws(tmp_path: Any) -> None:
+def test_labels_and_samples_are_shown_with_the_laws(tmp_path: Any) -> None:
     section = measured(a_report(), rk.number("answer"), the_data(tmp_path, ROWS))
     assert section.calibration is not None
     assert section.signal is not None
     assert section.calibration.total.within.right == 2
     text, page = text_of([section]), page_of([section])
     assert "Agreement with the labels" in text
-    assert "What a run would learn from" in text
+    assert "Learning signal" in text
     structure = Structure(page)
     assert structure.open == []
     assert {"svg", "rect"} <= structure.seen
@@ -256,7 +256,7 @@ def test_labels_and_samples_are_shown_beside_the_laws(tmp_path: Any) -> None:
     assert reward["signal"]["groups"] == 2
 
 
-def test_data_without_labels_or_groups_gives_what_it_can(tmp_path: Any) -> None:
+def test_data_without_labels_or_groups(tmp_path: Any) -> None:
     unlabeled = [{name: row[name] for name in ("prompt", "answer", "completion")} for row in ROWS]
     section = measured(a_report(), rk.number("answer"), the_data(tmp_path, unlabeled))
     assert (section.calibration, section.signal is None) == (None, False)
@@ -270,7 +270,7 @@ def test_a_reward_that_cannot_score_the_data_leaves_a_remark(tmp_path: Any) -> N
 
     section = measured(a_report(), raises, the_data(tmp_path, ROWS))
     assert section.calibration is None
-    assert "no agreement with 'label'" in section.remarks[0]
+    assert "agreement with 'label' not measured" in section.remarks[0]
     assert "of the reward" in text_of([section])
 
 

@@ -1,4 +1,4 @@
-"""Shrinking: what is left still shows the fault, and is never longer than it was."""
+"""Shrinker: the shorter text still shows the fault."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ TEXTS = st.text("ab1 é\u202e\n", min_size=1, max_size=40)
 
 
 @given(TEXTS, st.data())
-def test_what_shows_stays_and_nothing_grows(text: str, data: st.DataObject) -> None:
+def test_shrunk_texts_show_the_fault_and_never_grow(text: str, data: st.DataObject) -> None:
     start = data.draw(st.integers(0, len(text) - 1))
     piece = text[start : data.draw(st.integers(start + 1, len(text)))]
 
@@ -32,7 +32,7 @@ def test_properties_of_length_shrink_to_their_limit_and_to_common_letters(text: 
 
 
 @given(TEXTS, st.data())
-def test_what_is_to_be_kept_is_kept(text: str, data: st.DataObject) -> None:
+def test_the_kept_part_stays(text: str, data: st.DataObject) -> None:
     start = data.draw(st.integers(0, len(text) - 1))
     keep = text[start : data.draw(st.integers(start + 1, len(text)))]
     assert shrunk(text, lambda _: True, keep=keep) == keep
@@ -44,12 +44,12 @@ def test_the_example_of_its_docstring() -> None:
     assert shrunk("", lambda _: True) == ""
 
 
-def test_what_cannot_be_cut_stays_as_it_is() -> None:
+def test_texts_that_cannot_be_cut_stay() -> None:
     text = "<answer>42</answer>"
     assert shrunk(text, lambda candidate: candidate == text) == text
 
 
-def test_every_text_that_was_asked_about_still_showed_it_or_was_left() -> None:
+def test_every_accepted_text_shows_the_fault() -> None:
     asked: list[str] = []
 
     def shows(text: str) -> bool:
@@ -60,7 +60,7 @@ def test_every_text_that_was_asked_about_still_showed_it_or_was_left() -> None:
     assert len(asked) < 200
 
 
-def test_it_stops_when_its_time_is_over() -> None:
+def test_it_stops_at_its_time_limit() -> None:
     def slow(text: str) -> bool:
         time.sleep(0.02)
         return len(text) >= 1000

@@ -1,4 +1,4 @@
-"""Subject: what a reward says to any completion, exceptions included, and what is known of it without asking."""
+"""Subject: scores of any completion, also with exceptions, and facts known without scoring."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_the_columns_of_the_example_count_and_may_be_replaced() -> None:
 
 
 @given(st.lists(st.sampled_from(["x", "y", "a", "xy", ""]), max_size=40))
-def test_what_one_raises_on_leaves_the_others_as_they_are(texts: list[str]) -> None:
+def test_an_exception_does_not_affect_other_rows(texts: list[str]) -> None:
     seen = subject(broken_on_x).see([Trial(text) for text in texts])
     assert len(seen) == len(texts)
     for text, one in zip(texts, seen, strict=True):
@@ -83,7 +83,7 @@ def test_what_one_raises_on_leaves_the_others_as_they_are(texts: list[str]) -> N
             assert one.value == float("y" in text)
 
 
-def test_a_bug_without_a_lowest_bound_is_seen_too() -> None:
+def test_a_bug_without_a_lower_bound_is_reported() -> None:
     empty, word = subject(unbounded).see([Trial(""), Trial("ab")])
     assert (empty.outcome, empty.component, empty.score) == (Outcome.ERRORED, "unbounded", None)
     assert "ZeroDivisionError" in empty.reason
@@ -93,7 +93,7 @@ def test_a_bug_without_a_lowest_bound_is_seen_too() -> None:
     assert (plain.outcome, plain.component) == (Outcome.ERRORED, "raises_on_empty")
 
 
-def test_failures_and_abstentions_are_no_bugs() -> None:
+def test_failures_and_abstentions_are_not_bugs() -> None:
     failed = subject(judge_is_down).see([Trial("a")])[0]
     assert (failed.outcome, failed.component, failed.score) == (Outcome.FAILED, "judge_is_down", None)
     assert "does not answer" in failed.reason
@@ -105,7 +105,7 @@ def test_asynchronous_rewards_are_awaited() -> None:
     assert [seen.value for seen in subject(awaited).see([Trial(GOOD[0]), Trial(BAD[0])])] == [1.0, 0.0]
 
 
-def test_each_completion_is_asked_about_once_unless_fresh() -> None:
+def test_each_completion_is_scored_once_unless_fresh() -> None:
     asked.clear()
     one = subject(counting)
     first = one.see([Trial("a"), Trial("a"), Trial("b"), Trial("a", 1)])
@@ -133,7 +133,7 @@ def test_missing_columns_are_the_callers_fault() -> None:
         subject(rk.number("answer"), examples=[{"answer": [1]}]).see([Trial("a")])
 
 
-def test_what_is_watched_is_told_before_and_after() -> None:
+def test_the_watcher_is_called_before_and_after() -> None:
     told: list[Any] = []
     one = subject(broken_on_x)
     one.watch(told.append)
@@ -146,7 +146,7 @@ def test_what_is_watched_is_told_before_and_after() -> None:
     assert told == []  # nothing is scored
 
 
-def test_a_reward_that_compares_sees_the_given_completions_beside() -> None:
+def test_a_reward_that_compares_gets_the_given_completions() -> None:
     one = subject(shortest, good=["aa", "bb"], bad=["cccc", "dddd"])
     assert one.scope == "group"
     assert one.beside(0) == ["aa", "cccc"]
@@ -158,17 +158,17 @@ def test_a_reward_that_compares_sees_the_given_completions_beside() -> None:
     assert subject(shortest, good=[], bad=[]).beside(0) == [".", "No."]
 
 
-def test_a_function_that_turns_out_to_compare_is_asked_anew() -> None:
+def test_a_function_found_to_compare_is_scored_again() -> None:
     one = subject(counting)
     one.see([Trial("a")])
     asked.clear()
-    one.compares()
+    one.score_in_groups()
     assert one.scope == "group"
     one.see([Trial("a")])
     assert asked == [GOOD[0], BAD[0], "a"]
 
 
-def test_what_is_known_without_asking() -> None:
+def test_facts_known_without_scoring() -> None:
     assert subject(naive).columns_read == {"answer"}
     assert subject(tree).columns_read == {"answer"}
     assert subject(counting).columns_read == set()
@@ -191,7 +191,7 @@ def test_the_form_of_the_given_completions_is_kept() -> None:
     assert not subject(tree, good=[], bad=[]).conversational
 
 
-def test_a_trainers_function_gets_what_a_trainer_hands_over() -> None:
+def test_a_trainers_function_gets_the_trainers_arguments() -> None:
     seen: dict[str, Any] = {}
 
     def nosy(completions: list[str], **kwargs: Any) -> list[float]:
@@ -210,7 +210,7 @@ def test_scheduled_weights_are_scored_at_a_point_of_training() -> None:
     assert one.table([Trial("42")], Progress(25, 100)).total.tolist() == [0.25]
 
 
-def test_what_is_affordable_follows_from_the_time_that_is_left() -> None:
+def test_the_affordable_number_depends_on_the_time_left() -> None:
     def slow(completions: list[str], **kwargs: Any) -> list[float]:
         time.sleep(0.01)
         return [0.0 for _ in completions]
@@ -235,12 +235,12 @@ def test_what_is_affordable_follows_from_the_time_that_is_left() -> None:
         (Seen(math.nan, Outcome.ERRORED), Seen(0.0, Outcome.ERRORED), False),
     ],
 )
-def test_when_two_say_the_same(one: Seen, other: Seen, same: bool) -> None:
+def test_same_results(one: Seen, other: Seen, same: bool) -> None:
     assert one.same(other) is same
     assert other.same(one) is same
 
 
-def test_another_text_in_the_place_of_a_completions_own() -> None:
+def test_the_text_of_a_completion_is_replaced() -> None:
     assert with_text("a", "b") == "b"
     assert with_text(CHAT, "7") == [CHAT[0], {"role": "assistant", "content": "7"}]
     assert CHAT[1]["content"] == "42"
@@ -251,13 +251,13 @@ def test_another_text_in_the_place_of_a_completions_own() -> None:
 
 
 @given(st.text(max_size=50))
-def test_texts_go_into_every_form_and_come_out_again(text: str) -> None:
+def test_texts_round_trip_through_every_form(text: str) -> None:
     for completion in ("a", CHAT, [], CHAT[1:]):
         assert text_of(with_text(completion, text)) == text
     assert token_ids(text) == token_ids(with_text(CHAT, text))
 
 
-def test_stand_ins_for_tokens_are_equal_for_equal_words() -> None:
+def test_fake_token_ids_are_equal_for_equal_words() -> None:
     one, two, three = token_ids("the cat the")
     assert one == three != two
     assert token_ids("") == []

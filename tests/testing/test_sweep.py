@@ -12,7 +12,7 @@ from rewardkit.testing.wild_texts import SHAPES, TEXTS
 from tests.testing.rewards import BAD, EXAMPLES, GOOD, naive, number, subject, tree
 
 
-def test_what_was_given_stands_first() -> None:
+def test_given_completions_come_first() -> None:
     one = subject(tree)
     assert given(one) == [Trial(GOOD[0], 0), Trial(BAD[0], 0), Trial(GOOD[1], 1), Trial(BAD[1], 1)]
     assert sweep(one)[:4] == given(one)
@@ -35,7 +35,7 @@ def test_each_completion_once_for_an_example() -> None:
     assert len({(repr(trial.completion), trial.example) for trial in trials}) == len(trials) > 200
 
 
-def test_shapes_of_messages_only_where_they_may_come() -> None:
+def test_message_shapes_only_for_rewards_that_may_get_them() -> None:
     def shapes(reward: Any, **options: Any) -> int:
         return sum(trial.completion in SHAPES.values() for trial in sweep(subject(reward, **options)))
 
@@ -50,7 +50,7 @@ def test_chat_completions_are_swept_as_chat() -> None:
     assert [{"role": "assistant", "content": "\0"}] in [trial.completion for trial in sweep(one)]
 
 
-def test_without_right_completions_the_marks_of_the_code_are_broken() -> None:
+def test_without_right_completions_marks_from_the_code_are_tried() -> None:
     reward = rk.regex("<verdict>(yes|no)</verdict>", match="search")
     texts = {text_of(trial.completion) for trial in sweep(subject(reward, examples=[{}], good=[], bad=[]))}
     assert {"<verdict></verdict>", "<verdict>", ""} <= texts
@@ -64,7 +64,7 @@ def test_only_some_examples_are_swept_and_all_are_given() -> None:
     assert {trial.example for trial in trials} == set(range(9))
 
 
-def test_what_is_seen_stands_beside_and_nothing_is_scored_twice() -> None:
+def test_swept_pairs_trials_with_scores_scored_once() -> None:
     one = subject(tree)
     pairs = swept(one)
     assert [trial for trial, _ in pairs] == sweep(one)
@@ -77,7 +77,7 @@ def test_what_is_seen_stands_beside_and_nothing_is_scored_twice() -> None:
     )
 
 
-def test_a_slow_reward_is_asked_less() -> None:
+def test_a_slow_reward_scores_fewer_completions() -> None:
     def slow(completions: list[str], **kwargs: Any) -> list[float]:
         time.sleep(0.002)
         return [0.0 for _ in completions]

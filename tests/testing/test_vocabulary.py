@@ -1,4 +1,4 @@
-"""Mining: the tags, marks and words that a reward's code speaks of."""
+"""Vocabulary: the tags, marks and words in a reward's code."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def with_loop(loop: list[Any]) -> Callable[..., Any]:
     return inner
 
 
-def test_whether_an_argument_is_ever_read() -> None:
+def test_whether_an_argument_is_read() -> None:
     def reads(completion: str, answer: str) -> float:
         return float(completion == answer)
 
@@ -130,4 +130,4 @@ def test_whether_an_argument_is_ever_read() -> None:
     assert uses_argument(reads, "answer")
     assert not uses_argument(ignores, "answer")
     assert uses_argument(in_a_closure, "answer")
-    assert uses_argument(len, "answer")  # cannot be told
+    assert uses_argument(len, "answer")  # unknown

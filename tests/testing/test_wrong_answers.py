@@ -1,4 +1,4 @@
-"""Wrong answers: none of them is right to any sound reward, and ordinary mistakes come first."""
+"""Wrong answers: no sound reward accepts any of them, and ordinary mistakes come first."""
 
 from __future__ import annotations
 
@@ -81,21 +81,21 @@ def test_there_are_wrong_answers_to_every_gold(gold: str, value: Any) -> None:
     assert all(one.family and one.kind for one in wrong)
 
 
-def test_mistakes_in_good_faith_stand_before_tricks() -> None:
+def test_honest_mistakes_come_before_tricks() -> None:
     wrong = wrong_answers("42", "42", others=["7"])
-    assert wrong[0] == Wrong("97", "wrong", "another number of that length", honest=True)
-    assert Wrong("7", "wrong", "the gold of another example", honest=True) in wrong
+    assert wrong[0] == Wrong("97", "wrong", "another number of the same length", honest=True)
+    assert Wrong("7", "wrong", "the gold answer of another example", honest=True) in wrong
     assert {"nan", "4", "2", "1428", "42000000", "", "..."} <= {one.text for one in wrong if not one.honest}
 
 
 @pytest.mark.parametrize(
     ("gold", "kind", "text"),
     [
-        ("3.14", "another number of that length", "9.69"),
+        ("3.14", "another number of the same length", "9.69"),
         ("Yes", "the opposite", "No"),
         ("TRUE", "the opposite", "FALSE"),
         ("incorrect", "the opposite", "correct"),
-        ("C", "all options without joints", "ABCDE"),
+        ("C", "all options joined", "ABCDE"),
         ("B", "a word that begins with the letter", "Because not sure"),
         ("red, green, blue", "the first item alone", "red"),
         ("[1, 2]", "a right first item, the rest wrong", "[1, 7014]"),
@@ -103,12 +103,12 @@ def test_mistakes_in_good_faith_stand_before_tricks() -> None:
         ("one\ntwo", "a right first line, the rest wrong", "one\nwrong"),
         ("1/2", "its marks replaced by letters", "1x2"),
         ("12 34", "a digit moved to its neighbor", "123 4"),
-        ("select a from t where age < 30", "its comparison turned round", "select a from t where age > 30"),
+        ("select a from t where age < 30", "its comparison reversed", "select a from t where age > 30"),
         ("Lisbon", "its letters in another order", "nobsiL"),
         ('{"a": 1}', "null for each value", '{"a": null}'),
     ],
 )
-def test_each_kind_of_gold_has_wrong_answers_of_its_own(gold: str, kind: str, text: str) -> None:
+def test_each_kind_of_gold_answer_has_its_own_wrong_answers(gold: str, kind: str, text: str) -> None:
     assert kinds(gold)[kind] == text
 
 
@@ -117,7 +117,7 @@ def test_options_stay_options() -> None:
     assert honest == ["(A)", "(C)", "(D)"]
 
 
-def test_powers_of_ten_are_right_where_percent_may_be_meant() -> None:
+def test_powers_of_ten_may_be_right_for_percentages() -> None:
     assert "0.5" in [one.text for one in wrong_answers("50", "50")]
     assert "0.5" not in [one.text for one in wrong_answers("50", "50%")]
 
@@ -137,7 +137,7 @@ def test_powers_of_ten_are_right_where_percent_may_be_meant() -> None:
         ("1 23", "12 3", False),
     ],
 )
-def test_what_a_lenient_reward_may_take_for_one(one: str, other: str, same: bool) -> None:
+def test_answers_that_a_lenient_reward_may_take_for_equal(one: str, other: str, same: bool) -> None:
     assert equal(one, other) is same
 
 

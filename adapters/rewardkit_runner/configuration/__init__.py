@@ -1,1 +1,1 @@
-"""A run as it stands in ``run.yaml``: read, checked, printed. Neither torch nor TRL is loaded for it."""
+"""The configuration in ``run.yaml``: read it, check it, print it. Imports neither torch nor TRL."""

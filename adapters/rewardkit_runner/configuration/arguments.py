@@ -1,6 +1,6 @@
-"""What goes on to TRL and peft: ``grpo``, ``lora`` and ``vllm`` of a configuration, checked against what is installed.
+"""Check ``grpo``, ``lora`` and ``vllm`` of a configuration against the installed versions of TRL and peft.
 
-``checked_grpo({"max_stepz": 5})`` says that GRPOConfig has no such field, and which one was meant.
+``checked_grpo({"max_stepz": 5})`` raises an error that suggests ``max_steps``.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ GRPO_DEFAULTS: dict[str, Any] = {
     "save_steps": 50,
     "save_total_limit": 2,
 }
-"""What a run sets where the file does not: every step in the log, completions in the record instead of on the screen,
-and two checkpoints at a time. Precision and gradient checkpointing follow the device."""
+"""Defaults of a run: log every step, keep completions in the record instead of printing them, and keep two checkpoints.
+Precision and gradient checkpointing depend on the device."""
 
 LARGE = 100_000_000
-"""Parameters from which on activations are recomputed instead of kept, on a GPU."""
+"""Models with more parameters recompute activations on a GPU."""
 
 LORA_DEFAULTS: dict[str, Any] = {"r": 16, "lora_alpha": 32, "target_modules": "all-linear"}
 
@@ -43,15 +43,15 @@ OWN_KEYS = {
     "eval_on_start": "eval",
     "do_eval": "eval",
 }
-"""Fields of GRPOConfig that the configuration says in its own words."""
+"""Fields of GRPOConfig that have a setting of their own."""
 
 NOT_SET = {
-    "reward_weights": "a reward carries its weights itself: write them into its tree (0.7 * a + 0.3 * b)",
-    "resume_from_checkpoint": "use rewardkit train --resume",
-    "remove_unused_columns": "must stay false, or the reward would not get its columns",
-    "do_train": "a run trains; use rewardkit evaluate to look at a model",
-    "do_predict": "a run trains; use rewardkit evaluate to look at a model",
-    "local_rank": "is set by what launches the processes",
+    "reward_weights": "cannot be set here: write the weights in the reward (0.7 * a + 0.3 * b)",
+    "resume_from_checkpoint": "cannot be set here: use rewardkit train --resume",
+    "remove_unused_columns": "must stay false, or the reward would not get its columns: delete it",
+    "do_train": "cannot be set here: use rewardkit evaluate to evaluate a model",
+    "do_predict": "cannot be set here: use rewardkit evaluate to evaluate a model",
+    "local_rank": "cannot be set here: the launcher sets it",
 }
 
 
@@ -59,10 +59,10 @@ _MODELS: dict[str, type[BaseModel]] = {}
 
 
 def checked_grpo(given: Mapping[str, Any]) -> dict[str, Any]:
-    """`given` over our defaults, with the types that GRPOConfig asks for.
+    """Return our defaults updated with `given`, with the types of GRPOConfig.
 
     Raises:
-        Faults: of each field that GRPOConfig does not have, that has a key of its own, or whose value is none for it.
+        Faults: fields that GRPOConfig does not have, that belong elsewhere, or whose value is invalid.
     """
     faults = [Fault((name,), why) for name in given if (why := _not_here(str(name)))]
     others = {name: value for name, value in given.items() if not _not_here(str(name))}
@@ -70,19 +70,19 @@ def checked_grpo(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def checked_lora(given: Mapping[str, Any]) -> dict[str, Any]:
-    """`given` over our defaults, with the types that peft's LoraConfig asks for.
+    """Return our defaults updated with `given`, with the types of peft's LoraConfig.
 
     Raises:
-        Faults: of each field that LoraConfig does not have, or whose value is none for it.
+        Faults: fields that LoraConfig does not have, or whose value is invalid.
     """
     return _checked(given, lora_fields(), "peft's LoraConfig", [], LORA_DEFAULTS)
 
 
 def checked_vllm(given: Mapping[str, Any]) -> dict[str, Any]:
-    """`given`, with ``mode`` first; ``port`` is GRPOConfig's ``vllm_server_port``, the others ``vllm_<name>``.
+    """Return `given`, with ``mode`` first; ``port`` is GRPOConfig's ``vllm_server_port``, the others ``vllm_<name>``.
 
     Raises:
-        Faults: of each field that GRPOConfig does not have, or whose value is none for it.
+        Faults: fields that GRPOConfig does not have, or whose value is invalid.
     """
     mode = given.get("mode", "colocate")
     faults = []
@@ -92,7 +92,7 @@ def checked_vllm(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def vllm_arguments(vllm: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Keywords of GRPOConfig: ``{"mode": "server", "port": 8000}`` is ``vllm_mode`` and ``vllm_server_port``."""
+    """Return arguments of GRPOConfig: ``{"mode": "server", "port": 8}`` is ``vllm_mode``, ``vllm_server_port``."""
     if vllm is None:
         return {}
     known = grpo_fields()
@@ -107,18 +107,18 @@ def _not_here(name: str) -> str:
     if name in NOT_SET:
         return NOT_SET[name]
     if name.startswith("vllm_"):
-        return f"is written as vllm: {{{name.removeprefix('vllm_').removeprefix('server_')}: ...}}"
-    return f"has a key of its own: {OWN_KEYS[name]}" if name in OWN_KEYS else ""
+        return f"cannot be set here: write vllm: {{{name.removeprefix('vllm_').removeprefix('server_')}: ...}}"
+    return f"cannot be set here: use the setting {OWN_KEYS[name]}" if name in OWN_KEYS else ""
 
 
 def settable_grpo_fields() -> dict[str, Field]:
-    """The fields of GRPOConfig that stand under ``grpo``."""
+    """Return the fields of GRPOConfig that may be set under ``grpo``."""
     return {name: field for name, field in grpo_fields().items() if not _not_here(name)}
 
 
 @cache
 def vllm_fields() -> dict[str, Field]:
-    """The fields of GRPOConfig that stand under ``vllm``, without their prefix."""
+    """Return the fields of GRPOConfig that may be set under ``vllm``, without their prefix."""
     found = {name: field for name, field in grpo_fields().items() if name.startswith("vllm_")}
     short = {name.removeprefix("vllm_").removeprefix("server_"): field for name, field in found.items()}
     return {name.removeprefix("vllm_"): field for name, field in found.items()} | short
@@ -128,7 +128,7 @@ def _checked(
     given: Mapping[str, Any], known: dict[str, Field], owner: str, faults: list[Fault], defaults: dict[str, Any]
 ) -> dict[str, Any]:
     checked = dict(given)
-    if known:  # else the library is not installed, and the run will say so
+    if known:  # else the library is not installed, which the run reports
         unknown = [name for name in given if name not in known]
         faults = faults + [
             Fault((str(name),), f"{owner} has no such field.{near_miss(name, known)}") for name in unknown
@@ -136,13 +136,13 @@ def _checked(
         faults += [
             Fault((name,), explained({"type": "bool", "input": value}, known[name].type))
             for name, value in given.items()
-            if name in known and isinstance(value, bool) and not _takes_truth(known[name])
+            if name in known and isinstance(value, bool) and not _takes_bool(known[name])
         ]
         rest = {name: value for name, value in given.items() if name in known}
         try:
             checked = _model(owner, known)(**rest).model_dump(exclude_unset=True)
         except ValidationError as error:
-            # Of several possible types each says what it misses: the first is enough.
+            # Each of several possible types has its own error: show the first.
             firsts = {str(one["loc"][0]): one for one in reversed(error.errors())}
             faults = faults + [
                 Fault((name,), explained(firsts[name], known[name].type)) for name in rest if name in firsts
@@ -152,8 +152,8 @@ def _checked(
     return defaults | checked
 
 
-def _takes_truth(field: Field) -> bool:
-    """Whether true and false are values of it, and not another way to write 1 and 0."""
+def _takes_bool(field: Field) -> bool:
+    """Return whether the field accepts true and false as such, not as 1 and 0."""
     try:
         TypeAdapter(field.type).validate_python(True, strict=True)
     except ValidationError:

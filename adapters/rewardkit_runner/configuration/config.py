@@ -1,4 +1,4 @@
-"""RunConfig: everything that one training is made of, as it stands in ``run.yaml``.
+"""RunConfig: the whole configuration of a training, as in ``run.yaml``.
 
 ::
 
@@ -7,7 +7,7 @@
     dataset: data.jsonl
     grpo: {max_steps: 200, learning_rate: 1e-6}
 
-Paths are relative to the folder of the file. Neither torch nor TRL is loaded to read it.
+Paths are relative to the folder of the file. Reading it imports neither torch nor TRL.
 """
 
 from __future__ import annotations
@@ -25,27 +25,27 @@ TINY = "tiny"
 WARM_UP_STEPS = 350
 
 
-def _no_truth(value: Any) -> Any:
+def _no_bool(value: Any) -> Any:
     if isinstance(value, bool):
         raise ValueError(f"must be a number, not {str(value).lower()}")
     return value
 
 
 def _short(key: str, type_: Any) -> BeforeValidator:
-    """Lets a text stand for a mapping in which only `key` is set."""
+    """Accept text as short for a mapping in which only `key` is set."""
     return BeforeValidator(
         lambda value: {key: value} if isinstance(value, str) else value, json_schema_input_type=str | type_
     )
 
 
-Count = Annotated[int, Field(ge=1), BeforeValidator(_no_truth)]
-CountFromZero = Annotated[int, Field(ge=0), BeforeValidator(_no_truth)]
-Share = Annotated[FiniteFloat, Field(ge=0.0, le=1.0), BeforeValidator(_no_truth)]
+Count = Annotated[int, Field(ge=1), BeforeValidator(_no_bool)]
+CountFromZero = Annotated[int, Field(ge=0), BeforeValidator(_no_bool)]
+Share = Annotated[FiniteFloat, Field(ge=0.0, le=1.0), BeforeValidator(_no_bool)]
 Text = Annotated[str, Field(min_length=1)]
 
 
 class Part(BaseModel):
-    """A part of the configuration: frozen, and without settings that nobody reads."""
+    """A part of the configuration: frozen; unknown settings are errors."""
 
     model_config = ConfigDict(
         frozen=True, extra="forbid", protected_namespaces=(), allow_inf_nan=False, use_attribute_docstrings=True
@@ -53,20 +53,20 @@ class Part(BaseModel):
 
 
 class ModelConfig(Part):
-    """The model that is trained: ``model: Qwen/Qwen2.5-0.5B-Instruct``, a folder, or ``tiny``, made on the spot."""
+    """The model to train: ``model: Qwen/Qwen2.5-0.5B-Instruct``, a folder, or ``tiny``, which is made on the spot."""
 
     name: Text
-    """hub id, folder, or tiny: made on the spot for small tasks"""
+    """hub id, folder, or tiny: a small model that is made on the spot"""
     revision: str | None = None
     """branch, tag or commit on the hub"""
     dtype: Literal["auto", "bfloat16", "float16", "float32"] = "auto"
-    """of the weights; auto: float32 where all of them are trained (16 bits would swallow small steps), else as saved"""
+    """of the weights; auto: float32 if all are trained (16 bits would round small steps away), else as saved"""
     attention: str | None = None
     """attn_implementation: sdpa, flash_attention_2, eager..."""
     trust_remote_code: bool = False
     """run code that comes with the model"""
     tokenizer: str | None = None
-    """hub id or folder, where it is not the model's own"""
+    """hub id or folder; null: the tokenizer of the model"""
     chat_template: str | None = None
     """a file with a Jinja template, or the template"""
     size: Literal["small", "medium", "large"] | None = None
@@ -74,7 +74,7 @@ class ModelConfig(Part):
     warm_up_steps: CountFromZero | None = None
     """tiny only: supervised steps before GRPO, 350 by default"""
     arguments: dict[str, Any] = {}
-    """further keywords of from_pretrained"""
+    """more arguments of from_pretrained"""
 
     @model_validator(mode="before")
     @classmethod
@@ -104,74 +104,74 @@ class Message(Part):
 
 
 class Rows(Part):
-    """Where rows are, and how they become prompts and columns."""
+    """Where the rows are, and how they become prompts and columns."""
 
     path: Text | None = None
     """hub id; .jsonl, .json, .csv or .parquet; a folder or glob of them"""
     name: str | None = None
     """configuration of a dataset on the hub"""
     split: str | None = None
-    """train, where there is one and nothing else is said"""
+    """default: train, if the dataset has splits"""
     revision: str | None = None
     """branch, tag or commit on the hub"""
     columns: dict[str, str] = {}
-    """our name: theirs"""
+    """new name: name in the dataset"""
     prompt: str | None = None
     """template over columns: 'Q: {question}\\nA:'; {{ for a brace"""
     messages: Annotated[list[Message], Field(min_length=1)] | None = None
-    """templates of a conversational prompt"""
+    """conversational prompt, with templates over columns"""
     filter: dict[str, Any] | str | None = None
-    """column: value or list of values; or filters.py:function of a row"""
+    """column: value or list of values; or filters.py:function, called with a row"""
     sample: Count | None = None
-    """rows, drawn by the seed; null: all of them"""
+    """number of rows, drawn with the seed; null: all"""
 
     @model_validator(mode="after")
     def _one_template(self) -> Rows:
         if self.prompt is not None and self.messages is not None:
-            raise ValueError("prompt and messages are two ways to say the same: write one of them")
+            raise ValueError("prompt and messages exclude each other: delete one of them")
         return self
 
 
 class DatasetConfig(Rows):
-    """Where rows come from: ``dataset: data.jsonl``, a hub id, or a mapping with ``path`` and what is done to rows."""
+    """The training data: ``dataset: data.jsonl``, a hub id, or a mapping with ``path`` and more."""
 
     path: Text
     """hub id; .jsonl, .json, .csv or .parquet; a folder or glob of them"""
 
 
 class HeldOutConfig(Rows):
-    """What differs from the training's dataset; the rest is as there, but for its sample."""
+    """The held-out data: settings that differ from ``dataset``. ``sample`` is not inherited."""
 
 
 class EvalConfig(Part):
-    """Prompts that are kept out of training and answered before and after it."""
+    """Held-out prompts: not trained on, evaluated before and after the training."""
 
     dataset: Annotated[HeldOutConfig | None, _short("path", HeldOutConfig | None)] = None
-    """another dataset: what differs from the training's"""
+    """another dataset: settings that differ from dataset"""
     split: str | None = None
-    """another split of the training's dataset"""
+    """another split of the dataset"""
     hold_out: Count | None = None
-    """rows that are taken away from training"""
+    """number of rows to take out of the training data"""
     prompts: Count | None = 64
-    """that are evaluated, drawn by the seed; null: all of them"""
+    """number of prompts to evaluate, drawn with the seed; null: all"""
     every: Count | None = None
-    """steps; null: before and after the training alone"""
+    """evaluate every N steps, too; null: only before and after the training"""
     greedy: bool = True
-    """the likeliest completion; false: sampled as in training"""
+    """greedy decoding; false: sampled as in training"""
 
     @model_validator(mode="after")
     def _one_source(self) -> EvalConfig:
         sources = [name for name in ("dataset", "split", "hold_out") if getattr(self, name) is not None]
         if len(sources) != 1:
             raise ValueError(
-                f"{' and '.join(sources) or 'nothing'} says where the held-out prompts come from: write one of "
-                "dataset, split and hold_out"
+                f"the held-out prompts have {' and '.join(sources) or 'no source'}: write exactly one of dataset, "
+                "split and hold_out"
             )
         return self
 
 
 class LimitsConfig(Part):
-    """The shares of failed and errored scores that stop a run, as in `rk.to_trl`."""
+    """Shares of failed and errored scores that stop a run, as in `rk.to_trl`."""
 
     max_failure_rate: Share = 0.05
     max_error_rate: Share = 0.05
@@ -180,18 +180,18 @@ class LimitsConfig(Part):
 
 
 class PreflightConfig(Part):
-    """What is checked before any model is loaded."""
+    """Checks before the model is loaded."""
 
     laws: bool = True
-    """hold the reward to the laws on a sample"""
+    """test the laws on a sample"""
     rows: Literal["all"] | Count = "all"
-    """that are checked"""
+    """number of rows to check"""
     budget: Annotated[FiniteFloat, Field(gt=0)] = 30.0
     """seconds for the laws"""
 
 
 def _nothing_or_all(value: Any) -> Any:
-    """``false`` is null, ``true`` is all defaults."""
+    """Read ``false`` as null and ``true`` as all defaults."""
     return {} if value is True else None if value is False else value
 
 
@@ -208,7 +208,7 @@ def _text_or_list(value: Any) -> Any:
 
 
 class RunConfig(Part):
-    """One training. ``runner.reading.read(path)`` makes it from a file, with the faults of the file in its error."""
+    """The configuration of one training. ``configuration.reader.read(path)`` reads it from a file."""
 
     reward: str
     """path.py:name or module:name"""
@@ -225,7 +225,7 @@ class RunConfig(Part):
     ] = None
     """true, or fields of peft's LoraConfig"""
     quantize: Literal["4bit", "8bit"] | None = None
-    """by bitsandbytes; wants lora"""
+    """with bitsandbytes; needs lora"""
     vllm: Annotated[
         dict[str, Any] | None,
         BeforeValidator(
@@ -234,33 +234,33 @@ class RunConfig(Part):
     ] = None
     """colocate, or GRPOConfig's vllm_ fields without the prefix: {mode: server, port: 8000}"""
     output: Text = "runs/run"
-    """the folder of everything that the run leaves; runs/<name> where nothing is said"""
+    """the folder for all files of the run; default: runs/<name>"""
     record: bool | Text = True
-    """false: no record; a folder or fsspec address: there"""
+    """true: in output; false: no record; or a folder or fsspec address"""
     columns: Literal["terms", "components"] = "terms"
     """as in rk.to_trl"""
     limits: LimitsConfig = LimitsConfig()
-    """of failed and errored scores"""
+    """shares of failed and errored scores that stop the run"""
     report_to: Annotated[list[str], BeforeValidator(_text_or_list, json_schema_input_type=str | list[str] | None)] = []
-    """tensorboard, wandb, trackio... as TRL has them"""
+    """tensorboard, wandb, trackio... as in TRL"""
     seed: CountFromZero = 42
     resume: Annotated[bool | Text, BeforeValidator(_step_or_text, json_schema_input_type=bool | int | str)] = False
-    """true: go on from the last complete checkpoint, where there is one; or a step, or the folder of a checkpoint"""
+    """true: continue from the last complete checkpoint, if any; or a step, or the folder of a checkpoint"""
     processes: Count = 1
-    """on this machine; more than one are launched by accelerate"""
+    """processes on this machine; more than one are started by accelerate"""
     accelerate: str | None = None
-    """a configuration file of accelerate: FSDP, DeepSpeed, several machines"""
+    """configuration file of accelerate: FSDP, DeepSpeed, several machines"""
     guards: list[GuardConfig] = []
-    """lines that stop, warn or freeze"""
+    """limits that stop, warn or freeze"""
     updates: bool = True
-    """listen for rewardkit update"""
+    """accept rewardkit update during the training"""
     modules: str | None = None
-    """the folder in which module:name is looked for; that of this file where nothing is said"""
+    """folder in which module:name is searched; default: the folder of this file"""
     preflight: Annotated[
         PreflightConfig | None,
         BeforeValidator(_nothing_or_all, json_schema_input_type=bool | PreflightConfig | None),
     ] = PreflightConfig()
-    """what is checked first; false: nothing"""
+    """checks before the model is loaded; false: none"""
 
     base: Path = Field(default=Path(), exclude=True)
     """the folder that paths are relative to; not a setting of the file"""
@@ -285,58 +285,60 @@ class RunConfig(Part):
     def _names_a_reward(cls, value: str) -> str:
         source, colon, name = value.rpartition(":")
         if not colon or not source or not name or "/" in name:
-            raise ValueError(f"name the reward and where it stands, reward.py:reward or module:reward, not {value!r}")
+            raise ValueError(
+                f"expected file and name (reward.py:reward) or module and name (module:reward), got {value!r}"
+            )
         return value
 
     @model_validator(mode="after")
     def _belongs_together(self) -> RunConfig:
         if self.quantize is not None and self.lora is None:
-            raise ValueError(f"a model of {self.quantize} weights is trained through an adapter: add lora: true")
+            raise ValueError(f"a {self.quantize} model can only be trained with an adapter: add lora: true")
         if self.quantize is not None and self.model.name == TINY:
-            raise ValueError("the tiny model is not quantized")
+            raise ValueError("quantize cannot be set for model: tiny: delete it")
         return self
 
     def reward_target(self) -> str:
-        """``/absolute/path.py:name``, or ``module:name``."""
+        """Return ``/absolute/path.py:name``, or ``module:name``."""
         source, _, name = self.reward.rpartition(":")
         return f"{located(source, self.base)}:{name}" if is_local(source) else self.reward
 
     def modules_path(self) -> Path:
-        """The absolute folder in which modules are looked for."""
+        """Return the absolute folder in which modules are searched."""
         return located(self.modules or ".", self.base)
 
     def model_name(self) -> str:
-        """``tiny``, a hub id, or an absolute path."""
+        """Return ``tiny``, a hub id, or an absolute path."""
         return anchored(self.model.name, self.base)
 
     def output_path(self) -> Path:
-        """The absolute folder of the run."""
+        """Return the absolute folder of the run."""
         return located(self.output, self.base)
 
     def resumed_from(self) -> bool | str:
-        """The checkpoint to resume from: True for the last one, or a step, a name, or an absolute folder."""
+        """Return the checkpoint to resume from: True for the last one, or a step, a name, or an absolute folder."""
         return anchored(self.resume, self.base) if isinstance(self.resume, str) else self.resume
 
     def record_address(self) -> str | None:
-        """Where the record goes: an absolute folder or an fsspec address; None: nowhere."""
+        """Return where to write the record: an absolute folder or an fsspec address; None: no record."""
         if isinstance(self.record, str):
             return self.record if "://" in self.record else str(located(self.record, self.base))
         return str(self.output_path()) if self.record else None
 
     def held_out_dataset(self) -> DatasetConfig | None:
-        """The complete dataset of `eval`; None without evaluation, or where rows of the training are held out."""
+        """Return the dataset of `eval`; None without evaluation, or if rows of the training data are held out."""
         if self.eval is None or self.eval.hold_out is not None:
             return None
         own = self.eval.dataset or HeldOutConfig(split=self.eval.split)
         changes = {name: value for name, value in own if value not in (None, {})}
-        if "path" in changes:  # the name of a configuration and a split belong to the dataset they are of
+        if "path" in changes:  # these belong to the other dataset
             changes = {"name": None, "split": None, "revision": None, **changes}
         if "prompt" in changes or "messages" in changes:
             changes = {"prompt": None, "messages": None, **changes}
         return self.dataset.model_copy(update={"sample": None, **changes})
 
     def anchored(self) -> RunConfig:
-        """The same with absolute paths, so that it means the same wherever it is written to."""
+        """Return the same configuration with absolute paths, which can be written to any folder."""
         model = {
             name: anchored(value, self.base)
             for name in ("name", "tokenizer")

@@ -1,6 +1,6 @@
-"""What is wrong with a configuration: each fault knows the setting, the message shows all of them with their lines.
+"""Faults of a configuration: each names its setting; the message lists all of them with their lines.
 
-``run.yaml, line 7: grpo.max_stepz: GRPOConfig has no such field. Did you mean 'max_steps'?``
+``run.yaml, line 7, column 3: grpo.max_stepz: GRPOConfig has no such field. Did you mean 'max_steps'?``
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ from dataclasses import dataclass
 from rewardkit.core.errors import RewardKitError
 
 Place = tuple[str | int, ...]
-"""Where a setting stands: ``("grpo", "max_steps")``, ``("guards", 0, "above")``."""
+"""The path of a setting: ``("grpo", "max_steps")``, ``("guards", 0, "above")``."""
 
 
 class ConfigError(RewardKitError):
-    """A configuration, or the data that it names, is not what it should be; the message says where and what to do."""
+    """A configuration, or the data that it names, is invalid. The message says where, and how to fix it."""
 
 
 @dataclass(frozen=True)
 class Fault:
-    """One thing that is wrong, and the setting it is about."""
+    """One fault, and its setting."""
 
     place: Place
     what: str
@@ -30,7 +30,7 @@ class Fault:
 
 
 class Faults(ValueError):
-    """Several faults within one setting; their places begin there."""
+    """Several faults in one setting; their places are relative to it."""
 
     def __init__(self, faults: Sequence[Fault]) -> None:
         super().__init__("; ".join(map(str, faults)))
@@ -38,7 +38,7 @@ class Faults(ValueError):
 
 
 def written(place: Place) -> str:
-    """``grpo.max_steps``, ``guards[0].above``."""
+    """Return ``grpo.max_steps`` or ``guards[0].above``."""
     text = ""
     for part in place:
         text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else str(part)

@@ -1,6 +1,6 @@
-"""What pydantic found wrong with a value, in the words of somebody who writes YAML.
+"""Reword the errors of pydantic for people who write YAML.
 
-``Input should be a valid integer, unable to parse string as an integer`` is ``must be a whole number, not 'ten'``.
+``Input should be a valid integer, unable to parse string as an integer`` becomes ``must be a whole number, not 'ten'``.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ _BOUNDS = {
 
 
 def explained(error: Mapping[str, Any], type_: Any = None) -> str:
-    """The message of one of pydantic's errors; `type_` is what the value had to be, where it is known."""
+    """Return the message for an error of pydantic; `type_` is the expected type, if known."""
     kind, value, context = str(error["type"]), error.get("input"), error.get("ctx", {})
     if kind == "missing":
-        return "is needed"
+        return "is missing: add it"
     if kind == "value_error":
         return str(context.get("error", error["msg"]))
     if kind in _BOUNDS and type_ is None:
@@ -60,14 +60,14 @@ def explained(error: Mapping[str, Any], type_: Any = None) -> str:
 
 
 def shown(value: Any) -> str:
-    """A value as YAML has it: ``true``, ``null``, ``'ten'``."""
+    """Return a value as in YAML: ``true``, ``null``, ``'ten'``."""
     if value is None:
-        return "null (nothing stands there)"
+        return "null (empty)"
     return str(value).lower() if isinstance(value, bool) else shorten(value)
 
 
 def _described(type_: Any) -> str:
-    """``a whole number or null``."""
+    """Return words such as ``a whole number or null``."""
     if get_origin(type_) is Annotated:
         return _described(get_args(type_)[0])
     if get_origin(type_) in (Union, types.UnionType):
@@ -79,7 +79,7 @@ def _described(type_: Any) -> str:
 
 
 def _texts(type_: Any) -> list[str]:
-    """The texts that a type allows, where it allows only some."""
+    """Return the texts that a Literal allows."""
     if get_origin(type_) is Literal:
         return [value for value in get_args(type_) if isinstance(value, str)]
     return [text for one in get_args(type_) for text in _texts(one)] if type_ is not None else []

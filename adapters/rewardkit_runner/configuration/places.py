@@ -1,6 +1,6 @@
-"""Texts of a configuration that may be paths: relative ones start at the folder of the configuration.
+"""Settings that may be paths, relative to the folder of the configuration.
 
-``data.jsonl`` and ``./model`` are local, ``openai/gsm8k`` is a hub id unless there is such a folder.
+``data.jsonl`` and ``./model`` are local; ``openai/gsm8k`` is a hub id unless there is such a folder.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ _BEGINNINGS = ("/", "./", "../", "~", ".\\", "..\\")
 
 
 def is_local(text: str, base: Path | None = None) -> bool:
-    """Whether `text` is meant as a path: it looks like one, or there is something of that name below `base`."""
+    """Return whether `text` is a path: it looks like one, or there is such a file or folder below `base`."""
     if "\n" in text or "://" in text:
         return False
     looks = text.startswith(_BEGINNINGS) or text in (".", "..") or text.lower().endswith(_SUFFIXES) or "*" in text
@@ -20,17 +20,17 @@ def is_local(text: str, base: Path | None = None) -> bool:
 
 
 def located(text: str, base: Path) -> Path:
-    """The absolute path that `text` stands for."""
+    """Return `text` as an absolute path."""
     return (base.absolute() / Path(text).expanduser()).resolve()
 
 
 def anchored(text: str, base: Path) -> str:
-    """`text` as an absolute path where it is one, else as it is."""
+    """Return `text` as an absolute path if it is a path, else unchanged."""
     return str(located(text, base)) if is_local(text, base) else text
 
 
 def _exists(path: Path) -> bool:
     try:
         return path.exists()
-    except OSError:  # a name too long for a file
+    except OSError:  # the name is too long
         return False

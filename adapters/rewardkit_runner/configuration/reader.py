@@ -1,6 +1,6 @@
-"""``read(Path("run.yaml"), ["grpo.max_steps=5"])``: a file and what is set on top of it, as a RunConfig.
+"""Read a configuration: ``read(Path("run.yaml"), ["grpo.max_steps=5"])`` returns a RunConfig.
 
-Everything that is wrong is said at once, with its line, and what was probably meant.
+One error lists all faults, with their lines and suggestions.
 """
 
 from __future__ import annotations
@@ -28,29 +28,27 @@ except ModuleNotFoundError as missing:
     raise MissingExtraError.of("Reading a configuration", "train") from None
 
 _HEADING = """\
-# The whole configuration: what the file says, and defaults. Fields of GRPOConfig that do not stand under grpo keep
-# TRL's defaults, but for bf16, use_cpu and gradient_checkpointing, which follow the device and the size of the model.
+# The whole configuration: the settings of the file, and defaults. Fields of GRPOConfig that are not under grpo have
+# TRL's defaults, except bf16, use_cpu and gradient_checkpointing, which depend on the device and the model size.
 """
-# What a text, or true, stands for where a mapping is due.
+# The setting that a text stands for if a mapping is expected.
 _SHORT: dict[Place, str] = {("model",): "name", ("dataset",): "path", ("vllm",): "mode", ("eval", "dataset"): "path"}
 
 
 def read(path: Path, sets: Sequence[str] = ()) -> RunConfig:
-    """The configuration in a YAML file, with `sets` on top: ``["grpo.max_steps=5", "model=tiny"]``.
+    """Read a YAML file; `sets` replace its settings: ``["grpo.max_steps=5", "model=tiny"]``.
 
     Values after ``=`` are YAML. Paths are relative to the folder of the file.
 
     Raises:
-        ConfigError: the file or a setting is not what it should be; the message names all faults with their lines.
+        ConfigError: the file or a setting is invalid; the message lists all faults with their lines.
     """
     path = Path(path)
     source = str(path)
     data, positions = yaml_text.parsed(_content(path), source)
     if not isinstance(data, dict):
-        what = "is empty" if data is None else f"holds {shorten(data)}"
-        raise ConfigError(
-            f"{source} {what}: a mapping is due, which begins with a line like `reward: reward.py:reward`"
-        )
+        what = "is empty" if data is None else f"contains {shorten(data)}"
+        raise ConfigError(f"{source} {what}. Write settings, one per line, such as `reward: reward.py:reward`")
     places = {place: yaml_text.shown_position(position) for place, position in positions.items()}
     for text in sets:
         place = _set(data, text)
@@ -63,21 +61,21 @@ def read(path: Path, sets: Sequence[str] = ()) -> RunConfig:
 
 
 def printed(config: RunConfig) -> str:
-    """The whole configuration as YAML; `read` makes the same of it in the same folder."""
+    """Return the whole configuration as YAML; `read` gives the same configuration in the same folder."""
     return _HEADING + yaml_text.printed(config.model_dump(mode="json"))
 
 
 def schema() -> dict[str, Any]:
-    """The JSON schema of the file, with the fields of the installed GRPOConfig and LoraConfig, for editors.
+    """Return the JSON schema of the file, with the fields of the installed GRPOConfig and LoraConfig, for editors.
 
-    ``# yaml-language-server: $schema=run.schema.json`` in the first line of the file points to it.
+    Refer to it in the first line of the file: ``# yaml-language-server: $schema=run.schema.json``.
     """
     found = RunConfig.model_json_schema()
     properties = found["properties"]
     del properties["base"]
     lora, vllm = (_mapping_in(properties[name]) for name in ("lora", "vllm"))
     for part, fields in ((properties["grpo"], settable_grpo_fields()), (lora, lora_fields()), (vllm, vllm_fields())):
-        if fields:  # else the library is not installed, and nobody knows them
+        if fields:  # else the library is not installed
             part |= {"properties": dict(_properties(fields)), "additionalProperties": False}
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **found, "title": "rewardkit train"}
 
@@ -91,22 +89,20 @@ def _content(path: Path) -> str:
         return path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         beside = [str(one) for one in sorted(path.parent.glob("*.y*ml"))] if path.parent.is_dir() else []
-        hint = near_miss(str(path), beside) or (f" There is {', '.join(beside)}." if beside else "")
-        raise ConfigError(
-            f"there is no file {path}.{hint or ' rewardkit init DIR writes one to begin with.'}"
-        ) from None
+        hint = near_miss(str(path), beside) or (f" Files there: {', '.join(beside)}." if beside else "")
+        raise ConfigError(f"there is no file {path}.{hint or ' Run rewardkit init DIR to get an example.'}") from None
     except UnicodeDecodeError as error:
-        raise ConfigError(f"{path} is no UTF-8 text ({error.reason} at byte {error.start})") from None
+        raise ConfigError(f"{path} is not UTF-8 ({error.reason} at byte {error.start}). Save it as UTF-8") from None
     except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror or error}") from None
+        raise ConfigError(f"cannot read {path}: {error.strerror or error}") from None
 
 
 def _set(data: dict[str, Any], text: str) -> Place:
-    """Sets one value in `data`; where."""
+    """Set one value in `data`; return its place."""
     name, equals, value = text.partition("=")
     parts = tuple(int(part) if part.isdigit() else part for part in name.strip().split("."))
     if not equals or not all(part != "" for part in parts):
-        raise ConfigError(f"--set {text}: write the setting and its value: --set grpo.max_steps=5")
+        raise ConfigError(f"--set {text}: expected NAME=VALUE, such as --set grpo.max_steps=5")
     inside: Any = data
     for length, part in enumerate(parts[:-1], start=1):
         _unfold(inside, part, _SHORT.get(parts[:length]))
@@ -115,13 +111,13 @@ def _set(data: dict[str, Any], text: str) -> Place:
     if isinstance(inside, list):
         _entry(inside, last, parts, text)
     elif not isinstance(inside, dict):
-        raise ConfigError(f"--set {text}: {written(parts[:-1])} is {shown(inside)} and has no settings in it")
+        raise ConfigError(f"--set {text}: {written(parts[:-1])} is {shown(inside)}, which has no settings")
     inside[last], _ = yaml_text.parsed(value, f"--set {text}")
     return parts
 
 
 def _unfold(inside: Any, part: str | int, key: str | None) -> None:
-    """Makes a mapping of what stands for one: a missing entry, ``true``, or a text that stands for its `key`."""
+    """Replace a missing entry, ``true``, or a text that is short for `key` by a mapping."""
     if isinstance(inside, dict):
         value = inside.get(part)
         if value is None or isinstance(value, bool):
@@ -140,7 +136,7 @@ def _entry(inside: Any, part: str | int, place: Place, text: str) -> Any:
 
 
 def _made(data: dict[str, Any], base: Path, source: str, places: Mapping[Place, str]) -> RunConfig:
-    faults = [Fault(("base",), "there is no such setting")] if "base" in data else []
+    faults = [Fault(("base",), "unknown setting")] if "base" in data else []
     config = None
     try:
         config = RunConfig.model_validate({**data, "base": base})
@@ -160,15 +156,15 @@ def _faults_of(error: Mapping[str, Any]) -> Iterator[Fault]:
         yield from (Fault((*place, *fault.place), fault.what) for fault in inner.faults)
     elif error["type"] == "extra_forbidden":
         known = _known_at(place[:-1])
-        hint = near_miss(place[-1], known) or f" There are: {', '.join(known)}."
-        yield Fault(place, f"there is no such setting.{hint}")
+        hint = near_miss(place[-1], known) or f" Known settings: {', '.join(known)}."
+        yield Fault(place, f"unknown setting.{hint}")
     else:
         place, choice = _choice_at(place)
         yield Fault(place, explained(error, choice))
 
 
 def _known_at(place: Place) -> list[str]:
-    """The settings of the mapping at `place`."""
+    """Return the settings of the mapping at `place`."""
     model: Any = RunConfig
     for part in place:
         model = _model_in(model.model_fields[part].annotation) if isinstance(part, str) else model
@@ -176,7 +172,7 @@ def _known_at(place: Place) -> list[str]:
 
 
 def _choice_at(place: Place) -> tuple[Place, Any]:
-    """Where `place` leads into one of several types, which pydantic names in it: the place before, and the types."""
+    """Return the part of `place` up to a setting with several types, and these types. Pydantic adds their names."""
     model: Any = RunConfig
     for length, part in enumerate(place, start=1):
         field = model.model_fields.get(part) if model is not None else None
@@ -192,7 +188,7 @@ def _is_choice(annotation: Any) -> bool:
 
 
 def _model_in(annotation: Any) -> Any:
-    """The model that an annotation speaks of: of ``list[GuardConfig] | None`` it is GuardConfig."""
+    """Return the model in an annotation: GuardConfig for ``list[GuardConfig] | None``."""
     if get_origin(annotation) in (Union, types.UnionType, Annotated, list):
         found = [_model_in(one) for one in get_args(annotation)]
         return next((one for one in found if one is not None), None)
@@ -200,7 +196,7 @@ def _model_in(annotation: Any) -> Any:
 
 
 def _missing_files(config: RunConfig) -> list[Fault]:
-    """Files that are named and are not there. What a reward file holds is only known once it is imported."""
+    """Find files that do not exist. Names in a reward file are checked later, when it is imported."""
     named: list[tuple[Place, str]] = [
         (("reward",), config.reward.rpartition(":")[0]),
         (("model", "name"), config.model.name),
@@ -227,7 +223,7 @@ def _beside(path: Path) -> str:
 def _unknown_trackers(config: RunConfig) -> list[Fault]:
     known = trackers() | {"none", "all"}
     return [
-        Fault(("report_to",), f"transformers reports to no {name!r}.{near_miss(name, known)}")
+        Fault(("report_to",), f"transformers has no tracker {name!r}.{near_miss(name, known)}")
         for name in config.report_to
         if trackers() and name not in known
     ]
@@ -235,13 +231,13 @@ def _unknown_trackers(config: RunConfig) -> list[Fault]:
 
 def _told(faults: Sequence[Fault], source: str, places: Mapping[Place, str]) -> str:
     def where(place: Place) -> str:
-        """The line of the setting, or of what it should stand in."""
+        """Return the position of the setting, or of the mapping that lacks it."""
         shortened = [tuple(map(str, place[:length])) for length in range(len(place), 0, -1)]
         texts = {tuple(map(str, known)): said for known, said in places.items()}
         return next((texts[one] for one in shortened if one in texts), "")
 
     told = [", ".join(filter(None, (source, where(fault.place)))) + f": {fault}" for fault in dict.fromkeys(faults)]
-    return told[0] if len(told) == 1 else f"{len(told)} settings are wrong\n" + "\n".join(f"  {one}" for one in told)
+    return told[0] if len(told) == 1 else f"{len(told)} settings are invalid\n" + "\n".join(f"  {one}" for one in told)
 
 
 def _properties(fields: Mapping[str, Field]) -> Iterator[tuple[str, dict[str, Any]]]:

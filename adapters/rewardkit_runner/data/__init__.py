@@ -1,1 +1,1 @@
-"""Rows for a training: from files or the hub to a column of prompts and the columns that the reward asks for."""
+"""Training data: from files or the hub to a column of prompts and the columns that the reward reads."""

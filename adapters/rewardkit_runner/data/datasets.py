@@ -1,7 +1,7 @@
-"""Rows for a training: a column ``prompt``, and the columns that the reward asks for.
+"""Rows for a training: a column ``prompt``, and the columns that the reward reads.
 
-``{"question": "6*7?", "gold": {"value": 42}}`` under ``prompt: "Q: {question}"`` is
-``{"question": "6*7?", "gold": '{"value": 42}', "prompt": "Q: 6*7?"}``: objects stay JSON texts, because Arrow would
+With ``prompt: "Q: {question}"``, ``{"question": "6*7?", "gold": {"value": 42}}`` becomes
+``{"question": "6*7?", "gold": '{"value": 42}', "prompt": "Q: 6*7?"}``. Objects become JSON text, because Arrow would
 give all of them the same keys.
 """
 
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 
 def training_and_held_out(config: RunConfig) -> tuple[Dataset, Dataset | None]:
-    """The rows to train on, and those to evaluate on; None without ``eval``.
+    """Return the rows to train on, and those to evaluate on (None without ``eval``).
 
     Raises:
-        ConfigError: the data cannot be had, or is not what the configuration says of it.
+        ConfigError: the data cannot be loaded, or does not fit the configuration.
     """
     modules = config.modules_path()
     training = rows_of(config.dataset, config.base, config.seed, modules)
@@ -43,20 +43,20 @@ def training_and_held_out(config: RunConfig) -> tuple[Dataset, Dataset | None]:
 
 
 def rows_of(config: DatasetConfig, base: Path, seed: int, modules: Path | None = None) -> Dataset:
-    """The rows of a dataset: read, renamed, filtered, given their prompts, sampled; in their order.
+    """Load the rows of a dataset: rename columns, filter, make prompts, sample; the order stays.
 
     Args:
-        config: where they are, and what becomes of them.
+        config: the dataset.
         base: the folder that its paths are relative to.
-        seed: of the sample.
-        modules: where the module of a filter is looked for; None: in `base`.
+        seed: for the sample.
+        modules: the folder for the module of a filter; None: `base`.
 
     Raises:
-        ConfigError: the data cannot be had, or is not what the configuration says of it.
+        ConfigError: the data cannot be loaded, or does not fit the configuration.
     """
     found = table_of(config, base)
     if not len(found):
-        raise ConfigError(f"{config.path} has no row")
+        raise ConfigError(f"dataset.path: {config.path} has no rows")
     rows = _renamed(found, config.columns)
     rows = _filtered(rows, config.filter, base, modules or base)
     rows = _with_prompts(rows, config)
@@ -66,14 +66,16 @@ def rows_of(config: DatasetConfig, base: Path, seed: int, modules: Path | None =
 def _renamed(rows: Dataset, columns: Mapping[str, str]) -> Dataset:
     twice = [theirs for theirs in columns.values() if list(columns.values()).count(theirs) > 1]
     if twice:
-        raise ConfigError(f"columns: {twice[0]!r} can have one name only: {', '.join(columns)} are several")
+        raise ConfigError(
+            f"dataset.columns: {twice[0]!r} has several new names ({', '.join(columns)}). Keep one of them"
+        )
     for ours, theirs in columns.items():
         if theirs not in rows.column_names:
-            raise ConfigError(_no_column(theirs, f"which columns ({ours}: {theirs}) renames", rows))
+            raise ConfigError(_no_column(theirs, f"which dataset.columns ({ours}: {theirs}) renames", rows))
         if ours in rows.column_names and ours not in columns.values() and ours != theirs:
             raise ConfigError(
-                f"columns: {theirs!r} cannot be called {ours!r}, because the dataset has a column of that name. Give "
-                f"that one another name first: {{{ours}: {theirs}, other: {ours}}}"
+                f"dataset.columns: {theirs!r} cannot be renamed to {ours!r}: the dataset has a column of that name. "
+                f"Rename that one, too: {{{ours}: {theirs}, other: {ours}}}"
             )
     names = {theirs: ours for ours, theirs in columns.items()}
     return rows.rename_columns(names) if names else rows
@@ -87,11 +89,13 @@ def _filtered(rows: Dataset, filter_: dict[str, Any] | str | None, base: Path, m
     else:
         for name in filter_:
             if name not in rows.column_names:
-                raise ConfigError(_no_column(name, "which filter looks at", rows))
+                raise ConfigError(_no_column(name, "which dataset.filter reads", rows))
         keep = _allowed(filter_)
     kept = [number for number, row in enumerate(rows) if keep(number, row)]
     if not kept:
-        raise ConfigError(f"none of the {len(rows):,} rows passes the filter: {shorten(filter_)}")
+        raise ConfigError(
+            f"dataset.filter: none of the {len(rows):,} rows passes: {shorten(filter_)}. Change the filter"
+        )
     return rows.select(kept)
 
 
@@ -101,24 +105,26 @@ def _allowed(filter_: Mapping[str, Any]) -> Callable[[int, Mapping[str, Any]], b
 
 
 def _as_set(values: Sequence[Any]) -> set[str]:
-    """Texts to compare: a cell of a CSV file is ``"1"`` where the filter says ``1``."""
+    """Return texts to compare: a cell ``"1"`` of a CSV file equals a ``1`` in the filter."""
     return {value if isinstance(value, str) else json.dumps(value, sort_keys=True, default=str) for value in values}
 
 
 def _asked(keep: Any, target: str) -> Callable[[int, Mapping[str, Any]], bool]:
     if not callable(keep):
-        raise ConfigError(f"filter: {target} is {shorten(keep)}; a function of a row is due, which says if it stays")
+        raise ConfigError(f"dataset.filter: expected a function that takes a row, but {target} is {shorten(keep)}")
 
     def asked(number: int, row: Mapping[str, Any]) -> bool:
         try:
             answer = keep(dict(row))
         except Exception as error:
             raise ConfigError(
-                f"filter: {target} raised {type(error).__name__} in row {number}: {shorten(str(error))}. "
+                f"dataset.filter: {target} raised {type(error).__name__} in row {number}: {shorten(str(error))}. "
                 f"The row: {shorten(dict(row))}"
             ) from error
         if answer is None:
-            raise ConfigError(f"filter: {target} returned None in row {number}: return True to keep the row, or False")
+            raise ConfigError(
+                f"dataset.filter: {target} returned None in row {number}. Return True to keep the row, or False"
+            )
         return bool(answer)
 
     return asked
@@ -154,21 +160,21 @@ def _with_prompts(rows: Dataset, config: DatasetConfig) -> Dataset:
 def _own_prompts(rows: Dataset) -> Dataset:
     if "prompt" not in rows.column_names:
         raise ConfigError(
-            _no_column("prompt", "which is what the model is given", rows)
-            + " Rename one (columns: {prompt: question}), or write a template (prompt: 'Q: {question}\\nA:')."
+            _no_column("prompt", "which the model needs", rows)
+            + " Rename a column (columns: {prompt: question}), or write a template (prompt: 'Q: {question}\\nA:')."
         )
     return rows
 
 
 def _sampled(rows: Dataset, count: int | None, seed: str) -> Dataset:
-    """At most `count` rows, in their order, the same for the same seed."""
+    """Return at most `count` rows, in their order; the same seed gives the same rows."""
     if count is None or count >= len(rows):
         return rows
     return rows.select(sorted(random.Random(seed).sample(range(len(rows)), count)))
 
 
 def _parted(rows: Dataset, count: int, seed: int) -> tuple[Dataset, Dataset]:
-    """Training rows, and at least `count` held-out ones; rows with the same prompt are on the same side."""
+    """Split into training rows and at least `count` held-out rows; equal prompts stay on one side."""
     by_prompt: dict[str, list[int]] = {}
     for number, prompt in enumerate(rows["prompt"]):
         by_prompt.setdefault(json.dumps(prompt, sort_keys=True), []).append(number)
@@ -179,8 +185,8 @@ def _parted(rows: Dataset, count: int, seed: int) -> tuple[Dataset, Dataset]:
         held_out += groups.pop()
     if not groups:
         raise ConfigError(
-            f"eval.hold_out: {count} rows to hold out leave none to train on: there are {len(rows)} with "
-            f"{len(by_prompt)} different prompts"
+            f"eval.hold_out: {count} held-out rows leave none to train on, because there are {len(rows)} with "
+            f"{len(by_prompt)} different prompts. Lower it"
         )
     return rows.select(sorted(number for group in groups for number in group)), rows.select(sorted(held_out))
 
@@ -188,4 +194,4 @@ def _parted(rows: Dataset, count: int, seed: int) -> tuple[Dataset, Dataset]:
 def _no_column(name: str, why: str, rows: Dataset) -> str:
     known = rows.column_names
     hint = near_miss(name, known)
-    return f"the dataset has no column {name!r}, {why}. It has: {', '.join(known)}.{hint}"
+    return f"the dataset has no column {name!r}, {why}. Its columns: {', '.join(known)}.{hint}"

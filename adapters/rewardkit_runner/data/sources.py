@@ -1,7 +1,7 @@
-"""Where rows come from: files beside the configuration, folders of them, or the hub.
+"""Load rows from files, folders of files, or the hub.
 
-Cells stay what they are in a JSON or Parquet file, and texts in a CSV file: rewards coerce them to the types that
-they ask for. An object, or a column of several types, becomes a column of JSON texts.
+Cells keep their types from JSON and Parquet files, and are text from CSV files: rewards coerce them. Objects, and
+columns of several types, become JSON text.
 """
 
 from __future__ import annotations
@@ -25,16 +25,18 @@ _SAVED = ("dataset_info.json", "dataset_dict.json")
 
 
 def table_of(config: DatasetConfig, base: Path) -> Dataset:
-    """All rows of a dataset, as they are.
+    """Load all rows of a dataset.
 
     Raises:
-        ConfigError: it cannot be had or read.
+        ConfigError: it cannot be found or read.
     """
     if not is_local(config.path, base):
         return _flat(_from_hub(config, base))
     for setting in ("name", "revision"):
         if getattr(config, setting) is not None:
-            raise ConfigError(f"dataset.{setting} belongs to a dataset on the hub; {config.path} is a file here")
+            raise ConfigError(
+                f"dataset.{setting} is only for datasets on the hub: delete it, because {config.path} is a file"
+            )
     place = located(config.path, base)
     if any((place / name).is_file() for name in _SAVED):
         return _flat(_saved(place, config.split))
@@ -42,7 +44,7 @@ def table_of(config: DatasetConfig, base: Path) -> Dataset:
 
 
 def _files(place: Path, config: DatasetConfig, base: Path) -> list[Path]:
-    """The files that a path, a folder or a glob stands for; of a split, those that are called like it."""
+    """Return the files of a path, a folder or a glob; with a split, only the files named after it."""
     if place.is_dir():
         found = sorted(one for one in place.iterdir() if one.suffix.lower() in SUFFIXES)
     elif "*" in config.path:
@@ -53,19 +55,20 @@ def _files(place: Path, config: DatasetConfig, base: Path) -> list[Path]:
         found = [place]
         if config.split is not None:
             raise ConfigError(
-                f"dataset.split: {config.split} is a choice among several files, or on the hub; {config.path} is one"
+                f"dataset.split: {config.split} needs several files or a dataset on the hub; {config.path} is a file. "
+                "Delete it"
             )
     else:
-        raise ConfigError(f"there is no dataset {place}")
+        raise ConfigError(f"dataset.path: there is no {place}")
     if not found:
-        raise ConfigError(f"there is no {', '.join(SUFFIXES)} file in {place}")
+        raise ConfigError(f"dataset.path: {place} has no {', '.join(SUFFIXES)} file")
     split = config.split or "train"
     of_split = [
         one for one in found if one.stem == split or one.stem.startswith((f"{split}-", f"{split}_", f"{split}."))
     ]
     if config.split is not None and not of_split:
         names = [one.name for one in found]
-        raise ConfigError(f"dataset.split: no file in {place} is called {split}: {', '.join(names)}")
+        raise ConfigError(f"dataset.split: no file in {place} is named after {split}: {', '.join(names)}")
     return of_split or found
 
 
@@ -74,7 +77,7 @@ def _from_files(paths: Sequence[Path]) -> Dataset:
 
     kinds = sorted({path.suffix.lower() == ".parquet" for path in paths})
     if len(kinds) > 1:
-        raise ConfigError(f"a dataset is either of .parquet files or of others: {', '.join(map(str, paths))}")
+        raise ConfigError(f"dataset.path: do not mix .parquet files with others: {', '.join(map(str, paths))}")
     if not kinds[0]:
         rows = [row for path in paths for row in _records(path)]
         names = list(dict.fromkeys(name for row in rows for name in row))
@@ -82,7 +85,7 @@ def _from_files(paths: Sequence[Path]) -> Dataset:
     try:
         return _flat(concatenate_datasets([_parquet(path) for path in paths]))
     except ValueError as error:
-        raise ConfigError(f"the files from {paths[0]} on do not hold the same columns: {error}") from None
+        raise ConfigError(f"dataset.path: {paths[0]} and the other files have different columns: {error}") from None
 
 
 def _records(path: Path) -> list[Mapping[str, Any]]:
@@ -91,7 +94,7 @@ def _records(path: Path) -> list[Mapping[str, Any]]:
     except DataError as error:
         raise ConfigError(str(error)) from None
     except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror or error}") from None
+        raise ConfigError(f"cannot read {path}: {error.strerror or error}") from None
 
 
 def _parquet(path: Path) -> Dataset:
@@ -102,9 +105,9 @@ def _parquet(path: Path) -> Dataset:
     try:
         return Dataset(read_table(path))
     except (ArrowException, OSError) as error:
-        raise ConfigError(f"{path} is no Parquet file that can be read: {' '.join(str(error).split())}") from None
+        raise ConfigError(f"cannot read {path} as Parquet: {' '.join(str(error).split())}") from None
     except ValueError as error:
-        raise ConfigError(f"{path} holds a column that the library datasets cannot: {error}") from None
+        raise ConfigError(f"{path} has a column that the datasets library does not support: {error}") from None
 
 
 def _saved(folder: Path, split: str | None) -> Dataset:
@@ -115,7 +118,9 @@ def _saved(folder: Path, split: str | None) -> Dataset:
         return found
     name = split or "train"
     if name not in found:
-        raise ConfigError(f"{folder} has no split {name!r}. It has: {', '.join(found)}.{near_miss(name, found)}")
+        raise ConfigError(
+            f"dataset.split: {folder} has no split {name!r}. Its splits: {', '.join(found)}.{near_miss(name, found)}"
+        )
     return found[name]
 
 
@@ -125,15 +130,15 @@ def _from_hub(config: DatasetConfig, base: Path) -> Dataset:
     split = config.split or "train"
     try:
         return load_dataset(config.path, config.name, split=split, revision=config.revision)
-    except Exception as error:  # of half a dozen libraries: what matters is what it says
+    except Exception as error:  # raised by any of several libraries
         raise ConfigError(
-            f"the dataset {config.path} (split {split}) is no file or folder in {base}, and the hub does not give it: "
-            f"{type(error).__name__}: {shorten(' '.join(str(error).split()), 600)}"
+            f"dataset.path: there is no file or folder {config.path} in {base}, and loading it from the hub (split "
+            f"{split}) failed: {type(error).__name__}: {shorten(' '.join(str(error).split()), 600)}"
         ) from error
 
 
 def _flat(rows: Dataset) -> Dataset:
-    """With objects as JSON texts."""
+    """Turn objects into JSON text."""
     nested = [name for name, feature in rows.features.items() if _holds_objects(feature)]
     if not nested:
         return rows
@@ -150,14 +155,14 @@ def _made(columns: dict[str, list[Any]]) -> Dataset:
         for name, values in columns.items():
             if (row := _first_unlike(values)) is not None:
                 raise ConfigError(
-                    f"column {name!r}: row {row} is no text of Unicode, or of another shape than row 0, and one table "
-                    f"cannot hold both ({error}): {shorten(values[row])}"
+                    f"column {name!r}, row {row}: {shorten(values[row])} is invalid Unicode, or has another type "
+                    f"than row 0 ({error}). Fix the cell"
                 ) from None
         raise
 
 
 def _first_unlike(values: list[Any]) -> int | None:
-    """The first row that Arrow cannot put into one column with the first."""
+    """Return the first row that Arrow cannot put into one column with row 0."""
     from pyarrow import ArrowException, array
 
     for row, value in enumerate(values):
@@ -177,15 +182,15 @@ def _holds_objects(feature: Any) -> bool:
 
 
 def _cells(name: str, values: list[Any]) -> list[Any]:
-    """The cells of a column as Arrow can hold them without changing them."""
+    """Return the cells of a column in a form that Arrow stores unchanged."""
     if name == "prompt" and any(map(_is_conversation, values)):
         texts = (row for row, value in enumerate(values) if value is not None and not _is_conversation(value))
         text = next(texts, None)
         if text is None:
             return values
         raise ConfigError(
-            f"column 'prompt': messages in some rows, and {shorten(values[text])} in row {text}: write all prompts as "
-            "texts, or all as messages"
+            f"column 'prompt', row {text}: {shorten(values[text])} is not a list of messages, but other rows are. "
+            "Write all prompts as text, or all as messages"
         )
     if any(map(_has_objects, values)) or not _has_one_type(values):
         return [value if value is None or isinstance(value, str) else _json(value) for value in values]
@@ -193,12 +198,12 @@ def _cells(name: str, values: list[Any]) -> list[Any]:
 
 
 def _has_one_type(values: list[Any]) -> bool:
-    """Whether Arrow makes one column of them and gives the same back."""
+    """Return whether Arrow can store the values in one column and return them unchanged."""
     from pyarrow import ArrowException, array
 
     try:
         return bool(array(values).to_pylist() == values)
-    except UnicodeEncodeError:  # told, with its row, when the table is made
+    except UnicodeEncodeError:  # reported with its row when the table is made
         return True
     except (ArrowException, OverflowError):
         return False

@@ -1,6 +1,6 @@
-"""Prompts from columns: ``Template("Q: {question}\\nA:", ...)`` of ``{"question": "6*7?"}`` is ``Q: 6*7?\\nA:``.
+"""Prompts from columns: ``Template("Q: {question}\\nA:", ...)`` makes ``Q: 6*7?\\nA:`` of ``{"question": "6*7?"}``.
 
-Only names of columns stand in braces; ``{{`` and ``}}`` are braces.
+Braces hold column names only; ``{{`` and ``}}`` are literal braces.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Template:
-    """A text with the names of columns in it; checked against the columns when it is made."""
+    """A text with column names in braces, which are checked when the template is made."""
 
     def __init__(self, text: str, where: str, columns: Sequence[str]) -> None:
         self._where = where
@@ -27,7 +27,7 @@ class Template:
             ]
         except ValueError as error:
             raise ConfigError(
-                f"{where} is no template: {error}. Write {{{{ and }}}} for braces of the text: {shorten(text)}"
+                f"{where}: invalid template: {error}. Write {{{{ and }}}} for literal braces: {shorten(text)}"
             ) from None
         for _, name, formatting in parts:
             if name is None:
@@ -37,10 +37,10 @@ class Template:
         self._parts = [(literal, name) for literal, name, _ in parts]
 
     def of(self, rows: Dataset) -> list[str]:
-        """(n,) the text of every row.
+        """Return the text of every row, shape (n,).
 
         Raises:
-            ConfigError: a cell that stands in the text is empty.
+            ConfigError: a cell of the text is empty.
         """
         names = list(dict.fromkeys(name for _, name in self._parts if name is not None))
         if not names:
@@ -51,8 +51,8 @@ class Template:
         for name, value in row.items():
             if value is None:
                 raise ConfigError(
-                    f"{self._where} needs the column {name!r}, which is empty (null) in row {number}: fill it, or "
-                    "leave such rows out with dataset.filter"
+                    f"{self._where}: the column {name!r} is null in row {number}. Fill the cell, or exclude such rows "
+                    "with dataset.filter"
                 )
         return "".join(literal + ("" if name is None else str(row[name])) for literal, name in self._parts)
 
@@ -64,7 +64,7 @@ def _parts(text: str) -> list[tuple[str, str | None, str | None, str | None]]:
 def _fault(name: str, formatting: str, where: str, columns: Sequence[str]) -> str:
     plain = name.isidentifier() and not formatting
     hint = near_miss(name, columns)
-    braces = "" if plain else " Only names of columns stand in braces; write {{ and }} for braces of the text."
+    braces = "" if plain else " Braces hold column names only; write {{ and }} for literal braces."
     known = f"The columns are {', '.join(columns)}."
     shown = f"{{{name}{':' if formatting else ''}{formatting}}}"
     return f"{where}: there is no column for {shown}.{hint} {known}{braces}"

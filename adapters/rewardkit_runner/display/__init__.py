@@ -1,1 +1,1 @@
-"""What a person sees of a training: its progress, the numbers before and after, samples, a plot."""
+"""What a training shows: progress, scores before and after, samples, a plot."""

@@ -1,4 +1,4 @@
-"""Held-out completions and what the reward says of them: the numbers before and after a training."""
+"""Held-out completions and their scores, before and after a training."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class Evaluation:
     """Each completion with its total, and the means of the total and of every component.
 
     Attributes:
-        totals: NaN where a completion could not be scored; these stand in no mean.
-        total: NaN where none could be scored.
+        totals: NaN if a completion could not be scored; means skip these.
+        total: the mean of the totals; NaN if no completion could be scored.
     """
 
     completions: list[str]
@@ -44,15 +44,15 @@ def scored(
     completion_ids: Sequence[Sequence[int]] | None = None,
     generations: int = 1,
 ) -> Evaluation:
-    """The scores of completions, with the schedules at their end; a fault of one row is no fault of the others.
+    """Score completions, with the schedules at their final values. An error in one row does not affect the others.
 
     Args:
         completions: texts or lists of messages, `generations` in a row for each prompt.
-        prompts, columns: as many values as completions.
-        completion_ids: the tokens of each, for rewards that count them.
+        prompts, columns: one value per completion.
+        completion_ids: the token ids of each, for rewards that count tokens.
 
     Raises:
-        BindingError: a column that the reward asks for is missing.
+        BindingError: a column that the reward reads is missing.
     """
     batch = Batch(
         completions,
@@ -71,9 +71,9 @@ def scored(
 
 
 def mean_where_it_applies(column: Column) -> float:
-    """The mean over the rows that a component applies to, where one that was not reached counts as 0.
+    """Return the mean over the rows that a component applies to; a row behind a closed gate counts as 0.
 
-    Over the scored rows alone, a component would look best when only the easiest completion got through to it.
+    The mean over scored rows only would be highest if only the easiest completion reached the component.
     """
     applies = column.contributing | (column.codes == SKIPPED)
     return _mean(np.nan_to_num(column.values, nan=0.0)[applies])

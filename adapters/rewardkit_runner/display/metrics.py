@@ -1,4 +1,4 @@
-"""What is read out of a trainer's log, by the prefixes under which `rk.to_trl` writes it."""
+"""Read metrics from a trainer's log, by the prefixes that `rk.to_trl` writes."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ Metrics = dict[str, float]
 
 
 def history(log: Sequence[Mapping[str, Any]]) -> list[Metrics]:
-    """The steps of a trainer's whole log (``trainer.state.log_history``) that have a reward, in order."""
+    """Return the steps with a reward from a trainer's log (``trainer.state.log_history``), in order."""
     return [row for row in map(numbers, log) if "reward" in row and "step" in row]
 
 
 def numbers(entry: Mapping[str, Any]) -> Metrics:
-    """What is a finite number in an entry of the log."""
+    """Return the finite numbers in an entry of the log."""
     found = {name: float(value) for name, value in entry.items() if isinstance(value, (int, float))}
     return {name: value for name, value in found.items() if math.isfinite(value)}
 
 
 def components(metrics: Metrics) -> dict[str, float]:
-    """Raw means of the components; a component that no completion reached in a step is not among them."""
+    """Return the raw means of the components; those that no completion reached are missing."""
     return _under("components/", metrics)
 
 
 def terms(metrics: Metrics) -> dict[str, float]:
-    """What each term adds to the total, on average.
+    """Return what each term adds to the total, on average.
 
-    They stand under ``contributions/`` where the trainer was given the components instead of the terms.
+    With ``columns="components"`` the log has them under ``contributions/``.
     """
     prefix, suffix = "rewards/", "/mean"
     return _under("contributions/", metrics) or {
@@ -39,7 +39,7 @@ def terms(metrics: Metrics) -> dict[str, float]:
 
 
 def weights(metrics: Metrics) -> dict[str, float]:
-    """The weights of the components right now."""
+    """Return the current weights of the components."""
     return _under("weights/", metrics)
 
 

@@ -1,4 +1,4 @@
-"""The picture of a training: components, the total with the terms that make it up, and the scheduled weights."""
+"""Plot a training: components, the total as a stack of its terms, and scheduled weights."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from numpy.typing import NDArray
 from rewardkit_runner.display import metrics
 from rewardkit_runner.display.metrics import Metrics
 
-# Okabe and Ito's colors: they stay apart for color-blind eyes. Black is the total's.
+# The colors of Okabe and Ito, which color-blind people can tell apart. Black is for the total.
 COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442")
 INK, FAINT = "#222222", "#8a8a8a"
 SMOOTHING_STEPS = 7
 
 
 def draw(history: Sequence[Metrics], before: float | None, after: float | None, path: Path) -> None:
-    """Save the picture of a training; `before` and `after` are the held-out totals around it, if it had any.
+    """Save the plot of a training; `before` and `after` are the held-out totals, if any.
 
-    `history` is a mapping per logged step, with at least ``step`` and ``reward``; it may be empty.
+    `history` has a mapping for each logged step, with at least ``step`` and ``reward``; it may be empty.
     """
     scheduled = _scheduled(history)
     heights = (3.0, 3.0, 1.3) if scheduled else (3.0, 3.0)
@@ -48,7 +48,7 @@ def _title(steps: float, before: float | None, after: float | None) -> str:
 
 
 def smooth(values: Sequence[float], width: int = SMOOTHING_STEPS) -> NDArray[np.float64]:
-    """The mean over a window centered on each value; at the ends the window is what there is."""
+    """Return the mean over a window around each value; the window is shorter at the ends."""
     line = np.asarray(values, dtype=np.float64)
     kernel = np.ones(min(width, len(line)))
     counts = np.convolve(np.ones_like(line), kernel, mode="same")
@@ -56,8 +56,8 @@ def smooth(values: Sequence[float], width: int = SMOOTHING_STEPS) -> NDArray[np.
 
 
 def _colors(history: Sequence[Metrics]) -> dict[str, str]:
-    """One color per name, whether it stands for a component, for its term or for its weight."""
-    # The terms first: they come in the order of the tree, the others by the alphabet.
+    """Return one color per name, for a component, its term and its weight."""
+    # Terms first: they are in the order of the tree, the others in alphabetical order.
     readers = (metrics.terms, metrics.components, metrics.weights)
     names = dict.fromkeys(name for reader in readers for row in history for name in reader(row))
     return {name: COLORS[place % len(COLORS)] for place, name in enumerate(names)}
@@ -72,7 +72,7 @@ def _draw_components(axes: Any, history: Sequence[Metrics], colors: dict[str, st
     for name, (steps, values) in metrics.series(history, metrics.gates).items():
         axes.plot(steps, smooth(values), color=FAINT, linewidth=1.8, linestyle=(0, (4, 2)), label=f"gate open: {name}")
     shown = [value for _, values in lines.values() for value in values]
-    axes.set_title("Components: raw mean over the sampled completions that reach them")
+    axes.set_title("Components: raw mean over the completions that reach them")
     axes.set_ylim(min([-0.02, *(1.05 * value for value in shown)]), max([1.05, *(1.05 * value for value in shown)]))
 
 
@@ -81,7 +81,7 @@ def _draw_total(
 ) -> None:
     steps = [row["step"] for row in history]
     shares = [metrics.terms(row) for row in history]
-    # What adds is stacked upwards, what subtracts downwards.
+    # Positive terms are stacked upwards, negative ones downwards.
     floors = {True: np.zeros(len(history)), False: np.zeros(len(history))}
     for name in dict.fromkeys(name for row in shares for name in row):
         share = smooth([row.get(name, 0.0) for row in shares])
@@ -109,12 +109,12 @@ def _draw_total(
             zorder=5,
             label="held-out",
         )
-    axes.set_title("Total: what each term adds to it")
+    axes.set_title("Total: contribution of each term")
     axes.set_ylim(bottom=min([0.0, *totals, *(value for _, value in held_out), *floors[False].tolist()]))
 
 
 def _scheduled(history: Sequence[Metrics]) -> dict[str, tuple[list[float], list[float]]]:
-    """The steps and weights of the components whose weights move."""
+    """Return steps and weights of the components whose weights change."""
     lines = metrics.series(history, metrics.weights)
     return {name: (steps, values) for name, (steps, values) in lines.items() if min(values) < max(values)}
 

@@ -1,6 +1,6 @@
-"""What the user sees while a model trains: a bar, the time left, how fast it goes, and the means of the components.
+"""Progress of a training: a bar, the time left, the speed, and the means of the components.
 
-Where nobody watches (a log file, a pipe), a line for every tenth of the way takes the place of the bars.
+Outside a terminal (a log file, a pipe), a line is printed for every tenth of the steps instead.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ MOST_BARS = 16
 
 
 class OnStep(Protocol):
-    """Told after every step what there is to show."""
+    """Called after every step with the numbers to show."""
 
     def __call__(self, numbers: Mapping[str, float], *, speed: str = "") -> None:
-        """`numbers` by name, as they are now; `speed` in words: ``"130 completions/s"``."""
+        """Show `numbers` by name, and `speed`, such as ``"130 completions/s"``."""
 
 
 @contextmanager
 def shown_progress(console: Console, what: str, steps: int, *, done: int = 0) -> Iterator[OnStep]:
-    """Gives a function to call once a step with the numbers to show, by name.
+    """Yield a function to call after each step with the numbers to show, by name.
 
     Args:
-        steps: of the whole way; `done` of them lie behind.
+        steps: the number of all steps; `done` of them are finished already.
     """
     if console.is_terminal:
         with _live(console, what, steps, done) as on_step:
@@ -80,7 +80,7 @@ def _printed(console: Console, what: str, steps: int, done: int) -> OnStep:
 
 
 def _bars(numbers: Mapping[str, float]) -> Table:
-    """A row per number: its name, a bar from 0 to 1, the number."""
+    """Return a table with a row per number: its name, a bar from 0 to 1, the number."""
     table = Table.grid(padding=(0, 1))
     for name, value in list(numbers.items())[:MOST_BARS]:
         share = min(1.0, max(0.0, value)) if math.isfinite(value) else 0.0

@@ -1,4 +1,4 @@
-"""What a training says when it is done: the comparison, some completions, the files, how to look closer."""
+"""Print the results of a training: comparison, sample completions, files, and how to see more."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LONGEST_SHOWN = 600
 
 
 def show_opening(console: Console, title: str, facts: Mapping[str, str]) -> None:
-    """What is about to happen, and on what."""
+    """Print the facts of the run in a panel."""
     grid = Table.grid(padding=(0, 2))
     for name, value in facts.items():
         grid.add_row(Text(name, style="dim"), Text(visible(value), overflow="fold"))
@@ -36,12 +36,12 @@ def show_comparison(
     how: str = "greedy decoding",
     headings: Sequence[str] = ("before", "after"),
 ) -> None:
-    """A row per component and one for the total: before, after, change."""
+    """Print a row per component and one for the total: before, after, change."""
     table = _table(f"{len(before.completions)} held-out completions, {how}")
     for heading in (*headings, "change"):
         table.add_column(Text(visible(heading)), justify="right")
     for name, mean in before.means.items():
-        # A reward that was changed on the way may have other components now.
+        # The reward may have been changed during the training.
         table.add_row(Text(visible(name)), *_change(mean, after.means.get(name, math.nan)))
     for name in after.means.keys() - before.means.keys():
         table.add_row(Text(visible(name)), *_change(math.nan, after.means[name]))
@@ -53,7 +53,7 @@ def show_comparison(
 
 
 def show_means(console: Console, evaluations: Mapping[str, Evaluation], *, how: str) -> None:
-    """A column per evaluation, a row per component and one for the total."""
+    """Print a column per evaluation, a row per component and one for the total."""
     first = next(iter(evaluations.values()))
     table = _table(f"{len(first.completions)} held-out completions, {how}")
     for heading in evaluations:
@@ -68,8 +68,8 @@ def show_means(console: Console, evaluations: Mapping[str, Evaluation], *, how: 
 
 
 def show_rates(console: Console, rates: Mapping[str, Mapping[str, float]]) -> None:
-    """What several tries are worth: a column per model, a row per rate (``pass@4``)."""
-    table = Table(title="Several tries", title_justify="left")
+    """Print the rates of several attempts: a column per model, a row per rate (``pass@4``)."""
+    table = Table(title="Several attempts per prompt", title_justify="left")
     table.add_column("")
     for heading in rates:
         table.add_column(Text(visible(heading)), justify="right")
@@ -86,13 +86,13 @@ def show_samples(
     *,
     count: int = SHOWN_SAMPLES,
 ) -> None:
-    """Some prompts with what the model made of them in each evaluation (``before``, ``after``), beside the gold.
+    """Print some prompts with the gold and the completion of each evaluation (``before``, ``after``).
 
     Args:
-        prompts: their texts; of the evaluations' completions the first one of each prompt is shown.
+        prompts: their texts; the first completion of each prompt is shown.
         gold: columns to show, by name.
     """
-    console.print("Some of them (with their totals)", style="italic")
+    console.print("Sample completions with their totals", style="italic")
     for row in range(min(count, len(prompts))):
         grid = Table.grid(padding=(0, 2))
         grid.add_row(Text("prompt", style="dim"), "", printable(prompts[row].strip()))
@@ -107,7 +107,7 @@ def show_samples(
 
 
 def show_files(console: Console, files: Mapping[str, Path | str]) -> None:
-    """Where everything lies."""
+    """Print the paths of the files."""
     grid = Table.grid(padding=(0, 2))
     for what, path in files.items():
         grid.add_row(Text(what, style="dim"), Text(visible(str(path)), overflow="fold"))
@@ -115,13 +115,13 @@ def show_files(console: Console, files: Mapping[str, Path | str]) -> None:
 
 
 def show_way_on(console: Console, out: Path | str) -> None:
-    """How to look at what was recorded."""
+    """Print the command that shows the record."""
     console.print(Text("See every completion with its scores: "), end="")
     console.print(Text(f"rewardkit view {shlex.quote(str(out))}", style="bold", overflow="fold"))
 
 
 def short(path: Path | str) -> Path | str:
-    """A path relative to where the user stands, if that is shorter; an address as it is."""
+    """Return a path relative to the current folder if that is shorter; addresses stay unchanged."""
     if "://" in str(path):
         return path
     relative = Path(os.path.relpath(path))
@@ -129,19 +129,19 @@ def short(path: Path | str) -> Path | str:
 
 
 def rose(before: float, after: float) -> bool:
-    """Whether the total rose by more than rounding; a total that is no number never did."""
+    """Return whether the total rose by more than rounding errors; False for NaN."""
     return after - before > 1e-9
 
 
 def printable(text: str) -> Text:
-    """A completion as plain text: no markup, and nothing in it that moves a cursor or turns the reading order."""
+    """Return a completion as plain text, without markup, control characters and changes of the reading order."""
     rest = len(text) - LONGEST_SHOWN
     cut = text if rest <= 0 else f"{text[:LONGEST_SHOWN]}... and {rest:,} more characters"
     return Text(visible(cut), overflow="fold")
 
 
 def _table(title: str) -> Table:
-    caption = "Means. Behind a closed gate a component counts as 0."
+    caption = "Means. A component behind a closed gate counts as 0."
     table = Table(
         title=title,
         caption=caption,

@@ -1,4 +1,4 @@
-"""How long the parts of a run take."""
+"""Measure how long the phases of a run take."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 @dataclass
 class Stopwatch:
-    """Seconds by phase, and since the start."""
+    """Seconds per phase, and since the start."""
 
     seconds: dict[str, float] = field(default_factory=dict)
     started: float = field(default_factory=time.perf_counter)

@@ -1,1 +1,1 @@
-"""What the model makes of held-out prompts, before, during and after a training."""
+"""Evaluation on held-out prompts, before and after a training, and of checkpoints."""

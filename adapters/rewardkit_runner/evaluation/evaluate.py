@@ -1,6 +1,6 @@
-"""``rewardkit evaluate``: what a checkpoint makes of held-out prompts, and what the reward says of it.
+"""``rewardkit evaluate``: score the completions of checkpoints on held-out prompts.
 
-Several checkpoints stand side by side in one table; with several generations of each prompt there is pass@k.
+Several checkpoints are compared in one table; several generations of each prompt also give pass@k.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def evaluate(
     out: Path | None = None,
     console: Console | None = None,
 ) -> int:
-    """Generates on held-out prompts and shows the scores; the exit code.
+    """Generate on held-out prompts and print the scores; return the exit code.
 
     ::
 
@@ -43,17 +43,17 @@ def evaluate(
 
     Args:
         checkpoint: ``"last"``, ``"start"`` (the model before training), a step, or a folder; or several of them.
-        split: of the dataset, instead of what ``eval`` says.
-        prompts: how many, drawn by the seed; None: as ``eval`` says, else 64.
-        generations: of each prompt; more than one are sampled as in training.
-        out: a JSON file for every completion with its total.
-        console: where to print; None is the standard output.
+        split: of the dataset; None: as ``eval`` says.
+        prompts: how many, drawn with the seed; None: as ``eval`` says, else 64.
+        generations: per prompt; more than one are sampled as in training.
+        out: write all completions with their totals to this JSON file.
+        console: where to print; None: the standard output.
 
     Returns:
-        0, or 1 where a completion could not be scored.
+        0, or 1 if a completion could not be scored.
 
     Raises:
-        ConfigError: there is no such checkpoint, or nothing says which prompts are held out.
+        ConfigError: there is no such checkpoint, or the held-out prompts are not configured.
     """
     surroundings.prepare()
     from rich.console import Console
@@ -68,7 +68,7 @@ def evaluate(
 
     console = console or Console()
     if out is not None and not out.absolute().parent.is_dir():
-        raise ConfigError(f"--out {out} cannot be written: there is no folder {out.absolute().parent}")
+        raise ConfigError(f"--out {out}: there is no folder {out.absolute().parent}. Create it first")
     config = _evaluated(config, split, prompts)
     assert config.eval is not None
     names = [checkpoint] if isinstance(checkpoint, str) else list(dict.fromkeys(checkpoint))
@@ -102,7 +102,7 @@ def evaluate(
 
 
 def folder_of(config: RunConfig, name: str) -> Path | None:
-    """Where the weights of a checkpoint are; None for the model before training.
+    """Return the folder with the weights of a checkpoint; None for the model before training.
 
     Raises:
         ConfigError: there is no such checkpoint.
@@ -119,7 +119,7 @@ def folder_of(config: RunConfig, name: str) -> Path | None:
             return complete[-1].path
         if (output / MODEL).is_dir():
             return output / MODEL
-        raise ConfigError(f"{output} holds no complete checkpoint: train first, or evaluate --checkpoint start")
+        raise ConfigError(f"{output} has no complete checkpoint. Train first, or pass --checkpoint start")
     folder = Path(name).expanduser()
     if (folder / "config.json").exists() or (folder / "adapter_config.json").exists():
         return folder
@@ -127,13 +127,13 @@ def folder_of(config: RunConfig, name: str) -> Path | None:
 
 
 def pass_rates(totals: Sequence[float], generations: int, highest: float) -> dict[str, float]:
-    """What several tries are worth: ``pass@4``, that one of 4 gets the highest total, and the best of all tries.
+    """Return ``pass@k``, the chance that one of k attempts gets the highest total, and the mean best total.
 
-    The unbiased estimate of Chen et al. 2021 (arXiv:2107.03374), over the prompts of which enough could be scored.
+    The unbiased estimate of Chen et al. 2021 (arXiv:2107.03374), over prompts with enough scored completions.
 
     Args:
-        totals: `generations` in a row for each prompt, NaN where one could not be scored.
-        highest: that a total can be; infinite for a reward without one, of which only the best is said.
+        totals: `generations` in a row for each prompt, NaN if one could not be scored.
+        highest: the upper bound of the total; if infinite, only the best is returned.
     """
     groups = np.asarray(totals, dtype=np.float64).reshape(-1, generations)
     counted = [group[~np.isnan(group)] for group in groups]
@@ -148,19 +148,19 @@ def pass_rates(totals: Sequence[float], generations: int, highest: float) -> dic
 
 
 def _chance(group: Any, many: int, highest: float) -> float:
-    """That `many` of the tries, drawn without putting back, hold one with the highest total."""
+    """Return the chance that `many` attempts, drawn without replacement, contain the highest total."""
     count = len(group)
     failed = int((group < highest - _TOLERANCE).sum())
     return 1.0 - math.comb(failed, many) / math.comb(count, many)
 
 
 def _evaluated(config: RunConfig, split: str | None, prompts: int | None) -> RunConfig:
-    """The configuration with what the command line says of the prompts."""
+    """Return the configuration with the prompts that the command line asks for."""
     from rewardkit_runner.configuration.config import EvalConfig
 
     own = config.eval
     if split is None and own is None:
-        raise ConfigError("nothing says which prompts are held out: give --split, or write eval: {...}")
+        raise ConfigError("there are no held-out prompts: pass --split, or write eval: {...}")
     if split is not None:
         greedy = own is None or own.greedy
         own = EvalConfig(split=split, prompts=PROMPTS if own is None else own.prompts, greedy=greedy)

@@ -1,6 +1,6 @@
-"""Completions of a model outside of training: greedy or sampled as in training, a batch at a time.
+"""Generate completions outside of training: greedy, or sampled as in training, in batches.
 
-``generate(model, tokenizer, ["6*7?"], Sampling.greedy(max_new_tokens=8))`` is ``[Completion("42", [17, 2])]``.
+``generate(model, tokenizer, ["6*7?"], Sampling.of(args, greedy=True))`` returns ``[Completion("42", [17, 2])]``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Prompt = Any
 
 @dataclass(frozen=True)
 class Completion:
-    """What a model answered: its text without special tokens, and its token ids with the one that ends it."""
+    """A completion: its text without special tokens, and its token ids including the end token."""
 
     text: str
     ids: list[int]
@@ -28,13 +28,13 @@ class Completion:
 
 @dataclass(frozen=True)
 class Sampling:
-    """How completions are drawn.
+    """How to generate completions.
 
     Attributes:
         arguments: of transformers' GenerationConfig.
-        batch: rows that are generated together.
+        batch: rows per batch.
         template: keywords of the chat template.
-        half: whether the model computes in bfloat16.
+        half: whether to compute in bfloat16.
     """
 
     arguments: dict[str, Any]
@@ -44,7 +44,7 @@ class Sampling:
 
     @classmethod
     def of(cls, args: Any, *, greedy: bool) -> Sampling:
-        """As a GRPOConfig has it, or the likeliest completion instead."""
+        """Return the sampling of a GRPOConfig, or greedy decoding."""
         arguments: dict[str, Any] = {"max_new_tokens": args.max_completion_length}
         if greedy:
             arguments["do_sample"] = False
@@ -52,7 +52,7 @@ class Sampling:
             names = ("temperature", "top_p", "top_k", "min_p", "repetition_penalty")
             arguments |= {"do_sample": True, **{name: getattr(args, name) for name in names}}
             arguments |= args.generation_kwargs or {}
-        # As many rows as the training generates at once are known to fit.
+        # The training generates this many rows at once, so they fit into memory.
         batch = args.per_device_train_batch_size * args.steps_per_generation
         return cls(arguments, batch, args.chat_template_kwargs, bool(args.bf16))
 
@@ -65,11 +65,11 @@ def generate(
     *,
     on_batch: Callable[[int], None] = lambda done: None,
 ) -> list[Completion]:
-    """One completion of each prompt, in their order. The model is left in the mode that it was in.
+    """Return one completion per prompt, in order. The mode of the model (train, eval) is restored.
 
     Args:
-        tokenizer: pads on the left.
-        on_batch: told after every batch how many are done.
+        tokenizer: padding is on the left.
+        on_batch: called after every batch with the number of completions so far.
     """
     was_training = model.training
     model.eval()
@@ -89,7 +89,7 @@ def _batch(model: Any, tokenizer: Any, prompts: Sequence[Prompt], sampling: Samp
 
     inner = getattr(tokenizer, "tokenizer", tokenizer)
     texts = [_text(inner, prompt, sampling.template or {}) for prompt in prompts]
-    # A chat template writes the special tokens itself.
+    # A chat template adds the special tokens itself.
     special = isinstance(prompts[0], str)
     encoded = inner(texts, return_tensors="pt", padding=True, padding_side="left", add_special_tokens=special).to(
         model.device
@@ -120,14 +120,14 @@ def _text(tokenizer: Any, prompt: Prompt, template: dict[str, Any]) -> str:
 
 
 def _ends(model: Any, tokenizer: Any) -> list[int]:
-    """Every token that ends a completion: those that the model declares, and the tokenizer's."""
+    """Return all tokens that end a completion: those of the model and of the tokenizer."""
     declared = getattr(model.generation_config, "eos_token_id", None)
     known = [] if declared is None else [declared] if isinstance(declared, int) else list(declared)
     return list(dict.fromkeys([*known, tokenizer.eos_token_id]))
 
 
 def _until_end(row: list[int], ends: Sequence[int]) -> list[int]:
-    """The tokens up to the first that ends it, with it; the rest is padding."""
+    """Return the tokens up to the first end token, including it; the rest is padding."""
     end = next((place for place, token in enumerate(row) if token in ends), len(row) - 1)
     return row[: end + 1]
 
@@ -139,7 +139,7 @@ def _computing(model: Any, sampling: Sampling) -> Any:
 
 @contextmanager
 def own_randomness(seed: int) -> Iterator[None]:
-    """What is drawn meanwhile follows from `seed`, and leaves no trace in what is drawn afterwards."""
+    """Seed all random generators inside the `with` block; restore their state afterwards."""
     python, legacy = random.getstate(), np.random.get_state()
     devices = list(range(torch.cuda.device_count())) if torch.cuda.is_available() else []
     with torch.random.fork_rng(devices=devices):

@@ -1,4 +1,4 @@
-"""The held-out prompts of a run: what the model makes of them, what the reward says, and what is kept of it."""
+"""The held-out prompts of a run: generate, score, and save the results."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ def evaluate(
     generations: int = 1,
     on_batch: Callable[[int], None] = lambda done: None,
 ) -> Evaluation:
-    """The scores of the model's completions of `rows`, `generations` of each; nothing else that is drawn changes.
+    """Generate `generations` completions per row and score them; the state of random generators is restored.
 
-    Of several processes each generates its share, and the main one scores; the others get an empty evaluation.
+    With several processes, each generates its share, and the main process scores; the others get an empty evaluation.
     """
     rank, world = int(os.environ.get("RANK", "0")), int(os.environ.get("WORLD_SIZE", "1"))
     columns = {name: [value for value in rows[name] for _ in range(generations)] for name in rows.column_names}
@@ -56,17 +56,17 @@ def evaluate(
 
 
 def texts_of(rows: Dataset) -> list[str]:
-    """The texts of the prompts."""
+    """Return the texts of the prompts."""
     return [value if isinstance(value, str) else prompt_text(value, row) for row, value in enumerate(rows["prompt"])]
 
 
 def gold_of(rows: Dataset) -> dict[str, list[Any]]:
-    """The columns beside the prompt."""
+    """Return all columns except the prompt."""
     return {name: list(rows[name]) for name in rows.column_names if name != "prompt"}
 
 
 def shown_gold_of(rows: Dataset) -> dict[str, list[Any]]:
-    """Those that say more than the prompt, of which one was perhaps made."""
+    """Return the columns whose cells are not part of the prompt."""
     texts = texts_of(rows)
     return {
         name: values
@@ -76,12 +76,12 @@ def shown_gold_of(rows: Dataset) -> dict[str, list[Any]]:
 
 
 def save(output: Path, rows: Dataset, evaluations: Mapping[str, Evaluation], *, how: str) -> Path:
-    """Writes ``evaluation.json`` in the folder of a run: see `save_as`."""
+    """Write ``evaluation.json`` in the folder of a run: see `save_as`."""
     return save_as(output / EVALUATION, rows, evaluations, how=how)
 
 
 def save_as(path: Path, rows: Dataset, evaluations: Mapping[str, Evaluation], *, how: str) -> Path:
-    """Writes the means, and every prompt with its columns, completions and totals."""
+    """Write the means, and every prompt with its columns, completions and totals."""
     gold, texts = gold_of(rows), texts_of(rows)
     listed = [
         {
@@ -99,7 +99,7 @@ def save_as(path: Path, rows: Dataset, evaluations: Mapping[str, Evaluation], *,
 
 
 def saved(output: Path, name: str, rows: Dataset) -> Evaluation | None:
-    """An evaluation (``before``) that was saved of the same prompts; None where there is none."""
+    """Return a saved evaluation (``before``) of the same prompts; None if there is none."""
     try:
         found = json.loads((output / EVALUATION).read_text(encoding="utf-8"))
         if [row["prompt"] for row in found["rows"]] != texts_of(rows):
@@ -116,7 +116,7 @@ def saved(output: Path, name: str, rows: Dataset) -> Evaluation | None:
 
 
 def write_json(path: Path, value: Mapping[str, Any]) -> Path:
-    """All at once; a number that is none becomes null."""
+    """Write the file atomically; NaN and infinity become null."""
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(f"{path.name}.unfinished")
     text = json.dumps(_finite(value), indent=2, ensure_ascii=False, default=str)
@@ -132,12 +132,12 @@ def _of_row(evaluation: Evaluation, row: int, rows: int) -> dict[str, Any]:
 
 
 def _as_trained(prompt: Any, completion: Completion) -> Any:
-    """A completion as the trainer hands it over: a message where the prompt is made of messages."""
+    """Return a completion as the trainer passes it: a message if the prompt consists of messages."""
     return completion.text if isinstance(prompt, str) else [{"role": "assistant", "content": completion.text}]
 
 
 def _of_all(completions: Sequence[Completion], world: int) -> list[Completion]:
-    """Those of all processes, in the order of the prompts that were dealt out to them in turn."""
+    """Collect the completions of all processes, in the order of the prompts."""
     from accelerate.utils import gather_object
 
     shares = gather_object([list(completions)])

@@ -1,4 +1,4 @@
-"""Preflight: what can go wrong in a training is looked for before a model is loaded, and said in one report."""
+"""Preflight: check everything that can fail in a training before the model is loaded, in one report."""
 
 from rewardkit_runner.preflight.checks import preflight as preflight
 from rewardkit_runner.preflight.findings import Finding as Finding, Preflight as Preflight

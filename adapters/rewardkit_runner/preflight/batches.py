@@ -1,4 +1,4 @@
-"""Batches: how many completions, prompts, steps and epochs the settings make, and whether they fit into each other.
+"""Check the batch sizes: how many completions, prompts, steps and epochs result, and whether they divide.
 
 With 8 per device, 2 processes and 4 steps per generation, 64 completions are generated at once: 8 prompts with
 ``num_generations: 8``.
@@ -18,7 +18,7 @@ from rewardkit_runner.preflight.findings import Finding
 
 @cache
 def _defaults() -> Mapping[str, Any]:
-    """Of the fields of GRPOConfig that have a plain one; it is not made, because its own checks stop at the first."""
+    """Return the defaults of GRPOConfig. No instance is made, because its own checks stop at the first error."""
     import dataclasses
 
     from trl import GRPOConfig
@@ -27,7 +27,7 @@ def _defaults() -> Mapping[str, Any]:
 
 
 def grpo_settings(config: RunConfig) -> dict[str, Any]:
-    """All fields of GRPOConfig as the run sets them, or else their defaults."""
+    """Return all fields of GRPOConfig: the values of the run, else the defaults."""
     return {**_defaults(), **config.grpo}
 
 
@@ -36,14 +36,14 @@ class Batches:
     """The arithmetic of a training.
 
     Attributes:
-        per_device: sequences that one process updates on at once.
-        processes: in all.
-        accumulation: micro batches of one optimizer step.
-        slices: micro batches that one generation is cut into (``steps_per_generation``).
+        per_device: sequences in one forward pass of a process.
+        processes: the number of processes.
+        accumulation: micro batches in one optimizer step.
+        slices: micro batches in one generation (``steps_per_generation``).
         iterations: how often each generation is trained on (``num_iterations``).
         generations: completions per prompt.
-        rows: of the dataset.
-        max_steps: optimizer steps; -1: `epochs` decides.
+        rows: rows of the dataset.
+        max_steps: optimizer steps; -1: as many as `epochs` needs.
         epochs: passes over the data.
     """
 
@@ -59,17 +59,17 @@ class Batches:
 
     @property
     def generated(self) -> int:
-        """Completions that are generated at once, by all processes (``generation_batch_size``)."""
+        """Completions that all processes generate at once (``generation_batch_size``)."""
         return self.per_device * self.processes * self.slices
 
     @property
     def prompts(self) -> int:
-        """Different prompts of one generation."""
+        """Different prompts in one generation."""
         return self.generated // self.generations
 
     @property
     def generations_per_epoch(self) -> int:
-        """TRL leaves out what does not fill a generation."""
+        """Full generations in one epoch; TRL drops the rest."""
         return self.rows // self.prompts if self.prompts else 0
 
     @property
@@ -87,18 +87,18 @@ class Batches:
 
     @property
     def completions(self) -> int:
-        """That are generated and scored in the whole training."""
+        """Completions that are generated and scored in the whole training."""
         micro = self.steps * self.accumulation
         return math.ceil(micro / (self.slices * self.iterations)) * self.generated
 
     @property
     def aligned(self) -> int:
-        """Every so many optimizer steps a generation has just been used up."""
+        """Optimizer steps after which a generation is used up."""
         return math.lcm(self.slices * self.iterations, self.accumulation) // self.accumulation
 
 
 def batches_of(config: RunConfig, rows: int) -> tuple[Batches | None, list[Finding]]:
-    """The arithmetic, and the settings that do not go together; None where these leave no batch to speak of."""
+    """Return the arithmetic (None if the settings contradict each other) and the findings."""
     given = grpo_settings(config)
     per_device, processes = int(given["per_device_train_batch_size"]), config.processes
     wrong = list(_impossible(given, per_device * processes))
@@ -131,10 +131,10 @@ def _impossible(given: Mapping[str, Any], at_once: int) -> Iterator[Finding]:
             yield Finding("error", "grpo", f"{name} is {given[name]}", "write at least 1")
     size, slices = given["generation_batch_size"], given["steps_per_generation"]
     if size is not None and slices is not None:
-        what = "generation_batch_size and steps_per_generation say the same thing twice"
-        yield Finding("error", "grpo", what, "write one of them")
+        what = "generation_batch_size and steps_per_generation set the same thing"
+        yield Finding("error", "grpo", what, "delete one of them")
     elif at_once > 0 and size is not None and (size < 1 or size % at_once):
-        what = f"generation_batch_size is {size}, no multiple of the {at_once} sequences that all processes update on"
+        what = f"generation_batch_size is {size}, which is not a multiple of the {at_once} sequences of all processes"
         nearest = max(1, round(size / at_once)) * at_once
         yield Finding("error", "grpo", what, f"write {nearest}, or change per_device_train_batch_size")
     elif slices is not None and slices < 1:
@@ -151,25 +151,25 @@ def _indivisible(batches: Batches) -> Iterator[Finding]:
         yield Finding(
             "error",
             "grpo",
-            f"{generated} completions are generated at once ({_product(batches)}), which {generations} of each prompt "
-            "do not fill",
+            f"{generated} completions are generated at once ({_product(batches)}), which is not a multiple of "
+            f"num_generations {generations}",
             f"write {instead}per_device_train_batch_size: {per_device}",
         )
     elif batches.rows < batches.prompts:
         yield Finding(
             "error",
             "grpo",
-            f"one generation takes {batches.prompts} prompts ({generated} completions, {generations} of each), but the "
-            f"dataset has {batches.rows}: TRL would train 0 steps and say nothing",
-            f"take more rows, or write per_device_train_batch_size: {max(1, batches.per_device // 2)} or smaller, or "
-            "more num_generations",
+            f"one generation needs {batches.prompts} prompts ({generated} completions, {generations} of each), but the "
+            f"dataset has {batches.rows}: TRL would train 0 steps without an error",
+            f"add rows, write per_device_train_batch_size: {max(1, batches.per_device // 2)} or less, or raise "
+            "num_generations",
         )
     elif batches.steps < 1:
-        yield Finding("error", "grpo", "the training has no step", "write max_steps or num_train_epochs")
+        yield Finding("error", "grpo", "the training has no steps", "raise max_steps or num_train_epochs")
 
 
 def _per_device(batches: Batches) -> int:
-    """The nearest size with which the generations fit."""
+    """Return the nearest size that divides into whole groups."""
     others = batches.processes * batches.slices
     unit = batches.generations // math.gcd(batches.generations, others)
     return max(1, round(batches.per_device / unit)) * unit
@@ -196,7 +196,7 @@ def _told(batches: Batches, given: Mapping[str, Any]) -> Iterator[Finding]:
         "fact",
         "training",
         f"{batches.steps:,} steps, {batches.completions:,} completions, {batches.epochs_trained:.3g} epochs of "
-        f"{batches.rows:,} prompts" + (f" ({left_out} of them left out of each, by chance)" if left_out else ""),
+        f"{batches.rows:,} prompts" + (f" (each epoch skips {left_out}, at random)" if left_out else ""),
     )
     every = given["save_steps"]
     if given["save_strategy"] == "steps" and every >= 1 and int(every) % batches.aligned:
@@ -204,20 +204,20 @@ def _told(batches: Batches, given: Mapping[str, Any]) -> Iterator[Finding]:
         yield Finding(
             "fact",
             "checkpoints",
-            f"every {nearest} steps instead of {every:g} (save_steps): a generation lasts {batches.aligned}, and what "
-            "is resumed in the middle of one does not go on as it would have",
+            f"every {nearest} steps instead of {every:g} (save_steps): a generation lasts {batches.aligned} steps, and "
+            "a run that resumes in the middle of one does not continue exactly",
         )
 
 
 def split_groups(batches: Batches, compares: bool) -> Iterator[Finding]:
-    """Groups whose completions lie in several processes, where the reward compares them."""
+    """Find groups that are split over processes although the reward compares their completions."""
     own = batches.per_device * batches.slices
     if compares and batches.processes > 1 and own % batches.generations:
         yield Finding(
             "warning",
             "grpo",
             f"the reward compares the {batches.generations} completions of a prompt, and each process has {own}: "
-            "groups lie in two of them, so one process scores for all",
-            f"write a per_device_train_batch_size whose product with {batches.slices} is a multiple of "
+            "groups are split over processes, so one process scores for all",
+            f"set per_device_train_batch_size so that its product with {batches.slices} is a multiple of "
             f"{batches.generations}",
         )

@@ -1,4 +1,4 @@
-"""Cells: every row as the reward will read it. What cannot be read now would stop the run hours later."""
+"""Check the cells: read every row as the reward will. A bad cell would stop the run hours later."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _VALUE = 80
 
 
 def cells(tree: Reward, table: Table) -> Iterator[Finding]:
-    """Cells that cannot be read as the reward's annotations ask, that are None, and that no route takes."""
+    """Find cells that do not fit the annotations of the reward, are None, or match no route."""
     batch = Batch([""] * table.size, prompts=table.prompts, columns={name: table.values(name) for name in table.named})
     seen: set[tuple[str, str, bytes]] = set()
     for node, rows in _applied(tree, batch):
@@ -35,7 +35,7 @@ def cells(tree: Reward, table: Table) -> Iterator[Finding]:
 
 
 def _applied(tree: Reward, batch: Batch) -> list[tuple[Reward, Rows]]:
-    """Each node with the rows in which it applies: those of its own routes."""
+    """Return each node with the rows that its routes select."""
     found: dict[Reward, Rows] = {}
     stack = [(tree, np.ones(batch.size, dtype=np.bool_))]
     while stack:
@@ -43,7 +43,7 @@ def _applied(tree: Reward, batch: Batch) -> list[tuple[Reward, Rows]]:
         found[node] = found[node] | rows if node in found else rows
         try:
             parts = applied(node, batch, rows)
-        except BindingError:  # a route by a column that is not there, which is said already
+        except BindingError:  # a route by a missing column, which another check reports
             continue
         stack += zip(node.children, parts, strict=True)
     return list(found.items())
@@ -58,8 +58,8 @@ def _cells_of(name: str, parameter: Parameter, rows: list[int], table: Table) ->
         yield Finding(
             "error",
             where,
-            f"{len(bad):,} of {len(rows):,} cells cannot be read as {name!r} asks: {next(iter(bad.values()))}",
-            "mend these rows, leave them out with dataset.filter, or change the annotation",
+            f"{len(bad):,} of {len(rows):,} cells do not fit the annotation of {name!r}: {next(iter(bad.values()))}",
+            "fix these rows, exclude them with dataset.filter, or change the annotation",
             shown({row: shorten(column[row], _VALUE) for row in bad}),
         )
     absent = [row for row, value in zip(rows, values, strict=True) if value is None]
@@ -67,15 +67,15 @@ def _cells_of(name: str, parameter: Parameter, rows: list[int], table: Table) ->
         yield Finding(
             "warning",
             where,
-            f"{len(absent):,} of {len(rows):,} cells are None: {name!r} abstains there, and the prompt teaches "
-            "nothing if all others do too",
-            "fill them, or leave these rows out with dataset.filter",
+            f"{len(absent):,} of {len(rows):,} cells are None: {name!r} abstains there, and if all components "
+            "abstain, the prompt teaches nothing",
+            "fill them, or exclude these rows with dataset.filter",
             (f"rows {', '.join(map(str, absent[:SHOWN]))}{', ...' if len(absent) > SHOWN else ''}",),
         )
 
 
 def _unreadable(parameter: Parameter, values: list[Any], rows: list[int]) -> dict[int, str]:
-    """Row -> why its cell cannot be read."""
+    """Return the rows with bad cells, each with the reason."""
     try:
         coerce_column(parameter.coercer, values, parameter.source, rows)
         return {}
@@ -103,33 +103,33 @@ def _unrouted(route: Reward, batch: Batch, rows: Rows, table: Table) -> Iterator
         yield Finding(
             "error",
             f"column {by!r} ({table.name})",
-            f"{len(where):,} rows have a value without a branch (there are: {known}), which stops the run",
-            "add a branch for it, a default=, or leave these rows out with dataset.filter",
+            f"{len(where):,} rows have a value without a branch (branches: {known}), which stops the run",
+            "add a branch or default=, or exclude these rows with dataset.filter",
             shown({row: shorten(batch.columns[by][row], _VALUE) for row in where}),
         )
 
 
 def shown(texts: dict[int, str]) -> tuple[str, ...]:
-    """``row 3: 'N/A'`` for the first of them."""
+    """Return lines like ``row 3: 'N/A'`` for the first rows."""
     lines = [f"row {row}: {text}" for row, text in list(texts.items())[:SHOWN]]
     return (*lines, f"... and {len(texts) - SHOWN:,} more") if len(texts) > SHOWN else tuple(lines)
 
 
 def prompts(table: Table) -> Iterator[Finding]:
-    """Prompts that are none, or empty, or of two kinds."""
+    """Find prompts that are None, empty, or of two kinds."""
     absent = [row for row, prompt in enumerate(table.prompts) if prompt is None]
     if absent:
-        yield _about(table, "error", absent, "prompts are None", "fill them, or leave them out with dataset.filter")
+        yield _about(table, "error", absent, "prompts are None", "fill them, or exclude them with dataset.filter")
     empty = [row for row, text in enumerate(table.prompt_texts) if table.prompts[row] is not None and not text.strip()]
     if empty:
-        yield _about(table, "warning", empty, "prompts are empty", "leave them out with dataset.filter")
+        yield _about(table, "warning", empty, "prompts are empty", "exclude them with dataset.filter")
     kinds = {isinstance(prompt, str) for prompt in table.prompts if prompt is not None}
     if len(kinds) > 1:
         yield Finding(
             "error",
             f"prompts ({table.name})",
-            "some are texts and others are messages; TRL takes all for what the first one is",
-            "write all of them in one form: dataset.prompt or dataset.messages",
+            "some are texts and others are messages; TRL treats all of them like the first",
+            "write all of them in one form with dataset.prompt or dataset.messages",
         )
 
 
@@ -139,7 +139,7 @@ def _about(table: Table, kind: Any, rows: Sequence[int], what: str, remedy: str)
 
 
 def duplicates(training: Table, held_out: Table | None) -> Iterator[Finding]:
-    """Prompts that stand in training and evaluation, or twice with different answers."""
+    """Find prompts that are both in training and evaluation, or repeated with different answers."""
     firsts: dict[str, int] = {}
     again, contradicting = 0, {}
     for row, text in enumerate(training.prompt_texts):
@@ -149,21 +149,21 @@ def duplicates(training: Table, held_out: Table | None) -> Iterator[Finding]:
             names = [one for one in training.named if training.values(one)[row] != training.values(one)[first]]
             if names:
                 contradicting[row] = (
-                    f"as row {first}, but {names[0]} is {shorten(training.values(names[0])[row], _VALUE)}"
+                    f"same as row {first}, but {names[0]} is {shorten(training.values(names[0])[row], _VALUE)}"
                 )
     if contradicting:
         yield Finding(
             "warning",
             "prompts (training)",
-            f"{len(contradicting):,} rows have the prompt of another one and ask for something else",
-            "a prompt with two answers teaches neither: keep one of them",
+            f"{len(contradicting):,} rows repeat a prompt with another answer",
+            "keep one row for each prompt: two answers teach neither",
             shown(contradicting),
         )
     elif again:
-        yield Finding("fact", "prompts", f"{again:,} of {training.size:,} stand there more than once")
+        yield Finding("fact", "prompts", f"{again:,} of {training.size:,} are repetitions")
     if held_out is not None:
         common = {
-            row: f"as row {firsts[text]} of the training"
+            row: f"same as row {firsts[text]} of the training"
             for row, text in enumerate(held_out.prompt_texts)
             if text in firsts
         }
@@ -171,7 +171,7 @@ def duplicates(training: Table, held_out: Table | None) -> Iterator[Finding]:
             yield Finding(
                 "warning",
                 "prompts (held out)",
-                f"{len(common):,} of {held_out.size:,} are trained on as well: their evaluation measures memory",
-                "take another split, or eval: {hold_out: N}, which keeps equal prompts on one side",
+                f"{len(common):,} of {held_out.size:,} are also in the training data: their scores measure memory",
+                "use another split, or eval: {hold_out: N}, which keeps equal prompts on one side",
                 shown(common),
             )

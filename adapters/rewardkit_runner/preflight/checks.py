@@ -1,4 +1,4 @@
-"""preflight: all checks, one after the other, none of which loads a model or asks a judge."""
+"""Run all checks of the preflight. None of them loads a model or calls a judge."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from datasets import Dataset
 
 _GOLD_SHARE = 0.3
-"""Of the seconds for the laws, those for the golds before them."""
+"""The share of the time for the laws that the golds may take before them."""
 
 
 def preflight(config: RunConfig, *, reward: Any, training: Dataset, held_out: Dataset | None) -> Preflight:
-    """What can go wrong in a training, found before a model is loaded.
+    """Check a training before the model is loaded.
 
     ``found = preflight(config, reward=reward, training=rows, held_out=None)``; ``print(found.text())``.
 
@@ -39,11 +39,11 @@ def preflight(config: RunConfig, *, reward: Any, training: Dataset, held_out: Da
         config: of the run.
         reward: what ``reward:`` names: a Reward, a function written for TRL, or a list of them.
         training: rows with a column ``prompt``.
-        held_out: those of the evaluation, if there is one.
+        held_out: the rows of the evaluation, if any.
     """
     options = config.preflight or PreflightConfig()
     if not len(training):
-        return Preflight((Finding("error", "data", "the dataset has no rows", "look at dataset.path and its filter"),))
+        return Preflight((Finding("error", "data", "the dataset has no rows", "fix dataset.path or dataset.filter"),))
     try:
         tree = checked_tree(reward)
     except RewardKitError as error:
@@ -55,17 +55,17 @@ def preflight(config: RunConfig, *, reward: Any, training: Dataset, held_out: Da
         found += _tried("reward", _reward(config, options, reward, tree, table))
     found += _tried("training", _training(config, tree, table, other))
     found += _tried("output", output(config))
-    return Preflight(tuple(dict.fromkeys(found)))  # what is wrong with training and held-out rows alike is said once
+    return Preflight(tuple(dict.fromkeys(found)))  # a problem of both training and held-out rows is reported once
 
 
 def _tried(where: str, check: Iterator[Finding]) -> Iterator[Finding]:
-    """What a check finds; a fault of its own is no reason not to train."""
+    """Yield the findings of a check. If the check itself fails, yield a warning: that must not stop the training."""
     try:
         yield from check
     except Exception as error:
         place = traceback.extract_tb(error.__traceback__)[-1]
         what = f"the check itself failed: {type(error).__name__}: {error} ({place.name}:{place.lineno})"
-        yield Finding("warning", where, what, "please report it; the run can go on")
+        yield Finding("warning", where, what, "report it as a bug; the run can start")
 
 
 def _data(tree: Reward, table: Table, other: Table | None) -> Iterator[Finding]:
@@ -77,9 +77,9 @@ def _data(tree: Reward, table: Table, other: Table | None) -> Iterator[Finding]:
 
 
 def _reward(config: RunConfig, options: PreflightConfig, reward: Any, tree: Reward, table: Table) -> Iterator[Finding]:
-    """What the reward says to golds, and the laws; a judge is not asked."""
+    """Score the gold answers and test the laws, unless the reward calls a judge."""
     if asks(tree):
-        what = "neither golds nor laws were tried, because the reward asks judges or models: rewardkit check does"
+        what = "gold answers and laws were not tested, because the reward calls judges or models. Use rewardkit check"
         yield Finding("fact", "reward", what)
         return
     found: Golds = golds(tree, table, options.budget * _GOLD_SHARE)

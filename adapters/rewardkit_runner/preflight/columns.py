@@ -1,4 +1,4 @@
-"""Columns: does the data have what the reward asks for, and does TRL hand it on?"""
+"""Check the columns: does the data have those that the reward needs, and does TRL pass them on?"""
 
 from __future__ import annotations
 
@@ -18,19 +18,24 @@ _PICTURES = ("image", "images")
 
 
 def columns(tree: Reward, table: Table) -> Iterator[Finding]:
-    """What the reward asks for, and the names with which TRL does something of its own."""
+    """Find missing columns, and column names that TRL treats in a special way."""
     for name in table.columns:
         yield from _trap(name)
     taken = {*_TWICE, *_OVERWRITTEN}
     batch = Batch([], prompts=[], completion_ids=[], columns={name: [] for name in table.given if name not in taken})
     for what in dict.fromkeys(_lacking(tree, batch)):
-        yield Finding("error", f"{table.name} data", what, "rename or add it under dataset.columns: {ours: theirs}")
+        yield Finding(
+            "error",
+            f"{table.name} data",
+            what,
+            "rename a column with dataset.columns: {ours: theirs}, or add it to the data",
+        )
     yield from _mappings(table)
     others = [name for name in table.given if name not in table.read]
-    unnamed = " and may read any other" if table.read != table.named else ""
+    unnamed = " and possibly others" if table.read != table.named else ""
     if table.name == "training":
         said = f"the reward reads {', '.join(table.named) or 'none'}{unnamed}"
-        yield Finding("fact", "columns", said + (f"; not: {', '.join(others)}" if others else ""))
+        yield Finding("fact", "columns", said + (f"; unused: {', '.join(others)}" if others else ""))
 
 
 def _lacking(tree: Reward, batch: Batch) -> Iterator[str]:
@@ -52,14 +57,14 @@ def _trap(name: str) -> Iterator[Finding]:
     where = f"column {name!r}"
     rename = f"rename it, as in dataset.columns: {{gold_{name}: {name}}}"
     if name in _TWICE:
-        yield Finding("error", where, "TRL passes an argument of this name itself and fails on the second", rename)
+        yield Finding("error", where, "TRL passes an argument of the same name and fails on the second one", rename)
     elif name in _OVERWRITTEN:
-        yield Finding("error", where, "TRL overwrites it with an object of its own", rename)
+        yield Finding("error", where, "TRL overwrites it with its own object", rename)
     elif name in HIDDEN:
-        yield Finding("warning", where, "TRL keeps a column of this name to itself: no reward ever sees it", rename)
+        yield Finding("warning", where, "TRL does not pass a column of this name to rewards", rename)
     elif name in _PICTURES:
-        what = "TRL takes data with such a column for multimodal, and loads the model with its image processor"
-        yield Finding("warning", where, what, f"keep it only for a model that sees; else {rename}")
+        what = "TRL treats data with this column as multimodal and loads an image processor"
+        yield Finding("warning", where, what, f"keep it only for a vision model; else {rename}")
 
 
 def _mappings(table: Table) -> Iterator[Finding]:
@@ -70,8 +75,8 @@ def _mappings(table: Table) -> Iterator[Finding]:
             yield Finding(
                 "warning",
                 f"column {field.name!r}",
-                "holds mappings, and Arrow gives all of them the same keys: those that a row lacks become None",
-                "keep such cells as JSON texts; the reward's annotation reads them",
+                "holds mappings, and Arrow gives all of them the same keys: missing ones become None",
+                "store such cells as JSON text; the reward's annotation parses it",
             )
 
 

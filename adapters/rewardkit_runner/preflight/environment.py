@@ -1,4 +1,4 @@
-"""Surroundings: packages that the settings need, and what lies in the output folder already."""
+"""Check the environment: packages that the settings need, and an existing run in the output folder."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ _TRACKERS = {"tensorboard": ("tensorboard", "tensorboardX"), "wandb": ("wandb",)
 
 
 def packages(config: RunConfig) -> Iterator[Finding]:
-    """What is asked for and not installed."""
+    """Find packages that the settings need and that are not installed."""
     wanted = {
         "lora": (config.lora is not None, ("peft",), ""),
         "quantize": (config.quantize is not None, ("bitsandbytes",), ""),
-        "vllm": (config.vllm is not None, ("vllm",), "; or vllm: null, then transformers generates"),
-        "model.attention": (config.model.attention == "flash_attention_2", ("flash_attn",), "; or sdpa"),
+        "vllm": (config.vllm is not None, ("vllm",), "; or write vllm: null to generate with transformers"),
+        "model.attention": (config.model.attention == "flash_attention_2", ("flash_attn",), "; or write sdpa"),
         "grpo.use_liger_kernel": (bool(config.grpo.get("use_liger_kernel")), ("liger_kernel",), ""),
         **{f"report_to {name}": (name in config.report_to, modules, "") for name, modules in _TRACKERS.items()},
     }
@@ -28,7 +28,7 @@ def packages(config: RunConfig) -> Iterator[Finding]:
 
 
 def output(config: RunConfig) -> Iterator[Finding]:
-    """A run that lies in the output folder already."""
+    """Report an existing run in the output folder."""
     folder = config.output_path()
     steps = [
         int(path.name.rpartition("-")[2])
@@ -36,6 +36,6 @@ def output(config: RunConfig) -> Iterator[Finding]:
         if path.name.rpartition("-")[2].isdigit()
     ]
     if steps:
-        yield Finding("fact", "output", f"{config.output} holds a run with a checkpoint of step {max(steps)}")
+        yield Finding("fact", "output", f"{config.output} holds a run with a checkpoint at step {max(steps)}")
     elif (folder / "run.json").is_file():
         yield Finding("fact", "output", f"{config.output} holds the record of a run without checkpoints")

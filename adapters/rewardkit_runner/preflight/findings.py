@@ -1,4 +1,4 @@
-"""What a preflight found: ``print(found.text())`` is the report, errors first."""
+"""The findings of a preflight: ``found.text()`` is the report, errors first."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _TITLES: dict[Kind, str] = {"error": "errors", "warning": "warnings", "fact": "f
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was found.
+    """One finding.
 
     Attributes:
-        kind: an ``"error"`` stops the run, a ``"warning"`` should be looked at, a ``"fact"`` is good to know.
+        kind: an ``"error"`` stops the run, a ``"warning"`` needs a look, a ``"fact"`` is information.
         where: ``"column 'answer'"``, ``"grpo"``, ``"memory"``.
-        what: was found, in a sentence.
-        remedy: what to do about it; empty for facts.
-        rows: further lines that are shown as they are: cells, completions.
+        what: the problem or the fact, in one sentence.
+        remedy: how to fix it; empty for facts.
+        rows: further lines, printed without wrapping: cells, completions.
     """
 
     kind: Kind
@@ -33,7 +33,7 @@ class Finding:
     rows: tuple[str, ...] = ()
 
     def lines(self) -> list[str]:
-        """As it stands in the report."""
+        """Return the lines of the report."""
         said = _wrapped(f"{self.where}: {self.what}", "  ")
         said += [f"      {visible(row)}" for row in self.rows]
         return said + (_wrapped(f"-> {self.remedy}", "    ") if self.remedy else [])
@@ -46,26 +46,26 @@ def _wrapped(text: str, indent: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Preflight:
-    """All that was found, in the order in which it was looked for."""
+    """All findings, in the order of the checks."""
 
     findings: tuple[Finding, ...]
 
     @property
     def ok(self) -> bool:
-        """Whether nothing stands in the way of the run."""
+        """Whether there are no errors."""
         return not self.of("error")
 
     def of(self, kind: Kind) -> list[Finding]:
-        """The findings of one kind."""
+        """Return the findings of one kind."""
         return [finding for finding in self.findings if finding.kind == kind]
 
     def text(self) -> str:
-        """The report: errors, warnings, facts."""
+        """Return the report: errors, warnings, facts."""
         lines = []
         for kind, title in _TITLES.items():
             found = self.of(kind)
             if found:
                 lines += ["", f"{title} ({len(found)})" if kind != "fact" else title]
                 lines += [line for finding in found for line in finding.lines()]
-        verdict = "nothing stands in the way" if self.ok else "the run would fail or teach the wrong thing"
+        verdict = "ok" if self.ok else "errors found: the run would crash or train on the wrong thing"
         return "\n".join([f"preflight: {verdict}", *lines])

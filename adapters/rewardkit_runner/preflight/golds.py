@@ -1,6 +1,6 @@
-"""Golds: the answer of the data, put as an answer. What it earns says whether reward and data fit together.
+"""Score the gold answers of the data as completions: do reward and data fit together?
 
-For the GSM8K cell ``"... #### 72"`` are tried, among others, the cell itself, ``#### 72`` and ``<answer>72</answer>``.
+For the GSM8K cell ``"... #### 72"``, it tries the cell itself, ``#### 72``, ``<answer>72</answer>`` and other formats.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ FORMS = (
     "```json\n{}\n```",
     "```python\n{}\n```",
 )
-"""How a right completion may look; all of them are tried, because no reward says which one it wants."""
+"""Formats of a right completion. All of them are tried, because a reward does not say which one it expects."""
 
 _SAMPLE = 48
 _EXPENSIVE = 6
-"""So many rows where a completion is run in a sandbox."""
+"""The sample size if completions run in a sandbox."""
 _VALUE = 80
 
 
 @dataclass(frozen=True)
 class Form:
-    """A column and how its cell becomes a completion."""
+    """A column, and the format that turns its cell into a completion."""
 
     column: str
     template: str
@@ -62,11 +62,11 @@ class Form:
 
 @dataclass(frozen=True)
 class Golds:
-    """What the golds of a sample earn.
+    """The result of scoring the golds.
 
     Attributes:
-        findings: about them.
-        best: the form in which golds are right completions; None where no form earns half of what there is to earn.
+        findings: about the golds.
+        best: the format that the reward accepts; None if no format earns half of the maximum.
     """
 
     findings: tuple[Finding, ...]
@@ -74,12 +74,12 @@ class Golds:
 
 
 def golds(tree: Reward, table: Table, seconds: float) -> Golds:
-    """Scores a first batch as the training would, then the golds in all forms, the best of them in every row.
+    """Score a first batch as the training would, then the golds in all formats, then the best format in every row.
 
     Args:
-        tree: asks no judge: that would cost.
-        table: of the training.
-        seconds: that it may take; then it looks at fewer rows.
+        tree: calls no judge, which would cost money.
+        table: the training rows.
+        seconds: the time limit; fewer rows are scored if it is short.
     """
     scorer = Scorer(tree)
     rows = table.spread(_EXPENSIVE if is_expensive(tree) else _SAMPLE)
@@ -89,7 +89,7 @@ def golds(tree: Reward, table: Table, seconds: float) -> Golds:
     if wrong:
         return Golds(tuple(wrong))
     if any(node.facts.together != "sample" for node, _, _ in walk(tree)):
-        return Golds(())  # what a gold earns depends on what stands beside it
+        return Golds(())  # the score of a gold depends on the other completions
     scores: dict[Form, Floats] = {}
     for form in _forms(table, rows):
         if time.monotonic() > deadline:
@@ -101,8 +101,8 @@ def golds(tree: Reward, table: Table, seconds: float) -> Golds:
     if best is None or not (scores[best] > nothing + TOLERANCE).any():
         if not scores:
             return Golds(())
-        what = f"none of the {len(scores)} usual ways to write the gold earns more than an empty completion"
-        return Golds((Finding("fact", "golds", f"{what}: EXAMPLES and GOOD beside the reward say what is right"),))
+        what = f"none of {len(scores)} usual formats of the gold earns more than an empty completion"
+        return Golds((Finding("fact", "golds", f"{what}. Define EXAMPLES and GOOD next to the reward"),))
     started = time.monotonic()
     earned = _earned(scorer, table, best, rows, conversational)
     needed = (time.monotonic() - started) * table.size / len(rows)
@@ -117,7 +117,7 @@ def golds(tree: Reward, table: Table, seconds: float) -> Golds:
 def _told(form: Form, table: Table, rows: list[int], earned: Floats, nothing: float, high: float) -> Iterator[Finding]:
     most = float(np.nanmax(earned))
     full = int((earned >= most - TOLERANCE).sum())
-    bound = f", of at most {high:g}" if np.isfinite(high) else ""
+    bound = f" of {high:g}" if np.isfinite(high) else ""
     yield Finding(
         "fact",
         "golds",
@@ -133,7 +133,7 @@ def _told(form: Form, table: Table, rows: list[int], earned: Floats, nothing: fl
             "warning",
             f"column {form.column!r} (training)",
             f"in {len(lost):,} of {len(rows):,} rows the gold itself, written as {form}, earns less than {most:g}",
-            "mend these cells, or say with gold= where in them the answer stands: no completion can be right there",
+            "fix these cells, or pass gold= to find the answer in them: no completion can be right in these rows",
             shown(lost),
         )
 
@@ -143,18 +143,18 @@ def _value(value: float) -> str:
 
 
 def _first_batch(scorer: Scorer, table: Table, rows: list[int], conversational: bool) -> list[Finding]:
-    """What would end the training in its first batch: the same prompts, completed by a model that knows nothing."""
+    """Find errors that would stop the training in its first batch: score useless completions of the first prompts."""
     texts = ["I do not know.", "<think>\n</think>\n<answer>\n0\n</answer>"]
     twice = [row for row in rows for _ in texts]
     completions = [_formed(text, conversational) for _ in rows for text in texts]
     try:
         found = scorer.score(table.batch(twice, completions, num_generations=len(texts)))
     except RewardKitError as error:
-        what = f"it would stop the training in its first batch: {error}"
-        return [Finding("error", "reward", what, "rewardkit check shows more of the kind")]
+        what = f"it stops the training in the first batch: {error}"
+        return [Finding("error", "reward", what, "fix the reward; rewardkit check finds more errors like this")]
     failed = {fault.component: fault.reason for fault in found.faults if fault.outcome is Outcome.FAILED}
     return [
-        Finding("error", f"component {name!r}", f"it fails in the first batch: {reason}", "mend what it runs in")
+        Finding("error", f"component {name!r}", f"it fails in the first batch: {reason}", "fix what it needs to run")
         for name, reason in failed.items()
     ]
 
@@ -182,10 +182,10 @@ def _empty(scorer: Scorer, table: Table, rows: list[int], conversational: bool) 
 
 
 def _totals(scorer: Scorer, table: Table, rows: list[int], completions: list[Any]) -> Floats:
-    """(n,) NaN where there is none."""
+    """Return the totals, shape (n,); NaN if there is none."""
     try:
         return scorer.score(table.batch(rows, completions), strict=False).total
-    except RewardKitError:  # of a cell, say, which is told elsewhere
+    except RewardKitError:  # of a cell, for example, which another check reports
         return np.full(len(rows), np.nan)
 
 

@@ -1,4 +1,4 @@
-"""Judges: how many calls a training makes, and whether their budget lasts."""
+"""Check the judges: how many calls a training makes, and whether the budget is enough."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from rewardkit_runner.preflight.findings import Finding
 
 
 def asks(tree: Reward) -> bool:
-    """Whether it waits for others, a judge or a model: what it is asked now would cost."""
+    """Return whether the reward calls a judge or a model, which would cost money or time."""
     return any(node.facts.measures for node, _, _ in walk(tree)) or any(one.asynchronous for _, one in bindings(tree))
 
 
 def judges(tree: Reward, batches: Batches, evaluated: int) -> Iterator[Finding]:
-    """The calls of each judge, at most, and where a budget ends before the training does.
+    """Report the maximum number of calls of each judge, and budgets that run out during the training.
 
     Args:
-        evaluated: completions that are scored in all evaluations.
+        evaluated: completions in all evaluations together.
     """
     completions = batches.completions + evaluated
     budgets: dict[Any, list[tuple[str, int]]] = {}
@@ -30,7 +30,7 @@ def judges(tree: Reward, batches: Batches, evaluated: int) -> Iterator[Finding]:
             yield Finding(
                 "fact",
                 f"judge {node.name!r}",
-                f"at most {calls:,} calls: one per {per}, fewer where gates are closed and completions are alike",
+                f"at most {calls:,} calls: one per {per}, fewer if gates are closed or completions are repeated",
             )
             service = getattr(getattr(binding.function, "brief", None), "service", None)
             budget = getattr(service, "budget", None)
@@ -43,8 +43,8 @@ def judges(tree: Reward, batches: Batches, evaluated: int) -> Iterator[Finding]:
             yield Finding(
                 "warning",
                 f"judge {names}",
-                f"the budget of {budget.calls:,} calls is less than the {calls:,} that the training may make: around "
-                f"step {batches.steps * budget.calls // calls:,} of {batches.steps:,} it is spent ({budget.then})",
+                f"the budget of {budget.calls:,} calls is less than the {calls:,} that the training may make: it runs "
+                f"out around step {batches.steps * budget.calls // calls:,} of {batches.steps:,} ({budget.then})",
                 "raise the budget, put the judge behind a gate, or train for fewer steps",
             )
         elif budget.calls is None:
@@ -52,4 +52,4 @@ def judges(tree: Reward, batches: Batches, evaluated: int) -> Iterator[Finding]:
             there = {name: limit for name, limit in limits.items() if limit is not None}
             told = " and ".join(f"{limit:g} {name}" for name, limit in there.items())
             each = " and ".join(f"{limit / max(calls, 1):.3g} {name}" for name, limit in there.items())
-            yield Finding("fact", f"judge {names}", f"the budget of {told} is {each} per call")
+            yield Finding("fact", f"judge {names}", f"the budget of {told} allows {each} per call")

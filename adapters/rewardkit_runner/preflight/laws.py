@@ -1,4 +1,4 @@
-"""Laws: the reward is held to those of ``rewardkit check`` on a few rows, in few seconds."""
+"""Test the laws of ``rewardkit check`` on a few rows, in a few seconds."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from rewardkit_runner.preflight.table import Table
 
 ROWS = 3
 STOPPING = ("total", "finite", "bounded", "inputs_not_mutated", "time_linear", "memory_bounded")
-"""Laws without which a training breaks: it raises, hangs, or learns from numbers that are none."""
+"""Laws that a training depends on: without them it raises, hangs, or learns from NaN."""
 _SHOWN = 5
 
 
 def laws(
     reward: Any, tree: Reward, table: Table, constants: Mapping[str, Any], best: Form | None, budget: float, seed: int
 ) -> Iterator[Finding]:
-    """The laws that are broken.
+    """Find broken laws.
 
     Args:
-        constants: what the module of the reward says of it: ``examples``, ``good``, ``bad`` and so on.
-        best: how a right completion looks, as far as the golds have shown it.
-        budget: seconds.
+        constants: of the reward's module: ``examples``, ``good``, ``bad`` and so on.
+        best: the format of a right completion, if the golds showed it.
+        budget: in seconds.
     """
     said = {name: value for name, value in constants.items() if name != "laws"}
     if "examples" not in said:
@@ -39,14 +39,14 @@ def laws(
             reward, **said, without=without, laws=constants.get("laws"), exploits=False, budget=budget, seed=seed
         )
     except RewardKitError as error:
-        yield Finding("error", "laws", str(error), "mend EXAMPLES, GOOD and BAD beside the reward")
+        yield Finding("error", "laws", str(error), "fix EXAMPLES, GOOD and BAD next to the reward")
         return
     yield Finding("fact", "laws", _summary(report, "examples" in constants))
     for broken in report.findings[:_SHOWN]:
         yield _finding(broken)
     if len(report.findings) > _SHOWN:
         more = len(report.findings) - _SHOWN
-        yield Finding("warning", "laws", f"{more} more ways in which laws are broken", "see rewardkit check")
+        yield Finding("warning", "laws", f"{more} more broken laws", "run rewardkit check to see them")
 
 
 def _from(table: Table, best: Form | None) -> dict[str, Any]:
@@ -77,5 +77,9 @@ def _summary(report: Report, own: bool) -> str:
         for outcome in ("held", "broken", "unfinished", "skipped")
     }
     told = ", ".join(f"{count} {outcome}" for outcome, count in counts.items() if count)
-    source = "the module's examples" if own else "rows of the data; EXAMPLES, GOOD and BAD beside the reward say more"
+    source = (
+        "the module's examples"
+        if own
+        else "rows of the data; EXAMPLES, GOOD and BAD next to the reward would test more"
+    )
     return f"{told} in {report.seconds:.0f} s, on {source}"

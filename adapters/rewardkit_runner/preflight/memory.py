@@ -1,7 +1,7 @@
-"""Memory: what one process of a training needs on its GPU, estimated from the shape of the model.
+"""Estimate the GPU memory of one training process from the shape of the model.
 
-Weights, gradients, the state of the optimizer and logits are counted; what a layer keeps for its gradient is a rule
-measured on decoders of the Llama kind with fused attention. What the allocator wastes is not in it.
+Weights, gradients, optimizer state and logits are computed exactly; activations follow a rule measured on Llama-like
+decoders with fused attention. Waste of the allocator is not included.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from rewardkit_runner.preflight.sizes import Shape
 GIB = 2**30
 _BYTES = {"float32": 4.0, "bfloat16": 2.0, "float16": 2.0, "8bit": 1.0, "4bit": 0.55}
 _WIDTHS, _INNER = 11, 4
-"""A layer keeps so many times its width, and the width of its MLP, per token."""
+"""Activations of a layer per token: multiples of its width and of the width of its MLP."""
 
 
 @dataclass(frozen=True)
@@ -26,11 +26,11 @@ class Memory:
     """Bytes of one process.
 
     Attributes:
-        weights, gradients, optimizer, reference: are there all the time.
-        copies: of weights of 32 bits in the 16 that it computes with, while it updates or generates.
-        logits, activations: while it updates.
-        cache: while it generates.
-        how: part -> the product that it is.
+        weights, gradients, optimizer, reference: allocated all the time.
+        copies: 16-bit copies of 32-bit weights, during updates and generation.
+        logits, activations: during updates.
+        cache: during generation.
+        how: the formula of each part, in words.
     """
 
     weights: float
@@ -53,11 +53,11 @@ class Memory:
 
 
 def memory_of(config: RunConfig, shape: Shape, batches: Batches, prompt: int, gpu: bool) -> Memory:
-    """The estimate.
+    """Return the estimate.
 
     Args:
         prompt: tokens of the longest prompt.
-        gpu: whether it computes in 16 bits and recomputes activations, as the run does on a GPU.
+        gpu: whether the run computes in 16 bits and recomputes activations.
     """
     given = grpo_settings(config)
     stored = config.quantize or _dtype(config, shape, gpu)
@@ -87,8 +87,8 @@ def memory_of(config: RunConfig, shape: Shape, batches: Batches, prompt: int, gp
             "weights": f"{shape.parameters:,} parameters x {_BYTES[stored]:g} bytes",
             "gradients": f"{shape.trainable:,} trained x {trained:g}",
             "optimizer": f"{shape.trainable:,} x {per_state:g}",
-            "reference": "as the weights, because beta is above 0",
-            "copies": f"{shape.parameters:,} parameters x {working:g}, in the precision that it computes with",
+            "reference": "a copy of the weights, because beta is above 0",
+            "copies": f"{shape.parameters:,} parameters x {working:g}, in the precision of the computation",
             "logits": f"2 x {batches.per_device} x {answer + 1:,} tokens x {shape.vocabulary:,} x {working:g}",
             "activations": f"{tokens:,} tokens x {shape.layers} layers x {shape.hidden:,} wide"
             + (", recomputed" if checkpointing else ""),
@@ -98,26 +98,26 @@ def memory_of(config: RunConfig, shape: Shape, batches: Batches, prompt: int, gp
 
 
 def _dtype(config: RunConfig, shape: Shape, gpu: bool) -> str:
-    """Of the weights: as they are saved only where an adapter is trained on a GPU, else of 32 bits."""
+    """Return the dtype of the weights: as saved if an adapter is trained on a GPU, else float32."""
     if config.model.dtype != "auto":
         return config.model.dtype
     return shape.dtype if config.lora is not None and gpu and shape.dtype in _BYTES else "float32"
 
 
 def memory(config: RunConfig, shape: Shape | None, batches: Batches, prompt: int | None) -> Iterator[Finding]:
-    """The estimate with its formula, and whether it fits into the GPU that is there."""
+    """Report the estimate with its formula, and warn if this GPU is too small."""
     if shape is None:
         if config.model.name != "tiny":
-            yield Finding("fact", "memory", "not estimated: the model's config.json is not on this machine yet")
+            yield Finding("fact", "memory", "not estimated, because the model's config.json is not on this machine yet")
         return
     import torch
 
     gpu = torch.cuda.is_available()
-    # Without a GPU the estimate is for the one that the run is meant for.
+    # Without a GPU here, estimate for the GPU that the run will use.
     found = memory_of(config, shape, batches, prompt or 0, gpu=True)
     parts = {name: getattr(found, name) for name in found.how}
     said = [f"{name} {size / GIB:.2f} GiB = {found.how[name]}" for name, size in parts.items() if size]
-    whole = f"about {found.peak / GIB:.1f} GiB per process on a GPU, an estimate that may be a third off"
+    whole = f"about {found.peak / GIB:.1f} GiB per process on a GPU, an estimate that may be off by a third"
     if prompt is None:
         whole += " (without prompts, whose tokens are unknown)"
     yield Finding(
@@ -134,7 +134,7 @@ def memory(config: RunConfig, shape: Shape | None, batches: Batches, prompt: int
             yield Finding(
                 "warning",
                 "memory",
-                f"the estimate is {found.peak / GIB:.1f} GiB, the GPU has {there / GIB:.1f} GiB{beside}",
+                f"the estimate is {found.peak / GIB:.1f} GiB, but the GPU has {there / GIB:.1f} GiB{beside}",
                 "halve per_device_train_batch_size and double gradient_accumulation_steps, shorten "
                 "max_completion_length, or write lora: true",
             )

@@ -1,4 +1,4 @@
-"""Sizes: the model's shape, read from its config alone, and how long prompts are in its tokens."""
+"""Check the sizes: the shape of the model, from its config.json, and the length of the prompts in tokens."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from rewardkit_runner.preflight.table import Table
 
 @dataclass(frozen=True)
 class Shape:
-    """What is known of a model without its weights.
+    """The shape of a model, without its weights.
 
     Attributes:
-        parameters: all of them, exactly.
-        trainable: those that are trained: of the adapter alone where there is one.
+        parameters: the exact number.
+        trainable: parameters that are trained; with an adapter, only those of the adapter.
         vocabulary: logits of one token.
-        layers: of the decoder.
-        hidden: width of a layer, `inner` that of its MLP.
-        cached: numbers that the cache keeps per token and layer.
-        context: the longest sequence; None where it does not say.
-        dtype: of the saved weights; empty where it does not say.
+        layers: layers of the decoder.
+        hidden, inner: the width of a layer, and of its MLP.
+        cached: numbers in the cache per token and layer.
+        context: the longest sequence; None if unknown.
+        dtype: of the saved weights; empty if unknown.
     """
 
     parameters: int
@@ -42,13 +42,13 @@ class Shape:
 
 
 def shape_of(config: RunConfig) -> Shape | None:
-    """The shape of a model whose config lies on this machine; None for any other, and for code of its own."""
+    """Return the shape of a model whose config is on this machine; None for others and for models with own code."""
     if config.model.name == TINY or config.model.trust_remote_code:
         return None
     import torch
     from transformers import AutoConfig, AutoModelForCausalLM
 
-    with suppress(Exception):  # whatever is wrong with it shows when it is loaded
+    with suppress(Exception):  # real problems show when the model is loaded
         described = AutoConfig.from_pretrained(
             config.model_name(), revision=config.model.revision, local_files_only=True
         )
@@ -85,7 +85,7 @@ def _shape(text: Any, parameters: int, trainable: int, described: Any) -> Shape:
 
 
 def lengths(config: RunConfig, table: Table, shape: Shape | None) -> tuple[int | None, list[Finding]]:
-    """The longest prompt in tokens (None: nobody knows), and what there is to say of lengths."""
+    """Return the longest prompt in tokens (None: unknown) and the findings about lengths."""
     found = list(_characters(table))
     tokenizer = _tokenizer(config)
     if tokenizer is None:
@@ -102,15 +102,15 @@ def lengths(config: RunConfig, table: Table, shape: Shape | None) -> tuple[int |
                 "error",
                 "grpo",
                 f"the prompt of row {row} ({longest:,} tokens) and a completion of max_completion_length {answer:,} "
-                f"are longer than the {shape.context:,} tokens that the model can read",
-                "write a smaller max_completion_length, or leave long prompts out with dataset.filter",
+                f"exceed the context of the model, {shape.context:,} tokens",
+                "lower max_completion_length, or exclude long prompts with dataset.filter",
             )
         )
     return longest, found
 
 
 def _without(table: Table) -> str:
-    return "" if isinstance(table.prompts[0], str) else ", without those of the chat template"
+    return "" if isinstance(table.prompts[0], str) else ", without the chat template"
 
 
 def _characters(table: Table) -> Iterator[Finding]:
@@ -119,19 +119,19 @@ def _characters(table: Table) -> Iterator[Finding]:
         "fact",
         "data",
         f"{table.total:,} prompts of {min(counts):,} to {max(counts):,} characters (median {median(counts):,.0f})"
-        + (f"; {table.size:,} of them were looked at" if table.size < table.total else ""),
+        + (f"; {table.size:,} of them were checked" if table.size < table.total else ""),
     )
 
 
 def _tokenizer(config: RunConfig) -> Any:
-    """That of the model, where it lies on this machine."""
+    """Return the tokenizer of the model if it is on this machine."""
     from tokenizers import Tokenizer
 
     name = config.model.tokenizer or config.model_name()
     if config.model.name == TINY:
         return None
     path: Any = Path(name) / "tokenizer.json"
-    with suppress(Exception):  # told when it is loaded
+    with suppress(Exception):  # reported when it is loaded
         if not path.is_file():
             from huggingface_hub import try_to_load_from_cache
 

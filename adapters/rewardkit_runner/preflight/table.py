@@ -1,4 +1,4 @@
-"""The rows of a dataset, column by column, as the checks look at them."""
+"""The rows of a dataset by column, for the checks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from datasets import Dataset
 
 HIDDEN = ("completion", "completion_ids")
-"""Columns that TRL keeps to itself."""
+"""Columns that TRL does not pass to rewards."""
 
 
 class Table:
@@ -23,9 +23,9 @@ class Table:
 
     Args:
         dataset: with a column ``prompt``.
-        tree: the reward; only columns that it reads are unpacked, pictures among the others stay where they are.
+        tree: the reward; only the columns that it reads are decoded.
         name: ``"training"`` or ``"held out"``.
-        rows: that are looked at.
+        rows: how many to check.
     """
 
     def __init__(self, dataset: Dataset, tree: Reward, name: str, rows: int | Literal["all"] = "all") -> None:
@@ -38,7 +38,7 @@ class Table:
         self._values: dict[str, list[Any]] = {}
 
     def values(self, name: str) -> list[Any]:
-        """(n,) the cells of a column."""
+        """Return the cells of a column, shape (n,)."""
         if name not in self._values:
             found = self.dataset[name] if self.size == self.total else self.dataset[: self.size][name]
             self._values[name] = list(found)
@@ -46,12 +46,12 @@ class Table:
 
     @property
     def prompts(self) -> list[Any]:
-        """(n,)"""
+        """The prompts, shape (n,)."""
         return self.values("prompt")
 
     @cached_property
     def prompt_texts(self) -> list[str]:
-        """(n,) what the prompts say, without the chat template; empty where one is of no known shape."""
+        """The texts of the prompts without the chat template, shape (n,); empty for prompts of unknown shape."""
         return [_text(prompt) for prompt in self.prompts]
 
     @property
@@ -61,16 +61,16 @@ class Table:
 
     @property
     def named(self) -> list[str]:
-        """Those that the reward names."""
+        """The columns that the reward names."""
         return [name for name in self.given if name in self._named]
 
     @property
     def read(self) -> list[str]:
-        """Those that it may look at."""
+        """The columns that the reward may read."""
         return self.given if self._takes_all else self.named
 
     def batch(self, rows: list[int], completions: list[Any], num_generations: int | None = None) -> Batch:
-        """`completions` (n,) for `rows` (n,), as the trainer would pass them."""
+        """Return a batch of `completions` (n,) for `rows` (n,), as the trainer would pass it."""
         columns = {name: [self.values(name)[row] for row in rows] for name in self.read}
         return Batch(
             completions,
@@ -82,7 +82,7 @@ class Table:
         )
 
     def spread(self, count: int) -> list[int]:
-        """`count` rows, evenly from the first to the last."""
+        """Return `count` row numbers, spread evenly."""
         if count >= self.size:
             return list(range(self.size))
         return [row * self.size // count for row in range(count)]
@@ -91,5 +91,5 @@ class Table:
 def _text(prompt: Any) -> str:
     try:
         return prompt_text(prompt)
-    except Exception:  # another check says that it is no prompt
+    except Exception:  # another check reports it
         return ""

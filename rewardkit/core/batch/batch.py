@@ -1,7 +1,8 @@
-"""Batch: what is scored together, with everything that several rewards share computed once.
+"""Batch: the completions that are scored together, with their prompts and columns.
 
-``Batch(["<answer>42</answer>"], prompts=["6*7?"], columns={"answer": ["42"]})``. Texts are found in any shape of
-completion, parsed views are kept per distinct text, and equal values are numbered so that duplicates are scored once.
+``Batch(["<answer>42</answer>"], prompts=["6*7?"], columns={"answer": ["42"]})``. What several rewards need is computed
+once: the texts of the completions, what extractors find in them, and which values are equal, so that duplicates are
+scored once.
 """
 
 from __future__ import annotations
@@ -25,31 +26,31 @@ Numbers = NDArray[np.int64]
 View = Callable[[str], Any]
 
 RESERVED = ("completion", "messages", "prompt", "progress", "example", "completion_ids")
-"""Argument names with a meaning of their own, which no column may shadow."""
+"""Argument names with a fixed meaning, which no column may have."""
 
 _ABSENT: Any = object()
 _PLAIN = {str, int, bool}
-"""Types whose values need no more than ``==`` among themselves."""
+"""Types whose equal values can replace each other, as long as all are of one type."""
 _JSON_ATOMS = {str, int, float, bool, type(None)}
 
 
 @dataclass(frozen=True, slots=True)
 class ViewFault:
-    """Stands in a view where a user's own extractor raised."""
+    """Takes the place of an extracted value if the user's extractor raised."""
 
     error: BaseException
 
 
 @dataclass(frozen=True)
 class Equality:
-    """Which of n values are equal: ``numbers`` (n,) counts the distinct ones from 0, ``count`` in all."""
+    """Which of n values are equal: equal values have the same number in ``numbers`` (n,), from 0 to ``count`` - 1."""
 
     numbers: Numbers
     count: int
 
     @cached_property
     def firsts(self) -> Numbers:
-        """(count,) where each distinct value stands first."""
+        """(count,) the first row of each distinct value."""
         return np.unique(self.numbers, return_index=True)[1]
 
 
@@ -61,12 +62,12 @@ class Batch:
         prompts: n prompts, or None.
         completion_ids: n lists of token ids, or None.
         columns: name -> n values.
-        progress: where training stands; None for evaluation.
-        num_generations: completions per prompt, where it is known.
-        context: the trainer's own objects, handed through to functions written for that trainer.
+        progress: how far training is; None for evaluation.
+        num_generations: completions per prompt, if known.
+        context: objects of the trainer, passed through to functions written for that trainer.
 
     Raises:
-        BindingError: a length differs, or a completion is of no known shape.
+        BindingError: lengths differ, or a completion is neither text nor messages.
     """
 
     def __init__(
@@ -89,7 +90,7 @@ class Batch:
         for name, values in (columns or {}).items():
             self.columns[name] = _listed(values, f"column {name!r}", self.size)
         if progress is not None and not isinstance(progress, Progress):
-            raise BindingError(f"progress is rk.Progress(step, max_steps), got {shorten(progress)}")
+            raise BindingError(f"progress must be rk.Progress(step, max_steps), got {shorten(progress)}")
         self.progress = progress
         self.num_generations = num_generations
         self.context = context or {}
@@ -108,21 +109,21 @@ class Batch:
 
     @cached_property
     def prompt_texts(self) -> list[str]:
-        """The n texts of the prompts, empty where there are none."""
+        """The n texts of the prompts, empty without prompts."""
         if self.prompts is None:
             return [""] * self.size
         return [value if type(value) is str else prompt_text(value, row) for row, value in enumerate(self.prompts)]
 
     def messages(self, row: int) -> Sequence[Message]:
-        """The conversational completion of one row."""
+        """Return the completion of one row as messages."""
         return as_messages(self.completions[row], "completions", row)
 
     def example(self, row: int) -> dict[str, Any]:
-        """All columns of one row."""
+        """Return all columns of one row."""
         return {name: values[row] for name, values in self.columns.items()}
 
     def equality(self, name: str) -> Equality:
-        """Which rows hold equal values in ``completion``, ``messages``, ``prompt``, ``completion_ids`` or a column."""
+        """Number the equal values of ``completion``, ``messages``, ``prompt``, ``completion_ids`` or a column."""
         if name not in self._equal:
             values = self._values(name)
             self._equal[name] = _equal_ids(values) if name == "completion_ids" else equality(values)
@@ -140,12 +141,12 @@ class Batch:
         return self.columns[name]
 
     def view(self, extract: View, rows: Sequence[int]) -> list[Any]:
-        """What `extract` finds in the texts of `rows`, which ascend; each distinct text is read once per batch."""
+        """Return what `extract` finds in the texts of `rows` (ascending); each distinct text is read once per batch."""
         numbers = self.equality("completion").numbers
         return self._found(extract, numbers.tolist() if len(rows) == self.size else numbers[rows].tolist())
 
     def _found(self, extract: View, numbers: list[int]) -> list[Any]:
-        """The view of the distinct texts with these numbers; built on the view that is its `source`, if it has one."""
+        """Return what `extract` finds in the distinct texts with these numbers, reusing what its `source` found."""
         cached = self._views.setdefault(extract, [_ABSENT] * self.equality("completion").count)
         missing = [number for number in dict.fromkeys(numbers) if cached[number] is _ABSENT]
         if missing:
@@ -163,10 +164,10 @@ class Batch:
 
     @cached_property
     def groups(self) -> Numbers:
-        """(n,) the group of each row: `num_generations` in a row, or else runs of equal prompt and columns.
+        """(n,) the group of each row: `num_generations` rows each, else consecutive rows with equal prompt and columns.
 
-        Where their number is known nothing else is asked: an environment may greet every completion in another way,
-        and images decoded anew for each row are never equal.
+        Prompts are not compared if the number is known: an environment may start each completion with another prompt,
+        and images that are decoded for each row are never equal.
         """
         starts = np.zeros(self.size, dtype=np.bool_)
         if self.num_generations:
@@ -180,13 +181,13 @@ class Batch:
         return groups
 
     def members(self, rows: Rows) -> Iterator[Numbers]:
-        """The positions of `rows` (n,) that belong to one group, group by group."""
+        """Yield the positions of `rows` (n,), group by group."""
         places = np.flatnonzero(rows)
         if len(places):
             yield from np.split(places, np.flatnonzero(np.diff(self.groups[places])) + 1)
 
     def whole_groups(self, rows: Rows) -> Rows:
-        """(n,) `rows` widened to all rows of the groups they touch."""
+        """(n,) all rows of the groups that contain any of `rows`."""
         touched = np.zeros(self.size + 1, dtype=np.bool_)
         touched[self.groups[rows]] = True
         widened: Rows = touched[self.groups]
@@ -197,7 +198,7 @@ def _all_derived(derive: Callable[[Any], Any], seen: Sequence[Any]) -> list[Any]
     if ViewFault not in set(map(type, seen)):
         try:
             return list(map(derive, seen))
-        except BaseException as error:  # a user's own extractor: once more, one by one
+        except BaseException as error:  # the user's extractor raised: find out on which texts
             if from_operator(error):
                 raise
     return [_derived(derive, value) for value in seen]
@@ -215,9 +216,9 @@ def _derived(derive: Callable[[Any], Any], value: Any) -> Any:
 
 
 def equality(values: Sequence[Any]) -> Equality:
-    """Numbers equal values alike; ``1``, ``1.0`` and ``True`` differ.
+    """Give equal values the same number; ``1``, ``1.0`` and ``True`` differ.
 
-    Things that cannot be compared (images, arrays) are equal only to themselves.
+    Objects that cannot be compared (images, arrays) are equal only to themselves.
     """
     kinds = set(map(type, values))
     if len(kinds) == 1 and kinds <= _PLAIN:
@@ -226,7 +227,7 @@ def equality(values: Sequence[Any]) -> Equality:
 
 
 def _equal_ids(values: Sequence[Any]) -> Equality:
-    """Token ids are numbers of one kind: their lists need no look at every item to be told apart."""
+    """Number lists of token ids: all items are ints, so their types need no check."""
     if set(map(type, values)) <= {list}:
         try:
             return _numbered(list(map(tuple, values)))
@@ -249,20 +250,20 @@ def _key(value: Any) -> Any:
     if kind in (str, bytes, int, bool, type(None)):
         return kind, value
     if isinstance(value, float):
-        return kind, repr(value)  # tells 0.0 from -0.0, and makes NaN equal to itself
+        return kind, repr(value)  # 0.0 and -0.0 differ, and NaN equals itself
     try:
         if kind in (list, tuple, dict):
             plain = list(value) if kind is tuple else value
             return (kind, json.dumps(plain, sort_keys=True)) if _is_json(plain) else (_ABSENT, id(value))
         hash(value)
-        # Decimal("1.0") == Decimal("1.00"), and both have one hash: the text tells them apart.
+        # Decimal("1.0") == Decimal("1.00") with the same hash, but their text differs.
         return kind, repr(value), value
     except Exception:
         return _ABSENT, id(value)
 
 
 def _is_json(value: Any) -> bool:
-    """Whether JSON text tells `value` from all others: it writes the key 1 like "1", and a tuple like a list."""
+    """Return whether JSON text identifies `value`: it writes the key 1 like "1", and a tuple like a list."""
     kind = type(value)
     if kind is dict:
         return all(type(key) is str for key in value) and all(map(_is_json, value.values()))
@@ -280,5 +281,5 @@ def _listed(values: Iterable[Any], what: str, size: int | None) -> list[Any]:
         raise BindingError(f"{what} must be a list with one value per completion, got {shorten(values)}")
     listed = values if isinstance(values, list) else list(values)
     if size is not None and len(listed) != size:
-        raise BindingError(f"{what} has {len(listed)} values for {size} completions; one per completion is needed")
+        raise BindingError(f"{what} has {len(listed)} values for {size} completions: pass one value per completion")
     return listed

@@ -1,4 +1,4 @@
-"""Column: one reward over a whole batch."""
+"""Column: the values of one reward for all rows of a batch."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ Numbers = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """What a reward passes on of its value to one addend: ``weight`` times it, in the rows that ``reached`` it.
+    """How much one addend counts in a sum: its ``weight``, in the rows where it counts at all (``reached``).
 
-    The weight (n,) is one number where it is the same in all rows; ``reached`` (n,) is None where that is all of them.
+    The weight is one number, or (n,) if it differs by row; ``reached`` (n,) is None if it counts in all rows.
     """
 
     weight: float | Floats
     reached: Rows | None = None
 
     def filled(self, rows: Rows, other: Share) -> Share:
-        """This share, with that of `other` in `rows`."""
+        """Return this share, replaced by `other` in `rows`."""
         if self.reached is None and other.reached is None and np.isscalar(self.weight) and self.weight == other.weight:
             return self
         size = len(rows)
@@ -37,11 +37,10 @@ class Share:
 
 @dataclass(slots=True)
 class Column:
-    """One reward over a whole batch.
+    """The values of one reward for all rows of a batch.
 
-    ``values`` (n,) holds what a row contributes and NaN where nothing does; ``codes`` (n,) says how it came
-    about: an errored row may contribute its lowest bound, but never reads as a scored one. ``shares`` has one `Share`
-    for each addend of the reward.
+    ``values`` (n,) is what each row contributes, NaN if nothing; ``codes`` (n,) says why: an errored row may contribute
+    the lowest bound, but does not count as scored. ``shares`` has one `Share` for each addend of the reward.
     """
 
     values: Floats
@@ -60,12 +59,12 @@ class Column:
 
     @classmethod
     def combined(cls, children: Sequence[tuple[Column, bool]], values: Floats, rows: Rows) -> Column:
-        """A composite's column: failed where a live child failed, else `values` where one contributes.
+        """Return the column of a combination: failed where a live child failed, else `values` where one contributes.
 
         Args:
-            children: each with whether it is live (its weight is not zero). Without any live one, those that were
-                scored at weight zero still make the composite scored.
-            values: (n,) what the composite gives where something contributes.
+            children: each with whether it is live (its weight is not zero). If none is live, the combination counts as
+                scored where a child was scored at weight zero.
+            values: (n,) the value of the combination where a child contributes.
             rows: (n,) the rows to fill.
         """
         result = cls.empty(len(rows))
@@ -85,17 +84,17 @@ class Column:
 
     @property
     def contributing(self) -> Rows:
-        """(n,) rows that have a number to add."""
+        """(n,) the rows that have a number to add."""
         return ~np.isnan(self.values)
 
     @property
     def unscorable(self) -> Rows:
-        """(n,) rows that failed without a stand-in value."""
+        """(n,) the rows that failed without a substitute value."""
         unscorable: Rows = (self.codes == FAILED) & np.isnan(self.values)
         return unscorable
 
     def fill(self, rows: Rows, other: Column) -> None:
-        """Take over `other` in `rows`."""
+        """Copy `other` in `rows`."""
         self.values[rows] = other.values[rows]
         self.codes[rows] = other.codes[rows]
         self.notes.update((row, note) for row, note in other.notes.items() if rows[row])
@@ -103,26 +102,26 @@ class Column:
             self.parts.setdefault(name, np.full(len(self.values), np.nan))[rows] = part[rows]
 
     def extended(self, rows: Rows, other: Column) -> Column:
-        """This column, with `other` taken over in `rows`: the same reward evaluated there, its shares included."""
+        """Copy `other`, the same reward evaluated in `rows`, shares included; return this column."""
         self.fill(rows, other)
         before = self.shares or other.shares
         self.shares = tuple(own.filled(rows, new) for own, new in zip(before, other.shares, strict=True))
         return self
 
     def part(self, start: int, stop: int) -> Column:
-        """The rows from `start` up to `stop`."""
+        """Return the rows from `start` up to `stop`."""
         notes = {row - start: note for row, note in self.notes.items() if start <= row < stop}
         parts = {name: values[start:stop] for name, values in self.parts.items()}
         return Column(self.values[start:stop], self.codes[start:stop], notes, parts)
 
     @property
     def scored(self) -> Floats:
-        """(n,) the values of scored rows, NaN elsewhere."""
+        """(n,) the values of the scored rows, NaN in the others."""
         return np.where(self.codes == SCORED, self.values, np.nan)
 
 
 def weighted_total(columns: Sequence[tuple[float, Column]]) -> Floats:
-    """(n,) the sum of what contributes, by weight."""
+    """Return (n,) the weighted sum of what contributes."""
     total = np.zeros(len(columns[0][1].values))
     for weight, column in columns:
         if weight != 0.0:
@@ -131,9 +130,10 @@ def weighted_total(columns: Sequence[tuple[float, Column]]) -> Floats:
 
 
 def sums(columns: Mapping[str, Column], names: Iterable[str]) -> list[list[float]]:
-    """(names, 3) of a batch: how many rows were scored, the sum of their values, the sum of their squares.
+    """Return (names, 3): how many rows were scored, the sum of their values, the sum of their squares.
 
-    A row that errored counts with what it was given, its lowest bound: a policy must not advance by what raises.
+    A row that errored counts with its lowest bound: a policy must not move a schedule with completions that make a
+    reward raise.
     """
     found = []
     for name in names:

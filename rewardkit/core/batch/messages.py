@@ -1,8 +1,8 @@
-"""From whatever shape a completion or prompt comes in to its text.
+"""The text of a completion or prompt, in any of the shapes that trainers pass.
 
 ``completion_text([{"role": "assistant", "content": "42"}])`` is ``"42"``. Trainers pass strings, lists of chat
-messages, messages whose content is None (a tool call) or a list of parts (text, images); tool loops pass
-several messages, of which the last one of the assistant holds the answer.
+messages, messages whose content is None (a tool call) or a list of parts (text, images). Tool loops pass several
+messages; the last assistant message has the answer.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from rewardkit.core.errors import BindingError, shorten
 Message = Mapping[str, Any]
 
 _THINKING = ("thinking", "reasoning", "reasoning_text")
-"""Types of parts that hold what the model thinks, which is no part of its answer."""
+"""Types of parts that hold the model's thinking, which is not part of its answer."""
 
 
 def completion_text(completion: object, row: int = 0) -> str:
-    """The text of one completion: of the last assistant message where it is a conversation.
+    """Return the text of one completion; of a conversation, the text of the last assistant message.
 
     Raises:
-        BindingError: it is neither text nor messages.
+        BindingError: the completion is neither text nor messages.
     """
     if isinstance(completion, str):
         return completion
@@ -34,7 +34,7 @@ def completion_text(completion: object, row: int = 0) -> str:
 
 
 def prompt_text(prompt: object, row: int = 0) -> str:
-    """The text of one prompt: the contents of all its messages, blank lines between."""
+    """Return the text of one prompt: the contents of all its messages, separated by blank lines."""
     if prompt is None or isinstance(prompt, str):
         return prompt or ""
     texts = [content_text(message.get("content")) for message in as_messages(prompt, "prompts", row)]
@@ -42,7 +42,7 @@ def prompt_text(prompt: object, row: int = 0) -> str:
 
 
 def as_messages(value: object, what: str, row: int) -> Sequence[Message]:
-    """`value` as chat messages: a plain text is one message of the assistant, None is no message."""
+    """Return `value` as chat messages: a text is one assistant message, None is an empty list."""
     if value is None:
         return []
     if isinstance(value, str):
@@ -52,12 +52,12 @@ def as_messages(value: object, what: str, row: int) -> Sequence[Message]:
     if isinstance(value, Sequence) and all(isinstance(message, (Mapping, str)) for message in value):
         return [{"role": "assistant", "content": item} if isinstance(item, str) else item for item in value]
     raise BindingError(
-        f"{what}[{row}] is neither a text nor a list of chat messages: {shorten(value)} ({type(value).__name__})"
+        f"{what}[{row}] must be text or a list of chat messages, got {shorten(value)} ({type(value).__name__})"
     )
 
 
 def content_text(content: object) -> str:
-    """The text of a message's content; thinking, images, audio and anything else that is not text count as none."""
+    """Return the text in a message's content, without thinking, images, audio and anything else that is not text."""
     parts = content if isinstance(content, (list, tuple)) else [content]
     return "".join(text for text in map(_part_text, parts) if isinstance(text, str))
 

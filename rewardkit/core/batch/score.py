@@ -1,6 +1,6 @@
-"""One result: a Score with its Outcome, and the Fault where there is none.
+"""One result: a Score with its Outcome, or a Fault.
 
-``return rk.Score(0.5, note="off by 2")`` is what a reward function gives where it has more to say than a number.
+A reward function returns ``rk.Score(0.5, note="off by 2")`` to explain its number.
 """
 
 from __future__ import annotations
@@ -12,35 +12,35 @@ from typing import Any, Protocol
 
 
 class Outcome(str, Enum):
-    """How a score came about. A string too: ``Outcome.FAILED == "failed"``."""
+    """What happened on one row. Also a string: ``Outcome.FAILED == "failed"``."""
 
     SCORED = "scored"
     """A finite number within the declared bounds."""
     ABSTAINED = "abstained"
-    """The reward does not apply to this sample; it drops out of the sum."""
+    """The reward does not apply to this sample and drops out of the sum."""
     FAILED = "failed"
-    """Could not be computed, for reasons that are not the completion's (a judge is down, a worker was killed)."""
+    """The score could not be computed, and the completion is not the reason (a judge is down, a worker was killed)."""
     ERRORED = "errored"
-    """The reward's own code raised or returned nonsense on this completion."""
+    """The reward's code raised, or returned something that is not a score."""
     SKIPPED = "skipped"
-    """Not evaluated: behind a closed gate, or its weight is constantly zero."""
+    """Not evaluated: the gate is closed, or the weight is always zero."""
 
     def __str__(self) -> str:
         return self.value
 
 
 SCORED, ABSTAINED, FAILED, ERRORED, SKIPPED = range(5)
-"""The codes that columns hold: positions in ``list(Outcome)``."""
+"""The codes in columns: positions in ``list(Outcome)``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """One result with its reason: ``return rk.Score(0.5, note="off by 2", parts={"distance": 2.0})``.
+    """One result with an explanation: ``return rk.Score(0.5, note="off by 2", parts={"distance": 2.0})``.
 
     Args:
         value: a finite number within the reward's bounds.
-        note: why; shown beside the score in tables and logs.
-        parts: numbers that explain the value; logged, never summed.
+        note: the reason, shown next to the score in tables and logs.
+        parts: numbers that explain the value; they are logged, never summed.
     """
 
     value: float
@@ -53,10 +53,10 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One row that failed or errored, with what is needed to find out why.
+    """One row that failed or errored, and why.
 
     Attributes:
-        stops: whether every later row would meet it too, so that the run has to stop.
+        stops: every later row would fail for the same reason, so the run has to stop.
     """
 
     component: str
@@ -68,10 +68,10 @@ class Fault:
 
 
 class Measured(Protocol):
-    """What was measured of a reward while it was evaluated on some rows."""
+    """Measurements of a reward on some rows besides its scores: calls, tokens, money."""
 
     def __add__(self, other: Any, /) -> Measured:
-        """Both as one: of all their rows."""
+        """Add up two measurements of different rows."""
 
     def numbers(self) -> Mapping[str, float]:
-        """Name -> number, for logs: ``{"judge_calls": 12.0}``."""
+        """Return the numbers to log: ``{"judge_calls": 12.0}``."""

@@ -1,4 +1,4 @@
-"""ScoreTable: all scores of one batch, by column.
+"""ScoreTable: all scores of one batch, column by column.
 
 ``rk.score(reward, ["<answer>42</answer>", "no idea"], answer=["42", "7"])`` returns a ScoreTable:
 ``table.total`` is ``array([1., 0.])``, ``table.outcomes["number"][0]`` is ``Outcome.SCORED``.
@@ -26,7 +26,7 @@ _MEMBERS[:] = list(Outcome)
 
 
 class _Named(Mapping[str, Any]):
-    """A read-only mapping by component that computes its entries when asked and names near misses."""
+    """A read-only mapping by component that computes its entries on access and suggests near misses."""
 
     def __init__(self, columns: Mapping[str, Column]) -> None:
         self._columns = columns
@@ -42,7 +42,7 @@ class _Named(Mapping[str, Any]):
             return self._columns[name]
         except KeyError:
             known = ", ".join(self._columns) or "none"
-            raise KeyError(f"no component {name!r}; there are: {known}.{near_miss(name, self._columns)}") from None
+            raise KeyError(f"no component {name!r}. Components: {known}.{near_miss(name, self._columns)}") from None
 
     def __getitem__(self, name: str) -> Any:
         raise NotImplementedError
@@ -70,19 +70,19 @@ class _Parts(_Named):
 
 @dataclass(frozen=True, slots=True)
 class ScoreTable:
-    """All scores of one batch of n completions, by column.
+    """All scores of one batch of n completions, column by column.
 
     Attributes:
         completions: the n texts that were scored.
-        components: name -> Column of each named reward, raw (before weights and gates).
+        components: name -> Column of each named reward, before weights and gates.
         terms: name -> (n,) additive share of the total: NaN where the reward abstained or the row is unscorable, 0.0
-            behind a closed gate and where another branch of a route was taken.
+            behind a closed gate and in the other branches of a route.
         total: (n,) ``nansum`` of the terms, NaN where the row is unscorable.
         weights: name of a term -> its weight in this batch, averaged over the rows where it counts.
         reached: name of a term -> how many rows it counts in: behind open gates, in its own routes.
-        passed: name of a gate -> the rows (n,) that reached it, and those of them that it let through.
-        gauges: ``threshold/<gate>``, ``stage/<curriculum>`` -> what it is now, where it moves with training.
-        measures: name of a component -> what else was measured of it in this batch.
+        passed: name of a gate -> the rows (n,) that reached it, and the rows that passed it.
+        gauges: ``threshold/<gate>``, ``stage/<curriculum>`` -> its current value, if it moves with training.
+        measures: name of a component -> its other measurements in this batch: calls, tokens, money.
         timings: name of a component -> seconds spent in it.
         faults: the rows that failed or errored.
     """
@@ -104,11 +104,11 @@ class ScoreTable:
 
     @property
     def stop(self) -> str | None:
-        """Why the run has to stop, if it has to."""
+        """Why the run has to stop; None if it can continue."""
         return next((fault.reason for fault in self.faults if fault.stops), None)
 
     def __getitem__(self, name: str) -> Floats:
-        """(n,) raw values of one component, NaN where it was not scored."""
+        """Return (n,) the raw values of one component, NaN where it was not scored."""
         return _Named(self.components).column(name).scored
 
     def __contains__(self, name: object) -> bool:
@@ -116,13 +116,13 @@ class ScoreTable:
 
     @property
     def gates(self) -> Mapping[str, float]:
-        """Gate -> share of the rows reaching it that it let through (0 to 1); without those that no row reached."""
+        """Gate -> share of the rows that reached it and passed (0 to 1); gates that no row reached are left out."""
         gates = self.passed.items()
         return {name: float(passed.sum() / reached.sum()) for name, (reached, passed) in gates if reached.any()}
 
     @property
     def measured(self) -> Mapping[str, float]:
-        """``judge_calls/<judge>`` and the like: what was measured of components in this batch."""
+        """The measurements of all components in this batch, such as ``judge_calls/<judge>``."""
         return {
             f"{what}/{name}": number
             for name, found in self.measures.items()
@@ -130,7 +130,7 @@ class ScoreTable:
         }
 
     def part(self, start: int, stop: int) -> ScoreTable:
-        """The rows from `start` up to `stop`; weights and timings stay those of all rows."""
+        """Return the rows from `start` up to `stop`; weights and timings stay those of all rows."""
         rows = slice(start, stop)
         return replace(
             self,
@@ -149,16 +149,16 @@ class ScoreTable:
 
     @property
     def notes(self) -> Mapping[str, list[str]]:
-        """Component -> n notes, empty where there is nothing to say."""
+        """Component -> n notes, empty for rows without one."""
         return _Notes(self.components)
 
     @property
     def parts(self) -> Mapping[str, dict[str, Floats]]:
-        """Component -> part -> (n,) numbers, NaN where a row has no such part."""
+        """Component -> part -> (n,) numbers, NaN for rows without that part."""
         return _Parts(self.components)
 
     def to_pandas(self) -> pandas.DataFrame:
-        """One row per completion: text, total, and for each component its value, outcome and note.
+        """Return a data frame with one row per completion: text, total, and each component's value, outcome and note.
 
         Raises:
             ImportError: pandas is not installed.
@@ -174,7 +174,7 @@ class ScoreTable:
         return pandas.DataFrame(columns)
 
     def _cells(self, rows: int) -> tuple[list[str], list[list[str]]]:
-        """Header and the first `rows` rows of the table a person reads."""
+        """Return the header and the first `rows` rows as text."""
         names = list(self.components)
         cells = []
         for row in range(min(rows, len(self))):

@@ -1,6 +1,6 @@
-"""Tables for a person's eyes: a terminal (`render_text`) and a notebook (`render_html`).
+"""Tables as text for a terminal (`render_text`) and as HTML for a notebook (`render_html`).
 
-Cells may hold text written by a model under training, so nothing in them may act on the reader's screen:
+Cells may hold text from a model under training, so control characters must not reach the reader's screen:
 ``"\\x1b[2J"`` is shown as ``\\x1b[2J``, bidirectional controls are spelled out, HTML is escaped.
 """
 
@@ -16,7 +16,7 @@ _NOTE_WIDTH = 60
 
 
 def visible(text: str) -> str:
-    """`text` with every control, format and bidirectional character spelled out (``\\n``, ``\\u202e``)."""
+    """Return `text` with every control, format and bidirectional character spelled out (``\\n``, ``\\u202e``)."""
     if text.isascii() and text.isprintable():
         return text
     return "".join(
@@ -35,7 +35,7 @@ def _limited(header: Sequence[str], cells: Sequence[Sequence[str]]) -> list[list
 
 
 def render_text(header: Sequence[str], cells: Sequence[Sequence[str]], *, left: int) -> str:
-    """Aligned columns; texts left, numbers right; `left` says how many further rows there are."""
+    """Return aligned columns, text on the left, numbers on the right; `left` is the number of rows not shown."""
     lines = [list(header), *_limited(header, cells)]
     textual = [name in ("completion", "note") for name in header]
     widths = [max(len(line[column]) for line in lines) for column in range(len(header))]
@@ -52,7 +52,7 @@ def render_text(header: Sequence[str], cells: Sequence[Sequence[str]], *, left: 
 
 
 def render_html(header: Sequence[str], cells: Sequence[Sequence[str]], *, left: int) -> str:
-    """The same table for a notebook, everything escaped."""
+    """Return the same table as HTML, everything escaped."""
     head = "".join(f"<th>{html.escape(name)}</th>" for name in header)
     body = "".join(
         "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in line) + "</tr>" for line in _limited(header, cells)

@@ -1,6 +1,6 @@
 """The event loop in the background, where asynchronous rewards run: ``in_background(coroutine).result()``.
 
-No event loop runs in the caller's thread, so a notebook's own is no obstacle.
+It runs in its own thread, so it works inside a notebook, which already has an event loop.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from rewardkit.core.errors import RewardFailure
 
 
 def in_background(coroutine: Coroutine[Any, Any, Any]) -> Future[Any]:
-    """Starts `coroutine` in the process's background event loop.
+    """Start `coroutine` in the background event loop of this process.
 
     Raises:
-        RewardFailure: called from that loop, where waiting for it would never end.
+        RewardFailure: called from that loop, which would then wait for itself forever.
     """
     loop, thread = _background_loop(os.getpid())
     if threading.current_thread() is thread:
         coroutine.close()
-        raise RewardFailure("an async reward scores with another async reward: await that one instead")
+        raise RewardFailure("an async reward calls rk.score on another async reward. Await the other function instead")
     return asyncio.run_coroutine_threadsafe(coroutine, loop)
 
 
@@ -39,7 +39,7 @@ def _background_loop(process: int) -> tuple[asyncio.AbstractEventLoop, threading
 
 @cache
 def _started_loop(process: int) -> tuple[asyncio.AbstractEventLoop, threading.Thread]:
-    """One loop per process: after a fork the parent's thread is gone."""
+    """Start one loop per process: a fork does not copy the parent's thread."""
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, name="rewardkit", daemon=True)
     thread.start()

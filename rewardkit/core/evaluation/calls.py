@@ -1,6 +1,6 @@
-"""Makes the calls of reward functions: here one after another, in worker processes, or in the background.
+"""Call reward functions: one after another in this thread, in worker processes, or in the background.
 
-``call_each(float, [("1",), ("x",)], 2)`` is ``[1.0, Raised(ValueError(...))]``: what one call raises costs no other.
+``call_each(float, [("1",), ("x",)], 2)`` is ``[1.0, Raised(ValueError(...))]``: an exception affects only its own call.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from rewardkit.core.tree.reward import Calls
 
 @dataclass(slots=True)
 class Made:
-    """What came of calls: a result for each, the seconds they took, and what else was measured."""
+    """The results of calls, the seconds that they took, and other measurements."""
 
     results: list[Any]
     seconds: float
@@ -35,7 +35,7 @@ class Made:
 
 
 def make(calls: Calls) -> Made:
-    """Makes calls that wait for nothing."""
+    """Make calls that do not wait for anything."""
     started = time.perf_counter()
     function, arguments = calls.function, calls.arguments
     if not calls.quiet:
@@ -48,14 +48,14 @@ def make(calls: Calls) -> Made:
 
 
 class Pending:
-    """Calls under way, for which others need not wait."""
+    """Calls in progress; other rewards can run meanwhile."""
 
     def __init__(self, calls: Calls) -> None:
         self._calls = calls
         self._started = time.perf_counter()
         self._results: list[Any] = []
         self.futures: list[Future[Any]] = []
-        """Those that are waited for; the results are there once all are done."""
+        """The results are complete once all of these are done."""
         binding = calls.binding
         function, arguments = calls.function, calls.arguments
         if not binding.asynchronous and binding.timeout is not None:
@@ -82,7 +82,7 @@ class Pending:
         return found
 
     def made(self) -> Made:
-        """What came of them, once all futures are done."""
+        """Return the results, once all futures are done."""
         measured = None
         if self._calls.binding.asynchronous:
             self._results, measured = self.futures[0].result()
@@ -93,18 +93,18 @@ class Pending:
         return Made(self._results, time.perf_counter() - self._started, measured)
 
     def stop(self) -> None:
-        """Leaves nothing behind that is still to come."""
+        """Cancel or kill everything that is not done."""
         for future in self.futures:
             getattr(future, "stop", future.cancel)()
 
 
 def call_each(function: Callable[..., Any], arguments: Iterable[tuple[Any, ...]], count: int) -> list[Any]:
-    """`function` on each of `count` tuples of arguments; where it raises, the list holds a `Raised`."""
+    """Call `function` with each of `count` tuples of arguments; an exception becomes a `Raised`."""
     results: list[Any] = []
     calls = starmap(function, arguments)
     while len(results) < count:
         try:
-            # Keeps what came before an exception; `calls` goes on behind it in the next round.
+            # After an exception, the results before it are kept, and `calls` continues with the next one.
             results.extend(calls)
             if len(results) < count:
                 results.append(Raised(StopIteration("from next() on an iterator without a next item")))
@@ -118,14 +118,14 @@ def call_each(function: Callable[..., Any], arguments: Iterable[tuple[Any, ...]]
 async def gathered(
     function: Callable[..., Any], arguments: Iterable[tuple[Any, ...]], timeout: float | None = None
 ) -> list[Any]:
-    """All calls of an async function side by side; where one raises, the list holds a `Raised`."""
+    """Make all calls of an async function concurrently; an exception becomes a `Raised`."""
     return await asyncio.gather(*(_awaited(function, each, timeout) for each in arguments))
 
 
 async def _awaited(function: Callable[..., Any], each: tuple[Any, ...], timeout: float | None) -> Any:
     call = asyncio.ensure_future(_caught(function, each))
     try:
-        # Not wait_for: it would wait forever for a function that does not let itself be canceled.
+        # Not wait_for: it waits forever for a function that ignores its cancellation.
         await asyncio.wait([call], timeout=timeout)
     finally:
         call.cancel()
@@ -135,7 +135,7 @@ async def _awaited(function: Callable[..., Any], each: tuple[Any, ...], timeout:
 async def _caught(function: Callable[..., Any], each: tuple[Any, ...]) -> Any:
     try:
         return await function(*each)
-    except BaseException as error:  # a SystemExit would end the loop that all async rewards share
+    except BaseException as error:  # a SystemExit would end the loop, which all async rewards share
         return Raised(error)
 
 
@@ -153,5 +153,6 @@ def _check_picklable(calls: Calls) -> None:
         pickle.dumps(calls.reward)
     except Exception as error:
         raise RewardDefinitionError(
-            f"reward {calls.reward.name!r} has a timeout, so it runs in another process and must be picklable: {error}"
+            f"reward {calls.reward.name!r} has a timeout, so it runs in another process and must be picklable, but it "
+            f"is not ({error}). Define its function at the top level of a module, or drop timeout="
         ) from error

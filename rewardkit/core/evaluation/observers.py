@@ -1,12 +1,12 @@
-"""Observing: who watches the calls of reward functions, and which call is running right now.
+"""Observers: watch the calls of reward functions, and find out which call is running.
 
 ::
 
     with observed_by(capture):
         scorer.score(batch)  # while "close" is called for row 3, running() is Called(capture, "close", 3)
 
-Both stand in context variables, so they hold for the thread or the asynchronous task that they are asked in. Where
-nobody observes, a function is called as it is.
+Both are context variables, so they belong to the current thread or asynchronous task. Without an observer, functions
+are called directly.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Any, NamedTuple, Protocol
 
 
 class Called(NamedTuple):
-    """A call of a reward function: of which component, and for which row of the batch if it is for one."""
+    """A call of a reward function: its component, and its row in the batch (None for a call with several rows)."""
 
     observer: Observer
     component: str
@@ -30,19 +30,19 @@ class Called(NamedTuple):
 
 
 class Observer(Protocol):
-    """Watches the calls of one evaluation, from several threads if it has asynchronous rewards."""
+    """Watches the calls of one evaluation; with asynchronous rewards, from several threads."""
 
     def took(self, call: Called, seconds: float) -> None:
-        """Notes how long a call took, until its result was there."""
+        """Record how many seconds a call took."""
 
     def heard(self, call: Called, kind: str, level: str, text: str, detail: str | None = None) -> bool:
-        """Notes what a call said; whether nobody else is to hear it."""
+        """Record what a call printed or logged; return True to suppress it."""
 
     def elsewhere(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """`function` for another process; picklable. What it returns or raises there goes to `told`."""
+        """Wrap `function` for another process, picklably. What it returns or raises there goes to `told`."""
 
     def told(self, call: Called, outcome: Any) -> Any:
-        """What came back from another process as the function would have returned it."""
+        """Unwrap a result from another process: return what the function itself returned."""
 
 
 _observer: ContextVar[Observer | None] = ContextVar("observer of rewards", default=None)
@@ -51,7 +51,7 @@ _running: ContextVar[Called | None] = ContextVar("running reward", default=None)
 
 @contextmanager
 def observed_by(observer: Observer) -> Iterator[None]:
-    """Within it `observer` watches what is scored."""
+    """Let `observer` watch all scoring inside the block."""
     token = _observer.set(observer)
     try:
         yield
@@ -60,13 +60,13 @@ def observed_by(observer: Observer) -> Iterator[None]:
 
 
 def running() -> Called | None:
-    """The call of a reward function that asks, if it is observed."""
+    """Return the call that is running now, if it is observed."""
     return _running.get()
 
 
 @contextmanager
 def aside() -> Iterator[None]:
-    """Within it no call is running: what is written there is not the reward function's own."""
+    """Attribute nothing inside the block to a reward function: ``running()`` is None there."""
     token = _running.set(None)
     try:
         yield
@@ -75,7 +75,7 @@ def aside() -> Iterator[None]:
 
 
 def present() -> Observer | None:
-    """Who watches. Nobody inside a reward function that scores by itself: its rows are not the batch's."""
+    """Return the observer; None inside a reward function that calls rk.score, whose rows are not the batch's."""
     observer = _observer.get()
     return observer if observer is None or _running.get() is None else None
 
@@ -88,10 +88,10 @@ def watched(
     *,
     asynchronous: bool = False,
 ) -> tuple[Callable[..., Any], Iterable[tuple[Any, ...]]]:
-    """`function` and the arguments of its `calls`, so that an observer knows which of them is running.
+    """Return `function` and its `calls`, wrapped so that an observer knows which call is running.
 
     Args:
-        rows: of the batch, one for each call; None for a call with several rows.
+        rows: the row of the batch for each call; None for a call with several rows.
     """
     observer = present()
     if observer is None:
@@ -102,13 +102,13 @@ def watched(
 
 
 def elsewhere(function: Callable[..., Any]) -> Callable[..., Any]:
-    """`function` as a worker process is to call it."""
+    """Return `function` as a worker process should call it."""
     observer = present()
     return function if observer is None else observer.elsewhere(function)
 
 
 def told(outcomes: list[Any], component: str, rows: Sequence[int | None]) -> list[Any]:
-    """What worker processes returned or raised, without what an observer had them add."""
+    """Return what worker processes returned or raised, without what the observer added."""
     observer = present()
     if observer is None:
         return outcomes
@@ -119,7 +119,7 @@ def told(outcomes: list[Any], component: str, rows: Sequence[int | None]) -> lis
 
 @dataclass(frozen=True, slots=True)
 class _Watched:
-    """A function that says which of its calls is running."""
+    """Call a function and announce which call is running."""
 
     function: Callable[..., Any]
 
@@ -140,7 +140,7 @@ class _Watched:
 
 @dataclass(frozen=True, slots=True)
 class _WatchedAsync:
-    """The same of an async function, which has the context of its own task."""
+    """Call an async function and announce which call is running, in the context of its task."""
 
     function: Callable[..., Any]
 

@@ -1,4 +1,4 @@
-"""Plan: a compiled tree: its distinct nodes, their names, and everything else that is the same for all batches."""
+"""Plan: a compiled tree with its distinct nodes, their names, and everything else that all batches share."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from rewardkit.core.tree.reward import Reward, as_reward, leaves, walk
 
 
 class Plan:
-    """The plan of a tree.
+    """A compiled tree.
 
     Attributes:
         root: the tree.
-        nodes: the distinct ones; equal nodes are one.
-        names: of components, terms and gates.
+        nodes: its distinct nodes.
+        names: the names of components, terms and gates.
         followers: the schedules that follow the means of components.
-        followed: the rewards whose means these follow.
-        waits: whether any node waits for something, so that others can run meanwhile.
+        followed: the rewards whose means they follow.
+        waits: whether a node waits for something, so that others can run meanwhile.
 
     Raises:
         RewardTypeError: `reward` is not a reward.
@@ -33,7 +33,7 @@ class Plan:
         self.root = as_reward(reward, "what is scored")
         self.names = Names.of(self.root)
         self._first: dict[Reward, Reward] = {}
-        # Holds the objects too, so that no other gets their identity.
+        # Keep the objects alive, so that no other object gets their id.
         self._by_identity: dict[int, tuple[Reward, Reward]] = {}
         for node, _, _ in walk(self.root):
             self._by_identity[id(node)] = (node, self._first.setdefault(node, node))
@@ -46,7 +46,7 @@ class Plan:
         self.measures = any(node.facts.measures for node in self.nodes)
 
     def first(self, reward: Reward) -> Reward:
-        """The node that is used for all that equal `reward`."""
+        """Return the node that is evaluated for all nodes equal to `reward`."""
         known = self._by_identity.get(id(reward))
         return self._first[reward] if known is None else known[1]
 
@@ -57,36 +57,36 @@ class Plan:
         return [nodes[name] for name in dict.fromkeys(follower.component for follower in self.followers)]
 
     def check(self, batch: Batch) -> None:
-        """Raises a BindingError if the batch lacks what a reward of the tree asks for."""
+        """Raise a BindingError if the batch lacks what a reward in the tree asks for."""
         has = (tuple(batch.columns), batch.prompts is None, batch.completion_ids is None, tuple(batch.context))
-        if has == self._checked:  # what the last batch had, too
+        if has == self._checked:  # the same as the last batch
             return
         for node in self.nodes:
             check_node(node, batch)
         self._checked = has
 
     def traps(self) -> Iterator[str]:
-        """What in the tree will probably not do what its author wants, in sentences."""
+        """Yield warnings about what will probably not work as intended, in sentences."""
         weights = self.root.facts.weights or ()
         if weights and isinstance(weights[0], Schedule) and all(weight == weights[0] for weight in weights):
             yield (
-                f"the schedule {weights[0]!r} multiplies the whole reward: GRPO normalizes within the group, which "
-                "cancels it; schedule a part of the reward instead"
+                f"the schedule {weights[0]!r} multiplies the whole reward, but GRPO normalizes within each group, "
+                "which cancels it. Schedule a part of the reward instead"
             )
         earning = {leaf for _, node in self.names.terms for leaf in leaves(node)}
         for node in self.nodes:
             condition = node.facts.condition
             if condition is not None and not earning & set(leaves(condition)):
                 yield (
-                    f"gate {node.name!r}: its condition {condition.name or condition!r} earns nothing by itself: where "
-                    "no completion passes it by chance there is nothing to learn from; add it to the reward with a "
-                    "small weight"
+                    f"gate {node.name!r}: its condition {condition.name or condition!r} earns nothing itself, so the "
+                    "model learns nothing until a completion passes it by chance. Add the condition to the reward with "
+                    "a small weight"
                 )
             yield from node.facts.traps
 
 
 def check_node(node: Reward, batch: Batch) -> None:
-    """Raises a BindingError if the batch lacks what one node asks for."""
+    """Raise a BindingError if the batch lacks what one node asks for."""
     binding = node.facts.binding
     if binding is None:
         return
@@ -98,20 +98,20 @@ def check_node(node: Reward, batch: Batch) -> None:
 
 
 def _check_followed(follower: PerformanceSchedule, nodes: dict[str, Reward]) -> None:
-    """Raises a RewardDefinitionError if a schedule cannot follow what it names."""
+    """Raise a RewardDefinitionError if a schedule cannot follow the component that it names."""
     name = follower.component
     if name not in nodes:
         raise RewardDefinitionError(
             f"{follower!r} follows {name!r}, which is not a component of the reward. Components: {', '.join(nodes)}."
-            f"{near_miss(name, nodes)} rk.monitor(...) adds one that is only watched"
+            f"{near_miss(name, nodes)} To add a component that is only logged, use rk.monitor(...)"
         )
     best = nodes[name].bounds[1]
     if follower.highest > best + TOLERANCE:
         raise RewardDefinitionError(
-            f"{follower!r} waits for a mean of {follower.highest:g}, but {name!r} gives at most {best:g}"
+            f"{follower!r} waits for a mean of {follower.highest:g}, but {name!r} is at most {best:g}"
         )
     if follower.source is not None and nodes[name] != follower.source:
         raise RewardDefinitionError(
-            f"{follower!r} was made of {follower.source!r}, but the component {name!r} is {nodes[name]!r}: give the "
-            "one that it follows another name with .named(...)"
+            f"{follower!r} follows {follower.source!r}, but the component {name!r} is {nodes[name]!r}. Rename the one "
+            'that it follows: .named("another name")'
         )

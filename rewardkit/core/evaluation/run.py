@@ -1,7 +1,7 @@
-"""One evaluation: a tree over a batch, each node once, on the rows that need it.
+"""Run: the evaluation of a tree over one batch, each node once, on the rows that need it.
 
-A node's generator is driven here: where it asks for children they are evaluated, where it asks for calls of its
-function they are made. Trees in which nothing waits take the plain way, depth first; `scheduler` drives the others.
+It drives the generators of the nodes: evaluates the children that a node asks for, and makes the calls of its function.
+This file evaluates depth first; if any node in a tree waits, `scheduler` does it instead.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from rewardkit.core.tree.reward import Calls, Reward, Steps, applied
 
 @dataclass(slots=True, eq=False)
 class Memo:
-    """What is known of one node.
+    """The results of one node so far.
 
     Attributes:
-        covered: (n,) the rows in which it has been evaluated.
-        asked: (n,) the rows in which its value is needed.
-        column: what it gave; None before it has been evaluated.
-        unrouted: (n,) the rows in which it does not apply.
-        passed: of a gate, the rows (n,) that reached it and that it let through.
-        seconds: that its function took.
+        covered: (n,) the rows where it was evaluated.
+        asked: (n,) the rows where its value is needed.
+        column: its values; None before it was evaluated.
+        unrouted: (n,) the rows where it does not apply.
+        passed: for a gate: the rows (n,) that reached it, and the rows that passed it.
+        seconds: the time that its function took.
         running: the tasks that evaluate it now.
     """
 
@@ -46,11 +46,11 @@ class Memo:
 
 
 class Run:
-    """One tree over one batch: the `Evaluation` that its nodes see.
+    """The evaluation of one tree over one batch.
 
     Args:
-        strict: a bug of a reward function raises.
-        stops: what must stop the run raises.
+        strict: raise if a reward function has a bug.
+        stops: raise if the run must stop.
     """
 
     def __init__(self, plan: Plan, batch: Batch, strict: bool, stops: bool) -> None:
@@ -63,7 +63,7 @@ class Run:
         self._memos: dict[int, Memo] = {}
 
     def memo(self, reward: Reward) -> Memo:
-        """What is known of `reward`, and of all nodes that equal it."""
+        """Return the results of `reward` and all nodes equal to it."""
         memo = self._memos.get(id(reward))
         if memo is None:
             first = self.plan.first(reward)
@@ -76,7 +76,7 @@ class Run:
         return memo
 
     def evaluated(self, reward: Reward, rows: Rows) -> Column:
-        """The column of `reward`, evaluated in `rows` where it is not yet: the plain way."""
+        """Evaluate `reward` in those of `rows` where it was not evaluated yet, depth first; return its column."""
         memo = self.memo(reward)
         missing = self.missing(reward, memo, rows)
         if missing is None:
@@ -96,7 +96,7 @@ class Run:
                     columns.append(self.evaluated(child, needed))
 
     def missing(self, reward: Reward, memo: Memo, rows: Rows) -> Rows | None:
-        """The rows in which `reward` has to be evaluated now, those of its whole groups included; None for none."""
+        """Return the rows where `reward` must be evaluated now, whole groups if it needs them; None for no rows."""
         memo.asked |= rows
         missing = rows & ~memo.covered
         if not missing.any():
@@ -104,22 +104,22 @@ class Run:
         sees = reward.facts.sees
         if sees != "sample":
             seen = self.batch.whole_groups(missing) if sees == "group" else np.ones_like(missing)
-            if (seen & ~missing).any():  # a whole group or batch, but never the rows of another route
+            if (seen & ~missing).any():  # the whole group or batch, without the rows of other routes
                 missing |= seen & self.applied[self.plan.first(reward)] & ~memo.covered
         memo.covered |= missing
         return missing
 
     def keep(self, memo: Memo, rows: Rows, column: Column) -> Column:
-        """Remembers what a node gave in `rows`; gives all that is known of it now."""
+        """Store the values of a node in `rows`; return its column so far."""
         if memo.column is None:
-            # A node may hand on the column of a child, which has other rows, too.
+            # A node may return the column of a child, which has values in other rows, too.
             memo.column = column if rows.all() else Column.empty(len(rows)).extended(rows, column)
         else:
             memo.column.extended(rows, column)
         return memo.column
 
     def taken(self, reward: Reward, memo: Memo, made: Made) -> list[object]:
-        """The results of calls, with what was measured of them noted."""
+        """Return the results of calls, and record their measurements."""
         memo.seconds += made.seconds
         if made.measured is not None:
             self.measured(reward, made.measured)
@@ -127,7 +127,7 @@ class Run:
 
     @cached_property
     def applied(self) -> dict[Reward, Rows]:
-        """The rows in which each node applies: those of its own routes, gates open or not."""
+        """The rows where each node applies: those of its routes, whether gates are open or not."""
         found: dict[Reward, Rows] = {}
         stack = [(self.plan.root, np.ones(self.batch.size, dtype=np.bool_))]
         while stack:
@@ -137,7 +137,7 @@ class Run:
             stack += zip(node.children, applied(node, self.batch, rows), strict=True)
         return found
 
-    # What nodes see
+    # For nodes: the `Evaluation` protocol
 
     def column(self, reward: Reward) -> Column:
         return self.memo(reward).column or Column.empty(self.batch.size)
@@ -162,10 +162,8 @@ class Run:
     def measured(self, reward: Reward, found: Measured) -> None:
         self.measures[reward] = self.measures[reward] + found if reward in self.measures else found
 
-    # What a table takes
-
     def component(self, memo: Memo) -> Column:
-        """The column of one component, without the rows that nothing asked for."""
+        """Return the column of one component for the table, without rows where its value was not needed."""
         column = memo.column
         if column is not None and memo.asked.all():
             return column

@@ -1,7 +1,7 @@
-"""The scheduler of trees in which something waits: async rewards, judges, worker processes.
+"""Scheduler: evaluates trees with rewards that wait: async rewards, judges, worker processes.
 
-Everything that can wait is started first. Synchronous functions then run one at a time, in order, in the caller's
-thread, while the others wait.
+Everything that waits is started first. Meanwhile, synchronous functions run one at a time, in order, in the caller's
+thread.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from rewardkit.core.tree.reward import Calls, Request, Reward, Steps
 
 @dataclass(slots=True, eq=False)
 class _Task:
-    """A node under way: what it waits for, and who waits for it."""
+    """A node in progress: what it waits for, and which tasks wait for it."""
 
     steps: Steps
     memo: Memo
@@ -29,12 +29,12 @@ class _Task:
     calls: Calls | None = None
     pending: Pending | None = None
     left: int = 0
-    """Nodes or futures that it still waits for."""
+    """The number of nodes or futures that it still waits for."""
     waiters: list[_Task] = field(default_factory=list)
 
 
 class Scheduler:
-    """Drives the nodes of one `run`."""
+    """Evaluates the nodes of one `run`."""
 
     def __init__(self, run: Run) -> None:
         self._run = run
@@ -44,7 +44,7 @@ class Scheduler:
         self._pending: set[_Task] = set()
 
     def evaluated(self, reward: Reward, rows: Rows) -> Column:
-        """The column of `reward`; an exception in any node ends them all."""
+        """Return the column of `reward`; an exception in any node stops all of them."""
         root = self._started(reward, rows)
         try:
             while root.running:
@@ -65,7 +65,7 @@ class Scheduler:
         return memo
 
     def _advance(self) -> None:
-        """Takes one step: a node that can go on first, then a synchronous function, else waits."""
+        """Do one thing: continue a node that is ready, else run a synchronous function, else wait."""
         while not self._arrived.empty():
             self._arrival(self._arrived.get())
         if self._ready:
@@ -77,7 +77,7 @@ class Scheduler:
         elif self._pending:
             self._arrival(self._arrived.get())
         else:
-            raise RuntimeError("the rewards of this tree wait for each other")
+            raise RuntimeError("the rewards of this tree wait for each other. Report this as a bug in rewardkit")
 
     def _step(self, task: _Task, answer: Any) -> None:
         try:

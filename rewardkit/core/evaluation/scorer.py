@@ -1,6 +1,6 @@
-"""Scorer: a tree ready to score batches.
+"""Scorer: a compiled tree that scores batches.
 
-``Scorer(0.7 * a + 0.3 * b).score(Batch(["..."]))`` evaluates each node once, on the rows that need it, and gives a
+``Scorer(0.7 * a + 0.3 * b).score(Batch(["..."]))`` evaluates each node once, on the rows that need it, and returns a
 ScoreTable: raw components, the additive terms, and the total.
 """
 
@@ -25,7 +25,7 @@ from rewardkit.core.tree.reward import Reward
 
 
 class Scorer:
-    """A tree ready to score batches. Safe to share between threads; holds no results.
+    """A compiled tree that scores batches. It keeps no results, so threads can share it.
 
     Args:
         reward: the tree.
@@ -45,12 +45,12 @@ class Scorer:
 
     @property
     def names(self) -> Names:
-        """The names of its components, terms and gates, with their nodes."""
+        """The names of components, terms and gates, with their nodes."""
         return self._plan.names
 
     @property
     def components(self) -> list[str]:
-        """The names of all rewards that are logged by themselves."""
+        """The names of all rewards that are logged."""
         return [name for name, _ in self.names.components]
 
     @property
@@ -65,30 +65,29 @@ class Scorer:
 
     @property
     def measures(self) -> bool:
-        """Whether its tables may hold what was measured: calls, money."""
+        """Whether its tables may have measurements: calls, tokens, money."""
         return self._plan.measures
 
     def traps(self) -> list[str]:
-        """What in the tree will probably not do what its author wants, in sentences."""
+        """Return warnings about what will probably not work as intended, in sentences."""
         return list(self._plan.traps())
 
     def check(self, batch: Batch) -> None:
-        """Raises a BindingError if the batch lacks what a reward of the tree asks for."""
+        """Raise a BindingError if the batch lacks what a reward in the tree asks for."""
         self._plan.check(batch)
 
     def score(self, batch: Batch, *, strict: bool = True, stops: bool = True) -> ScoreTable:
-        """All components, terms and the total of `batch`.
+        """Return all components, terms and the total of `batch`.
 
         Args:
-            strict: a bug in a reward function raises; otherwise it scores the lowest bound and is reported.
-            stops: what must stop the run raises; otherwise it fails all samples of its component, and ``table.stop``
-                says why.
+            strict: raise if a reward function has a bug; otherwise score the lowest bound and report it.
+            stops: raise if the run must stop; otherwise fail all samples of the component and set ``table.stop``.
 
         Raises:
             BindingError: a column or argument is missing.
             CoercionError: a column's value does not fit its annotation.
             RewardFailure: a bug in a reward function while `strict`, a failure under policy "raise", an unknown route.
-            RunStopped: no later sample would be scored either.
+            RunStopped: every later sample would fail, too.
         """
         plan = self._plan
         plan.check(batch)
@@ -125,7 +124,7 @@ def _table(run: Run) -> ScoreTable:
 
 
 def _measures(run: Run) -> dict[str, Measured]:
-    """What was measured, by component; that of a renamed reward under its new name."""
+    """Return the measurements by component, with the new names of renamed rewards."""
     if not run.measures:
         return {}
     components = run.plan.names.components
@@ -156,7 +155,7 @@ def score(
         completions: n texts, or conversational completions (lists of messages).
         prompts: n prompts, texts or lists of messages.
         completion_ids: n lists of token ids.
-        progress: where training stands; without it, schedules are at their end value.
+        progress: how far training is; without it, schedules have their end value.
         columns: the dataset's columns, n values each.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Terms: the total of a batch, handed down the additive part of the tree until it is made of single rewards."""
+"""Terms: split the total of a batch into shares, from the root of the tree down to single rewards."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ class Terms:
     """The terms of a batch of n completions, by name.
 
     Attributes:
-        values: (n,) the share of the total that each causes.
-        weights: the weight of each in this batch, averaged over the rows in which it counts.
+        values: (n,) the share of the total.
+        weights: the weight in this batch, averaged over the rows where it counts.
         reached: in how many rows it counts.
     """
 
@@ -28,11 +28,11 @@ class Terms:
 
 
 _Parts = list[tuple[float | Floats, Rows]]
-"""The shares that one term has of the total, one for each place of the tree: a weight, and the rows that it reached."""
+"""The shares of one term, one for each place in the tree: a weight, and the rows where it counts."""
 
 
 def terms_of(run: Run, root: Column) -> Terms:
-    """The terms of an evaluation, given the column of its root."""
+    """Return the terms of an evaluation, given the column of its root."""
     found = Terms({}, {}, {})
     parts = _parts(run)
     for name, node in run.plan.names.terms:
@@ -46,7 +46,7 @@ def terms_of(run: Run, root: Column) -> Terms:
 
 
 def _parts(run: Run) -> dict[Reward, _Parts]:
-    """The total, handed down from the root to the terms."""
+    """Split the total from the root down to the terms."""
     parts: dict[Reward, _Parts] = {}
     stack: list[tuple[Reward, float | Floats, Rows]] = [(run.plan.root, 1.0, np.ones(run.batch.size, dtype=np.bool_))]
     while stack:
@@ -62,12 +62,12 @@ def _parts(run: Run) -> dict[Reward, _Parts]:
 
 
 def _unevaluated(run: Run, node: Reward) -> list[Share]:
-    """The shares of what a weight of zero leaves unevaluated; none where they would depend on the rows."""
+    """Return the shares of a sum that was not evaluated, such as at weight zero; empty if they depend on the rows."""
     return [Share(weight_now(weight, run.batch.progress)) for weight in node.facts.weights or ()]
 
 
 def _values(parts: _Parts, column: Column, scorable: Rows) -> Floats:
-    """(n,) NaN where the reward abstained or nothing counts, 0 where it is switched off or behind a closed gate."""
+    """Return (n,) the values of a term: NaN if it abstained, 0 at weight zero or behind a closed gate."""
     size = len(scorable)
     values = np.zeros(size)
     live, closed = np.zeros(size, dtype=np.bool_), np.zeros(size, dtype=np.bool_)
@@ -77,13 +77,13 @@ def _values(parts: _Parts, column: Column, scorable: Rows) -> Floats:
         counts = reached & (weight != 0.0)
         live |= counts
         values += np.where(counts & contributing, weight * column.values, 0.0)
-    # Behind a closed gate it counts as scored, even where it abstained in another place.
+    # Behind a closed gate it counts as scored, even if it abstained in another place of the tree.
     values[(live & ~contributing & ~closed) | ~scorable] = np.nan
     return values
 
 
 def _counting(parts: _Parts) -> Rows | None:
-    """(n,) the rows in which a term is switched on; if it is in none, those in which it would count."""
+    """Return (n,) the rows where a term has a weight; if there are none, the rows that it reached."""
     if not parts:
         return None
     on, anywhere = np.zeros_like(parts[0][1]), np.zeros_like(parts[0][1])
@@ -94,7 +94,7 @@ def _counting(parts: _Parts) -> Rows | None:
 
 
 def _mean_weight(parts: _Parts, rows: Rows) -> float:
-    """The weight of one term over the `rows` (n,) in which it counts."""
+    """Return the mean weight of a term over the `rows` (n,) where it counts."""
     if len(parts) == 1 and isinstance(parts[0][0], float):
         return parts[0][0]
     weights = np.sum([np.where(reached, weight, 0.0) for weight, reached in parts], axis=0)[rows]

@@ -1,4 +1,4 @@
-"""Messages through a socket, whole or not at all: ``send(socket, b"call")``, and ``receive(other, deadline)`` is it."""
+"""Send and receive whole messages through a socket: ``send(ours, b"call")``, then ``receive(theirs)`` is it."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ _LONGEST_WAIT = 1e6
 
 
 def send(to: socket.socket, message: bytes) -> None:
-    """Raises OSError where the other side is gone."""
+    """Send `message`; OSError if the other side is gone."""
     to.settimeout(None)
     to.sendall(len(message).to_bytes(_LENGTH_BYTES, "big") + message)
 
 
 def receive(source: socket.socket, seconds: float | None = None) -> bytes:
-    """The next message.
+    """Return the next message.
 
     Raises:
-        TimeoutError: it is not there as a whole within `seconds`.
+        TimeoutError: it did not arrive completely within `seconds`.
         EOFError: the other side is gone.
     """
     deadline = None if seconds is None else time.monotonic() + min(seconds, _LONGEST_WAIT)

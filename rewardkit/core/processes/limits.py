@@ -1,7 +1,7 @@
-"""Limits of this process: the memory that it may still take, and its end with the process that started it.
+"""Limits of this process: how much more memory it may use, and that it ends with its parent.
 
-``limit_memory(256_000_000)`` lets it take 256 MB beyond what it holds now; ``limit_memory(None)`` takes that back. A
-limit is set only where the kernel knows it (Linux); elsewhere these functions do nothing.
+``limit_memory(256_000_000)`` allows 256 MB beyond what it uses now; ``limit_memory(None)`` removes the limit. On
+systems other than Linux, these functions do nothing.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import Literal
 
 Memory = Literal["address space", "data"]
-"""What is counted: all addresses, or only what the process has written to (a model's mapped files are not)."""
+"""What is counted: all addresses, or only memory that the process has written to (not the mapped files of a model)."""
 
 _KILL = 9
 _PARENT_DEATH_SIGNAL = 1
 
 
 def limit_memory(more: int | None, of: Memory = "address space") -> None:
-    """Lets this process take `more` bytes beyond what it holds; None for no limit but that of the system."""
+    """Allow this process `more` bytes beyond what it uses now; None for no limit except the system's."""
     if sys.platform != "linux":
         return
     import resource
@@ -31,14 +31,14 @@ def limit_memory(more: int | None, of: Memory = "address space") -> None:
 
 
 def held_bytes(of: Memory = "address space") -> int:
-    """The bytes that this process holds; 0 where the system does not say."""
+    """Return the bytes that this process uses; 0 if the system does not report it."""
     with suppress(OSError):
         return _kilobytes("/proc/self/status", "VmSize" if of == "address space" else "VmData")
     return 0
 
 
 def free_bytes() -> int:
-    """The bytes that the machine, and the container around this process, can still give; 0 where they do not say."""
+    """Return the bytes that are free on the machine and in this container; 0 if the system does not report them."""
     found = []
     with suppress(OSError, ValueError):
         found.append(_kilobytes("/proc/meminfo", "MemAvailable"))
@@ -49,7 +49,7 @@ def free_bytes() -> int:
 
 
 def end_with_parent() -> None:
-    """Has the kernel end this process with its parent: a busy child would never see that its socket is closed."""
+    """Make the kernel end this process with its parent: a busy child would not notice its closed socket."""
     if sys.platform == "linux":
         import ctypes
 
@@ -57,7 +57,7 @@ def end_with_parent() -> None:
 
 
 def _kilobytes(file: str, name: str) -> int:
-    """The bytes in a line such as ``MemAvailable:  1024 kB``; 0 where there is no such line."""
+    """Return the bytes in a line such as ``MemAvailable:  1024 kB``; 0 if there is no such line."""
     for line in Path(file).read_text(encoding="ascii", errors="replace").splitlines():
         if line.startswith(f"{name}:"):
             return int(line.split()[1]) * 1024

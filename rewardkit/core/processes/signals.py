@@ -1,7 +1,7 @@
-"""What must pass through every ``except``: Ctrl-C, and the end that a signal handler asked for.
+"""Exceptions that must pass through every ``except``: Ctrl-C, and a SystemExit raised by a signal handler.
 
-A reward's own ``sys.exit()`` is a bug of that reward and stays within its row; the same SystemExit raised by the
-handler of SIGTERM is the cluster taking the machine back.
+``sys.exit()`` inside a reward is a bug of that reward and affects only its row. The same SystemExit from a SIGTERM
+handler means that the cluster takes the machine back.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 
 def from_operator(error: BaseException) -> bool:
-    """Whether it must pass: Ctrl-C, or a SystemExit that a signal handler raised (not a reward's own ``sys.exit``)."""
+    """Return whether `error` must pass: Ctrl-C, or a SystemExit from a signal handler (not from a reward)."""
     if isinstance(error, (KeyboardInterrupt, GeneratorExit)):
         return True
     if not isinstance(error, SystemExit) or threading.current_thread() is not threading.main_thread():
@@ -25,7 +25,7 @@ def from_operator(error: BaseException) -> bool:
 
 
 def _code(handler: object) -> CodeType | None:
-    """The code that runs first in `handler`: a function, a method, a partial, or an object with ``__call__``."""
+    """Return the code of `handler`: a function, a method, a partial, or an object with ``__call__``."""
     while isinstance(handler, functools.partial):
         handler = handler.func
     function: Any = getattr(handler, "__func__", handler)

@@ -1,8 +1,8 @@
-"""Processes that can be killed, for what may hang: ``submit(abs, (-3,), timeout=2.0).result()`` is 3.
+"""Worker processes that can be killed, for functions that may hang: ``submit(abs, (-3,), timeout=2.0).result()`` is 3.
 
-The processes start on first use, are shared by all rewards, and are replaced when one has been killed. Each is a plain
-child with a socket, not one of ``multiprocessing``: so it can be had from any thread, from a daemonic process, and
-from a script without ``if __name__ == "__main__":`` (which only a function defined in that very script needs).
+They start on first use, all rewards share them, and a killed one is replaced. They do not use ``multiprocessing``, so
+they work from any thread, from a daemonic process, and from a script without ``if __name__ == "__main__":`` (unless the
+function is defined in that script).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from rewardkit.core.processes.frames import receive, send
 
 MAX_PROCESSES = 4
 START_SECONDS = 120.0
-"""For the child to start and to import the function's module, before the clock of the call starts."""
+"""Time limit to start the process and import the function's module; the timeout of the call starts after that."""
 
 _CHILD = """
 import json, sys
@@ -41,11 +41,11 @@ serve()
 
 
 class WorkerDied(RewardFailure):
-    """The process ended before its function did: killed for its memory, say, or by ``os._exit``."""
+    """The process ended before its function returned: out of memory, for example, or through ``os._exit``."""
 
 
 class Call(Future[Any]):
-    """A call under way, which can be stopped even while it runs."""
+    """A call in progress, which can be stopped even while it runs."""
 
     def __init__(self, stop: Callable[[], Any] | None = None) -> None:
         super().__init__()
@@ -54,7 +54,7 @@ class Call(Future[Any]):
         self.stopped = False
 
     def stop(self) -> None:
-        """Takes it back: what waits is canceled, what runs is killed with its process."""
+        """Cancel the call if it is waiting; kill its process if it is running."""
         self.stopped = True
         if self._stop is not None:
             self._stop()
@@ -69,23 +69,23 @@ class _Job(NamedTuple):
 
 
 def submit(function: Callable[..., Any], arguments: tuple[Any, ...], timeout: float, memory: int | None = None) -> Call:
-    """Runs ``function(*arguments)`` in a worker that is killed after `timeout` seconds.
+    """Run ``function(*arguments)`` in a worker that is killed after `timeout` seconds.
 
-    The future raises ``TimeoutError`` then, `WorkerDied` if the worker died, and else what the function raised.
+    The future raises ``TimeoutError`` after a timeout, `WorkerDied` if the worker died, else what the function raised.
 
     Args:
-        function: found by its module and name in the worker, as pickle does.
-        timeout: from the moment the worker has imported the function.
-        memory: bytes that one call may add to what its process holds; more is a ``MemoryError`` (or a death).
+        function: imported by its module and name in the worker, as pickle does.
+        timeout: seconds, counted after the worker has imported the function.
+        memory: bytes that one call may add to the memory of its process; beyond that, it gets a ``MemoryError``.
 
     Raises:
         pickle.PicklingError, TypeError, AttributeError: function or arguments cannot be pickled.
-        RewardFailure: a script without ``if __name__ == "__main__":`` starts itself anew.
+        RewardFailure: a worker imported a script without ``if __name__ == "__main__":``, which starts over.
     """
     if getattr(current_process(), "_inheriting", False):
         raise RewardFailure(
-            "a worker process imports the script for a function that it defines, and the script scores at once: put "
-            'what the script does under `if __name__ == "__main__":`, or the function into a module of its own'
+            "a worker process imports your script to find a function, and that starts the scoring again. Put the "
+            'code that scores under `if __name__ == "__main__":`, or move the function to another module'
         )
     call = Call()
     _pool(os.getpid(), memory).take(_Job(call, pickle.dumps((function, arguments)), timeout))
@@ -93,7 +93,7 @@ def submit(function: Callable[..., Any], arguments: tuple[Any, ...], timeout: fl
 
 
 def then(call: Call, function: Callable[[Future[Any]], Any]) -> Call:
-    """A call of ``function(call)``, once `call` is done."""
+    """Call ``function(call)`` once `call` is done; return that as a call, too."""
     following = Call(stop=call.stop)
 
     def finish(done: Future[Any]) -> None:
@@ -116,7 +116,7 @@ def _fulfill(future: Future[Any], function: Callable[[], Any]) -> None:
 
 
 class _Pool:
-    """Up to MAX_PROCESSES children with one thread each, which feeds it and kills it."""
+    """Up to MAX_PROCESSES children, each with a thread that sends it calls and kills it."""
 
     def __init__(self, memory: int | None) -> None:
         self._memory = memory
@@ -154,7 +154,7 @@ class _Pool:
 
 
 class _Child:
-    """One process, started when there is something to do."""
+    """One process, started with its first call."""
 
     def __init__(self, memory: int | None) -> None:
         self._memory = memory
@@ -196,7 +196,7 @@ class _Child:
             answer = receive(ours, job.timeout) if started == token else b""
         except TimeoutError:
             raise TimeoutError(f"no result within {job.timeout:g} s; its worker was killed") from None
-        if not answer.startswith(token):  # from a process that its function has left behind, say
+        if not answer.startswith(token):  # such as from a process that the function left behind
             raise EOFError
         unpacked: tuple[bool, bool, Any] = pickle.loads(answer[len(token) :])
         return unpacked
@@ -209,14 +209,14 @@ class _Child:
                     [sys.executable, "-c", _CHILD, str(theirs.fileno()), json.dumps(sys.path)],
                     stdin=subprocess.DEVNULL,
                     pass_fds=[theirs.fileno()],
-                    start_new_session=True,  # Ctrl-C is for the parent, and what it starts ends with it
+                    start_new_session=True,  # Ctrl-C goes only to the parent; killing the group kills all descendants
                 )
             self._socket = ours
             send(ours, pickle.dumps((_main_module(), self._memory)))
         return self._socket
 
     def kill_while(self, call: Call | None) -> None:
-        """Kills the process, from any thread, if it still runs `call`; whoever reads from it then sees its end."""
+        """Kill the process, from any thread, if it still runs `call`; its reader then gets an EOFError."""
         with self._lock:
             if self.running is call and self._process is not None:
                 _kill(self._process)
@@ -233,18 +233,18 @@ class _Child:
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
-    if process.returncode is None:  # not waited for, so that its number still belongs to it
+    if process.returncode is None:  # not waited for, so the system cannot have reused its id
         os.killpg(process.pid, signal.SIGKILL)
 
 
 def _main_module() -> dict[str, Any]:
-    """How the child finds the script's own functions, should it need one."""
+    """Return what the child needs to import functions of the script."""
     prepared = get_preparation_data("rewardkit worker")
     return {key: prepared[key] for key in ("init_main_from_name", "init_main_from_path") if key in prepared}
 
 
 def renew() -> None:
-    """Ends all worker processes; the next call starts others, which import modules as they are then."""
+    """End all worker processes; the next call starts new ones, which import modules again."""
     with _lock:
         own = [_pools.pop(key) for key in list(_pools) if key[0] == os.getpid()]
     for pool in own:
@@ -253,7 +253,7 @@ def renew() -> None:
 
 _lock = threading.Lock()
 _pools: dict[tuple[int, int | None], _Pool] = {}
-"""By process and memory limit: after a fork the parent's are of no use."""
+"""By process and memory limit: a fork cannot use the pools of its parent."""
 
 
 def _pool(process: int, memory: int | None) -> _Pool:

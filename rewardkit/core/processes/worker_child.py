@@ -1,7 +1,6 @@
-"""What runs in a worker process: reads a call, says that it starts, calls, answers; see `worker`.
+"""The main loop of a worker process: read a call, announce its start, make it, answer. See `worker`.
 
-Functions of the parent's own script are found by importing that script under another name, as ``multiprocessing``
-does; that happens only when such a function is called.
+To call a function from the parent's script, it imports the script under another name, as ``multiprocessing`` does.
 """
 
 from __future__ import annotations
@@ -22,12 +21,12 @@ _TOKEN_BYTES = 16
 
 
 def serve() -> None:
-    """Answers calls on the socket in ``sys.argv`` until the parent is gone or memory has piled up."""
+    """Answer calls on the socket in ``sys.argv`` until the parent is gone or too much memory is in use."""
     theirs = socket.socket(fileno=int(sys.argv[1]))
     theirs.set_inheritable(False)
     sys.argv[1:] = []
     end_with_parent()
-    with suppress(EOFError, OSError):  # the parent is gone, or does not want to know any more
+    with suppress(EOFError, OSError):  # the parent is gone, or has closed the socket
         _serve(theirs, *pickle.loads(receive(theirs)))
 
 
@@ -46,7 +45,7 @@ def _serve(theirs: socket.socket, main_module: dict[str, Any], memory: int | Non
         if succeeded:
             succeeded, result = _called(*result)
         if os.getpid() != process:
-            os._exit(0)  # the function has forked and came back twice
+            os._exit(0)  # the function has forked and returned in both processes
         if memory is not None:
             limit_memory(None)
             last = held_bytes() > baseline + memory
@@ -63,7 +62,7 @@ def _loaded(call: bytes, main_module: dict[str, Any]) -> tuple[bool, Any]:
 
 
 def _import_main(main_module: dict[str, Any]) -> None:
-    # As multiprocessing marks a child that must not start children of its own yet; `worker.submit` asks for it.
+    # multiprocessing marks a child this way while it must not start children; `worker.submit` checks it.
     process: Any = current_process()
     process._inheriting = True
     try:
@@ -76,7 +75,7 @@ def _import_main(main_module: dict[str, Any]) -> None:
 def _called(function: Any, arguments: tuple[Any, ...]) -> tuple[bool, Any]:
     try:
         return True, function(*arguments)
-    except KeyboardInterrupt as error:  # the function's own: in the parent it would be Ctrl-C
+    except KeyboardInterrupt as error:  # raised by the function; in the parent it would look like Ctrl-C
         return False, RuntimeError(f"raised {error!r}")
     except BaseException as error:
         return False, error
@@ -85,8 +84,8 @@ def _called(function: Any, arguments: tuple[Any, ...]) -> tuple[bool, Any]:
 def _packed(succeeded: bool, last: bool, result: Any) -> bytes:
     try:
         packed = pickle.dumps((succeeded, last, result))
-        pickle.loads(packed)  # an exception with arguments of its own may not come back
+        pickle.loads(packed)  # exceptions with other arguments may not unpickle
     except Exception as error:
-        reason = RuntimeError(f"{shorten(result)} cannot leave its worker process: {shorten(error)}")
+        reason = RuntimeError(f"{shorten(result)} cannot be returned from its worker process: {shorten(error)}")
         return pickle.dumps((False, last, reason))
     return packed

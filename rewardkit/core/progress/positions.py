@@ -1,6 +1,6 @@
-"""Positions in training: ``0.3`` is three tenths of it, ``30`` its step 30; 0 is both.
+"""Positions in training: ``0.3`` is 30% of it, ``30`` is step 30, and 0 is both.
 
-``Passing(0.3, 0.1)`` is 0 until 30 % of training, and 1 from 40 % on.
+``Passing(0.3, 0.1)`` is 0 until 30% of training, and 1 from 40% on.
 """
 
 from __future__ import annotations
@@ -19,45 +19,42 @@ Position = int | float
 
 
 def checked_position(value: object, what: str) -> Position:
-    """`value` as a fraction (float) or a step (int).
+    """Return `value` as a fraction (float) or a step (int).
 
     Raises:
-        RewardDefinitionError: it is neither, or an int 1, which may mean the first step or all of training.
+        RewardDefinitionError: `value` is neither, or an int 1, which could mean the first step or all of training.
     """
     if isinstance(value, bool) or not isinstance(value, Real):
-        raise RewardTypeError(f"{what} is a fraction of training (float) or a step (int), got {shorten(value)}")
+        raise RewardTypeError(f"{what} must be a fraction of training (float) or a step (int), got {shorten(value)}")
     if isinstance(value, Integral):
         if value == 1:
-            raise RewardDefinitionError(f"{what}=1 is an int, a step: did you mean 1.0, the end of training?")
+            raise RewardDefinitionError(f"{what}=1 is step 1: did you mean 1.0, the end of training?")
         if value < 0:
-            raise RewardDefinitionError(f"{what}={value} is a step before training starts")
+            raise RewardDefinitionError(f"{what}={value} is before the start of training. Steps start at 0")
         return int(value)
     position = float(value)
     if not 0.0 <= position <= 1.0:
-        raise RewardDefinitionError(
-            f"{what}={position:g} is no fraction of training (0.0 to 1.0); a step is written as an int: {position:.0f}"
-            if math.isfinite(position)
-            else f"{what}={position} is no position"
-        )
+        hint = f". If it is a step, write an int: {position:.0f}" if 1.0 < position < math.inf else ""
+        raise RewardDefinitionError(f"{what}={position:g} is not a fraction of training (0.0 to 1.0){hint}")
     return position
 
 
 def checked_order(first: Position, second: Position, what: str) -> None:
     if first > second and (first == 0 or isinstance(first, int) == isinstance(second, int)):
-        raise RewardDefinitionError(f"{what}: {first} lies after {second}")
+        raise RewardDefinitionError(f"{what}: {first} is after {second}. Put them in order")
 
 
 def steps(position: Position, progress: Progress) -> float:
-    """`position` in optimizer steps."""
+    """Return `position` in optimizer steps."""
     if isinstance(position, int):
         return float(position)
     place = position * progress.max_steps
-    # 0.07 of 100 steps is the step 7, though the product is a little more.
+    # 0.07 of 100 steps is step 7, but the product is slightly more.
     return float(round(place)) if math.isclose(place, round(place), rel_tol=1e-12) else place
 
 
 def way_done(start: Position, end: Position, progress: Progress) -> float:
-    """Share of the way from `start` to `end`, 0.0 to 1.0."""
+    """Return the share of the way from `start` to `end`, 0.0 to 1.0."""
     first, last = steps(start, progress), steps(end, progress)
     if progress.step >= last:
         return 1.0
@@ -67,7 +64,7 @@ def way_done(start: Position, end: Position, progress: Progress) -> float:
 @final
 @dataclass(frozen=True)
 class Passing(Schedule):
-    """0 before a position, 1 after it; for the time that it is `over`, in between."""
+    """0 before a position, 1 after it; rises linearly for `over` in between."""
 
     position: Position
     over: Position = 0

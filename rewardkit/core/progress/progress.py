@@ -1,7 +1,4 @@
-"""Progress: where training stands.
-
-``Progress(step=20, max_steps=100).fraction`` is 0.2.
-"""
+"""Progress: how far training is. ``Progress(step=20, max_steps=100).fraction`` is 0.2."""
 
 from __future__ import annotations
 
@@ -16,14 +13,14 @@ from rewardkit.core.errors import RewardDefinitionError
 
 @dataclass(frozen=True)
 class Progress:
-    """Where training stands: ``Progress(step=20, max_steps=100).fraction == 0.2``.
+    """How far training is: ``Progress(step=20, max_steps=100).fraction == 0.2``.
 
     Args:
-        step: optimizer steps done, from 0.
-        max_steps: optimizer steps in all, at least 1.
-        training: False while evaluating.
-        means: component -> mean over the last training batch of all ranks.
-        states: state of the schedules that follow performance, by schedule.
+        step: completed optimizer steps, from 0.
+        max_steps: total optimizer steps, at least 1.
+        training: False in evaluation.
+        means: component -> its mean over the last training batch of all ranks.
+        states: schedule -> its state, for schedules by performance.
     """
 
     step: int
@@ -36,7 +33,7 @@ class Progress:
         whole = isinstance(self.step, Integral) and isinstance(self.max_steps, Integral)
         if not whole or self.step < 0 or self.max_steps < 1:
             raise RewardDefinitionError(
-                "Progress needs whole numbers, step >= 0 and max_steps >= 1, got "
+                "Progress: step must be an int >= 0 and max_steps an int >= 1, got "
                 f"step={self.step}, max_steps={self.max_steps}"
             )
         object.__setattr__(self, "means", MappingProxyType(dict(self.means)))
@@ -47,11 +44,11 @@ class Progress:
 
     @property
     def fraction(self) -> float:
-        """Share of training done, 0.0 to 1.0."""
+        """The share of training that is done, 0.0 to 1.0."""
         return min(1.0, self.step / self.max_steps)
 
     def within(self, first: int, last: int) -> Progress:
-        """Where a part of training stands that goes from the step `first` to the step `last`."""
+        """Return the progress within the part of training from step `first` to step `last`."""
         return replace(self, step=max(0, self.step - first), max_steps=max(1, last - first))
 
 

@@ -1,8 +1,8 @@
 """Schedule: a number that depends on training progress.
 
-``linear(0.0, 1.0, end=0.5)(Progress(step=25, max_steps=100))`` is 0.5. A schedule is a pure function of
-Progress: it holds no state. In evaluation (``training=False``, or no Progress at all) every schedule stands
-at its end value, so that evaluation curves compare across steps.
+``linear(0.0, 1.0, end=0.5)(Progress(step=25, max_steps=100))`` is 0.5. A schedule is a pure function of Progress and
+holds no state. In evaluation (``training=False``, or no Progress) every schedule has its end value, so that evaluation
+curves compare across steps.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Schedule(ABC):
     @property
     @abstractmethod
     def bounds(self) -> Bounds:
-        """The lowest and highest value it ever takes."""
+        """The lowest and the highest possible value."""
 
     @final
     @property
@@ -39,16 +39,16 @@ class Schedule(ABC):
 
     @abstractmethod
     def at(self, progress: Progress) -> float:
-        """The value at `progress`."""
+        """Return the value at `progress`."""
 
     @property
     @abstractmethod
     def text(self) -> str:
-        """The expression that makes it again, with all digits: ``"0.5 * (linear(0.0, 1.0, start=0.0, end=0.3))"``."""
+        """The expression that creates it, with all digits: ``"0.5 * (linear(0.0, 1.0, start=0.0, end=0.3))"``."""
 
     @final
     def __call__(self, progress: Progress | None = None) -> float:
-        """The value now; the end value in evaluation or without Progress."""
+        """Return the current value; the end value in evaluation or without Progress."""
         return self.at(progress) if progress is not None and progress.training else self.end_value
 
     @final
@@ -72,7 +72,7 @@ class Schedule(ABC):
 
     @final
     def clip(self, low: float = 0.0, high: float = 1.0) -> Schedule:
-        """Its value limited to [`low`, `high`]."""
+        """Return this schedule with its value limited to [`low`, `high`]."""
         return Limited(self, number(low, "clip's lower bound"), number(high, "clip's upper bound"))
 
     @final
@@ -99,58 +99,58 @@ def _schedules_in(value: object) -> Iterator[Schedule]:
 Weight = float | Schedule
 
 State = Mapping[str, Any]
-"""What a schedule remembers between batches: numbers, flags and lists of them, as JSON can hold them."""
+"""The state of a schedule between batches, as JSON: numbers, flags and lists of them."""
 
 
 SQUARES = "\u00b2"
-"""Behind a component's name among the means: the mean of its squares."""
+"""The suffix of a component's name, among the means, for the mean of its squares."""
 
 
 class PerformanceSchedule(Schedule):
-    """A schedule that follows the mean of a component. It holds no state: who trains keeps it and hands it in.
+    """A schedule that follows the mean of a component. It holds no state: the trainer keeps it and passes it in.
 
-    ``progress.states[schedule]`` is the state that ``at`` reads; before there is one, ``init`` is.
+    ``at`` reads the state ``progress.states[schedule]``; before the first batch, it uses ``init``.
     """
 
     component: str
     source: Any
-    """The reward that was named by itself, if one was: the component of that name has to be it."""
+    """The reward, if the user passed one instead of a name: the component must be equal to it."""
 
     @property
     @abstractmethod
     def highest(self) -> float:
-        """The highest mean that it waits for; minus infinity if it waits for none."""
+        """The highest mean that it waits for; minus infinity if it does not wait."""
 
     @final
     def describe(self) -> str:
-        """What makes it what it is, for fingerprints and checkpoints."""
+        """Return a text that identifies it, for fingerprints and checkpoints."""
         return repr(self)
 
     @final
     @property
     def end_value(self) -> float:
-        """The value once everything that it waits for is reached."""
+        """The value after everything that it waits for was reached."""
         return self.value(self.settled())
 
     @abstractmethod
     def init(self) -> State:
-        """The state before the first batch."""
+        """Return the state before the first batch."""
 
     @abstractmethod
     def settled(self) -> State:
-        """The state that counts in evaluation: whatever is to be reached is reached."""
+        """Return the state for evaluation: everything that it waits for was reached."""
 
     @abstractmethod
     def update(self, state: State, means: Mapping[str, float]) -> State:
-        """The state after a training batch with these means of the components over all ranks.
+        """Return the state after a training batch with these means of the components over all ranks.
 
-        Besides each mean there is that of the squares, as ``name + SQUARES``. A component that nobody scored in the
-        batch has neither: the state then stays as it is.
+        ``name + SQUARES`` is the mean of a component's squares. A component without a score in the batch has neither;
+        its state then stays the same.
         """
 
     @abstractmethod
     def value(self, state: State) -> float:
-        """The value in `state`."""
+        """Return the value for `state`."""
 
     @final
     def at(self, progress: Progress) -> float:
@@ -158,7 +158,7 @@ class PerformanceSchedule(Schedule):
 
 
 def following(schedule: Weight) -> Iterator[PerformanceSchedule]:
-    """The schedules inside `schedule` that follow performance, itself included."""
+    """Yield the schedules by performance inside `schedule`, including itself."""
     if isinstance(schedule, PerformanceSchedule):
         yield schedule
     for part in schedule.parts if isinstance(schedule, Schedule) else ():
@@ -168,7 +168,7 @@ def following(schedule: Weight) -> Iterator[PerformanceSchedule]:
 @final
 @dataclass(frozen=True)
 class Constant(Schedule):
-    """The same number always."""
+    """Always the same number."""
 
     value: float
 
@@ -221,7 +221,7 @@ class Scaled(Schedule):
 @final
 @dataclass(frozen=True)
 class Multiplied(Schedule):
-    """The product of two schedules, as nested scheduled weights make it."""
+    """The product of two schedules, such as nested scheduled weights."""
 
     first: Schedule
     second: Schedule
@@ -271,7 +271,7 @@ class Summed(Schedule):
 
     def __repr__(self) -> str:
         first, second = self.first, self.second
-        if isinstance(second, Constant) and not isinstance(first, Constant):  # 1 - x, as it is mostly written
+        if isinstance(second, Constant) and not isinstance(first, Constant):  # print 1 - x instead of -x + 1
             first, second = second, first
         shown = f"{first.value:g}" if isinstance(first, Constant) else repr(first)
         if isinstance(second, Scaled) and second.factor < 0.0:
@@ -282,7 +282,7 @@ class Summed(Schedule):
 @final
 @dataclass(frozen=True)
 class Limited(Schedule):
-    """A schedule that stays within two numbers."""
+    """A schedule limited to [`low`, `high`]."""
 
     schedule: Schedule
     low: float
@@ -316,12 +316,12 @@ class Limited(Schedule):
 
 
 def grouped(schedule: Schedule) -> str:
-    """How a schedule prints before a dot: products in parentheses, which sums have already."""
+    """Return the repr of a schedule before a dot: products get parentheses, sums already have them."""
     return f"({schedule!r})" if isinstance(schedule, Scaled | Multiplied) else repr(schedule)
 
 
 def call_text(name: str, *arguments: object, **options: object) -> str:
-    """``linear(0.0, 1.0, end=0.5)``: the call that makes a schedule; those among its arguments as their own text."""
+    """Return the call that creates a schedule: ``linear(0.0, 1.0, end=0.5)``. Arguments may be schedules."""
     shown = [argument_text(argument) for argument in arguments]
     shown += [f"{option}={argument_text(value)}" for option, value in options.items()]
     return f"{name}({', '.join(shown)})"
@@ -336,14 +336,14 @@ def argument_text(value: object) -> str:
 
 
 def as_weight(value: object, what: str = "a weight") -> Weight:
-    """A number or a schedule, checked; constant schedules become their number."""
+    """Return `value`, a number or a schedule, checked; constant schedules become their number."""
     if isinstance(value, Constant):
         return value.value
     return value if isinstance(value, Schedule) else number(value, what)
 
 
 def weight_now(weight: Weight, progress: Progress | None) -> float:
-    """The weight's number at `progress`."""
+    """Return the number that `weight` has at `progress`."""
     return weight if isinstance(weight, float) else float(weight(progress))
 
 
@@ -352,7 +352,7 @@ def weight_bounds(weight: Weight) -> Bounds:
 
 
 def multiplied(first: Weight, second: Weight) -> Weight:
-    """The product of two weights, either of which may be a schedule; 0.0 stays a number."""
+    """Return the product of two weights, numbers or schedules; 0.0 stays a number."""
     if 0.0 in (first, second):
         return 0.0
     if isinstance(first, Schedule):

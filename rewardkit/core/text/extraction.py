@@ -1,8 +1,8 @@
 r"""Extractors: find something in a completion. ``rk.extract.tag("answer")("<answer>42</answer>")`` is ``"42"``.
 
 An extractor is a frozen, hashable, picklable callable: text -> ``str`` or None. A batch runs equal extractors
-once per distinct text and shares the result (``batch.view``). All but `raw` read only the visible answer, never the
-thinking, take time linear in the text, and never raise on any text.
+once per distinct text and shares the result (``batch.view``). All except `raw` read only the visible answer, never the
+thinking. They take time linear in the text, and no text makes them raise.
 
 ===================================  =========================================================
 ``rk.extract.answer()``              the default: `tag`, else `boxed`, else `after`, else the visible text
@@ -12,9 +12,9 @@ thinking, take time linear in the text, and never raise on any text.
 ``rk.extract.fenced("json")``        body of the last fenced block of that language
 ``rk.extract.json("total")``         a value inside the completion's JSON
 ``rk.extract.whole()``               the visible text as it is
-``rk.extract.raw()``                 the completion as it is, with its thinking: for form, never for answers
-``rk.extract.prefilled()``           the answer behind ``</think>``, where the prompt has begun the thinking
-``rk.extract.document()``            where JSON stands: ``<answer>``, else a fenced block, else the visible text
+``rk.extract.raw()``                 the whole completion with its thinking: to check form, never answers
+``rk.extract.prefilled()``           the answer after ``</think>``, if the prompt ends with ``<think>``
+``rk.extract.document()``            the text with the JSON: ``<answer>``, a fenced block, or the visible text
 ===================================  =========================================================
 """
 
@@ -34,25 +34,25 @@ from rewardkit.core.text.visibility import spoken_text, visible_text
 
 
 def readable_text(text: str) -> str | None:
-    """The visible text, or None where there is more than a primitive reads."""
+    """Return the visible text, or None if the text is longer than primitives read."""
     return visible_text(text) if len(text) <= MAX_CHARACTERS else None
 
 
 class Extractor(ABC):
     """Finds something in a completion; call it with a text.
 
-    It looks through what its `source` gives, a view of its own: all extractors of a batch share one visible text, and
-    all fields of a document one parse.
+    It searches the result of its `source`, which all extractors of a batch share: one visible text per completion, one
+    parse for all fields of a document.
     """
 
     @property
     @abstractmethod
     def source(self) -> Callable[[str], Any]:
-        """From the text of the completion to what it looks through."""
+        """A function from the text of the completion to what `derive` searches."""
 
     @abstractmethod
     def derive(self, seen: Any) -> str | None:
-        """What it finds in what `source` gave."""
+        """Return what it finds in the result of `source`, or None."""
 
     @final
     def __call__(self, text: str) -> str | None:
@@ -64,7 +64,7 @@ class TextExtractor(Extractor):
 
     @abstractmethod
     def find(self, answer: str) -> str | None:
-        """What it looks for in the visible text `answer`, or None."""
+        """Return what it finds in the visible text `answer`, or None."""
 
     @final
     @property
@@ -113,8 +113,8 @@ class Tag(TextExtractor):
     def find(self, answer: str) -> str | None:
         opening, closing = f"<{self.name}>", f"</{self.name}>"
         end = answer.find(closing)
-        start = answer.rfind(opening, 0, max(end, 0))  # an earlier one that nothing closes is a word about the tag
-        # A second tag makes it unclear which one is the answer: no answer, rather than the best of two.
+        start = answer.rfind(opening, 0, max(end, 0))  # an earlier one without an end only mentions the tag
+        # With a second tag, the answer is ambiguous: return none, so that a policy cannot give two answers.
         if start < 0 or answer.find(closing, end + 1) >= 0 or answer.find(opening, end) >= 0:
             return None
         return answer[start + len(opening) : end]
@@ -167,7 +167,7 @@ class Fenced(TextExtractor):
 @final
 @dataclass(frozen=True)
 class Answer(TextExtractor):
-    """The first of these that is there: a tag, a box, ``####``; else the text as a whole."""
+    """Find the first of these: a tag, a box, ``####``; else return the whole text."""
 
     def find(self, answer: str) -> str | None:
         if "<answer>" in answer or "</answer>" in answer:
@@ -186,7 +186,7 @@ class Answer(TextExtractor):
 @final
 @dataclass(frozen=True)
 class Document(TextExtractor):
-    """Where JSON stands: in ``<answer>``, else in the last fenced block, else the visible text as a whole."""
+    """Find the JSON: in ``<answer>``, else in the last fenced block, else in the whole visible text."""
 
     def find(self, answer: str) -> str | None:
         body = _ANSWER.find(answer)
@@ -215,7 +215,7 @@ class Own(TextExtractor):
     def find(self, answer: str) -> str | None:
         found = self.function(answer)
         if found is not None and not isinstance(found, str):
-            raise RewardTypeError(f"the extractor {self!r} must return str or None, got {shorten(found)}")
+            raise RewardTypeError(f"the extractor {self!r} returned {shorten(found)}. Return a str or None")
         return found
 
     def __repr__(self) -> str:
@@ -225,7 +225,7 @@ class Own(TextExtractor):
 @final
 @dataclass(frozen=True)
 class Json:
-    """Parses what `where` finds: ``Json(Whole())('{"a": 1}').value == {"a": 1}``."""
+    """Parse what `where` finds: ``Json(Whole())('{"a": 1}').value == {"a": 1}``."""
 
     where: Extractor
 
@@ -272,7 +272,7 @@ class JsonValue(Extractor):
 @final
 @dataclass(frozen=True)
 class Prefilled(Extractor):
-    """Looks behind the end of a thinking that the prompt has begun."""
+    """Search after ``</think>``, for prompts that end with ``<think>``."""
 
     where: TextExtractor
 
@@ -292,17 +292,18 @@ def _behind_thinking(text: str) -> str | None:
 
 
 def as_extractor(value: object, default: Extractor) -> Extractor:
-    """None is `default`, a function becomes an extractor, anything else but an Extractor is a TypeError."""
+    """Return `value` as an extractor: None is `default`, a function is wrapped; else raise a RewardTypeError."""
     if value is None:
         return default
     if isinstance(value, Extractor):
         return value
     if getattr(value, "__module__", None) == __name__ and callable(value):
-        raise RewardTypeError(f"rk.extract.{getattr(value, '__name__', '?')} makes an extractor: write it with (...)")
+        name = getattr(value, "__name__", "?")
+        raise RewardTypeError(f"rk.extract.{name} is not an extractor yet. Call it: rk.extract.{name}(...)")
     if isinstance(value, type) or not callable(value) or hasattr(value, "facts") or not hashable(value):
         raise RewardTypeError(
-            "extract= or gold= takes an extractor such as rk.extract.tag('answer') or a (hashable) function "
-            f"text -> str | None, got {shorten(value)} ({type(value).__name__})"
+            "extract= and gold= take an extractor such as rk.extract.tag('answer'), or a hashable function from str "
+            f"to str or None, got {shorten(value)} ({type(value).__name__})"
         )
     return Own(value)
 
@@ -314,70 +315,70 @@ def _named(name: str, what: str) -> str:
 
 
 def answer() -> Extractor:
-    """The final answer: ``<answer>`` tag, else last boxed, else after ``####``, else the visible text."""
+    """Find the final answer: the ``<answer>`` tag, else the last box, else after ``####``, else the visible text."""
     return Answer()
 
 
 def tag(name: str) -> Extractor:
-    """Body of the only ``<name>...</name>``; None when it is missing or stands there twice."""
-    bare = _named(name, "the tag's name").strip("<>/")
+    """Find the body of the only ``<name>...</name>``; None if it is missing or there are two."""
+    bare = _named(name, "tag: name").strip("<>/")
     if not re.fullmatch(r"[^<>/\s]+", bare):
-        raise RewardDefinitionError(f"the tag's name is one word without brackets, got {shorten(name)}")
+        raise RewardDefinitionError(f"tag: name must be one word without brackets, got {shorten(name)}")
     return Tag(bare)
 
 
 def boxed() -> Extractor:
-    r"""Content of the last ``\boxed{...}``, braces balanced."""
+    r"""Find the content of the last ``\boxed{...}``, braces balanced."""
     return Boxed()
 
 
 def after(marker: str) -> Extractor:
-    """The first non-empty line after the last `marker`: ``after("####")("#### 72")`` is ``"72"``."""
-    return After(_named(marker, "the marker"))
+    """Find the first non-empty line after the last `marker`: ``after("####")("#### 72")`` is ``"72"``."""
+    return After(_named(marker, "after: marker"))
 
 
 def fenced(language: str = "") -> Extractor:
-    """Body of the last closed fenced block of `language` (``""``: without a language)."""
+    """Find the body of the last closed fenced block of `language` (``""`` for no language)."""
     if not isinstance(language, str) or language.split() not in ([], [language]):
-        raise RewardDefinitionError(f'the language of a fenced block is one word, or "", got {shorten(language)}')
+        raise RewardDefinitionError(f'fenced: language must be one word or "", got {shorten(language)}')
     return Fenced(language)
 
 
 def whole() -> Extractor:
-    """The visible text as it is, without surrounding white space."""
+    """Return the visible text, without surrounding white space."""
     return Whole()
 
 
 def raw() -> Extractor:
-    """The completion as it is, with its thinking: for rewards on form, never for the answer."""
+    """Return the whole completion with its thinking: for rewards that check form, never for the answer."""
     return Raw()
 
 
 def prefilled(where: Extractor | None = None) -> Extractor:
-    """Nothing before ``</think>``: for prompts that end with ``<think>``, after which a cut-off text is all thinking.
+    """Search only after ``</think>``: for prompts that end with ``<think>``, so that a cut-off text is all thinking.
 
     Args:
-        where: finds something in the text behind it, `answer` by default.
+        where: searches the text after ``</think>``; `answer` by default.
     """
     inner = as_extractor(where, Answer())
     if not isinstance(inner, TextExtractor):
-        raise RewardTypeError(f"prefilled looks for text, which {inner!r} does not")
+        raise RewardTypeError(f"prefilled: {inner!r} does not read the visible text. Pass another extractor")
     return Prefilled(inner)
 
 
 def document() -> Extractor:
-    """Where JSON stands: ``<answer>``, else the last fenced block, else the visible text."""
+    """Find the text with the JSON: ``<answer>``, else the last fenced block, else the visible text."""
     return Document()
 
 
 def json(*path: str | int, where: Extractor | None = None) -> Extractor:
-    """A value inside the completion's JSON, as text: ``json("total")('{"total": 12.5}')`` is ``"12.5"``.
+    """Find a value inside the completion's JSON, as text: ``json("total")('{"total": 12.5}')`` is ``"12.5"``.
 
     Args:
         path: keys of objects and positions of arrays, from the outside in.
-        where: where the JSON stands, `document` by default. It is parsed once per batch, whoever asks.
+        where: finds the JSON; `document` by default. It is parsed once per batch for all rewards.
     """
     for step in path:
         if isinstance(step, bool) or not isinstance(step, (str, int)):
-            raise RewardDefinitionError(f"a path holds keys (text) and positions (int), got {shorten(step)}")
+            raise RewardDefinitionError(f"json: path must be keys (str) and positions (int), got {shorten(step)}")
     return JsonValue(path, as_extractor(where, Document()))

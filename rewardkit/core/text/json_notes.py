@@ -1,7 +1,7 @@
-"""What is wrong with a JSON value, in words that are safe to show: paths and values, cut short.
+"""Notes about problems in a JSON value: paths and values, shortened and safe to show.
 
-``path_text(("lines", 2, "qty")) == "lines[2].qty"`` and ``value_text("31") == '"31"'``. Keys and texts come
-from completions: control characters, bidi marks and half characters are escaped.
+``path_text(("lines", 2, "qty")) == "lines[2].qty"`` and ``value_text("31") == '"31"'``. Keys and texts come from
+completions, so control characters, bidirectional marks and lone surrogates are escaped.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Path = tuple[str | int, ...]
 
 @dataclass
 class Violations:
-    """The violations met so far: the first three in words, the others as a number.
+    """The violations found so far: the first three as text, the others as a number.
 
     Example: after ``add(("qty",), "missing")``, ``note()`` is ``"qty: missing"``.
     """
@@ -29,25 +29,25 @@ class Violations:
 
     @property
     def wants_words(self) -> bool:
-        """Whether the next violation will be shown, so that it is worth finding words for it."""
+        """Whether the next violation will be shown, so that it needs a text."""
         return len(self.shown) < SHOWN_VIOLATIONS
 
     def add(self, path: Path, problem: str) -> None:
-        """Notes that `problem` was met at `path` (property names and item numbers from the root)."""
+        """Record `problem` at `path` (property names and item numbers from the root)."""
         self.count += 1
         if self.wants_words:
             where = path_text(path)
             self.shown.append(f"{where}: {problem}" if where else problem)
 
     def note(self) -> str:
-        """``"qty: missing; color: missing; and 4 more"``."""
+        """Return the note, such as ``"qty: missing; color: missing; and 4 more"``."""
         more = self.count - len(self.shown)
         at_least = "" if self.counted_all else "at least "
         return "; ".join(self.shown) + (f"; and {at_least}{more:,} more" if more > 0 else "")
 
 
 def path_text(path: Sequence[str | int]) -> str:
-    """A path for people: ``lines[2].qty``; keys with odd characters are quoted, long paths and keys cut."""
+    """Return a path as text: ``lines[2].qty``. Unusual keys are quoted, long paths and keys are cut."""
     text = ""
     for position, key in enumerate(path):
         if len(path) > SHOWN_STEPS and position == SHOWN_STEPS // 2:
@@ -62,7 +62,7 @@ def path_text(path: Sequence[str | int]) -> str:
 
 
 def value_text(value: object) -> str:
-    """A JSON value for people: ``"31"``, ``null``, ``array of 3``."""
+    """Return a short text for a JSON value: ``"31"``, ``null``, ``array of 3``."""
     if isinstance(value, str):
         cut = f"... ({len(value):,} characters)" if len(value) > SHOWN_TEXT else ""
         return f'"{printable(value[:SHOWN_TEXT])}"{cut}'
@@ -76,7 +76,7 @@ def value_text(value: object) -> str:
 
 
 def printable(text: str, limit: int = 120) -> str:
-    """`text` cut to `limit` characters, with everything escaped that a terminal or browser would act on."""
+    """Return `text` cut to `limit` characters, with all characters escaped that are not printable."""
     cut = text if len(text) <= limit else f"{text[:limit]}..."
     return cut if cut.isprintable() else "".join(map(_visible, cut))
 

@@ -1,7 +1,7 @@
-"""Text to JSON value, on text written by an adversary: ``parse_json('{"a": 1}').value == {"a": 1}``.
+"""Parse JSON from untrusted text: ``parse_json('{"a": 1}').value == {"a": 1}``.
 
-Exactly what RFC 8259 allows and nothing more: no repair, no NaN, no duplicate keys, no number that a float or a
-sane integer cannot hold, at most 200,000 characters and 64 levels. Everything else has an ``error`` and no value.
+Only what RFC 8259 allows: no repair, no NaN, no duplicate keys, no numbers too large for a float or a 400-digit
+integer, at most 200,000 characters and 64 levels. For anything else, the result has an ``error`` and no value.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from typing import Any
 from rewardkit.core.errors import MissingExtraError
 
 MAX_CHARACTERS = 200_000
-"""Text that a primitive reads, in characters."""
+"""The longest text that primitives read, in characters."""
 
 MAX_DEPTH = 64
 _MAX_INTEGER_BITS = 1330  # 400 decimal digits
-# Digits become "0" and "E" becomes "e", so that a plain search finds what may be too large a number.
+# Digits become "0" and "E" becomes "e", so that a plain search finds numbers that may be too large.
 _SHAPES = bytes(0x30 if 0x30 <= byte <= 0x39 else 0x65 if byte == 0x45 else byte for byte in range(256))
 _EXPONENT, _LONG = b"0e", b"0" * 300
 _STRING_OR_BRACKET = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
@@ -28,7 +28,7 @@ _STRING_OR_BRACKET = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """A JSON value, or why there is none: ``error`` is empty exactly when ``value`` counts."""
+    """A JSON value, or an ``error`` that says why there is none."""
 
     value: Any = None
     error: str = ""
@@ -38,7 +38,7 @@ NO_JSON = Parsed(error="no JSON found")
 
 
 def parse_json(text: str) -> Parsed:
-    """`text` as one JSON value; never raises on any text.
+    """Parse `text` as one JSON value; no text makes it raise.
 
     Raises:
         MissingExtraError: jiter is not installed.
@@ -73,7 +73,7 @@ def _parser() -> Callable[..., Any]:
 
 
 def _cut(problem: str) -> str:
-    """The parser's words; they hold a key of any length, and end with the place."""
+    """Shorten the parser's message: it may hold a long key, and ends with the position."""
     return problem if len(problem) <= 160 else f"{problem[:80]}...{problem[-60:]}"
 
 

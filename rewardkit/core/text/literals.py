@@ -1,7 +1,7 @@
-"""Text that stands for a value, checked before anything parses it: JSON, and what a Python ``repr`` holds.
+"""Literals: check text before parsing it as JSON or as a Python literal.
 
-``read_literal("{'a': [1, None]}")`` is ``{"a": [1, None]}``; a call, an operator, a duplicate key, brackets 65 deep or
-``1e999`` are a Misfit. All checks take time linear in the text.
+``read_literal("{'a': [1, None]}")`` is ``{"a": [1, None]}``. Calls, operators, duplicate keys, brackets nested 65 deep
+and ``1e999`` raise a Misfit. All checks take time linear in the text.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ LITERAL_CHARACTERS = 100_000
 NUMBER_CHARACTERS = 1_000
 DEPTH = 64
 
-# An unterminated string runs to the end of the text, so that no character is looked at twice.
+# An unterminated string extends to the end of the text, so that no character is read twice.
 _JSON_MARK = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z)|[\[\]{}]', re.DOTALL)
 _LITERAL_TOKEN = re.compile(
     r"""[ \t\n\r]*(?:
@@ -35,19 +35,19 @@ _ESCAPE = re.compile(r"""\\([\\'"abfnrtvxuUN])|\\""")
 
 
 class Misfit(ValueError):
-    """A value does not fit; the message says why. Never reaches a user as it is."""
+    """A value does not fit; the message says why and becomes part of a CoercionError."""
 
 
 def check_number(text: str) -> None:
-    """Refuses what is not finite as a float, and what is expensive to even read."""
+    """Raise Misfit if the number is not a finite float, or too long to read quickly."""
     if len(text) > NUMBER_CHARACTERS or not math.isfinite(float(text)):
-        raise Misfit(f"the number {shorten(text, 40)} is not finite, too large or too long.")
+        raise Misfit(f"the number {shorten(text, 40)} is not finite, or is too large or too long.")
 
 
 def check_json(text: str) -> None:
-    """Raises JSONDecodeError where `text` is no JSON, Misfit where it is JSON that we refuse."""
+    """Raise JSONDecodeError if `text` is not JSON, Misfit if it is too large, too deep or ambiguous."""
     if len(text) > JSON_CHARACTERS:
-        raise Misfit(f"{len(text):,} characters are more than {JSON_CHARACTERS:,}.")
+        raise Misfit(f"{len(text):,} characters are more than the limit, {JSON_CHARACTERS:,}.")
     if text.count("[") + text.count("{") > DEPTH:
         depth = 0
         for match in _JSON_MARK.finditer(text):
@@ -65,13 +65,13 @@ def check_json(text: str) -> None:
 
 def _refuse_duplicates(keys: list[Any]) -> None:
     if len(set(keys)) < len(keys):
-        raise Misfit("a key stands twice in one object.")
+        raise Misfit("an object has the same key twice.")
 
 
 def read_literal(text: str) -> Any:
-    """`text` as a Python literal; only what a repr can hold, and nothing deep, reaches the compiler."""
+    """Return the value of a Python literal; only plain literals of limited depth reach the compiler."""
     if len(text) > LITERAL_CHARACTERS:
-        raise Misfit(f"{len(text):,} characters are more than {LITERAL_CHARACTERS:,}.")
+        raise Misfit(f"{len(text):,} characters are more than the limit, {LITERAL_CHARACTERS:,}.")
     tree = ast.parse("".join(_literal_tokens(text)), mode="eval")
     for node in ast.walk(tree):
         if isinstance(node, ast.Dict):
@@ -84,17 +84,17 @@ def _literal_tokens(text: str) -> Iterator[str]:
     while position < len(text):
         match = _LITERAL_TOKEN.match(text, position)
         if match is None:
-            raise Misfit(f"{shorten(text[position : position + 20])} is not allowed there.")
+            raise Misfit(f"{shorten(text[position : position + 20])} is not allowed here.")
         kind = match.lastgroup or ""
         token = match[kind]
         if after_value and kind not in ("close", "separator"):
-            raise Misfit(f"a call, an operator or a missing comma before {shorten(token, 20)}.")
+            raise Misfit(f"there is a call, an operator or a missing comma before {shorten(token, 20)}.")
         depth += (kind == "open") - (kind == "close")
         if depth > DEPTH or (kind == "separator" and depth < 1):
             raise Misfit(f"it is nested more than {DEPTH} deep, or has no brackets.")
         if kind == "number":
             check_number(token)
-        if kind == "string":  # doubles the backslash of \d, as Python would, but without Python's warning
+        if kind == "string":  # double the backslash of \d, as Python does, but without its warning
             token = _ESCAPE.sub(lambda escape: escape[0] if escape[1] else r"\\", token)
         yield token
         after_value = kind not in ("open", "separator")

@@ -1,7 +1,7 @@
-"""Marks in a text: fences of Markdown, boxes of LaTeX, the hashes of GSM8K.
+"""Find Markdown fences, LaTeX boxes and GSM8K's hashes in a text.
 
-``fenced_blocks("~~~json\\n{}\\n~~~")`` is ``[("json", "{}")]``, and ``behind_hashes("#### 42")`` is ``"42"``. All of
-them take time linear in the text.
+``fenced_blocks("~~~json\\n{}\\n~~~")`` is ``[("json", "{}")]``, and ``behind_hashes("#### 42")`` is ``"42"``. All
+functions take time linear in the text.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ _HEADING = re.compile(
 
 
 def fenced_blocks(text: str) -> list[tuple[str, str]]:
-    """The closed fenced blocks of `text` in order: (language in lower case, body)."""
+    """Return the closed fenced blocks of `text` in order, as (language in lower case, body)."""
     blocks = []
     language: str | None = None
     fence = ""
     body: list[str] = []
-    for line in text.split("\n"):  # splitlines would also cut at U+2028, which may stand in a JSON string
+    for line in text.split("\n"):  # splitlines would also cut at U+2028, which a JSON string may contain
         mark = line.strip()
         drawn = mark[: len(mark) - len(mark.lstrip(mark[:1]))] if mark[:1] in ("`", "~") else ""
         said = mark[len(drawn) :]
@@ -38,7 +38,7 @@ def fenced_blocks(text: str) -> list[tuple[str, str]]:
 
 
 def last_box(text: str) -> str | None:
-    """The content of the last box that says something; of one around nothing but a box, that one's."""
+    """Return the content of the last box that is not empty; if it only contains another box, the content of that."""
     said = boxes(text)
     if not said:
         return None
@@ -49,9 +49,9 @@ def last_box(text: str) -> str | None:
 
 
 def boxes(text: str) -> list[str] | None:
-    """The contents of the outermost boxes that say something, with a minus sign before one.
+    """Return the contents of the outermost boxes that are not empty, each with a minus sign before it, if any.
 
-    None where one never closes: it was cut off, and what it would have said counts.
+    None if a box is not closed: the text was cut off, and the last box is the one that counts.
     """
     found = []
     depth = start = 0
@@ -73,7 +73,7 @@ def boxes(text: str) -> list[str] | None:
 
 
 def behind_hashes(answer: str) -> str:
-    """What the last ``####`` marks: the answer, unless it opens a heading of Markdown."""
+    """Return the answer after the last ``####``, unless it starts a Markdown heading."""
     line, _, rest = answer[answer.rfind("####") + 4 :].strip().partition("\n")
     heading = _HEADING.match(line)
     if heading is None:

@@ -1,8 +1,8 @@
-r"""Text to number: ``NumberText(thousands=True).read("$12{,}000$") == Decimal(12000)``.
+r"""Read a number from text: ``NumberText(thousands=True).read("$12{,}000$") == Decimal(12000)``.
 
-One number and nothing else: ASCII decimal or scientific notation, in any dress that does not change its value
-(``$42$``, ``\(42\)``, ``**42**``, ``\text{42}``, ``42.``). What else may stand there is said explicitly: thousands
-separators, a percent sign, units.
+The text must be one number in ASCII decimal or scientific notation, with any markup that does not change its value
+(``$42$``, ``\(42\)``, ``**42**``, ``\text{42}``, ``42.``). Thousands separators, a percent sign and units must be
+allowed explicitly.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ _TIMES_TEN = re.compile(
 )
 _SUPERSCRIPT = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 _NAME = re.compile(r"(?:[A-Za-z]{1,2}|\\[A-Za-z]+)(?:_(?:[A-Za-z0-9]+|\{[A-Za-z0-9]+\}))?\s*=(?!=)\s*")
-"""A variable before its value: x = 42, AB_1 = 42, \\theta = 42. What is computed (6*7 = 42) is no name."""
+"""A variable before its value: x = 42, AB_1 = 42, \\theta = 42. A computation (6*7 = 42) is not a name."""
 
 
 @dataclass(frozen=True)
 class NumberText:
-    """Reads one number; ``1,000``, ``45%`` and units only where they are allowed.
+    """Read one number; ``1,000``, ``45%`` and units only if they are allowed.
 
     Attributes:
         thousands: commas may separate thousands.
         percent: a percent sign divides by 100.
-        units: text that may stand before or after the number, and what it multiplies by; longest first.
+        units: text that may come before or after the number, and the factor that it stands for; longest first.
     """
 
     thousands: bool = False
@@ -49,7 +49,7 @@ class NumberText:
     units: tuple[tuple[str, Decimal], ...] = ()
 
     def read(self, text: str) -> Decimal | str:
-        """The number, or why there is none."""
+        """Return the number, or a text that says why there is none."""
         text = text.strip().removesuffix(".")
         if len(text) > MAX_CHARACTERS:
             return f"longer than {MAX_CHARACTERS} characters"
@@ -73,7 +73,7 @@ class NumberText:
         return number if factor == 1 else _EXACT.multiply(number, factor)
 
     def _divided(self, text: str) -> tuple[str, str, Decimal, bool]:
-        """Sign, number, the factor of its unit, and whether it is a percentage; the dress of each goes."""
+        """Return sign, number, the factor of the unit, and whether it is a percentage, all without markup."""
         sign, bare = _signed(_NAME.sub("", _undressed(_without_latex(text)), count=1))
         if bare.endswith("%"):
             return *_joined(sign, bare[:-1].rstrip(" \\")), Decimal(1), True
@@ -90,18 +90,18 @@ class NumberText:
 
 
 def _signed(text: str) -> tuple[str, str]:
-    """The sign and the rest, undressed: ``("-", "42")`` for ``-$42$``."""
+    """Split off the sign and remove markup: ``("-", "42")`` for ``-$42$``."""
     return (text[0], _undressed(text[1:].lstrip())) if text[:1] in ("+", "-") else ("", text)
 
 
 def _joined(sign: str, text: str) -> tuple[str, str]:
-    """What the unit leaves over, undressed again: ``**18** dollars``; a sign there is the only one."""
+    """Remove markup from what is left without the unit (``**18** dollars``); it may have the only sign."""
     inner, bare = ("", _undressed(text)) if sign else _signed(_undressed(text))
     return sign or inner, bare
 
 
 def _undressed(text: str) -> str:
-    """`text` without what makes it look nice and changes no value."""
+    """Return `text` without markup that does not change the value."""
     for left, right in _DRESS:
         while text.startswith(left) and text.endswith(right) and len(text) > len(left) + len(right):
             text = text[len(left) : -len(right)].strip()
@@ -109,8 +109,8 @@ def _undressed(text: str) -> str:
 
 
 def _without_latex(text: str) -> str:
-    """`text` in plain notation: ``1{,}000\\,\\text{km}`` is ``1,000 km``, ``4 \\times 10^{3}`` is ``4e3``."""
-    text = text.replace("\u2212", "-").replace("\u2013", "-").replace("\xa0", " ")  # the minus signs of typography
+    """Return `text` in plain notation: ``1{,}000\\,\\text{km}`` is ``1,000 km``, ``4 \\times 10^{3}`` is ``4e3``."""
+    text = text.replace("\u2212", "-").replace("\u2013", "-").replace("\xa0", " ")  # typographic minus signs
     if "\\" in text or "{" in text:
         text = _LATEX_COMMA.sub(",", text)
         text = _STYLE.sub(" ", _LATEX_SPACE.sub(" ", _COMMAND.sub(r" \1", text)))

@@ -1,7 +1,7 @@
-"""What a reader sees of a text: ``has_visible_character("\\u200b")`` is False, ``unmasked("\\uff2eO")`` is ``"no"``.
+"""Visible text: ``has_visible_character("\\u200b")`` is False, ``unmasked("\\uff2eO")`` is ``"no"``.
 
-A policy that is paid for text in a tag will find the characters that show nothing, and one that is fined for a word
-will find those that only look like its letters.
+A policy that is rewarded for text in a tag will find invisible characters, and a policy that is penalized for a word
+will find characters that only look like its letters.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ import re
 import unicodedata
 
 _BLANK = frozenset("\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0\U0001d159")
-"""Characters that Unicode calls letters or symbols and that show nothing."""
+"""Invisible characters that Unicode classifies as letters or symbols."""
 
 _SELECTORS = frozenset(map(chr, (0x34F, *range(0x180B, 0x1810), *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))))
-"""Marks that show nothing of their own: they join characters, or choose among their shapes."""
+"""Invisible marks, which join characters or select their shapes."""
 
 _APOSTROPHES = str.maketrans(dict.fromkeys("\u2018\u2019\u201b\u2032\u02bc\u00b4\uff07", "'"))
 _BACKTICK = re.compile(r"(?<=[^\W\d_])`(?=[^\W\d_])")
@@ -21,20 +21,20 @@ _OTHER_SPACE = re.compile(r"\s{2,}|[^\S ]")
 
 _PRINTED = re.compile(r"[!-~]")
 _STACK = 30
-"""Marks on one character, at most, that Unicode's stream-safe text format (UAX 15) allows."""
+"""The most marks on one character in Unicode's stream-safe text format (UAX 15)."""
 
 _DOUBLE_MARKS = "\u0f73\u0f75\u0f81"
-"""Characters that are no marks themselves but normalize to nothing but marks."""
+"""Characters that are not marks but normalize to marks only."""
 
 _THINKING = ("<think>", "</think>")
 _END_OF_TURN = re.compile(r"(?:<(?:\|\w{1,30}\||\uff5c[\w\u2581]{1,30}\uff5c|/s|eos|pad|end_of_turn)>|\[PAD\])\Z")
 _LONGEST_TOKEN = 34
 _ENDS = frozenset(("|>", "\uff5c>", "s>", "d>", "n>", "D]"))
-"""All of these tokens end so, and a completion rarely does."""
+"""The last characters of these tokens, which completions rarely end with."""
 
 
 def spoken_text(text: str) -> str:
-    """`text` without the special tokens that end a turn or fill it up, which some pipelines leave in it.
+    """Return `text` without end-of-turn and padding tokens at its end, which some pipelines leave there.
 
     ``spoken_text("#### 42<|im_end|><pad><pad>")`` is ``"#### 42"``.
     """
@@ -51,9 +51,9 @@ def spoken_text(text: str) -> str:
 
 
 def visible_text(text: str) -> str:
-    """What the user of the model would see: everything after the thinking.
+    """Return what the user of the model sees: everything after the thinking.
 
-    ``visible_text("<think>17?</think>18")`` is ``"18"``; thinking that never ends leaves nothing.
+    ``visible_text("<think>17?</think>18")`` is ``"18"``. If the thinking never ends, nothing is visible.
     """
     opening, closing = _THINKING
     text = spoken_text(text)
@@ -64,12 +64,12 @@ def visible_text(text: str) -> str:
 
 
 def has_visible_character(text: str) -> bool:
-    """Whether a reader would see anything of `text`."""
+    """Return whether `text` has a visible character."""
     return visible_between(text, 0, len(text))
 
 
 def visible_between(text: str, start: int, end: int) -> bool:
-    """Whether a reader would see anything of ``text[start:end]``."""
+    """Return whether ``text[start:end]`` has a visible character."""
     if _PRINTED.search(text, start, end):
         return True
     return any(
@@ -78,7 +78,7 @@ def visible_between(text: str, start: int, end: int) -> bool:
 
 
 def shown(text: str, *, marks: bool = True) -> str:
-    """`text` without the characters that show nothing, and on request without marks; white space stays."""
+    """Return `text` without invisible characters, and without marks if `marks` is False; white space stays."""
     dropped = "C" if marks else "CM"
     hidden = {
         ord(character): None
@@ -91,15 +91,15 @@ def shown(text: str, *, marks: bool = True) -> str:
 
 
 def straight(text: str) -> str:
-    """`text` with one kind of apostrophe: ``straight("don\\u2019t")`` is ``"don't"``."""
+    """Return `text` with straight apostrophes: ``straight("don\\u2019t")`` is ``"don't"``."""
     return text if text.isascii() else text.translate(_APOSTROPHES)
 
 
 def unmasked(text: str) -> str:
-    """`text` as it would be typed, to look for words in it.
+    """Return `text` in plain lower-case letters, to search it for words.
 
-    Compatibility forms become plain ones (NFKC), apostrophes straight and runs of white space one space; what shows
-    nothing goes, and so does case.
+    Compatibility forms become plain characters (NFKC), apostrophes straight, white space single spaces; invisible
+    characters are removed, and case is folded.
     """
     text = shown(text)
     if "`" in text:
@@ -112,6 +112,6 @@ def unmasked(text: str) -> str:
 
 
 def stacked(text: str) -> bool:
-    """Whether marks are piled on one character beyond all writing: sorting them takes the square of their number."""
+    """Return whether a character has more marks than any writing uses: sorting them takes quadratic time."""
     marks = bytes(unicodedata.combining(character) > 0 or character in _DOUBLE_MARKS for character in text)
     return b"\1" * (_STACK + 1) in marks

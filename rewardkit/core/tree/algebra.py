@@ -1,4 +1,4 @@
-"""The algebra of rewards: what ``0.7 * a + 0.3 * b``, ``a.named("x")`` and ``a.clip(0, 1)`` build, and weights."""
+"""The algebra of rewards: the nodes behind ``0.7 * a + 0.3 * b``, ``a.named("x")`` and ``a.clip(0, 1)``."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ Items = Sequence[tuple[Weight, Reward]]
 
 
 def summands(reward: Reward) -> tuple[tuple[Weight, Reward], ...]:
-    """The weighted rewards of a plain sum; any other reward by itself, with weight 1."""
+    """Return the weighted rewards of a plain sum; any other reward alone, with weight 1."""
     return reward.items if isinstance(reward, WeightedSum) else ((1.0, reward),)
 
 
 def is_sum(reward: Reward) -> bool:
-    """Whether it is a plain sum without a name: what ``+`` and ``*`` build."""
+    """Return whether `reward` is a plain sum without a name, as built by ``+`` and ``*``."""
     return isinstance(reward, WeightedSum)
 
 
 def weighted_sum_of(items: Sequence[tuple[Weight, Reward]]) -> Reward:
-    """The weighted sum of `items`, sums inside sums united into one."""
+    """Return the weighted sum of `items`; nested sums become one."""
     flat = [(multiplied(weight, inner), child) for weight, reward in items for inner, child in summands(reward)]
     return WeightedSum(tuple(flat))
 
@@ -39,7 +39,7 @@ def weighted_sum_of(items: Sequence[tuple[Weight, Reward]]) -> Reward:
 @final
 @dataclass(frozen=True)
 class WeightedSum(Reward):
-    """``0.7 * a + 0.3 * b``: what abstains drops out of it."""
+    """``0.7 * a + 0.3 * b``; children that abstain drop out."""
 
     items: tuple[tuple[Weight, Reward], ...]
 
@@ -60,7 +60,7 @@ class WeightedSum(Reward):
 
     def _bounds(self) -> Bounds:
         parts = [scaled_bounds(weight_bounds(weight), reward.bounds) for weight, reward in self.items]
-        if len(parts) > 1:  # any of them may abstain and drop out
+        if len(parts) > 1:  # each of them may abstain and drop out
             parts = [(min(low, 0.0), max(high, 0.0)) for low, high in parts]
         return sum(low for low, _ in parts), sum(high for _, high in parts)
 
@@ -122,7 +122,9 @@ class Clipped(Reward):
 
     def __post_init__(self) -> None:
         if self.low > self.high:
-            raise RewardDefinitionError(f"clip({self.low:g}, {self.high:g}): the lower bound is above the upper one")
+            raise RewardDefinitionError(
+                f"clip({self.low:g}, {self.high:g}): the lower bound is above the upper one. Swap them"
+            )
 
     @cached_property
     def facts(self) -> Facts:
@@ -143,7 +145,7 @@ class Clipped(Reward):
 
 
 def derived(reward: Reward, what: str) -> str:
-    """The name of a reward made of one other: ``accuracy_clipped``."""
+    """Return the name of a reward that wraps one other: ``accuracy_clipped``."""
     return f"{reward.name or 'sum'}_{what}"
 
 
@@ -152,17 +154,19 @@ def _before_dot(reward: Reward) -> str:
 
 
 def schedules_of(weights: Iterable[Weight]) -> tuple[Schedule, ...]:
-    """Those of `weights` that move."""
+    """Return the schedules among `weights`."""
     return tuple(weight for weight in weights if isinstance(weight, Schedule))
 
 
 def scheduled(weight: Weight, progress: Progress | None, reward: Reward) -> float:
-    """The weight (or threshold) of `reward` now, checked to be finite."""
+    """Return the current weight (or threshold) of `reward`, checked to be finite."""
     if isinstance(weight, float):
         return weight
     value = weight_now(weight, progress)
     if not math.isfinite(value):
-        raise RewardDefinitionError(f"the schedule {weight!r} of {reward!r} gave {value}, a weight must be finite")
+        raise RewardDefinitionError(
+            f"the schedule {weight!r} of {reward!r} returned {value}. Limit it to finite values: .clip(low, high)"
+        )
     return value
 
 
@@ -172,14 +176,14 @@ def wanted(weight: Weight, now: float, reward: Reward) -> bool:
 
 
 def is_expensive(reward: Reward) -> bool:
-    """Whether any of its leaves declares itself expensive."""
+    """Return whether any leaf of `reward` is declared expensive."""
     return any((binding := leaf.facts.binding) is not None and binding.expensive for leaf in leaves(reward))
 
 
 def weighted(
     items: Items, evaluation: Evaluation, rows: Rows
 ) -> Generator[Sequence[Request], list[Column], list[tuple[float, Column]]]:
-    """The weight now and the column of each item; an item that is not worth it stays unevaluated."""
+    """Return the current weight and the column of each item; items that do not count are not evaluated."""
     progress = evaluation.batch.progress
     nowhere = np.zeros_like(rows)
     weights: list[float] = []
@@ -196,7 +200,7 @@ def weighted(
 
 
 def additive(items: Items, evaluation: Evaluation, rows: Rows) -> Steps:
-    """Evaluates a weighted sum: what abstains drops out of it."""
+    """Evaluate a weighted sum; children that abstain drop out."""
     columns: list[tuple[float, Column]] = yield from weighted(items, evaluation, rows)
     result = Column.combined([(column, now != 0.0) for now, column in columns], weighted_total(columns), rows)
     result.shares = tuple(Share(now) for now, _ in columns)
@@ -204,7 +208,7 @@ def additive(items: Items, evaluation: Evaluation, rows: Rows) -> Steps:
 
 
 def addend_weights(reward: Reward, progress: Progress | None) -> list[float]:
-    """What each addend of `reward` counts for now, where nothing abstains and its gates are open."""
+    """Return the current weight of each addend of `reward` if nothing abstains and gates are open."""
     facts = reward.facts
     if facts.weights is None:
         return [1.0] * len(facts.addends or ())

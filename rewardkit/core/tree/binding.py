@@ -1,4 +1,4 @@
-"""Binding: a function, what it is given, and how it is called; and the arguments of every row."""
+"""Binding: a function, its parameters and how to call it; and the arguments for every row."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from rewardkit.core.tree.coercion import coerce_column
 from rewardkit.core.tree.parameters import WHOLE_BATCH, Parameter, Scope
 from rewardkit.core.tree.results import Abstention, Raised
 
-_GOLD_REMEDY = "Fix the data, or say with gold= where in the cell the answer is."
+_GOLD_REMEDY = "Fix the data, or pass gold= with an extractor that finds the answer in the cell."
 _ATOMS = {str, int, float, bool, bytes, type(None)}
 _MUTABLE = (dict, list, set, bytearray, collections.deque, BaseModel)
 
@@ -31,20 +31,20 @@ _MUTABLE = (dict, list, set, bytearray, collections.deque, BaseModel)
 @final
 @dataclass(frozen=True)
 class Binding:
-    """A function with its parameters, and how it is called.
+    """A function with its parameters, and how to call it.
 
     Attributes:
-        function: called with one value per parameter (``scope="sample"``), or with lists of them. It may return a
-            ``concurrent.futures.Future`` for what takes long (its attribute ``waits`` says so): others then run beside
-            it. Of an async function, ``measured`` runs all calls of a batch and gives, beside their results, what it
-            measured; ``check(batch, name)`` raises a BindingError if the batch lacks what it needs.
-        parameters: what the function is given.
-        scope: whether it sees one completion, those of a prompt, or the whole batch.
+        function: called with one value per parameter (``scope="sample"``), or with lists of values. If it has an
+            attribute ``waits`` that is True, it may return a ``concurrent.futures.Future``, and other rewards run
+            meanwhile. If an async function has ``measured``, that runs all calls of a batch and returns their results
+            and its measurements. ``check(batch, name)`` raises a BindingError if the batch lacks an argument.
+        parameters: its arguments.
+        scope: whether a call takes one completion, those of one prompt, or the whole batch.
         deterministic: equal arguments give equal scores, so duplicates are scored once.
-        expensive: not called while its weight is zero.
+        expensive: do not call it while its weight is zero.
         timeout: seconds for one call; None for no limit.
-        trusted: the function changes none of its arguments (primitives), so they need no copies.
-        foreign: it was written for another framework, whose arguments it names.
+        trusted: the function does not change its arguments (primitives), so they are not copied.
+        foreign: the function was written for another framework and takes that framework's arguments.
     """
 
     function: Callable[..., Any]
@@ -58,43 +58,43 @@ class Binding:
 
     @cached_property
     def asynchronous(self) -> bool:
-        """Whether calling the function gives a coroutine."""
+        """Whether calling the function returns a coroutine."""
         return is_async(self.function)
 
-    @property
+    @cached_property
     def waits(self) -> bool:
-        """Whether others can run while this one waits, so that it starts before them."""
+        """Whether other rewards can run while this one waits, so that it starts first."""
         return self.asynchronous or self.timeout is not None or getattr(self.function, "waits", False)
 
     @property
     def measures(self) -> bool:
-        """Whether it notes more than scores: calls, money."""
+        """Whether it measures more than scores: calls, tokens, money."""
         return hasattr(self.function, "measured")
 
     @property
     def original(self) -> Callable[..., Any]:
-        """The function as its author wrote it."""
+        """The function that the user wrote."""
         return getattr(self.function, "__wrapped__", self.function) if self.foreign else self.function
 
     @property
     def columns(self) -> tuple[Parameter, ...]:
-        """Those of its parameters that are columns of the dataset."""
+        """The parameters that are dataset columns."""
         return tuple(parameter for parameter in self.parameters if parameter.is_column)
 
     def reads(self, source: str) -> bool:
-        """Whether one of its parameters is `source`."""
+        """Return whether one of the parameters is `source`."""
         return any(parameter.source == source for parameter in self.parameters)
 
 
 def is_async(function: Callable[..., Any]) -> bool:
-    """Whether calling it gives a coroutine, for functions, partials and objects with an async ``__call__``."""
+    """Return whether calling `function` returns a coroutine; it may be a partial or have an async ``__call__``."""
     while isinstance(function, functools.partial):
         function = function.func
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__)
 
 
 def bound(parameters: Sequence[Parameter], batch: Batch) -> list[Parameter]:
-    """The parameters that the batch can fill; the others keep their defaults."""
+    """Return the parameters that the batch has values for; the others keep their defaults."""
     absent = {"completion_ids"} if batch.completion_ids is None else set()
     if batch.prompts is None:
         absent.add("prompt")
@@ -105,7 +105,7 @@ def bound(parameters: Sequence[Parameter], batch: Batch) -> list[Parameter]:
 class Arguments:
     """The arguments of some rows: one list per parameter.
 
-    ``set_aside`` holds, by position, the result of rows that cannot be called: an abstention or a fault.
+    ``set_aside`` has, by position, the results of rows that are not called: abstentions and faults.
     """
 
     rows: list[int]
@@ -121,13 +121,13 @@ class Arguments:
 
 
 def gather(parameters: Sequence[Parameter], batch: Batch, rows: list[int], name: str, *, trusted: bool) -> Arguments:
-    """The values of `parameters` in `rows`.
+    """Return the values of `parameters` in `rows`.
 
-    Columns are coerced in these rows alone. Where `trusted` is False (a user's function) mutable values are
-    copied, so that no function can corrupt what the next one sees.
+    Columns are coerced only in these rows. If `trusted` is False (a user's function), mutable values are copied, so
+    that no function can change what the next one gets.
 
     Raises:
-        CoercionError: a value does not fit its annotation; names component, column and row.
+        CoercionError: a value does not fit its annotation; the message names component, column and row.
     """
     arguments = Arguments(rows)
     for parameter in parameters:
@@ -176,10 +176,10 @@ def _values(parameter: Parameter, batch: Batch, rows: list[int], name: str, reme
 
 
 def detached(value: Any) -> Any:
-    """A copy that can be changed without anyone noticing; foreign objects (images, environments) stay themselves."""
+    """Return a copy that is safe to change; other objects (images, environments) are returned as they are."""
     try:
         return _copied(value)
-    except RecursionError:  # nested a thousand levels deep, by a model that writes its own tool calls
+    except RecursionError:  # a model can write tool calls nested a thousand levels deep
         return value
 
 
@@ -203,7 +203,7 @@ def _copied(value: Any) -> Any:
 
 
 def distinct(parameters: Sequence[Parameter], batch: Batch, rows: Numbers) -> tuple[Numbers, Numbers | None]:
-    """Positions in `rows` of the first of equal arguments, and which of them each row equals (None: all differ)."""
+    """Return the positions in `rows` of distinct arguments, and for each row which it equals (None: all differ)."""
     names: dict[str, None] = {}
     for parameter in parameters:
         if parameter.source == "example":
@@ -218,10 +218,10 @@ def distinct(parameters: Sequence[Parameter], batch: Batch, rows: Numbers) -> tu
         if len(names) == 1 and len(rows) == batch.size:
             return equal.firsts, equal.numbers
         numbers = numbers * equal.count + equal.numbers[rows]
-        if len(names) > 1:  # renumbered from 0, so that many columns cannot overflow
+        if len(names) > 1:  # number from 0 again, so that many columns cannot overflow
             numbers = np.unique(numbers, return_inverse=True)[1]
     _, first, inverse = np.unique(numbers, return_index=True, return_inverse=True)
     if len(first) == len(rows):
         return np.arange(len(rows)), None
-    in_order = np.argsort(first)  # so that functions are called from the first row to the last
+    in_order = np.argsort(first)  # call functions from the first row to the last
     return first[in_order], np.argsort(in_order)[inverse]

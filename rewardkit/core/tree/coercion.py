@@ -1,10 +1,9 @@
-"""Turns a cell of a dataset column into the type that a reward's annotation asks for.
+"""Convert a cell of a dataset column to the type in a reward's annotation.
 
-``coerce("1e3", float)`` is ``1000.0``, ``coerce("[1, 2]", set[int])`` is ``{1, 2}``, and
-``coerce("maybe", bool)`` raises. Values of the right type pass untouched; right is what pydantic's strict
-mode calls right. Text is read by an explicit grammar per type, never by Python's own lenient parsers
-(``bool("False")`` is True, ``int("1_000")`` is 1000): JSON first, then Python literals, both behind limits,
-because nobody has read every cell of the data.
+``coerce("1e3", float)`` is ``1000.0``, ``coerce("[1, 2]", set[int])`` is ``{1, 2}``, and ``coerce("maybe", bool)``
+raises. Values of the right type, by pydantic's strict mode, pass untouched. Each type has an explicit grammar for text,
+because Python's parsers are too lenient (``bool("False")`` is True, ``int("1_000")`` is 1000): JSON first, then Python
+literals, both with limits on size and depth, because the data may hold anything.
 """
 
 from __future__ import annotations
@@ -43,11 +42,9 @@ _READ_ONCE = (collections.abc.Iterable, collections.abc.Iterator, collections.ab
 
 
 def coerce(value: object, type_: Any) -> Any:
-    """`value` as a `type_`: itself where it already is one, else read from its text.
+    """Return `value` as a `type_`: ``coerce("yes", bool)`` is True.
 
-    ``coerce("yes", bool)`` is True; ``coerce('{"a": 1}', dict[str, int])`` is ``{"a": 1}``.
-
-    Raises CoercionError if the value does not fit, RewardDefinitionError if `type_` is no usable annotation.
+    Raises CoercionError if the value does not fit, RewardDefinitionError if `type_` cannot be used as an annotation.
     """
     return Coercer.of(type_)(value)
 
@@ -55,13 +52,13 @@ def coerce(value: object, type_: Any) -> Any:
 def coerce_column(
     coercer: Coercer, values: Sequence[object], column: str, rows: Sequence[int], remedy: str = ""
 ) -> list[Any]:
-    """The cells `values` (n,) of `column`, coerced; `rows` (n,) are their row numbers, for messages.
+    """Return the cells `values` (n,) of `column`, coerced.
 
-    ``coerce_column(Coercer.of(int), ["7", None, "7"], "answer", [0, 1, 2])`` is ``[7, None, 7]``: None stays
-    None under any type, so that its row can abstain, and equal strings are read once and share one object.
-    A list in which nothing needs doing comes back as it is, not copied. `remedy`: what to do about a misfit.
+    ``coerce_column(Coercer.of(int), ["7", None, "7"], "answer", [0, 1, 2])`` is ``[7, None, 7]``: None stays None for
+    any type, so that its row can abstain. Equal strings and numbers are read once and share the result. If no cell
+    needs a conversion, the list is returned without a copy. Messages use the row numbers `rows` (n,) and `remedy`.
 
-    Raises CoercionError naming column, row, value and type for the first cell that does not fit.
+    Raises CoercionError for the first cell that does not fit, with column, row, value and type.
     """
     if coercer.passes or set(map(type, values)) <= coercer.untouched:
         return values if isinstance(values, list) else list(values)
@@ -70,7 +67,7 @@ def coerce_column(
     for value, row in zip(values, rows, strict=True):
         kind = type(value)
         repeatable = kind in _REPEATABLE
-        # 1 == 1.0 and 0.0 == -0.0, but each is read in its own way.
+        # 1 == 1.0 and 0.0 == -0.0, but their results may differ.
         key = (kind, repr(value)) if kind is float else value
         if repeatable and key in read:
             coerced.append(read[key])
@@ -79,7 +76,7 @@ def coerce_column(
             result = coercer(value)
         except CoercionError as error:
             remedy = remedy or (
-                f"Mend the data, change the annotation of `{column}`, or parse the value yourself: "
+                f"Fix the data, change the annotation of `{column}`, or parse the value yourself: "
                 f"Annotated[{coercer.target}, pydantic.BeforeValidator(parse)]."
             )
             raise CoercionError(f"column {column!r}, row {row}: {error} {remedy}") from error.__cause__
@@ -96,33 +93,33 @@ class Coercer:
 
     annotation: Any
     target: str  # the type's name in messages, such as "list[int]"
-    optional: bool  # does the annotation take None?
-    passes: bool  # does every value pass untouched? (unannotated, Any, object)
-    parses: bool  # is there a validator of its own, whose words say all?
-    untouched: frozenset[type]  # values of exactly these types need no look; None is one, as columns keep it
-    convert: Callable[[object], Any]  # may raise anything: call the Coercer instead
+    optional: bool  # whether the annotation allows None
+    passes: bool  # whether every value passes untouched (no annotation, Any, object)
+    parses: bool  # whether the annotation has a validator, which explains its own errors
+    untouched: frozenset[type]  # values of exactly these types pass untouched; includes None, which columns keep
+    convert: Callable[[object], Any]  # may raise any exception: call the Coercer instead
 
     @classmethod
     def of(cls, annotation: Any) -> Coercer:
-        """The Coercer of `annotation`, cached; RewardDefinitionError if pydantic cannot check such a type."""
+        """Return the cached Coercer of `annotation`; RewardDefinitionError if pydantic cannot check the type."""
         try:
             return _cached(annotation)
         except TypeError:  # unhashable, such as Annotated[int, {"unit": "m"}]
             return _compiled(annotation)
 
     def __call__(self, value: object) -> Any:
-        """`value` as the annotation's type; CoercionError, and nothing else, if it does not fit."""
+        """Return `value` as the annotation's type; raise only CoercionError, if it does not fit."""
         if self.optional if value is None else self.passes or type(value) in self.untouched:
             return value
         try:
             if value is None:
-                raise Misfit(f"annotate `{self.target} | None` to allow it.")
+                raise Misfit(f"to allow it, annotate `{self.target} | None`.")
             return self.convert(_without_numpy(value))
         except Exception as error:
-            # A user's own validator keeps its traceback; for a plain misfit the message says it all.
+            # Keep the traceback of a user's validator; for anything else the message is enough.
             cause = None if isinstance(error, (Misfit, ValidationError)) else error
             article = "an" if self.target[0] in "aeiouAEIOU" else "a"
-            problem = "cannot be read" if self.parses and value is not None else f"is not {article} {self.target}"
+            problem = "cannot be parsed" if self.parses and value is not None else f"is not {article} {self.target}"
             message = f"{shorten(value)} {problem}: {_reason(error)}"
             raise CoercionError(message) from cause
 
@@ -133,7 +130,7 @@ class Coercer:
 def _compiled(annotation: Any) -> Coercer:
     try:
         if isinstance(annotation, (str, ForwardRef)):
-            raise Misfit("the name is unknown; import it at the top of its module, at run time too.")
+            raise Misfit("the name is unknown. Import it at the top of the module, not only under TYPE_CHECKING.")
         base, metadata = _unwrapped(annotation)
         passes = base in (Any, object, inspect.Parameter.empty) and not metadata
         scalar = base if len(_alternatives(base)) != 1 else _alternatives(base)[0]
@@ -151,9 +148,9 @@ def _compiled(annotation: Any) -> Coercer:
         raise
     except Exception as error:
         raise RewardDefinitionError(
-            f"The annotation {shorten(annotation)} is of no use for a column: {_reason(error)} Use a type that "
-            "pydantic knows, Annotated[..., pydantic.PlainValidator(parse)] to parse the value by yourself, or "
-            "no annotation to get the value as it is."
+            f"The annotation {shorten(annotation)} cannot be used for a column: {_reason(error)} Use a type that "
+            "pydantic supports, Annotated[..., pydantic.PlainValidator(parse)] to parse the value yourself, or "
+            "no annotation to get the value unchanged."
         ) from error
 
 
@@ -161,7 +158,7 @@ _cached = lru_cache(maxsize=1024)(_compiled)
 
 
 def _unwrapped(annotation: Any) -> tuple[Any, tuple[Any, ...]]:
-    """The type under Annotated, NewType and ``type X = ...``; and their metadata, innermost first."""
+    """Return the type under Annotated, NewType and ``type X = ...``, and their metadata, innermost first."""
     metadata: tuple[Any, ...] = ()
     while True:
         if get_origin(annotation) is Annotated:
@@ -193,14 +190,14 @@ def _takes_none(base: Any) -> bool:
 
 
 def _alternatives(base: Any) -> list[Any]:
-    """What a union offers besides None; nothing for any other type."""
+    """Return the members of a union besides None; nothing for any other type."""
     members = get_args(base) if get_origin(base) in _UNIONS else ()
     return [member for member in members if member is not type(None)]
 
 
 def _converter(annotation: Any, base: Any, metadata: tuple[Any, ...]) -> Callable[[object], Any]:
     if base in _READ_ONCE or get_origin(base) in _READ_ONCE:
-        raise Misfit("it can be read only once, but rows may share a value; annotate a list.")
+        raise Misfit("it can be iterated only once, but rows may share a value. Annotate a list.")
     if any(map(_parses_by_itself, metadata)):
         return _custom_converter(annotation, base, metadata)
     adapter = _adapter(annotation)
@@ -222,12 +219,12 @@ def _converter(annotation: Any, base: Any, metadata: tuple[Any, ...]) -> Callabl
 
 def _adapter(annotation: Any) -> TypeAdapter[Any]:
     adapter: TypeAdapter[Any] = TypeAdapter(annotation)
-    adapter.rebuild(raise_errors=True)  # an unknown name inside is an error now, not at the first row
+    adapter.rebuild(raise_errors=True)  # report an unknown name now, not at the first row
     return adapter
 
 
 def _parses_by_itself(item: Any) -> bool:
-    """Does this metadata see the raw value? A foreign class that builds its own pydantic schema may."""
+    # A class with its own pydantic schema may see the raw value, too.
     if type(item).__module__.partition(".")[0] == "pydantic":
         return isinstance(item, (BeforeValidator, WrapValidator, PlainValidator))
     return hasattr(item, "__get_pydantic_core_schema__")
@@ -239,7 +236,7 @@ def _custom_converter(annotation: Any, base: Any, metadata: tuple[Any, ...]) -> 
         adapter = _adapter(annotation)
     else:
         plain = Coercer.of(base)
-        # What stands first runs last: text that the user's validator leaves is read by the rules for `base`.
+        # Pydantic runs the first validator last: text that the user's validator returns is read as a `base`.
         leftover = BeforeValidator(lambda value: plain.convert(value) if isinstance(value, str) else value)
         adapter = _adapter(_annotated(base, leftover, *metadata))
         without_parsing = Coercer.of(_annotated(base, *(m for m in metadata if not _parses_by_itself(m))))
@@ -248,7 +245,7 @@ def _custom_converter(annotation: Any, base: Any, metadata: tuple[Any, ...]) -> 
         try:
             return _finite(adapter.validate_python(value))
         except (AttributeError, TypeError):
-            # The validator was written for text and met, say, the number itself, which needs no parsing.
+            # The validator expects text but got a value, such as the number itself, that needs no parsing.
             if isinstance(value, str) or without_parsing is None:
                 raise
         return _finite(without_parsing.convert(value))
@@ -271,35 +268,32 @@ def _optional_converter(inner: Coercer, constraints: TypeAdapter[Any] | None) ->
             if not says_none:
                 raise
             return None
-        if says_none and not isinstance(result, (str, Enum)):  # Optional[str] keeps the word
+        if says_none and not isinstance(result, (str, Enum)):  # Optional[str] keeps the text "None"
             return None
         return constraints.validate_python(result, strict=True) if constraints else result
 
     return convert
 
 
-# --- Scalars
-
-
 def _without_numpy(value: object) -> object:
-    """numpy and torch scalars as Python scalars, arrays as lists, without importing either library."""
+    """Convert numpy and torch scalars to Python scalars, arrays to lists, without importing either library."""
     if type(value) is not str and hasattr(value, "dtype") and hasattr(value, "tolist"):
-        # The float32 5.1 is meant as 5.1, not as 5.099999904632568.
+        # A float32 of 5.1 means 5.1, not 5.099999904632568.
         return float(str(value)) if type(value).__name__ in ("float16", "float32") else value.tolist()
     return value
 
 
 def _scalar(value: object, base: type) -> object:
-    """`value` as strict validation wants it for `base`; what fits nowhere is left for it to refuse."""
+    """Prepare `value` for strict validation as `base`, which rejects what does not fit."""
     if base is str:
         if not isinstance(value, str):
             kind = type(value).__name__
-            raise Misfit(f"it is of type {kind}, not text; annotate `{kind}`, or store the column as text.")
+            raise Misfit(f"its type is {kind}, not text. Annotate `{kind}`, or store the column as text.")
     elif isinstance(value, str):
         return _scalar_from_text(value.strip(_WHITESPACE), base)
-    elif base is int and isinstance(value, (float, Decimal)):  # Arrow makes floats of int columns with gaps
+    elif base is int and isinstance(value, (float, Decimal)):  # Arrow turns int columns with gaps into floats
         if not math.isfinite(value) or value != int(value):
-            raise Misfit("it is not a whole number; annotate `float`.")
+            raise Misfit("it is not a whole number. Annotate `float`.")
         return int(value)
     elif base is float and isinstance(value, Decimal):
         return float(value)
@@ -314,15 +308,15 @@ def _scalar_from_text(text: str, base: type) -> object:
     if base is bool:
         if text.lower() in _TRUE + _FALSE:
             return text.lower() in _TRUE
-        raise Misfit("use true/false, yes/no, on/off, t/f, y/n or 1/0.")
+        raise Misfit("write true/false, yes/no, on/off, t/f, y/n or 1/0.")
     if len(text) > NUMBER_CHARACTERS:
-        raise Misfit(f"{len(text):,} characters are too long for a number.")
+        raise Misfit(f"a number cannot have {len(text):,} characters.")
     if base is int:
         if match := _INTEGER.fullmatch(text):
             return int(match[1])
-        raise Misfit("a whole number in ASCII digits is needed, such as 42 or -7; for 3.5 annotate `float`.")
+        raise Misfit("a whole number has only ASCII digits, such as 42 or -7. For 3.5, annotate `float`.")
     if not _DECIMAL.fullmatch(text):
-        raise Misfit("a plain ASCII number is needed, such as 42, -0.5 or 1e-3 (no units, commas or nan).")
+        raise Misfit("write a plain number such as 42, -0.5 or 1e-3, without units, commas or nan.")
     check_number(text)
     return base(text)
 
@@ -330,38 +324,35 @@ def _scalar_from_text(text: str, base: type) -> object:
 def _from_iso(text: str, adapter: TypeAdapter[Any]) -> Any:
     result = adapter.validate_json(json.dumps(text), strict=True)
     if isinstance(result, datetime) and text[4:5] != "-":  # pydantic reads a number as seconds since 1970
-        raise Misfit("a bare number is no ISO date.")
+        raise Misfit("a bare number is not an ISO date.")
     return result
-
-
-# --- Everything else: JSON first, then Python literals
 
 
 def _from_text(text: str, adapter: TypeAdapter[Any], is_union: bool) -> Any:
     with suppress(Exception):  # a Literal's option, a union with str, a model that parses text by itself
         return adapter.validate_python(text, strict=True)
-    try:  # an Enum's value, a path, bytes; but under `datetime | int` a number is no seconds since 1970
+    try:  # an Enum's value, a path, bytes; but for `datetime | int`, a number is not seconds since 1970
         if is_union and _DECIMAL.fullmatch(text.strip(_WHITESPACE)):
-            raise Misfit("no member of the union takes it.")
+            raise Misfit("it fits no member of the union.")
         return adapter.validate_json(json.dumps(text), strict=True)
     except Exception as error:
         misfit = _reason(error).rstrip(".")
     try:
         check_json(text)
     except json.JSONDecodeError as error:
-        no_json = f"{error.msg} at character {error.pos}"
+        not_json = f"{error.msg} at character {error.pos}"
     else:
         return adapter.validate_json(text, strict=True)
     try:
         literal = read_literal(text.strip(_WHITESPACE))
     except Exception as error:
-        reason = f"{misfit}; it is neither JSON ({no_json}) nor a Python literal ({_reason(error).rstrip('.')})"
+        reason = f"{misfit}; it is neither JSON ({not_json}) nor a Python literal ({_reason(error).rstrip('.')})"
         raise Misfit(reason) from None
     return _from_value(literal, adapter)
 
 
 def _from_value(value: object, adapter: TypeAdapter[Any]) -> Any:
-    """A parsed value, such as Arrow's list for a ``set[str]``: as it is, else as the JSON it stands for."""
+    """Validate a parsed value as it is, else as JSON: Arrow stores a ``set[str]`` as a list."""
     try:
         return adapter.validate_python(value, strict=True)
     except ValidationError:
@@ -374,12 +365,12 @@ def _from_value(value: object, adapter: TypeAdapter[Any]) -> Any:
 
 
 def _finite(result: Any) -> Any:
-    """`result`, unless there is a nan, an infinity or a Decimal beyond all floats in it."""
+    """Return `result`; raise if it contains a nan, an infinity, or a Decimal too large for a float."""
     waiting, seen = [result], set()
     while waiting:
         item = waiting.pop()
         if isinstance(item, (float, complex, Decimal)) and not math.isfinite(abs(complex(item))):
-            raise Misfit(f"{shorten(item, 40)} in it is not finite, or too large.")
+            raise Misfit(f"it contains {shorten(item, 40)}, which is not finite or too large.")
         if id(item) in seen or isinstance(item, type):
             continue
         if isinstance(item, dict):
@@ -399,7 +390,7 @@ def _reason(error: Exception) -> str:
         places = [".".join(map(str, item["loc"])) for item in found[:3]]
         said = [item["msg"].removeprefix("Value error, ") for item in found[:3]]
         parts = [f"{place}: {words}".removeprefix(": ") for place, words in zip(places, said, strict=True)]
-        reason = "; ".join(parts + [f"{count - len(parts):,} more misfits"] * (count > len(parts)))
+        reason = "; ".join(parts + [f"{count - len(parts):,} more problems"] * (count > len(parts)))
     elif isinstance(error, (Misfit, SyntaxError, PydanticUserError, PydanticUndefinedAnnotation)):
         reason = (getattr(error, "message", "") or getattr(error, "msg", "") or str(error)).partition("\n")[0]
     else:

@@ -1,12 +1,12 @@
-"""``@rk.reward``: a plain function becomes a leaf of the tree.
+"""``@rk.reward``: turn a function into a reward.
 
 ::
 
     @rk.reward
     def closeness(completion: str, answer: float) -> float:
-        \"\"\"1 at the right number, falling with the relative error.\"\"\"
+        \"\"\"Score 1.0 for the right number, less with the relative error.\"\"\"
 
-"answer" is a dataset column, coerced from its string to float.
+"answer" is a dataset column, converted from text to float.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def reward(
     expensive: bool = False,
     timeout: float | None = None,
 ) -> Reward | Callable[[Callable[..., Any]], Reward]:
-    """Makes a function a reward; its arguments are bound by name and type.
+    """Turn a function into a reward. Its arguments are bound by name and type.
 
     ::
 
@@ -62,27 +62,27 @@ def reward(
             return 1.0 if "please" in completion else -1.0
 
     An argument is ``completion`` (its text), ``messages`` (the chat messages), ``prompt`` (text), ``completion_ids``,
-    ``progress``, ``example`` (all columns as a mapping), or a dataset column, coerced to its annotation. The function
-    may be async. It returns a number, an ``rk.Score``, or None to abstain if it is annotated ``-> float | None``;
-    it raises ``rk.RewardFailure`` where the score cannot be computed for reasons that are not the completion's.
+    ``progress``, ``example`` (all columns as a mapping), or a dataset column, converted to its annotation. The function
+    may be async. It returns a number, an ``rk.Score``, or None to abstain if it is annotated ``-> float | None``. It
+    raises ``rk.RewardFailure`` if the score cannot be computed and the completion is not the reason.
 
     Args:
-        name: of the component; the function's name by default.
-        scope: ``"sample"``: called once per completion; ``"group"``: with the lists of one prompt's generations;
-            ``"batch"``: with the lists of the whole batch. It then returns a list of scores.
-        bounds: lowest and highest score. What lies outside is an error, never clipped.
-        on_failure: what a sample gets that could not be computed: ``"unscorable"`` (no learning signal),
-            ``"raise"``, or a number.
-        on_error: what the function's own bug scores: None (raises at first, later the lowest bound), ``"raise"``, or
-            a number.
+        name: the name of the component; the function's name by default.
+        scope: ``"sample"`` calls the function once per completion; ``"group"`` passes lists with all generations of
+            one prompt, ``"batch"`` lists with the whole batch, and the function returns a list of scores.
+        bounds: lowest and highest score. A score outside is an error; it is never clipped.
+        on_failure: what to do if a score cannot be computed: ``"unscorable"`` (no learning signal), ``"raise"``, or a
+            number to score instead.
+        on_error: what to do if the function has a bug: None (raise in the first batch, later score the lowest bound),
+            ``"raise"``, or a number to score instead.
         deterministic: equal arguments give equal scores, so duplicates are scored once.
-        expensive: not evaluated while its scheduled weight is zero.
-        timeout: seconds; an async function is canceled (so it must await, not block), any other runs in a process
-            that is killed. The sample then failed. Such processes import the script anew: what starts the training
-            has to stand under ``if __name__ == "__main__":``.
+        expensive: skip it while its scheduled weight is zero.
+        timeout: seconds for one call; after that, the sample failed. An async function is canceled, so it must await
+            and not block. Any other function runs in a process that is killed. Such a process imports your script
+            again, so put the code that starts the training under ``if __name__ == "__main__":``.
 
     Raises:
-        RewardDefinitionError: an option, the signature or an annotation cannot be used.
+        RewardDefinitionError: an option, the signature or an annotation is not valid.
     """
     names = caller_locals(1)
 
@@ -93,8 +93,8 @@ def reward(
             )
         if not hashable(function):
             raise RewardDefinitionError(
-                f"@rk.reward: {shorten(function)} ({type(function).__name__}) is not hashable, so it cannot be told "
-                "from other rewards; make its class a @dataclass(frozen=True)"
+                f"@rk.reward: {shorten(function)} ({type(function).__name__}) is not hashable, which a reward must be. "
+                "Make its class a @dataclass(frozen=True)"
             )
         label = checked_name(name if name is not None else getattr(function, "__name__", type(function).__name__))
         checked_scope(label, scope)
@@ -114,23 +114,23 @@ def reward(
 
 def checked_scope(name: str, scope: object) -> None:
     if scope not in ("sample", "group", "batch"):
-        raise RewardDefinitionError(f'reward {name!r}: scope is "sample", "group" or "batch", got {shorten(scope)}')
+        raise RewardDefinitionError(f'reward {name!r}: scope must be "sample", "group", "batch", got {shorten(scope)}')
 
 
 def checked_bounds(name: str, bounds: Any) -> Bounds:
     try:
         low, high = map(float, bounds)
     except (TypeError, ValueError):
-        raise RewardDefinitionError(f"reward {name!r}: bounds are (lowest, highest), got {shorten(bounds)}") from None
+        low = high = math.nan
     if not low < high:
-        raise RewardDefinitionError(f"reward {name!r}: bounds are (lowest, highest), got {shorten(bounds)}")
+        raise RewardDefinitionError(f"reward {name!r}: bounds must be (lowest, highest), got {shorten(bounds)}")
     return low, high
 
 
 def policy_number(name: str, option: str, value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
         words = '"unscorable", "raise"' if option == "on_failure" else 'None, "raise"'
-        raise RewardDefinitionError(f"reward {name!r}: {option} is {words} or a number, got {shorten(value)}")
+        raise RewardDefinitionError(f"reward {name!r}: {option} must be {words} or a number, got {shorten(value)}")
     return float(value)
 
 
@@ -138,5 +138,5 @@ def checked_timeout(name: str, timeout: Any) -> float | None:
     if timeout is None:
         return None
     if isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or not 0 < timeout < math.inf:
-        raise RewardDefinitionError(f"reward {name!r}: timeout is a positive number of seconds, got {shorten(timeout)}")
+        raise RewardDefinitionError(f"reward {name!r}: timeout must be seconds above 0, got {shorten(timeout)}")
     return float(timeout)

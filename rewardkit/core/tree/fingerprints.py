@@ -1,6 +1,6 @@
-"""Fingerprints: short names for what a reward is, equal for equal structure and equal source of user functions.
+"""Fingerprints: short hashes of a reward's structure and of the source of the user's functions.
 
-Nothing in them may differ between two processes: no memory address, no order of a set.
+They are the same in every process, so no memory address and no set order may enter them.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ _PLAIN = (str, bytes, int, float, complex, tuple, frozenset, type(None))
 
 
 def fingerprint(value: object) -> str:
-    """16 hexadecimal digits over everything that makes `value` what it is."""
+    """Return 16 hexadecimal digits that identify `value`."""
     return hashlib.sha256(described(value).encode(errors="surrogatepass")).hexdigest()[:16]
 
 
 def described(value: object) -> str:
-    """Everything that makes `value` what it is, as text: the base of fingerprints."""
+    """Return the text that identifies `value`, from which fingerprints are computed."""
     describe = getattr(value, "describe", None)
     if describe is not None and not isinstance(value, type):
         return str(describe())
@@ -43,7 +43,7 @@ def described(value: object) -> str:
     if type(value).__repr__ is object.__repr__:
         return f"{type(value).__qualname__}{described(getattr(value, '__dict__', {}))}"
     if callable(value) and not isinstance(value, type):
-        # What its author wants to be seen of it, and what may make it another one all the same.
+        # The repr may leave out attributes that change the scores.
         state = {name: item for name, item in getattr(value, "__dict__", {}).items() if isinstance(item, _PLAIN)}
         return f"{value!r}{described(state)}"
     return repr(value)
@@ -53,13 +53,13 @@ _SOURCES: WeakKeyDictionary[Callable[..., Any], str] = WeakKeyDictionary()
 
 
 def source(function: Callable[..., Any]) -> str:
-    """The source of `function`, or its code where there is none; as it was first read, whatever its file becomes."""
+    """Return the source of `function`, or its byte code; cached, because the file may change while training runs."""
     try:
         known = _SOURCES.get(function)
         if known is None:
             known = _SOURCES[function] = _read(function)
         return known
-    except TypeError:  # unhashable, or nothing that can be referred to weakly
+    except TypeError:  # unhashable, or without weak references
         return _read(function)
 
 
@@ -68,7 +68,7 @@ def _read(function: Callable[..., Any]) -> str:
         written = inspect.getsource(function)
     except (OSError, TypeError):
         return f"{function.__qualname__}: {_compiled(function)}"
-    # Of two lambdas on one line the source is the same.
+    # Two lambdas on one line have the same source.
     return f"{written} {_compiled(function)}" if function.__name__ == "<lambda>" else written
 
 
@@ -85,5 +85,5 @@ def _enclosed(cell: Any) -> str:
         value = cell.cell_contents
     except ValueError:  # not assigned yet
         return ""
-    # A function may enclose itself, so its own cells stay out.
+    # A function may enclose itself, so do not follow its own cells.
     return source(value) if inspect.isroutine(value) else described(value)

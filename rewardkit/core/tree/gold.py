@@ -1,8 +1,8 @@
-"""Comparison: an answer and the gold it is held against, both read the same way.
+"""Gold answers: read an answer and its gold answer the same way, then compare them.
 
-``normal("New  York ")`` is ``"New York"``, and ``ItemsText()("red, blue")`` is ``("red", "blue")``. A reader takes a
-text to what is compared and raises ValueError where it cannot: an answer then scores 0.0, a gold cell is a fault of
-the data.
+``normal("New  York ")`` is ``"New York"``, and ``ItemsText()("red, blue")`` is ``("red", "blue")``. A reader converts
+text to the value that is compared and raises ValueError if it cannot: an answer then scores 0.0, while for a gold cell
+it is an error in the data.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ T = TypeVar("T")
 G = TypeVar("G")
 
 LONGEST = 20_000
-"""What a comparison reads whose cost grows with the product of both lengths: characters, or words."""
+"""The most characters (or words) for a comparison whose cost grows with the product of both lengths."""
 
 MOST_ITEMS = 10_000
-"""Items of a list that are read."""
+"""The most items of a list."""
 
 _BULLET = re.compile(r"\A\s*(?:[-*+\u2022\u2013]|\(?\d{1,3}[.)]|\(?[A-Za-z]\)|\[\d{1,3}\])\s+")
 _UNQUOTED_LIST = re.compile(r'\[[^\[\]{}"]*\]\Z|\[\d{1,3}\]\s+[^\s\[]')
@@ -41,14 +41,14 @@ _BRACKETS = (("\\left\\{", "\\right\\}"), ("\\{", "\\}"), ("{", "}"), ("[", "]")
 _LAST_OF_ALL = re.compile(r"(?:\A|(?<=\s))(?:and|or)\s", re.IGNORECASE)
 _STOPS = ",;.\uff0c\uff1b\u3002\u3001 \n\r\t"
 _MARKS = dict(zip("\"'`*$\u201c\u2018\u00ab\u300c", "\"'`*$\u201d\u2019\u00bb\u300d", strict=True))
-"""Marks of quotation, emphasis, code and mathematics, with the one at the other end."""
+"""Quotation marks and marks for emphasis, code and math, each with its closing mark."""
 
-# Chinese and Japanese put no spaces between words: every character of theirs is taken as one.
+# Chinese and Japanese have no spaces between words, so each character counts as a word.
 _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 
 
 def normal(text: str, *, ignore_case: bool = False) -> str:
-    """`text` in Unicode form NFC, every run of white space as one space, on request without case (case folding)."""
+    """Return `text` in Unicode form NFC, with single spaces, and optionally with case folded."""
     text = " ".join(text.split())
     if not text.isascii() and not stacked(text):
         text = unicodedata.normalize("NFC", text)
@@ -56,12 +56,12 @@ def normal(text: str, *, ignore_case: bool = False) -> str:
 
 
 def spaced(text: str) -> str:
-    """`text` with a space around every Chinese or Japanese character, so that each of them is a word."""
+    """Return `text` with spaces around every Chinese or Japanese character, so that each is a word."""
     return text if text.isascii() else _UNSPACED.sub(r" \g<0> ", text)
 
 
 def bare(text: str) -> str:
-    """`text` without the marks around it and the stops behind it: ``bare("**red**,")`` is ``"red"``."""
+    """Return `text` without surrounding marks and final punctuation: ``bare("**red**,")`` is ``"red"``."""
     while True:  # at most once per kind of mark
         shorter = text.rstrip(_STOPS)
         opening = shorter[:1]
@@ -76,7 +76,7 @@ def bare(text: str) -> str:
 
 @dataclass(frozen=True)
 class PlainText:
-    """Reads a text as a whole, in normal form."""
+    """Read a text as a whole, in normal form."""
 
     ignore_case: bool
     most: int = LONGEST
@@ -92,12 +92,11 @@ class PlainText:
 
 @dataclass(frozen=True)
 class ItemsText:
-    """Reads a list: JSON where it starts with ``[``, else one item per line, else what stands between commas.
+    """Read a list: JSON if it starts with ``[``, else one item per line, else items between commas.
 
-    Single-line lists may also be divided by ``;`` and by Chinese commas, have "and" or "or" before the last item, and
-    stand in brackets. Bullets and numbers before an item go, and so do the marks around it and the stops behind it, in
-    lists of the data as well. With ``commas=False`` there is JSON, or lines and their bullets, and nothing else. A
-    `separator` of one's own replaces all of that.
+    A list on one line may also use ``;`` or Chinese commas, have "and" or "or" before the last item, and be in
+    brackets. Bullets and numbers before an item are removed, and so are surrounding marks and final punctuation, also
+    in lists from the data. ``commas=False`` reads only JSON, or lines with bullets. A `separator` replaces all of this.
     """
 
     separator: str | None = None
@@ -106,15 +105,15 @@ class ItemsText:
 
     def __post_init__(self) -> None:
         if self.separator is None:
-            parse_json("[]")  # a missing extra shows when the reward is made, not in the training
+            parse_json("[]")  # report a missing extra when the reward is made, not during training
         elif not isinstance(self.separator, str) or not self.separator:
-            raise RewardDefinitionError(f"a separator is text, such as ';', got {shorten(self.separator)}")
+            raise RewardDefinitionError(f"separator must be text, such as ';', got {shorten(self.separator)}")
 
     def __call__(self, text: str) -> tuple[str, ...]:
         return self.items(self._split(text.strip()))
 
     def items(self, values: Sequence[object]) -> tuple[str, ...]:
-        """Values as items: text in normal form, the rest as JSON (``3``, ``true``); empty text is no item."""
+        """Return values as items: text in normal form, the rest as JSON (``3``, ``true``); drop empty text."""
         if len(values) > MOST_ITEMS:
             raise ValueError(f"more than {MOST_ITEMS:,} items")
         texts = (value if isinstance(value, str) else _as_json(value) for value in values)
@@ -143,7 +142,7 @@ class ItemsText:
 
 
 def _unwrapped(text: str) -> str:
-    """`text` without the one pair of brackets, or of marks, that holds all of it."""
+    """Return `text` without the pair of brackets or marks around all of it."""
     text = bare(text)
     for opening, closing in _BRACKETS:
         if text.startswith(opening) and text.endswith(closing):
@@ -153,7 +152,7 @@ def _unwrapped(text: str) -> str:
 
 
 def _between_commas(text: str) -> list[str]:
-    """What stands between semicolons, where there are any, else between commas."""
+    """Split `text` at semicolons if it has any, else at commas."""
     divider = r"[;\uff1b]" if ";" in text or "\uff1b" in text else r"[,\uff0c\u3001]"
     pieces = re.split(divider, text, maxsplit=MOST_ITEMS)
     if len(pieces) > 1:
@@ -165,12 +164,12 @@ def _as_json(value: object) -> str:
     try:
         return json.dumps(value, ensure_ascii=False, sort_keys=True)
     except (TypeError, RecursionError):
-        raise ValueError(f"{shorten(value)} is no item of a list") from None
+        raise ValueError(f"{shorten(value)} cannot be an item of a list") from None
 
 
 @dataclass(frozen=True)
 class GoldText:
-    """A gold cell as text: text or an int, run through the gold's own extractor."""
+    """Read a gold cell, text or an int, as text; `extract` finds the answer in it."""
 
     extract: Extractor | None
 
@@ -178,7 +177,7 @@ class GoldText:
         if isinstance(value, int) and not isinstance(value, bool):
             value = str(value)
         if not isinstance(value, str):
-            raise ValueError(f"it is a {type(value).__name__}, not text; rk.number compares numbers")
+            raise ValueError(f"it is a {type(value).__name__}, not text. To compare numbers, use rk.number")
         found = self.extract(value) if self.extract else value
         if found is None or not found.strip():
             raise ValueError(f"no gold answer is found in {shorten(value)}")
@@ -187,7 +186,7 @@ class GoldText:
 
 @dataclass(frozen=True)
 class GoldTexts(Generic[T]):
-    """A gold cell as one text, or a list of texts that are all acceptable, each of them read."""
+    """Read a gold cell, one text or a list of acceptable texts, as a tuple."""
 
     read: Callable[[str], T]
     extract: Extractor | None
@@ -202,7 +201,7 @@ class GoldTexts(Generic[T]):
 
 @dataclass(frozen=True)
 class GoldItems:
-    """A gold cell as items: a list, or text that holds one."""
+    """Read a gold cell, a list or text that holds a list, as items."""
 
     read: ItemsText
     extract: Extractor | None
@@ -211,13 +210,13 @@ class GoldItems:
         if isinstance(value, (list, tuple)):
             return self.read.items(value)
         if isinstance(value, bool) or not isinstance(value, (str, int)):
-            raise ValueError(f"it is a {type(value).__name__}, not a list, nor text that holds one")
+            raise ValueError(f"it is a {type(value).__name__}, not a list or text that holds a list")
         return self.read(GoldText(self.extract)(value))
 
 
 @dataclass(frozen=True)
 class Reading(Generic[T, G]):
-    """Reads the answer the way its gold was read, then measures the one against the other."""
+    """Read the answer the same way as the gold answer, then compare the two."""
 
     read: Callable[[str], T]
     measure: Callable[[T, G], Score]
@@ -234,7 +233,7 @@ class Reading(Generic[T, G]):
 
 @dataclass(frozen=True)
 class BestOf(Generic[T]):
-    """What `measure` gives against the acceptable gold that the answer does best against."""
+    """Return the best score among the acceptable gold answers."""
 
     measure: Callable[[T, T], Score]
 
@@ -247,15 +246,15 @@ def _value(score: Score) -> float:
 
 
 def checked_floor(floor: float, name: str) -> float:
-    """`floor` as a float from 0.0 up to, but not including, 1.0."""
+    """Return `floor` as a float; it must be at least 0.0 and below 1.0."""
     value = number(floor, f"{name}: floor")
     if not 0.0 <= value < 1.0:
-        raise RewardDefinitionError(f"{name}: floor is from 0.0 up to, but not including, 1.0, got {value}")
+        raise RewardDefinitionError(f"{name}: floor must be at least 0.0 and below 1.0, got {value}")
     return value
 
 
 def above(floor: float, value: float) -> float:
-    """What `value` has over `floor`, as a share of what there is over it: ``above(0.5, 0.75)`` is 0.5."""
+    """Rescale `value` from [`floor`, 1] to [0, 1]: ``above(0.5, 0.75)`` is 0.5."""
     return max(0.0, (value - floor) / (1.0 - floor))
 
 
@@ -271,17 +270,19 @@ def against_gold(
     default: Extractor | None = None,
     **options: tuple[object, object],
 ) -> Reward:
-    """The reward `name` that calls `function` with the answer and the gold.
+    """Return the reward `name` that calls `function` with the answer and the gold answer.
 
     Args:
-        column: where the gold stands.
-        gold_type: what `function` takes as the gold.
-        gold_reader: from the gold's own extractor, or None, to what reads a cell.
-        extract, gold: as the user gave them; `default` finds the answer where there is no `extract`.
-        options: for how it prints, as (value, default).
+        column: the column with the gold answer.
+        gold_type: the type of gold answer that `function` takes.
+        gold_reader: makes the reader of gold cells from their extractor (or None).
+        extract, gold: the user's options; `default` finds the answer if `extract` is None.
+        options: other options for the repr, as (value, default).
     """
     if not isinstance(column, str) or not column.strip():
-        raise RewardDefinitionError(f"{name} takes the name of the gold answer's column, got {shorten(column)}")
+        raise RewardDefinitionError(
+            f"{name}: column must be the name of the gold answer's column, got {shorten(column)}"
+        )
     where = as_extractor(extract, default or Answer())
     gold_where = None if gold is None else as_extractor(gold, Whole())
     shown = expression(name, column, **options, extract=(extract and where, None), gold=(gold_where, None))

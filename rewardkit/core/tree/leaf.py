@@ -1,7 +1,7 @@
-"""Leaf: a reward that calls a function. It binds arguments, scores duplicates once, and checks what comes back.
+"""Leaf: a reward that calls a function. It binds arguments, scores duplicates once, and checks the results.
 
-``@rk.reward`` makes leaves of users' functions. The primitives make leaves of small frozen objects, whose arguments
-may be views of the completion (its answer, its JSON) that all rewards of a batch share.
+``@rk.reward`` turns a function into a leaf. Primitives are leaves around small frozen objects; their arguments may be
+views of the completion (its answer, its JSON), which all rewards of a batch share.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from rewardkit.core.tree.reward import Calls, Evaluation, Facts, Reward, Steps
 @final
 @dataclass(frozen=True)
 class Leaf(Reward):
-    """A reward that calls a function. Made by ``@rk.reward`` and by the primitives, never directly by users.
+    """A reward that calls a function, made by ``@rk.reward`` and by the primitives.
 
     Attributes:
-        binding: the function, what it is given, and how it is called.
-        contract: what it promised to return, and what happens where it does not.
-        expression: how it prints; the component's name by default.
+        binding: the function, its arguments, and how to call it.
+        contract: what the function may return, and what happens if it returns something else.
+        expression: its ``repr``; the component's name by default.
     """
 
     binding: Binding
@@ -55,7 +55,7 @@ class Leaf(Reward):
             name=contract.name,
             bounds=(min(contract.bounds[0], *stand_ins, math.inf), max(contract.bounds[1], *stand_ins, -math.inf)),
             sees=binding.scope,
-            # A function over the batch sees that of its own process, as it does in TRL.
+            # A function with scope="batch" sees the batch of its own process, as in TRL.
             together="group" if binding.scope == "group" else "sample",
             columns=tuple(parameter.source for parameter in binding.columns),
             measures=binding.measures,
@@ -91,7 +91,7 @@ class Leaf(Reward):
     def _calls(
         self, batch: Batch, arguments: Arguments, parameters: Sequence[Parameter]
     ) -> tuple[Calls, list[int] | None]:
-        """The calls for some rows; where each is for several, for how many."""
+        """Return the calls for some rows and, if each call takes several rows, how many."""
         function, scope = self._positional(parameters), self.binding.scope
         quiet = self.binding.trusted and not self.binding.waits  # primitives print nothing
         if scope == "sample":
@@ -111,9 +111,9 @@ class Leaf(Reward):
         return Calls(self, function, lists, [None] * len(lists), self.binding, quiet), sizes
 
     def _positional(self, parameters: Sequence[Parameter]) -> Callable[..., Any]:
-        """The function, callable with the bound parameters in order."""
+        """Return the function, callable with the bound parameters in order."""
         binding = self.binding
-        # Another process finds the leaf by its name: the function's name leads to the leaf that it became.
+        # Another process imports the function by its name, and finds the leaf that replaced it.
         function = self if binding.timeout is not None and not binding.asynchronous else binding.function
         leading = 0
         for bound_one, declared in zip(parameters, binding.parameters, strict=False):
@@ -125,12 +125,12 @@ class Leaf(Reward):
         return _Keywords(function, leading, tuple(parameter.name for parameter in parameters[leading:]))
 
     def describe(self) -> str:
-        """Name, options and source, for the fingerprint."""
+        """Return name, options and source, for the fingerprint."""
         binding, contract = self.binding, self.contract
         policies = (contract.may_abstain, contract.on_failure, contract.on_error)
         options = (contract.name, binding.scope, contract.bounds, *policies, binding.timeout)
         sources = tuple(
-            # The parsers in an annotation: of the gold column of a primitive, say.
+            # Annotations may hold parsers, such as that of a primitive's gold column.
             (parameter.source, described(parameter.view), described(getattr(parameter.annotation, "__metadata__", ())))
             for parameter in binding.parameters
         )
@@ -145,9 +145,9 @@ class Leaf(Reward):
                 return _resolve_leaf, (module, name)
             if found is not function:
                 raise RewardTypeError(
-                    f"reward {self.name!r} cannot be pickled: {module}.{name} does not lead back to it. Other "
-                    "processes find a function by its module and name. Define it at the top level of a module, not "
-                    "inside a function and not as a lambda"
+                    f"reward {self.name!r} cannot be pickled: other processes import functions by name, but "
+                    f"{module}.{name} is not this one. Define the function at the top level of a module, not inside a "
+                    "function and not as a lambda"
                 )
         return Leaf, (self.binding, self.contract, self.expression)
 
@@ -166,18 +166,18 @@ def primitive(
     bounds: Bounds = (0.0, 1.0),
     expensive: bool = False,
 ) -> Reward:
-    """A leaf around a small frozen callable; without `parameters` it is given the completion's text."""
+    """Return a leaf around a small frozen callable; without `parameters`, it takes the completion's text."""
     given = parameters or (Parameter("completion", "completion"),)
     return Leaf(Binding(function, given, expensive=expensive, trusted=True), Contract(name, bounds), shown)
 
 
 def rebound(reward: Reward, **changes: Any) -> Reward:
-    """The same leaf with its function called another way: ``rebound(leaf, trusted=True)``."""
+    """Return the same leaf with changes to its binding: ``rebound(leaf, trusted=True)``."""
     return replace(reward, binding=replace(reward.binding, **changes)) if isinstance(reward, Leaf) else reward
 
 
 def expression(name: str, *arguments: object, **options: tuple[object, object]) -> str:
-    """``number('answer', relative=0.1)``: the call that makes a primitive; options are (value, default)."""
+    """Return the call that makes a primitive: ``number('answer', relative=0.1)``. Options are (value, default)."""
     shown = [repr(argument) for argument in arguments]
     shown += [f"{option}={value!r}" for option, (value, default) in options.items() if value != default]
     return f"{name}({', '.join(shown)})"
@@ -185,7 +185,7 @@ def expression(name: str, *arguments: object, **options: tuple[object, object]) 
 
 @dataclass(frozen=True)
 class _Keywords:
-    """Calls a function with the first values by position and the others by keyword; picklable, for workers."""
+    """Call a function with the first values by position and the others by keyword. Picklable, for workers."""
 
     function: Callable[..., Any]
     leading: int
@@ -209,12 +209,15 @@ def _resolved(module: str, name: str) -> Any:
 def _resolve_leaf(module: str, name: str) -> Leaf:
     found = _resolved(module, name)
     if not isinstance(found, Leaf):
-        raise RewardTypeError(f"{module}.{name} is not a reward here, but it was one where it was pickled")
+        raise RewardTypeError(
+            f"{module}.{name} is not a reward in this process, but it was when it was pickled. Apply @rk.reward to it "
+            "at the top level of the module"
+        )
     return found
 
 
 def _reinserted(raw: list[Any], arguments: Arguments) -> list[Any]:
-    """`raw` with a place again for the rows that were not called."""
+    """Return the results of all rows: `raw`, with the rows that were set aside in their places."""
     called = iter(raw)
     return [
         arguments.set_aside[position] if position in arguments.set_aside else next(called)
@@ -223,7 +226,7 @@ def _reinserted(raw: list[Any], arguments: Arguments) -> list[Any]:
 
 
 def _filled(size: int, checked: Results, where: Numbers, inverse: Numbers | None, evaluation: Evaluation) -> Column:
-    """The column of a leaf: the results of distinct rows spread over all equal ones."""
+    """Return the column of a leaf, with the result of each distinct row copied to all equal rows."""
     column = Column.empty(size)
     column.values[where] = checked.values if inverse is None else checked.values[inverse]
     column.codes[where] = checked.codes if inverse is None else checked.codes[inverse]

@@ -1,7 +1,7 @@
-"""Naming: which nodes of a tree are components, terms and gates, and what each is called.
+"""Names: which nodes of a tree are components, terms and gates, and the name of each.
 
-Equal nodes are one. Names are unique: two different rewards called alike get the key of their route as a prefix
-(``math.accuracy``), names that nobody chose get a number (``product_2``), anything else is an error.
+Equal nodes count as one. Names are unique: two different rewards with the same name get the key of their route as a
+prefix (``math.accuracy``), generated names get a number (``product_2``), and any other clash is an error.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Path = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Names:
-    """Names with their nodes, in the order in which the tree mentions them."""
+    """Names with their nodes, in the order of the tree."""
 
     components: Sequence[tuple[str, Reward]]
     terms: Sequence[tuple[str, Reward]]
@@ -27,7 +27,7 @@ class Names:
 
     @classmethod
     def of(cls, root: Reward) -> Names:
-        """Raises RewardDefinitionError where two different rewards would have one name."""
+        """Name the nodes of a tree; RewardDefinitionError if two different rewards have the same name."""
         terms = list(dict.fromkeys(_terms(root)))
         is_term = set(terms)
         paths: dict[Reward, list[Path]] = {}
@@ -54,22 +54,24 @@ class Names:
         )
 
 
-def _terms(node: Reward) -> Iterator[Reward]:
-    addends = node.facts.addends
-    if addends is None:
-        yield node
-    for addend in addends or ():
-        yield from _terms(addend)
+def _terms(root: Reward) -> Iterator[Reward]:
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        if node.facts.addends is None:
+            yield node
+        else:
+            stack += reversed(node.facts.addends)
 
 
 def _unique(paths: dict[Reward, list[Path]]) -> dict[Reward, str]:
-    """A name for each node, from its own name and the route keys of the places where it stands."""
+    """Return a name for each node, from its own name and the route keys above it."""
     named: dict[str, list[Reward]] = {}
     for node in paths:
         named.setdefault(node.name or "sum", []).append(node)
     result: dict[Reward, str] = {}
     owners: dict[str, Reward] = {}
-    for node in sorted(paths, key=lambda node: node.facts.generic):  # names that somebody chose come first
+    for node in sorted(paths, key=lambda node: node.facts.generic):  # chosen names come first
         name = node.name or "sum"
         places = set(paths[node])
         if len(named[name]) > 1 and len(places) == 1:
@@ -78,8 +80,8 @@ def _unique(paths: dict[Reward, list[Path]]) -> dict[Reward, str]:
             name = _free(name, owners)
         if name in owners:
             raise RewardDefinitionError(
-                f"two different rewards are called {name!r}: {owners[name]!r} and {node!r}. "
-                "Give one another name with .named(...)"
+                f"two different rewards have the name {name!r}: {owners[name]!r} and {node!r}. "
+                'Rename one of them: .named("another name")'
             )
         owners[name] = node
         result[node] = name
@@ -87,5 +89,5 @@ def _unique(paths: dict[Reward, list[Path]]) -> dict[Reward, str]:
 
 
 def _free(name: str, taken: Container[str]) -> str:
-    """`name`, with a number if it is taken."""
+    """Return `name`, with a number if it is taken."""
     return next(free for free in chain([name], (f"{name}_{number}" for number in count(2))) if free not in taken)

@@ -1,8 +1,8 @@
-"""Calling: from what a reward function returned, or raised, to a column of checked scores.
+"""Results: check what a reward function returned or raised, and turn it into scores.
 
-``0.5``, ``True``, ``numpy.float32(0.5)`` and ``rk.Score(0.5, note="half")`` are scores; ``"0.5"``, ``[0.5]``, NaN and
-2.0 from a reward bounded by (0, 1) are nonsense, and ``None`` is an abstention only where the annotation allows it.
-Nothing is clipped, and no exception becomes a 0.
+``0.5``, ``True``, ``numpy.float32(0.5)`` and ``rk.Score(0.5, note="half")`` are scores. ``"0.5"``, ``[0.5]``, NaN, and
+2.0 from a reward with bounds (0, 1) are errors. ``None`` abstains if the annotation allows it. Scores are never
+clipped, and an exception never becomes a 0.
 """
 
 from __future__ import annotations
@@ -27,40 +27,40 @@ from rewardkit.core.processes.signals import from_operator
 from rewardkit.core.progress.bounds import TOLERANCE, Bounds
 
 Policy = Literal["unscorable", "raise"] | float
-"""What a failed sample does: gets no learning signal, stops the run, or scores a number."""
+"""What happens to a failed sample: it gets no learning signal, stops the run, or scores a number."""
 
-_TIMEOUTS = (TimeoutError, FutureTimeout, asyncio.TimeoutError)  # one and the same class only from Python 3.11 on
+_TIMEOUTS = (TimeoutError, FutureTimeout, asyncio.TimeoutError)  # the same class from Python 3.11 on
 _NUMBERS = {float, int, bool}
 
 
 @dataclass(frozen=True, slots=True)
 class Raised:
-    """Stands among results where the function raised."""
+    """The result of a call that raised."""
 
     error: BaseException
 
 
 @dataclass(frozen=True, slots=True)
 class Abstention:
-    """Stands among results where the reward does not apply, and says why."""
+    """The result of a row where the reward does not apply, with the reason."""
 
     note: str
 
 
 class Nonsense(Exception):
-    """A reward function returned what is no score; the message is for its author."""
+    """A reward function returned something that is not a score; the message says what."""
 
 
 @dataclass(frozen=True)
 class Contract:
-    """What a reward function promised, and what happens where it breaks its word.
+    """What a reward function may return, and what happens if it fails or has a bug.
 
     Attributes:
-        name: of the component.
-        bounds: of its values.
+        name: the name of the component.
+        bounds: the lowest and the highest score.
         may_abstain: whether it may return None.
-        on_failure: for what could not be computed.
-        on_error: for its own bugs; None: they raise while `strict`, and later score the lowest bound.
+        on_failure: the policy for scores that could not be computed.
+        on_error: the policy for its bugs; None: they raise while `strict`, and later score the lowest bound.
     """
 
     name: str
@@ -70,7 +70,7 @@ class Contract:
     on_error: Literal["raise"] | float | None = None
 
     def stand_in(self, strict: bool) -> float | None:
-        """What an errored row scores; None: nothing, it must raise."""
+        """Return what an errored row scores; None if the error must raise."""
         if isinstance(self.on_error, (int, float)):
             return float(self.on_error)
         if self.on_error == "raise" or strict or not math.isfinite(self.bounds[0]):
@@ -90,15 +90,15 @@ class Results:
 
 
 def check_results(raw: Sequence[Any], contract: Contract, strict: bool, context: Callable[[int], str]) -> Results:
-    """`raw` results as numbers with outcomes, by `contract`.
+    """Turn `raw` results into numbers with outcomes, as `contract` says.
 
     Args:
-        raw: what m calls returned, `Raised` where they raised.
-        strict: whether a bug of the function raises.
+        raw: what m calls returned; `Raised` for those that raised.
+        strict: raise if the function has a bug.
         context: position -> the row, its completion and arguments, for messages.
 
     Raises:
-        RewardFailure: a bug while `strict`, or without a bound to fall back to; a failure under policy "raise".
+        RewardFailure: a bug while `strict`, or without a finite lower bound; a failure under policy "raise".
     """
     ordinary = _ordinary(raw, contract.bounds)
     if ordinary is not None:
@@ -106,7 +106,7 @@ def check_results(raw: Sequence[Any], contract: Contract, strict: bool, context:
     stop = next(
         (result.error for result in raw if isinstance(result, Raised) and isinstance(result.error, RunStopped)), None
     )
-    if stop is not None:  # the others too: no row is worth more than another while the run stops
+    if stop is not None:  # fail all rows: the run stops anyway
         raw = [result if isinstance(result, Abstention) else Raised(stop) for result in raw]
     results = Results(np.full(len(raw), np.nan), np.full(len(raw), SCORED, dtype=np.int8))
     for position, result in enumerate(raw):
@@ -124,7 +124,7 @@ def check_results(raw: Sequence[Any], contract: Contract, strict: bool, context:
 
 
 def _ordinary(raw: Sequence[Any], bounds: Bounds) -> Results | None:
-    """The results at one go where all are numbers within bounds, or Scores with such; None where one needs a look."""
+    """Return the results if all are plain numbers within bounds, or Scores with such numbers; else None."""
     numbers: list[Any] = []
     notes: dict[int, str] = {}
     for position, result in enumerate(raw):
@@ -142,7 +142,7 @@ def _ordinary(raw: Sequence[Any], bounds: Bounds) -> Results | None:
     except OverflowError:
         return None
     lowest, highest = float(values.min()), float(values.max())
-    # A comparison with NaN is False, so NaN needs a look too.
+    # A comparison with NaN is False, so NaN is not ordinary.
     if not (bounds[0] - TOLERANCE <= lowest and highest <= bounds[1] + TOLERANCE and math.isfinite(highest - lowest)):
         return None
     return Results(values, np.full(len(raw), SCORED, dtype=np.int8), notes)
@@ -155,9 +155,7 @@ def _take(result: Any, position: int, contract: Contract, results: Results) -> N
         return
     if result is None:
         if not contract.may_abstain:
-            raise Nonsense(
-                "returned None; annotate `-> float | None` if it means to abstain, or add the missing return"
-            )
+            raise Nonsense("returned None. Add the missing return; if it should abstain, annotate `-> float | None`")
         results.codes[position] = ABSTAINED
         return
     if isinstance(result, Score):
@@ -172,17 +170,17 @@ def _take(result: Any, position: int, contract: Contract, results: Results) -> N
     value = as_number(result)
     low, high = contract.bounds
     if not math.isfinite(value):
-        raise Nonsense(f"returned {value}; a score is a finite number")
+        raise Nonsense(f"returned {value}, which is not a finite number")
     if not low - TOLERANCE <= value <= high + TOLERANCE:
         raise Nonsense(
-            f"returned {value:g}, outside its bounds ({low:g}, {high:g}); "
-            f"declare them as they are: @rk.reward(bounds=({min(low, value):g}, {max(high, value):g}))"
+            f"returned {value:g}, outside its bounds ({low:g}, {high:g}). "
+            f"Declare wider bounds: @rk.reward(bounds=({min(low, value):g}, {max(high, value):g}))"
         )
     results.values[position] = value
 
 
 def as_number(value: Any) -> float:
-    """A Python, numpy or tensor scalar as a float; anything else is Nonsense."""
+    """Return a Python, numpy or tensor scalar as a float; raise Nonsense for anything else."""
     if isinstance(value, (Real, Decimal, np.bool_)):
         try:
             return float(value)
@@ -190,7 +188,7 @@ def as_number(value: Any) -> float:
             return math.inf
     if getattr(value, "ndim", None) == 0 and hasattr(value, "item"):
         return as_number(value.item())
-    raise Nonsense(f"returned {shorten(value)} ({type(value).__name__}); a score is a number or an rk.Score")
+    raise Nonsense(f"returned {shorten(value)} ({type(value).__name__}), not a number or an rk.Score")
 
 
 def _fail(
@@ -220,8 +218,8 @@ def _err(
     value = contract.stand_in(strict)
     if value is None:
         raise RewardFailure(
-            f"reward {contract.name!r} {reason}\n{context(position)}\nMend the function; on_error=<number> scores such "
-            "rows instead of stopping."
+            f"reward {contract.name!r} {reason}\n{context(position)}\nFix the function. To score such rows instead of "
+            "stopping, pass on_error=<number>."
         ) from (None if isinstance(error, Nonsense) else error)
     results.values[position] = value
     results.codes[position] = ERRORED
@@ -239,14 +237,15 @@ def _said(error: BaseException) -> str:
 
 
 def unpacked(returned: Any, size: int) -> list[Any]:
-    """The `size` results in what a group or batch function returned; all `Raised` where it is no such list."""
+    """Return the `size` results that a group or batch function returned; all `Raised` if it is not such a list."""
     if isinstance(returned, Raised):
         return [returned] * size
     if hasattr(returned, "tolist"):
         returned = returned.tolist()
     if not isinstance(returned, (list, tuple)):
-        message = f"returned {shorten(returned)} ({type(returned).__name__}); a list with {size} scores is needed"
+        message = f"returned {shorten(returned)} ({type(returned).__name__}), not a list of {size} scores"
         return [Raised(Nonsense(message))] * size
     if len(returned) != size:
-        return [Raised(Nonsense(f"returned {len(returned)} scores for {size} completions"))] * size
+        message = f"returned {len(returned)} scores for {size} completions. Return one score per completion"
+        return [Raised(Nonsense(message))] * size
     return list(returned)

@@ -1,6 +1,6 @@
-"""Reward: what every node of a tree is, what it declares of itself, and how it is evaluated.
+"""Reward: the base class of every node in a tree, what a node declares, and how it is evaluated.
 
-The contract of the whole tree on one page. A node declares its `Facts` once. It is evaluated by a generator that yields
+This is the contract of the whole tree. A node declares its `Facts` once. It is evaluated by a generator that yields
 what it needs (columns of its children, calls of its function) and returns its `Column`. Users write functions
 (``@rk.reward``) and call factories; they never subclass `Reward`.
 """
@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 from numbers import Real
 from typing import Any, Literal, NamedTuple, Protocol, final
 
@@ -26,17 +27,17 @@ from rewardkit.core.tree.parameters import Scope
 Kind = Literal["weights", "thresholds", "schedules"]
 
 Request = tuple["Reward", Rows]
-"""A child, and the rows (n,) in which its value is needed."""
+"""A child, and the rows (n,) where its value is needed."""
 
 
 class Tunable(NamedTuple):
-    """A number of a node that can be changed without code.
+    """A number of a node that can be changed while training runs.
 
     Attributes:
         kind: a weight, a threshold, or the end of a stage (``"schedules"``).
         value: a number or a schedule; the end of a stage may be a step (int).
-        child: the child whose weight it is.
-        stage: the name of the stage that it belongs to.
+        child: for a weight: the child that it weights.
+        stage: the name of its stage, if it belongs to one.
     """
 
     kind: Kind
@@ -47,34 +48,34 @@ class Tunable(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Facts:
-    """What a node declares of itself.
+    """What a node declares about itself.
 
     Attributes:
         name: its name in tables, logs and errors; empty for a plain sum.
-        bounds: the lowest and the highest value that it can give.
-        children: the rewards that it is made of.
-        prefixes: for each child, the prefix of its name where names clash (the key of a route); empty: no prefixes.
-        generic: nobody chose its name, so a number may be added to it.
+        bounds: the lowest and the highest possible value.
+        children: the rewards that it combines.
+        prefixes: for each child, the prefix of its name if names clash (the key of a route); empty for no prefixes.
+        generic: the name was generated, so a number may be added to it.
         logged: its raw value is a component.
         stands_for: the reward that it renames.
-        addends: the children whose shares add up to its value; None: it is one term by itself.
-        weights: of the addends, where they are the same in all rows.
-        average: its value is the weighted sum divided by the weights of what did not abstain.
-        condition: what opens it, if it is a gate.
-        threshold: the value of its condition that opens it, if it is not a soft gate.
-        sees: what it has to see to score one row.
-        together: what has to be scored in one batch for its values to be right, across processes.
-        schedules: those of its weights and its threshold.
-        moments: schedules that it reads besides these.
-        gauges: numbers of its own that move with training and are logged: ``{"threshold": schedule}``.
+        addends: the children whose shares add up to its value; None if it is one term by itself.
+        weights: the weights of the addends, if they are the same in all rows.
+        average: its value is the weighted sum, divided by the weights of the children that did not abstain.
+        condition: for a gate: the reward that opens it.
+        threshold: for a gate that is not soft: the value of the condition that opens it.
+        sees: what it needs to see to score one row.
+        together: what has to be in one batch for its values to be right, across processes.
+        schedules: the schedules among its weights and its threshold.
+        moments: other schedules that it reads.
+        gauges: numbers that move with training and are logged: ``{"threshold": schedule}``.
         stages: the name of each stage, and how much it counts.
-        columns: those that it reads itself.
+        columns: the columns that it reads itself.
         choose: for a route: which child each row takes, ``(batch, rows) -> (n,)``, -1 for none.
-        wants: which of its children a good completion has to please.
-        tunables: its numbers that can be changed without code.
-        traps: what will probably not work as meant, in sentences.
-        renamed: makes it another name, for nodes that carry their own.
-        measures: it notes more than scores while it is evaluated: calls, money.
+        wants: which of its children a good completion has to satisfy.
+        tunables: the numbers that can be changed while training runs.
+        traps: warnings about what will probably not work as intended, in sentences.
+        renamed: returns the node under another name, for nodes that store their name.
+        measures: it measures more than scores: calls, tokens, money.
         binding: the function that it calls, if it is a leaf.
     """
 
@@ -105,23 +106,23 @@ class Facts:
     measures: bool = False
     binding: Binding | None = None
 
-    @property
+    @cached_property
     def followers(self) -> tuple[PerformanceSchedule, ...]:
-        """The schedules that it reads that follow the means of components."""
+        """The schedules that it reads and that follow the means of components."""
         return (*(follower for schedule in self.schedules for follower in following(schedule)), *self.moments)
 
 
 @dataclass(frozen=True)
 class Calls:
-    """Calls of a leaf's function. The evaluation makes them, and sends back what each returned (`Raised`: raised).
+    """Calls of a leaf's function. The evaluation makes them and sends back the results (`Raised` for exceptions).
 
     Attributes:
         reward: the leaf.
         function: called with each of `arguments`.
-        rows: the row of the batch that each call is for; None for a call with several rows.
-        binding: how it is called: asynchronously, in a worker process, or here.
-        quiet: the function is one of our own that prints nothing.
-        make: makes all calls here, where that is not one after another.
+        rows: the row of the batch for each call; None for a call with several rows.
+        binding: how to call it: asynchronously, in a worker process, or in this thread.
+        quiet: the function is built in and prints nothing.
+        make: makes all calls at once in this thread, instead of one after another.
     """
 
     reward: Reward
@@ -134,11 +135,11 @@ class Calls:
 
 
 Steps = Generator[Sequence[Request] | Calls, Any, Column]
-"""How a node is evaluated: it yields what it needs, is sent columns or results, and returns its own column."""
+"""A running evaluation of a node: it yields what it needs, is sent columns or results, and returns its column."""
 
 
 class Evaluation(Protocol):
-    """One evaluation of a tree over one batch, as its nodes see it."""
+    """The part of an evaluation that nodes use: one tree, one batch."""
 
     @property
     def batch(self) -> Batch: ...
@@ -148,68 +149,68 @@ class Evaluation(Protocol):
         """Whether a bug in a reward raises (``rk.score``, checks, the first training batch)."""
 
     def column(self, reward: Reward) -> Column:
-        """What has been evaluated of `reward` so far."""
+        """Return the values of `reward` that are known so far."""
 
     def passed(self, gate: Reward, reached: Rows, passed: Rows) -> None:
-        """Notes which of the rows that reached `gate` it let through."""
+        """Record which of the rows that reached `gate` passed it."""
 
     def unrouted(self, reward: Reward, rows: Rows) -> None:
-        """Notes the rows in which `reward` does not apply, so that it abstains there."""
+        """Record the rows where `reward` does not apply, so that it abstains there."""
 
     def faulted(self, faults: Sequence[Fault]) -> None:
-        """Notes rows that failed or errored."""
+        """Record rows that failed or errored."""
 
     def measured(self, reward: Reward, found: Measured) -> None:
-        """Notes what else was measured of `reward` in this batch: calls, tokens, money."""
+        """Record other measurements of `reward` in this batch: calls, tokens, money."""
 
 
 class Reward(ABC):
     """Scores completions: a function, or a combination of other rewards. Frozen, hashable and picklable.
 
-    ``0.7 * a + 0.3 * b`` weights and adds rewards, ``a.named("x")`` renames one, ``a.clip(0, 1)`` limits its value.
+    ``0.7 * a + 0.3 * b`` weights and adds rewards, ``a.named("x")`` renames one, and ``a.clip(0, 1)`` limits its value.
     Equal rewards are one component, evaluated once per batch.
     """
 
     @property
     @abstractmethod
     def facts(self) -> Facts:
-        """What it declares of itself."""
+        """What the node declares about itself."""
 
     @abstractmethod
     def _evaluate(self, evaluation: Evaluation, rows: Rows) -> Steps:
-        """Makes its column, filled in `rows` (n,)."""
+        """Compute the column of this node in `rows` (n,)."""
 
     @abstractmethod
     def _rebuilt(self, children: tuple[Reward, ...], numbers: tuple[Any, ...]) -> Reward:
-        """The same reward with other children and other tunable numbers, in the order of its facts."""
+        """Return the same reward with other children and tunable numbers, in the order of its facts."""
 
     @final
     @property
     def name(self) -> str:
-        """Its name in tables, logs and errors; empty for a plain sum."""
+        """The name in tables, logs and errors; empty for a plain sum."""
         return self.facts.name
 
     @final
     @property
     def bounds(self) -> Bounds:
-        """The lowest and the highest value that it can give."""
+        """The lowest and the highest possible value."""
         return self.facts.bounds
 
     @final
     @property
     def children(self) -> tuple[Reward, ...]:
-        """The rewards that it is made of."""
+        """The rewards that this one combines."""
         return self.facts.children
 
     @final
     @property
     def fingerprint(self) -> str:
-        """16 hexadecimal digits over the structure and the source of user functions; equal for equal meaning."""
+        """16 hexadecimal digits that identify the structure and the source of the user's functions."""
         return fingerprint(self)
 
     @final
     def named(self, name: str) -> Reward:
-        """The same reward as a component called `name`."""
+        """Return this reward as a component called `name`."""
         from rewardkit.core.tree.algebra import Named
 
         checked = checked_name(name)
@@ -217,7 +218,7 @@ class Reward(ABC):
 
     @final
     def clip(self, low: float = 0.0, high: float = 1.0) -> Reward:
-        """Its value limited to [`low`, `high`]: one term, no longer additive."""
+        """Return this reward with its value limited to [`low`, `high`]: one term, no longer additive."""
         from rewardkit.core.tree.algebra import Clipped
 
         return Clipped(self, number(low, "clip's lower bound"), number(high, "clip's upper bound"))
@@ -228,7 +229,7 @@ class Reward(ABC):
 
         if isinstance(weight, Reward):
             raise RewardTypeError(
-                "a reward times a reward is ambiguous: use rk.product(a, b), or rk.gate(a, b, soft=True)"
+                "a reward times a reward is ambiguous. Use rk.product(a, b), or rk.gate(a, b, soft=True)"
             )
         return weighted_sum_of([(as_weight(weight), self)])
 
@@ -237,7 +238,9 @@ class Reward(ABC):
     @final
     def __truediv__(self, divisor: float) -> Reward:
         if number(divisor, "a divisor") == 0.0:
-            raise RewardDefinitionError("a reward cannot be divided by zero")
+            raise RewardDefinitionError(
+                "a reward was divided by zero. Divide by another number, or multiply by a weight"
+            )
         return self * (1.0 / float(divisor))
 
     @final
@@ -281,18 +284,22 @@ class Reward(ABC):
 
 
 def as_reward(value: object, where: str) -> Reward:
-    """`value`, if it is a Reward; otherwise a TypeError that says what was meant instead."""
+    """Return `value` if it is a Reward; otherwise raise a TypeError that says how to make one.
+
+    Raises:
+        RewardTypeError: `value` is not a reward; `where` says what it was passed for.
+    """
     if isinstance(value, Reward):
         return value
     hint = ""
     if isinstance(value, Schedule):
-        hint = " A schedule is a weight: write `reward * schedule`."
+        hint = " Use a schedule as a weight: `reward * schedule`."
     elif isinstance(value, Real):
-        hint = " A constant shifts all completions of a group the same, which its normalization cancels: leave it out."
+        hint = " Remove the constant: it is the same for all completions of a group, so normalization cancels it."
     elif is_factory(value):
-        hint = f" Call it: {getattr(value, '__name__', '')}(...) makes the reward."
+        hint = f" Call it to make the reward: {getattr(value, '__name__', '')}(...)."
     elif callable(value) and hasattr(value, "derive"):
-        hint = " This is an extractor: pass it as extract= to a primitive such as rk.exact('answer', extract=...)."
+        hint = " Pass an extractor as extract= to a primitive, such as rk.exact('answer', extract=...)."
     elif callable(value):
         hint = " Decorate the function with @rk.reward, or wrap a TRL reward function with rk.from_trl(function)."
     raise RewardTypeError(f"{where} must be a reward, got {shorten(value)} ({type(value).__name__}).{hint}")
@@ -300,7 +307,7 @@ def as_reward(value: object, where: str) -> Reward:
 
 def checked_name(name: str) -> str:
     if not isinstance(name, str) or not name.strip() or not name.isprintable():
-        raise RewardDefinitionError(f"a reward's name must be a non-empty printable string, got {shorten(name)}")
+        raise RewardDefinitionError(f"a reward's name must be printable and not empty, got {shorten(name)}")
     return name
 
 
@@ -319,13 +326,13 @@ def walk(root: Reward) -> Iterator[tuple[Reward, tuple[str, ...], Reward | None]
 
 
 def bindings(reward: Reward) -> list[tuple[Reward, Binding]]:
-    """The nodes that call functions, from left to right, each once."""
+    """Return the nodes that call functions, from left to right, each once."""
     found = dict.fromkeys(node for node, _, _ in walk(reward))
     return [(node, node.facts.binding) for node in found if node.facts.binding is not None]
 
 
 def leaves(reward: Reward) -> Iterator[Reward]:
-    """The rewards without children below `reward`, from left to right, repeated where they are used repeatedly."""
+    """Yield the rewards without children below `reward`, from left to right, as often as they are used."""
     if not reward.children:
         yield reward
     for child in reward.children:
@@ -333,7 +340,7 @@ def leaves(reward: Reward) -> Iterator[Reward]:
 
 
 def applied(reward: Reward, batch: Batch, rows: Rows) -> list[Rows]:
-    """The rows (n,) among `rows` in which each child of `reward` applies: all of them, unless it is a route."""
+    """Return for each child of `reward` the rows (n,) where it applies: all of `rows`, unless `reward` is a route."""
     if reward.facts.choose is None:
         return [rows] * len(reward.children)
     chosen = reward.facts.choose(batch, rows)

@@ -1,7 +1,7 @@
-"""from_trl: any TRL reward function as a Reward, with the same numbers.
+"""from_trl: turn a TRL reward function into a Reward with the same scores.
 
-``rk.from_trl(trl.rewards.think_format_reward)`` can be weighted, gated and logged like any other. The function sees
-the whole batch in TRL's own form: raw completions and prompts, all columns, trainer_state, log_metric and log_extra.
+``rk.from_trl(trl.rewards.think_format_reward)`` can be weighted, gated and logged like any other reward. The function
+gets the whole batch as TRL passes it: raw completions and prompts, all columns, trainer_state, log_metric, log_extra.
 """
 
 from __future__ import annotations
@@ -25,24 +25,24 @@ from rewardkit.core.tree.results import Contract
 from rewardkit.core.tree.reward import Reward, as_reward, checked_name
 
 _TRAINERS_WORDS = ("completions", "prompts", "completion_ids", "trainer_state", "log_extra", "log_metric")
-"""What every function of TRL is given."""
+"""The arguments that TRL passes to every reward function."""
 
 
 def from_trl(function: Callable[..., Any], name: str | None = None) -> Reward:
-    """Make a Reward of a TRL reward function: ``0.5 * rk.from_trl(think_format_reward) + closeness``.
+    """Turn a TRL reward function into a Reward: ``0.5 * rk.from_trl(think_format_reward) + closeness``.
 
     Args:
-        function: takes ``completions`` and, if it wants, ``prompts``, ``completion_ids``, columns and ``**kwargs``;
-            returns a list of numbers, with None or NaN where it does not apply. May be async.
-        name: of the component; by default the name that TRL gives it.
+        function: takes ``completions`` and optionally ``prompts``, ``completion_ids``, columns and ``**kwargs``;
+            returns a list of numbers, with None or NaN for rows where it does not apply. May be async.
+        name: the name of the component; by default the name that TRL uses.
 
     Raises:
-        RewardTypeError: it is not a function (reward models go beside the list: ``rk.to_trl(reward) + [model]``).
+        RewardTypeError: `function` is not a function. For a reward model, write ``rk.to_trl(reward) + [model]``.
     """
     if isinstance(function, (Reward, Schedule, type, str)) or not callable(function) or is_model(function):
         raise RewardTypeError(
             f"from_trl takes a TRL reward function, got {shorten(function)} ({type(function).__name__}). "
-            "A reward model goes beside the list: rk.to_trl(reward) + [model]"
+            "Add a reward model to the list instead: rk.to_trl(reward) + [model]"
         )
     label = checked_name(name if name is not None else name_of(function))
     call = AsyncTrlFunction(function) if is_async(function) else TrlFunction(function)
@@ -51,29 +51,29 @@ def from_trl(function: Callable[..., Any], name: str | None = None) -> Reward:
 
 
 def tree_of(value: Any, where: str) -> Reward:
-    """The tree that a user means by `value`: a reward, a TRL reward function, or a list of them, whose sum it is.
+    """Return `value` as a tree: a reward, a TRL reward function, or the sum of a list of them.
 
     Raises:
-        RewardDefinitionError: an empty list.
-        RewardTypeError: it is something else; `where` says in the message what it was passed for.
+        RewardDefinitionError: `value` is an empty list.
+        RewardTypeError: `value` is something else; `where` says what it was passed for.
     """
     if isinstance(value, Reward):
         return value
     if isinstance(value, (list, tuple)):
         if not value:
-            raise RewardDefinitionError(f"{where} needs at least one reward, got an empty list")
+            raise RewardDefinitionError(f"{where} is an empty list. Pass at least one reward")
         return weighted_sum_of([(1.0, tree_of(item, f"an item of {where}")) for item in value])
     plain = callable(value) and not isinstance(value, (type, Schedule)) and not hasattr(value, "derive")
     return from_trl(value) if plain and not is_factory(value) else as_reward(value, where)
 
 
 class _Called:
-    """How a TRL function is called with a batch; the wrappers below differ in what they await."""
+    """A TRL function and the arguments that it takes; the two subclasses call it."""
 
     __wrapped__: Callable[..., Any]
 
     def check(self, batch: Batch, name: str) -> None:
-        """Raises a BindingError if the batch lacks an argument of the function."""
+        """Raise a BindingError if the batch lacks an argument of the function."""
         known = {*_TRAINERS_WORDS, *batch.context, *batch.columns}
         for parameter in _parameters(self.__wrapped__):
             starred = parameter.kind in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL)
@@ -81,14 +81,14 @@ class _Called:
                 raise lacking(name, parameter.name, batch, near_miss(parameter.name, known))
 
     def accepted(self, keywords: dict[str, Any]) -> dict[str, Any]:
-        """The keywords that the function takes: all of them with ``**kwargs``, as TRL asks."""
+        """Return the keywords that the function takes: all of them if it has ``**kwargs``."""
         parameters = _parameters(self.__wrapped__)
         if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
             return keywords
         taken = {parameter.name for parameter in parameters}
         return {name: value for name, value in keywords.items() if name in taken}
 
-    # Not the function's own equality: instances of dataclasses are unhashable, tensors compare by element.
+    # Compare by identity: the function may be an unhashable dataclass instance, or hold tensors.
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _Called) and _identity(self.__wrapped__) == _identity(other.__wrapped__)
@@ -100,7 +100,7 @@ class _Called:
 @final
 @dataclass(frozen=True, eq=False)
 class TrlFunction(_Called):
-    """Calls the function with a batch; None and NaN abstain, as they do in TRL."""
+    """Call the function with a batch; None and NaN abstain, as in TRL."""
 
     __wrapped__: Callable[..., Any]
 
@@ -111,7 +111,7 @@ class TrlFunction(_Called):
 @final
 @dataclass(frozen=True, eq=False)
 class AsyncTrlFunction(_Called):
-    """The same for an async function."""
+    """Call an async function with a batch."""
 
     __wrapped__: Callable[..., Any]
 
@@ -120,7 +120,7 @@ class AsyncTrlFunction(_Called):
 
 
 def _identity(function: Callable[..., Any]) -> tuple[int, ...]:
-    if isinstance(function, MethodType):  # made anew at every `object.method`
+    if isinstance(function, MethodType):  # each access to `object.method` makes a new one
         return id(function.__self__), id(function.__func__)
     return (id(function),)
 
@@ -133,7 +133,7 @@ def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
 
 
 def _keywords(batch: Batch) -> dict[str, Any]:
-    """What TRL would pass, as copies that the function may change."""
+    """Return the arguments that TRL would pass, as copies that the function may change."""
     keywords: dict[str, Any] = {"trainer_state": None, "log_extra": _ignore, "log_metric": _ignore, **batch.context}
     keywords |= {name: detached(values) for name, values in batch.columns.items()}
     keywords["completions"] = detached(batch.completions)
@@ -143,7 +143,7 @@ def _keywords(batch: Batch) -> dict[str, Any]:
 
 
 def _scores(returned: Any) -> Any:
-    """What a function returned as a list, NaN as None; anything that is not a list of scores stays what it is."""
+    """Return scores as a list, with None for NaN; return anything that is not a list of scores unchanged."""
     if hasattr(returned, "tolist"):
         returned = returned.tolist()
     if isinstance(returned, (str, bytes, Mapping, Set)) or not isinstance(returned, Iterable):
@@ -152,7 +152,7 @@ def _scores(returned: Any) -> Any:
 
 
 def _ignore(*_: object) -> None:
-    """Used as log_metric and log_extra outside of training."""
+    """Do nothing: log_metric and log_extra outside of training."""
 
 
 def _is_nan(value: Any) -> bool:
@@ -163,12 +163,12 @@ def _is_nan(value: Any) -> bool:
 
 
 def is_model(value: object) -> bool:
-    """Whether it is a torch module, asked without torch."""
+    """Return whether `value` is a torch module, without importing torch."""
     return hasattr(value, "forward") and hasattr(value, "state_dict")
 
 
 def name_of(function: Callable[..., Any]) -> str:
-    """The name that TRL gives it."""
+    """Return the name that TRL uses for `function`."""
     while isinstance(function, functools.partial):
         function = function.func
     return str(getattr(function, "__name__", type(function).__name__))

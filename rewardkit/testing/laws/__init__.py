@@ -1,7 +1,7 @@
 """The laws: small named objects, each with the reason why a training run needs it.
 
-``check_reward(reward, examples=[...], laws=[laws.total, laws.time_linear])`` holds a reward to two of them;
-``laws.ALL`` are all, in the order in which they run.
+``check_reward(reward, examples=[...], laws=[laws.total, laws.time_linear])`` checks two of them. ``laws.ALL`` has all
+laws in the order in which they run.
 """
 
 from __future__ import annotations

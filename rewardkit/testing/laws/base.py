@@ -1,4 +1,4 @@
-"""Law: something that every reward must hold to, with the reason why a training run needs it."""
+"""Law: a property that every reward must have, with the reason why a training run needs it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rewardkit.testing.trials import Seen, Trial, text_of, with_text
 
 Check = Callable[[Subject], Iterator[Finding]]
 
-OVER = "the time was over: raise budget="
+OVER = "out of time: raise budget="
 
 
 class Skip(Exception):
@@ -22,16 +22,16 @@ class Skip(Exception):
 
 
 class Unfinished(Exception):
-    """The law may apply, but was not looked at to its end; the message says why. What it found before counts."""
+    """The law may apply, but its check was cut short; the message says why. Findings made before that count."""
 
 
 @dataclass(frozen=True)
 class Law:
-    """A law that `check_reward` holds a reward to.
+    """A law that `check_reward` checks.
 
     Attributes:
-        name: how it is called in reports and in ``check_reward(laws=[...])``.
-        check: yields a `Finding` for each way in which a subject breaks it; raises `Skip` where it does not apply.
+        name: its name in reports and in ``check_reward(laws=[...])``.
+        check: yields a `Finding` for each way in which a subject breaks the law; raises `Skip` if it does not apply.
     """
 
     name: str
@@ -39,9 +39,9 @@ class Law:
 
     @property
     def why(self) -> str:
-        """Why a training run needs it."""
-        said = inspect.getdoc(self.check) or ""
-        return " ".join(said.split("\n\n")[0].split())
+        """Why a training run needs the law."""
+        text = inspect.getdoc(self.check) or ""
+        return " ".join(text.split("\n\n")[0].split())
 
     @property
     def __doc__(self) -> str:  # type: ignore[override]
@@ -52,7 +52,7 @@ class Law:
 
 
 def law(check: Check) -> Law:
-    """The law that a function checks, named like the function."""
+    """Make a law of a function, with the function's name."""
     return Law(check.__name__, check)
 
 
@@ -66,7 +66,7 @@ def finding(
     component: str = "total",
     **more: Any,
 ) -> Finding:
-    """A `Finding` about one trial."""
+    """Make a `Finding` about one trial."""
     example = subject.examples[trial.example]
     return Finding(
         law=law_name,
@@ -82,20 +82,20 @@ def finding(
 
 
 def about_good(subject: Subject) -> str:
-    """What may be missing where a reward looks as if nothing right were paid; empty where nothing is."""
-    told = [example.good for example in subject.examples]
-    if not any(told):
-        return "; no right completion was given, and perhaps none was tried: good=[...], one per example"
-    if len(told) > 1 and len(told[0]) != len(told) and all(one == told[0] for one in told):
-        several = f"are {len(told[0])} completions" if len(told[0]) > 1 else "is 1 completion"
-        return f"; good {several} for {len(told)} examples, taken for right in each of them: give one per example"
+    """Return a hint about missing right completions for a reward that seems to pay nothing, if any are missing."""
+    good = [example.good for example in subject.examples]
+    if not any(good):
+        return "; no right completion was given, so perhaps none was tried: pass good=[...], one per example"
+    if len(good) > 1 and len(good[0]) != len(good) and all(one == good[0] for one in good):
+        count = f"{len(good[0])} completion{'' if len(good[0]) == 1 else 's'}"
+        return f"; good= has {count} for {len(good)} examples, and all count as right for each: pass one per example"
     return ""
 
 
 def shortest(
     subject: Subject, trial: Trial, shows: Callable[[Seen], bool], *, keep: str = "", seconds: float = 2.0
 ) -> tuple[Trial, Seen]:
-    """The trial with the shortest text found for which what is seen still `shows` it."""
+    """Return the trial with the shortest text found that still `shows` the fault, and its score."""
     if isinstance(trial.completion, list) and len(trial.completion) != 1:
         return trial, subject.see([trial])[0]
 

@@ -1,4 +1,4 @@
-"""Laws of batches: what a completion earns is its own, whoever stands beside it and in which order."""
+"""Laws of batches: a score does not depend on the other completions of the batch or on their order."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ROWS = 24
 
 
 def _mixed(subject: Subject) -> list[Trial]:
-    """Trials of several examples, scored one by one without a fault; given ones first, different scores beside."""
+    """Return trials of several examples that score without errors: given ones first, then ones with other scores."""
     known = given(subject)
     sound = [trial for trial, seen in swept(subject) if seen.outcome in (Outcome.SCORED, Outcome.ABSTAINED)]
     chosen: dict[str, Trial] = {}
@@ -36,7 +36,7 @@ def _mixed(subject: Subject) -> list[Trial]:
 
 
 def whole(subject: Subject, trials: Sequence[Trial]) -> list[Seen] | str:
-    """What is seen of `trials` in one batch; the error where it raises."""
+    """Score `trials` as one batch; return the error message if the reward raises."""
     try:
         table = subject.table(trials)
     except RewardKitError as error:
@@ -45,7 +45,7 @@ def whole(subject: Subject, trials: Sequence[Trial]) -> list[Seen] | str:
 
 
 def settle(subject: Subject) -> None:
-    """Finds out whether a trainer's function compares the completions of a prompt, which it has no way to say."""
+    """Find out whether a trainer's function compares the completions of a prompt; it cannot declare it."""
     if not subject.plain or subject.scope != "sample":
         return
     groups = _groups(subject)
@@ -60,18 +60,18 @@ def settle(subject: Subject) -> None:
         isinstance(one, str) or isinstance(two, str) or not _same(one, two)
         for one, two in zip(together, again, strict=True)
     ):
-        return  # not even equal to itself
+        return  # not deterministic
     if len(groups) > 1:
         long = Trial(subject.formed("word " * 300), groups[-1][0].example)
         everything = whole(subject, [*(trial for group in groups for trial in group), long])
         expected = [seen for group in together[:-1] if isinstance(group, list) for seen in group]
         if isinstance(everything, str) or not _same(everything[: len(expected)], expected):
             return
-    subject.compares()
+    subject.score_in_groups()
 
 
 def _groups(subject: Subject) -> list[list[Trial]]:
-    """For each example its given completions and some of others, as a trainer would group them."""
+    """Return a group per example, as a trainer makes them: the given completions and a few others."""
     found = []
     for number, example in enumerate(subject.examples[:4]):
         texts = [*example.good[:2], *example.bad[:2], subject.formed("word"), subject.formed("")]
@@ -87,27 +87,27 @@ def _same(one: Sequence[Seen], other: Sequence[Seen]) -> bool:
 
 
 def _first_difference(one: Sequence[Seen], other: Sequence[Seen]) -> int | None:
-    """The first row of `one` in which `other`, which may go on behind it, says something else."""
+    """Return the first row that differs; `other` may be longer."""
     return next((row for row, seen in enumerate(one) if not seen.same(other[row], 1e-6)), None)
 
 
 @law
 def batch_equals_singles(subject: Subject) -> Iterator[Finding]:
-    """A trainer scores many prompts at once: a score that depends on the batch is noise, or belongs to another row."""
+    """A trainer scores many prompts at once: a score that depends on the batch is noise or belongs to another row."""
     if subject.scope != "sample":
-        raise Skip(f"it compares completions (scope {subject.scope!r})")
+        raise Skip(f"the reward compares completions (scope {subject.scope!r})")
     trials = _mixed(subject)
     if len(trials) < 2:
-        raise Skip("there are less than two completions that it scores")
+        raise Skip("the reward scores fewer than two completions")
     if subject.plain and _compares(subject, trials):
-        raise Skip("it compares the completions of a prompt")
+        raise Skip("the reward compares the completions of a prompt")
     alone = [subject.see([trial])[0] for trial in trials]
     yield from _differing(subject, "batch_equals_singles", trials, alone, "alone")
 
 
 @law
 def permutation(subject: Subject) -> Iterator[Finding]:
-    """Which completion stands first is chance; a score that depends on the place is noise."""
+    """The order of the completions is random, so a score that depends on it is noise."""
     if subject.scope == "sample":
         trials = _mixed(subject)
         order = list(range(len(trials)))
@@ -132,10 +132,10 @@ def permutation(subject: Subject) -> Iterator[Finding]:
 
 @law
 def neighbors_do_not_leak(subject: Subject) -> Iterator[Finding]:
-    """GRPO compares the completions of one prompt; what those of another prompt change is noise between prompts."""
+    """GRPO compares the completions of one prompt; a score that depends on other prompts is noise."""
     groups = _groups(subject)
     if len(groups) < 2:
-        raise Skip("it takes two examples whose completions are scored")
+        raise Skip("this law needs two examples whose completions are scored")
     if subject.scope == "batch":
         yield from _others_matter(subject, groups)
         return
@@ -148,13 +148,13 @@ def neighbors_do_not_leak(subject: Subject) -> Iterator[Finding]:
             for beside in (other, other[:1], other[-1:] * len(other), [long] * 2):
                 both = whole(subject, [*group, *beside])
                 if isinstance(both, str):
-                    text = f"a batch with the completions of another prompt beside it raises: {both}"
+                    text = f"a batch that also has completions of another prompt raises: {both}"
                     yield finding("neighbors_do_not_leak", subject, group[0], alone[0], text)
                     return
                 row = _first_difference(alone, both)
                 if row is not None:
                     text = (
-                        f"scores {_value(alone[row])} among the completions of its own prompt, and {_value(both[row])} "
+                        f"scores {_value(alone[row])} among the completions of its own prompt, but {_value(both[row])} "
                         f"with {len(beside)} of another prompt in the batch"
                     )
                     yield finding("neighbors_do_not_leak", subject, group[row], both[row], text)
@@ -167,7 +167,7 @@ def _is_given(subject: Subject, trial: Trial) -> bool:
 
 
 def _longer(subject: Subject, groups: list[list[Trial]]) -> list[list[Trial]]:
-    """The groups with their right completions behind some words more, so that those of others are the shortest."""
+    """Make the right completions of each group longer, so that other groups have the shortest ones."""
     found = []
     for group in groups:
         example = subject.examples[group[0].example]
@@ -177,13 +177,13 @@ def _longer(subject: Subject, groups: list[list[Trial]]) -> list[list[Trial]]:
 
 
 def _others_matter(subject: Subject, groups: list[list[Trial]]) -> Iterator[Finding]:
-    """A user's function over the batch: right or wrong answers to another prompt must not move the scores of this one.
+    """Check that right or wrong answers to another prompt do not change the scores of a group.
 
-    Both batches have the same size, and what stands beside has nothing in common with the group: rewards for what is
-    new in a batch hold to this.
+    This is for users' functions over the batch. Both batches have the same size, and the other completions share
+    nothing with the group, so rewards for novelty in a batch pass.
     """
     if not any(binding.scope == "batch" and not binding.foreign for _, binding in subject.bindings):
-        raise Skip("it normalizes over the batch, and says so")
+        raise Skip("the reward declares that it normalizes over the batch")
     groups = [[trial for trial in group if _is_given(subject, trial)] for group in groups]
     for group, other in [*pairwise(groups), *pairwise(reversed(groups))]:
         rights = [trial for trial in other if trial.completion in subject.examples[trial.example].good]
@@ -197,15 +197,15 @@ def _others_matter(subject: Subject, groups: list[list[Trial]]) -> Iterator[Find
             row = _first_difference(one[: len(group)], two)
             if row is not None:
                 why = (
-                    f"scores {_value(one[row])} where the answers to another prompt in the batch are right, and "
-                    f"{_value(two[row])} where they are wrong"
+                    f"scores {_value(one[row])} if the answers to another prompt in the batch are right, but "
+                    f"{_value(two[row])} if they are wrong"
                 )
                 yield finding("neighbors_do_not_leak", subject, group[row], one[row], why)
                 return
 
 
 def _grown(subject: Subject, trials: Sequence[Trial]) -> list[Trial]:
-    """The same completions behind some words more."""
+    """Put a few words in front of each completion."""
     return [
         Trial(with_text(trial.completion, f"{'Let me see. ' * 5}{text_of(trial.completion)}"), trial.example)
         for trial in trials
@@ -213,7 +213,7 @@ def _grown(subject: Subject, trials: Sequence[Trial]) -> list[Trial]:
 
 
 def _compares(subject: Subject, trials: Sequence[Trial]) -> bool:
-    """Whether a batch scores as its groups do one by one: a function that looks at the completions of a prompt."""
+    """Whether scores depend on the own group but not on others: the function compares the completions of a prompt."""
     everything = whole(subject, trials)
     if isinstance(everything, str) or _same(everything, [subject.see([trial])[0] for trial in trials]):
         return False
@@ -232,13 +232,13 @@ def _differing(
     found = whole(subject, trials)
     if isinstance(found, str):
         small = _smallest_raising(subject, trials)
-        why = f"a batch of {len(small)} completions raises, each of which it scores alone: {whole(subject, small)}"
+        why = f"a batch of {len(small)} completions raises, though each scores alone: {whole(subject, small)}"
         yield finding(name, subject, small[-1], expected[list(trials).index(small[-1])], why)
         return
     row = _first_difference(expected, found)
     if row is not None:
         one, seen = expected[row], found[row]
-        why = f"scores {_value(one)} {condition}, and {_value(seen)} in row {row} of a batch of {len(trials)}"
+        why = f"scores {_value(one)} {condition}, but {_value(seen)} in row {row} of a batch of {len(trials)}"
         yield finding(name, subject, trials[row], seen, why)
 
 

@@ -1,4 +1,4 @@
-"""Laws of form: the same content earns the same, as text or as chat, as a string or as a number."""
+"""Laws of form: the same content gets the same score as text or as chat, as a string or as a number."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from rewardkit.testing.trials import Trial, text_of
 
 @law
 def chat_equals_text(subject: Subject) -> Iterator[Finding]:
-    """Conversational data hands over messages where other data has text; the reward must not change with it."""
+    """Conversational data passes messages where other data has text; the score must not depend on that."""
     if subject.plain:
-        raise Skip("a trainer's function is written for one of the two forms")
+        raise Skip("a trainer's function is written for only one of the two forms")
     for trial, seen in swept(subject)[: subject.affordable(60)]:
         if not (isinstance(trial.completion, str) or len(trial.completion) == 1) or not seen.scored:
             continue
@@ -35,16 +35,16 @@ def chat_equals_text(subject: Subject) -> Iterator[Finding]:
             said = subject.see([other])[0]
             if not said.same(seen):
                 got = f"{said.value:.6g}" if said.scored else f"{said.outcome} ({said.reason})"
-                why = f"scores {seen.value:.6g} in the form it was given in, and {got} {name}"
+                why = f"scores {seen.value:.6g} in its original form, but {got} {name}"
                 yield finding("chat_equals_text", subject, other, said, why)
                 return
 
 
 @law
 def strings_equal_typed_columns(subject: Subject) -> Iterator[Finding]:
-    """Data files hand over "False" and "42" where a table has False and 42; both must mean the same.
+    """Text files give "False" and "42" where a table has False and 42; both must mean the same.
 
-    Looked at are columns whose argument is annotated with a type.
+    This law checks columns whose argument is annotated with a type.
     """
     looked = False
     for _, binding in subject.bindings:
@@ -67,7 +67,7 @@ def strings_equal_typed_columns(subject: Subject) -> Iterator[Finding]:
 
 
 def _flags_as_text(subject: Subject) -> Iterator[Finding]:
-    """A trainer's function that calls ``bool(...)`` on a flag: "False" as a file writes it must not be True."""
+    """Check trainers' functions that call ``bool(...)`` on a flag: the text "False" must not count as True."""
     if "bool" not in subject.mined.names:
         return
     for trial in given(subject):
@@ -78,7 +78,7 @@ def _flags_as_text(subject: Subject) -> Iterator[Finding]:
                 )
                 if text.same(yes) and not text.same(no):
                     changed = Trial(trial.completion, trial.example, {column: "False"})
-                    why = f"with {column}='False' it scores {text.value:.6g}, as with True; with False {no.value:.6g}"
+                    why = f"scores {text.value:.6g} with {column}='False', as with True, but {no.value:.6g} with False"
                     yield finding("strings_equal_typed_columns", subject, changed, text, why)
                     return
 
@@ -91,12 +91,12 @@ def _compared(subject: Subject, trial: Trial, column: str, value: Any, other: An
         return None
     if before.same(after):
         return None
-    why = f"with {column}={value!r} it scores {before.value:.6g}, with {column}={other!r} {after.value:.6g}"
+    why = f"scores {before.value:.6g} with {column}={value!r}, but {after.value:.6g} with {column}={other!r}"
     return finding("strings_equal_typed_columns", subject, changed, after, why)
 
 
 def _other_forms(value: Any, coercer: Coercer) -> Iterator[Any]:
-    """`value` as a string where it is typed, typed where it is a string; only what coerces to the same."""
+    """Yield a typed value as text and a text as a typed value, if it coerces to the same value."""
     try:
         meant = coercer(value)
     except (CoercionError, TypeError, ValueError):

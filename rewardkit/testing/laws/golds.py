@@ -1,4 +1,4 @@
-"""Laws of right and wrong: the right completion earns the most, and what is made wrong earns less."""
+"""Laws of right and wrong: a right completion earns the most, and a wrong answer in it earns less."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from rewardkit.testing.wrong_answers import Wrong
 
 _MOST = 6
 _ENOUGH = 20
-"""Completions that have to be scored before one value for all of them is held against a reward."""
+"""Completions that must be scored before a constant value counts as a fault."""
 _FOREIGN = "right for another example"
 _ALONE = "a distractor and nothing else"
 
@@ -33,9 +33,9 @@ def _needs_good(subject: Subject) -> None:
 
 @law
 def gold_gets_the_maximum(subject: Subject) -> Iterator[Finding]:
-    """What is right must be able to win.
+    """A right completion must be able to win.
 
-    A reward that never pays it teaches nothing, and one that pays nonsense more teaches the nonsense.
+    A reward that never pays it teaches nothing, and a reward that pays nonsense more teaches nonsense.
     """
     _needs_good(subject)
     lowest = min((seen.value for _, seen in swept(subject) if seen.scored), default=0.0)
@@ -55,13 +55,13 @@ def gold_gets_the_maximum(subject: Subject) -> Iterator[Finding]:
         found = _better_nonsense(subject, right)
         if found is not None:
             trial, seen = shortest(subject, found, right.more)
-            why = f"scores {seen.value:.6g}, more than the right completion's {right.value:.6g}"
+            why = f"earns {seen.value:.6g}, more than the {right.value:.6g} of a right completion"
             yield finding("gold_gets_the_maximum", subject, trial, seen, why)
             return
 
 
 def _out_of_reach(subject: Subject) -> Iterator[Finding]:
-    """Where not even right completions come near the maximum of a user's own function: a part of it is never paid."""
+    """Report a user's function whose maximum not even right completions come near: part of it is never paid."""
     low, high = subject.bounds
     own = all(not binding.foreign and not binding.trusted for _, binding in subject.bindings)
     if not own or subject.scope != "sample" or not math.isfinite(high - low):
@@ -70,12 +70,12 @@ def _out_of_reach(subject: Subject) -> Iterator[Finding]:
     parts = any(math.isnan(value) for trial in given(subject) for value in subject.see([trial])[0].components.values())
     if best < high - 0.05 * (high - low) and not parts:
         trial = next(trial for trial in given(subject) if trial.completion in subject.examples[trial.example].good)
-        why = f"no completion earns more than {best:.6g}, right ones neither, within bounds of ({low:g}, {high:g})"
+        why = f"no completion, not even a right one, earns more than {best:.6g} within bounds of ({low:g}, {high:g})"
         yield finding("gold_gets_the_maximum", subject, trial, subject.see([trial])[0], why)
 
 
 def _costly_line_break(subject: Subject, right: Judged) -> Iterator[Finding]:
-    """A line break for a blank in the thinking must cost nothing: a pattern whose point stops at it does."""
+    """A line break instead of a space in the thinking must not cost anything, but does if ``.`` stops at it."""
     block = right.anatomy.thinking
     if block is None or subject.scope != "sample":
         return
@@ -90,7 +90,7 @@ def _costly_line_break(subject: Subject, right: Judged) -> Iterator[Finding]:
 
 
 def _applies_nowhere(subject: Subject, number: int) -> bool:
-    """Whether the reward abstains on whatever is written for an example: it belongs to another task."""
+    """Whether the reward abstains on every completion of an example, which belongs to another task."""
     return all(seen.outcome is Outcome.ABSTAINED for trial, seen in swept(subject) if trial.example == number)
 
 
@@ -98,15 +98,15 @@ def _too_low(subject: Subject, seen: Seen, lowest: float) -> str:
     if seen.outcome is not Outcome.SCORED:
         return f"a right completion is {seen.outcome}: {seen.reason or 'no score'}"
     if any(math.isnan(value) for value in seen.components.values()):
-        return ""  # a part of it does not apply here, and what the rest can reach is not known
+        return ""  # a part does not apply here, and the maximum of the rest is unknown
     low, high = subject.bounds
     if subject.scope == "sample" and math.isfinite(low) and math.isfinite(high):
         if seen.value < low + 0.5 * (high - low) - EQUAL:
             return f"a right completion earns {seen.value:.6g} within bounds of ({low:g}, {high:g})"
     elif seen.value <= lowest + EQUAL and len({round(one.value, 9) for _, one in swept(subject) if one.scored}) > 1:
-        return f"a right completion earns {seen.value:.6g}, the least of all that were tried"
+        return f"a right completion earns {seen.value:.6g}, the least of all completions tried"
     elif seen.value <= lowest + EQUAL and lowest <= 0.0 and not is_penalty(subject):
-        return f"a right completion earns {seen.value:.6g}, like everything that was tried"
+        return f"a right completion earns {seen.value:.6g}, like every completion tried"
     return ""
 
 
@@ -122,17 +122,18 @@ def _better_nonsense(subject: Subject, right: Judged) -> Trial | None:
 
 
 def _holds(text: str, right: Judged) -> bool:
-    """Whether a text may be a right answer after all."""
+    """Whether a text may be a right answer."""
     gold = right.anatomy.gold.lower()
     return not gold or gold in text.lower() or (as_number(gold) is not None and as_number(text) == as_number(gold))
 
 
 @law
 def gold_above_perturbed_gold(subject: Subject) -> Iterator[Finding]:
-    """A wrong answer that earns what the right one earns is learned as happily; this is what a reward is for.
+    """A policy learns a wrong answer just as readily if it earns as much as the right one.
 
-    The right completion is given answers that are certainly wrong: far numbers, NaN, prefixes, other options,
-    the gold of another example, `distractors=`. Only a reward that was seen to judge answers is held to it.
+    The answer in a right completion is replaced by one that is certainly wrong: a distant number, NaN, a prefix,
+    another option, the gold answer of another example, `distractors=`. The law applies only to rewards that are seen
+    to judge answers.
     """
     _needs_good(subject)
     found: dict[str, Finding] = {}
@@ -163,12 +164,12 @@ def gold_above_perturbed_gold(subject: Subject) -> Iterator[Finding]:
         if len(found) >= _MOST:
             break
     if not looked:
-        raise Skip("it was not seen to judge answers")
+        raise Skip("the reward was not seen to judge answers")
     yield from list(found.values())[:_MOST]
 
 
 def _pays_any_answer(subject: Subject, right: Judged) -> Finding | None:
-    """The finding where a reward names the gold column and pays whatever stands in the answer's place."""
+    """Return a finding if a reward reads the gold column but pays any answer."""
     column = right.anatomy.column
     honest = [(text, seen) for text, seen in right.honest if text != right.anatomy.text]
     if right.judges or column not in subject.columns_named or not any(word in column.lower() for word in ANSWERS):
@@ -179,12 +180,12 @@ def _pays_any_answer(subject: Subject, right: Judged) -> Finding | None:
     if len(honest) < 4 or not all(right.paid(seen) for _, seen in honest) or len(right.anatomy.gold) < 2:
         return None
     text, seen = honest[0]
-    why = f"it reads {column!r} and pays {seen.value:.6g} to each of {len(honest)} wrong answers, as to the right one"
+    why = f"the reward reads {column!r} but pays {len(honest)} wrong answers {seen.value:.6g} each, like the right one"
     return finding("gold_above_perturbed_gold", subject, right.trial(text), seen, why)
 
 
 def _perturbed(subject: Subject, right: Judged) -> Iterator[tuple[str, str]]:
-    """Texts with an answer that is certainly wrong, each once, and what kind it is."""
+    """Yield each text with a certainly wrong answer once, with the kind of the answer."""
     known = {right.anatomy.text}
     for text, kind in _all_perturbed(subject, right):
         if text not in known:
@@ -201,7 +202,7 @@ def _all_perturbed(subject: Subject, right: Judged) -> Iterator[tuple[str, str]]
         yield distractor.text, _ALONE
     if right.anatomy.marked:
         for wrong in answers:
-            yield right.anatomy.answering(wrong.text), f"{wrong.kind}, the gold elsewhere"
+            yield right.anatomy.answering(wrong.text), f"{wrong.kind}, with the gold answer elsewhere"
             if right.anatomy.region.of(right.anatomy.text).strip() != right.anatomy.gold:
                 yield right.anatomy.with_region(wrong.text), wrong.kind
 
@@ -218,7 +219,7 @@ def _wrong_paid(subject: Subject, right: Judged, trial: Trial, kind: str) -> Fin
 
 @law
 def separates_good_from_bad(subject: Subject) -> Iterator[Finding]:
-    """Within a group the order of the scores is all that a policy learns from."""
+    """A policy learns only from the order of the scores within a group."""
     _needs_good(subject)
     if not any(example.bad for example in subject.examples):
         raise Skip("no wrong completions were given: bad=[...]")
@@ -229,7 +230,7 @@ def separates_good_from_bad(subject: Subject) -> Iterator[Finding]:
         for wrong in example.bad:
             seen = subject.see([Trial(wrong, number)])[0]
             if scored and seen.scored and not min(scored) - seen.value >= margin:
-                wanted = f" (wanted: {subject.promises.margin:g} less)" if subject.promises.margin else ""
+                wanted = f" (margin={subject.promises.margin:g})" if subject.promises.margin else ""
                 why = f"a wrong completion earns {seen.value:.6g}, a right one {min(scored):.6g}{wanted}"
                 yield finding("separates_good_from_bad", subject, Trial(wrong, number), seen, why)
                 return
@@ -237,19 +238,19 @@ def separates_good_from_bad(subject: Subject) -> Iterator[Finding]:
 
 @law
 def informative(subject: Subject) -> Iterator[Finding]:
-    """Where all completions of a group earn alike, all advantages are zero: the step costs and teaches nothing.
+    """If all completions of a group earn the same, all advantages are zero: the step costs time and teaches nothing.
 
-    Looked at are all completions, and those of each example for which right and wrong ones were given.
+    This law looks at all completions together, and at each example with given right and wrong completions.
     """
     if subject.scope == "batch":
-        raise Skip('it says scope="batch"')
+        raise Skip('the reward declares scope="batch"')
     seen = [pair for pair in swept(subject) if pair[1].outcome in (Outcome.SCORED, Outcome.ABSTAINED)]
     if len(seen) < _ENOUGH:
-        raise Skip("there are too few completions that it scores")
+        raise Skip("the reward scores too few completions")
     values = {round(one.value, 9) for _, one in seen if one.scored}
     if len(values) <= 1:
         value = next(iter(values), math.nan)
-        why = f"all {len(seen)} completions that were tried earn {value:.6g}{about_good(subject)}"
+        why = f"all {len(seen)} completions tried earn {value:.6g}{about_good(subject)}"
         trial = (given(subject) or [seen[0][0]])[0]
         yield finding("informative", subject, trial, subject.see([trial])[0], why)
         return
@@ -259,18 +260,18 @@ def informative(subject: Subject) -> Iterator[Finding]:
 
 
 def _idle_groups(subject: Subject, seen: list[tuple[Trial, Seen]]) -> Iterator[Finding]:
-    """The first example whose completions, right, wrong and wild ones, all earn alike."""
+    """Report the first example whose right, wrong and wild completions all earn the same."""
     for number, example in enumerate(subject.examples):
         values = [one.value for trial, one in seen if trial.example == number and one.scored]
         if example.good and example.bad and len(values) >= _ENOUGH and max(values) - min(values) <= EQUAL:
-            why = f"all {len(values)} completions that were tried for this example earn {values[0]:.6g}"
+            why = f"all {len(values)} completions tried for this example earn {values[0]:.6g}"
             trial = Trial(example.good[0], number)
             yield finding("informative", subject, trial, subject.see([trial])[0], why)
             return
 
 
 def _idle_components(subject: Subject) -> Iterator[Finding]:
-    """User's functions in a tree that give one value to everything, even to what their own code speaks of."""
+    """Report user functions in a tree that score everything the same, even texts that their own code mentions."""
     own = {leaf.name for leaf, binding in subject.bindings if not binding.trusted}
     if len(subject.bindings) < 2 or not own:
         return
@@ -280,16 +281,16 @@ def _idle_components(subject: Subject) -> Iterator[Finding]:
     for name in sorted(own):
         values = {round(value, 9) for one in seen if not math.isnan(value := one.components.get(name, math.nan))}
         if len(values) == 1 and sum(name in one.components for one in seen) >= _ENOUGH:
-            why = f"the component {name!r} gives {values.pop():.6g} to all {len(seen)} completions that were tried"
+            why = f"the component {name!r} gives {values.pop():.6g} to all {len(seen)} completions tried"
             trial = (given(subject) or [Trial(subject.formed("word"))])[0]
             yield finding("informative", subject, trial, subject.see([trial])[0], why, component=name)
 
 
 @law
 def reads_its_columns(subject: Subject) -> Iterator[Finding]:
-    """A reward that asks for the gold and pays the same whatever it is teaches nothing about it.
+    """A reward that reads the gold answer but pays the same for any value of it teaches nothing about it.
 
-    ``bool("False")`` is True: a flag that a file wrote as text never has an effect.
+    ``bool("False")`` is True, so a flag that comes as text from a file has no effect.
     """
     _needs_good(subject)
     looked = False
@@ -319,12 +320,10 @@ def reads_its_columns(subject: Subject) -> Iterator[Finding]:
             trial = next(iter(given(subject)))
             seen = subject.see([trial])[0]
             shown = ", ".join(repr(value)[:30] for value in values[:3])
-            why = (
-                f"it reads the column {column!r}, but scores the same whether that is {shown}: {len(pairs)} completions"
-            )
+            why = f"the column {column!r} has no effect on {len(pairs)} completions: scores are the same for {shown}"
             yield finding("reads_its_columns", subject, trial, seen, why)
     if not looked:
-        raise Skip("no gold column with two different values, or flag, is read")
+        raise Skip("the reward reads no gold column with two different values, and no flag")
 
 
 def _values_of(subject: Subject, column: str) -> list[object]:
@@ -345,9 +344,9 @@ def _is_flag(values: list[object]) -> bool:
 
 @law
 def improves_along_chains(subject: Subject) -> Iterator[Finding]:
-    """Partial credit leads a policy up hill; where a better completion earns less, it leads it down.
+    """Partial credit leads a policy uphill; if a better completion earns less, it leads downhill.
 
-    Looked at are the declared chains, and for a gold that is annotated as a number answers closer and closer to it.
+    This law checks the declared chains, and for a gold answer annotated as a number, answers closer and closer to it.
     """
     chains = [([Trial(one, number) for one in chain], "declared better") for number, chain in subject.promises.chains]
     chains += list(_closer(subject))
@@ -357,13 +356,13 @@ def improves_along_chains(subject: Subject) -> Iterator[Finding]:
         seen = subject.see(trials)
         for before, after, trial in zip(seen, seen[1:], trials[1:], strict=False):
             if before.scored and after.scored and after.value < before.value - 1e-6:
-                why = f"it is {reason} than one that earns {before.value:.6g}, and earns {after.value:.6g}"
+                why = f"is {reason} than a completion that earns {before.value:.6g}, but earns {after.value:.6g}"
                 yield finding("improves_along_chains", subject, trial, after, why)
                 return
 
 
 def _closer(subject: Subject) -> Iterator[tuple[list[Trial], str]]:
-    """Numbers that come closer to a gold whose argument is annotated as one, from either side."""
+    """Yield numbers that approach a gold answer annotated as a number, from either side."""
     for right in judged(subject):
         number = as_number(right.anatomy.value)
         if number is None or number == 0 or not right.judges or not _numeric(subject, right.anatomy.column):
@@ -375,7 +374,7 @@ def _closer(subject: Subject) -> Iterator[tuple[list[Trial], str]]:
             texts = [str(round(answer)) if whole and abs(number) >= 20 else f"{answer:.6g}" for answer in answers]
             if len(set(texts)) == len(texts):
                 trials = [right.trial(right.anatomy.saying(text)) for text in [*texts, right.anatomy.gold]]
-                yield trials, "closer to the gold"
+                yield trials, "closer to the gold answer"
 
 
 def _numeric(subject: Subject, column: str) -> bool:

@@ -1,9 +1,8 @@
-"""Laws of growth: time and memory in proportion to the length of the completion.
+"""Laws of growth: time and memory must be proportional to the length of the completion.
 
-Seconds say little on a machine that others use. Measured is how the time grows while a text is made longer by the
-same piece, and a law is broken where that growth would also cost much for a long completion. One lazy pattern such as
-``<answer>(.*?)</answer>`` is quadratic, too, but 50,000 characters of ``<answer>`` take it 1.5 s: such a reward is not
-blamed, and its report does not mention it.
+Seconds mean little on a shared machine, so these laws measure how the time grows as a text gets longer. A law is broken
+only if a long completion would also take long. A lazy pattern such as ``<answer>(.*?)</answer>`` is quadratic, too, but
+takes 1.5 s for 50,000 characters of ``<answer>``: that is not reported.
 """
 
 from __future__ import annotations
@@ -21,16 +20,16 @@ from rewardkit.testing.trials import Trial
 from rewardkit.testing.wild_texts import TEXTS
 
 LONGEST = 50_000
-"""Characters of a long completion: some 12,000 tokens."""
+"""Characters of a long completion, about 12,000 tokens."""
 SECONDS = 10.0
 MEGABYTES = 256
 _GLANCE = (24, 64, 1_000, 16_000)
-"""Sizes at which a family of texts is looked at first; one that takes no time there can take none at the longest."""
+"""Sizes tried first: a family of texts that takes no time at these sizes is skipped."""
 _SIZES = (16, 20, 24, 28, 64, 250, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000)
 _SUSPECT = 0.005
 _MEASURABLE = 0.02
 _STEEP = 2.7
-"""Times as long for twice the length; in proportion it is 2, squared 4."""
+"""Allowed factor in time for twice the length: linear growth gives 2, quadratic growth 4."""
 _PIECES = (" ", "a", "\n", "1", "(", "[", "{", '"', "<", "a ", "x\n", "\\")
 
 _COUNTED = ("a{0} ", "a{0}\n", "Word a{0}. ", "{0}, ", "a{0}: {0}\n")
@@ -39,7 +38,7 @@ Grown = Callable[[int], str]
 
 
 def _families(subject: Subject) -> Iterator[tuple[str, Grown]]:
-    """Texts that grow: a piece again and again, alone and where the answer stands, with a mismatch at the end."""
+    """Yield texts that grow: a repeated piece, alone and in place of the answer, with a mismatch at the end."""
     pieces = [*_PIECES, *(f"<{tag}>" for tag in subject.mined.tags), *(f"</{tag}>" for tag in subject.mined.tags)]
     pieces += [f"<{tag}>a</{tag}>" for tag in subject.mined.tags]
     pieces += [text for text in subject.mined.texts if 1 < len(text) <= 30][:12]
@@ -52,13 +51,13 @@ def _families(subject: Subject) -> Iterator[tuple[str, Grown]]:
             frames.append((" in the place of the answer", anatomy.with_region))
             frames.append((" in an open answer", _opened(anatomy)))
             if anatomy.text:
-                yield "the last letter * n behind a right completion", _pumped(anatomy.text, anatomy.text[-1])
+                yield "the last letter * n after a right completion", _pumped(anatomy.text, anatomy.text[-1])
                 yield "a right completion * n", _pumped("", anatomy.text)
             if anatomy.marked and anatomy.region.end > anatomy.region.start:
                 answer = anatomy.region.of(anatomy.text)
                 yield "the last letter of the answer * n", _pumped(answer, answer[-1], anatomy.with_region)
     opened = subject.mined.tags[:3]
-    frames += [(f" behind <{tag}>", _behind(f"<{tag}>")) for tag in opened]
+    frames += [(f" after <{tag}>", _behind(f"<{tag}>")) for tag in opened]
     for counted in _COUNTED:
         yield f"{counted!r} counted up", _counted(counted)
     for piece in dict.fromkeys(pieces):
@@ -88,14 +87,14 @@ def _behind(opening: str) -> Callable[[str], str]:
 
 @law
 def time_linear(subject: Subject) -> Iterator[Finding]:
-    """A policy finds the completion that takes minutes; every other process of the run waits for it."""
+    """A policy finds the completion that takes minutes to score, and every process of the run waits for it."""
     if subject.cost > 0.05:
         raise Skip(f"one completion takes {subject.cost:.2g} s whatever its length")
     stop = time.monotonic() + subject.left * 0.4
     families = list(_families(subject))
     for tried, (name, grown) in enumerate(families):
         if time.monotonic() > stop:
-            raise Unfinished(_told(tried, len(families)))
+            raise Unfinished(_incomplete(tried, len(families)))
         if not any(_seconds(subject, grown(size)) > _SUSPECT for size in _GLANCE):
             continue
         times: list[tuple[int, float]] = []
@@ -108,12 +107,12 @@ def time_linear(subject: Subject) -> Iterator[Finding]:
             [(size, min(_seconds(subject, grown(size)) for _ in range(3))) for size, _ in times[-3:]]
         ):
             shown = Trial(subject.formed(grown(min(64, times[-1][0]))), 0)
-            yield finding("time_linear", subject, shown, None, f"on {name} the time {why}")
+            yield finding("time_linear", subject, shown, None, f"for {name}, the time {why}")
             return
 
 
 def _seconds(subject: Subject, text: str) -> float:
-    """Of this process alone, whatever else the machine does."""
+    """Measure the CPU time of this process, which other processes do not affect."""
     trial = Trial(subject.formed(text), 0)
     started = time.process_time()
     subject.see([trial], fresh=True)
@@ -125,7 +124,7 @@ def _explodes(times: list[tuple[int, float]]) -> bool:
 
 
 def _too_steep(times: list[tuple[int, float]]) -> str:
-    """How the time grows, in words, where it grows too fast."""
+    """Describe the growth if it is too steep; otherwise return an empty string."""
     (size, last), (before, earlier) = times[-1], times[-2]
     if last < _MEASURABLE:
         return ""
@@ -144,8 +143,8 @@ def _too_steep(times: list[tuple[int, float]]) -> str:
     )
 
 
-def _told(tried: int, count: int) -> str:
-    return f"{tried} of {count} ways to make a completion long were tried: raise budget="
+def _incomplete(tried: int, count: int) -> str:
+    return f"only {tried} of {count} kinds of long completions were tried: raise budget="
 
 
 def _log(value: float) -> float:
@@ -156,7 +155,7 @@ def _log(value: float) -> float:
 
 @law
 def memory_bounded(subject: Subject) -> Iterator[Finding]:
-    """A completion that makes the reward take gigabytes ends the run, and with it whatever the machine did besides."""
+    """A completion that makes the reward allocate gigabytes kills the run and everything else on the machine."""
     if subject.cost > 0.05:
         raise Skip(f"one completion takes {subject.cost:.2g} s whatever its length")
     stop = time.monotonic() + subject.left * 0.15
@@ -171,14 +170,14 @@ def memory_bounded(subject: Subject) -> Iterator[Finding]:
     families = list(_families(subject))[:40]
     for tried, (name, grown) in enumerate(families):
         if time.monotonic() > stop:
-            raise Unfinished(_told(tried, len(families)))
+            raise Unfinished(_incomplete(tried, len(families)))
         peaks = [_peak(subject, grown(size)) for size in (2_000, 8_000)]
         if peaks[1] < 4e6 or peaks[1] < 8 * peaks[0]:
             continue
         projected = peaks[1] * (LONGEST / 8_000) ** 2 / 1e6
         if projected > MEGABYTES:
             why = (
-                f"on {name} it takes {peaks[0] / 1e6:.1f} MB at 2,000 characters and {peaks[1] / 1e6:.1f} MB at 8,000: "
+                f"for {name}, 2,000 characters take {peaks[0] / 1e6:.1f} MB and 8,000 take {peaks[1] / 1e6:.1f} MB: "
                 f"{LONGEST:,} would take {projected:,.0f} MB"
             )
             yield finding("memory_bounded", subject, Trial(subject.formed(grown(64)), 0), None, why)

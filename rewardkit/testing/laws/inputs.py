@@ -1,4 +1,4 @@
-"""Laws of inputs and processes: what a reward is given stays as it was, and it works wherever it is called."""
+"""Laws of inputs and processes: a reward leaves its arguments alone and works in any thread or process."""
 
 from __future__ import annotations
 
@@ -31,21 +31,21 @@ _THREADS = 4
 
 @law
 def inputs_not_mutated(subject: Subject) -> Iterator[Finding]:
-    """Trainers hand the same lists to every reward function; one that sorts or pops them corrupts the next."""
+    """Trainers pass the same lists to every reward function; one that sorts or pops them corrupts the next."""
     trials = (given(subject) or [trial for trial, _ in swept(subject)[:4]])[:16]
     for leaf, _ in subject.bindings:
         changed = _changed_by(subject, leaf, trials)
         if changed is not None:
             what, before, after = changed
-            why = f"{leaf.name} changes its argument {what}: it was {before!r} and is {after!r} afterwards"
+            why = f"{leaf.name} changes its argument {what} from {before!r} to {after!r}"
             yield finding("inputs_not_mutated", subject, trials[0], None, why[:600], component=leaf.name)
 
 
 def _changed_by(subject: Subject, leaf: Reward, trials: list[Trial]) -> tuple[str, Any, Any] | None:
-    """The first argument that a function changes: its name, before and after.
+    """Return the first argument that a function changes: its name, the value before and after.
 
-    Functions of a trainer and leaves of rewardkit are handed the very objects. What else calls functions (an adapter)
-    scores in its tree as it does in training, copies and all: it may need what stands beside it.
+    Trainers' functions and leaves get the objects themselves. Adapters score within their tree as in training, which
+    copies: they may need their neighbors.
     """
     batch = subject.batch(trials)
     given_now: dict[str, Any] = {"completions": batch.completions, "prompts": batch.prompts, **batch.columns}
@@ -78,7 +78,7 @@ def _changed_by(subject: Subject, leaf: Reward, trials: list[Trial]) -> tuple[st
 
 
 def _finished(returned: Any, seconds: float) -> None:
-    """Runs what a function left to be run: a coroutine, or a generator of its scores."""
+    """Run a returned coroutine, or exhaust a returned generator."""
     if inspect.iscoroutine(returned):
         returned = in_background(returned).result(seconds)
     if isinstance(returned, Iterator):
@@ -86,23 +86,23 @@ def _finished(returned: Any, seconds: float) -> None:
 
 
 def _ignoring(call: Callable[[], Any]) -> None:
-    """What it raises is the business of other laws."""
+    """Ignore exceptions, which other laws report."""
     with suppress(Exception):
         call()
 
 
 @law
 def picklable(subject: Subject) -> Iterator[Finding]:
-    """Trainers that score in other processes send the reward there."""
+    """Trainers that score in other processes pickle the reward to send it there."""
     nested = [leaf.name for leaf, binding in subject.bindings if _is_local(binding.original)]
     if nested:
-        raise Skip(f"{', '.join(nested)} is defined inside a function: other processes could not find it")
+        raise Skip(f"{', '.join(nested)} is defined inside a function, so other processes cannot import it")
     try:
         again = pickle.loads(pickle.dumps(subject.reward))
     except Exception as error:
         if any(getattr(binding.original, "__module__", "") == "__main__" for _, binding in subject.bindings):
-            raise Skip("it is defined in the script that runs the check") from None
-        why = f"it cannot be pickled: {type(error).__name__}: {error}"
+            raise Skip("the reward is defined in the script that runs the check") from None
+        why = f"the reward cannot be pickled: {type(error).__name__}: {error}"
         yield finding("picklable", subject, Trial(subject.formed(""), 0), None, why[:400])
         return
     trials = [trial for trial, seen in swept(subject)[: subject.affordable(40)] if seen.scored]
@@ -110,7 +110,7 @@ def picklable(subject: Subject) -> Iterator[Finding]:
     other.__dict__["scope"] = subject.scope
     for trial, one, two in zip(trials, subject.see(trials), other.see(trials), strict=True):
         if subject.deterministic and not one.same(two):
-            why = f"scores {one.value:.6g}, and {two.value:.6g} after a round trip through pickle"
+            why = f"scores {one.value:.6g}, but {two.value:.6g} after a round trip through pickle"
             yield finding("picklable", subject, trial, one, why)
             return
 
@@ -122,11 +122,11 @@ def _is_local(function: Any) -> bool:
 
 @law
 def thread_safe(subject: Subject) -> Iterator[Finding]:
-    """Asynchronous trainers score in threads, several at once: no signals, nothing shared that changes."""
+    """Asynchronous trainers score in several threads at once: a reward must not use signals or shared state."""
     pairs = [(trial, seen) for trial, seen in swept(subject)[: subject.affordable(60, 0.1)] if seen.scored]
     trials = [trial for trial, _ in pairs]
     if not trials:
-        raise Skip("there is no completion that it scores")
+        raise Skip("the reward scores no completion")
     results: list[list[Seen]] = []
     raised: list[tuple[Trial, BaseException]] = []
     all_started = threading.Event()
@@ -137,7 +137,7 @@ def thread_safe(subject: Subject) -> Iterator[Finding]:
         for trial in trials if number % 2 == 0 else reversed(trials):
             try:
                 found.append(_alone(subject, trial))
-            except BaseException as error:  # the thread would end, and nobody would know
+            except BaseException as error:  # otherwise the thread would end silently
                 raised.append((trial, error))
                 return
         results.append(found if number % 2 == 0 else found[::-1])
@@ -157,20 +157,20 @@ def thread_safe(subject: Subject) -> Iterator[Finding]:
         sys.setswitchinterval(interval)
     for trial, error in raised[:1]:
         seen = _seen_of(error)
-        why = f"in a thread that is not the main one it {seen.reason[:300]}"
+        why = f"outside the main thread, it {seen.reason[:300]}"
         yield finding("thread_safe", subject, trial, seen, why)
         return
     for said in results:
         for (trial, before), after in zip(pairs, said, strict=True):
             if subject.deterministic and not before.same(after):
                 got = f"{after.value:.6g}" if after.scored else f"{after.outcome}: {after.reason}"
-                why = f"scores {before.value:.6g} on the main thread, and {got} in threads beside others"
+                why = f"scores {before.value:.6g} on the main thread, but {got} when several threads score"
                 yield finding("thread_safe", subject, trial, after, why)
                 return
 
 
 def _alone(subject: Subject, trial: Trial) -> Seen:
-    """One completion, past what the subject remembers."""
+    """Score one completion without the subject's cache."""
     beside = subject.beside(trial.example) if subject.scope != "sample" else []
     trials = [*(replace(trial, completion=one) for one in beside), trial]
     table = subject.scorer.score(subject.batch(trials), strict=False)

@@ -1,6 +1,6 @@
-"""Laws of judges: what a language model likes besides what it was asked for, measured by asking it.
+"""Laws of judges: measure the biases of a language model by asking it.
 
-They ask a few dozen questions of judges alone; any other reward has nothing to do with them.
+They ask a judge a few dozen questions. They do not apply to other rewards.
 """
 
 from __future__ import annotations
@@ -33,22 +33,22 @@ _MOST_SAMPLES = 16
 _POSITION_SHARE = 0.15
 _LENGTH_SHARE = 0.05
 _PADDING = (
-    "\n\nTo say it once more in other words: what stands above is what is meant, and it is meant as it stands above. "
-    "Nothing is added here to what was said, and nothing that was said is taken back. In short, it is as it was said."
+    "\n\nTo say it again in other words: the answer above is the answer, and it is meant exactly as written above. "
+    "Nothing new is added here, and nothing written above is taken back. In short, the answer is what it says it is."
 )
 
 
 @law
 def position_bias(subject: Subject) -> Iterator[Finding]:
-    """A judge that ranks must not favor a place, or completions are paid for where they happened to stand.
+    """A ranking judge must not favor a position, or completions are paid for where they happen to be listed.
 
-    The same completions are ranked in several orders. What standing first rather than last earns, beyond what the
-    same completion earns on average, is at most 0.15.
+    The same completions are ranked in several orders. On average, being listed first rather than last earns a
+    completion at most 0.15 more.
     """
     judges = _judges(subject, GroupJudge)
     trials = _of_one_example(subject)
     if len(trials) < 2:
-        raise Skip("it needs two different completions of one example")
+        raise Skip("no example has two different completions")
     for judge, function in judges:
         places, scores = [], []
         for shuffle in range(_ORDERS):
@@ -60,16 +60,16 @@ def position_bias(subject: Subject) -> Iterator[Finding]:
         earned = -float((place * beyond).sum() / max((place * place).sum(), 1e-9))
         if abs(earned) > _POSITION_SHARE:
             end = "first" if earned > 0 else "last"
-            why = f"standing {end} earns {abs(earned):.2g} more in a ranking of {len(trials)}"
+            why = f"being listed {end} earns {abs(earned):.2g} more in a ranking of {len(trials)}"
             yield finding("position_bias", subject, trials[0], None, why, component=judge.name)
 
 
 @law
 def verbosity_bias(subject: Subject) -> Iterator[Finding]:
-    """Words that say nothing must not earn more, or the policy learns to write many of them.
+    """Empty words must not earn more, or the policy learns to write many of them.
 
-    Completions are judged as they are and with three empty sentences behind them; those earn at most 0.05 on average.
-    Beside the plain one in a ranking, the padded one wins at most as often as it loses.
+    Completions are judged as they are and with three empty sentences added, which earn at most 0.05 on average. In a
+    ranking of both, the padded completion wins at most as often as it loses.
     """
     trials = given(subject)[: min(_MOST_SAMPLES, subject.affordable(_MOST_SAMPLES))]
     padded = [replace(trial, completion=_longer(trial.completion)) for trial in trials]
@@ -81,7 +81,7 @@ def verbosity_bias(subject: Subject) -> Iterator[Finding]:
             gains = _asked(judge, subject, padded) - _asked(judge, subject, trials)
         if gains.mean() > _LENGTH_SHARE:
             worst = int(gains.argmax())
-            why = f"three sentences that say nothing earn {gains.mean():.2g} more, on average of {len(trials)}"
+            why = f"three empty sentences earn {gains.mean():.2g} more on average, over {len(trials)} completions"
             seen: Seen | None = None if isinstance(function, GroupJudge) else subject.see([padded[worst]])[0]
             yield finding("verbosity_bias", subject, padded[worst], seen, why, component=judge.name)
 
@@ -90,16 +90,16 @@ ALL = (position_bias, verbosity_bias)
 
 
 def _judges(subject: Subject, *kinds: type) -> list[tuple[Reward, Any]]:
-    """The judges of these kinds, each with the function that asks."""
+    """Return the judges of these kinds, each with the function that asks the model."""
     found = [(leaf, binding.function) for leaf, binding in subject.bindings if isinstance(binding.function, kinds)]
     if not found:
         ranks = kinds == (GroupJudge,)
-        raise Skip("it has no judge that ranks" if ranks else "it has no judge")
+        raise Skip("the reward has no judge that ranks" if ranks else "the reward has no judge")
     return found
 
 
 def _of_one_example(subject: Subject) -> list[Trial]:
-    """The different completions of the example that has most of them."""
+    """Return the distinct completions of the example that has the most."""
     by_example: dict[int, dict[str, Trial]] = {}
     for trial in given(subject):
         by_example.setdefault(trial.example, {}).setdefault(_shown(trial), trial)
@@ -107,13 +107,13 @@ def _of_one_example(subject: Subject) -> list[Trial]:
 
 
 def _asked(judge: Reward, subject: Subject, trials: Sequence[Trial]) -> Floats:
-    """What the judge alone says to each."""
+    """Return the judge's own score of each trial."""
     try:
         total = Scorer(judge).score(subject.batch(trials), strict=False).total
     except RewardKitError as error:
         raise Unfinished(f"the judge could not be asked: {error}") from None
     if np.isnan(total).any():
-        raise Unfinished("the judge did not answer all that it was asked")
+        raise Unfinished("the judge did not answer every question")
     return total
 
 

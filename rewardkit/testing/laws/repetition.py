@@ -1,4 +1,4 @@
-"""Laws of repetition: the same completion earns the same, today and tomorrow, here and in another process."""
+"""Laws of repetition: the same completion gets the same score each time, also in another process."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from rewardkit.testing.vocabulary import code_of
 _ROUNDS = 3
 _HASH_SEEDS = ("1", "2", "3")
 _SENT = 80
-"""Completions that are sent to other processes."""
+"""Completions sent to other processes."""
 _JOINED = 4
-"""Pairs of completions of one example that are joined."""
+"""Pairs of completions joined per example."""
 _SECONDS = 60.0
-"""That another process may take."""
+"""Time limit for another process."""
 _CHILD = """
 import pickle, sys
 sys.path[:] = pickle.load(sys.stdin.buffer)
@@ -40,12 +40,12 @@ sys.stdout.buffer.write(pickle.dumps([(seen.value, seen.outcome.value) for seen 
 
 @law
 def deterministic(subject: Subject) -> Iterator[Finding]:
-    """Equal completions of a group must earn the same, or noise is taken for an advantage; replay needs it, too.
+    """Equal completions must get equal scores, or GRPO takes noise for an advantage; replay needs it, too.
 
-    Scored again, in another order, and by another process, every completion gets the score it had.
+    Every completion gets the same score again, in another order and in another process.
     """
     if not subject.deterministic:
-        raise Skip("it says deterministic=False")
+        raise Skip("the reward declares deterministic=False")
     pairs = swept(subject)[: subject.affordable(150)]
     trials = [trial for trial, _ in pairs]
     first = {id(trial): seen for trial, seen in pairs}
@@ -56,15 +56,15 @@ def deterministic(subject: Subject) -> Iterator[Finding]:
             before = first.get(id(trial)) or next((old for other, old in pairs if other == trial), seen)
             if not before.same(seen):
                 small, values = _shrunk(subject, trial)
-                why = f"scored {_said(before)} at first, and {_said(seen)} when it was scored again"
+                why = f"scored {_said(before)} at first and {_said(seen)} the second time"
                 if values is not None:
-                    why = f"scored {_said(values[0])} and, scored again, {_said(values[1])}"
+                    why = f"scored {_said(values[0])} once and {_said(values[1])} another time"
                 yield finding("deterministic", subject, small, seen, why)
                 return
     if not _orders_sets(subject):
         return
     sent = [*_joined(subject), *trials[:_SENT]]
-    known = subject.see(sent, fresh=True)  # the same batches as there, for rewards that look at their neighbors
+    known = subject.see(sent, fresh=True)  # in the same batches as there: rewards may look at the other rows
     for said in _in_other_processes(subject, sent):
         for trial, here, (value, outcome) in zip(sent, known, said, strict=True):
             if not here.same(Seen(value, type(here.outcome)(outcome))):
@@ -77,7 +77,7 @@ def deterministic(subject: Subject) -> Iterator[Finding]:
 
 
 def _joined(subject: Subject) -> list[Trial]:
-    """Two of the given completions in one: what is read of both is a set of two, and an order shows."""
+    """Join pairs of given completions: a set made from both shows its order."""
     return [
         Trial(subject.formed(f"{one}\n{other}"), number)
         for number, example in enumerate(subject.examples)
@@ -90,7 +90,7 @@ def _is_text(completion: Any) -> bool:
 
 
 def _shrunk(subject: Subject, trial: Trial) -> tuple[Trial, tuple[Seen, Seen] | None]:
-    """A shorter completion that scores differently when it is asked for a few times in a row, if there is one."""
+    """Return a shorter completion whose score differs between a few tries, if there is one."""
     for text in ("", "a", "42"):
         small = Trial(subject.formed(text), trial.example)
         seen = [subject.see([small], fresh=True)[0] for _ in range(4)]
@@ -129,10 +129,10 @@ def _uses_sets(code: CodeType) -> bool:
 
 
 def _in_other_processes(subject: Subject, trials: list[Trial]) -> list[list[tuple[float, str]]]:
-    """What processes with other orders of sets say; nothing where the reward cannot be sent there.
+    """Score in processes with other hash seeds; return an empty list if the reward cannot be pickled.
 
     Raises:
-        Unfinished: one does not come back in time.
+        Unfinished: a process took too long.
     """
     try:
         message = pickle.dumps(sys.path) + pickle.dumps((subject.reward, subject.examples, trials, subject.plain))
@@ -159,7 +159,7 @@ def _in_other_processes(subject: Subject, trials: list[Trial]) -> list[list[tupl
             finally:
                 child.kill()
     if late:
-        raise Unfinished(f"another process did not score {len(trials)} completions within {_SECONDS:g} s")
+        raise Unfinished(f"a second process did not score {len(trials)} completions within {_SECONDS:g} s")
     return found
 
 

@@ -1,4 +1,4 @@
-"""Laws of a single score: it is always there, a finite number, within its bounds."""
+"""Laws of a single score: every completion gets one, and it is a finite number within the bounds."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MOST = 4
 
 
 def _kind(seen: Seen) -> str:
-    """What went wrong, told apart by where it happened."""
+    """Return the kind of fault; exceptions from different lines are different kinds."""
     if seen.outcome is Outcome.FAILED:
         return "failed"
     if not seen.reason.startswith("returned"):
@@ -33,7 +33,7 @@ def _kind(seen: Seen) -> str:
 def _broken(
     subject: Subject, name: str, concerns: Callable[[str], bool], said: Callable[[Seen], str]
 ) -> Iterator[Finding]:
-    """One finding for each way in which a law of single scores is broken."""
+    """Yield one finding for each way in which a law of single scores is broken."""
     ways: dict[tuple[str, str], list[Trial]] = {}
     for trial, seen in swept(subject):
         if seen.outcome in (Outcome.ERRORED, Outcome.FAILED) and concerns(_kind(seen)):
@@ -50,9 +50,9 @@ def _broken(
 
 @law
 def total(subject: Subject) -> Iterator[Finding]:
-    """A policy under training writes everything; a reward that raises stops the run or teaches to hide behind errors.
+    """A policy in training writes anything; a reward that raises stops the run or teaches it to hide behind errors.
 
-    Every completion gets a score: nothing, half a tag, any Unicode, chat messages of every shape.
+    Every completion gets a score: an empty one, half a tag, any Unicode, chat messages of every shape.
     """
 
     def said(seen: Seen) -> str:
@@ -67,7 +67,7 @@ def total(subject: Subject) -> Iterator[Finding]:
 
 
 def _groups_of_equals(subject: Subject) -> Iterator[Finding]:
-    """Groups in which all completions are one, and groups of one."""
+    """Score groups of equal completions, and groups of one."""
     for trial in given(subject) or [Trial(subject.formed("word"))]:
         for size in (1, 2, 4):
             try:
@@ -92,7 +92,7 @@ def finite(subject: Subject) -> Iterator[Finding]:
 
 @law
 def bounded(subject: Subject) -> Iterator[Finding]:
-    """A score outside the declared bounds outweighs everything it is added to; spam must not pay without limit."""
+    """A score outside its bounds outweighs everything it is added to; spam must not pay without limit."""
     yield from _broken(
         subject, "bounded", lambda kind: kind == "out of bounds", lambda seen: f"{seen.component} {seen.reason}"
     )
@@ -105,7 +105,7 @@ def bounded(subject: Subject) -> Iterator[Finding]:
         once, some, many = subject.see([Trial(subject.formed(piece * count)) for count in (1, 20, 200)])
         if not _keeps_growing(once, some, many):
             continue
-        (most,) = subject.see([Trial(subject.formed(piece * 2_000))])  # what has a limit has reached it
+        (most,) = subject.see([Trial(subject.formed(piece * 2_000))])  # a limit would be reached by now
         if _keeps_growing(some, many, most) and most.value > max(1.0, highest):
             yield finding(
                 "bounded",
@@ -119,7 +119,7 @@ def bounded(subject: Subject) -> Iterator[Finding]:
 
 
 def _keeps_growing(once: Seen, some: Seen, many: Seen) -> bool:
-    """Whether twenty more are worth what twenty were."""
+    """Whether each repetition still adds about as much as the first ones did."""
     if not (once.scored and some.scored and many.scored and once.value < some.value < many.value):
         return False
     return (many.value - some.value) / max(some.value - once.value, 1e-9) > 5.0
@@ -127,9 +127,9 @@ def _keeps_growing(once: Seen, some: Seen, many: Seen) -> bool:
 
 @law
 def abstains_by_declaration(subject: Subject) -> Iterator[Finding]:
-    """A completion that makes the reward abstain gets no penalty; a policy learns to write it.
+    """A completion that makes the reward abstain gets no penalty, so the policy learns to write it.
 
-    None is for samples that the reward does not apply to, and has to be declared: ``-> float | None``.
+    None means that the reward does not apply to a sample. Declare it: ``-> float | None``.
     """
     yield from _broken(
         subject, "abstains_by_declaration", lambda kind: kind == "None", lambda seen: f"{seen.component} {seen.reason}"
@@ -142,7 +142,7 @@ def abstains_by_declaration(subject: Subject) -> Iterator[Finding]:
         if none and any(seen.scored for _, seen in mine):
             first = min((trial for trial, _ in none), key=lambda trial: len(repr(trial.completion)))
             trial, seen = shortest(subject, first, lambda seen: seen.outcome is Outcome.ABSTAINED)
-            why = "returned None or NaN for this one and a number for others of its example: who writes it cannot lose"
+            why = "returned None or NaN for this completion, but numbers for others of the same example: it cannot lose"
             yield finding("abstains_by_declaration", subject, trial, seen, why)
             return
 

@@ -1,4 +1,4 @@
-"""Laws of compositions: gates, schedules, and what their author says may not matter."""
+"""Laws of compositions: gates, schedules, and properties that the author declares."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ def nodes(reward: Reward) -> Iterator[Reward]:
 
 @law
 def gate_dominance(subject: Subject) -> Iterator[Finding]:
-    """Behind a gate, failing it must not beat passing it, or the policy learns to fail.
+    """Failing a gate must not pay more than passing it, or the policy learns to fail.
 
-    For every gate of the tree: no completion in front of the closed gate earns more through it than one that passed.
+    For every gate of the tree, no completion that fails it earns more through it than one that passes.
     """
     gates = [node for node in dict.fromkeys(nodes(subject.reward)) if node.facts.threshold is not None]
     if not gates:
-        raise Skip("it has no gate that opens and closes")
+        raise Skip("the reward has no gate with a threshold")
     trials = [trial for trial, seen in swept(subject) if seen.scored][: subject.affordable(250)]
     for gate in gates:
         try:
@@ -66,7 +66,7 @@ def gate_dominance(subject: Subject) -> Iterator[Finding]:
             if best.max() > worst.min() + 1e-6:
                 failing, passing = trials[int(best.argmax())], trials[int(worst.argmin())]
                 why = (
-                    f"failing the gate {gate!r} earns {best.max():.6g} through it, more than a completion that passes: "
+                    f"failing the gate {gate!r} earns {best.max():.6g}, more than a completion that passes it: "
                     f"{text_of(passing.completion)[:60]!r} earns {worst.min():.6g}"
                 )
                 yield finding("gate_dominance", subject, failing, subject.see([failing])[0], why[:500])
@@ -75,12 +75,12 @@ def gate_dominance(subject: Subject) -> Iterator[Finding]:
 
 @law
 def schedule_bounds(subject: Subject) -> Iterator[Finding]:
-    """A weight that leaves its bounds half way through training is seen when it is too late.
+    """A weight that leaves its bounds halfway through training is noticed too late.
 
-    Scored at twenty points of training, the total stays finite and within the bounds of the tree.
+    At twenty points of training, the total is finite and within the bounds of the tree.
     """
     if not any(node.facts.schedules for node in nodes(subject.reward)):
-        raise Skip("it has no schedule")
+        raise Skip("the reward has no schedule")
     trials = (given(subject) or [trial for trial, _ in swept(subject)])[:12]
     for step in range(_STEPS + 1):
         progress = Progress(step * 50, _STEPS * 50)
@@ -100,9 +100,9 @@ def schedule_bounds(subject: Subject) -> Iterator[Finding]:
 
 @law
 def whitespace_indifferent(subject: Subject) -> Iterator[Finding]:
-    """Where white space means nothing, a policy must not be paid or punished for it.
+    """If whitespace means nothing, a policy must not be paid or punished for it.
 
-    Declared: ``indifferent=["whitespace"]``.
+    Declare it with ``indifferent=["whitespace"]``.
     """
     if "whitespace" not in subject.promises.indifferent:
         raise Skip('not declared: indifferent=["whitespace"]')
@@ -110,16 +110,16 @@ def whitespace_indifferent(subject: Subject) -> Iterator[Finding]:
         "a line break at the end": lambda text: f"{text}\n",
         "spaces around it": lambda text: f"  {text}  ",
         "two spaces for one": lambda text: text.replace(" ", "  "),
-        "line breaks of Windows": lambda text: text.replace("\n", "\r\n"),
+        "Windows line breaks": lambda text: text.replace("\n", "\r\n"),
     }
     yield from _indifferent(subject, "whitespace_indifferent", edits)
 
 
 @law
 def unicode_indifferent(subject: Subject) -> Iterator[Finding]:
-    """The same letters in another normal form look the same and are other characters.
+    """In another Unicode normal form, the same text looks the same but has other characters.
 
-    Declared: ``indifferent=["unicode"]``.
+    Declare it with ``indifferent=["unicode"]``.
     """
     if "unicode" not in subject.promises.indifferent:
         raise Skip('not declared: indifferent=["unicode"]')
@@ -130,13 +130,13 @@ def unicode_indifferent(subject: Subject) -> Iterator[Finding]:
 
 @law
 def case_indifferent(subject: Subject) -> Iterator[Finding]:
-    """Where capitals mean nothing, they must not be paid.
+    """If case means nothing, capitals must not be paid.
 
-    Declared: ``indifferent=["case"]``.
+    Declare it with ``indifferent=["case"]``.
     """
     if "case" not in subject.promises.indifferent:
         raise Skip('not declared: indifferent=["case"]')
-    yield from _indifferent(subject, "case_indifferent", {"capitals": str.upper, "small letters": str.lower})
+    yield from _indifferent(subject, "case_indifferent", {"upper case": str.upper, "lower case": str.lower})
 
 
 def _indifferent(subject: Subject, name: str, edits: Mapping[str, Edit]) -> Iterator[Finding]:
@@ -147,7 +147,7 @@ def _indifferent(subject: Subject, name: str, edits: Mapping[str, Edit]) -> Iter
             other = Trial(with_text(trial.completion, text), trial.example)
             after = subject.see([other])[0]
             if not after.same(before):
-                why = f"with {edit} it earns {after.value:.6g}, without {before.value:.6g}"
+                why = f"earns {after.value:.6g} with {edit}, {before.value:.6g} without"
                 yield finding(name, subject, other, after, why)
                 return
 

@@ -1,7 +1,6 @@
-"""What data says of a reward beside the laws: whether it agrees with labels, and what a run would learn from.
+"""Measurements of a reward on data: its agreement with labels, and its learning signal.
 
-Both score every completion of a file. That happens in a child process, as the laws do, so that a reward that hangs on
-one of them does not take the report with it.
+Both score every completion of a file in a child process, so that a reward that hangs does not lose the report.
 """
 
 from __future__ import annotations
@@ -23,18 +22,18 @@ Result = TypeVar("Result")
 
 
 class _Unfinished(RewardKitError):
-    """Scoring all completions did not come to an end."""
+    """Scoring all completions did not finish."""
 
 
 _LIMIT = 120.0
-"""Seconds for all completions of a file."""
+"""Time limit for all completions of a file, in seconds."""
 
 
 def measured(report: Report, reward: Any, data: str | Path, *, label: str = "label", seed: int = 0) -> Section:
-    """The report with what the completions of a file say.
+    """Return the report with measurements on the completions of a file.
 
-    Labels give a calibration, several completions per prompt an estimate of the signal; where one of them cannot be
-    had, a remark says why.
+    Labels give a calibration, and several completions per prompt give an estimate of the signal. If one of them is
+    missing, a remark says why.
     """
     found = labeled(reward, data, label)
     remarks: list[str] = []
@@ -45,17 +44,17 @@ def measured(report: Report, reward: Any, data: str | Path, *, label: str = "lab
     missing = ""
     try:
         if found.has_labels:
-            missing = f"no agreement with {label!r}"
+            missing = f"agreement with {label!r} not measured"
             calibration = _tried(lambda: calibrate(tree, rows, label=label, seed=seed), missing, remarks)
         if found.has_groups:
-            missing = "no estimate of the signal"
+            missing = "learning signal not estimated"
             signal = _tried(lambda: estimate_signal(tree, unlabeled), missing, remarks)
-    except _Unfinished as error:  # it would not be otherwise for the second
+    except _Unfinished as error:  # the second measurement would not finish either
         remarks.append(f"{missing}: {error}")
     used = f"{found.used} of " if found.used < found.prompts else ""
     return Section(
         report,
-        data=f"{data}: {len(rows):,} rows, laws on {used}{found.prompts:,} different examples",
+        data=f"{data}: {len(rows):,} rows; laws checked on {used}{found.prompts:,} distinct examples",
         calibration=calibration,
         signal=signal,
         remarks=tuple(remarks),
@@ -73,10 +72,10 @@ def _tried(measure: Callable[[], Result], missing: str, remarks: list[str]) -> R
 
 
 def _apart(measure: Callable[[], Result]) -> Result:
-    """The result of `measure`, called in a child process where the system has such.
+    """Call `measure` in a child process, where the system can fork.
 
     Raises:
-        RewardKitError: whatever of this kind it raised, or it did not come to an end.
+        RewardKitError: `measure` raised it, or did not finish.
     """
     if not can_isolate():
         return measure()
@@ -89,10 +88,10 @@ def _apart(measure: Callable[[], Result]) -> Result:
 
     for said in isolated(work, Note(), patience=1.0, limit=_LIMIT):
         if isinstance(said, Lost):
-            raise _Unfinished(f"scoring all completions did not come to an end ({said.reason})")
+            raise _Unfinished(f"scoring all completions did not finish ({said.reason})")
         ended, value = said
         if ended:
             result: Result = value
             return result
         raise RewardKitError(value)
-    raise RewardKitError("scoring all completions gave nothing")
+    raise RewardKitError("scoring all completions returned no result")

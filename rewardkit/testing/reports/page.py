@@ -1,7 +1,7 @@
-"""The page of a report: one file that stands by itself, without scripts, with nothing to fetch.
+"""The page of a report: one self-contained file, without scripts and without anything to fetch.
 
-What a policy wrote is shown as text: escaped, with every invisible character spelled out. A content security policy
-forbids all but this page's own style sheet, should anything ever slip through.
+Text that a policy wrote is escaped, and invisible characters are spelled out. As a second defense, a content security
+policy forbids everything but the page's own style sheet.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _MARKS = {"broken": "broken", "unfinished": "not done", "held": "held", "skipped
 
 
 def page_of(sections: Sequence[Section]) -> str:
-    """A whole page, a section for each reward."""
+    """Return a whole page with a section for each reward."""
     digest = base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
     names = ", ".join(section.title for section in sections)
@@ -44,9 +44,9 @@ def page_of(sections: Sequence[Section]) -> str:
 def _head(sections: Sequence[Section]) -> str:
     broken = sum(bool(section.broken) for section in sections)
     if len(sections) == 1:
-        said = "What the laws and the known exploits say about one reward."
+        said = "One reward, checked against the laws and the known exploits."
     else:
-        said = f"{len(sections)} rewards checked, {broken or 'none'} of them with findings."
+        said = f"{len(sections)} rewards checked, {broken or 'none'} with findings."
     rows = "".join(
         f'<tr><td><a href="#reward-{number}">{_text(section.title)}</a></td><td>{_verdict(section)}</td></tr>'
         for number, section in enumerate(sections)
@@ -91,7 +91,7 @@ def _laws(section: Section, number: int) -> Iterator[str]:
             ]
         )
     if section.held:
-        # What is broken stands first; of a sound reward this is all there is to see.
+        # Broken laws come first, so this list is open only if there are none.
         yield f"<details{'' if section.broken else ' open'}><summary>{len(section.held)} laws held</summary>"
         yield from _table(_law(result, "held", _text(result.law), _text(result.why)) for result in section.held)
         yield "</details>"
@@ -130,7 +130,7 @@ def _counted(result: LawResult) -> str:
 
 
 def _not_run(result: LawResult) -> str:
-    return "the process went down again" if result.findings else _text(result.reason)
+    return "the process died again" if result.findings else _text(result.reason)
 
 
 def _findings(result: LawResult) -> Iterator[str]:
@@ -164,7 +164,7 @@ def _calibration(found: Calibration) -> Iterator[str]:
     yield "<h3>Agreement with the labels</h3>"
     yield (
         '<p class="soft small">Of two completions of one prompt, the better one should score higher. '
-        "A tied pair teaches nothing, a wrong one the opposite.</p>"
+        "A tied pair teaches nothing, and a wrong pair teaches the opposite.</p>"
     )
     yield '<table><thead><tr><th>Component</th><th class="number">AUC</th><th>Pairs</th>'
     yield '<th class="number">right</th><th class="number">tied</th><th class="number">wrong</th></tr></thead><tbody>'
@@ -180,10 +180,10 @@ def _calibration(found: Calibration) -> Iterator[str]:
 
 
 def _signal(found: Signal) -> Iterator[str]:
-    yield "<h3>What a run would learn from</h3>"
+    yield "<h3>Learning signal</h3>"
     yield (
         f"<p>{found.varying:.1%} of the prompts have a learning signal: their completions score differently. "
-        f"{found.silent:.1%} of the prompts have samples that all score alike.</p>"
+        f"{found.silent:.1%} of the prompts have samples that all score the same.</p>"
     )
     yield from _warnings(found.warnings)
     yield _more("components, gates and calls", _lines(str(found)), "wide")
@@ -195,7 +195,7 @@ def _warnings(warnings: Iterable[str]) -> Iterator[str]:
 
 
 def _bar(shares: Sequence[tuple[str, int]]) -> str:
-    """Shares side by side; widths are attributes, for the policy of the page allows no styles in tags."""
+    """Draw shares side by side; widths are attributes because the page's policy forbids styles in tags."""
     whole = sum(count for _, count in shares)
     if not whole:
         return ""
@@ -213,7 +213,7 @@ def _more(name: str, escaped: str, kind: str = "") -> str:
 
 
 def _pre(value: Any) -> str:
-    """A completion or a cell: a text with its lines as they are, anything else as Python writes it."""
+    """Show a completion or a cell: text with its lines, anything else as its repr."""
     if isinstance(value, str):
         return f"<pre>{_lines(middle_cut(value, _LONGEST)) or '<span class=soft>(empty)</span>'}</pre>"
     try:

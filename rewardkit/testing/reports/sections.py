@@ -1,4 +1,4 @@
-"""Section: one reward in a report: what the laws found, and where there is data what labels and samples say."""
+"""Section: one reward in a report, with the results of the laws and measurements on data."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Checked(Protocol):
-    """What a section needs of a report."""
+    """The part of a report that a section reads."""
 
     @property
     def reward(self) -> str: ...
@@ -46,14 +46,14 @@ class Checked(Protocol):
 
 @dataclass(frozen=True)
 class Section:
-    """All that is shown of one reward.
+    """Everything shown about one reward.
 
     Attributes:
-        report: what the laws found.
-        data: the file that the examples come from, and how much of it was used; empty for none.
-        calibration: whether it agrees with labels.
-        signal: what a run would learn from.
-        remarks: what else the reader should know.
+        report: the results of the laws.
+        data: the file of the examples, and how much of it was used; empty for none.
+        calibration: its agreement with labels.
+        signal: its learning signal.
+        remarks: other notes for the reader.
     """
 
     report: Checked
@@ -82,25 +82,25 @@ class Section:
 
     @property
     def unfinished(self) -> list[LawResult]:
-        """Laws that may apply but were not looked at to their end, or under which the process went down again."""
+        """Laws that may apply but whose check was cut short, or in which the process died again."""
         return [
             result for result in self.report.results if result.outcome == "unfinished" or result.law in self._repeated
         ]
 
     @property
     def inapplicable(self) -> list[LawResult]:
-        """Laws that say nothing about this reward."""
+        """Laws that do not apply to this reward."""
         return [result for result in self.report.results if result.outcome == "skipped"]
 
     @property
     def verdict(self) -> str:
-        """In one line."""
+        """The verdict in one line."""
         counts = [f"{len(self.held)} held"]
         if self.unfinished:
             counts.append(f"{len(self.unfinished)} not done")
         spent = f"{self.report.seconds:.1f} s, seed {self.report.seed}"
         if not self.broken:
-            word = "no fault found, but not all was looked at" if self.unfinished else "sound"
+            word = "no fault found, but some laws were not finished" if self.unfinished else "sound"
             return f"{word}: {', '.join(counts)}; {spent}"
         found = sum(len(distinct(result.findings)) for result in self.broken)
         word = f"BROKEN: {_counted(found, 'finding')} in {_counted(len(self.broken), 'law')}"
@@ -112,7 +112,7 @@ def _counted(number: int, what: str) -> str:
 
 
 def distinct(findings: Sequence[Finding]) -> list[Finding]:
-    """Each fault once: the first of those that show it with the same completion in the same columns."""
+    """Return each fault once: the first finding with a given completion and columns."""
     found: dict[str, Finding] = {}
     for finding in findings:
         found.setdefault(_key(finding), finding)
@@ -124,9 +124,9 @@ def _key(finding: Finding) -> str:
 
 
 def repeated(results: Sequence[LawResult]) -> set[str]:
-    """Laws that have no finding of their own: what takes the process down does so under every law.
+    """Return laws without findings of their own: a completion that kills the process does so in every law.
 
-    Such a finding bears the name of the law that it breaks. It is shown there, or else where it comes first.
+    Such a finding names the law that it breaks. It is shown there, or else where it occurs first.
     """
     own = {result.law for result in results if any(finding.law == result.law for finding in result.findings)}
     known: set[str] = set()
@@ -141,18 +141,18 @@ def repeated(results: Sequence[LawResult]) -> set[str]:
 
 
 def kind_of(finding: Finding, law: str) -> str:
-    """What kind of fault it is, where the name of the broken law does not say it: the family, or another law."""
+    """Return the kind of a fault, if it is not the law itself: the family, or another law."""
     kind = finding.family or finding.law
     return "" if kind == law else kind
 
 
 def families_of(findings: Sequence[Finding]) -> list[str]:
-    """The families of exploits among them."""
+    """Return the exploit families of the findings."""
     return list(dict.fromkeys(one.family for one in findings if one.family and one.family != one.law))
 
 
 def middle_cut(text: str, limit: int) -> str:
-    """`text` without its middle where it is longer than `limit`; says how much is missing."""
+    """Cut the middle of a text longer than `limit`, and say how much is missing."""
     if len(text) <= limit:
         return text
     head, tail = limit * 2 // 3, limit // 3
@@ -160,7 +160,7 @@ def middle_cut(text: str, limit: int) -> str:
 
 
 def shown(value: Any, limit: int) -> str:
-    """A value on one line, as Python writes it, with nothing in it that acts on the reader's screen."""
+    """Return the repr of a value on one line, with control characters spelled out."""
     if isinstance(value, str):
         return visible(repr(middle_cut(value, limit)))
     try:
@@ -175,7 +175,7 @@ def score_of(finding: Finding) -> str:
 
 
 def dictionary_of(sections: Sequence[Section]) -> dict[str, Any]:
-    """Plain values, as JSON takes them: ``{"ok": ..., "rewards": [...]}``."""
+    """Return plain values that JSON can hold: ``{"ok": ..., "rewards": [...]}``."""
     return {
         "ok": all(section.report.ok for section in sections),
         "rewards": [
@@ -193,12 +193,12 @@ def dictionary_of(sections: Sequence[Section]) -> dict[str, Any]:
 
 
 def json_of(sections: Sequence[Section]) -> str:
-    """`dictionary_of` as strict JSON in ASCII: a lone surrogate of a completion would fit into no UTF-8 file."""
+    """Return `dictionary_of` as strict JSON in ASCII, since UTF-8 cannot hold a completion's lone surrogates."""
     return json.dumps(_strict(dictionary_of(sections)), indent=2, allow_nan=False) + "\n"
 
 
 def _strict(value: Any) -> Any:
-    """What JSON has no number for as text."""
+    """Write NaN and infinities as text, which JSON has no numbers for."""
     if isinstance(value, float) and not math.isfinite(value):
         return repr(value)
     if isinstance(value, Mapping):

@@ -1,6 +1,6 @@
-"""The text of a report: which laws are broken and which hold, each finding with its completion, a verdict.
+"""The text of a report: broken and held laws, each finding with its completion, and a verdict.
 
-A reward without a fault takes a few lines; a finding has all that is needed to see it again.
+A sound reward takes a few lines. A finding has everything you need to reproduce it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _LONGEST = 300
 
 
 def text_of(sections: Sequence[Section]) -> str:
-    """Several rewards one below the other; the verdicts once more at the end where there are several."""
+    """Show rewards one after the other; if there are several, their verdicts are repeated at the end."""
     texts = ["\n".join(_section(section)) for section in sections]
     if len(sections) > 1:
         width = max(len(visible(section.title)) for section in sections)
@@ -27,7 +27,7 @@ def text_of(sections: Sequence[Section]) -> str:
 
 
 def law_as_text(result: LawResult, reward: str) -> str:
-    """All findings of one broken law: what a failing test shows."""
+    """Show all findings of one broken law, for a failing test."""
     found = distinct(result.findings)
     count = "" if len(found) == 1 else f" in {len(found)} ways"
     lines = [f"{visible(reward)} breaks {result.law}{count}", *_findings(result)]
@@ -55,7 +55,7 @@ def _section(section: Section) -> Iterator[str]:
     if section.calibration is not None:
         yield from ("", "Agreement with the labels", "", *_indented(str(section.calibration)))
     if section.signal is not None:
-        yield from ("", "What a run would learn from", "", *_indented(str(section.signal)))
+        yield from ("", "Learning signal", "", *_indented(str(section.signal)))
     yield ""
     for remark in section.remarks:
         yield from _wrapped(remark, "  ")
@@ -77,16 +77,16 @@ def _named(label: str, results: Iterable[LawResult]) -> Iterator[str]:
 
 
 def _not_done(results: Iterable[LawResult]) -> Iterator[str]:
-    """The laws that are unfinished, those with one reason together."""
+    """List the unfinished laws, grouped by reason."""
     reasons: dict[str, list[str]] = {}
     for result in results:
-        reasons.setdefault("the process went down again" if result.findings else result.reason, []).append(result.law)
+        reasons.setdefault("the process died again" if result.findings else result.reason, []).append(result.law)
     for reason, laws in reasons.items():
         yield from _wrapped(f"{', '.join(laws)}: {reason}", "  not done  ", " " * 12)
 
 
 def _findings(result: LawResult) -> Iterator[str]:
-    """Why the law matters, said once, and what breaks it."""
+    """Show once why the law matters, then each finding."""
     reasons = list(dict.fromkeys(finding.matters for finding in result.findings if finding.matters))
     if len(reasons) == 1:
         yield from _wrapped(reasons[0], "  ")
@@ -121,17 +121,17 @@ def _note(finding: Finding) -> str:
 
 
 def _place(trace: str) -> str:
-    """The last line of the reward that a traceback went through."""
+    """Return the last place in a traceback."""
     places = [line.strip() for line in trace.splitlines() if line.strip().startswith('File "')]
     return places[-1].removeprefix("File ") if places else ""
 
 
 def _reproduce(finding: Finding) -> str:
-    """A line that can be run, or where to find it: one that is cut could not be."""
+    """Return a line that can be run, or where to find it if it is too long."""
     line = visible(finding.reproduce)
     if len(line) <= 4 * _LONGEST:
         return line
-    return f"it takes {len(line):,} characters: `reproduce` in the JSON report, finding.reproduce in Python"
+    return f"too long to show ({len(line):,} characters): see finding.reproduce, or `reproduce` in the JSON report"
 
 
 def _wrapped(text: str, first: str, then: str | None = None) -> list[str]:

@@ -1,6 +1,6 @@
-"""Strategies for Hypothesis: completions, columns and groups to try rewards with.
+"""Hypothesis strategies: completions, columns and groups to test rewards with.
 
-A test of a reward draws completions that were made for it::
+A test draws completions made for its reward::
 
     from hypothesis import given
     from rewardkit.testing import strategies
@@ -15,7 +15,7 @@ A test of a reward draws completions that were made for it::
     def test_one_violation_costs_something(completion):
         assert rk.score(reward, [completion]).total[0] < 1.0
 
-What fails is shrunk to something a person can read: ``<think>0</think><answer>0``.
+Failures shrink to something readable: ``<think>0</think><answer>0``.
 """
 
 from __future__ import annotations

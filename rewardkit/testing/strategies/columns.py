@@ -1,6 +1,6 @@
-"""Columns: cells of a dataset for an annotation, typed or as the strings that data files hold.
+"""Columns: cells of a dataset for an annotation, typed or as the strings in data files.
 
-``columns(bool)`` gives ``False``, ``"false"``, ``"no"``, ``"True"``; ``columns(list[int])`` gives ``[]`` and ``"[]"``.
+``columns(bool)`` draws ``False``, ``"false"``, ``"no"``, ``"True"``; ``columns(list[int])`` draws ``[]`` and ``"[]"``.
 """
 
 from __future__ import annotations
@@ -30,17 +30,16 @@ _LISTS = {list: list, set: set, frozenset: frozenset, tuple: tuple}
 
 
 def columns(annotation: Any = Any, *, written: bool | None = None) -> SearchStrategy[Any]:
-    """Cells that a reward's argument with this annotation takes.
+    """Draw cells for a reward's argument with this annotation.
 
     Args:
-        annotation: a type, with constraints and parsers of ``Annotated`` if it has them.
-        written: True for strings alone, False for typed values alone; by default both.
+        annotation: a type, also ``Annotated`` with constraints and parsers.
+        written: True for only strings, False for only typed values; by default both.
 
-    ``rk.coerce(cell, annotation)`` takes every one of them, and gives for a string what it gives for the value that
-    the string writes.
+    ``rk.coerce(cell, annotation)`` accepts every cell, and returns the same for a string as for the value it spells.
 
     Raises:
-        RewardDefinitionError: cells for such a type cannot be thought up; ``st.sampled_from([...])`` lists your own.
+        RewardDefinitionError: cells of this type cannot be generated; list your own with ``st.sampled_from([...])``.
     """
     values = _values(annotation)
     coercer = Coercer.of(annotation)
@@ -65,11 +64,11 @@ def columns(annotation: Any = Any, *, written: bool | None = None) -> SearchStra
 
 
 def rows(reward: Reward, *, given: Mapping[str, Any] | None = None) -> SearchStrategy[dict[str, Any]]:
-    """A row of the data: a cell for each column that a reward's functions name.
+    """Draw a row of the data: a cell for each column that a reward's functions name.
 
     Args:
-        reward: the tree.
-        given: cells, or strategies of cells, for columns that are known better than by their annotation.
+        reward: the reward.
+        given: cells, or strategies for cells, that replace those drawn from the annotation.
     """
     cells: dict[str, SearchStrategy[Any]] = {}
     for _, binding in bindings(reward):
@@ -82,7 +81,7 @@ def rows(reward: Reward, *, given: Mapping[str, Any] | None = None) -> SearchStr
 
 
 def _values(annotation: Any) -> SearchStrategy[Any]:
-    """Values of a type, constraints not yet looked at."""
+    """Draw values of a type, without its constraints."""
     if annotation in _ANY:
         return st.one_of(st.integers(-100, 100), numbers(), sentences())
     origin, inner = get_origin(annotation), get_args(annotation)
@@ -110,7 +109,7 @@ def _values(annotation: Any) -> SearchStrategy[Any]:
 
 
 def _annotated(annotation: Any) -> SearchStrategy[Any]:
-    """A type with constraints: what its schema says; with parsers: whatever they may take."""
+    """Draw values that fit the schema of a constrained type; for a type with parsers, values that they accept."""
     coercer = Coercer.of(annotation)
     if not coercer.parses:
         try:
@@ -132,17 +131,17 @@ def _takes(coercer: Coercer, cell: Any) -> bool:
 
 
 def _described(annotation: Any) -> SearchStrategy[Any]:
-    """What the JSON schema of a type allows: pydantic models, dataclasses, TypedDicts, constrained types."""
+    """Draw from the JSON schema of a type: pydantic models, dataclasses, TypedDicts, constrained types."""
     try:
         return json_values(annotation)
     except RewardDefinitionError:
         raise RewardDefinitionError(
-            f"columns: cells of type {shorten(annotation)} cannot be thought up; write st.sampled_from([...]) yourself"
+            f"columns: cannot generate cells of type {shorten(annotation)}. Use st.sampled_from([...]) with your own."
         ) from None
 
 
 def _strings(value: Any) -> list[str]:
-    """Ways to write a value in a file of data."""
+    """Return the ways to write a value in a data file."""
     if isinstance(value, str):
         return [value]
     if isinstance(value, bool):

@@ -1,7 +1,7 @@
-"""Completions: made for a reward, from what it says of itself.
+"""Completions made for a reward, from its settings and code.
 
-``completions(rk.tags("think", "answer"), kind="nearly valid")`` gives ``<think>0</think><answer>0``, and
-``completions(rk.json_schema(Invoice))`` invoices, invoices with one mistake, and wild texts.
+``completions(rk.tags("think", "answer"), kind="nearly valid")`` draws ``<think>0</think><answer>0``, and
+``completions(rk.json_schema(Invoice))`` draws invoices, invoices with one mistake, and wild texts.
 """
 
 from __future__ import annotations
@@ -42,27 +42,29 @@ def completions(
     kind: Kind | None = None,
     max_size: int = 5_000,
 ) -> SearchStrategy[str]:
-    """Completions for a reward: what its tags, schema, patterns, fences, extractors and columns ask for, or almost.
+    """Draw completions that fit a reward's tags, schema, patterns, fences, extractors and columns, or almost fit them.
 
     Args:
-        reward: a reward, or a trainer's reward function, whose code is looked through for tags, marks and patterns.
-        examples: rows of the data, ``{"prompt": ..., <columns>}``; right answers are theirs. Without them answers are
+        reward: a reward, or a trainer's reward function, whose code is searched for tags, marks and patterns.
+        examples: rows of the data, ``{"prompt": ..., <columns>}``, with the right answers. Without them, answers are
             of the right kind: a number, an option, a list.
-        good: completions that are known to be right, as ``check_reward`` takes them.
-        kind: ``"valid"``: the form that the reward asks for, with the right answer in it; ``"nearly valid"``: the same
-            with exactly one violation (a mark missing, a property of another type, a wrong answer); ``"wild"``: what a
-            policy writes when it falls apart. None draws all three.
-        max_size: of wild ones, in characters.
+        good: right completions, as in ``check_reward``.
+        kind: ``"valid"``: the form that the reward asks for, with the right answer; ``"nearly valid"``: the same with
+            exactly one violation (a mark missing, a property of another type, a wrong answer); ``"wild"``: what a
+            policy writes when it degenerates. None draws all three.
+        max_size: maximum length of wild texts in characters.
 
-    Parts that a reward asks for in one place (a schema and a pattern on one text) may be at odds: then the one that
-    says most is fulfilled.
+    If a reward asks for conflicting things in one place (a schema and a pattern for the same text), the most specific
+    one is satisfied.
 
     Raises:
         RewardDefinitionError: an unknown kind.
-        BindingError: `examples` or `good` of no known shape.
+        BindingError: `examples` or `good` has the wrong type.
     """
     if kind is not None and kind not in _KINDS:
-        raise RewardDefinitionError(f"completions: kind is one of {', '.join(_KINDS)} or None, got {shorten(kind)}")
+        raise RewardDefinitionError(
+            f"completions: kind must be one of {', '.join(_KINDS)}, or None, got {shorten(kind)}"
+        )
     tree = tree_of(reward, "completions")
     rows = examples_of(list(examples) or [{}], good)
     code = mined(tree)
@@ -90,14 +92,14 @@ def _for_example(reward: Reward, example: Example, examples: Sequence[Example], 
 
 
 def _golds(binding: Binding, others: Sequence[Example]) -> list[str]:
-    """The golds of other examples, which are wrong for this one."""
+    """Return the gold answers of other examples, which are wrong for this one."""
     names = [one.source for one in binding.columns]
     cells = [other.columns.get(name) for name in names for other in others]
     return [gold_text(cell) for cell in cells if cell is not None]
 
 
 def _ways(reward: Reward) -> list[list[Binding]]:
-    """The leaves that one completion has to please; several lists where any of them will do."""
+    """Return the leaves that one completion must satisfy; several lists if any of them will do."""
     if reward.facts.binding is not None:
         return [[reward.facts.binding]]
     if reward.facts.wants == "none":
@@ -110,7 +112,7 @@ def _ways(reward: Reward) -> list[list[Binding]]:
 
 
 def _wanted(reward: Reward) -> Sequence[Reward]:
-    """The children of a node without those whose weight is negative."""
+    """Return the children of a node, without those with a negative weight."""
     facts = reward.facts
     if facts.weights is None or facts.addends is None:
         return facts.children

@@ -1,7 +1,7 @@
-"""Contents: what a component wants to find in its place, and what breaks just that.
+"""Contents: what a component accepts in its place, and what violates only that.
 
-``asked_by(leaf, {"answer": "42"})`` of ``rk.number("answer")`` has ``42`` for right, 427 and ``nan`` for wrong.
-Nothing here asks the reward itself: that a right content is paid is for the reward to show.
+``asked_by(leaf, {"answer": "42"})`` for ``rk.number("answer")`` has ``42`` as right, ``427`` and ``nan`` as wrong. The
+reward is not asked, so a test can show that it does not pay right contents.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ _NO_ANSWERS = ("I am not sure.", "?", "...", "N/A")
 
 @dataclass(frozen=True)
 class Part:
-    """What one component asks of a completion.
+    """What one component asks for in a completion.
 
     Attributes:
-        view: the extractor whose finding it looks at; None for the whole text.
-        contents: right and wrong ones; None where nothing is known of it.
-        rank: of several components that look at one place, the contents of the highest count.
+        view: its extractor; None for the whole text.
+        contents: right and wrong ones.
+        rank: if several components read one place, the contents with the highest rank are used.
     """
 
     view: Any
@@ -54,12 +54,12 @@ class Part:
 
 
 def asked_by(binding: Binding, row: Mapping[str, Any], others: Iterable[str] = ()) -> Part | None:
-    """What a leaf asks for; None for a user's function, and for what counts tokens.
+    """Return what a leaf asks for; None for a user's function, and for rewards that count tokens.
 
     Args:
         binding: of a leaf of the tree.
-        row: columns; where one is missing, right contents are of the right kind alone.
-        others: golds of other rows.
+        row: columns; without the column of the gold answer, right contents are only of the right kind.
+        others: gold answers of other rows.
     """
     place = next((one for one in binding.parameters if one.source == "completion"), None)
     gold = next((one for one in binding.parameters if one.is_column), None)
@@ -90,7 +90,7 @@ class _Gold:
 
     @property
     def text(self) -> str | None:
-        """The gold as a completion would write it; None where it is not known."""
+        """The gold answer as a completion would write it; None if unknown."""
         if self.parameter is None or self.cell is None:
             return None
         if isinstance(self.cell, str):
@@ -115,7 +115,7 @@ class _Gold:
 
 
 def gold_text(cell: Any) -> str:
-    """A cell as a completion would write it."""
+    """Write a cell as a completion would."""
     if isinstance(cell, (list, tuple, set, frozenset)):
         items = [gold_text(item) for item in cell]
         return json.dumps(list(cell), default=str) if any("," in item for item in items) else ", ".join(items)
@@ -123,7 +123,7 @@ def gold_text(cell: Any) -> str:
 
 
 def _against(gold: _Gold) -> Contents:
-    """Any component that compares with a column."""
+    """Return contents for any component that compares with a column."""
     if gold.text is None:
         annotation = gold.parameter.annotation if gold.parameter is not None else Any
         try:
@@ -131,13 +131,13 @@ def _against(gold: _Gold) -> Contents:
         except RewardKitError:
             right = bodies()
         return Contents(right, st.sampled_from(_NO_ANSWERS))
-    # What is no answer in good faith may be paid in full by design: more items than asked for by a recall.
+    # Other wrong answers may be paid in full by design: recall pays for extra items.
     return Contents(st.just(gold.text), gold.wrong(honest=True))
 
 
 @singledispatch
 def of(function: object, gold: _Gold) -> Contents | None:
-    """What a primitive asks for; None where its column says all."""
+    """Return what a primitive asks for; None if its column says everything."""
     return None
 
 
@@ -173,7 +173,7 @@ def _(function: Number, gold: _Gold) -> Contents:
         return Contents(numbers(), st.sampled_from(["seven", "1/0", "nan", "?", "12 or 13"]))
     meant = gold.meant
     plain = format(meant, "f") if isinstance(meant, Decimal) else gold.text
-    # Credit that falls slowly makes near numbers no violations to speak of; these are far away.
+    # With slowly falling credit, near numbers are hardly violations; these are far away.
     far = [format(Decimal(str(meant)) * 10 + step, "f") for step in (7, 1000)] if isinstance(meant, Decimal) else []
     return Contents(st.sampled_from([plain, gold.text]), st.one_of(gold.wrong(), *map(st.just, far)))
 

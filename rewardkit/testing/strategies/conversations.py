@@ -1,7 +1,7 @@
-"""Conversations: one text in every shape in which trainers hand it over.
+"""Conversations: one text in every form of chat messages that trainers pass.
 
-``conversations(st.just("42"))`` gives ``[{"role": "assistant", "content": "42"}]``, the same in parts, behind a tool
-call, after a thinking part. Of all of them the text is ``"42"``.
+``conversations(st.just("42"))`` draws ``[{"role": "assistant", "content": "42"}]``, the same in parts, after a tool
+call, after a thinking part. The text of all of them is ``"42"``.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ _CALL = {"id": "call_0", "type": "function", "function": {"name": "search", "arg
 
 
 def conversations(texts: SearchStrategy[str], *, odd: bool = False) -> SearchStrategy[Any]:
-    """Chat messages whose text is drawn from `texts`.
+    """Draw chat messages whose text is drawn from `texts`.
 
     Args:
         texts: of the answer.
-        odd: also shapes that hold no such text: no messages, content None, an image, a tool's message at the end.
+        odd: also draw shapes without such a text: no messages, content None, an image, a tool's message at the end.
     """
     shaped: SearchStrategy[Any] = _shaped(texts)
     return st.one_of(shaped, st.sampled_from(list(SHAPES.values()))) if odd else shaped

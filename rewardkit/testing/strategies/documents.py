@@ -1,7 +1,7 @@
 """Documents: JSON for a schema, valid or with one violation.
 
-``json_documents({"type": "object", "properties": {"qty": {"type": "integer"}}, "required": ["qty"]})`` gives
-``{"qty": 0}``, and with ``valid=False`` ``{}``, ``{"qty": null}``, ``{"qty": 0,}``.
+``json_documents({"type": "object", "properties": {"qty": {"type": "integer"}}, "required": ["qty"]})`` draws
+``{"qty": 0}``; with ``valid=False``, it draws ``{}``, ``{"qty": null}``, ``{"qty": 0,}``.
 """
 
 from __future__ import annotations
@@ -21,21 +21,20 @@ from rewardkit.testing.json_changes import changed_values
 from rewardkit.testing.strategies.schema_values import SchemaValues
 
 _DEEPEST = 40
-"""Levels of nesting; a parser of JSON that is safe takes 64."""
+"""Levels of nesting; a safe JSON parser accepts 64."""
 
 
 def json_documents(schema: Any = True, *, valid: bool = True) -> SearchStrategy[str]:
-    """JSON text: documents that fulfill a schema, or break it (or JSON's grammar) in exactly one place.
+    """Draw JSON text that fits a schema, or violates it (or the JSON grammar) in exactly one place.
 
     Args:
-        schema: what ``rk.json_schema`` takes: a dict, JSON text, a pydantic model, a dataclass, a TypedDict; True for
-            any JSON object or list.
-        valid: False for one violation: a required property missing, one too many, a value of another type, beyond its
-            bounds or of a wrong shape, or text that is no JSON (a comma behind the last item, an open bracket, single
-            quotes, words around it).
+        schema: as in ``rk.json_schema``: a dict, JSON text, a pydantic model, a dataclass, a TypedDict; True for any
+            JSON object or list.
+        valid: False for one violation: a missing or extra property, a value of the wrong type, out of bounds or
+            misshapen, or text that is not JSON (a trailing comma, an open bracket, single quotes, words around it).
 
     Raises:
-        RewardDefinitionError: no schema that can be used, or one that no value fulfills.
+        RewardDefinitionError: the schema is unusable, or no value fits it.
         MissingExtraError: the extra ``json`` is not installed.
     """
     values = json_values(schema)
@@ -46,14 +45,14 @@ def json_documents(schema: Any = True, *, valid: bool = True) -> SearchStrategy[
 
 
 def json_values(schema: Any = True, *, valid: bool = True) -> SearchStrategy[Any]:
-    """What `json_documents` writes, as Python's values."""
+    """Draw the values of `json_documents` as Python objects."""
     if schema is True:
         return _anything() if valid else st.nothing()
     checker = JsonSchema.of(schema)
     document = SchemaDocument(json.loads(checker.schema))
     made = SchemaValues(document).of([document.root])
     if made.is_empty:
-        raise RewardDefinitionError(f"json_documents: no value fulfills the schema {shorten(schema)}")
+        raise RewardDefinitionError(f"json_documents: no value fits the schema {shorten(schema)}")
 
     def fits(value: Any) -> bool:
         return _depth(value) <= _DEEPEST and checker.credit_of(value)[0] == 1.0
@@ -62,7 +61,7 @@ def json_values(schema: Any = True, *, valid: bool = True) -> SearchStrategy[Any
 
 
 def unlike(value: Any) -> SearchStrategy[Any]:
-    """JSON values that differ from `value` in one place."""
+    """Draw JSON values that differ from `value` in one place."""
     return st.sampled_from([other for other in changed_values(value) if other != value])
 
 
@@ -70,7 +69,7 @@ def unlike(value: Any) -> SearchStrategy[Any]:
 def _broken(draw: DrawFn, values: SearchStrategy[Any], checker: JsonSchema, root: dict[str, Any]) -> Any:
     value = draw(values)
     candidates = list(changed_values(value, root))
-    # Each candidate differs in one place; which of them are violations is the schema's business.
+    # Each candidate differs in one place; the schema decides which ones are violations.
     places = list(range(len(candidates)))
     for first in (True, False):
         tried = [draw(st.sampled_from(places)) for _ in range(4)] if first and places else places
@@ -82,7 +81,7 @@ def _broken(draw: DrawFn, values: SearchStrategy[Any], checker: JsonSchema, root
 
 
 def _unparsable(text: str) -> SearchStrategy[str]:
-    """A text with one thing in it that JSON does not allow."""
+    """Draw the text with one thing that JSON does not allow."""
     ways = [f"{text},", f"JSON: {text}", f"{text}\nDone.", f"{text} {text}", f"/* */{text}"]
     if text[-1:] in "]}":
         ways += [text[:-1], f"{text}{text[-1]}", text.replace('"', "'") if '"' in text else text[1:]]
@@ -106,7 +105,7 @@ def _written(value: Any, style: Callable[[Any], str]) -> str:
 
 
 def _shuffled(value: Any) -> Any:
-    """The same with the properties of objects in another order."""
+    """Return the value with the properties of objects in another order."""
     if isinstance(value, dict):
         names = list(value)
         random.Random(len(names)).shuffle(names)
@@ -120,7 +119,7 @@ def _depth(value: Any) -> int:
 
 
 def _anything() -> SearchStrategy[Any]:
-    """Any JSON object or list."""
+    """Draw any JSON object or list."""
     text = st.text(st.characters(exclude_categories=["Cs"]), max_size=10)
     numbers = st.one_of(st.integers(-(10**6), 10**6), st.floats(-1e6, 1e6, allow_nan=False, allow_subnormal=False))
     atoms = st.one_of(st.none(), st.booleans(), numbers, text)

@@ -1,4 +1,4 @@
-"""Edits: texts at a known distance from a gold, such as ``("43", 1)`` and ``("24", 2)`` for ``"42"``."""
+"""Edits: texts at a known distance from a gold answer, such as ``("43", 1)`` and ``("24", 2)`` for ``"42"``."""
 
 from __future__ import annotations
 
@@ -17,37 +17,38 @@ Unit = Literal["characters", "digits", "words", "items", "lines"]
 
 _MOST = 5
 _LONG = 400
-"""Above this many units the distance is not measured but holds by construction."""
+"""For more units, the distance is not measured: it follows from how the text is made."""
 
 
 def edits(gold: Any, *, distance: int | None = None, unit: Unit = "characters") -> SearchStrategy[tuple[str, int]]:
-    """Pairs of a text and its distance from `gold`: the least number of edits that lead from one to the other.
+    """Draw pairs of a text and its edit distance from `gold`.
 
     Args:
-        gold: a text; a number or a list is written first (a list as JSON).
-        distance: from 1 on; by default one from 1 to 5 is drawn.
+        gold: a text, a number or a list, which is written as JSON.
+        distance: at least 1; by default, a distance from 1 to 5 is drawn.
         unit: what one edit inserts, deletes or replaces: ``"characters"``, ``"words"``, ``"items"`` of a list (JSON,
-            or text with commas, semicolons or lines) or ``"lines"``. ``"digits"`` replaces that many digits and
-            leaves all else; there the distance in characters is the same.
+            or text with commas, semicolons or lines) or ``"lines"``. ``"digits"`` only replaces digits; the distance
+            in characters is then the same.
 
     Raises:
-        RewardDefinitionError: a distance that cannot be had: below 1, or more digits than there are.
+        RewardDefinitionError: the distance is below 1, or larger than the number of digits.
     """
     text = gold if isinstance(gold, str) else json.dumps(gold, ensure_ascii=False, default=str)
     written = _written(text, unit)
     most = len(written.units) if unit == "digits" else _MOST
     if most == 0:
-        raise RewardDefinitionError(f"edits: {shorten(text)} has no digits; say unit='characters'")
+        raise RewardDefinitionError(f"edits: {shorten(text)} has no digits. Pass unit='characters'.")
     if distance is not None and not (distance >= 1 and (unit != "digits" or distance <= most)):
-        raise RewardDefinitionError(f"edits: distance is from 1 on{f' to {most}' * (unit == 'digits')}, got {distance}")
+        allowed = f"from 1 to {most}" if unit == "digits" else "at least 1"
+        raise RewardDefinitionError(f"edits: distance must be {allowed}, got {distance}")
     wanted = st.integers(1, min(_MOST, most)) if distance is None else st.just(distance)
     return wanted.flatmap(lambda count: st.tuples(_edited(written, count, unit), st.just(count)))
 
 
 def edit_distance(one: Sequence[Any], other: Sequence[Any]) -> int:
-    """Levenshtein's distance: insertions, deletions and replacements (Levenshtein 1966).
+    """Return the Levenshtein distance: insertions, deletions and replacements (Levenshtein 1966).
 
-    ``edit_distance("kitten", "sitting")`` is 3. Takes the product of both lengths in time.
+    ``edit_distance("kitten", "sitting")`` is 3. The time is proportional to the product of both lengths.
     """
     row = list(range(len(other) + 1))
     for i, left in enumerate(one, 1):
@@ -59,7 +60,7 @@ def edit_distance(one: Sequence[Any], other: Sequence[Any]) -> int:
 
 @dataclass(frozen=True)
 class _Written:
-    """A text as units, and how they become a text again."""
+    """A text as units, with a function that joins them."""
 
     units: tuple[str, ...]
     join: Callable[[Sequence[str]], str]
@@ -78,7 +79,7 @@ def _written(text: str, unit: Unit) -> _Written:
         return _Written(tuple(text.split("\n")), "\n".join, _others(text.split("\n")))
     if unit == "items":
         return _items(text)
-    raise RewardDefinitionError(f"edits: unit is characters, digits, words, items or lines, got {shorten(unit)}")
+    raise RewardDefinitionError(f"edits: unit must be characters, digits, words, items or lines, got {shorten(unit)}")
 
 
 def _items(text: str) -> _Written:
@@ -97,7 +98,7 @@ def _items(text: str) -> _Written:
 
 
 def _characters(text: str) -> SearchStrategy[str]:
-    """Characters of the text's own kind first, then any."""
+    """Draw characters of the text's kind first, then any."""
     own = sorted(set(text))
     alike = "0123456789" if text.strip("0123456789.,-") == "" else "abcdefghijklmnopqrstuvwxyz0123456789 "
     anything = st.characters(exclude_categories=["Cs", "Cc"])
@@ -125,7 +126,7 @@ def _digits_replaced(draw: DrawFn, written: _Written, count: int) -> str:
     for place in places:
         leading = place == 0 and size > 1
         digits[place] = draw(st.sampled_from([one for one in "1234567890"[: 10 - leading] if one != digits[place]]))
-    # Shifted digits, as in 1212 -> 2121, are nearer than the number of those that were replaced.
+    # Shifted digits, as in 1212 -> 2121, have a smaller distance than the number of replaced digits.
     assume(size > _LONG or edit_distance(written.units, digits) == count)
     return written.join(digits)
 
@@ -141,9 +142,9 @@ def _units_edited(draw: DrawFn, written: _Written, count: int, unit: Unit) -> st
         units[place : place + (kind != "insert")] = new
     text = written.join(units)
     if long:
-        # Each unit that the gold does not have takes an edit of its own, and there were no more edits than these.
+        # Each unit that is not in the gold answer takes one edit, and there were no other edits.
         assume(sum(one not in set(written.units) for one in units) == count)
     else:
         assume(edit_distance(written.units, units) == count)
-    assume(tuple(_written(text, unit).units) == tuple(units))  # an inserted comma may not split an item
+    assume(tuple(_written(text, unit).units) == tuple(units))  # an inserted comma must not split an item
     return text

@@ -1,6 +1,6 @@
-"""Layouts: several parts in one completion, within the tags that a reward asks for.
+"""Layouts: several parts in one completion, inside the tags that a reward asks for.
 
-For ``rk.tags("think", "answer")`` and ``rk.json_schema(Invoice)`` the document stands inside ``<answer>``.
+For ``rk.tags("think", "answer")`` and ``rk.json_schema(Invoice)``, the document is inside ``<answer>``.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _BARE = Form()
 
 @dataclass(frozen=True)
 class Placed:
-    """A part and the ways in which it can be marked where it is to stand."""
+    """A part, and the ways to mark it in its place."""
 
     part: Part
     forms: tuple[Form, ...]
@@ -39,7 +39,7 @@ class Placed:
 
 
 def composed(frame: Tags | None, parts: Sequence[Part], *, valid: bool) -> SearchStrategy[str]:
-    """Completions with a content in each place, one of them (or the tags) wrong unless `valid`."""
+    """Draw completions with contents in each place; unless `valid`, one of them or the tags are wrong."""
     ranked = sorted(parts, key=lambda part: -part.rank)
     if frame is None:
         return _free(ranked, valid=valid)
@@ -47,7 +47,7 @@ def composed(frame: Tags | None, parts: Sequence[Part], *, valid: bool) -> Searc
 
 
 def _framed(frame: Tags, parts: Sequence[Part], *, valid: bool) -> SearchStrategy[str]:
-    """Inside of tags."""
+    """Draw parts inside tags."""
     placed: dict[str, Placed] = {}
     for part in parts:
         name, forms = _home(frame, part.view)
@@ -66,7 +66,7 @@ def _framed(frame: Tags, parts: Sequence[Part], *, valid: bool) -> SearchStrateg
 
 
 def _home(frame: Tags, view: Any) -> tuple[str, tuple[Form, ...]]:
-    """In which tag (none: behind the last one) a part stands, and how it is marked there."""
+    """Return the tag of a part (empty: after the last one), and the ways to mark it there."""
     inner = view.where if isinstance(view, (Json, Prefilled)) else view
     said = [name for name in frame.names if name.lower() not in THINKING]
     home = said[-1] if said else "" if frame.anchored is not True else frame.names[-1]
@@ -83,7 +83,7 @@ def _home(frame: Tags, view: Any) -> tuple[str, tuple[Form, ...]]:
 
 @st.composite
 def _free(draw: DrawFn, parts: Sequence[Part], *, valid: bool) -> str:
-    """Without tags around."""
+    """Draw parts without tags around them."""
     main = parts[0]
     beside = [part for part in parts[1:] if part.view != main.view and isinstance(part.view, (Tag, Fenced))]
     seen = {repr(main.view)}
@@ -101,14 +101,14 @@ def _free(draw: DrawFn, parts: Sequence[Part], *, valid: bool) -> str:
 
 @st.composite
 def _placed(draw: DrawFn, part: Part, *, wrong: bool) -> str:
-    """One part, marked so that its extractor finds it; for a wrong one the content or the mark is wrong."""
+    """Draw a part that its extractor finds; if `wrong`, its content or its mark is wrong."""
     form = draw(st.sampled_from(forms_for(part.view)))
     raw = part.view is None or isinstance(part.view, Raw)
     right = part.contents.right if raw else part.contents.right.filter(_quiet)
     if not wrong:
         return form.around(draw(right.filter(lambda content: finds(part.view, form.around(content), content))))
     if form.mark and draw(st.booleans()):
-        # Where the answer is not marked a lenient extractor reads all there is; nothing found is wrong for sure.
+        # Without a mark, a lenient extractor reads the whole text; if it finds nothing, that is certainly wrong.
         lost = [text for text in form.unmarked(draw(right)) if shown_to(part.view, text) is None]
         if lost:
             return draw(st.sampled_from(lost))
@@ -116,11 +116,11 @@ def _placed(draw: DrawFn, part: Part, *, wrong: bool) -> str:
 
 
 def _stays_wrong(part: Part, form: Form, content: str) -> bool:
-    """Whether an extractor finds a wrong content as it is, or nothing: a box drops a bracket too many."""
+    """Whether an extractor finds wrong content unchanged, or nothing; a box may drop an extra bracket."""
     text = form.around(content)
     return shown_to(part.view, text) is None or finds(part.view, text, content)
 
 
 def _quiet(text: str) -> bool:
-    """Whether a content leaves alone what decides which part of a completion is seen."""
+    """Whether content does not change which part of the completion is read."""
     return "think>" not in text

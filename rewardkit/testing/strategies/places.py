@@ -1,6 +1,6 @@
-r"""Places: how an answer is marked so that an extractor finds it, and how it is marked wrongly.
+r"""Places: marks with which an extractor finds an answer, and wrong marks.
 
-``rk.extract.boxed()`` finds ``42`` in ``\boxed{42}``, in ``So \boxed{42}.``, and not in ``\boxed{42``.
+``rk.extract.boxed()`` finds ``42`` in ``\boxed{42}`` and ``So \boxed{42}.``, but not in ``\boxed{42``.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from rewardkit.core.text.json_text import Parsed
 
 @dataclass(frozen=True)
 class Form:
-    """One way to mark an answer: ``start + answer + end``, the answer itself first turned by `write`.
+    """A way to mark an answer: ``start + write(answer) + end``.
 
     Attributes:
-        start: what stands before it.
-        end: what stands behind it.
-        mark: the part of `start` or `end` without which it is no longer marked; empty where nothing marks it.
-        write: the answer as it stands between them.
+        start: the text before it.
+        end: the text after it.
+        mark: the part of `start` or `end` that marks the answer; empty if nothing marks it.
+        write: writes the answer between them.
     """
 
     start: str = ""
@@ -47,7 +47,7 @@ class Form:
         return f"{self.start}{self.write(answer)}{self.end}"
 
     def unmarked(self, answer: str) -> list[str]:
-        """With a mark left out or misspelled."""
+        """Return texts with a missing mark."""
         if not self.mark:
             return []
         inside = self.write(answer)
@@ -63,11 +63,11 @@ _HASHES = Form("#### ", "", "####")
 
 
 def forms_for(view: Any, known: Sequence[str] = ()) -> list[Form]:
-    """The ways to mark an answer for an extractor, the plainest first.
+    """Return the ways to mark an answer for an extractor, the simplest first.
 
     Args:
-        view: an extractor of ``rk.extract``, a user's function, None for the completion's text.
-        known: tags and marks that the reward's code speaks of.
+        view: an extractor of ``rk.extract``, a user's function, or None for the completion's text.
+        known: tags and marks in the reward's code.
     """
     if isinstance(view, Json):
         return forms_for(view.where, known)
@@ -100,14 +100,14 @@ def forms_for(view: Any, known: Sequence[str] = ()) -> list[Form]:
 
 
 def guessed(text: str) -> Form:
-    """What a text that a reward's code speaks of may mark: a tag its body, anything else what follows it."""
+    """Guess what a text in a reward's code marks: a tag marks its body, anything else the text after it."""
     if text.startswith("<") and text.endswith(">"):
         return Form(text, f"</{text[1:]}", text)
     return Form(text if text.endswith((" ", "\n")) else f"{text} ", "", text)
 
 
 def shown_to(view: Any, text: str) -> Any:
-    """What an extractor gives of a whole completion: text, a parsed value, or None; never raises."""
+    """Return what an extractor finds in a completion: text, a parsed value, or None. Does not raise."""
     try:
         found: Any = text if view is None else view(text)
     except Exception:
@@ -116,7 +116,7 @@ def shown_to(view: Any, text: str) -> Any:
 
 
 def finds(view: Any, text: str, answer: str) -> bool:
-    """Whether an extractor finds just `answer` in a completion."""
+    """Whether an extractor finds exactly `answer` in a completion."""
     found = shown_to(view, text)
     if isinstance(found, Parsed):
         try:
@@ -127,7 +127,7 @@ def finds(view: Any, text: str, answer: str) -> bool:
 
 
 def _nested(path: tuple[str | int, ...], answer: str) -> str:
-    """A JSON document in which `answer` stands at `path`."""
+    """Return a JSON document with `answer` at `path`."""
     try:
         value = json.loads(answer)
     except ValueError:

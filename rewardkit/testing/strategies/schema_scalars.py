@@ -1,7 +1,7 @@
-"""Scalars for a JSON schema: numbers within bounds, texts of a pattern or format.
+"""Scalars for a JSON schema: numbers within bounds, texts with a pattern or format.
 
-``Asked([{"type": "integer", "minimum": 3}])`` holds what all schemas on one value ask of it, and ``integers`` of that
-gives 3 and more.
+``Asked([{"type": "integer", "minimum": 3}])`` collects what all schemas ask of one value, and ``integers`` draws 3 and
+more for it.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _FORMATS: Mapping[str, Value] = {
 
 @dataclass
 class Asked:
-    """What all schemas on one value ask of it together."""
+    """What all schemas together ask of one value."""
 
     members: list[dict[str, Any]] = field(default_factory=list)
     impossible: bool = False
@@ -52,16 +52,16 @@ class Asked:
         return [member[keyword] for member in self.members if keyword in member]
 
     def most(self, keyword: str) -> Any:
-        """The largest of some least values, or None."""
+        """Return the largest of several lower limits, or None."""
         return max((value for value in self.all(keyword) if not isinstance(value, bool)), default=None)
 
     def least(self, keyword: str) -> Any:
-        """The smallest of some most values, or None."""
+        """Return the smallest of several upper limits, or None."""
         return min((value for value in self.all(keyword) if not isinstance(value, bool)), default=None)
 
     @property
     def types(self) -> list[str]:
-        """Of what types the value may be; where none is said, those that its other keywords speak of."""
+        """The allowed types; if none are given, those that the other keywords imply."""
         said = [{one} if isinstance(one, str) else set(one) for one in self.all("type")]
         if said:
             allowed = [
@@ -73,7 +73,7 @@ class Asked:
 
 
 def integers(asked: Asked) -> SearchStrategy[int]:
-    """Whole numbers within the bounds."""
+    """Draw integers within the bounds."""
     low, high = _limits(asked)
     steps = [step for step in asked.all("multipleOf") if isinstance(step, int)]
     first = None if low is None else math.floor(low) + 1 if _open(asked, "minimum", low) else math.ceil(low)
@@ -88,7 +88,7 @@ def integers(asked: Asked) -> SearchStrategy[int]:
 
 
 def floats(asked: Asked) -> SearchStrategy[float]:
-    """Numbers within the bounds."""
+    """Draw numbers within the bounds."""
     low, high = _limits(asked)
     if asked.all("multipleOf"):
         step = asked.all("multipleOf")[0]
@@ -115,13 +115,13 @@ def _limits(asked: Asked) -> tuple[Any, Any]:
 
 
 def _open(asked: Asked, side: str, limit: Any) -> bool:
-    """Whether the limit itself is out of bounds; in draft 4 a flag beside it says so."""
+    """Whether the limit itself is excluded; in draft 4, a separate flag says so."""
     word = f"exclusive{side.capitalize()}"
     return limit in [one for one in asked.all(word) if not isinstance(one, bool)] or True in asked.all(word)
 
 
 def strings(asked: Asked) -> SearchStrategy[str]:
-    """Texts of a format, a pattern or a length."""
+    """Draw texts with a format, a pattern or a length."""
     least, most = asked.most("minLength") or 0, asked.least("maxLength")
     for name in asked.all("format"):
         if name in _FORMATS:
@@ -137,17 +137,17 @@ def strings(asked: Asked) -> SearchStrategy[str]:
 
 
 def matching(pattern: str) -> SearchStrategy[str]:
-    """Texts in which a pattern is found, those first that it matches as a whole."""
+    """Draw texts in which a pattern is found, full matches first."""
     compiled = re.compile(pattern, re.ASCII)
     clean = st.characters(exclude_categories=["Cs"])
-    # Where Python's $ also matches before a line break at the end, that of JSON schema does not.
+    # Python's $ also matches before a final line break; that of JSON Schema does not.
     return st.one_of(
         st.from_regex(compiled, fullmatch=True, alphabet=clean), st.from_regex(compiled, alphabet=clean)
     ).filter(lambda text: not text.endswith("\n"))
 
 
 def example(pattern: str) -> str:
-    """A short text in which the pattern is found."""
+    """Return a short text in which the pattern is found."""
     from hypothesis import find, settings
 
     return find(matching(pattern), lambda _: True, settings=settings(database=None, max_examples=20, derandomize=True))

@@ -1,7 +1,7 @@
 """Values for a JSON schema, built from its keywords: ``{"type": "object", "required": ["a"]}`` gives ``{"a": null}``.
 
-What the keywords ask of one value is gathered from all schemas that are laid on it (``allOf``, ``$ref``, one branch of
-each ``anyOf`` and ``oneOf``) before anything is drawn, so that little has to be drawn in vain.
+The keywords for a value are collected from all of its schemas (``allOf``, ``$ref``, one branch of each ``anyOf`` and
+``oneOf``) before anything is drawn, so that few draws are rejected.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from rewardkit.testing.strategies.schema_scalars import (
 )
 
 _DEEP = 3
-"""Levels of nesting below which what is optional is left out."""
+"""Below this level of nesting, optional parts are left out."""
 _DEEPEST = 24
 _COMBINATIONS = 24
 
@@ -41,14 +41,14 @@ class SchemaValues:
         self._memory: dict[tuple[int, ...], Value] = {}
 
     def of(self, nodes: Sequence[Any], depth: int = 0) -> Value:
-        """Values that all of `nodes` take."""
+        """Draw values that fit all of `nodes`."""
         if depth > _DEEPEST:
             return st.nothing()
         choices = [self._of_one(asked, depth) for asked in self._asked(nodes) if not asked.impossible]
         return st.one_of(choices)
 
     def _asked(self, nodes: Sequence[Any]) -> Iterator[Asked]:
-        """One for each combination of branches."""
+        """Yield the requirements for each combination of branches."""
         asked = Asked()
         unions: list[list[Any]] = []
         waiting = list(nodes)
@@ -90,7 +90,7 @@ class SchemaValues:
         return st.one_of([makers[kind]() for kind in asked.types])
 
     def _below(self, nodes: Sequence[Any], depth: int) -> Value:
-        """For a part of the value; worked out when it is drawn, as schemas refer to themselves."""
+        """Draw a part of the value; deferred, because schemas may be recursive."""
         key = (depth, *map(id, nodes))  # the document keeps the nodes, and so their ids
         if key not in self._memory:
             self._memory[key] = st.deferred(lambda: self.of(nodes, depth + 1))
@@ -133,7 +133,7 @@ class SchemaValues:
         return made
 
     def _property(self, asked: Asked, name: str) -> list[Any]:
-        """What is laid on the property `name`."""
+        """Return the schemas of the property `name`."""
         nodes: list[Any] = []
         for member in asked.members:
             own = [member["properties"][name]] if name in member.get("properties", {}) else []
@@ -142,7 +142,7 @@ class SchemaValues:
         return nodes
 
     def _extra(self, asked: Asked, taken: set[str], wanted: int, depth: int) -> Value | None:
-        """Properties that have no name in the schema; None where there may be none."""
+        """Draw properties that the schema does not name; None if it allows none."""
         patterns = [pattern for member in asked.members for pattern in member.get("patternProperties", {})]
         behind = asked.all("additionalProperties")
         names = asked.all("propertyNames")
@@ -169,7 +169,7 @@ def _flat(lists: Sequence[Any]) -> list[Any]:
 
 
 def _items(asked: Asked) -> tuple[list[list[Any]], list[Any]]:
-    """The schemas of the first items, and those of all behind them."""
+    """Return the schemas of the first items, and those of the rest."""
     heads: list[list[Any]] = []
     rest: list[Any] = []
     for member in asked.members:
@@ -180,7 +180,7 @@ def _items(asked: Asked) -> tuple[list[list[Any]], list[Any]]:
 
 
 def _distinct(items: list[Any]) -> list[Any]:
-    """One of each by JSON's own equality: 1 and 1.0 are one number, 1 and true are not one value."""
+    """Remove duplicates as JSON compares: 1 equals 1.0, but not true."""
     written = (
         json.dumps(int(one) if isinstance(one, float) and one.is_integer() else one, sort_keys=True) for one in items
     )

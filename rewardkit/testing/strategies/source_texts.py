@@ -1,7 +1,6 @@
-"""Learned: completions for a user's own function, from the texts in its code and from completions that are right.
+"""Source texts: completions for a user's function, made from the texts in its code and from right completions.
 
-For a function that holds ``re.compile(r"<answer>(.*?)</answer>")`` these are ``<answer>42</answer>`` and
-``<answer>42``.
+For a function with ``re.compile(r"<answer>(.*?)</answer>")``: ``<answer>42</answer>`` and ``<answer>42``.
 """
 
 from __future__ import annotations
@@ -26,9 +25,9 @@ _MOST_PATTERNS = 6
 
 
 def from_code(code: Mined, row: Mapping[str, Any]) -> Contents:
-    """Completions around the tags, marks and patterns that a function speaks of.
+    """Return completions with the tags, marks and patterns in a function's code.
 
-    What its author means by them is not known: right ones are no more than likely to be paid.
+    Their meaning is unknown, so right ones are only likely to be paid.
     """
     golds = [text for text in map(gold_text, _cells(code, row)) if text]
     answers = st.sampled_from(golds) if golds else bodies()
@@ -42,11 +41,11 @@ def from_code(code: Mined, row: Mapping[str, Any]) -> Contents:
         try:
             contents = pattern_contents(re.compile(pattern, re.DOTALL), full=False)
             contents.right.validate()
-        except Exception:  # a pattern that Hypothesis cannot make texts for
+        except Exception:  # Hypothesis cannot make texts for this pattern
             continue
         right.append(contents.right)
         wrong.append(contents.wrong)
-    # Tags are looked at above; a bare word is more often a key or a name than a mark.
+    # Tags are handled above; a bare word is more often a key or a name than a mark.
     marks = [guessed(text) for text in code.texts if not re.fullmatch(r"</?\w+>|\w+", text)]
     for form in marks:
         right.append(answers.map(form.around))
@@ -64,6 +63,6 @@ def from_good(good: Sequence[str], row: Mapping[str, Any]) -> Contents:
 
 
 def _cells(code: Mined, row: Mapping[str, Any]) -> list[Any]:
-    """The cells that the code names, else all of them."""
+    """Return the cells that the code names, or else all cells."""
     named = [value for name, value in row.items() if name in code.names and value is not None]
     return named or [value for value in row.values() if value is not None]

@@ -1,4 +1,4 @@
-"""Tags: ``tagged("think", "answer")`` gives ``<think>0</think><answer>0</answer>``, whole or with one thing wrong."""
+"""Tags: ``tagged("think", "answer")`` draws ``<think>0</think><answer>0</answer>``, valid or with one violation."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ def tagged(
     anchored: Anchored = True,
     prefilled: str | None = None,
 ) -> SearchStrategy[str]:
-    """Each tag once, in order, closed, with something visible inside: what ``rk.tags(*names)`` asks for.
+    """Draw each tag once, in order, closed, with visible text inside, as ``rk.tags(*names)`` asks.
 
     Args:
         names: of the tags.
-        body: draws what stands inside, ``bodies()`` by default; a mapping draws by name. A body that holds one of the
-            tags, or shows nothing, is drawn again.
-        valid: False for texts with exactly one violation: a mark missing, twice or misspelled, a block missing or
-            out of order, nothing inside, one block inside the other, text beside them.
-        anchored: as in ``rk.tags``: whether text may stand outside.
-        prefilled: the first name, where the prompt already ends with its opening.
+        body: draws the bodies, ``bodies()`` by default; a mapping draws by name. A body with one of the tags, or
+            without a visible character, is drawn again.
+        valid: False for texts with exactly one violation: a mark missing, doubled or misspelled, a block missing or
+            out of order, an empty body, nested blocks, text outside the tags.
+        anchored: as in ``rk.tags``: whether text outside the tags is forbidden.
+        prefilled: the first name, if the prompt already ends with its opening tag.
     """
     if not names:
-        raise RewardDefinitionError('tagged needs at least one name: tagged("think", "answer")')
+        raise RewardDefinitionError('tagged: no names. Pass at least one: tagged("think", "answer")')
     whole = blocks(names, body, anchored, prefilled is not None)
     return whole.map(lambda drawn: drawn.text) if valid else violated(whole, anchored)
 
@@ -48,7 +48,7 @@ def blocks(
     prefilled: bool = False,
     tail: SearchStrategy[str] | None = None,
 ) -> SearchStrategy[Blocks]:
-    """What `tagged` writes; `tail` draws what stands behind the last tag, where something may."""
+    """Draw the blocks of `tagged`; `tail` draws the text after the last tag, if allowed."""
     marks = [f"<{slash}{name}>" for name in names for slash in ("", "/")]
 
     def clean(text: str) -> bool:
@@ -73,7 +73,7 @@ def blocks(
 
 @st.composite
 def violated(draw: DrawFn, whole: SearchStrategy[Blocks], anchored: Anchored) -> str:
-    """`whole` with one thing wrong."""
+    """Draw blocks with one violation."""
     drawn = draw(whole)
-    # One choice among all of them: a way with few texts would otherwise look simpler than it reads.
+    # One choice among all texts: two choices would shrink toward violations with few texts.
     return draw(st.sampled_from(violations(drawn, anchored)))

@@ -1,6 +1,6 @@
-r"""Wordings: texts for rewards on patterns, fences, words that must or must not stand there, lengths and scripts.
+r"""Wordings: texts for rewards on patterns, fences, required or forbidden words, lengths and scripts.
 
-``of_wording(leaf.function)`` of ``rk.regex(r"\d+ EUR")`` has ``0 EUR`` for right and ``0 EU`` for wrong.
+``of_wording(leaf.function)`` for ``rk.regex(r"\d+ EUR")`` has ``0 EUR`` as right and ``0 EU`` as wrong.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ class Contents:
     """Texts for one place.
 
     Attributes:
-        right: what a component wants to find there.
-        wrong: what breaks that, in one way.
-        loose: right texts may stand among others, and give way to contents that say more.
+        right: texts that a component accepts.
+        wrong: texts that violate it in one way.
+        loose: right texts may be part of longer ones; more specific contents take precedence.
     """
 
     right: SearchStrategy[str]
@@ -45,7 +45,7 @@ class Contents:
 
 @singledispatch
 def of_wording(function: object) -> Contents | None:
-    """What a reward on the wording asks for; None for any other."""
+    """Return the contents for a reward on wording; None for any other."""
     return None
 
 
@@ -58,16 +58,16 @@ def _of_pattern(pattern: str, *, full: bool) -> Contents | None:
     try:
         compiled = re.compile(pattern, re.ASCII)
     except (re.error, OverflowError, RecursionError):
-        return None  # RE2 has some classes that Python has not
+        return None  # RE2 has some classes that Python does not have
     return pattern_contents(compiled, full=full)
 
 
 def pattern_contents(compiled: re.Pattern[str], *, full: bool) -> Contents:
-    """Texts that a pattern matches, as a whole or somewhere, and such texts with one character changed."""
-    clean = st.characters(exclude_categories=["Cs"], exclude_characters="\v")  # white space to Python, not to RE2
+    """Draw texts that match a pattern, fully or anywhere, and such texts with one character changed."""
+    clean = st.characters(exclude_categories=["Cs"], exclude_characters="\v")  # whitespace in Python, but not in RE2
 
     def matches(text: str) -> bool:
-        # To RE2 the end of a text is its end; to Python it may stand before a line break.
+        # In RE2, $ matches only at the end of a text; in Python, also before a final line break.
         return bool(compiled.fullmatch(text) if full else compiled.search(text)) and not text.endswith("\n")
 
     whole = st.from_regex(compiled, fullmatch=True, alphabet=clean)
@@ -78,7 +78,7 @@ def pattern_contents(compiled: re.Pattern[str], *, full: bool) -> Contents:
 
 @st.composite
 def _spoilt(draw: DrawFn, texts: SearchStrategy[str], holds: Callable[[str], bool]) -> str:
-    """A text with one character missing, added or replaced, for which `holds` does no longer."""
+    """Draw a text with one character missing, added or replaced, so that `holds` is false."""
     text = draw(texts)[:_LONGEST]
     places = range(min(len(text), 60))
     changed = [text[:-1], text[1:], f"{text}?", f"?{text}"]
@@ -183,7 +183,7 @@ def _(function: Language) -> Contents:
 
 @lru_cache(maxsize=64)
 def _letters(script: str) -> str:
-    """The first letters of a script by the names that Unicode gives them."""
+    """Return the first letters of a script, by their Unicode names."""
     found = []
     for number in range(0x41, 0xD7A4):
         character = chr(number)

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from rewardkit.viewer import elements as put
+from rewardkit.viewer.escapes import one_line
 from rewardkit.viewer.filters import Column, Filter
-from rewardkit.viewer.harmless import one_line
 from rewardkit.viewer.pages.component_scores import bounds_of, format_number, share_of
 from rewardkit.viewer.pages.layout import Page
 from rewardkit.viewer.pairs import PromptCompletions

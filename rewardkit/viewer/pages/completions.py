@@ -8,7 +8,7 @@ from nicegui import ui
 
 from rewardkit.viewer import elements as put
 from rewardkit.viewer.comparison import compare
-from rewardkit.viewer.harmless import harmless, one_line
+from rewardkit.viewer.escapes import escape, one_line
 from rewardkit.viewer.pages.all_completions import AllCompletions
 from rewardkit.viewer.pages.component_scores import build_scores, format_number
 from rewardkit.viewer.pages.layout import Page, empty_state
@@ -169,7 +169,7 @@ class Completions:
                 put.button(
                     "Copy link", lambda: self.page.shell.run_method("copy"), "ghost", "Copy the address of this view"
                 )
-            put.Text([(harmless(text[:LONGEST]), False)])
+            put.Text([(escape(text[:LONGEST]), False)])
             examples = columns_of(prompts.columns[code])
             if examples:
                 with put.box("columns"):
@@ -193,7 +193,7 @@ class Completions:
         if (self.left, self.right, self.choice) != (left, right, choice):
             return  # the user has selected another one in the meantime
         one, other = (found.get(keys[row], _NO_COMPLETION) for row in (left, right))
-        compared = await asyncio.to_thread(compare, harmless(one.text), harmless(other.text))
+        compared = await asyncio.to_thread(compare, escape(one.text), escape(other.text))
         self.panes.clear()
         with self.panes:
             self._pane("left", left, one, compared.left, compared.compared)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from rewardkit.viewer import elements as put
-from rewardkit.viewer.harmless import harmless, one_line
+from rewardkit.viewer.escapes import escape, one_line
 from rewardkit.viewer.reader import Completion
 from rewardkit.viewer.scores import Scores
 from rewardkit.viewer.style import color_of
@@ -76,7 +76,7 @@ def _one(
         term = scores.terms.get(name)
         if term is not None and not np.isnan(term[row]):
             put.text(f"adds {format_number(float(term[row]), sign=True)}", "term")
-    notes = [harmless(completion.notes.get(name, "")[:4_000])]
+    notes = [escape(completion.notes.get(name, "")[:4_000])]
     notes += [f"{one_line(part, 40)} {value:.4g}" for part, value in completion.parts.get(name, {}).items()]
     if any(notes):
         put.text(" · ".join(filter(None, notes)), "note", "div")

@@ -13,8 +13,8 @@ from rewardkit.viewer import elements as put
 from rewardkit.viewer.addresses import format_names, parse_names
 from rewardkit.viewer.charts import Range, rows_of, spec_of
 from rewardkit.viewer.curves import SECTIONS, Panel, version_marks
+from rewardkit.viewer.escapes import one_line
 from rewardkit.viewer.exports import csv_of, file_name
-from rewardkit.viewer.harmless import one_line
 from rewardkit.viewer.pages.layout import Page, empty_state
 from rewardkit.viewer.watcher import Watched
 

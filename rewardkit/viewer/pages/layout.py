@@ -12,7 +12,7 @@ from nicegui import background_tasks, ui
 from rewardkit.core.errors import RewardKitError
 from rewardkit.viewer import elements as put
 from rewardkit.viewer.addresses import TABS, Address
-from rewardkit.viewer.harmless import one_line
+from rewardkit.viewer.escapes import one_line
 from rewardkit.viewer.library import Library
 from rewardkit.viewer.watcher import Watched, Watcher
 
@@ -201,7 +201,7 @@ class Page:
 
 
 def empty_state(title: str, message: str, example: str = "", *, back: bool = False) -> None:
-    """Show what is missing and what to do instead of content."""
+    """Show a message in place of content: what is missing and what to do."""
     with put.box("empty"):
         put.text(title, tag="h2")
         put.text(message, tag="p")

@@ -9,7 +9,7 @@ import numpy as np
 
 from rewardkit.viewer import elements as put
 from rewardkit.viewer.addresses import Address
-from rewardkit.viewer.harmless import harmless, one_line
+from rewardkit.viewer.escapes import escape, one_line
 from rewardkit.viewer.pages.layout import Page
 from rewardkit.viewer.reader import LogQuery, log_page, log_rates
 from rewardkit.viewer.scores import OUTCOMES, key_text
@@ -99,7 +99,7 @@ class Logs:
         key = f"{line['attempt']}.{line['rank']}.{line['part']}.{line['row']}.{self.at * _ROWS + number}"
         detail = None
         if key in self.open:
-            detail = harmless("\n\n".join(filter(None, (line["message"], line["detail"]))))
+            detail = escape("\n\n".join(filter(None, (line["message"], line["detail"]))))
         cells: dict[str, Any] = {
             "step": f"{line['step']:,}",
             "time": f"{line['time']:%m-%d %H:%M:%S}" if line["time"] is not None else None,

@@ -8,8 +8,8 @@ from collections.abc import Awaitable, Callable
 import numpy as np
 
 from rewardkit.viewer import elements as put
+from rewardkit.viewer.escapes import one_line
 from rewardkit.viewer.filters import Column, Filter
-from rewardkit.viewer.harmless import one_line
 from rewardkit.viewer.pages.layout import Page
 from rewardkit.viewer.reader import columns_of
 from rewardkit.viewer.scores import Integers

@@ -12,7 +12,7 @@ from rewardkit.viewer import elements as put
 from rewardkit.viewer.addresses import Address, format_names, parse_names
 from rewardkit.viewer.charts import series_color, spec_of
 from rewardkit.viewer.curves import Panel
-from rewardkit.viewer.harmless import one_line
+from rewardkit.viewer.escapes import one_line
 from rewardkit.viewer.pages.component_scores import format_number
 from rewardkit.viewer.pages.layout import Page, empty_state, later
 from rewardkit.viewer.style import color_of

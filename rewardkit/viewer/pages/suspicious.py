@@ -10,7 +10,7 @@ from nicegui import ui
 from rewardkit.analysis.suspicious import Lead
 from rewardkit.viewer import elements as put
 from rewardkit.viewer.addresses import Address
-from rewardkit.viewer.harmless import one_line
+from rewardkit.viewer.escapes import one_line
 from rewardkit.viewer.leads import Search
 from rewardkit.viewer.pages.layout import Page, empty_state, later
 from rewardkit.viewer.scores import Scores, key_text

@@ -43,7 +43,7 @@ def test_a_file_that_is_cut_off_is_named(name: str, kept: Callable[[int], int], 
     data = path.read_bytes()
     path.write_bytes(data[: kept(len(data))])
     assert name in torn.fault()
-    assert "cut off" in torn.fault()
+    assert "truncated" in torn.fault()
 
 
 def test_a_file_that_is_missing_is_named(tmp_path: Path) -> None:
@@ -68,7 +68,7 @@ def test_a_user_names_one_by_step_name_or_path(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="checkpoint-20"):
         checkpoints.named(tmp_path, "21")
     (own.path / "optimizer.pt").write_bytes(b"")
-    with pytest.raises(ConfigError, match=r"optimizer\.pt is cut off"):
+    with pytest.raises(ConfigError, match=r"optimizer\.pt is truncated"):
         checkpoints.named(tmp_path, "20")
 
 

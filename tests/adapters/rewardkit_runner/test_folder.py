@@ -23,5 +23,5 @@ def test_two_trainings_do_not_share_a_folder(tmp_path: Path) -> None:
 
 def test_a_folder_that_cannot_be_made_is_an_error_of_the_configuration(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(ConfigError, match="cannot be written"), folder.taken(tmp_path / "file" / "out"):
+    with pytest.raises(ConfigError, match="cannot write to"), folder.taken(tmp_path / "file" / "out"):
         pass

@@ -1,4 +1,4 @@
-"""Runs that are killed, interrupted or cut off, and go on as if nothing had happened."""
+"""Runs that are killed or interrupted, and resume as if nothing had happened."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_a_signal_ends_the_step_saves_and_says_how_to_go_on(
     run = config(tmp_path, reward=INTERRUPTED, grpo={"save_steps": 100})
     printed = trained(run, expect=128 + number)
     out = tmp_path / "out"
-    assert "a checkpoint is saved" in printed
+    assert "A checkpoint is saved" in printed
     assert f"rewardkit train {out / 'run.yaml'} --resume" in printed
     assert [one.name for one in (out / "checkpoints").glob("checkpoint-*")] == ["checkpoint-3"]
     assert not (out / "summary.json").exists()
@@ -81,7 +81,7 @@ def test_the_second_ctrl_c_ends_at_once(tmp_path: Path, monkeypatch: pytest.Monk
     reward = tmp_path / "reward.py"
     once = "os.kill(os.getpid(), signal.Signals(number))"
     reward.write_text(reward.read_text().replace(once, f"{once}; {once}"))
-    assert "Interrupted at once" in trained(run, expect=130)
+    assert "Stopped without a new checkpoint" in trained(run, expect=130)
     assert not list((tmp_path / "out" / "checkpoints").glob("checkpoint-*"))
 
 
@@ -96,7 +96,7 @@ def test_a_torn_checkpoint_is_skipped(tmp_path: Path) -> None:
     optimizer.write_bytes(optimizer.read_bytes()[:-1000])
     (out / "summary.json").unlink()
     printed = trained(run, resume=True)
-    assert "checkpoint-4 is not complete (optimizer.pt is cut off)" in printed
+    assert "checkpoint-4 is not complete (optimizer.pt is truncated)" in printed
     assert "checkpoint-2" in printed
     assert losses(out) == before
     assert steps(out) == list(range(STEPS))
@@ -114,8 +114,8 @@ def test_an_earlier_checkpoint_puts_the_later_ones_aside(tmp_path: Path) -> None
 
 def test_nothing_to_resume_is_said(tmp_path: Path) -> None:
     run = config(tmp_path, eval=None, grpo={"max_steps": 1})
-    with pytest.raises(ConfigError, match=r"there is no checkpoint 7\. In .*checkpoints: none"):
+    with pytest.raises(ConfigError, match=r"there is no checkpoint 7\. .*checkpoints: none"):
         trained(run, resume="7")
     # A job that always says --resume begins, too.
-    assert "begins anew" in trained(run, resume=True)
+    assert "Starting from the beginning" in trained(run, resume=True)
     assert steps(tmp_path / "out") == [0]

@@ -156,7 +156,7 @@ def test_out_of_memory_gives_advice_in_the_numbers_of_the_run(tmp_path: Path, mo
 
 
 def test_settings_that_trl_refuses_are_said_in_a_sentence(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"TRL refuses .* must be divisible by num_generations"):
+    with pytest.raises(ConfigError, match=r"TRL rejects .* must be divisible by num_generations"):
         trained(config(tmp_path, grpo={"num_generations": 3}))
 
 

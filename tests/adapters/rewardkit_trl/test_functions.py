@@ -217,7 +217,7 @@ def test_a_model_belongs_beside_the_list() -> None:
 
 
 def test_traps_are_warned_of_when_the_list_is_made() -> None:
-    with pytest.warns(rk.RewardKitWarning, match="normalizes within the group"):
+    with pytest.warns(rk.RewardKitWarning, match="normalizes within each group"):
         rk.to_trl(short * rk.schedules.linear(0.0, 1.0))
 
 
@@ -276,7 +276,7 @@ def test_columns_may_have_odd_names() -> None:
 @pytest.mark.parametrize("column", ["completion", "messages", "progress", "example", "prompt"])
 def test_columns_that_our_own_names_shadow_are_an_error(column: str) -> None:
     (function,) = rk.to_trl(short)
-    with pytest.raises(rk.BindingError, match=f"'{column}'.*rename it"):
+    with pytest.raises(rk.BindingError, match=f"'{column}'.*Rename"):
         function(completions=["a"], prompts=["p"], **{column: ["x"]})
 
 
@@ -325,5 +325,5 @@ def test_what_was_meant_for_to_trl_says_so_when_a_trainer_calls_it() -> None:
 @pytest.mark.parametrize("wrong", [rk.schedules.linear(0.0, 1.0), rk.extract.tag("answer")])
 def test_schedules_and_extractors_are_no_functions(wrong: Any) -> None:
     for given in (wrong, [short, wrong]):
-        with pytest.raises(TypeError, match=r"A schedule is a weight|This is an extractor"):
+        with pytest.raises(TypeError, match=r"a schedule as a weight|an extractor as extract="):
             rk.to_trl(given)

@@ -92,7 +92,7 @@ def test_submit_gives_a_future() -> None:
 def test_what_the_function_raises_is_not_taken_for_a_death() -> None:
     with pytest.raises(FileNotFoundError):
         worker.submit(open, ("/no/such/file",), timeout=20.0).result(timeout=30)
-    with pytest.raises(RuntimeError, match="cannot leave its worker"):
+    with pytest.raises(RuntimeError, match="worker process"):
         worker.submit(threading.Lock, (), timeout=20.0).result(timeout=30)
 
 
@@ -158,7 +158,7 @@ def mine(completion: str) -> float:
     [
         ("print(worker.submit(abs, (-3,), timeout=20.0).result())", "3"),
         ("if __name__ == '__main__': print(rk.score(mine, ['a']).total)", "[0.25]"),
-        ("print(rk.score(mine, ['a']).notes['mine'])", 'put what the script does under `if __name__ == "__main__":`'),
+        ("print(rk.score(mine, ['a']).notes['mine'])", 'under `if __name__ == "__main__":`'),
     ],
     ids=["a function of a module", "a function of the script, guarded", "unguarded"],
 )
@@ -235,12 +235,6 @@ def test_a_broken_or_forged_answer_blocks_nobody() -> None:
     assert worker.submit(abs, (-3,), timeout=20.0).result(timeout=60) == 3
 
 
-def test_what_cannot_leave_says_so() -> None:
-    with pytest.raises(RuntimeError, match="cannot leave its worker process"):
-        worker.submit(deep, (), timeout=30.0).result(timeout=60)
-    assert isinstance(worker.submit(raises_mute, (), timeout=30.0).exception(timeout=60), Mute)
-
-
 def test_what_a_killed_function_has_started_is_killed_too() -> None:
     with pytest.raises(TimeoutError):
         worker.submit(leaves_a_child, (4711.25,), timeout=1.0).result(timeout=60)
@@ -290,15 +284,6 @@ def test_an_end_with_calls_to_come_is_quiet(tmp_path: Path) -> None:
 
 def test_a_very_long_timeout_is_one() -> None:
     assert worker.submit(abs, (-3,), timeout=1e300).result(timeout=60) == 3
-
-
-def interrupts() -> None:
-    raise KeyboardInterrupt
-
-
-def test_an_interrupt_of_the_function_is_none_of_the_parent() -> None:
-    with pytest.raises(RuntimeError, match="KeyboardInterrupt"):
-        worker.submit(interrupts, (), timeout=20.0).result(timeout=60)
 
 
 def test_the_end_of_a_fork_leaves_the_workers_alone(tmp_path: Path) -> None:

@@ -42,18 +42,18 @@ def test_fractions_are_floats_and_steps_are_ints(value: Any, position: Position)
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        (1, r"end=1 is an int, a step: did you mean 1\.0"),
-        (-1, "end=-1 is a step before training starts"),
-        (1.5, "end=1.5 is no fraction of training"),
-        (300.0, "a step is written as an int: 300"),
-        (-0.1, "no fraction of training"),
-        (math.nan, "end=nan is no position"),
-        (math.inf, "end=inf is no position"),
-        (True, "end is a fraction of training"),
-        ("0.5", "end is a fraction of training"),
-        (None, "end is a fraction of training"),
-        (0.5j, "end is a fraction of training"),
-        (Decimal("0.5"), "end is a fraction of training"),
+        (1, r"end=1 .* 1\.0"),
+        (-1, "end=-1"),
+        (1.5, "end=1.5"),
+        (300.0, "write an int: 300"),
+        (-0.1, "end=-0.1"),
+        (math.nan, "end=nan"),
+        (math.inf, "end=inf"),
+        (True, "end must be"),
+        ("0.5", "end must be"),
+        (None, "end must be"),
+        (0.5j, "end must be"),
+        (Decimal("0.5"), "end must be"),
     ],
 )
 def test_what_is_no_position_is_refused(value: Any, message: str) -> None:
@@ -65,7 +65,7 @@ def test_order_is_checked_where_it_can_be() -> None:
     for first, second in ((0.1, 0.5), (0.5, 0.5), (2, 50), (0, 0.0), (0, 50), (50, 0.1), (0.9, 2)):
         checked_order(first, second, "linear")
     for first, second in ((0.5, 0.1), (50, 2), (5, 0)):
-        with pytest.raises(rk.RewardDefinitionError, match=f"linear: {first} lies after {second}"):
+        with pytest.raises(rk.RewardDefinitionError, match=f"linear: {first} is after {second}"):
             checked_order(first, second, "linear")
 
 

@@ -264,27 +264,27 @@ ACCEPTED: list[tuple[Any, object, object]] = [
 ]
 
 REFUSED: list[tuple[Any, object, str]] = [
-    (str, 42, "annotate `int`"),
-    (str, True, "annotate `bool`"),
-    (str, b"a", "annotate `bytes`"),
-    (str, None, r"None is not a str: annotate `str \| None`"),
+    (str, 42, "Annotate `int`"),
+    (str, True, "Annotate `bool`"),
+    (str, b"a", "Annotate `bytes`"),
+    (str, None, r"None is not a str.* annotate `str \| None`"),
     *((int, text, "whole number")
       for text in ("", "3.5", "1_000", "1e3", "٣", "0x10", "4 2", "+-1", "1.", "²")),
-    (int, "9" * 1001, "too long"),
-    (int, 3.5, "annotate `float`"),
+    (int, "9" * 1001, "cannot have"),
+    (int, 3.5, "Annotate `float`"),
     (int, math.inf, "whole number"),
     (int, Decimal("1e999999999"), "whole number"),
     (int, True, "valid integer"),
     (int, None, "None is not an int"),
-    *((float, text, "plain ASCII")
+    *((float, text, "plain number")
       for text in ("", "nan", "inf", "-Infinity", "1_0", "٣", "1,5", "$5", "1e", ".")),
     (float, "1e999", "not finite"),
     (float, "9" * 400, "not finite"),
     (float, True, "valid number"),
     (float, 10**400, "valid number"),
-    (Decimal, "nan", "plain ASCII"),
+    (Decimal, "nan", "plain number"),
     (Decimal, "1e999", "not finite"),
-    (Decimal, "1e-99999", "plain ASCII"),
+    (Decimal, "1e-99999", "plain number"),
     (Decimal, math.nan, "finite"),
     (Decimal, True, "instance of Decimal"),
     *((bool, text, "true/false")
@@ -332,9 +332,9 @@ REFUSED: list[tuple[Any, object, str]] = [
     (Invoice, '{"tags": []}', "total: Field required"),
     (Annotated[int, Field(gt=0)], "-5", "greater than 0"),
     (Annotated[int, Field(gt=0)], -5, "greater than 0"),
-    (Hashed, "#### nan", "plain ASCII"),
-    (Hashed, "#### 1_000", "plain ASCII"),
-    (Hashed, "none", "plain ASCII"),
+    (Hashed, "#### nan", "plain number"),
+    (Hashed, "#### 1_000", "plain number"),
+    (Hashed, "none", "plain number"),
     (Annotated[float, BeforeValidator(float)], "nan", "not finite"),
     (Annotated[list[float], BeforeValidator(lambda text: text.split(","))], "1,nan", "not finite"),
     (Annotated[float, Field(gt=0), BeforeValidator(after_hashes)], -5.0, "greater than 0"),
@@ -409,15 +409,15 @@ def test_target(annotation: Any, target: str) -> None:
 @pytest.mark.parametrize(
     ("annotation", "reason"),
     [
-        ("int", "import it"),
+        ("int", "Import it"),
         (list["NotYetThere"], "NotYetThere"),  # type: ignore[name-defined]  # noqa: F821
         (Unfinished, "Unfinished"),
         (np.ndarray, "PlainValidator"),
         (list[np.ndarray], "PlainValidator"),
-        (5, "of no use"),
-        (Iterable[str], "annotate a list"),
-        (Iterator, "annotate a list"),
-        (Annotated[np.ndarray, BeforeValidator(len)], "of no use"),
+        (5, "cannot be used"),
+        (Iterable[str], "Annotate a list"),
+        (Iterator, "Annotate a list"),
+        (Annotated[np.ndarray, BeforeValidator(len)], "cannot be used"),
     ],
 )
 def test_impossible_annotation(annotation: Any, reason: str) -> None:
@@ -439,9 +439,9 @@ def test_users_exception_is_the_cause() -> None:
 
 
 def test_many_misfits_are_counted() -> None:
-    with pytest.raises(CoercionError, match=r"2: Input should be .*; 2 more misfits\.$"):
+    with pytest.raises(CoercionError, match=r"2: Input should be .*; 2 more problems\.$"):
         coerce("[1, 2, 3, 4, 5]", list[str])
-    with pytest.raises(CoercionError, match=r"40,000 more misfits\.$"):
+    with pytest.raises(CoercionError, match=r"40,000 more problems\.$"):
         coerce(f"[{', '.join('1' * 40_000)}]", list[str])
 
 
@@ -486,7 +486,7 @@ def test_column_names_everything_in_its_error() -> None:
     with pytest.raises(CoercionError) as caught:
         coerce_column(Coercer.of(bool), ["yes", "maybe" * 100], "flag", [3, 8])
     message = str(caught.value)
-    for part in ("column 'flag'", "row 8", "'maybemaybe", "(500 characters)", "a bool", "yes/no", "Mend"):
+    for part in ("column 'flag'", "row 8", "'maybemaybe", "(500 characters)", "a bool", "yes/no", "Fix"):
         assert part in message
 
 

@@ -68,19 +68,19 @@ def test_a_frozen_callable_object_is_a_reward_of_its_own() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"scope": "groups"}, "scope is"),
-        ({"bounds": (1, 0)}, "bounds are"),
-        ({"bounds": (0, 0)}, "bounds are"),
-        ({"bounds": (math.nan, 1)}, "bounds are"),
-        ({"bounds": 1.0}, "bounds are"),
-        ({"bounds": (0, 1, 2)}, "bounds are"),
-        ({"on_failure": "skip"}, "on_failure is"),
-        ({"on_failure": math.nan}, "on_failure is"),
-        ({"on_failure": True}, "on_failure is"),
-        ({"on_error": "unscorable"}, "on_error is"),
-        ({"timeout": 0}, "timeout is"),
-        ({"timeout": math.inf}, "timeout is"),
-        ({"timeout": "1"}, "timeout is"),
+        ({"scope": "groups"}, "scope"),
+        ({"bounds": (1, 0)}, "bounds"),
+        ({"bounds": (0, 0)}, "bounds"),
+        ({"bounds": (math.nan, 1)}, "bounds"),
+        ({"bounds": 1.0}, "bounds"),
+        ({"bounds": (0, 1, 2)}, "bounds"),
+        ({"on_failure": "skip"}, "on_failure"),
+        ({"on_failure": math.nan}, "on_failure"),
+        ({"on_failure": True}, "on_failure"),
+        ({"on_error": "unscorable"}, "on_error"),
+        ({"timeout": 0}, "timeout"),
+        ({"timeout": math.inf}, "timeout"),
+        ({"timeout": "1"}, "timeout"),
         ({"name": ""}, "a reward's name"),
         ({"name": "a\nb"}, "a reward's name"),
         ({"name": "\u202e"}, "a reward's name"),
@@ -116,7 +116,7 @@ def test_a_closure_cannot_be_pickled_and_the_error_says_why() -> None:
         return 0.0
 
     for reward in (rk.reward(inner), rk.reward(name="x")(lambda completion: 0.0)):
-        with pytest.raises(TypeError, match="Define it at the top level of a module"):
+        with pytest.raises(TypeError, match="top level of a module"):
             pickle.dumps(reward)
         assert copy.deepcopy(reward) is reward
 

@@ -151,10 +151,10 @@ def test_gold_items_are_a_list_or_text_that_holds_one() -> None:
     assert gold("so #### a, b") == ("a", "b")
     assert GoldItems(ItemsText(), None)(7) == ("7",)
     for value in ([], [" "], {"a": 1}, [object()], [{1, 2}]):
-        with pytest.raises(ValueError, match=r"empty|no item|dict, not a list"):
+        with pytest.raises(ValueError, match=r"empty|an item|dict, not a list"):
             gold(value)
     for wrong in (1.5, True, {"a": 1}):
-        with pytest.raises(ValueError, match="not a list, nor text that holds one"):
+        with pytest.raises(ValueError, match="not a list"):
             gold(wrong)
 
 
@@ -233,8 +233,8 @@ def test_the_reward_is_a_value() -> None:
     assert again == made("answer")
     assert again.fingerprint == made("answer").fingerprint
     assert repr(again) == "longer('answer', depth=2)"
-    with pytest.raises(rk.RewardDefinitionError, match="longer takes the name of the gold answer's column"):
+    with pytest.raises(rk.RewardDefinitionError, match="longer: column"):
         made(rk.extract.whole())
     for column in ("", " "):
-        with pytest.raises(rk.RewardDefinitionError, match="longer takes the name"):
+        with pytest.raises(rk.RewardDefinitionError, match="longer: column"):
             made(column)

@@ -212,7 +212,7 @@ def test_the_same_function_twice_counts_twice() -> None:
 
 def test_functions_with_one_name_need_names() -> None:
     shortest, longest = functools.partial(at_least, length=2), functools.partial(at_least, length=5)
-    with pytest.raises(rk.RewardDefinitionError, match="two different rewards are called 'at_least'"):
+    with pytest.raises(rk.RewardDefinitionError, match="name 'at_least'"):
         rk.to_trl([shortest, longest])
     functions = rk.to_trl([rk.from_trl(shortest, name="two"), rk.from_trl(longest, name="five")])
     assert rewards_of(functions).tolist() == [0.0, 2.0, 2.0, 1.0]
@@ -373,16 +373,16 @@ def test_functions_that_change_their_inputs_disturb_nobody() -> None:
     ("returned", "message"),
     [
         ([1.0], "returned 1 scores for 2 completions"),
-        (None, "a list with 2 scores is needed"),
-        (1.0, "a list with 2 scores is needed"),
-        ("12", "a list with 2 scores is needed"),
-        ({0: 1.0, 1: 1.0}, "a list with 2 scores is needed"),
-        ({0.0, 1.0}, "a list with 2 scores is needed"),
+        (None, "a list of 2 scores"),
+        (1.0, "a list of 2 scores"),
+        ("12", "a list of 2 scores"),
+        ({0: 1.0, 1: 1.0}, "a list of 2 scores"),
+        ({0.0, 1.0}, "a list of 2 scores"),
         ([1.0, "1"], "returned '1'"),
         ([1.0, [1.0]], r"returned \[1.0\]"),
         ([1.0, math.inf], "finite"),
         (np.ones((2, 1)), r"returned \[1.0\]"),
-        (np.float64(1.0), "a list with 2 scores is needed"),
+        (np.float64(1.0), "a list of 2 scores"),
     ],
     ids=repr,
 )

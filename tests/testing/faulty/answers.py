@@ -7,7 +7,7 @@ from typing import Any
 
 import rewardkit as rk
 from tests.testing.bench import Case
-from tests.testing.reading import Messages, tagged, text_of, visible
+from tests.testing.extraction import Messages, tagged, text_of, visible
 
 answer_tag = rk.extract.tag("answer")
 
@@ -26,7 +26,7 @@ CAPITALS_BAD = [
 
 
 def capital_reward(completions: list[str], answer: list[str], **kwargs: Any) -> list[float]:
-    """1.0 where the text between the answer tags is the gold answer, whatever its case."""
+    """1.0 if the text between the answer tags is the gold answer, in any case."""
     scores = []
     for completion, gold in zip(completions, answer, strict=True):
         start = completion.find("<answer>")
@@ -65,7 +65,7 @@ def species_reward(completions: list[Messages], species: list[str], **kwargs: An
 
 @rk.reward
 def verdict(completion: str, answer: str) -> float:
-    """Yes or no, with or without an explanation behind it."""
+    """Yes or no, with or without an explanation after it."""
     said = answer_tag(completion)
     if not said:
         return 0.0
@@ -74,7 +74,7 @@ def verdict(completion: str, answer: str) -> float:
 
 
 def letter_reward(completions: list[str], answer: list[str], **kwargs: Any) -> list[float]:
-    """Multiple choice: the letter may stand in brackets, in bold or in a sentence."""
+    """Multiple choice: the letter may be in brackets, in bold or in a sentence."""
     scores = []
     for completion, gold in zip(completions, answer, strict=True):
         letters = re.findall(r"\b[A-D]\b", visible(completion))
@@ -86,7 +86,7 @@ def letter_reward(completions: list[str], answer: list[str], **kwargs: Any) -> l
 
 
 def version_reward(completions: list[str], answer: list[str], **kwargs: Any) -> list[float]:
-    """1.0 where the tagged answer is the gold identifier, whatever its case and the blanks around it."""
+    """1.0 if the tagged answer is the gold identifier, in any case, with any spaces around it."""
     scores = []
     for completion, gold in zip(completions, answer, strict=True):
         said = tagged(completion)
@@ -127,7 +127,7 @@ def _content_words(text: str) -> set[str]:
 
 @rk.reward
 def on_topic(completion: str, prompt: str) -> float:
-    """How well the answer keeps to the question: full marks where it takes up half of its content words."""
+    """How relevant the answer is: full marks if it has half of the content words of the question."""
     asked = _content_words(prompt)
     if not asked:
         return 1.0

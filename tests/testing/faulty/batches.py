@@ -1,4 +1,4 @@
-"""Batches and groups: how the rows of a batch are told apart, and compared."""
+"""Batches and groups: how the rows of a batch are matched and compared."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import rewardkit as rk
 from tests.testing.bench import Case
-from tests.testing.reading import number_in, tagged, visible
+from tests.testing.extraction import number_in, tagged, visible
 
 answer_tag = rk.extract.tag("answer")
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import rewardkit as rk
 from tests.testing.bench import Case
-from tests.testing.reading import tagged
+from tests.testing.extraction import tagged
 
 output_tag = rk.extract.tag("output")
 
@@ -48,7 +48,7 @@ def _squeezed(text: str) -> str:
 
 @rk.reward
 def same_output(completion: str, expected: str) -> float:
-    """1.0 where the outputs are alike; blanks and newlines differ between systems and do not matter."""
+    """1.0 if the outputs are equal; spaces and newlines differ between systems and do not matter."""
     said = output_tag(completion)
     if said is None or not said.strip():
         return 0.0
@@ -56,7 +56,7 @@ def same_output(completion: str, expected: str) -> float:
 
 
 def unordered_output_reward(completions: list[str], expected: list[str], **kwargs: Any) -> list[float]:
-    """1.0 where the same lines are printed, in whatever order: the program prints a set."""
+    """1.0 if the same lines are printed, in any order: the program prints a set."""
     scores = []
     for completion, gold in zip(completions, expected, strict=True):
         said = {line.strip() for line in (tagged(completion, "output") or "").split("\n")}

@@ -7,7 +7,7 @@ from typing import Any
 
 import rewardkit as rk
 from tests.testing.bench import Case
-from tests.testing.reading import Messages
+from tests.testing.extraction import Messages
 
 whole = rk.extract.whole()
 
@@ -60,7 +60,7 @@ def boxed_in_tags_reward(completions: list[str], **kwargs: Any) -> list[float]:
 
 @rk.reward(bounds=(-1.0, 0.0))
 def disclaimer_penalty(completion: str) -> float:
-    """-1.0 for a disclaimer that nobody asked for."""
+    """-1.0 for an unwanted disclaimer."""
     text = " ".join((whole(completion) or "").lower().split())
     if re.search(r"\b(?:As an AI|As a language model|I'm just an AI)\b", text):
         return -1.0
@@ -81,7 +81,7 @@ gated_correctness = rk.gate(when=rk.tags("think", "answer"), then=signed_correct
 
 
 def soft_format_reward(completions: list[Messages], **kwargs: Any) -> list[float]:
-    """A quarter for each of the four tags that stands exactly once, in the message of the assistant."""
+    """A quarter for each of the four tags that occurs exactly once in the assistant message."""
     scores = []
     for completion in completions:
         text = completion[0]["content"]

@@ -7,7 +7,7 @@ from typing import Any
 
 import rewardkit as rk
 from tests.testing.bench import Case
-from tests.testing.reading import Messages, document_in, text_of, unique_keys, visible
+from tests.testing.extraction import Messages, document_in, text_of, unique_keys, visible
 from tests.testing.tasks import CALLS, CALLS_BAD, CALLS_GOOD
 
 whole = rk.extract.whole()
@@ -56,7 +56,7 @@ def invoice_fields(completion: str, gold: dict[str, Any]) -> float:
 
 
 def contact_reward(completions: list[str], name: list[str], **kwargs: Any) -> list[float]:
-    """1.0 where the JSON names the right person; what is no JSON is worth nothing."""
+    """1.0 if the JSON names the right person; 0.0 without JSON."""
     scores = []
     for completion, gold in zip(completions, name, strict=True):
         try:

@@ -6,7 +6,7 @@ from typing import Any
 
 import rewardkit as rk
 from tests.testing.bench import Case
-from tests.testing.reading import visible
+from tests.testing.extraction import visible
 
 whole = rk.extract.whole()
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import rewardkit as rk
 from tests.testing.bench import Case
-from tests.testing.reading import number_in, tagged, visible
+from tests.testing.extraction import number_in, tagged, visible
 
 answer_tag = rk.extract.tag("answer")
 
@@ -98,7 +98,7 @@ def same_amount(completion: str, answer: str) -> float:
 
 
 def hash_reward(completions: list[str], answer: list[str], **kwargs: Any) -> list[float]:
-    """GSM8K: the integer behind the last ``####``."""
+    """GSM8K: the integer after the last ``####``."""
     scores = []
     for completion, gold in zip(completions, answer, strict=True):
         _, mark, said = visible(completion).rpartition("####")
@@ -138,7 +138,7 @@ _RANGE = re.compile(r"(\d{1,7})(?:-(\d{1,7}))?", re.ASCII)
 
 
 def _pages(text: str) -> set[int]:
-    """``"3-5, 8"`` is pages 3, 4, 5 and 8; what cannot be read is no page."""
+    """``"3-5, 8"`` is pages 3, 4, 5 and 8; unreadable parts are ignored."""
     pages: set[int] = set()
     for part in text.split(",")[:20]:
         span = _RANGE.fullmatch(part.strip())

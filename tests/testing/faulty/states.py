@@ -10,7 +10,7 @@ from typing import Any
 
 import rewardkit as rk
 from tests.testing.bench import Case
-from tests.testing.reading import Messages, number_in, tagged, text_of, visible
+from tests.testing.extraction import Messages, number_in, tagged, text_of, visible
 
 answer_tag = rk.extract.tag("answer")
 
@@ -112,7 +112,7 @@ def parsed_in_time(completion: str, answer: float) -> float:
 
 
 def chat_reward(completions: list[Messages], answer: list[str], **kwargs: Any) -> list[float]:
-    """1.0 where the message says nothing but the gold answer behind its thinking."""
+    """1.0 if the message has only the gold answer after its thinking."""
     scores = []
     for completion, gold in zip(completions, answer, strict=True):
         shown = visible(text_of(completion))

@@ -8,7 +8,7 @@ from typing import Any
 
 import rewardkit as rk
 from tests.testing.bench import Case
-from tests.testing.reading import tagged, visible
+from tests.testing.extraction import tagged, visible
 from tests.testing.tasks import FACTS, FACTS_BAD, FACTS_GOOD
 
 whole = rk.extract.whole()
@@ -30,7 +30,7 @@ def fact_overlap(completion: str, answer: str) -> float:
 
 
 def precision_reward(completions: list[str], answer: list[str], **kwargs: Any) -> list[float]:
-    """The share of what is said that is true to the gold answer, word by word."""
+    """The share of words that are in the gold answer."""
     scores = []
     for completion, gold in zip(completions, answer, strict=True):
         said = _words(tagged(completion) or "")
@@ -67,7 +67,7 @@ def reasoning_reward(completions: list[str], **kwargs: Any) -> list[float]:
 
 @rk.reward
 def graded_sentiment(completion: str, answer: str) -> float:  # type: ignore[return]
-    """1.0 for the right sentiment, 0.0 for another one and, with a note, for whatever is none."""
+    """1.0 for the right sentiment, 0.0 for another one; with a note if it is not a sentiment."""
     said = (answer_tag(completion) or "").strip().lower()
     if said == answer.lower():
         return 1.0

@@ -1,4 +1,4 @@
-"""Laws of batches: a completion earns its own, whoever stands beside it."""
+"""Laws of batches: a score does not depend on the other completions."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ TEXTS: dict[str, Any] = {"good": ["42", "7"], "bad": ["41 or so", "8 or so"]}
 
 
 def first_wins(completions: list[str], answer: list[str], **kwargs: Any) -> list[float]:
-    """A bonus for whoever stands first."""
+    """A bonus for the first completion."""
     return [
         float(gold in text) + 0.1 * (row == 0) for row, (text, gold) in enumerate(zip(completions, answer, strict=True))
     ]
 
 
 def one_row_off(completions: list[str], answer: list[str], **kwargs: Any) -> list[float]:
-    """Each is held against the gold of its neighbor."""
+    """Compares each completion with the gold answer of its neighbor."""
     return [float(gold in text) for text, gold in zip(completions, [*answer[1:], answer[0]], strict=True)]
 
 
@@ -45,7 +45,7 @@ def first_gold(completions: list[str], answer: list[str], **kwargs: Any) -> list
 
 
 def share_of_the_longest(completions: list[str], **kwargs: Any) -> list[float]:
-    """Compares over the whole batch, whatever the prompts."""
+    """Compares over the whole batch, regardless of the prompts."""
     longest = max(map(len, completions)) or 1
     return [len(text) / longest for text in completions]
 
@@ -122,7 +122,7 @@ def test_what_says_that_it_compares_the_batch() -> None:
     assert_held(flat, "neighbors_do_not_leak", **TEXTS)
     assert_skipped(above_the_mean, "batch_equals_singles", "'batch'", **TEXTS)
     (found,) = broken(above_the_mean, "neighbors_do_not_leak", **TEXTS)
-    assert "where the answers to another prompt in the batch are right" in found.why
+    assert "if the answers to another prompt in the batch are right" in found.why
     assert_skipped(rk.normalize(number, "batch"), "neighbors_do_not_leak", "normalizes over the batch")
 
 

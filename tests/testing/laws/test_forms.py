@@ -65,7 +65,7 @@ def test_a_form_that_is_paid_otherwise() -> None:
     (found,) = broken(of_messages, "chat_equals_text")
     assert found.score == 0.0
     assert isinstance(found.completion, list)
-    assert "scores 1 in the form it was given in, and 0 as content in parts" in found.why
+    assert "0 as content in parts" in found.why
 
 
 def test_a_trainers_function_is_written_for_one_form() -> None:

@@ -1,4 +1,4 @@
-"""Laws of right and wrong: what is right earns the most, what is made wrong earns less."""
+"""Laws of right and wrong: right completions earn the most, and wrong answers earn less."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def body(text: str) -> str:
 
 
 def per_answer(judge: Callable[[str, str], float]) -> Callable[..., list[float]]:
-    """A trainer's function of what stands in the answer tag and the gold."""
+    """Make a trainer's function from a judge of the tagged answer and the gold answer."""
 
     def judged(completions: list[str], answer: list[str], **kwargs: Any) -> list[float]:
         return [judge(body(text), gold) for text, gold in zip(completions, answer, strict=True)]
@@ -66,7 +66,7 @@ def price_of_the_prompt(completions: list[str], answer: list[str], **kwargs: Any
 
 
 def likes_dozens(completions: list[str], answer: list[str], **kwargs: Any) -> list[float]:
-    """Right, but for a number that nobody writes unless told to."""
+    """Right, except for one unusual number."""
     return [float(body(text) in (gold, "1212")) for text, gold in zip(completions, answer, strict=True)]
 
 
@@ -104,7 +104,7 @@ def true_as_flag(completion: str, prime: bool) -> float:
 
 @rk.reward
 def nearest(completion: str, answer: float) -> float:
-    """Partial credit that falls where it should rise: far is better than near, but for the gold itself."""
+    """Partial credit that falls instead of rising: far is better than near, except for the gold answer."""
     try:
         error = abs(float(body(completion)) - answer)
     except ValueError:
@@ -131,8 +131,8 @@ def test_a_right_completion_that_earns_nothing() -> None:
     assert (found.completion, found.score, found.columns) == ("42", 0.0, EXAMPLES[0])
     assert found.why == "a right completion earns 0 within bounds of (0, 1)"
     (found,) = broken(number, "gold_gets_the_maximum", good=GOOD[:1])
-    assert "good is 1 completion for 2 examples" in found.why
-    assert found.why.endswith("give one per example")
+    assert "good= has 1 completion for 2 examples" in found.why
+    assert found.why.endswith("pass one per example")
 
 
 def test_a_right_completion_that_raises() -> None:
@@ -162,7 +162,7 @@ def test_nonsense_that_earns_more() -> None:
         return [min(1.0, len(text) / 200) for text in completions]
 
     (found,) = broken(long_is_good, "gold_gets_the_maximum")
-    assert "more than the right completion's" in found.why
+    assert "of a right completion" in found.why
     assert found.score is not None
     assert found.score > min(1.0, len(GOOD[0]) / 200)
     assert len(found.completion) < 60
@@ -176,21 +176,21 @@ def test_a_wrong_answer_that_holds_the_gold() -> None:
     found = broken(naive, "gold_above_perturbed_gold")
     assert "<think>6*7</think><answer>1428</answer>" in [one.completion for one in found]
     assert all(one.score == 1.0 and one.columns == EXAMPLES[0] for one in found)
-    assert any("the gold inside a longer number" in one.why for one in found)
+    assert any("the gold answer inside a longer number" in one.why for one in found)
     assert len(found) <= 6
 
 
 @pytest.mark.parametrize(
     ("judge", "kind"),
     [
-        (close_enough, "no number"),
+        (close_enough, "NaN or infinite"),
         (lambda said, gold: float(bool(said) and gold.startswith(said)), "the first digits"),
         (lambda said, gold: float(bool(said) and gold.endswith(said)), "the last digit"),
         (lambda said, gold: float(said.startswith(gold)), "a power of ten"),
         (lambda said, gold: float(said.lstrip("-") == gold), "far away"),
         (lambda said, gold: float(said in (gold, "")), "nothing"),
         (lambda said, gold: float(said in (gold, "None", "null")), "a placeholder"),
-        (lambda said, gold: float(said in ("42", "7")), "the gold of another example"),
+        (lambda said, gold: float(said in ("42", "7")), "the gold answer of another example"),
     ],
     ids=["nan", "prefix", "suffix", "superset", "sign", "empty", "placeholder", "other"],
 )
@@ -239,13 +239,13 @@ def test_wrong_completions_that_earn_as_much() -> None:
 def test_the_margin_is_asked_for() -> None:
     assert_held(closeness, "separates_good_from_bad", margin=0.02)
     (found,) = broken(closeness, "separates_good_from_bad", margin=0.3)
-    assert "wanted: 0.3 less" in found.why
+    assert "margin=0.3" in found.why
 
 
 def test_a_reward_that_tells_nothing_apart() -> None:
     (found,) = broken(constant, "informative")
     assert found.score == 0.5
-    assert re.search(r"all \d+ completions that were tried earn 0.5$", found.why)
+    assert re.search(r"all \d+ completions tried earn 0.5$", found.why)
     assert_held(shortest, "informative")
     (found,) = broken(constant, "informative", good=[], bad=[])
     assert "no right completion was given" in found.why
@@ -254,7 +254,7 @@ def test_a_reward_that_tells_nothing_apart() -> None:
 def test_a_reward_that_tells_prompts_apart_and_no_completions() -> None:
     (found,) = broken(price_of_the_prompt, "informative")
     assert (found.completion, found.score, found.columns) == (GOOD[0], 42.0, EXAMPLES[0])
-    assert re.search(r"all \d+ completions that were tried for this example earn 42", found.why)
+    assert re.search(r"all \d+ completions tried for this example earn 42", found.why)
     assert_held(price_of_the_prompt, "informative", bad=[])  # nothing was given that should earn less
 
 
@@ -279,7 +279,7 @@ def test_columns_that_are_not_read_are_not_asked_about() -> None:
 
 def test_partial_credit_that_leads_away() -> None:
     (found,) = broken(nearest, "improves_along_chains")
-    assert "closer to the gold than" in found.why
+    assert "closer to the gold answer than" in found.why
     assert_held(closeness, "improves_along_chains")
 
 

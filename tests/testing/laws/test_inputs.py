@@ -1,4 +1,4 @@
-"""Laws of inputs and processes: what is handed over stays as it was, and threads and pickle change nothing."""
+"""Laws of inputs and processes: arguments stay unchanged, and threads and pickle change nothing."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def from_eval_protocol(messages: list[Any], answer: Any) -> float:
 
 
 def from_verifiers(completion: list[Any], answer: Any) -> float:
-    """Sorts what nobody else has: the adapter hands on copies."""
+    """Sorts its own list: the adapter passes copies."""
     answer.sort()
     return float(completion[-1]["content"].split() == answer)
 
@@ -187,8 +187,8 @@ def test_completions_that_are_changed_in_place() -> None:
 def test_columns_that_are_changed_in_place() -> None:
     (found,) = broken(0.5 * sorts + 0.5 * sorts_a_copy, "inputs_not_mutated", **LISTS)
     assert found.component == "sorts"
-    assert "argument answer: it was [['b', 'a']" in found.why
-    assert "and is [['a', 'b']" in found.why
+    assert "argument answer from [['b', 'a']" in found.why
+    assert "to [['a', 'b']" in found.why
     assert_held(sorts_a_copy, "inputs_not_mutated", **LISTS)
 
 
@@ -257,10 +257,10 @@ def test_signals_in_threads() -> None:
 
 def test_threads_that_are_ended() -> None:
     (found,) = broken(interrupted, "thread_safe")
-    assert "in a thread that is not the main one it raised KeyboardInterrupt: out of time" in found.why
+    assert "outside the main thread, it raised KeyboardInterrupt: out of time" in found.why
     assert "in interrupted" in found.trace
 
 
 def test_what_threads_share() -> None:
     (found,) = broken(shared, "thread_safe")
-    assert "in threads beside others" in found.why
+    assert "when several threads score" in found.why

@@ -1,4 +1,4 @@
-"""Judges that favor a place, or length, and one that favors neither."""
+"""Laws of judges: judges that favor a position or length, and one that favors neither."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def shown(request: Request) -> list[tuple[str, str]]:
 
 
 def ranked(key: Any) -> Any:
-    """A ranking of what is shown by (place, text)."""
+    """Rank the shown completions by (place, text)."""
 
     def rule(request: Request) -> dict[str, Any]:
         order = sorted(enumerate(shown(request)), key=lambda item: key(item[0], item[1][1]))
@@ -49,8 +49,8 @@ def findings(server: JudgeServer, law: laws.Law, **options: Any) -> list[str]:
 @pytest.mark.parametrize(
     ("rule", "why"),
     [
-        (lambda place, text: place, "standing first earns 1 more"),
-        (lambda place, text: -place, "standing last earns 1 more"),
+        (lambda place, text: place, "being listed first earns 1 more"),
+        (lambda place, text: -place, "being listed last earns 1 more"),
         (lambda place, text: -first_line(text), None),
     ],
     ids=["the first", "the last", "the best"],
@@ -70,7 +70,7 @@ def test_a_judge_that_likes_length_is_found(rule: Any, broken: bool) -> None:
     with JudgeServer(verdict(scored(rule))) as server:
         found = findings(server, laws.verbosity_bias)
     assert bool(found) == broken
-    assert all("three sentences that say nothing earn" in why for why in found)
+    assert all("three empty sentences earn" in why for why in found)
 
 
 @pytest.mark.parametrize("sign", [-1, 1], ids=["the longer wins", "the shorter wins"])

@@ -1,4 +1,4 @@
-"""Laws of repetition: equal completions earn the same, now and later, here and elsewhere."""
+"""Laws of repetition: equal completions earn the same, each time and in each process."""
 
 from __future__ import annotations
 
@@ -76,9 +76,9 @@ def test_sound_rewards_earn_the_same_again(reward: Any) -> None:
 @pytest.mark.parametrize("reward", [noisy, used_up])
 def test_chance_and_memory(reward: Any) -> None:
     (found,) = broken(reward, "deterministic")
-    assert re.search(r"scored [-\d.e]+ and, scored again, [-\d.e]+", found.why)
+    assert re.search(r"scored [-\d.e]+ once and [-\d.e]+ another time", found.why)
     assert found.completion == ""
-    assert "noise is taken for an advantage" in found.matters
+    assert "takes noise for an advantage" in found.matters
 
 
 def stuck_elsewhere(completions: list[str], **kwargs: Any) -> list[float]:
@@ -101,13 +101,13 @@ def test_no_other_process_stays_behind(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(subprocess, "Popen", Noted)
     with pytest.raises(Unfinished, match=r"did not score 1 completions within 0\.2 s"):
         repetition._in_other_processes(subject(stuck_elsewhere), [Trial("a")])
-    assert [one.returncode for one in started] == [-signal.SIGKILL] * 3  # None: nobody has waited for it
+    assert [one.returncode for one in started] == [-signal.SIGKILL] * 3  # None: not reaped
 
 
 def test_noise_that_only_some_completions_get() -> None:
     (found,) = broken(a_little_noise, "deterministic")
     assert "<answer>" in found.completion
-    assert "scored again" in found.why
+    assert "time" in found.why
     (found,) = broken(0.5 * number + 0.5 * a_little_noise, "deterministic")
 
 

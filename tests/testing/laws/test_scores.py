@@ -123,7 +123,7 @@ def hides(completions: list[str], **kwargs: Any) -> list[float | None]:
 
 
 def other_task(completions: list[str], answer: list[str], **kwargs: Any) -> list[float | None]:
-    """Does not apply to the second example, whatever is written."""
+    """Abstains on every completion of the second example."""
     return [None if gold == "7" else float(gold in text) for text, gold in zip(completions, answer, strict=True)]
 
 

@@ -1,4 +1,4 @@
-"""Laws of compositions: gates, schedules, and what is declared not to matter."""
+"""Laws of compositions: gates, schedules, and declared properties."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SENTENCES: dict[str, Any] = {"examples": [{"answer": "Café  Noir"}], "good": ["
 
 @rk.reward(bounds=(-1.0, 1.0))
 def strict(completion: str, answer: str) -> float:
-    """-1 for a wrong answer: behind a gate that is worse than failing it."""
+    """-1 for a wrong answer: behind a gate, that is worse than failing the gate."""
     return 1.0 if f"<answer>{answer}</answer>" in completion else -1.0
 
 
@@ -118,14 +118,14 @@ def test_a_schedule_that_leaves_its_bounds() -> None:
     ("law", "promise", "sound", "faulty", "said"),
     [
         ("whitespace_indifferent", "whitespace", same_words, to_the_letter, "a line break at the end"),
-        ("case_indifferent", "case", same_small_letters, to_the_letter, "capitals"),
+        ("case_indifferent", "case", same_small_letters, to_the_letter, "upper case"),
         ("unicode_indifferent", "unicode", rk.exact("answer"), to_the_letter, "NFD"),
     ],
 )
 def test_what_is_declared_not_to_matter(law: str, promise: str, sound: Any, faulty: Any, said: str) -> None:
     assert_held(sound, law, indifferent=[promise], **SENTENCES)
     (found,) = broken(faulty, law, indifferent=[promise], **SENTENCES)
-    assert found.why == f"with {said} it earns 0, without 1"
+    assert found.why == f"earns 0 with {said}, 1 without"
     assert found.score == 0.0
     assert_skipped(faulty, law, "not declared", **SENTENCES)
 

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import rewardkit as rk
 from tests.testing.bench import Case
-from tests.testing.reading import Messages, tagged, text_of, visible
+from tests.testing.extraction import Messages, tagged, text_of, visible
 
 answer_tag = rk.extract.tag("answer")
 
@@ -17,7 +17,7 @@ def _folded(text: str) -> str:
 
 
 def capital_reward(completions: Sequence[str | Messages], answer: list[str], **kwargs: Any) -> list[float]:
-    """1.0 for the right capital in the answer tags, whatever its case; takes texts and chat messages."""
+    """1.0 for the right capital in the answer tags, in any case; takes texts and chat messages."""
     scores = []
     for completion, gold in zip(completions, answer, strict=True):
         said = tagged(text_of(completion))
@@ -51,7 +51,7 @@ def spam_verdict(completion: str, spam: bool) -> float:
 
 @rk.reward
 def sentiment(completion: str, label: Literal["positive", "neutral", "negative"]) -> float:
-    """1.0 for the right sentiment, 0.25 for one beside it, 0.0 for the opposite or none."""
+    """1.0 for the right sentiment, 0.25 for an adjacent one, 0.0 for the opposite or none."""
     order = ["negative", "neutral", "positive"]
     said = (answer_tag(completion) or "").strip().lower()
     if said not in order:

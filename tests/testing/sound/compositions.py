@@ -1,4 +1,4 @@
-"""Compositions: sums, gates, routes, schedules, abstentions, services that are awaited."""
+"""Compositions: sums, gates, routes, schedules, abstentions, asynchronous services."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import rewardkit as rk
 from tests.testing.bench import Case
-from tests.testing.reading import Messages, number_in, tagged, text_of
+from tests.testing.extraction import Messages, number_in, tagged, text_of
 
 answer_tag = rk.extract.tag("answer")
 form = rk.tags("think", "answer")
@@ -57,7 +57,7 @@ def by_example(completion: str, example: Mapping[str, Any]) -> float:
 def math_rows_reward(
     completions: Sequence[str | Messages], task: list[str], answer: list[str], **kwargs: Any
 ) -> list[float | None]:
-    """TRL's multi-task form: scores the rows of its own task, None for the others, whatever the completion says."""
+    """TRL's multi-task form: scores the rows of its own task, None for the others."""
     scores: list[float | None] = []
     for completion, kind, gold in zip(completions, task, answer, strict=True):
         if kind != "math":

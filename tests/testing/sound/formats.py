@@ -1,4 +1,4 @@
-"""Form alone: whatever has the form earns full marks, right or wrong."""
+"""Formats: any completion in the right form earns full marks, right or wrong."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import rewardkit as rk
 from tests.testing.bench import Case
-from tests.testing.reading import Messages, text_of
+from tests.testing.extraction import Messages, text_of
 
 whole = rk.extract.whole()
 TAGS = ("<think>", "</think>", "<answer>", "</answer>")
@@ -43,7 +43,7 @@ def bullet_list(completion: str, count: int) -> float:
 
 @rk.reward
 def haiku_lines(completion: str) -> float:
-    """A third for each of three different lines; a line too many, or one repeated, is worth nothing."""
+    """A third for each of three different lines; 0.0 for an extra or repeated line."""
     lines = [line for line in (whole(completion) or "").split("\n") if line.strip()]
     if not 1 <= len(lines) <= 3 or len({line.strip() for line in lines}) < len(lines):
         return 0.0

@@ -1,4 +1,4 @@
-"""Rewards that look at a whole group, or a whole batch, and may."""
+"""Sound rewards over whole groups or batches."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import rewardkit as rk
 from tests.testing.bench import Case
-from tests.testing.reading import Messages, number_in, tagged, text_of
+from tests.testing.extraction import Messages, number_in, tagged, text_of
 
 answer_tag = rk.extract.tag("answer")
 
@@ -28,7 +28,7 @@ def _right(text: str, gold: float) -> float:
 
 @rk.reward(scope="group", bounds=(-4.0, 4.0))
 def relative_correctness(completion: list[str], answer: list[float]) -> list[float]:
-    """Correctness in standard deviations from the mean of the group; 0.0 where all are alike."""
+    """Correctness in standard deviations from the mean of the group; 0.0 if all are equal."""
     raw = [_right(text, gold) for text, gold in zip(completion, answer, strict=True)]
     mean, deviation = statistics.fmean(raw), statistics.pstdev(raw)
     return [0.0 if deviation == 0 else max(-4.0, min(4.0, (score - mean) / deviation)) for score in raw]

@@ -7,7 +7,7 @@ from typing import Any
 
 import rewardkit as rk
 from tests.testing.bench import Case
-from tests.testing.reading import Messages, document_in, text_of, visible
+from tests.testing.extraction import Messages, document_in, text_of, visible
 from tests.testing.tasks import CALLS, CALLS_BAD, CALLS_GOOD
 
 whole = rk.extract.whole()

@@ -1,4 +1,4 @@
-"""Lengths and penalties: their maximum is often 0, and often paid for nothing at all."""
+"""Lengths and penalties: the maximum is often 0, and often paid for an empty text."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import rewardkit as rk
 from tests.testing.bench import Case
-from tests.testing.reading import Messages, text_of
+from tests.testing.extraction import Messages, text_of
 
 whole = rk.extract.whole()
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import rewardkit as rk
 from tests.testing.bench import Case
-from tests.testing.reading import Messages, number_in, tagged, text_of, visible
+from tests.testing.extraction import Messages, number_in, tagged, text_of, visible
 
 answer_tag = rk.extract.tag("answer")
 
@@ -57,7 +57,7 @@ def signed_number(completion: str, answer: float) -> float:
 
 @rk.reward(bounds=(-4.0, 0.0))
 def negative_error(completion: str, answer: float) -> float:
-    """Minus the relative error, at worst -3; -4 where there is no number. The most that can be had is 0."""
+    """Minus the relative error, at worst -3; -4 without a number. The maximum is 0."""
     value = number_in(answer_tag(completion))
     if value is None:
         return -4.0

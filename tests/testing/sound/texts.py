@@ -9,7 +9,7 @@ from typing import Any
 
 import rewardkit as rk
 from tests.testing.bench import Case
-from tests.testing.reading import Messages, tagged, text_of
+from tests.testing.extraction import Messages, tagged, text_of
 from tests.testing.tasks import FACTS, FACTS_BAD, FACTS_GOOD
 
 answer_tag = rk.extract.tag("answer")
@@ -21,14 +21,14 @@ def _bag(text: str) -> Counter[str]:
 
 @rk.reward
 def word_f1(completion: str, answer: str) -> float:
-    """F1 over words, each as often as it stands there: neither lists of everything nor one safe word pay."""
+    """F1 over words with their counts: neither listing everything nor one safe word pays."""
     said, gold = _bag(answer_tag(completion) or ""), _bag(answer)
     shared = (said & gold).total()
     return 2 * shared / (said.total() + gold.total()) if shared else 0.0
 
 
 def shopping_reward(completions: Sequence[str | Messages], items: list[list[str]], **kwargs: Any) -> list[float]:
-    """The items in common over all items named on either side: 1.0 for the whole list, in whatever order."""
+    """The items in common over all items named on either side: 1.0 for the whole list, in any order."""
     scores = []
     for completion, wanted in zip(completions, items, strict=True):
         said = [item.strip().casefold() for item in (tagged(text_of(completion)) or "").split(",") if item.strip()]

@@ -1,4 +1,4 @@
-"""Cells are what their annotation takes, and mean the same as text."""
+"""Columns: cells fit their annotation, and mean the same as text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Completions: right ones are paid in full, those with one violation are not, and none of them breaks a reward."""
+"""Completions: valid ones are paid in full, those with one violation are not, and none makes a reward raise."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def test_good_completions_are_among_the_valid_ones() -> None:
 
 
 def test_what_cannot_be_made_is_said() -> None:
-    with pytest.raises(RewardDefinitionError, match="kind is one of valid, nearly valid, wild"):
+    with pytest.raises(RewardDefinitionError, match="valid, nearly valid, wild"):
         strategies.completions(FORM, kind="invalid")  # type: ignore[arg-type]
     with pytest.raises(BindingError):
         strategies.completions(FORM, examples=["42"])  # type: ignore[list-item]

@@ -90,5 +90,5 @@ def test_a_mistake_of_each_kind_is_made() -> None:
 
 
 def test_a_schema_that_nothing_fulfils_is_refused() -> None:
-    with pytest.raises(RewardDefinitionError, match="no value fulfills the schema"):
+    with pytest.raises(RewardDefinitionError, match="no value fits"):
         json_documents({"type": "integer", "minimum": 5, "maximum": 3})

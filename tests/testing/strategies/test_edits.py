@@ -1,4 +1,4 @@
-"""Edits are as far from the gold as they say."""
+"""Edits: texts are as far from the gold answer as they claim."""
 
 from __future__ import annotations
 
@@ -66,12 +66,12 @@ def test_the_smallest_edit_is_a_small_one() -> None:
 @pytest.mark.parametrize(
     ("gold", "options", "message"),
     [
-        ("42", {"distance": 0}, "from 1 on"),
-        ("42", {"distance": 3, "unit": "digits"}, "from 1 on to 2"),
+        ("42", {"distance": 0}, "at least 1"),
+        ("42", {"distance": 3, "unit": "digits"}, "from 1 to 2"),
         ("Paris", {"unit": "digits"}, "has no digits"),
-        ("42", {"unit": "bytes"}, "unit is characters"),
+        ("42", {"unit": "bytes"}, "bytes"),
     ],
 )
-def test_what_cannot_be_had_is_refused(gold: str, options: dict[str, Any], message: str) -> None:
+def test_impossible_arguments_are_errors(gold: str, options: dict[str, Any], message: str) -> None:
     with pytest.raises(RewardDefinitionError, match=message):
         edits(gold, **options)

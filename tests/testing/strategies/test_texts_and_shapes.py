@@ -1,4 +1,4 @@
-"""Tags, wild texts, conversations and groups are what they say."""
+"""Tags, wild texts, conversations and groups."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_bodies_may_be_given() -> None:
 
 
 def test_tags_need_names() -> None:
-    with pytest.raises(RewardDefinitionError, match="at least one name"):
+    with pytest.raises(RewardDefinitionError, match="at least one"):
         strategies.tagged()
 
 
@@ -78,7 +78,7 @@ def test_groups_have_their_size(group: list[str]) -> None:
 def test_groups_of_copies_are_drawn() -> None:
     group = find(strategies.groups(st.integers(), size=6), lambda group: len(set(group)) == 1 and group[0] > 9)
     assert group == [10] * 6
-    with pytest.raises(RewardDefinitionError, match="size is a number from 1 on"):
+    with pytest.raises(RewardDefinitionError, match="got 0"):
         strategies.groups(st.text(), size=0)
 
 

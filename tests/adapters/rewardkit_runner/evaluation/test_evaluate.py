@@ -47,9 +47,9 @@ def test_checkpoints_stand_side_by_side(tmp_path: Path) -> None:
 
 
 def test_it_is_said_what_is_missing(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="holds no complete checkpoint"):
+    with pytest.raises(ConfigError, match="no complete checkpoint"):
         evaluate(config(tmp_path))
-    with pytest.raises(ConfigError, match=r"--out .* cannot be written: there is no folder"):
+    with pytest.raises(ConfigError, match=r"--out .*: there is no folder"):
         evaluate(config(tmp_path), out=tmp_path / "nowhere" / "found.json")
     with pytest.raises(ConfigError, match="--split"):
         evaluate(config(tmp_path, eval=None))

@@ -13,8 +13,8 @@ pytest.importorskip("trl")
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-from rewardkit_runner import tiny
 from rewardkit_runner.evaluation.generation import Sampling, generate, own_randomness
+from rewardkit_runner.tiny.make import make_tiny
 
 PROMPTS = ["send Mia 31 toys in red\n", "Tom\n", "order for Ada: red pens, 7 pieces\n", "Eva wants 2 red cups\n", "x\n"]
 
@@ -22,7 +22,7 @@ PROMPTS = ["send Mia 31 toys in red\n", "Tom\n", "order for Ada: red pens, 7 pie
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, Any]:
     folder = tmp_path_factory.mktemp("tiny") / "start"
-    tiny.make(folder, seed=3, steps=0, chat_template=None, on_step=lambda numbers, *, speed="": None)
+    make_tiny(folder, seed=3, steps=0, chat_template=None, on_step=lambda numbers, *, speed="": None)
     return AutoModelForCausalLM.from_pretrained(folder), AutoTokenizer.from_pretrained(folder)
 
 
@@ -78,6 +78,6 @@ def test_own_randomness_leaves_no_trace() -> None:
 def test_one_seed_makes_one_tiny_model(tmp_path: Path) -> None:
     states = []
     for name, seed in (("a", 1), ("b", 1), ("c", 2)):
-        tiny.make(tmp_path / name, seed=seed, steps=1, chat_template=None, on_step=lambda numbers, *, speed="": None)
+        make_tiny(tmp_path / name, seed=seed, steps=1, chat_template=None, on_step=lambda numbers, *, speed="": None)
         states.append((tmp_path / name / "model.safetensors").read_bytes())
     assert states[0] == states[1] != states[2]

@@ -100,22 +100,27 @@ def test_all_completions_of_a_training_are_counted() -> None:
         (100, 1, {"num_generations": 1}, "num_generations is 1: GRPO compares the completions of a prompt -> write at"),
         (100, 1, {"per_device_train_batch_size": 0}, "per_device_train_batch_size is 0 -> write at least 1"),
         (100, 1, {"steps_per_generation": 0}, "steps_per_generation is 0 -> write at least 1"),
-        (100, 1, {"generation_batch_size": 8, "steps_per_generation": 1}, "say the same thing twice -> write one"),
-        (100, 2, {"generation_batch_size": 40}, "is 40, no multiple of the 16 sequences .* -> write 32, or change"),
+        (100, 1, {"generation_batch_size": 8, "steps_per_generation": 1}, "set the same thing -> delete one"),
+        (
+            100,
+            2,
+            {"generation_batch_size": 40},
+            "is 40, .* not a multiple of the 16 sequences .* -> write 32, or change",
+        ),
         (
             100,
             3,
             {"per_device_train_batch_size": 4},
             r"12 completions are generated at once \(per_device_train_batch_size 4 x processes 3 x "
-            r"steps_per_generation 1\), which 8 of each prompt do not fill -> write num_generations: 4 or 6, or "
+            r"steps_per_generation 1\), .* num_generations 8 -> write num_generations: 4 or 6, or "
             "per_device_train_batch_size: 8",
         ),
         (
             3,
             1,
             {"per_device_train_batch_size": 32},
-            "one generation takes 4 prompts .32 completions, 8 of each., but the dataset has 3: TRL would train 0 "
-            "steps and say nothing -> take more rows, or write per_device_train_batch_size: 16",
+            "one generation needs 4 prompts .32 completions, 8 of each., but the dataset has 3: TRL would train 0 "
+            "steps .* write per_device_train_batch_size: 16",
         ),
         (
             100,
@@ -123,7 +128,7 @@ def test_all_completions_of_a_training_are_counted() -> None:
             {"steps_per_generation": 4, "max_steps": 9, "save_steps": 6},
             r"fact: every 8 steps instead of 6 \(save_steps\): a generation lasts 4",
         ),
-        (10, 1, {"per_device_train_batch_size": 32, "max_steps": 5}, r"2.5 epochs of 10 prompts \(2 of them left out"),
+        (10, 1, {"per_device_train_batch_size": 32, "max_steps": 5}, r"2.5 epochs of 10 prompts \(each epoch skips 2"),
     ],
 )
 def test_what_does_not_go_together_is_said_with_numbers_that_do(

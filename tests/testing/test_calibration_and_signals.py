@@ -54,7 +54,7 @@ def test_calibrate_reads_scores_and_judges(tmp_path: Path) -> None:
     assert calibrate(reward, DATA, threshold=0.9) == found
 
 
-def test_rows_are_those_of_the_data_where_groups_are_brought_together() -> None:
+def test_rows_refer_to_the_data_when_groups_are_sorted() -> None:
     found = calibrate(rk.rank_in_group(number) + 0.0 * form, DATA)
     assert {case.row for case in found.total.too_low} <= {0, 1, 3}
     assert found.total.too_low[0].completion == DATA[found.total.too_low[0].row]["completion"]
@@ -69,7 +69,7 @@ def test_errors_of_a_reward_are_reported_and_do_not_stop_it() -> None:
     assert "'fragile' errored on 3 of 7 completions" in found.warnings[0]
 
 
-def test_what_is_no_reward_is_refused() -> None:
+def test_non_rewards_are_errors() -> None:
     with pytest.raises(rk.RewardDefinitionError):
         calibrate(wrong, DATA)
     with pytest.raises(rk.RewardDefinitionError):
@@ -101,7 +101,7 @@ def test_signal_with_gates_and_costs() -> None:
         (rk.gate(0.5 * form + 0.5 * number, judge, threshold=0.5).named("both"), {"both": 1 / 3}),
         (number + rk.gate(rk.maximum(form, number), judge), {"maximum_gate": 1 / 3}),
         (rk.route({"42": rk.gate(form, number)}, by="answer"), {"tags_gate": 1 / 3}),
-        # Neither scored twice nor told by the columns: not known, and said so.
+        # Neither scored twice nor given by the columns, so unknown.
         (rk.gate(0.5 * judge + 0.5 * number, form, threshold=0.5).named("costly"), {"costly": 0.0}),
     ],
 )
@@ -123,17 +123,17 @@ def test_a_gate_in_a_fallback_is_not_guessed() -> None:
     assert estimate_signal(rk.fallback(down, rk.gate(form, judge)), DATA).gates[0].starved == pytest.approx(1 / 3)
 
 
-def test_schedules_stand_at_the_first_step() -> None:
+def test_schedules_start_at_the_first_step() -> None:
     reward = form * rk.schedules.linear(1.0, 0.0) + number * rk.schedules.linear(0.0, 1.0)
     assert estimate_signal(reward, DATA).advantage_shares == {"tags": pytest.approx(1.0), "number": 0.0}
     end = estimate_signal(reward, DATA, progress=rk.Progress(100, 100))
     assert end.advantage_shares["number"] == pytest.approx(1.0)
 
 
-def test_what_is_missing_is_said() -> None:
-    with pytest.raises(DataError, match=r"no 'prompt', so nobody knows"):
+def test_missing_arguments_are_errors() -> None:
+    with pytest.raises(DataError, match="'prompt'"):
         estimate_signal(number, [{"completion": "42", "answer": 42}])
-    with pytest.raises(rk.RewardDefinitionError, match="go together"):
+    with pytest.raises(rk.RewardDefinitionError, match="completions_per_step"):
         estimate_signal(number, DATA, steps=10)
     with pytest.raises(rk.BindingError, match="only one completion"):
         estimate_signal(number, DATA[:2])

@@ -1,4 +1,4 @@
-"""Makes a model's text safe to display: ``harmless("a\\x1b[2J")`` is ``"a\\\\x1b[2J"``. Line breaks stay.
+"""Makes a model's text safe to display: ``escape("a\\x1b[2J")`` is ``"a\\\\x1b[2J"``. Line breaks stay.
 
 Characters that change how text is displayed, or that display nothing (terminal escapes, bidirectional controls,
 invisible characters), are replaced by their escape sequences. HTML needs no escaping here, because the page creates
@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-_ACTING = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}
+_CONTROL = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}
 _BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0\U0001d159")
 """Letters, marks and symbols that are invisible."""
 _SELECTORS = range(0xE0100, 0xE01F0)
@@ -19,29 +19,29 @@ _ASCII = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 _SPACES = re.compile(r"[\t\n\r ]+")
 
 
-def harmless(text: str) -> str:
+def escape(text: str) -> str:
     """Return `text` with control and invisible characters escaped, except tabs and line breaks."""
     if "\r\n" in text:
         text = text.replace("\r\n", "\n")
     if text.isascii():
-        return _ASCII.sub(lambda found: _spelled(found[0]), text)
-    acting = {ord(character): _spelled(character) for character in set(text) if _acts(character)}
-    return text.translate(acting) if acting else text
+        return _ASCII.sub(lambda found: _escaped(found[0]), text)
+    escapes = {ord(character): _escaped(character) for character in set(text) if _needs_escape(character)}
+    return text.translate(escapes) if escapes else text
 
 
 def one_line(text: str, limit: int = 200) -> str:
     """Return the beginning of `text` on one line, for a table cell or a title."""
-    shown = _SPACES.sub(" ", harmless(text[: limit * 4])).strip()
+    shown = _SPACES.sub(" ", escape(text[: limit * 4])).strip()
     return shown if len(shown) <= limit and len(text) <= limit * 4 else f"{shown[:limit].rstrip()}…"
 
 
-def _acts(character: str) -> bool:
+def _needs_escape(character: str) -> bool:
     if character in "\t\n":
         return False
-    return unicodedata.category(character) in _ACTING or character in _BLANK or ord(character) in _SELECTORS
+    return unicodedata.category(character) in _CONTROL or character in _BLANK or ord(character) in _SELECTORS
 
 
-def _spelled(character: str) -> str:
+def _escaped(character: str) -> str:
     if not character.isprintable():
         return repr(character)[1:-1]
     code = ord(character)

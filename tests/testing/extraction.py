@@ -1,4 +1,4 @@
-"""How the plain functions of the bench read a completion, without the library: soundly, and in linear time.
+"""How the plain functions of the bench read a completion without the library, correctly and in linear time.
 
 ``tagged("<think>6 * 7</think><answer>42</answer>")`` is ``"42"``; the thinking never counts.
 """
@@ -15,7 +15,7 @@ _NUMBER = re.compile(r"[-+]?(?:\d{1,15}|\d{1,3}(?:,\d{3}){1,4})(?:\.\d{1,15})?",
 
 
 def text_of(completion: str | Messages) -> str:
-    """The text of the last message of the assistant, or the text itself; tool calls and images have none."""
+    """Return the text of the last assistant message, or the text itself; tool calls and images have none."""
     if isinstance(completion, str):
         return completion
     for message in reversed(completion):
@@ -29,12 +29,12 @@ def text_of(completion: str | Messages) -> str:
 
 
 def visible(text: str) -> str:
-    """What stands behind the thinking; thinking that was cut off hides all that follows."""
+    """Return the text after the thinking; unclosed thinking hides everything after it."""
     return text.rpartition("</think>")[2].partition("<think>")[0].strip()
 
 
 def tagged(text: str, tag: str = "answer") -> str | None:
-    """The body of the only such tag that can be seen; None where it is missing, twice there, or blank."""
+    """Return the body of the only visible tag; None if it is missing, duplicated or blank."""
     shown = visible(text)
     opening, closing = f"<{tag}>", f"</{tag}>"
     if shown.count(opening) != 1 or shown.count(closing) != 1:
@@ -44,25 +44,25 @@ def tagged(text: str, tag: str = "answer") -> str | None:
 
 
 def number_in(text: str | None) -> float | None:
-    """The finite number that `text` consists of, with or without separators of thousands; None where it is no such."""
+    """Return the finite number that `text` spells, with or without thousands separators, or None."""
     said = (text or "").strip()
     return float(said.replace(",", "")) if _NUMBER.fullmatch(said) else None
 
 
 def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object of JSON, for ``json.loads(object_pairs_hook=...)``; a key that stands there twice is no JSON."""
+    """Make a JSON object, for ``json.loads(object_pairs_hook=...)``; a duplicate key is an error."""
     document = dict(pairs)
     if len(document) != len(pairs):
-        raise json.JSONDecodeError("a key stands there twice", "", 0)
+        raise json.JSONDecodeError("duplicate key", "", 0)
     return document
 
 
 def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not JSON")
 
 
 def document_in(text: str) -> Any:
-    """What the JSON says that `text` consists of; None where it is none, has equal keys, or NaN."""
+    """Parse `text` as JSON; None if it is not JSON, or has duplicate keys or NaN."""
     try:
         return json.loads(text, object_pairs_hook=unique_keys, parse_constant=_no_constant)
     except (ValueError, RecursionError):
