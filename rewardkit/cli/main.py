@@ -22,7 +22,9 @@ from rewardkit.core.errors import RewardKitError
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the whole command line."""
     result = argparse.ArgumentParser(
-        prog="rewardkit", description="Reward functions for reinforcement learning of language models."
+        prog="rewardkit",
+        description="Reward functions for reinforcement learning of language models.",
+        epilog="`rewardkit VERB --help` explains a verb and its options.",
     )
     result.add_argument("--version", action="version", version=f"rewardkit {__version__}")
     verbs = result.add_subparsers(title="verbs", dest="verb", required=True, metavar="VERB")

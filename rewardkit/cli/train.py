@@ -56,7 +56,9 @@ def run(options: argparse.Namespace) -> int:
         print(json.dumps(reader.schema(), indent=2))
         return 0
     if options.config is None:
-        raise RewardKitError("Name a configuration: rewardkit train run.yaml. `rewardkit init DIR` writes an example.")
+        raise RewardKitError(
+            "no configuration given: pass one, rewardkit train run.yaml. `rewardkit init DIR` writes it."
+        )
     sets = _sets(options)
     config = reader.read(options.config, sets)
     if options.preflight == "on" and config.preflight is None:

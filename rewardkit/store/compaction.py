@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from rewardkit.store.parts import Files, decoded, encoded
 from rewardkit.store.schema import COMMITTING, TABLES, Part, widest, within
-from rewardkit.store.tables import together
+from rewardkit.store.tables import concatenated
 
 _BYTES = 128 << 20
 """Join earlier if the waiting batches take this many bytes in memory."""
@@ -25,24 +25,24 @@ class Compaction:
         self._parts: list[Part] = []
         self._size = 0
 
-    def written(self, part: Part, size: int) -> None:
+    def add(self, part: Part, size: int) -> None:
         """Note a new part, whose tables take `size` bytes in memory."""
         self._parts.append(part)
         self._size += size
 
-    def follow(self) -> None:
+    def join_if_full(self) -> None:
         """Join the waiting parts if there are enough of them."""
         if self._every and (len(self._parts) >= self._every or self._size >= _BYTES):
-            self.finish()
+            self.join_all()
 
-    def finish(self) -> None:
+    def join_all(self) -> None:
         """Join all waiting parts."""
         parts, self._parts, self._size = self._parts, [], 0
         if self._every:
-            compact(self._files, parts)
+            join(self._files, parts)
 
 
-def compact(files: Files, parts: Sequence[Part]) -> None:
+def join(files: Files, parts: Sequence[Part]) -> None:
     """Join `parts` of one process into one part."""
     if len(parts) < 2:
         return
@@ -50,7 +50,7 @@ def compact(files: Files, parts: Sequence[Part]) -> None:
     for table in (*TABLES[1:], COMMITTING):
         found = [data for part in parts if (data := _data(files, table, part)) is not None]
         if found:
-            rows = together(decoded(data) for data in found)
+            rows = concatenated(decoded(data) for data in found)
             if table == "completions":
                 rows = rows.sort_by([("prompt_id", "ascending"), ("part", "ascending"), ("row", "ascending")])
             files.put(f"{table}/{wide.name}", encoded(table, rows), durable=True)
@@ -66,7 +66,7 @@ def _data(files: Files, table: str, part: Part) -> bytes | None:
         return None
 
 
-def tidy(files: Files, attempt: int, rank: int, every: int) -> None:
+def clean_up(files: Files, attempt: int, rank: int, every: int) -> None:
     """Clean up after earlier attempts of this rank: remove partial and replaced files, join the remaining parts."""
 
     def mine(table: str) -> list[Part]:
@@ -86,6 +86,6 @@ def tidy(files: Files, attempt: int, rank: int, every: int) -> None:
         compaction = Compaction(files, every)
         for part in (part for part in narrow if part.attempt == earlier):
             found = [data for table in TABLES if (data := _data(files, table, part)) is not None]
-            compaction.written(part, sum(decoded(data).nbytes for data in found))
-            compaction.follow()
-        compaction.finish()
+            compaction.add(part, sum(decoded(data).nbytes for data in found))
+            compaction.join_if_full()
+        compaction.join_all()

@@ -94,7 +94,9 @@ def _columns(paths: list[str]) -> tuple[list[str], list[str]]:
         try:
             schema = parquet.read_schema(path)
         except (OSError, pa.ArrowException) as error:
-            raise RunError(f"{path} cannot be read ({shorten(str(error))}): delete it and try again") from error
+            raise RunError(
+                f"{path} cannot be read ({shorten(str(error))}): restore it, or delete it to import the others"
+            ) from error
         lacking = [name for name in _OWN[:3] if name not in schema.names]
         if lacking:
             raise RunError(f"{path} has no column {lacking[0]!r}, so TRL did not write it: move it out of the folder")

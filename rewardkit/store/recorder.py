@@ -23,7 +23,7 @@ from importlib import metadata
 from typing import Any
 
 from rewardkit.core.errors import RewardKitError, RewardTypeError, shorten, worth_reporting
-from rewardkit.store.compaction import Compaction, tidy
+from rewardkit.store.compaction import Compaction, clean_up
 from rewardkit.store.parts import Files, encoded
 from rewardkit.store.records import Record, Version
 from rewardkit.store.schema import COMMITTING, SCHEMA, TABLES, Part
@@ -172,15 +172,15 @@ class Recorder:
 
     def _write(self) -> None:
         """Write queued batches until the recorder closes; this is the thread's function."""
-        self._guarded(tidy, self.files, self.attempt, self.rank, self._every)
+        self._guarded(clean_up, self.files, self.attempt, self.rank, self._every)
         while (item := self._queue.get()) is not None:
             try:
                 self._guarded(self._write_batch, *item)
-                self._guarded(self._compaction.follow)
+                self._guarded(self._compaction.join_if_full)
             finally:
                 self._queue.task_done()
                 del item
-        self._guarded(self._compaction.finish)
+        self._guarded(self._compaction.join_all)
         if self.rank == 0:
             self._guarded(_mark, self.files, self._ending)
         self._queue.task_done()
@@ -219,7 +219,7 @@ class Recorder:
                     self.files.delete(f"{name}/{part.name}")
             raise
         self._known_prompts = known
-        self._compaction.written(part, sum(table.nbytes for table in tables.values()))
+        self._compaction.add(part, sum(table.nbytes for table in tables.values()))
 
     def _write_version(self, version: Version, step: int) -> None:
         if version.fingerprint in self._known_versions:

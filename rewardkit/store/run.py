@@ -31,7 +31,7 @@ from rewardkit.store.parts import Files, decoded
 from rewardkit.store.resumption import superseded
 from rewardkit.store.schema import COLUMNS, SCHEMA, TABLES
 from rewardkit.store.snapshot import Snapshot
-from rewardkit.store.tables import empty, together
+from rewardkit.store.tables import concatenated, empty
 
 if TYPE_CHECKING:
     import duckdb
@@ -106,13 +106,13 @@ class Run:
             self.info = info
             self._versions = versions_of(self.files)
             self._known = [name for kind in ("components", "terms") for name in known_names(self._versions, kind)]
-            self._snapshot.look()
+            self._snapshot.update()
             try:
                 self._build()
             except duckdb.Error:
-                if not self._snapshot.doubt():
+                if not self._snapshot.find_damaged():
                     raise
-                self._snapshot.look()
+                self._snapshot.update()
                 self._build()
 
     def sql(self, query: str, parameters: Iterable[Any] | None = None) -> duckdb.DuckDBPyRelation:
@@ -130,7 +130,7 @@ class Run:
             return self._executed(query, parameters)
         except duckdb.Error:
             with self._lock:
-                if not self._snapshot.doubt():
+                if not self._snapshot.find_damaged():
                     raise
                 self.refresh()
             return self._executed(query, parameters)
@@ -301,7 +301,7 @@ class Run:
     def _define(self, cursor: duckdb.DuckDBPyConnection, name: str, narrow: Any, wide: Any) -> None:
         there = [*itertools.chain(*(table.column_names for table in narrow), *wide.values())]
         spelling = distinct(there, self._known)
-        cursor.register("incoming", together(narrow, spelling))
+        cursor.register("incoming", concatenated(narrow, spelling))
         cursor.execute(f"create or replace table parts.{name} as select * from incoming")
         cursor.unregister("incoming")
         source = f"select * from parts.{name}"
@@ -328,7 +328,7 @@ class Run:
         for name in TABLES:
             wide = [decoded(self.files.get(f"{name}/{part.name}")) for part in self._snapshot.wide[name]]
             if wide or self._snapshot.narrow[name]:
-                tables[name] = together([*wide, *self._snapshot.tables(name)])
+                tables[name] = concatenated([*wide, *self._snapshot.tables(name)])
         tables, self.info = migrated(tables, self.info, self._migrations)
         for name in TABLES:
             self._define(cursor, name, [empty(name), *([tables[name]] if name in tables else [])], {})

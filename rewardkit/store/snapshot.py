@@ -24,7 +24,7 @@ _File = tuple[str, Part]
 
 @dataclass
 class Snapshot:
-    """The parts of a run that a reader knows; `look` updates them."""
+    """The parts of a run that a reader knows; `update` reads new ones."""
 
     files: Files
     wide: dict[str, list[Part]] = field(default_factory=dict)
@@ -34,7 +34,7 @@ class Snapshot:
     _known: dict[_File, Stamp] = field(default_factory=dict)
     _broken: dict[_File, Stamp] = field(default_factory=dict)
 
-    def look(self) -> None:
+    def update(self) -> None:
         """List the parts, and read the new ones that may be replaced later."""
         for _ in range(_TRIES):
             found = self._listed()
@@ -46,7 +46,7 @@ class Snapshot:
             return
         raise FileNotFoundError(f"{self.files.root}: parts disappear faster than they can be read. Try again")
 
-    def doubt(self) -> bool:
+    def find_damaged(self) -> bool:
         """Read every wide part completely, and skip damaged ones; return whether there are any."""
         before = len(self._broken)
         found = self._listed()

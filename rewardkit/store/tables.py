@@ -189,7 +189,7 @@ def empty(name: str) -> pyarrow.Table:
     return pa.table({column: pa.nulls(0, arrow_type(kind)) for column, kind in COLUMNS[name].items()})
 
 
-def together(tables: Iterable[pyarrow.Table], spelling: Mapping[str, str] | None = None) -> pyarrow.Table:
+def concatenated(tables: Iterable[pyarrow.Table], spelling: Mapping[str, str] | None = None) -> pyarrow.Table:
     """Return all rows of tables whose columns may differ; missing columns are null.
 
     Args:
