@@ -49,6 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not options.cpu and not found["machine"]["gpu"]:
         print("No GPU found. Add --cpu to run everything with tiny models on the CPU.", file=sys.stderr)
         return 2
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # so that the running part is killed, too
     left = 0.0
     for name, limit in limits.items():
         began = time.perf_counter()

@@ -228,8 +228,8 @@ def _print(rows: dict[str, dict[str, float]], hazards: dict[str, dict[str, float
         f"cached batch sends no requests: {hazards['cached']['requests']:g}": not hazards["cached"]["requests"],
     }
     print()
-    for said, met in verdicts.items():
-        print(f"{'PASS' if met else 'MISS'} {said}")
+    for verdict, met in verdicts.items():
+        print(f"{'PASS' if met else 'MISS'} {verdict}")
 
 
 if __name__ == "__main__":

@@ -55,7 +55,7 @@ def token_ids(text: str) -> list[int]:
     return [zlib.crc32(word.encode()) % 50_000 for word in text.split()]
 
 
-def got(path: str, **options: Any) -> Callable[[], Any]:
+def importer(path: str, **options: Any) -> Callable[[], Any]:
     """Return a function that imports ``module:name``, with `options` bound if there are any."""
 
     def make() -> Any:
@@ -66,9 +66,9 @@ def got(path: str, **options: Any) -> Callable[[], Any]:
     return make
 
 
-def made(path: str, **options: Any) -> Callable[[], Any]:
+def factory(path: str, **options: Any) -> Callable[[], Any]:
     """Return a function that imports ``module:name`` and calls it with `options`."""
-    return lambda: got(path)()(**options)
+    return lambda: importer(path)()(**options)
 
 
 def rows(*examples: tuple[str, Mapping[str, Any]]) -> tuple[Mapping[str, Any], ...]:

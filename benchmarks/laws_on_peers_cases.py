@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from laws_on_peers_case import LOOPING, RAMBLING, SHORT, Case, Peer, got, made, rows, token_ids
+from laws_on_peers_case import LOOPING, RAMBLING, SHORT, Case, Peer, factory, importer, rows, token_ids
 from laws_on_peers_eval_protocol import EVAL_PROTOCOL
 
 __all__ = ["CASES", "NOT_HERE", "WHOLE", "Case", "Peer", "token_ids"]
@@ -41,7 +41,7 @@ TRL = (
         "trl",
         "accuracy_reward",
         "(completions, solution, log_extra=None, **kwargs)",
-        got("trl.rewards:accuracy_reward"),
+        importer("trl.rewards:accuracy_reward"),
         FRACTIONS,
         WORKED,
         MISTAKEN,
@@ -50,7 +50,7 @@ TRL = (
         "trl",
         "reasoning_accuracy_reward",
         "(completions, solution, reasoning_delimiters=None, log_extra=None, **kwargs)",
-        got("trl.rewards:reasoning_accuracy_reward"),
+        importer("trl.rewards:reasoning_accuracy_reward"),
         FRACTIONS,
         THOUGHT,
         MISTHOUGHT,
@@ -59,7 +59,7 @@ TRL = (
         "trl",
         "think_format_reward",
         "(completions, **kwargs)",
-        got("trl.rewards:think_format_reward"),
+        importer("trl.rewards:think_format_reward"),
         FRACTIONS,
         THOUGHT,
         WORKED,
@@ -68,7 +68,7 @@ TRL = (
         "trl",
         "cosine_scaled_reward",
         "get_cosine_scaled_reward(max_len, ...)(completions, solution, completion_ids, **kwargs)",
-        made("trl.rewards:get_cosine_scaled_reward", max_len=1000),
+        factory("trl.rewards:get_cosine_scaled_reward", max_len=1000),
         FRACTIONS,
         WORKED,
         MISTAKEN,
@@ -79,7 +79,7 @@ TRL = (
         "trl",
         "repetition_penalty_reward",
         "get_repetition_penalty_reward(ngram_size=3, max_penalty=-1.0)(completion_ids, **kwargs)",
-        made("trl.rewards:get_repetition_penalty_reward"),
+        factory("trl.rewards:get_repetition_penalty_reward"),
         FRACTIONS[1:],
         (SHORT,),
         (LOOPING,),
@@ -90,7 +90,7 @@ TRL = (
         "trl",
         "soft_overlong_punishment_reward",
         "get_soft_overlong_punishment(max_completion_len, soft_punish_cache)(completion_ids, **kwargs)",
-        made("trl.rewards:get_soft_overlong_punishment", max_completion_len=100, soft_punish_cache=20),
+        factory("trl.rewards:get_soft_overlong_punishment", max_completion_len=100, soft_punish_cache=20),
         FRACTIONS[1:],
         (SHORT,),
         (RAMBLING,),
@@ -102,7 +102,7 @@ TRL = (
 
 def _format_of(parser: str, *arguments: Any) -> Callable[[], Any]:
     """Make the format reward of a parser of verifiers 0.3."""
-    return lambda: got(f"verifiers.legacy:{parser}")()(*arguments).get_format_reward_func()
+    return lambda: importer(f"verifiers.legacy:{parser}")()(*arguments).get_format_reward_func()
 
 
 def _task_of(helper: str, second: str) -> Callable[[], Any]:
@@ -123,7 +123,7 @@ VERIFIERS = (
         "verifiers-rubric",
         "correct_answer",
         "MathRubric(...): async (parser, completion, answer, **kwargs)",
-        made("verifiers.legacy:MathRubric"),
+        factory("verifiers.legacy:MathRubric"),
         BOXED,
         WORKED,
         MISTAKEN,

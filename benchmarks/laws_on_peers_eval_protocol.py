@@ -6,14 +6,14 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from laws_on_peers_case import LOOPING, RAMBLING, SHORT, Case, got
+from laws_on_peers_case import LOOPING, RAMBLING, SHORT, Case, importer
 
 
 def _ep(name: str, module: str, **options: Any) -> Callable[[], Any]:
-    return got(f"eval_protocol.rewards.{module}:{name}", **options)
+    return importer(f"eval_protocol.rewards.{module}:{name}", **options)
 
 
-def _said(*contents: str) -> list[list[dict[str, str]]]:
+def _messages(*contents: str) -> list[list[dict[str, str]]]:
     """Return ground truth as messages, the form that eval-protocol often expects."""
     return [[{"role": "assistant", "content": content}] for content in contents]
 
@@ -83,7 +83,7 @@ EVAL_PROTOCOL = (
         "accuracy_reward",
         "accuracy",
         "ground_truth: messages, extract_fn=None, compare_fn=None",
-        _asked(SUMS, "ground_truth", _said("42", "56")),
+        _asked(SUMS, "ground_truth", _messages("42", "56")),
         RIGHT,
         WRONG,
         finding="wrong answers get 0.3 (32 for 42) and 0.8 (54 for 56): it uses similarity of numbers as accuracy",
@@ -92,7 +92,7 @@ EVAL_PROTOCOL = (
         "cosine_scaled_accuracy_length_reward",
         "accuracy_length",
         "ground_truth: messages, max_length=1000, ...",
-        _asked(SUMS, "ground_truth", _said("42", "56")),
+        _asked(SUMS, "ground_truth", _messages("42", "56")),
         RIGHT,
         WRONG,
         finding="wrong answers get 0.21 and 0.56; only zero tokens get full marks",
@@ -146,7 +146,7 @@ EVAL_PROTOCOL = (
         "multiple_choice_math_reward",
         "multiple_choice_math_reward",
         "ground_truth: messages",
-        _asked(("Which is even? (A) 3 (B) 4 (C) 5",), "ground_truth", _said("(B)")),
+        _asked(("Which is even? (A) 3 (B) 4 (C) 5",), "ground_truth", _messages("(B)")),
         ("Four is even, so the answer is (B).",),
         ("Three is even, so the answer is (A).",),
     ),

@@ -49,7 +49,7 @@ def sloppy(count: int, seed: int) -> Pairs:
 
 
 def hopeless(count: int, seed: int, worse: float = WORSE_SHARE) -> Pairs:
-    """Return the demo's demonstrations with each bad habit added more often, and none that is right."""
+    """Return the demo's demonstrations with each bad habit added more often; none of them is right."""
     generator = random.Random(f"{seed}/hopelessness")
     pairs = []
     for example in examples(count, seed=seed, split="demonstrations"):

@@ -82,8 +82,8 @@ def _healthy_row(name: str, runs: list[dict[str, float]]) -> str:
     worth = [{kind for kind, value in run.items() if value >= WORTH and kind not in FACTS} for run in runs]
     kinds = Counter(kind for run in worth for kind in run)
     alarms = sum(any(value >= ALARM for value in run.values()) for run in runs)
-    said = ", ".join(f"{kind} {count}" for kind, count in kinds.most_common())
-    return f"| {name} | {len(runs)} | {alarms} | {sum(map(bool, worth))} | {said} |"
+    listed = ", ".join(f"{kind} {count}" for kind, count in kinds.most_common())
+    return f"| {name} | {len(runs)} | {alarms} | {sum(map(bool, worth))} | {listed} |"
 
 
 def _planted(pool: ProcessPoolExecutor, seeds: range) -> None:
