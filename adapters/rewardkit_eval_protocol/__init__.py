@@ -3,6 +3,6 @@
 It does not import eval-protocol.
 """
 
-from rewardkit_eval_protocol.wrapped import from_eval_protocol
+from rewardkit_eval_protocol.conversion import from_eval_protocol
 
 __all__ = ["from_eval_protocol"]

@@ -3,6 +3,6 @@
 It does not import verifiers, except ``verifiers.v1`` when a task of verifiers 0.4 scores its first batch.
 """
 
-from rewardkit_verifiers.wrapped import from_verifiers
+from rewardkit_verifiers.conversion import from_verifiers
 
 __all__ = ["from_verifiers"]

@@ -20,6 +20,13 @@ def add_settings(verb: argparse.ArgumentParser) -> None:
     )
 
 
+def add_seed(verb: argparse.ArgumentParser) -> None:
+    """Add ``--seed``."""
+    verb.add_argument(
+        "--seed", type=int, default=0, metavar="NUMBER", help="the seed of all random choices (default: 0)"
+    )
+
+
 def count(text: str) -> int:
     """Return a whole number of at least 1."""
     value = int(text)

@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rewardkit.cli.arguments import REWARD, seconds
+from rewardkit.cli.arguments import REWARD, add_seed, seconds
 
 if TYPE_CHECKING:
     from rewardkit.testing.execution import Told
@@ -67,9 +67,7 @@ def add_to(verbs: Verbs) -> None:
     verb.add_argument(
         "--budget", type=seconds, default=40.0, metavar="SECONDS", help="the time for each reward (default: 40)"
     )
-    verb.add_argument(
-        "--seed", type=int, default=0, metavar="NUMBER", help="the seed of all random choices (default: 0)"
-    )
+    add_seed(verb)
     verb.set_defaults(run=run)
 
 

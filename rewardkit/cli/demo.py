@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rewardkit.cli.arguments import count
+from rewardkit.cli.arguments import add_seed, count
 
 if TYPE_CHECKING:
     Verbs = argparse._SubParsersAction[argparse.ArgumentParser]
@@ -20,21 +20,28 @@ def add_to(verbs: Verbs) -> None:
         description="Trains the project that `rewardkit init` writes: a tiny language model learns to turn "
         "orders into JSON. The reward has partial credit, a gate and a schedule. Needs no network and no GPU.",
     )
-    verb.add_argument("--steps", type=count, help="optimizer steps of GRPO (default: as in the project's run.yaml)")
     verb.add_argument(
-        "--out", type=Path, metavar="DIR", help="folder of the run (default: runs/demo, then runs/demo-2...)"
+        "--steps", type=count, metavar="N", help="the optimizer steps of GRPO (default: as in the project's run.yaml)"
     )
     verb.add_argument(
-        "--seed", type=int, default=0, help="of the held-out rows, the weights and the sampling (default: 0)"
+        "--output",  # or --out, as an abbreviation
+        dest="out",
+        type=Path,
+        metavar="DIR",
+        help="the folder for everything that the run writes (default: runs/demo, then runs/demo-2...)",
     )
+    add_seed(verb)
     verb.add_argument(
-        "--size", choices=("small", "medium", "large"), default="small", help="of the model (default: small)"
+        "--size",
+        choices=("small", "medium", "large"),
+        default="small",
+        help="the size of the model; medium and large need a GPU (default: small)",
     )
     verb.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Return 0 if the held-out reward rose, 1 if it did not."""
+    """Run the demo; return 0 if the held-out reward rose, else 1."""
     from rewardkit_runner.demo.run import run_demo
 
     return run_demo(steps=options.steps, out=options.out, seed=options.seed, size=options.size)

@@ -165,7 +165,7 @@ class MathEqual:
         if compact(cleaned) == compact(gold.cleaned) or (gold.spellings and _spelled(cleaned) in gold.spellings):
             return 1.0
         if gold.is_text:
-            return _not(cleaned, gold)
+            return _unequal(cleaned, gold)
         return self._formula(cleaned, gold)
 
     def _number(self, cleaned: str, gold: Gold, expected: Numeral) -> float | Score | Future[float | Score]:
@@ -177,7 +177,7 @@ class MathEqual:
             stated = [side for side in others if not is_about(side)]
             return self._compared([*stated, last], gold, evaluated=False)
         if not expected.equals(value) or _other_variable(gold.name, others):
-            return _not(cleaned, gold)
+            return _unequal(cleaned, gold)
         if self.evaluated and value.divided and not expected.divided:
             return Score(0.0, f"{shorten(last, 60)} still has to be evaluated")
         unread = []
@@ -194,9 +194,9 @@ class MathEqual:
     def _formula(self, cleaned: str, gold: Gold) -> float | Score | Future[float | Score]:
         stated = sides(cleaned)
         if gold.is_relation and len(stated) == 1 and "," not in gold.text and not _CONNECTIVE.search(gold.text):
-            return _not(cleaned, gold)  # one side of xy = 1 is not an equation
+            return _unequal(cleaned, gold)  # one side of xy = 1 is not an equation
         if _connectives(cleaned, gold.cleaned) or cleaned.count("'") != gold.cleaned.count("'"):
-            return _not(cleaned, gold)  # "and" is not "or" between inequalities, and f' is not f
+            return _unequal(cleaned, gold)  # "and" is not "or" between inequalities, and f' is not f
         if gold.is_relation and len(stated) == 1 and (values := _named_values(gold.text)):
             cleaned = cleaned if outer_brackets(cleaned) or values[0] != "(" else f"({cleaned})"
             return self._decided([cleaned], replace(gold, text=values, form=written(values)))
@@ -209,14 +209,14 @@ class MathEqual:
         stated[-1], unit = without_unit(stated[-1])
         brackets = {outer_brackets(stated[-1]), outer_brackets(gold.text)} - {""}
         if differ(unit, gold.unit) or len(brackets) > 1:
-            return _not(cleaned, gold)
+            return _unequal(cleaned, gold)
         return self._decided(stated, gold)
 
     def _decided(self, stated: list[str], gold: Gold) -> float | Score | Future[float | Score]:
-        decided = self._at_a_glance(stated, gold)
+        decided = self._directly(stated, gold)
         return self._compared(stated, gold, evaluated=self.evaluated) if decided is None else decided
 
-    def _at_a_glance(self, stated: list[str], gold: Gold) -> float | Score | None:
+    def _directly(self, stated: list[str], gold: Gold) -> float | Score | None:
         """Return the score if neither side needs computer algebra, else None."""
         if gold.form is None:
             return None
@@ -226,7 +226,7 @@ class MathEqual:
             if found is None:
                 return None
             if not found:
-                return _not(side, gold)
+                return _unequal(side, gold)
         if self.evaluated and forms[-1] and forms[-1].arithmetic > gold.form.arithmetic:
             return Score(0.0, f"{shorten(stated[-1], 60)} still has to be evaluated")
         return 1.0
@@ -247,7 +247,7 @@ class MathEqual:
         return Score(0.0, f"{shorten(answer, 60)} {reason}") if reason else 1.0
 
 
-def _not(cleaned: str, gold: Gold) -> Score:
+def _unequal(cleaned: str, gold: Gold) -> Score:
     return Score(0.0, f"{shorten(cleaned, 60)} is not {shorten(gold.cleaned, 60)}")
 
 

@@ -32,7 +32,7 @@ def _chrf(word_order: int, beta: int) -> Metric:
     return CHRF(word_order=word_order, beta=beta)
 
 
-def _forget(tokenizer: object) -> None:
+def _clear_caches(tokenizer: object) -> None:
     """Clear the caches of a sacrebleu tokenizer: they keep the last 65,536 texts, which may be gigabytes."""
     for part in (tokenizer, *getattr(tokenizer, "__dict__", {}).values()):
         getattr(type(part).__call__, "cache_clear", int)()
@@ -44,7 +44,7 @@ def _scored(metric: Metric, answer: str, references: tuple[str, ...]) -> Score:
     try:
         value = metric.sentence_score(answer, references).score / 100.0
     finally:
-        _forget(getattr(metric, "tokenizer", None))
+        _clear_caches(getattr(metric, "tokenizer", None))
     return Score(min(1.0, value), "" if value else "nothing in common with the reference")
 
 

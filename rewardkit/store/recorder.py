@@ -8,7 +8,6 @@ from __future__ import annotations
 import atexit
 import contextlib
 import datetime
-import importlib
 import json
 import logging
 import math
@@ -20,6 +19,7 @@ import time
 import traceback
 import uuid
 from dataclasses import replace
+from importlib import metadata
 from typing import Any
 
 from rewardkit.core.errors import RewardKitError, RewardTypeError, shorten, worth_reporting
@@ -271,11 +271,18 @@ def _begin(files: Files, title: str) -> None:
         info = {"schema": SCHEMA, "id": str(uuid.uuid4()), "created": _now(), "title": title}
     if not isinstance(info, dict) or info.get("schema") != SCHEMA:
         return
-    info["by"] = f"rewardkit {importlib.import_module('rewardkit').__version__}"
+    info["by"] = _writer()
     info["title"] = title or info.get("title", "")
     for ending in ("finished", "stopped"):
         info.pop(ending, None)
     files.put_json("run.json", info)
+
+
+def _writer() -> str:
+    try:
+        return f"rewardkit {metadata.version('rewardkit-sdk')}"
+    except metadata.PackageNotFoundError:  # a source tree that is not installed
+        return "rewardkit"
 
 
 def _mark(files: Files, ending: str) -> None:

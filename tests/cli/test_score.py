@@ -72,7 +72,7 @@ def test_without_a_terminal_each_tenth_is_printed(data: str, capsys: Captured) -
     ("arguments", "message"),
     [
         (["nowhere.jsonl"], "nowhere.jsonl cannot be read: No such file"),
-        (["{data}", "--out", "{data}"], "is the data itself: name another file"),
+        (["{data}", "--out", "{data}"], "is the file with the data"),
         (["{data}", "--out", "scored.txt"], ".jsonl, .csv or .parquet"),
         (["{data}", "--columns", "answer=gold"], "no column 'gold'"),
     ],

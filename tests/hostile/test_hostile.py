@@ -14,6 +14,8 @@ from tests.hostile.sandboxes import skip_without_sandbox
 from tests.hostile.schemas import DOCUMENTS, REFUSED, USABLE
 from tests.hostile.texts import TEXTS
 
+pytestmark = pytest.mark.slow
+
 GROWTH = 256 * 1024
 """Kilobytes of memory that one case may add to the process."""
 

@@ -78,7 +78,7 @@ def test_other_numbers_are_refused(expression: str, numbers: list[float], each: 
     "options",
     [{"each": "twice"}, {"numbers": [-3]}, {"numbers": ["x"]}, {"numbers": [float("nan")]}, {"numbers": [None]}],
 )
-def test_impossible_options_are_no_fault_of_the_expression(options: dict[str, Any]) -> None:
+def test_invalid_options_are_definition_errors(options: dict[str, Any]) -> None:
     with pytest.raises(rk.RewardDefinitionError, match="arithmetic"):
         arithmetic("3", **options)
 

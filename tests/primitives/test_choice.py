@@ -1,4 +1,4 @@
-"""Multiple choice: one option has to be chosen."""
+"""Multiple choice: exactly one option must be chosen."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_b_is_not_chosen(completion: str) -> None:
 
 
 @pytest.mark.parametrize("completion", ["A dog", "The answer is a dog", "The answer is A dog.", "A or B", "a"])
-def test_the_article_is_no_option(completion: str) -> None:
+def test_the_article_is_not_an_option(completion: str) -> None:
     assert value(completion, "A") == (1.0 if completion == "a" else 0.0)
 
 
@@ -63,7 +63,7 @@ def test_gold_is_a_name_a_label_or_a_position(gold: Any) -> None:
 
 
 @pytest.mark.parametrize("gold", ["E", "", "A or B", 4, -1, True, 1.0])
-def test_a_gold_that_is_no_option_is_the_datas_fault(gold: Any) -> None:
+def test_a_gold_that_is_not_an_option_is_a_coercion_error(gold: Any) -> None:
     with pytest.raises(rk.CoercionError, match="reward 'choice'"):
         value("B", gold)
 
@@ -89,7 +89,7 @@ def test_options_are_checked(options: Any) -> None:
         "The answer is C, I think.", "I think the answer is C.", "C. I am sure.",
     ],
 )  # fmt: skip
-def test_the_pronoun_is_no_option(completion: str) -> None:
+def test_the_pronoun_is_not_an_option(completion: str) -> None:
     assert value(completion, "C", options="ABCDEFGHIJ") == 1.0
     assert value(completion, "I", options="ABCDEFGHIJ") == 0.0
 
@@ -129,7 +129,7 @@ def test_other_options(options: Any, completion: str, gold: str) -> None:
         (["1", "2"], "The answer is not 2"), (["1", "2"], "2 or 1"),
     ],
 )  # fmt: skip
-def test_a_part_of_a_number_is_no_option(options: Any, completion: str) -> None:
+def test_a_part_of_a_number_is_not_an_option(options: Any, completion: str) -> None:
     assert value(completion, "2", options=options) == 0.0
 
 
@@ -141,7 +141,7 @@ def test_a_word_is_denied_like_a_letter(completion: str) -> None:
 @pytest.mark.parametrize(
     "options", [{"A", "B"}, frozenset("AB"), {"A": 1, "B": 2}, None, 4, ["a\nb", "c"], ["a  b", "c"]]
 )
-def test_options_have_an_order_and_stand_on_one_line(options: Any) -> None:
+def test_options_have_an_order_and_no_line_breaks(options: Any) -> None:
     with pytest.raises(rk.RewardDefinitionError, match="choice: options"):
         rk.choice("answer", options=options)
 
@@ -240,5 +240,5 @@ def test_at_most_one_gold_is_right(completion: str) -> None:
 
 
 @given(st.text(max_size=200))
-def test_no_text_breaks_it(completion: str) -> None:
+def test_no_text_raises(completion: str) -> None:
     assert value(completion) in (0.0, 1.0)

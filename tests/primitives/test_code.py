@@ -1,4 +1,4 @@
-"""Programs: what they earn, and who is to blame where they earn nothing."""
+"""Programs: their scores, and which failures are not scores."""
 
 from __future__ import annotations
 
@@ -137,11 +137,11 @@ def test_a_neighbor_keeps_its_score() -> None:
     assert scored(code_tests("tests", timeout=0.5), programs, DOUBLES)[0] == [1.0, 0.0, 0.0, 0.5] * 2
 
 
-# --- Who is to blame -----------------------------------------------------------------------------------
+# --- Failures that are not scores ----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("cell", ["", "[]", [], "x", 5, [{"input": "1"}], ["f(1) == 2"], ["assert 1"], {"asserts": []}])
-def test_bad_tests_are_the_datas_fault(cell: Any) -> None:
+def test_bad_tests_are_coercion_errors(cell: Any) -> None:
     for reward in (code_tests("tests"), code_runs("tests")):
         with pytest.raises(rk.CoercionError, match=r"reward 'code_(tests|runs)'.*column 'tests', row 1"):
             rk.score(reward, ["print(4)"] * 2, tests=[DOUBLES, cell])
@@ -157,7 +157,7 @@ def test_set_up_code_finds_what_it_imports() -> None:
         scored(code_tests("tests", packages=True), [program], {**tests, "setup": "import nosuchthing as np"})
 
 
-def test_no_tests_abstain() -> None:
+def test_a_row_without_tests_abstains() -> None:
     assert rk.score(code_tests("tests"), ["a"], tests=[None]).outcomes["code_tests"].tolist() == ["abstained"]
 
 
@@ -324,7 +324,7 @@ def test_assertions_hold_where_python_says_so(value: Any, expected: Any) -> None
     assert scored(code_tests("tests"), [program], tests)[0] == [1.0 if value == expected else 0.5]
 
 
-# --- Making one ----------------------------------------------------------------------------------------
+# --- Options -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Diversity: the share of the rest of the group that answered something else."""
+"""Diversity: the share of the others in the group that gave a different answer."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_case_counts_where_it_is_asked_to_and_white_space_never() -> None:
     assert totals(answers("a  b", "a\nb"), reward=strict) == [0.0, 0.0]
 
 
-def test_no_answer_gets_nothing_but_is_something_else_for_the_others() -> None:
+def test_a_missing_answer_scores_zero_but_differs_from_the_others() -> None:
     table = rk.score(rk.diversity(), [*answers("red"), *answers(""), *answers("red")])
     assert table.total.tolist() == [0.5, 0.0, 0.5]
     assert table.notes["diversity"] == ["", "no answer found", ""]
@@ -70,13 +70,13 @@ def test_it_is_what_a_double_loop_gives(groups: list[list[str]]) -> None:
 
 
 @given(st.lists(st.text(alphabet=st.characters(codec=None, exclude_categories=()), max_size=20), max_size=5))
-def test_no_text_makes_it_raise(texts: list[str]) -> None:
+def test_no_text_raises(texts: list[str]) -> None:
     for reward in (rk.diversity(), rk.diversity(extract=rk.extract.whole())):
         found = rk.score(reward, texts).total
         assert len(texts) == 1 or all(0.0 <= value <= 1.0 for value in found)
 
 
-def test_behind_a_gate_the_whole_group_is_compared() -> None:
+def test_in_a_gate_the_whole_group_is_compared() -> None:
     opened = rk.reward(name="opened")(lambda completion: float("shut" not in completion))
     completions = [*answers("1", "2"), "shut <answer>1</answer>"]
     table = rk.score(rk.gate(opened, rk.diversity()), completions)
@@ -95,12 +95,12 @@ def test_it_is_a_value_scored_by_whole_groups() -> None:
 
 
 @pytest.mark.parametrize("extract", [3, "answer", {"tag": "answer"}])
-def test_what_is_no_extractor_is_refused(extract: object) -> None:
+def test_other_values_are_refused_as_extractors(extract: object) -> None:
     with pytest.raises(rk.RewardDefinitionError, match="extract"):
         rk.diversity(extract=extract)
 
 
-def test_dressing_an_answer_up_makes_no_other_of_it() -> None:
+def test_formatting_does_not_change_an_answer() -> None:
     dressed = ["red", "red.", "**red**", "re\u200bd", '"Red"', "$red$,"]
     completions = [f"<answer>{answer}</answer>" for answer in dressed]
     assert rk.score(rk.diversity(), completions).total.tolist() == [0.0] * len(dressed)

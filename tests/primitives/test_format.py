@@ -80,7 +80,7 @@ def test_the_first_tag_may_be_prefilled_by_the_prompt() -> None:
     )
 
 
-def test_without_anchors_text_may_stand_anywhere() -> None:
+def test_without_anchors_text_may_be_anywhere() -> None:
     reward = rk.tags("answer", anchored=False)
     assert rk.score(reward, ["so <answer>1</answer> it is", "<answer>1"]).total.tolist() == [1.0, 0.0]
 

@@ -1,4 +1,4 @@
-"""A JSON answer against a gold one: options, gold cells, and hostile completions. The laws are in matching/."""
+"""JSON answers and gold documents: options, gold cells, and hostile completions. The laws are in json_comparison/."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_the_gold_has_its_own_extractor() -> None:
      float("inf"), "[" * 70 + "]" * 70, {"a": b"x"}, {"a": 10**500}, ["x" * 200_001]],
     ids=lambda gold: repr(gold)[:20],
 )  # fmt: skip
-def test_gold_that_is_no_json_is_the_datas_fault(gold: Any) -> None:
+def test_gold_that_is_not_json_is_a_coercion_error(gold: Any) -> None:
     with pytest.raises(rk.CoercionError, match=r"reward 'json_match'.*'gold', row 1"):
         rk.score(json_match("gold"), ["{}", "{}"], gold=["{}", gold])
 

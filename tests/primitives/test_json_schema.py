@@ -70,7 +70,7 @@ def test_notes_hold_nothing_that_a_terminal_acts_on() -> None:
 # --- Formats -------------------------------------------------------------------------------------------
 
 
-def test_formats_are_checked_unless_told_otherwise() -> None:
+def test_formats_are_checked_by_default() -> None:
     day = {"type": "string", "format": "date"}
     assert JsonSchema.of(day).credit_of("2023-02-29") == (0.0, '"2023-02-29" is not a "date"')
     lenient = JsonSchema.of(day, formats=False)

@@ -1,4 +1,4 @@
-"""Valid JSON: the form alone, by RFC 8259."""
+"""Valid JSON: only the syntax, by RFC 8259."""
 
 from __future__ import annotations
 
@@ -61,13 +61,13 @@ def test_no_text_raises(completion: str) -> None:
     assert rk.score(json_valid(), [completion]).total[0] in (0.0, 1.0)
 
 
-def test_an_extractor_says_where_it_stands() -> None:
+def test_an_extractor_finds_the_json() -> None:
     reward = json_valid(extract=rk.extract.tag("json"))
     assert rk.score(reward, ["<json>{}</json>", "{}"]).total.tolist() == [1.0, 0.0]
     assert str(reward) == "json_valid(extract=tag('json'))"
 
 
-def test_as_a_gate_it_costs_what_parses_nothing() -> None:
+def test_in_a_gate_valid_json_passes() -> None:
     reward = rk.gate(when=json_valid(kind="object"), then=rk.json_schema({"required": ["a"]}))
     assert rk.score(reward, ['{"a": 1}', "{}", "a"]).total.tolist() == [1.0, 0.0, 0.0]
 

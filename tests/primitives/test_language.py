@@ -32,7 +32,7 @@ def test_share_of_letters(name: str, completion: str, share: float) -> None:
     assert value(name, completion) == pytest.approx(share)
 
 
-def test_prose_in_brackets_is_no_markup() -> None:
+def test_prose_in_brackets_is_not_markup() -> None:
     words = " ".join(f"<{first}{second}>" for first in "abcdefgh" for second in "abcdefgh")
     assert value("zh", f"答{words}") == pytest.approx(1 / 129)
 

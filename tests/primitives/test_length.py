@@ -53,7 +53,7 @@ def test_too_long_to_read_is_not_nothing_found() -> None:
 
 
 @pytest.mark.parametrize("hidden", ["\ufe0f", "\u2800", "\x00", "\ud800", "\u0301", "\U000e0100", "\U0001d159"])
-def test_what_shows_nothing_has_no_length(hidden: str) -> None:
+def test_invisible_characters_have_no_length(hidden: str) -> None:
     assert value(rk.length_between(0, 0, unit="words"), f"{hidden} " * 6) == 1.0
     assert value(rk.length_between(5, 9, unit="words"), f"{hidden} " * 6) == 0.0
 
@@ -66,7 +66,7 @@ def test_what_shows_nothing_has_no_length(hidden: str) -> None:
         (rk.cosine_length(rk.exact("a"), 10, right=(0, 1)), rk.cosine_length(rk.exact("a"), 10.0, right=(0.0, 1.0))),  # type: ignore[arg-type]
     ],
 )
-def test_equal_rewards_look_alike(one: rk.Reward, same: rk.Reward) -> None:
+def test_equal_rewards_have_equal_reprs(one: rk.Reward, same: rk.Reward) -> None:
     assert one == same
     assert (one.fingerprint, repr(one)) == (same.fingerprint, repr(same))
 
@@ -183,14 +183,14 @@ def test_shortest_correct_is_what_a_naive_reading_gives(groups: list[list[tuple[
     assert rk.score(reward, completions, prompts=prompts).total.tolist() == pytest.approx(expected)
 
 
-def test_shortest_correct_behind_a_gate_still_sees_its_group() -> None:
+def test_shortest_correct_in_a_gate_still_sees_its_group() -> None:
     opened = rk.reward(name="opened")(lambda completion: float("x" not in completion))
     completions = ["right", "right right right", "right right right right x"]
     assert rk.score(rk.gate(opened, SHORTEST), completions).total.tolist() == [1.0, 0.75, 0.0]
     assert rk.rank_in_group(SHORTEST).facts.together == SHORTEST.facts.together == "group"
 
 
-def test_rewards_by_length_stand_side_by_side() -> None:
+def test_rewards_by_length_can_be_combined() -> None:
     tree = SHORTEST + rk.shortest_correct(is_right) + rk.cosine_length(is_right, 10) + rk.cosine_length(is_right, 20)
     table = rk.score(tree, ["right"], completion_ids=[[1] * 10])
     assert table.total[0] == pytest.approx(1.0 + 1.0 + 0.5 + 0.75)

@@ -159,14 +159,14 @@ def test_an_answer_that_takes_too_much_scores_nothing(
         "\ud800", "\x00",
     ],
 )  # fmt: skip
-def test_a_gold_that_is_no_mathematics_is_the_datas_fault(gold: Any) -> None:
+def test_a_gold_that_is_not_mathematics_is_a_coercion_error(gold: Any) -> None:
     if gold is None:
         gold = b"5"
     with pytest.raises(rk.CoercionError, match=r"reward 'math_equal'.*'answer', row 1"):
         rk.score(math_equal("answer"), ["5", "5"], answer=["5", gold])
 
 
-def test_a_gold_that_cannot_be_worked_out_in_time_is_the_datas_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_gold_that_takes_too_long_is_a_coercion_error(monkeypatch: pytest.MonkeyPatch) -> None:
     def takes_too_much(name: str, *arguments: Any, timeout: float, **options: Any) -> Future[Any]:
         return worker.submit(time.sleep, (60,), timeout)
 
@@ -190,7 +190,7 @@ def test_a_gold_may_be_a_number(gold: Any, answer: str) -> None:
     assert value(boxed(answer), gold) == 1.0
 
 
-def test_a_gold_may_be_boxed_or_have_an_extractor_of_its_own() -> None:
+def test_a_gold_may_be_boxed_or_have_its_own_extractor() -> None:
     assert value("5", "\\boxed{5}") == 1.0
     assert scored(["5"], ["long\n#### 5"], gold=rk.extract.after("####")).total.tolist() == [1.0]
     reward = math_equal("answer", gold=rk.extract.boxed(), extract=rk.extract.after("A:"))
@@ -267,7 +267,7 @@ _LATEX = st.text("0123456789xyab+-*/^_=,.(){}[]\\$ %!|&<>") | st.lists(
 
 
 @given(st.text() | _LATEX)
-def test_any_text_scores_within_bounds_beside_a_number(text: str) -> None:
+def test_any_text_next_to_a_number_scores_within_bounds(text: str) -> None:
     assert value(f"<answer>{text}</answer>", "7/3") in (0.0, 1.0)
     assert value(text, "\\text{even}") in (0.0, 1.0)
 
@@ -282,7 +282,7 @@ _NUMERALS = st.one_of(
 
 
 @given(_NUMERALS, st.sampled_from(["{}", "${}$", "\\({}\\)", "x = {}", "{} \\text{{ cm}}", "{}.", "({})"]))
-def test_the_gold_number_scores_however_it_is_dressed(gold: str, dress: str) -> None:
+def test_the_gold_number_scores_in_any_formatting(gold: str, dress: str) -> None:
     if "%" in gold and "cm" in dress:
         return
     assert value(boxed(dress.format(gold)), gold) == 1.0

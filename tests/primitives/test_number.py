@@ -45,7 +45,7 @@ def test_equal_numbers_are_one(completion: str, gold: Any) -> None:
         ("<answer>1" + "0" * 500 + "</answer>", 10), ("<answer>42.00000000000000000000000000000001</answer>", 42),
     ],
 )  # fmt: skip
-def test_what_is_no_such_number_is_zero(completion: str, gold: Any) -> None:
+def test_other_text_is_not_a_number(completion: str, gold: Any) -> None:
     assert value(completion, gold) == 0.0
 
 
@@ -65,7 +65,7 @@ def test_the_last_number_keeps_its_sign(completion: str, last: float) -> None:
 
 
 @pytest.mark.parametrize(("completion", "gold"), [("It is 1e9999", 9), ("It is 1e0042", 2), ("so...42", 0.42)])
-def test_no_piece_of_a_number_is_the_answer(completion: str, gold: Any) -> None:
+def test_a_part_of_an_expression_is_not_the_answer(completion: str, gold: Any) -> None:
     assert value(completion, gold) == 0.0
 
 
@@ -123,7 +123,7 @@ def test_gold_without_a_number_is_the_datas_fault(gold: Any) -> None:
         rk.score(rk.number("answer"), ["42"], answer=[gold])
 
 
-def test_gold_may_have_an_extractor_and_an_option_of_its_own() -> None:
+def test_gold_may_have_its_own_extractor_and_options() -> None:
     reward = rk.number("answer", gold=rk.extract.after("####"), thousands=True)
     assert rk.score(reward, ["1,000"], answer=["so\n#### 1,000"]).total.tolist() == [1.0]
 
@@ -173,7 +173,7 @@ def test_steps_scale_and_units(answer: str, gold: Any, options: dict[str, Any], 
         ("#### 42\nI took 3 steps.", 42),
     ],
 )
-def test_a_heading_marks_no_answer(completion: str, gold: Any) -> None:
+def test_a_heading_does_not_mark_an_answer(completion: str, gold: Any) -> None:
     table = rk.score(rk.number("answer"), [completion], answer=[42])
     assert table.total.tolist() == [1.0 if gold == 42 else 0.0]
 
@@ -189,7 +189,7 @@ def test_a_heading_marks_no_answer(completion: str, gold: Any) -> None:
         {"scale": 0.0}, {"scale": -1.0}, {"units": "km"}, {"units": {"km": 0}}, {"units": [""]}, {"units": {"km": "x"}},
     ],
 )  # fmt: skip
-def test_options_that_make_no_sense_are_refused(options: dict[str, Any]) -> None:
+def test_invalid_options_are_refused(options: dict[str, Any]) -> None:
     with pytest.raises(rk.RewardDefinitionError, match="number: "):
         rk.number("answer", **options)
 
@@ -200,7 +200,7 @@ def test_the_column_has_a_name(column: Any) -> None:
         rk.number(column)
 
 
-def test_a_negative_tolerance_is_told_that_zero_is_allowed() -> None:
+def test_a_negative_tolerance_is_refused() -> None:
     with pytest.raises(rk.RewardDefinitionError, match="number: tolerance"):
         rk.number("answer", tolerance=-1)
 

@@ -1,4 +1,4 @@
-"""The sign of the last number, in the ways in which models write it."""
+"""The sign of the last number, as models write it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Patterns: regular expressions in linear time; what is asked for or forbidden, however it is written."""
+"""Patterns: regular expressions in linear time; required and forbidden texts in any spelling."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_a_regex_matches_or_not(pattern: str, options: dict[str, Any], completio
 @pytest.mark.parametrize(
     "pattern", [r"(a", r"(?<=a)b", r"(a)\1", r"a{5000}", "", 5, "a" * 2_001, r"(((a{100}){100}){100})"]
 )
-def test_a_regex_that_cannot_be_is_refused_when_made(pattern: Any) -> None:
+def test_an_invalid_regex_is_refused_when_made(pattern: Any) -> None:
     with pytest.raises(rk.RewardDefinitionError, match="regex: "):
         rk.regex(pattern)
 
@@ -54,7 +54,7 @@ def test_a_regex_survives_pickling_and_its_options_are_checked() -> None:
 
 
 @given(st.text())
-def test_no_text_breaks_a_pattern(text: str) -> None:
+def test_no_text_makes_a_pattern_raise(text: str) -> None:
     for reward in (rk.regex(r"(?s).*"), rk.starts_with("a"), rk.contains_all(["a", "b"]), rk.contains_none(["a"])):
         assert value(reward, text) in (0.0, 1.0)
     assert value(rk.regex(".*", match="search"), "a\ud800") == 0.0
@@ -109,7 +109,7 @@ def test_white_space_hides_nothing(completion: str) -> None:
         "He won't help with that", "The AI can't",
     ],
 )  # fmt: skip
-def test_what_only_looks_like_a_refusal_is_none(completion: str) -> None:
+def test_phrases_that_only_resemble_refusals_are_allowed(completion: str) -> None:
     assert value(rk.no_refusal(), completion) == 1.0
 
 

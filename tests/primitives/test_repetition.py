@@ -1,4 +1,4 @@
-"""Repetition: TRL's numbers, by any way of counting."""
+"""Repetition: the same numbers as TRL, for every way of counting."""
 
 from __future__ import annotations
 

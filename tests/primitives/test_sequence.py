@@ -1,4 +1,4 @@
-"""Lists: as sets and in order, read strictly, with nothing to gain by saying more."""
+"""Lists: as sets and in order, read strictly; adding text never raises the score."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def value(reward: rk.Reward, completion: str, gold: Any) -> float:
 
 @pytest.mark.parametrize("factory", FACTORIES)
 @pytest.mark.parametrize("completion", HOSTILE, ids=lambda text: f"{text[:4]!r}x{len(text)}")
-def test_no_hostile_text_raises_or_earns(factory: Any, completion: str) -> None:
+def test_hostile_texts_score_zero_without_raising(factory: Any, completion: str) -> None:
     for metric in get_args(SetMetric if factory is set_match else SequenceMetric):
         assert value(factory("answer", metric=metric), completion, ["red", "blue"]) == 0.0
 
@@ -166,7 +166,7 @@ def test_f1_and_jaccard_are_symmetric_over_sets(answer: list[str], gold: list[st
 
 
 @given(ITEMS, DISTINCT, st.data())
-def test_saying_an_item_again_costs(answer: list[str], gold: list[str], data: Any) -> None:
+def test_repeating_an_item_lowers_the_score(answer: list[str], gold: list[str], data: Any) -> None:
     again = [*answer, data.draw(st.sampled_from(answer))]
     for metric in ALL_BUT_RECALL:
         reward = set_match("answer", metric=metric)
@@ -177,12 +177,12 @@ def test_saying_an_item_again_costs(answer: list[str], gold: list[str], data: An
 
 
 @given(DISTINCT, ITEMS)
-def test_whatever_is_added_to_the_gold_set_costs(gold: list[str], spam: list[str]) -> None:
+def test_adding_to_the_gold_set_lowers_the_score(gold: list[str], spam: list[str]) -> None:
     for metric in ALL_BUT_RECALL:
         assert value(set_match("answer", metric=metric), ",".join(gold + spam), gold) < 1.0
 
 
-def test_listing_everything_is_held_by_max_items() -> None:
+def test_max_items_limits_listing_everything() -> None:
     reward = set_match("answer", metric="recall", max_items=3)
     assert value(reward, "a,b,c", ["a", "b"]) == 1.0
     assert value(reward, "a,b,c,d", ["a", "b"]) == 0.0
@@ -256,7 +256,7 @@ def test_either_list_may_be_the_gold(answer: list[str], gold: list[str], metric:
 
 
 @given(ITEMS, ITEMS, SEQUENCE_METRICS)
-def test_whatever_is_added_to_the_gold_list_costs(gold: list[str], spam: list[str], metric: Any) -> None:
+def test_adding_to_the_gold_list_lowers_the_score(gold: list[str], spam: list[str], metric: Any) -> None:
     reward = sequence_match("answer", metric=metric)
     assert value(reward, ",".join(gold + spam), gold) < 1.0
     if spam + gold != gold:
@@ -302,7 +302,7 @@ def test_lists_as_models_write_them(factory: Any, text: str) -> None:
         ("red, green, blue, or pink", 0.86),
     ],
 )
-def test_hedges_and_broken_lists_earn_no_more(text: str, most: float) -> None:
+def test_hedges_and_broken_lists_score_no_higher(text: str, most: float) -> None:
     assert value(set_match("answer"), text, ["red", "green", "blue"]) <= most
 
 

@@ -1,4 +1,4 @@
-"""Milestones: each counts once, in order, where it first stands."""
+"""Milestones: each counts once, in order, at its first occurrence."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def test_every_text_scores_within_bounds(completion: str, ordered: bool, ignore_
     ],
     ids=lambda text: f"{text[:4]!r}x{len(text)}",
 )
-def test_no_hostile_text_raises_or_earns(completion: str) -> None:
+def test_hostile_texts_score_zero_without_raising(completion: str) -> None:
     milestones = ["a" * size + "b" for size in range(1, 101)]
     assert value(steps(*milestones, ignore_case=True), completion) == 0.0
 

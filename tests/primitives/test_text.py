@@ -1,4 +1,4 @@
-"""Likeness of texts: what they score, and that no text gets more than it deserves."""
+"""Text similarity: the scores, and that no text scores too high."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def value(reward: rk.Reward, completion: str, gold: Any) -> float:
     return float(table.total[0])
 
 
-# Few letters, so that words meet; and what breaks naive code.
+# Few letters, so that words repeat; and characters that break naive code.
 SCRIPTS = st.text(alphabet="ab 1.,-é\u0301東ßा\u2212\n!", max_size=30)
 ANYTHING = st.text(alphabet=st.characters(), max_size=60) | st.text(
     alphabet="\ud800\udfff\0\ufeffa \u0300", max_size=20
@@ -41,7 +41,7 @@ HOSTILE = [
 
 @pytest.mark.parametrize("factory", FACTORIES)
 @pytest.mark.parametrize("completion", HOSTILE, ids=lambda text: f"{text[:4]!r}x{len(text)}")
-def test_no_hostile_text_raises_or_earns(factory: Any, completion: str) -> None:
+def test_hostile_texts_score_zero_without_raising(factory: Any, completion: str) -> None:
     assert value(factory("answer"), completion, "the gold answer is 3.5") < 0.1
 
 
@@ -71,7 +71,7 @@ def test_either_may_be_the_gold(factory: Any, first: list[str], second: list[str
 
 @pytest.mark.parametrize("factory", FACTORIES)
 @given(gold=SENTENCE, spam=SENTENCE, before=st.booleans())
-def test_whatever_is_added_to_the_gold_answer_costs(
+def test_adding_to_the_gold_answer_lowers_the_score(
     factory: Any, gold: list[str], spam: list[str], before: bool
 ) -> None:
     reward = factory("answer")
@@ -88,7 +88,7 @@ def test_the_nearest_of_several_golds_counts(factory: Any, answer: list[str], go
 
 @pytest.mark.parametrize("factory", FACTORIES)
 @pytest.mark.parametrize("gold", ["", " ", [], [""], 1.5, True, {"text": "a"}, [["a"]]])
-def test_gold_that_is_no_text_is_the_datas_fault(factory: Any, gold: Any) -> None:
+def test_gold_that_is_not_text_is_a_coercion_error(factory: Any, gold: Any) -> None:
     with pytest.raises(rk.CoercionError, match="column 'answer', row 0"):
         rk.score(factory("answer"), ["a"], answer=[gold])
 
@@ -118,7 +118,7 @@ def test_rewards_are_values(reward: rk.Reward, shown: str) -> None:
 
 
 @pytest.mark.parametrize("factory", [similarity, rouge_l])
-def test_without_rapidfuzz_no_reward_is_made(factory: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rapidfuzz_is_required(factory: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "rapidfuzz.distance", None)
     with pytest.raises(MissingExtraError, match=rf"rk\.{factory.__name__} .*rewardkit-sdk\[text\]"):
         factory("answer")
@@ -163,7 +163,7 @@ def test_similarity(completion: str, gold: Any, options: dict[str, Any], expecte
 
 
 def subsequence(first: Any, second: Any) -> int:
-    """The length of the longest common subsequence, from its recurrence."""
+    """Return the length of the longest common subsequence, by its recurrence."""
     row = [0] * (len(second) + 1)
     for one in first:
         above = row

@@ -1,4 +1,4 @@
-"""Likeness of translations: the numbers of sacrebleu, from 0 to 1, and none of its memory."""
+"""Translations: the numbers of sacrebleu, from 0 to 1, without its memory use."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def value(reward: rk.Reward, completion: str, reference: Any) -> float:
 
 @pytest.mark.parametrize("factory", FACTORIES)
 @pytest.mark.parametrize("completion", HOSTILE, ids=lambda text: f"{text[:4]!r}x{len(text)}")
-def test_no_hostile_text_raises_or_earns(factory: Any, completion: str) -> None:
+def test_hostile_texts_score_zero_without_raising(factory: Any, completion: str) -> None:
     assert value(factory("reference"), completion, MAT) < 0.1
 
 
@@ -70,7 +70,7 @@ def test_a_reference_of_which_a_tokenizer_leaves_nothing_gets_one() -> None:
 
 @pytest.mark.parametrize("factory", FACTORIES)
 @given(reference=SENTENCE, spam=SENTENCE)
-def test_what_is_added_to_the_reference_costs(factory: Any, reference: str, spam: str) -> None:
+def test_adding_to_the_reference_lowers_the_score(factory: Any, reference: str, spam: str) -> None:
     assert value(factory("reference"), f"{reference} {spam}", reference) < 1.0
 
 
@@ -107,7 +107,7 @@ def test_tokenizers_differ() -> None:
 
 
 @pytest.mark.parametrize("tokenize", ["13a", "zh"])
-def test_sacrebleu_keeps_no_completion(tokenize: Any) -> None:
+def test_sacrebleu_does_not_keep_completions(tokenize: Any) -> None:
     value(bleu("reference", tokenize=tokenize), "a text that nobody needs again", MAT)
     for tokenizer in (Tokenizer13a, TokenizerRegexp, TokenizerZh):
         assert tokenizer.__call__.cache_info().currsize == 0
@@ -123,7 +123,7 @@ def test_20_000_characters_are_read(factory: Any) -> None:
 
 @pytest.mark.parametrize("factory", FACTORIES)
 @pytest.mark.parametrize("reference", ["", [], ["a", ""], 1.5, {"a": 1}])
-def test_a_reference_that_is_no_text_is_the_datas_fault(factory: Any, reference: Any) -> None:
+def test_a_reference_that_is_not_text_is_a_coercion_error(factory: Any, reference: Any) -> None:
     with pytest.raises(rk.CoercionError, match="column 'reference', row 0"):
         rk.score(factory("reference"), ["a"], reference=[reference])
 
@@ -144,7 +144,7 @@ def test_impossible_options_are_refused(make: Any) -> None:
 
 
 @pytest.mark.parametrize("factory", FACTORIES)
-def test_without_sacrebleu_no_reward_is_made(factory: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sacrebleu_is_required(factory: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sacrebleu.metrics", None)
     with pytest.raises(MissingExtraError, match=rf"rk\.{factory.__name__} .*rewardkit-sdk\[bleu\]"):
         factory("reference")

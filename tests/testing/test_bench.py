@@ -11,6 +11,8 @@ import pytest
 from rewardkit.testing import check_reward
 from tests.testing.bench import Case, faulty, sound
 
+pytestmark = pytest.mark.slow
+
 SHORT = 200
 """Characters that the shortest counterexample of a fault may have."""
 LONG_BY_NATURE = {

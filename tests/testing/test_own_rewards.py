@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 import rewardkit as rk
 from rewardkit.testing import parametrize_with_laws
 from tests.hostile.rewards import REWARDS
 from tests.hostile.sandboxes import skip_without_sandbox
+
+pytestmark = pytest.mark.slow
 
 OTHER_WRONGS = {
     "overlong_penalty": "long " * 70,  # in words: there is one fake token id per word

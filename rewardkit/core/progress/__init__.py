@@ -1,1 +1,1 @@
-"""Where training stands, and the numbers that depend on it."""
+"""How far training is, and the numbers that depend on it."""

@@ -61,7 +61,7 @@ class Binding:
         """Whether calling the function returns a coroutine."""
         return is_async(self.function)
 
-    @property
+    @cached_property
     def waits(self) -> bool:
         """Whether other rewards can run while this one waits, so that it starts first."""
         return self.asynchronous or self.timeout is not None or getattr(self.function, "waits", False)

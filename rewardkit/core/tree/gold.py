@@ -164,7 +164,7 @@ def _as_json(value: object) -> str:
     try:
         return json.dumps(value, ensure_ascii=False, sort_keys=True)
     except (TypeError, RecursionError):
-        raise ValueError(f"{shorten(value)} is no item of a list") from None
+        raise ValueError(f"{shorten(value)} cannot be an item of a list") from None
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 from numbers import Real
 from typing import Any, Literal, NamedTuple, Protocol, final
 
@@ -105,7 +106,7 @@ class Facts:
     measures: bool = False
     binding: Binding | None = None
 
-    @property
+    @cached_property
     def followers(self) -> tuple[PerformanceSchedule, ...]:
         """The schedules that it reads and that follow the means of components."""
         return (*(follower for schedule in self.schedules for follower in following(schedule)), *self.moments)

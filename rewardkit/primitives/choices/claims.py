@@ -42,7 +42,7 @@ _CLOSING = r"[)\]]{0,2}"
 
 # Text before an option.
 
-_SAID = _any(
+_STATED = _any(
     r"\b(?:answer|choice|option|solution|response|result|description|one)s?"
     rf"(?: (?:to|for|of|in|here)\b[^.:;!?\n]{{0,80}}?)?,? {_BE}(?: {_ADVERB},?|, {_ADVERB},)?(?: {_KIND})?(?: ?:)?",
     rf"\b(?:answer|ans|choice|solution|conclusion|correct|final|decision|verdict)(?: {_KIND})?(?: ?(?:[:=→–—-]|=>|->))",
@@ -156,8 +156,8 @@ class _Statement:
     mentions: tuple[Mention, ...]
 
     def choice(self, *, marked: bool) -> str | None:
-        ranks: list[Rank] = [self._said, self._line, self._right, self._picked, self._pointed]
-        for rank in [self._line, self._said, self._right, self._pointed] if marked else ranks:
+        ranks: list[Rank] = [self._stated, self._line, self._right, self._picked, self._pointed]
+        for rank in [self._line, self._stated, self._right, self._pointed] if marked else ranks:
             claims = [number for number in range(len(self.mentions)) if rank(number)]
             if claims:
                 withdrawn = not marked and self._picked_later(claims[-1])
@@ -184,8 +184,8 @@ class _Statement:
 
     # the ranks
 
-    def _said(self, number: int) -> bool:
-        return self._follows(number, _SAID) and not self._predicated(number)
+    def _stated(self, number: int) -> bool:
+        return self._follows(number, _STATED) and not self._predicated(number)
 
     def _right(self, number: int) -> bool:
         mention = self.mentions[number]

@@ -11,7 +11,7 @@ from rewardkit.core.text.extraction import Tag, TextExtractor
 from rewardkit.core.text.marks import behind_hashes, boxes
 
 _TAG = Tag("answer")
-_SAID = re.compile(r"\banswer\b[*\s]*(?:is\b|:)[\s:*]*", re.IGNORECASE)
+_STATED = re.compile(r"\banswer\b[*\s]*(?:is\b|:)[\s:*]*", re.IGNORECASE)
 _LEAD = re.compile(r"\A\s{0,9}(?:the\s)?(?:final\s|correct\s)?answer\b[*\s]{0,9}(?:is\b|:)[\s:*]{0,9}", re.IGNORECASE)
 _FORMULA = re.compile(r"(?<!\\)\$\$?((?:[^$\\]|\\.)+)\$\$?|\\\(((?:[^\\]|\\[^()])+)\\\)|\\\[((?:[^\\]|\\[^\[\]])+)\\\]")
 _DISPLAYS = (("\\[", "\\]"), ("$$", "$$"))
@@ -36,7 +36,7 @@ class FinalAnswer(TextExtractor):
         marked = behind_hashes(answer) if "####" in answer else answer
         if marked is not answer:
             return marked
-        return _said(_without_closing_words(answer.rstrip()))
+        return _stated(_without_closing_words(answer.rstrip()))
 
     def __repr__(self) -> str:
         return "final_answer()"
@@ -62,8 +62,8 @@ def _boxed(text: str) -> str | None:
     return ", ".join(contents.values()) or None
 
 
-def _said(text: str) -> str | None:
-    said = next(iter(deque(_SAID.finditer(text), maxlen=1)), None)
+def _stated(text: str) -> str | None:
+    said = next(iter(deque(_STATED.finditer(text), maxlen=1)), None)
     line = _first_line(text[said.end() :]) if said else _last_line(text)
     formulas = _FORMULA.findall(line)
     if said or not formulas:

@@ -37,7 +37,7 @@ _BRACES_LEFT_OUT = (
     # People write 2^10 for 2^{10}.
     (re.compile(r"([\^_])\s*([0-9]+|[A-Za-z])"), r"\1{\2}"),
 )
-_WORTHLESS_SPACE = re.compile(r"(?<![0-9A-Za-z.]) +| +(?![0-9A-Za-z.])")
+_MEANINGLESS_SPACE = re.compile(r"(?<![0-9A-Za-z.]) +| +(?![0-9A-Za-z.])")
 _EQUALS = re.compile(r"(?<![<>!:])=")
 _POINT = re.compile(r"\(\s*[A-Za-z](?:\s*,\s*[A-Za-z])*\s*\)")
 _OPERATORS = re.compile(r"[-+*/<>,;:!]")
@@ -59,7 +59,7 @@ def _replacement(match: re.Match[str]) -> str:
 
 def compact(cleaned: str) -> str:
     """Remove spaces without meaning, so that ``x + 1`` becomes ``x+1`` but ``1 2`` does not become ``12``."""
-    return _WORTHLESS_SPACE.sub("", cleaned)
+    return _MEANINGLESS_SPACE.sub("", cleaned)
 
 
 def sides(cleaned: str) -> list[str]:

@@ -116,7 +116,7 @@ def test_batches_share_a_loop_as_the_clients_of_judges_need() -> None:
     assert len(set(loops)) == 1
 
 
-def test_what_is_interrupted_leaves_nothing_behind() -> None:
+def test_an_interrupt_cancels_running_tasks() -> None:
     finished: list[str] = []
 
     async def slow() -> None:
@@ -170,7 +170,7 @@ def test_an_annotated_list_makes_a_group_function() -> None:
 # Faults
 
 
-def test_what_it_raises_is_an_error_and_no_zero() -> None:
+def test_an_exception_is_an_error_not_a_zero() -> None:
     def broken(completion: Any) -> float:
         return 1.0 / len(completion[-1].content)
 
@@ -182,7 +182,7 @@ def test_what_it_raises_is_an_error_and_no_zero() -> None:
     ("returned", "message"),
     [(None, "returned None"), ("1", "returned '1'"), (float("nan"), "returned nan"), ({"a": "b"}, "returned {")],
 )
-def test_what_is_no_number_is_an_error(returned: Any, message: str) -> None:
+def test_results_that_are_not_numbers_are_errors(returned: Any, message: str) -> None:
     def strange(completion: Any) -> Any:
         return returned
 
@@ -241,13 +241,13 @@ def test_a_parser_comes_with_a_rubric() -> None:
     assert score(Rubric([parsed], parser=Parser()), answer=ANSWERS) == [1.0, 0.0, 0.0]
 
 
-def test_info_that_is_no_json_is_the_datas_fault() -> None:
+def test_info_that_is_not_json_is_a_coercion_error() -> None:
     with pytest.raises(rk.CoercionError, match=r"column 'info', row 0"):
         score(exact, answer=ANSWERS, info=["{"] * 3)
 
 
 @pytest.mark.parametrize("value", [Rubric, "exact", 1.0, None, rk.number("answer")], ids=repr)
-def test_what_is_no_function_is_refused(value: Any) -> None:
+def test_other_values_are_refused(value: Any) -> None:
     with pytest.raises(RewardTypeError, match="from_verifiers: expected"):
         rk.from_verifiers(value)
 
@@ -275,7 +275,7 @@ def test_it_can_be_pickled() -> None:
     assert rk.score(reward, TEXTS, prompts=PROMPTS, answer=ANSWERS).total.tolist() == [1.0, 0.0, 0.0]
 
 
-def test_a_function_that_changes_its_inputs_disturbs_nobody() -> None:
+def test_a_function_may_change_its_inputs() -> None:
     def vandal(completion: Any, info: Any) -> float:
         completion[0]["content"] = "changed"
         info["a"] = 2

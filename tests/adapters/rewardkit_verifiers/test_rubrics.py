@@ -97,7 +97,7 @@ def test_unweighted_lambdas_get_numbers() -> None:
     assert list(scored(rk.from_verifiers(rubric)).terms) == ["<lambda>", "<lambda>_2"]
 
 
-def test_a_rubric_behind_a_gate_runs_where_it_is_open() -> None:
+def test_a_gated_rubric_runs_only_where_the_gate_is_open() -> None:
     called: list[str] = []
 
     def noted(completion: Any) -> float:
@@ -109,7 +109,7 @@ def test_a_rubric_behind_a_gate_runs_where_it_is_open() -> None:
     assert called == ["#### 4"]
 
 
-def test_each_batch_has_states_of_its_own() -> None:
+def test_each_batch_has_its_own_states() -> None:
     def first_time(state: Any) -> float:
         state["times"] = state.get("times", 0) + 1
         return float(state["times"])
@@ -118,7 +118,7 @@ def test_each_batch_has_states_of_its_own() -> None:
     assert [scored(reward).total.tolist() for _ in range(2)] == [[1.0, 1.0]] * 2
 
 
-def test_rubrics_that_cannot_be_taken_apart_are_refused() -> None:
+def test_rubrics_that_cannot_be_split_are_refused() -> None:
     class Own(Rubric):
         async def score_rollout(self, state: Any) -> None: ...
 

@@ -191,3 +191,8 @@ def test_a_text_that_stands_in_another_route_first_keeps_its_score() -> None:
     reward = rk.route({"number": digits, "other": rk.json_valid()}, by="task")
     table = rk.score(reward, ["no", "64", "no"], task=["other", "number", "number"])
     np.testing.assert_array_equal(table["digits"], [np.nan, 1.0, 0.0])
+
+
+def test_progress_of_another_type_is_refused() -> None:
+    with pytest.raises(rk.BindingError, match=r"rk.Progress\(step, max_steps\), got 0.5"):
+        rk.score(rk.tags("answer"), ["a"], progress=0.5)  # type: ignore[arg-type]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import pickle
 from itertools import pairwise
 
 import numpy as np
@@ -11,7 +10,6 @@ import pytest
 from hypothesis import given, strategies as st
 
 import rewardkit as rk
-from rewardkit.core.batch.column import Column
 from rewardkit.core.batch.score import ABSTAINED, ERRORED, FAILED, SCORED, SKIPPED
 from rewardkit.core.evaluation.scorer import Scorer
 
@@ -95,22 +93,6 @@ def test_hostile_completions_cannot_act_on_the_reader() -> None:
         shown.encode()
         assert len(shown) < 10_000
     assert "<script>" not in table._repr_html_()
-
-
-def test_a_score_is_frozen_and_pickles() -> None:
-    score = rk.Score(0.5, note="why", parts={"a": 1.0})
-    assert pickle.loads(pickle.dumps(score)) == score
-    with pytest.raises(AttributeError):
-        score.value = 1.0  # type: ignore[misc]
-
-
-def test_filling_takes_over_values_outcomes_notes_and_parts_of_the_rows_alone() -> None:
-    column = Column(np.array([1.0, 2.0]), np.array([SCORED, SCORED], dtype=np.int8), {0: "mine"})
-    other = Column(np.array([3.0, 4.0]), np.zeros(2, dtype=np.int8), {0: "not asked", 1: "theirs"}, {"p": np.ones(2)})
-    column.fill(np.array([False, True]), other)
-    assert column.values.tolist() == [1.0, 4.0]
-    assert column.notes == {0: "mine", 1: "theirs"}
-    np.testing.assert_array_equal(column.parts["p"], [math.nan, 1.0])
 
 
 def test_components_named_like_a_column_of_the_table_do_not_replace_it() -> None:

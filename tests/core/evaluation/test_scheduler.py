@@ -1,4 +1,4 @@
-"""Driving: what waits overlaps, what runs runs in order, in any thread and beside any event loop."""
+"""Scheduler: what waits overlaps, synchronous functions run in order, a hanging row affects no other."""
 
 from __future__ import annotations
 
@@ -95,13 +95,6 @@ async def slow(completion: str) -> float:
     return len(completion) / 10
 
 
-def test_a_running_loop_is_no_obstacle() -> None:
-    async def notebook() -> list[float]:
-        return list(rk.score(slow, ["a", "bb"]).total)
-
-    assert asyncio.run(notebook()) == [0.1, 0.2]
-
-
 def test_several_threads_score_at_once_with_one_scorer() -> None:
     scorer = Scorer(slow + rk.tags("answer"))
     results: dict[int, Any] = {}
@@ -146,17 +139,6 @@ def test_an_async_reward_that_refuses_to_be_cancelled_fails_its_row_too() -> Non
     assert time.monotonic() - started < 10
 
 
-@pytest.mark.parametrize("error", [SystemExit, KeyboardInterrupt, asyncio.CancelledError, GeneratorExit])
-def test_no_exception_ends_the_loop_that_all_async_rewards_share(error: type[BaseException]) -> None:
-    @rk.reward(timeout=5.0)
-    async def deadly(completion: str) -> float:
-        raise error
-
-    with pytest.raises((rk.RewardFailure, error)):
-        rk.score(deadly, ["a"])
-    assert rk.score(slow, ["a"]).total.tolist() == [0.1]
-
-
 def test_a_fault_in_one_reward_stops_the_others_of_the_tree() -> None:
     canceled = threading.Event()
 
@@ -185,13 +167,3 @@ def test_a_reward_may_score_with_another_reward() -> None:
         return float(rk.score(slow, [completion]).total[0])
 
     assert rk.score(outer, ["abc"]).total.tolist() == [0.3]
-
-
-def test_an_async_reward_that_scores_an_async_reward_says_what_to_do_instead() -> None:
-    @rk.reward
-    async def outer(completion: str) -> float:
-        return float(rk.score(slow, [completion]).total[0])
-
-    table = rk.score(outer, ["a"])
-    assert table.outcomes["outer"].tolist() == ["failed"]
-    assert "Await" in table.notes["outer"][0]

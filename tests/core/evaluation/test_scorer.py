@@ -1,9 +1,6 @@
-"""Scorer: laziness, one evaluation per node, terms that sum to the total, and the table that comes out."""
+"""Scorer: gates, schedules that follow components, faults, and the table that comes out."""
 
 from __future__ import annotations
-
-from collections import Counter
-from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -12,70 +9,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 import rewardkit as rk
 from rewardkit.core.evaluation.scorer import Scorer
 from rewardkit.core.tree.reward import Reward
-from tests.core.counting import Counting
-
-Counted = tuple[Reward, "Counter[str]"]
-
-
-def counted(name: str, value: Callable[[str], float | None] = lambda completion: 0.5) -> Counted:
-    """A reward that counts how often it is called with each completion."""
-    calls: Counter[str] = Counter()
-
-    def function(completion: str) -> float | None:
-        calls[completion] += 1
-        return value(completion)
-
-    return rk.reward(name=name, bounds=(-1.0, 1.0))(function), calls
-
-
-def test_a_node_in_many_places_is_evaluated_once_per_distinct_row() -> None:
-    part, calls = counted("part")
-    condition, asked = counted("condition", lambda completion: 1.0 if "o" in completion else 0.0)
-    other, _ = counted("other", lambda completion: 1.0 if "e" in completion else 0.0)
-    tree = (
-        rk.gate(condition, part)
-        + rk.gate(other, part + condition)
-        + 0.5 * rk.product(part, condition)
-        + rk.monitor(part)
-        + rk.gate(part, part, threshold=0.1)
-    )
-    rk.score(tree, ["open", "on", "else", "shut", "open"])
-    assert set(calls.values()) == set(asked.values()) == {1}
-    assert len(calls) == 4
-
-
-def test_a_closed_gate_never_evaluates_its_inside() -> None:
-    part, calls = counted("part")
-    inner, inner_calls = counted("inner")
-    condition, _ = counted("condition", lambda completion: 1.0 if completion == "open" else 0.0)
-    tree = rk.gate(condition, part + rk.gate(part, inner, threshold=0.9), otherwise=-0.5)
-    table = rk.score(tree, ["open", "shut"])
-    assert list(calls) == ["open"]
-    assert list(inner_calls) == []
-    assert table.outcomes["part"].tolist() == ["scored", "skipped"]
-    assert table.outcomes["inner"].tolist() == ["skipped", "skipped"]
-    assert table.total.tolist() == [0.5, -0.5]
-
-
-@settings(suppress_health_check=[HealthCheck.too_slow])
-@given(st.lists(st.sampled_from(["ab", "a", "b", ""]), max_size=6))
-def test_parts_behind_several_gates_are_evaluated_on_the_union_of_the_open_rows(completions: list[str]) -> None:
-    part, calls = counted("part")
-    first, _ = counted("first", lambda completion: float("a" in completion))
-    second, _ = counted("second", lambda completion: float("b" in completion))
-    table = rk.score(rk.gate(first, part) + rk.gate(second, part), completions)
-    assert set(calls) == {completion for completion in completions if completion}
-    assert set(calls.values()) <= {1}
-    assert table.total.tolist() == [0.5 * len(completion) for completion in completions]
-
-
-def test_the_weight_of_a_term_is_its_mean_over_the_rows_that_reach_it() -> None:
-    part, _ = counted("part")
-    condition, _ = counted("condition", lambda completion: float(completion == "open"))
-    table = rk.score(0.5 * part + rk.gate(condition, part) + 0 * condition, ["open", "shut"])
-    assert table.weights["part"] == pytest.approx(1.0)
-    assert table.terms["part"].tolist() == [0.75, 0.25]
-    assert table.gates == {"condition_gate": 0.5}
+from tests.core.counting import Counting, counted
 
 
 def test_gate_pass_rates_count_the_rows_that_reach_the_gate() -> None:
@@ -122,11 +56,6 @@ def test_reward_and_completions_are_positional_so_that_columns_may_have_their_na
         return reward * completions
 
     assert rk.score(close, ["a"], reward=["0.5"], completions=["1"]).total.tolist() == [0.5]
-
-
-def test_what_is_no_reward_is_refused() -> None:
-    with pytest.raises(TypeError, match="what is scored must be a reward"):
-        Scorer("tags")  # type: ignore[arg-type]
 
 
 REACHED = rk.schedules.when_reached("part", level=0.5, window=1)
@@ -198,31 +127,6 @@ def test_what_a_schedule_follows_may_fail_where_nothing_counts_on_it() -> None:
     assert [fault.component for fault in table.faults] == ["part"]
 
 
-def test_followers_are_found_wherever_schedules_stand_each_once() -> None:
-    part, _ = counted("part")
-    other, _ = counted("other")
-    tracking = rk.schedules.track("other")
-    tree = (
-        REACHED * part
-        + rk.gate(part, other * REACHED, threshold=tracking)
-        + rk.weighted_mean({other: 1.0 - tracking, part: 1.0})
-        + rk.geometric_mean({part.clip(): 0.5 * REACHED + 0.5})
-        + rk.curriculum([rk.Stage("a", part, until=REACHED), rk.Stage("b", other)])
-        + rk.normalize(other, "running")
-    )
-    followed = [follower.component for follower in Scorer(tree).followers]
-    assert sorted(followed) == ["other", "other", "part"]
-    assert Scorer(part + other).followers == []
-
-
-def test_following_what_is_no_component_names_those_there_are() -> None:
-    part, _ = counted("parts")
-    with pytest.raises(
-        rk.RewardDefinitionError, match=r"not a component of the reward\. Components: parts\. Did you mean"
-    ):
-        Scorer(REACHED * part)
-
-
 HOSTILE = [
     "", "\x00", "\ud800", "\udfff\ud800", "\x1b[2J", "\u202e", "a" * 1_000_000, "<answer>" * 20_000,
     "\\boxed{" * 20_000,
@@ -260,29 +164,6 @@ def test_no_text_at_all_makes_a_primitive_raise(text: str) -> None:
     for wrapped in (text, f"<answer>{text}</answer>", f"\\boxed{{{text}}}", f"#### {text}", f"```json\n{text}\n```"):
         table = rk.score(rk.weighted_sum(PRIMITIVES), [wrapped], answer=[42])
         assert np.isfinite(table.total).all()
-
-
-@pytest.mark.parametrize(
-    "schedule", [rk.schedules.when_reached("part", level=90.0), rk.schedules.track("part", 50.0, 100.0)]
-)
-def test_a_level_that_is_never_reached_is_refused(schedule: rk.Schedule) -> None:
-    part, _ = counted("part")
-    with pytest.raises(rk.RewardDefinitionError, match=r"'part' is at most 1"):
-        rk.Scorer(schedule * part)
-
-
-def test_progress_is_a_progress() -> None:
-    part, _ = counted("part")
-    with pytest.raises(rk.BindingError, match=r"rk.Progress\(step, max_steps\), got 0.5"):
-        rk.score(part, ["a"], progress=0.5)  # type: ignore[arg-type]
-
-
-def test_the_weight_of_what_stands_in_several_places_is_that_of_where_it_counts() -> None:
-    part, _ = counted("part")
-    shut, _ = counted("shut", lambda completion: float(completion == "o"))
-    stages = rk.curriculum([rk.Stage("all", part, until=0.5), rk.Stage("gated", rk.gate(shut, part) + 0.1 * shut)])
-    for step, weight in ((0, 1.0), (9, 1.0)):
-        assert rk.score(stages, ["o", "x", "x"], progress=rk.Progress(step, 10)).weights["part"] == weight
 
 
 def test_what_rewards_measure_is_in_the_table_by_component() -> None:

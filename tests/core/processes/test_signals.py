@@ -1,4 +1,4 @@
-"""What passes through every except; the handlers themselves are tried in test_calling."""
+"""Which exceptions pass through every except; test_results tries the signal handlers themselves."""
 
 from __future__ import annotations
 

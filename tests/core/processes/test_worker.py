@@ -235,12 +235,6 @@ def test_a_broken_or_forged_answer_blocks_nobody() -> None:
     assert worker.submit(abs, (-3,), timeout=20.0).result(timeout=60) == 3
 
 
-def test_what_cannot_leave_says_so() -> None:
-    with pytest.raises(RuntimeError, match="worker process"):
-        worker.submit(deep, (), timeout=30.0).result(timeout=60)
-    assert isinstance(worker.submit(raises_mute, (), timeout=30.0).exception(timeout=60), Mute)
-
-
 def test_what_a_killed_function_has_started_is_killed_too() -> None:
     with pytest.raises(TimeoutError):
         worker.submit(leaves_a_child, (4711.25,), timeout=1.0).result(timeout=60)
@@ -290,15 +284,6 @@ def test_an_end_with_calls_to_come_is_quiet(tmp_path: Path) -> None:
 
 def test_a_very_long_timeout_is_one() -> None:
     assert worker.submit(abs, (-3,), timeout=1e300).result(timeout=60) == 3
-
-
-def interrupts() -> None:
-    raise KeyboardInterrupt
-
-
-def test_an_interrupt_of_the_function_is_none_of_the_parent() -> None:
-    with pytest.raises(RuntimeError, match="KeyboardInterrupt"):
-        worker.submit(interrupts, (), timeout=20.0).result(timeout=60)
 
 
 def test_the_end_of_a_fork_leaves_the_workers_alone(tmp_path: Path) -> None:

@@ -103,10 +103,6 @@ def test_a_text_over_the_limit_holds_nothing() -> None:
     assert extract.whole()("a" * 200_001) is None
 
 
-def test_fenced_blocks_in_order() -> None:
-    assert fenced_blocks("x\n```a\n1\n```\n  ```b\n2\n  ```") == [("a", "1"), ("b", "2")]
-
-
 def test_an_own_function_is_an_extractor_and_its_faults_are_its_own() -> None:
     def shout(text: str) -> Any:
         if text == "boom":
@@ -154,3 +150,30 @@ def test_blocks_of_tildes_and_raw_text() -> None:
     assert fenced_blocks("~~~a\n```\n~~~") == [("a", "```")]
     assert rk.extract.raw()(" <think>a</think>b<|im_end|>") == "<think>a</think>b"
     assert rk.extract.raw()("a" * 200_001) is None
+
+
+def test_a_tag_that_is_only_mentioned_is_ignored() -> None:
+    answer = rk.extract.answer()
+    assert answer("I will give it in <answer> tags.\n<answer>42</answer>") == "42"
+    assert answer("<answer>41</answer><answer>42</answer> \\boxed{42}") is None
+    assert answer("<answer>41</answer><answer>42") is None
+    assert answer("</answer>42<answer>") is None
+
+
+def test_prefilled_thinking() -> None:
+    where = rk.extract.prefilled()
+    assert where("6*7 = 42. Hmm wait") is None
+    assert where("6*7 = 42.</think> The answer: \\boxed{42}") == "42"
+    assert where("<think>a</think>42") == "42"
+    assert rk.extract.prefilled(rk.extract.tag("a"))("x</think><a>1</a>") == "1"
+    assert repr(where) == "prefilled(answer())"
+    with pytest.raises(TypeError, match=r"json\('a'\)"):
+        rk.extract.prefilled(rk.extract.json("a"))
+
+
+def test_a_factory_that_was_not_called_says_so() -> None:
+    with pytest.raises(TypeError, match=r"rk.extract.boxed\(\.\.\.\)"):
+        rk.number("a", extract=rk.extract.boxed)
+    for make, name in ((rk.extract.tag, "<>"), (rk.extract.tag, "a b"), (rk.extract.fenced, " python")):
+        with pytest.raises(rk.RewardDefinitionError):
+            make(name)

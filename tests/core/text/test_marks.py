@@ -1,4 +1,4 @@
-"""Marks: fences, boxes and hashes, and what only looks like them."""
+"""Marks: fences, boxes and hashes, and text that only looks like them."""
 
 from __future__ import annotations
 
@@ -82,28 +82,5 @@ def test_any_text_is_read(text: str) -> None:
     assert "\\boxed" in text or last_box(box) == "7"
 
 
-def test_a_tag_that_is_only_talked_about() -> None:
-    answer = rk.extract.answer()
-    assert answer("I will give it in <answer> tags.\n<answer>42</answer>") == "42"
-    assert answer("<answer>41</answer><answer>42</answer> \\boxed{42}") is None
-    assert answer("<answer>41</answer><answer>42") is None
-    assert answer("</answer>42<answer>") is None
-
-
-def test_prefilled_thinking() -> None:
-    where = rk.extract.prefilled()
-    assert where("6*7 = 42. Hmm wait") is None
-    assert where("6*7 = 42.</think> The answer: \\boxed{42}") == "42"
-    assert where("<think>a</think>42") == "42"
-    assert rk.extract.prefilled(rk.extract.tag("a"))("x</think><a>1</a>") == "1"
-    assert repr(where) == "prefilled(answer())"
-    with pytest.raises(TypeError, match=r"json\('a'\)"):
-        rk.extract.prefilled(rk.extract.json("a"))
-
-
-def test_an_extractor_that_is_not_made_yet_says_so() -> None:
-    with pytest.raises(TypeError, match=r"rk.extract.boxed\(\.\.\.\)"):
-        rk.number("a", extract=rk.extract.boxed)
-    for make, name in ((rk.extract.tag, "<>"), (rk.extract.tag, "a b"), (rk.extract.fenced, " python")):
-        with pytest.raises(rk.RewardDefinitionError):
-            make(name)
+def test_fenced_blocks_in_order() -> None:
+    assert fenced_blocks("x\n```a\n1\n```\n  ```b\n2\n  ```") == [("a", "1"), ("b", "2")]

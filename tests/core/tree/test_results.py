@@ -1,4 +1,4 @@
-"""Calling: what counts as a score, what as nonsense, and what passes through every except."""
+"""Results: what counts as a score, what is an error, and which exceptions pass."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ import pytest
 
 import rewardkit as rk
 from rewardkit.core.errors import RunStopped
-from rewardkit.core.evaluation.calls import call_each
 from rewardkit.core.evaluation.scorer import Scorer
 from rewardkit.core.tree.results import Contract, Nonsense, Raised, as_number, check_results, unpacked
 
@@ -298,18 +297,6 @@ def test_the_system_exit_of_a_signal_handler_passes_and_a_rewards_own_does_not(h
     with pytest.raises(SystemExit) as caught:
         rk.score(terminated, ["operator"])
     assert caught.value.code == 143
-
-
-def test_call_each_goes_on_behind_what_raised() -> None:
-    def function(value: int) -> int:
-        if value % 2:
-            raise (ValueError if value % 3 else StopIteration)
-        return value
-
-    results = call_each(function, [(number,) for number in range(5)], 5)
-    assert [result if isinstance(result, int) else type(result.error).__name__ for result in results] == [
-        0, "ValueError", 2, "StopIteration", 4,
-    ]  # fmt: skip
 
 
 def test_no_results_are_no_problem() -> None:

@@ -1,4 +1,4 @@
-"""What a text claims, held against what a careful teacher would read in it: one completion a line."""
+"""The option a text claims, compared with what a careful teacher would read: one completion per line."""
 
 from __future__ import annotations
 
@@ -263,7 +263,7 @@ def test_an_explanation_may_end_in_the_choice(text: str) -> None:
     assert chosen(_LETTERS, text, marked=False) == "B"
 
 
-def test_a_line_of_its_own_decides_over_what_is_picked() -> None:
+def test_a_separate_line_outranks_a_pick() -> None:
     assert chosen(_LETTERS, "B\n\nI would not choose A.", marked=False) == "B"
 
 
@@ -271,7 +271,7 @@ def test_a_line_of_its_own_decides_over_what_is_picked() -> None:
     "text",
     ["B\n\nI would choose A.", "The answer is B. I choose C.", "The answer is B. I'll go with C.", "B\n\nSo C."],
 )
-def test_what_is_picked_behind_takes_a_claim_back(text: str) -> None:
+def test_a_later_pick_withdraws_a_claim(text: str) -> None:
     assert chosen(_LETTERS, text, marked=False) is None
 
 
@@ -285,12 +285,12 @@ def test_what_is_picked_behind_takes_a_claim_back(text: str) -> None:
         "A is wrong. So B is correct.",
     ],
 )
-def test_what_is_called_right_beside_takes_nothing_back(text: str) -> None:
+def test_calling_another_option_right_does_not_withdraw_a_claim(text: str) -> None:
     assert chosen(_LETTERS, text, marked=False) == "B"
 
 
 @pytest.mark.parametrize("text", ["Assume the answer is B.", "The second best answer is B.", "So, eliminate option B"])
-def test_what_is_supposed_is_no_claim(text: str) -> None:
+def test_suppositions_are_not_claims(text: str) -> None:
     assert chosen(_LETTERS, text, marked=False) is None
     assert chosen(_LETTERS, "B\n\nThe answer is A.", marked=False) == "A"
     assert chosen(_LETTERS, "I would choose A.", marked=True) is None

@@ -1,4 +1,4 @@
-"""Credit against a gold document: the formula, and the laws that keep a policy honest."""
+"""Credit by a gold document: the formula and its laws."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ budgets = st.sampled_from([module.COMPARISONS, module.COMPARISONS, 0])
 
 
 def shuffled(value: Json, chance: random.Random, items: bool) -> Json:
-    """`value` with its keys, and on request its items, in another order."""
+    """Return `value` with its keys, and optionally its items, in another order."""
     if isinstance(value, dict):
         return {key: shuffled(value[key], chance, items) for key in chance.sample(sorted(value), len(value))}
     if isinstance(value, list):
@@ -165,7 +165,7 @@ def shuffled(value: Json, chance: random.Random, items: bool) -> Json:
 
 
 def standard(value: Json, ordered: bool) -> Json:
-    """The same for all documents that count as equal."""
+    """Return a value that is the same for all documents that count as equal."""
     if isinstance(value, dict):
         return json.dumps({key: standard(part, ordered) for key, part in value.items()}, sort_keys=True)
     if isinstance(value, list):
@@ -181,7 +181,7 @@ def test_one_is_for_what_is_equal(gold: Json, answer: Json, way: Matching, budge
 
 
 @given(documents, documents, ways, budgets, st.randoms(use_true_random=False))
-def test_no_order_of_keys_and_no_order_of_aligned_items_counts(
+def test_the_order_of_keys_and_aligned_items_does_not_count(
     gold: Json, answer: Json, way: Matching, budget: int, chance: random.Random
 ) -> None:
     items = not way.rules.ordered
@@ -202,7 +202,7 @@ def paths_of(value: Json, path: Path = ()) -> Iterator[Path]:
 
 
 def broken(document: Json, faults: dict[Path, str]) -> Json:
-    """`document` with each place replaced by something that stands nowhere else, or removed."""
+    """Yield `document` with each place replaced by a value that occurs nowhere else, or removed."""
     made = json.loads(json.dumps(document))
     for path, kind in sorted(faults.items(), key=lambda fault: repr(fault[0]), reverse=True):
         around, key = at(made, path[:-1]), path[-1]
@@ -215,7 +215,7 @@ def broken(document: Json, faults: dict[Path, str]) -> Json:
 
 @st.composite
 def faulty_documents(draw: st.DrawFn) -> tuple[Json, list[Path], dict[Path, str]]:
-    """(document, places apart from each other in the order in which they are mended, their faults)."""
+    """Draw (document, independent places in the order in which they are fixed, their faults)."""
     document = draw(documents)
     places = [path for path in paths_of(document) if path]
     assume(places)
@@ -227,7 +227,7 @@ def faulty_documents(draw: st.DrawFn) -> tuple[Json, list[Path], dict[Path, str]
 
 
 @given(faulty_documents(), ways, budgets)
-def test_mending_never_lowers_and_breaking_never_raises(
+def test_fixing_never_lowers_and_breaking_never_raises_the_score(
     case: tuple[Json, list[Path], dict[Path, str]], way: Matching, budget: int
 ) -> None:
     document, order, faults = case
@@ -242,7 +242,7 @@ def test_mending_never_lowers_and_breaking_never_raises(
 
 @given(documents, documents, ways, budgets, st.data())
 def test_what_is_extra_never_raises(gold: Json, answer: Json, way: Matching, budget: int, data: st.DataObject) -> None:
-    # An empty one is a leaf itself, which something else then takes the place of.
+    # An empty one is itself a leaf, which the addition replaces.
     containers = [path for path in paths_of(answer) if isinstance(at(answer, path), dict | list) and at(answer, path)]
     assume(containers)
     place = data.draw(st.sampled_from(containers))
@@ -257,12 +257,12 @@ def test_what_is_extra_never_raises(gold: Json, answer: Json, way: Matching, bud
     assert after <= before
     if (
         before and isinstance(around, dict) and len(around) > 1
-    ):  # an item may stand for one that is missing, a key that nobody knows cannot
+    ):  # an extra item may match a missing one; an unknown key cannot
         assert after < before
 
 
 @given(st.lists(scalars, min_size=1, max_size=5), st.lists(scalars, max_size=5), st.data())
-def test_to_repeat_an_item_never_pays(gold: Json, answer: Json, data: st.DataObject) -> None:
+def test_repeating_an_item_never_raises_the_score(gold: Json, answer: Json, data: st.DataObject) -> None:
     item = data.draw(st.sampled_from(gold))
     enough = [item] * sum(standard(item, True) == standard(other, True) for other in gold)
     assert score(gold, [*answer, *enough, item]) <= score(gold, [*answer, *enough])
@@ -288,7 +288,7 @@ def test_placeholders_earn_nothing(gold: Json, way: Matching, budget: int) -> No
 
 
 def most_right(gold: Json, answer: Json) -> int:
-    """How many leaves can be right at most, by trying every pairing; without blanks."""
+    """Return the maximum number of right leaves, without blanks, by trying every pairing."""
     if isinstance(gold, dict) and isinstance(answer, dict):
         return sum(most_right(part, answer[key]) for key, part in gold.items() if key in answer)
     if isinstance(gold, list) and isinstance(answer, list):
@@ -306,7 +306,7 @@ items = st.lists(st.dictionaries(st.sampled_from("abc"), values, min_size=1, max
 
 
 @given(items, items)
-def test_no_pairing_of_items_makes_more_right(gold: Json, answer: Json) -> None:
+def test_no_other_pairing_makes_more_right(gold: Json, answer: Json) -> None:
     wanted, found = (GoldDocument(value, ALIGNED.rules).document.leaves for value in (gold, answer))
     expected = most_right(gold, answer) / (wanted | found).total()
     assert score(gold, answer) == pytest.approx(expected)

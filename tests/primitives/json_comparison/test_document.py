@@ -1,4 +1,4 @@
-"""Documents: equal values have equal numbers, leaves stand at paths without positions."""
+"""Documents: equal values have equal numbers, and paths have no positions."""
 
 from __future__ import annotations
 

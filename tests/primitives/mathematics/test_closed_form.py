@@ -1,4 +1,4 @@
-"""Formulas compared exactly: a field, and what lies outside."""
+"""Formulas compared exactly, and formulas outside the supported field."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the answer stands."""
+"""Finding the final answer."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_the_answer_is_found(completion: str, answer: str) -> None:
     "completion",
     ["\\boxed{5", "\\boxed 5", "\\boxed{}", "<answer>5", "It is $4$ or $5$.", "<think>\\boxed{5}", "x" * 200_001],
 )
-def test_or_there_is_none(completion: str) -> None:
+def test_other_completions_have_no_final_answer(completion: str) -> None:
     assert not find(completion)
 
 

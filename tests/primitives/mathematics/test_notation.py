@@ -1,4 +1,4 @@
-"""One notation for each thing, names and sides of equations, brackets."""
+"""Normal notation, names and sides of equations, brackets."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_a_name_names_one_value(side: str) -> None:
 
 
 @pytest.mark.parametrize("side", ["x + y", "x^{2}", "AB \\cdot BC - CD", "x^{2}+y^{2}"])
-def test_what_a_value_is_of_need_be_no_name(side: str) -> None:
+def test_the_side_of_a_value_may_be_an_expression(side: str) -> None:
     assert is_about(side)
     assert not is_name(side)
 

@@ -1,4 +1,4 @@
-"""Numbers written plainly: what is read, exactly, and what is left alone."""
+"""Plain numbers: which texts are read, exactly, and which are not."""
 
 from __future__ import annotations
 

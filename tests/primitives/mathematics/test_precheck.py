@@ -1,4 +1,4 @@
-"""What is refused before anything parses it."""
+"""Dangerous input is refused before parsing."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_ordinary_mathematics_is_not(text: str) -> None:
 @pytest.mark.parametrize(
     "text", ["\\sum_{k=1}^{5} k", "5!", "\\binom{5}{2}", "\\gcd(4, 6)", "\\int_0^1 x dx", "7 \\bmod 4", "a \\approx b"]
 )
-def test_an_answer_leaves_no_more_to_be_worked_out_than_the_gold_answer(text: str) -> None:
+def test_an_answer_must_be_as_evaluated_as_the_gold_answer(text: str) -> None:
     assert "to be evaluated" in (refusal(clean(text), "x") or "")
     assert refusal(clean(text), clean(text)) is None
 

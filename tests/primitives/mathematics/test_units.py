@@ -1,4 +1,4 @@
-"""Units: what may follow a number."""
+"""Units after a number."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_a_unit_is_named(text: str, unit: str) -> None:
         " \\sqrt{2}",
     ],
 )  # fmt: skip
-def test_what_may_change_the_number_is_no_unit(text: str) -> None:
+def test_words_that_may_change_the_number_are_not_units(text: str) -> None:
     assert unit_of(text) is None
 
 

@@ -1,4 +1,4 @@
-"""Computer algebra in the worker: what it knows that the faster ways do not."""
+"""Computer algebra in the worker: the comparisons that the faster methods cannot make."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from rewardkit.primitives.sandbox.runs import SandboxFailure
 
 @pytest.fixture(params=["bubblewrap", "namespaces"])
 def shut_in(request: pytest.FixtureRequest) -> Isolation:
-    """Each isolation in turn; skipped where it does not work."""
+    """Each isolation in turn; skipped if it does not work here."""
     try:
         made: Isolation = getattr(isolation, request.param)(())
         isolation.check(made)

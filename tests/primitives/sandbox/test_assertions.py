@@ -1,4 +1,4 @@
-"""Assertions, taken apart: what the program is asked never holds what is expected of it."""
+"""Assertions are split so that the program never sees the expected values."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from rewardkit.primitives.sandbox.assertions import foreign_modules, split
         ("assert isinstance(f(1), int)", ["f(1)"], "assert isinstance(answer_0, int)"),
         ("assert all(x > 1 for x in f(3))", ["f(3)"], "assert all((x > 1 for x in answer_0))"),
         ("assert f(1) == 2, f'not {f(1)}'", ["f(1)"], "assert answer_0 == 2"),
-        # The task's own function may have the name of one of Python's.
+        # The task's function may have the name of a built-in.
         ("assert sum(10, 15) == 6", ["sum(10, 15)"], "assert answer_0 == 6"),
         ("assert not all([1])", ["all([1])"], "assert not answer_0"),
     ],
@@ -86,7 +86,7 @@ def test_setup_that_needs_the_program_stays_with_it() -> None:
         ("assert f('" + "x" * 100_000 + "')", "characters"),
     ],
 )
-def test_what_cannot_be_taken_apart_is_refused(source: str, why: str) -> None:
+def test_assertions_that_cannot_be_split_are_refused(source: str, why: str) -> None:
     with pytest.raises(ValueError, match=why):
         split(source)
 

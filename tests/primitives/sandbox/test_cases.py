@@ -1,4 +1,4 @@
-"""Gold cells with tests: their formats, and how outputs compare."""
+"""Gold cells with tests: their formats, and how outputs are compared."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_calls_by_name() -> None:
         ("for x in [1]:\n    assert f(x) == 2\nassert f(1) == 2", "neither JSON nor assertions"),
     ],
 )
-def test_cells_that_hold_no_tests(cell: Any, why: str) -> None:
+def test_cells_without_tests_are_refused(cell: Any, why: str) -> None:
     with pytest.raises(ValueError, match=why):
         read_tests(cell)
 

@@ -1,4 +1,4 @@
-"""What programs are shut in with: that it holds, and that nothing runs where it does not."""
+"""Isolation: it works, and no program runs if it does not."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ SECRETS = [str(Path(__file__)), str(ROOT / "pyproject.toml"), "/etc/passwd", "/e
 
 @pytest.mark.parametrize("path", [*SECRETS, "/tmp", "/var", "/sys", "/dev/shm", "/dev/sda", "/dev/kmsg"])
 def test_files_of_the_host_are_not_there(path: str, shut_in: Isolation) -> None:
-    # Of the way to the interpreter the folders are there, and nothing else in them.
+    # The folders on the path to the interpreter exist, with nothing else in them.
     program = (
         "import os\npath = input()\nprint(os.path.isfile(path) or os.path.isdir(path) and sorted(os.listdir(path)))"
     )
@@ -63,7 +63,7 @@ for place in {places!r}:
     assert run(program, shut_in) == Run(b"")
 
 
-def test_what_is_inside_has_no_privileges(shut_in: Isolation) -> None:
+def test_a_program_has_no_privileges(shut_in: Isolation) -> None:
     program = "import os, socket\nprint(os.getuid(), os.getgid(), os.getgroups() in ([], [65534]), sorted(os.environ))"
     said = run(program, shut_in).output.decode()
     assert said.startswith("65534 65534 True")
@@ -108,7 +108,7 @@ def test_where_none_works_nothing_runs(nothing_known: None, monkeypatch: pytest.
         ('while [ "$1" != -- ]; do shift; done; shift; exec "$@"', "it could read files of the host"),
     ],
 )
-def test_a_launcher_that_does_not_shut_in_is_not_used(
+def test_a_launcher_that_does_not_isolate_is_not_used(
     script: str, why: str, tmp_path: Path, nothing_known: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     launcher = tmp_path / "bwrap"
@@ -147,7 +147,7 @@ else:
     ids=["another user", "a sandbox", "a sandbox without namespaces"],
 )
 def test_inside(around: str, said: str) -> None:
-    """Launched by another user, from within a sandbox, and where no sandbox can be made."""
+    """Launch as another user, from inside a sandbox, and where no sandbox works."""
     python = "/usr/bin/python3"  # one that every user can read
     if os.geteuid() != 0 or not all(map(shutil.which, ("bwrap", "setpriv", python))):
         pytest.skip("needs root, bubblewrap, setpriv and the system's Python")

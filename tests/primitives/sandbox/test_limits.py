@@ -1,4 +1,4 @@
-"""The kernel filter, run by an interpreter of its own: which calls it lets through."""
+"""The kernel filter, run by a small BPF interpreter: which calls it allows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 
 
 def decision(code: bytes, number: int, architecture: int, flags: int = 0) -> int:
-    """What the kernel does with a call, by the rules of classic BPF."""
+    """Return what the kernel does with a call, by the rules of classic BPF."""
     data = struct.pack("=IIQQ", number, architecture, 0, flags)
     steps = [struct.unpack_from("=HBBI", code, place) for place in range(0, len(code), 8)]
     at = loaded = 0

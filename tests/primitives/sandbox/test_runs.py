@@ -1,4 +1,4 @@
-"""Programs in their sandbox: what honest ones can do, what the others cannot, and what is left of them."""
+"""Programs in the sandbox: what honest programs can do, what others cannot, and that no process is left."""
 
 from __future__ import annotations
 
@@ -115,13 +115,13 @@ WRONG = {
     "import sys\nsys.stdout = None\nprint(1)\n1 / 0": "ZeroDivisionError",
     "import builtins, os\nbuiltins.open('/tmp/x', 'w')": "Error: [Errno",
     "(" * 10_000: "too many nested parentheses",
-    "x = " + "-" * 100_000 + "1": "",  # whatever the compiler makes of it
+    "x = " + "-" * 100_000 + "1": "",  # however the compiler treats it
     "x = " + "1 + " * 100_000 + "1": "",
 }
 
 
 @pytest.mark.parametrize("program", WRONG, ids=lambda program: program[:40])
-def test_what_goes_wrong_is_told(program: str) -> None:
+def test_problems_are_reported(program: str) -> None:
     found = run(program)
     assert WRONG[program] in found.problem
     assert found.problem.isprintable()
@@ -172,7 +172,7 @@ def test_what_a_program_may_not_ask_of_the_kernel(name: str, shut_in: Isolation)
     assert found.problem
 
 
-def test_without_isolation_the_kernel_is_asked_no_more() -> None:
+def test_without_isolation_the_filter_still_refuses_calls() -> None:
     for name in ("fork", "exec", "kill all", "network", "memory file"):
         found = run(f"import os\n{FORBIDDEN[name]}\nprint('done')", shut_in=bare(()))
         assert found.output == b"", name
@@ -214,7 +214,7 @@ def test_a_big_input_is_read() -> None:
 
 
 @pytest.mark.parametrize("command", [["/nowhere"], ["false"], ["true"], ["sh", "-c", "kill -9 $$"], ["echo", "ready"]])
-def test_a_failed_launch_is_no_run(command: list[str]) -> None:
+def test_a_failed_launch_is_not_a_run(command: list[str]) -> None:
     with pytest.raises(SandboxFailure):
         list(runs(Job("print(1)", (Trial(),)), command))
 
@@ -224,7 +224,7 @@ def children() -> set[int]:
     return {int(number) for one in listed for number in one.read_text().split()}
 
 
-def test_a_sandbox_ended_from_outside_is_no_run(shut_in: Isolation) -> None:
+def test_a_sandbox_ended_from_outside_is_not_a_run(shut_in: Isolation) -> None:
     before = children()
     results = runs(Job("import time\ntime.sleep(1)", (Trial(),)), shut_in.command)
     found: list[object] = []
@@ -244,7 +244,7 @@ def test_a_sandbox_ended_from_outside_is_no_run(shut_in: Isolation) -> None:
     assert [type(one) for one in found] == [SandboxFailure]
 
 
-def test_nothing_is_left_behind(shut_in: Isolation) -> None:
+def test_no_process_is_left(shut_in: Isolation) -> None:
     descriptors, threads = sorted(os.listdir("/proc/self/fd")), threading.active_count()
     others = children()  # such as the workers of rewards that were tested before
     for program in ("print(1)", "x =", "while True: pass", "while True: print('x' * 10**5)"):

@@ -1,4 +1,4 @@
-"""Values as JSON: what a program may report, and nothing with a will of its own."""
+"""Values as JSON: a program may report plain values, but no objects with their own code."""
 
 from __future__ import annotations
 

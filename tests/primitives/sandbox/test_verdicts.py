@@ -1,4 +1,4 @@
-"""Verdicts: whatever a program does, only right output and right values earn anything."""
+"""Verdicts: whatever a program does, only the right output and the right values score."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ FORGERIES = {
 
 
 @pytest.mark.parametrize("name", FORGERIES)
-def test_no_forgery_earns_anything(name: str) -> None:
+def test_forgeries_score_zero(name: str) -> None:
     program = FORGERIES[name]
     for tests in (DOUBLES, ADDS):
         values, notes = scored(code_tests("tests", timeout=0.3), [program], tests)
@@ -174,7 +174,7 @@ def test_what_is_expected_never_enters_the_sandbox(tests: Any, monkeypatch: pyte
     assert not any(program.encode() in job for job in to_judge)
 
 
-def test_a_kept_verdict_is_that_of_its_own_tests() -> None:
+def test_a_cached_verdict_belongs_to_its_tests() -> None:
     program = "def add(a, b): return 3"
     for expected, value in ((3, 1.0), (4, 0.0), (3, 1.0)):
         assert scored(code_tests("tests"), [program], [f"assert add(1, 2) == {expected}"])[0] == [value]

@@ -1,4 +1,4 @@
-"""The schemas that the tests of partial credit share, each with a valid value."""
+"""Schemas for the tests of partial credit, each with a valid value."""
 
 from __future__ import annotations
 

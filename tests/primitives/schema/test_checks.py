@@ -1,4 +1,4 @@
-"""Which schemas are refused, that nothing is ever fetched, and that hostile values cost and raise nothing."""
+"""Unsafe schemas are refused, nothing is ever fetched, and hostile values are cheap and raise nothing."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_loops_on_the_same_value_are_refused_by_name(schema: Json, place: str) -
     assert place in str(caught.value)
 
 
-def test_a_very_long_chain_of_references_is_no_trouble() -> None:
+def test_a_very_long_chain_of_references_works() -> None:
     parts = {f"p{index}": {"$ref": f"#/$defs/p{index + 1}"} for index in range(3_000)}
     parts["p3000"] = {"type": "integer"}
     assert credit({"$defs": parts, "$ref": "#/$defs/p0"}, 5) == 1.0

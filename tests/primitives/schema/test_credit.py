@@ -1,4 +1,4 @@
-"""Partial credit: what pays, what does not, and the laws that keep a policy honest."""
+"""Partial credit: what scores, what does not, and the laws of the credit."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ def credit(schema: Any, value: Json) -> float:
     return JsonSchema.of(schema).credit_of(value)[0]
 
 
-# --- What pays -----------------------------------------------------------------------------------------
+# --- Scores --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("schema", "value"), CASES)
-def test_a_valid_value_has_one_and_no_note(schema: Any, value: Json) -> None:
+def test_a_valid_value_scores_one_without_a_note(schema: Any, value: Json) -> None:
     for way in ("partial", "binary"):
         assert JsonSchema.of(schema, credit=way).credit_of(value) == (1.0, "")
 
@@ -127,7 +127,7 @@ def test_an_array_is_worth_its_worst_item_and_padding_is_worth_nothing() -> None
 
 
 def test_the_best_branch_of_a_union_without_a_tag_would_break_the_law() -> None:
-    """Why such a union earns nothing: a step towards one branch is a step away from the other."""
+    """Such a union earns nothing, because a step toward one branch is a step away from the other."""
 
     def closed(*names: str) -> Json:
         return {"properties": {name: {} for name in names}, "required": list(names), "additionalProperties": False}
@@ -181,14 +181,14 @@ def paths_of(value: Json, path: Path = ()) -> Iterator[Path]:
 
 @dataclass(frozen=True)
 class Fault:
-    """One place made wrong: its value replaced, its key removed, or a key added beside it."""
+    """Break one place: replace its value, remove its key, or add a key next to it."""
 
     path: Path
     kind: str
     value: str = "null"
 
     def on(self, document: Json) -> Json:
-        made = json.loads(json.dumps(document))  # not deepcopy, which keeps equal parts one object
+        made = json.loads(json.dumps(document))  # not deepcopy, which keeps shared parts shared
         if not self.path:
             return json.loads(self.value)
         around, key = at(made, self.path[:-1]), self.path[-1]
@@ -211,7 +211,7 @@ replacements = st.sampled_from(["null", '""', '"x"', "-1", "7", "1.5", "true", "
 
 @st.composite
 def faulty_documents(draw: st.DrawFn) -> tuple[Any, Json, list[Fault]]:
-    """(schema, valid document, faults at places apart from each other)."""
+    """Draw (schema, valid document, faults at independent places)."""
     schema, document = draw(st.sampled_from(CASES))
     places = st.sampled_from([path for path in paths_of(document) if path])
     kinds = st.sampled_from(["replace", "remove", "add"])
@@ -223,10 +223,10 @@ def faulty_documents(draw: st.DrawFn) -> tuple[Any, Json, list[Fault]]:
 
 
 @given(faulty_documents())
-def test_mending_never_lowers_and_faults_never_raise(case: tuple[Any, Json, list[Fault]]) -> None:
+def test_fixing_never_lowers_and_faults_never_raise_the_score(case: tuple[Any, Json, list[Fault]]) -> None:
     schema, document, faults = case
     judge = JsonSchema.of(schema)
-    # A fault that leaves the document valid by itself is no violation.
+    # A fault that leaves the document valid is not a violation.
     assume(all(judge.credit_of(fault.on(document))[0] < 1 for fault in faults))
     earned = [1.0]
     broken = document
@@ -237,15 +237,15 @@ def test_mending_never_lowers_and_faults_never_raise(case: tuple[Any, Json, list
         assert made < 1
         assert why
         earned.append(made)
-    # Mended in another order than broken.
+    # Fixed in another order than broken.
     for mended in faults:
         rest = [fault for fault in faults if fault is not mended]
         assert judge.credit_of(reduce(lambda value, fault: fault.on(value), rest, document))[0] >= earned[-1]
 
 
 @given(faulty_documents(), replacements)
-def test_swallowing_a_whole_part_never_pays(case: tuple[Any, Json, list[Fault]], text: str) -> None:
-    """Where an object or array with a fault inside is replaced by a placeholder that is invalid there."""
+def test_replacing_a_whole_part_never_raises_the_score(case: tuple[Any, Json, list[Fault]], text: str) -> None:
+    """Replace an object or array that contains a fault with an invalid placeholder."""
     schema, document, faults = case
     judge = JsonSchema.of(schema)
     for path in {fault.path[:-1] for fault in faults}:

@@ -95,7 +95,7 @@ def test_options_are_set_with_partial() -> None:
 # Faults
 
 
-def test_what_it_raises_is_an_error_and_no_zero() -> None:
+def test_an_exception_is_an_error_not_a_zero() -> None:
     def broken(messages: Any, **kwargs: Any) -> float:
         return 1.0 / len(messages[-1].content)
 
@@ -113,7 +113,7 @@ def test_a_result_with_an_error_has_failed() -> None:
 
 
 @pytest.mark.parametrize("returned", [None, "1", {}, {"reason": "no score"}, result("1"), result(float("nan"))])
-def test_what_has_no_score_is_an_error(returned: Any) -> None:
+def test_results_without_a_score_are_errors(returned: Any) -> None:
     def strange(messages: Any, **kwargs: Any) -> Any:
         return returned
 

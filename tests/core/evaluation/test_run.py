@@ -1,4 +1,4 @@
-"""Random trees: the terms sum to the total, parts score as the whole, and everything agrees with a naive reading."""
+"""Run: each node once, on the rows that need it; random trees agree with a naive implementation."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 import rewardkit as rk
 from rewardkit.core.evaluation.scorer import Scorer
+from tests.core.counting import counted
 from tests.trees import Rows, couples_groups, expected, progresses, rows, task_of, trees
 
 few = settings(suppress_health_check=[HealthCheck.too_slow])
@@ -20,20 +21,8 @@ def scored(tree: rk.Reward, given_rows: Rows, progress: rk.Progress | None) -> r
 
 
 @few
-@given(trees(groups=True), rows(), progresses)
-def test_terms_sum_to_the_total_and_are_all_nan_where_there_is_none(
-    tree: rk.Reward, given_rows: Rows, progress: rk.Progress | None
-) -> None:
-    table = scored(tree, given_rows, progress)
-    terms = np.array([*table.terms.values(), np.zeros(len(table))])
-    scorable = ~np.isnan(table.total)
-    np.testing.assert_allclose(np.nansum(terms, axis=0)[scorable], table.total[scorable], rtol=0, atol=1e-9)
-    assert np.isnan(terms[:-1][:, ~scorable]).all()
-
-
-@few
 @given(trees(), rows(single=True), progresses)
-def test_every_total_is_what_a_naive_reading_of_the_design_gives(
+def test_totals_equal_those_of_a_naive_implementation(
     tree: rk.Reward, given_rows: Rows, progress: rk.Progress | None
 ) -> None:
     table = scored(tree, given_rows, progress)
@@ -129,3 +118,44 @@ def test_scoring_twice_gives_the_same_and_repr_never_raises(
     np.testing.assert_array_equal(first.total, second.total)
     assert repr(first) == repr(second)
     assert repr(tree)
+
+
+def test_a_node_in_many_places_is_evaluated_once_per_distinct_row() -> None:
+    part, calls = counted("part")
+    condition, asked = counted("condition", lambda completion: 1.0 if "o" in completion else 0.0)
+    other, _ = counted("other", lambda completion: 1.0 if "e" in completion else 0.0)
+    tree = (
+        rk.gate(condition, part)
+        + rk.gate(other, part + condition)
+        + 0.5 * rk.product(part, condition)
+        + rk.monitor(part)
+        + rk.gate(part, part, threshold=0.1)
+    )
+    rk.score(tree, ["open", "on", "else", "shut", "open"])
+    assert set(calls.values()) == set(asked.values()) == {1}
+    assert len(calls) == 4
+
+
+def test_a_closed_gate_never_evaluates_its_inside() -> None:
+    part, calls = counted("part")
+    inner, inner_calls = counted("inner")
+    condition, _ = counted("condition", lambda completion: 1.0 if completion == "open" else 0.0)
+    tree = rk.gate(condition, part + rk.gate(part, inner, threshold=0.9), otherwise=-0.5)
+    table = rk.score(tree, ["open", "shut"])
+    assert list(calls) == ["open"]
+    assert list(inner_calls) == []
+    assert table.outcomes["part"].tolist() == ["scored", "skipped"]
+    assert table.outcomes["inner"].tolist() == ["skipped", "skipped"]
+    assert table.total.tolist() == [0.5, -0.5]
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(st.sampled_from(["ab", "a", "b", ""]), max_size=6))
+def test_parts_behind_several_gates_are_evaluated_on_the_union_of_the_open_rows(completions: list[str]) -> None:
+    part, calls = counted("part")
+    first, _ = counted("first", lambda completion: float("a" in completion))
+    second, _ = counted("second", lambda completion: float("b" in completion))
+    table = rk.score(rk.gate(first, part) + rk.gate(second, part), completions)
+    assert set(calls) == {completion for completion in completions if completion}
+    assert set(calls.values()) <= {1}
+    assert table.total.tolist() == [0.5 * len(completion) for completion in completions]

@@ -1,0 +1,97 @@
+"""Parameters: what a signature asks for, and errors that suggest a fix."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import pytest
+from pydantic import BaseModel
+
+import rewardkit as rk
+from rewardkit.core.evaluation.scorer import Scorer
+from rewardkit.core.tree.parameters import Parameter
+
+
+@pytest.mark.parametrize(
+    ("column", "hint"),
+    [
+        ("anser", "Did you mean 'answer'?"),
+        ("completions", "name the argument `completion`"),
+        ("prompts", "name the argument `prompt`"),
+        ("trainer_state", "name the argument `progress`"),
+        ("log_metric", "parts={...}"),
+        ("log_extra", "note=..."),
+    ],
+)
+def test_a_missing_column_suggests_similar_names_and_replacements_for_trl_arguments(column: str, hint: str) -> None:
+    namespace: dict[str, Any] = {}
+    exec(f"def close({column}): return 1.0", namespace)
+    with pytest.raises(rk.BindingError, match="reward 'close' asks for the column") as caught:
+        rk.score(rk.reward(namespace["close"]), ["a"], answer=["b"])
+    assert column in str(caught.value)
+    assert "Columns: answer." in str(caught.value)
+    assert hint.lower() in str(caught.value).lower()
+
+
+def test_keyword_catch_alls_are_refused_when_the_reward_is_made() -> None:
+    def trl_style(completions: list[str], **kwargs: Any) -> list[float]:
+        return [1.0]
+
+    def starred(*completion: str) -> float:
+        return 1.0
+
+    with pytest.raises(rk.RewardDefinitionError, match=r"'trl_style' takes \*\*kwargs.*rk.from_trl"):
+        rk.reward(trl_style)
+    with pytest.raises(rk.RewardDefinitionError, match=r"'starred' takes \*completion"):
+        rk.reward(starred)
+
+
+@pytest.mark.parametrize(("argument", "what"), [("prompt", "prompts"), ("completion_ids", "completion_ids")])
+def test_missing_prompts_and_token_ids_are_an_error(argument: str, what: str) -> None:
+    namespace: dict[str, Any] = {}
+    exec(f"def close({argument}): return 1.0", namespace)
+    with pytest.raises(rk.BindingError, match=f"'close' .*{what}"):
+        rk.score(rk.reward(namespace["close"]), ["a"])
+
+
+def test_annotations_that_cannot_be_resolved_say_where_to_define_them() -> None:
+    def close(completion: str, answer: Missing) -> float:  # type: ignore[name-defined]  # noqa: F821
+        return 1.0
+
+    with pytest.raises(rk.RewardDefinitionError, match=r"annotations cannot be resolved.*Missing"):
+        rk.reward(close)
+
+
+def test_annotations_with_types_of_the_enclosing_function_resolve() -> None:
+    class Invoice(BaseModel):
+        total: float
+
+    @rk.reward
+    def close(completion: str, invoice: Invoice) -> float:
+        return invoice.total
+
+    assert rk.score(close, ["a"], invoice=['{"total": 0.5}']).total.tolist() == [0.5]
+
+
+def test_a_group_argument_without_a_list_annotation_says_what_to_write() -> None:
+    with pytest.raises(rk.RewardDefinitionError, match=r"'answer'.*Annotate it as list\[float\]"):
+
+        @rk.reward(scope="group")
+        def spread(completion: list[str], answer: float) -> list[float]:
+            return [answer]
+
+
+def test_parameters_with_different_parsers_differ() -> None:
+    first = Parameter("gold", "answer", annotation=Annotated[str, 1])
+    assert first != Parameter("gold", "answer", annotation=Annotated[str, 2])
+    assert first == Parameter("gold", "answer", annotation=Annotated[str, 1])
+    unhashable = Parameter("gold", "answer", annotation=Annotated[int, {"unit": "m"}])
+    assert isinstance(hash(unhashable), int)
+
+
+def test_a_reward_with_an_unhashable_annotation_scores() -> None:
+    @rk.reward
+    def close(completion: str, answer: Annotated[int, {"unit": "m"}]) -> float:
+        return answer / 10
+
+    assert Scorer(close).score(rk.Batch(["a"], columns={"answer": ["5"]})).total.tolist() == [0.5]
