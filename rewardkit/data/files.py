@@ -113,7 +113,7 @@ def _decoded(data: bytes, place: str, *, first: bool) -> str:
     try:
         return (data.removeprefix(_BYTE_ORDER_MARK) if first else data).decode()
     except UnicodeDecodeError as error:
-        raise DataError(f"{place}: not UTF-8 ({error.reason} at byte {error.start})") from None
+        raise DataError(f"{place}: not UTF-8 ({error.reason} at byte {error.start}). Save the file as UTF-8.") from None
 
 
 def _cells(path: Path) -> Iterator[tuple[str, Any]]:
@@ -127,7 +127,9 @@ def _cells(path: Path) -> Iterator[tuple[str, Any]]:
                 if twice is not None:
                     raise DataError(f"{place}: duplicate column {twice!r}. Rename one of them.")
             elif len(cells) != len(header):
-                raise DataError(f"{place}: {len(cells)} cells under {len(header)} columns")
+                raise DataError(
+                    f"{place}: {len(cells)} cells for {len(header)} columns. Quote cells that contain commas."
+                )
             else:
                 yield place, dict(zip(header, cells, strict=True))
 
@@ -143,7 +145,9 @@ def _csv_rows(path: Path, file: IO[str]) -> Iterator[tuple[int, list[str]]]:
         except csv.Error as error:
             raise DataError(f"{path}, line {rows.line_num}: not CSV ({error})") from None
         except UnicodeDecodeError as error:
-            raise DataError(f"{path}: not UTF-8 ({error.reason}, after line {rows.line_num})") from None
+            raise DataError(
+                f"{path}: not UTF-8 ({error.reason}, after line {rows.line_num}). Save the file as UTF-8."
+            ) from None
         finally:
             csv.field_size_limit(limit)
         if cells is None:

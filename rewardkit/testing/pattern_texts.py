@@ -35,7 +35,7 @@ def _of(pattern: str, seed: int) -> Iterator[str]:
 def _collect(pattern: re.Pattern[str], seed: int, found: list[str]) -> None:
     from hypothesis import HealthCheck, Phase, given, seed as seeded, settings
 
-    from rewardkit.testing.strategies.wordings import pattern_contents
+    from rewardkit.testing.strategies.texts import pattern_texts
 
     @seeded(seed)
     @settings(
@@ -45,7 +45,7 @@ def _collect(pattern: re.Pattern[str], seed: int, found: list[str]) -> None:
         suppress_health_check=list(HealthCheck),
         deadline=None,
     )
-    @given(pattern_contents(pattern, full=False).right)
+    @given(pattern_texts(pattern))
     def collect(text: str) -> None:
         if len(text) <= 200:
             found.append(text)

@@ -59,7 +59,7 @@ def test_cells_may_hold_lines_and_separators(tmp_path: Path) -> None:
         ("a.jsonl", "[" * 100_000, "line 1: not JSON"),
         ("a.json", '{"completion": "a"}\n{"completion": "b"}', r"line 2: not JSON .*\.jsonl"),
         ("a.json", '{"completion": "a"}', "a list of objects"),
-        ("a.csv", "completion,label\na,true\nb\n", r"a\.csv, line 3: 1 cells under 2 columns"),
+        ("a.csv", "completion,label\na,true\nb\n", r"a\.csv, line 3: 1 cells for 2 columns"),
         ("a.csv", 'completion,label\n"a,true\n', "not CSV"),
         ("a.csv", "completion,completion\na,b\n", "line 1: duplicate column 'completion'"),
         ("a.txt", "a", r"\.jsonl, \.json, \.csv or \.parquet"),

@@ -89,7 +89,7 @@ def _behind(opening: str) -> Callable[[str], str]:
 def time_linear(subject: Subject) -> Iterator[Finding]:
     """A policy finds the completion that takes minutes to score, and every process of the run waits for it."""
     if subject.cost > 0.05:
-        raise Skip(f"one completion takes {subject.cost:.2g} s whatever its length")
+        raise Skip(f"one completion takes {subject.cost:.2g} s at any length")
     stop = time.monotonic() + subject.left * 0.4
     families = list(_families(subject))
     for tried, (name, grown) in enumerate(families):
@@ -157,7 +157,7 @@ def _log(value: float) -> float:
 def memory_bounded(subject: Subject) -> Iterator[Finding]:
     """A completion that makes the reward allocate gigabytes kills the run and everything else on the machine."""
     if subject.cost > 0.05:
-        raise Skip(f"one completion takes {subject.cost:.2g} s whatever its length")
+        raise Skip(f"one completion takes {subject.cost:.2g} s at any length")
     stop = time.monotonic() + subject.left * 0.15
     explosive = [TEXTS[name] for name in ("a huge range", "a huge repetition", "a factorial", "a huge exponent")]
     framed = [frame.with_region(text) for frame in anatomies(subject, 0)[:1] for text in explosive]

@@ -105,7 +105,7 @@ def whitespace_indifferent(subject: Subject) -> Iterator[Finding]:
     Declare it with ``indifferent=["whitespace"]``.
     """
     if "whitespace" not in subject.promises.indifferent:
-        raise Skip('not declared: indifferent=["whitespace"]')
+        raise Skip('not declared: pass indifferent=["whitespace"]')
     edits: dict[str, Edit] = {
         "a line break at the end": lambda text: f"{text}\n",
         "spaces around it": lambda text: f"  {text}  ",
@@ -122,7 +122,7 @@ def unicode_indifferent(subject: Subject) -> Iterator[Finding]:
     Declare it with ``indifferent=["unicode"]``.
     """
     if "unicode" not in subject.promises.indifferent:
-        raise Skip('not declared: indifferent=["unicode"]')
+        raise Skip('not declared: pass indifferent=["unicode"]')
     forms: tuple[Literal["NFC", "NFD", "NFKC"], ...] = ("NFC", "NFD", "NFKC")
     edits: dict[str, Edit] = {form: partial(unicodedata.normalize, form) for form in forms}
     yield from _indifferent(subject, "unicode_indifferent", edits)
@@ -135,7 +135,7 @@ def case_indifferent(subject: Subject) -> Iterator[Finding]:
     Declare it with ``indifferent=["case"]``.
     """
     if "case" not in subject.promises.indifferent:
-        raise Skip('not declared: indifferent=["case"]')
+        raise Skip('not declared: pass indifferent=["case"]')
     yield from _indifferent(subject, "case_indifferent", {"upper case": str.upper, "lower case": str.lower})
 
 

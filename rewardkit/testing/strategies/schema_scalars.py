@@ -15,6 +15,8 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
+from rewardkit.testing.strategies.texts import pattern_texts
+
 Value = SearchStrategy[Any]
 
 _TYPES = ("null", "boolean", "integer", "number", "string", "array", "object")
@@ -138,12 +140,7 @@ def strings(asked: Asked) -> SearchStrategy[str]:
 
 def matching(pattern: str) -> SearchStrategy[str]:
     """Draw texts in which a pattern is found, full matches first."""
-    compiled = re.compile(pattern, re.ASCII)
-    clean = st.characters(exclude_categories=["Cs"])
-    # Python's $ also matches before a final line break; that of JSON Schema does not.
-    return st.one_of(
-        st.from_regex(compiled, fullmatch=True, alphabet=clean), st.from_regex(compiled, alphabet=clean)
-    ).filter(lambda text: not text.endswith("\n"))
+    return pattern_texts(re.compile(pattern, re.ASCII))
 
 
 def example(pattern: str) -> str:

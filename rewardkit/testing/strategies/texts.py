@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from hypothesis import strategies as st
@@ -39,6 +40,15 @@ def bodies() -> SearchStrategy[str]:
     """Draw bodies of tags: a number, some words, lines of words, or any visible text."""
     lines = st.lists(sentences(), min_size=2, max_size=3).map("\n".join)
     return st.one_of(numbers(), sentences(), lines, visible_texts())
+
+
+def pattern_texts(pattern: re.Pattern[str], *, full: bool = False) -> SearchStrategy[str]:
+    """Draw texts that match a pattern, as a whole or (unless `full`) anywhere, full matches first."""
+    clean = st.characters(exclude_categories=["Cs"], exclude_characters="\v")  # whitespace in Python, but not in RE2
+    whole = st.from_regex(pattern, fullmatch=True, alphabet=clean)
+    drawn = whole if full else st.one_of(whole, st.from_regex(pattern, alphabet=clean))
+    # Python's $ also matches before a final line break; that of RE2 and JSON Schema does not.
+    return drawn.filter(lambda text: not text.endswith("\n"))
 
 
 def wild_texts(*, max_size: int = 5_000, pieces: Iterable[str] = ()) -> SearchStrategy[str]:

@@ -21,7 +21,7 @@ from rewardkit.primitives.language import Language
 from rewardkit.primitives.length import LengthBetween, OverlongPenalty
 from rewardkit.primitives.patterns import Affix, ContainsAll, ContainsNone, NoRefusal, Regex
 from rewardkit.primitives.repetition import RepetitionPenalty
-from rewardkit.testing.strategies.texts import bodies, sentences
+from rewardkit.testing.strategies.texts import bodies, pattern_texts, sentences
 
 _REFUSALS = ("I'm sorry, but I can't help with that.", "As an AI, I cannot answer.", "I'm unable to do so.")
 _SCRIPTS = ("LATIN", "CYRILLIC", "GREEK", "CJK", "HANGUL", "ARABIC")
@@ -62,17 +62,13 @@ def _of_pattern(pattern: str, *, full: bool) -> Contents | None:
     return pattern_contents(compiled, full=full)
 
 
-def pattern_contents(compiled: re.Pattern[str], *, full: bool) -> Contents:
-    """Draw texts that match a pattern, fully or anywhere, and such texts with one character changed."""
-    clean = st.characters(exclude_categories=["Cs"], exclude_characters="\v")  # whitespace in Python, but not in RE2
+def pattern_contents(pattern: re.Pattern[str], *, full: bool) -> Contents:
+    """Return texts that match a pattern, fully or anywhere, and such texts with one character changed."""
 
     def matches(text: str) -> bool:
-        # In RE2, $ matches only at the end of a text; in Python, also before a final line break.
-        return bool(compiled.fullmatch(text) if full else compiled.search(text)) and not text.endswith("\n")
+        return bool(pattern.fullmatch(text) if full else pattern.search(text)) and not text.endswith("\n")
 
-    whole = st.from_regex(compiled, fullmatch=True, alphabet=clean)
-    drawn = whole if full else st.one_of(whole, st.from_regex(compiled, alphabet=clean))
-    right = drawn.filter(lambda text: text == text.strip() and bool(text) and matches(text))
+    right = pattern_texts(pattern, full=full).filter(lambda text: text == text.strip() and bool(text) and matches(text))
     return Contents(right, _spoilt(right, matches))
 
 
