@@ -154,7 +154,7 @@ def test_a_request_that_was_taken_back_while_it_is_tried_is_not_taken(
     assert {entry["reward_version"] for entry in generations(trainer)} == {0.0}
 
 
-def test_what_nobody_can_take_any_more_is_refused(tmp_path: Path) -> None:
+def test_requests_after_the_end_are_refused(tmp_path: Path) -> None:
     run = tmp_path / "run"
     functions = rk.to_trl(early + 0.5 * echo, record=run)
     trainer = train(tmp_path, functions, {3: lambda: rk.update_config(run, weights={"early": 3.0})}, max_steps=3)

@@ -62,7 +62,7 @@ def test_what_is_no_request_is_never_taken_for_one(tmp_path: Path, text: str, sa
     assert mailbox.send("rollback").update == 3
 
 
-def test_what_nobody_can_read_is_told_from_what_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unreadable_requests_differ_from_missing_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rewardkit_live.mailbox.MOST_BYTES", 300)
     mailbox = Mailbox(tmp_path)
     mailbox.send("rollback")
