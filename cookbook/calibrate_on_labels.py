@@ -1,8 +1,8 @@
-"""Is a reward right? Two readers of GSM8K's answers, held against labels before anything is trained.
+"""Is a reward right? Compare two parsers of GSM8K answers with labels before training.
 
 ``python cookbook/calibrate_on_labels.py FILE`` scores the published solutions of OpenAI's grade-school-math
 (github.com/openai/grade-school-math, file ``model_solutions.jsonl``) with ``rk.number``, which takes the last number of
-a completion, and with a hurried function that takes the first, and prints how well each agrees with the labels.
+a completion, and with a careless function that takes the first, and prints how well each agrees with the labels.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import rewardkit as rk
 from rewardkit.testing.calibration import calibrate
 from rewardkit.testing.signals import estimate_signal
 
-# Beside the checkout, or in REWARDKIT_DATA: where the tests look too.
+# Next to the checkout, or in REWARDKIT_DATA, as in the tests.
 SHARED = Path(os.environ.get("REWARDKIT_DATA", Path(__file__).parents[2] / "shared" / "data"))
 SOLUTIONS = SHARED / "gsm8k" / "model_solutions.jsonl"
 
@@ -25,7 +25,7 @@ careful = rk.number("reference", thousands=True, gold=rk.extract.after("A:"))
 
 @rk.reward
 def first_number(completion: str, reference: str) -> rk.Score:
-    """1 where the first number of the completion is the answer: it looks right on short answers, and is not."""
+    """Score 1.0 if the first number of the completion is the answer. Works on short answers, but is wrong."""
     found = re.search(r"\d[\d,]*(?:\.\d+)?", completion)
     gold = reference.rpartition("A:")[2].strip()
     if found is None:

@@ -1,10 +1,10 @@
-"""A curriculum by performance: the next lesson begins when the last one is learned, at whatever step that is.
+"""A curriculum by performance: the next stage begins when the previous one is learned.
 
     python cookbook/curriculum_by_performance.py
     python cookbook/curriculum_by_performance.py --model Qwen/Qwen2.5-0.5B-Instruct --steps 200
 
 The task: ``send Mia 31 toys in red`` becomes JSON. `when_reached` looks at the mean of `valid` over the last five
-generation batches (of all processes, if there are several). Checkpoints remember what it has seen.
+generation batches (of all processes, if there are several). Checkpoints save its state.
 """
 
 from __future__ import annotations

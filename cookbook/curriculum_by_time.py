@@ -1,10 +1,10 @@
-"""A curriculum by time: first the form alone, then what is in it, with a gentle change between the two.
+"""A curriculum by time: first the form, then the content, with a smooth transition.
 
     python cookbook/curriculum_by_time.py
     python cookbook/curriculum_by_time.py --model Qwen/Qwen2.5-0.5B-Instruct --steps 200
 
-The task: ``send Mia 31 toys in red`` becomes JSON. The model starts out with chatter in front of it, single quotes and
-quantities in quotes. `until` and `over` are shares of the training here; as whole numbers they would be steps.
+The task: ``send Mia 31 toys in red`` becomes JSON. At first the model writes chatter, single quotes and quantities in
+quotes. `until` and `over` are fractions of the training here; whole numbers would be steps.
 """
 
 from __future__ import annotations

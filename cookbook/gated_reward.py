@@ -1,10 +1,10 @@
-"""A gate: what a completion says counts only once its shape is right, and the shape must earn something by itself.
+"""A gate: the content counts only if the shape is right, and the shape must earn something by itself.
 
     python cookbook/gated_reward.py
     python cookbook/gated_reward.py --model Qwen/Qwen2.5-0.5B-Instruct --steps 200
 
-The task: ``send Mia 31 toys in red`` becomes JSON. What the tiny model has seen hardly ever opens the gate. It is
-trained twice: for what lies behind it alone, of which rewardkit warns, and with a little for each step of the way.
+The task: ``send Mia 31 toys in red`` becomes JSON. After its demonstrations, the tiny model hardly ever opens the
+gate. It is trained twice: with a reward only behind the gate, which causes a warning, and with a little for progress.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ HABIT = 0.9
 
 
 def hopeless(count: int, seed: int) -> list[tuple[str, str]]:
-    """Four bad habits, each in nine of ten demonstrations, so that one in ten thousand has none of them."""
+    """Make demonstrations with four bad habits, each in 90 % of them: one in ten thousand has none."""
     chance = random.Random(seed)
     shown = []
     for row in ORDERS.rows(count, seed, "demonstrations"):

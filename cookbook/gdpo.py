@@ -1,10 +1,10 @@
-"""GDPO: each reward is normalized by itself before they are summed, so one of small differences is not drowned.
+"""GDPO: each reward is normalized before the sum, so one with small differences still counts.
 
     python cookbook/gdpo.py
     python cookbook/gdpo.py --model Qwen/Qwen2.5-0.5B-Instruct --steps 200
 
-The task: ``send Mia 31 toys in red`` becomes JSON. `direct` is a reward of small differences: "Sure! " costs 0.006. See
-how much of the advantage each reward causes, in a plain sum and with GDPO (arXiv:2601.05242), and what is learned.
+The task: ``send Mia 31 toys in red`` becomes JSON. `direct` has small differences: "Sure! " costs 0.006. Compare how
+much of the advantage each reward causes in a plain sum and with GDPO (arXiv:2601.05242), and the results.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ fields = rk.json_match("order").named("fields")
 
 @rk.reward
 def direct(completion: str) -> float:
-    """0.001 less for each character before the brace; 0 without one."""
+    """Score 1.0, less 0.001 for each character before the brace; 0.0 without a brace."""
     before, brace, _ = completion.partition("{")
     return max(0.0, 1.0 - 0.001 * len(before)) if brace else 0.0
 
@@ -33,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     chosen = options(__doc__, arguments, steps=60)
     plain = train(rk.to_trl(reward, record=chosen.out / "gdpo_plain_sum"), ORDERS, chosen)
 
-    # Raw columns, with their weights beside them.
+    # Raw columns; the weights are separate.
     functions = rk.to_trl(reward, columns="components", record=chosen.out / "gdpo")
     weights, way = functions.reward_weights, "normalize_then_sum"
     gdpo = train(functions, ORDERS, chosen, reward_weights=weights, multi_objective_aggregation=way)

@@ -1,10 +1,10 @@
-"""A judge that ranks: all completions of a prompt in one request, in an order that nobody can foresee.
+"""A judge that ranks all completions of a prompt in one request, in an unpredictable order.
 
     python cookbook/group_ranking_judge.py
     python cookbook/group_ranking_judge.py --model gpt-5-mini
 
-GRPO compares the completions of a prompt with each other, and so does this judge, which is easier than to give each of
-them a number. It names identifiers, never positions. Here two of them, who look for different things, are weighed.
+GRPO compares the completions of a prompt with each other, and so does this judge; that is easier than giving each a
+number. It names identifiers, never positions. Here two judges with different criteria are weighted.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def made(found: Endpoint) -> rk.Reward:
 
 
 def rule(asked: str) -> Mapping[str, Any]:
-    """The stand-in: the one that says most is the most accurate, the one that says least the simplest."""
+    """The stand-in: the longest completion is the most accurate, the shortest the simplest."""
     accurate = "more accurate" in asked
     ranked = sorted(completions(asked), key=lambda shown: len(shown[1]), reverse=accurate)
     return {"reason": "by length", "ranking": [identifier for identifier, _ in ranked]}

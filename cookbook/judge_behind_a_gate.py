@@ -1,10 +1,10 @@
-"""A judge that costs nothing for what is malformed, and that may fail: a gate before it, a budget, and a fallback.
+"""A judge behind a gate, with a budget and a fallback: malformed completions cost nothing.
 
     python cookbook/judge_behind_a_gate.py
     python cookbook/judge_behind_a_gate.py --model gpt-5-mini
 
-Only completions of the right shape are sent, and equal ones once. When the budget is spent a plain similarity takes
-over, for whole groups, since two scales within one group would corrupt its advantages.
+Only completions with the right shape are sent, equal ones once. When the budget is spent, a plain similarity takes
+over for whole groups, because two scales in one group would corrupt its advantages.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def made(found: Endpoint, calls: int) -> rk.Reward:
 
 
 def rule(asked: str) -> Mapping[str, Any]:
-    """The stand-in: right is what holds the last word of the reference."""
+    """The stand-in: an answer is right if it has the last word of the reference."""
     ((_, text),) = completions(asked)
     reference = asked.split("<reference-")[1].split("\n")[1]
     right = reference.split()[-1] in text

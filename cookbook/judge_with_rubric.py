@@ -3,8 +3,8 @@
     python cookbook/judge_with_rubric.py
     python cookbook/judge_with_rubric.py --model gpt-5-mini
 
-A helpdesk answers. What can be computed is computed (the length); what cannot is judged, beside a reference. One of
-the completions speaks to the judge instead of the customer: it is reported, and earns what it would have earned.
+Answers of a helpdesk. The length is computed; help and tone are judged, with a reference. One of the completions
+addresses the judge instead of the customer: it is reported, and earns what it would earn otherwise.
 """
 
 from __future__ import annotations

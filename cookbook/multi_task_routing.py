@@ -1,10 +1,10 @@
-"""Two tasks in one dataset: each row is scored by its own task's reward, and needs only its own gold column.
+"""Two tasks in one dataset: each row is scored by the reward of its task, and needs only its gold column.
 
     python cookbook/multi_task_routing.py
     python cookbook/multi_task_routing.py --model Qwen/Qwen2.5-0.5B-Instruct --steps 200
 
-``send Mia 31 toys in red`` becomes JSON, ``which is larger, 31 or 64?`` becomes ``64``. The column `task` says which it
-is; the gold stands in `order` or in `larger`, and the other one is None. Each component's mean is that of its own rows.
+``send Mia 31 toys in red`` becomes JSON, ``which is larger, 31 or 64?`` becomes ``64``. The column `task` names the
+task; the gold is in `order` or in `larger`, and the other cell is None. Components have means over their own rows.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ QUESTION = "which is larger, {} or {}?\n"
 
 
 def pairs(seed: int, split: Split) -> Iterator[list[int]]:
-    """Two numbers, again and again; held out are those whose sum ends with a zero."""
+    """Draw pairs of numbers; those whose sum ends with a zero are held out."""
     chance = random.Random(f"{seed}/{split}")
     while True:
         pair = chance.sample(range(10, 100), 2)
@@ -55,7 +55,7 @@ def rows(count: int, seed: int, split: Split) -> list[Row]:
 
 
 def demonstrations(count: int, seed: int) -> list[tuple[str, str]]:
-    """Sloppy in both tasks: three of ten name the smaller number, six of ten talk."""
+    """Make sloppy demonstrations of both tasks: 30 % name the smaller number, 60 % have chatter."""
     chance = random.Random(seed)
     shown = ORDERS.demonstrations(count // 2, seed)
     for pair in islice(pairs(seed, "demonstrations"), count // 2):

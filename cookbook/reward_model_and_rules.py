@@ -1,11 +1,11 @@
-"""A reward model and rules: the model says what is liked, the rules say what it must not be paid for.
+"""A reward model and rules: the model scores style, the rules make sure of the facts.
 
     python cookbook/reward_model_and_rules.py
     python cookbook/reward_model_and_rules.py --model org/name    # any sequence classifier that transformers can load
 
-Without ``--model`` a classifier of some hundred weights learns from a few replies to customers in a second. Like its
-larger kin it likes kind words, the more the better. Rules do not ask whether a text is liked: it must tell the order's
-number, be of a reply's length, and not say everything three times. Only what keeps to them reaches the model.
+Without ``--model``, a classifier of a few hundred weights learns from a few replies to customers in a second. Like
+larger ones, it likes kind words, the more the better. The rules: a text must contain the order number, have the length
+of a reply, and not repeat itself. Only completions that pass the rules reach the model.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ REPLIES = [
 
 
 def made(model: Any, tokenizer: Any = None) -> tuple[rk.Reward, rk.Reward]:
-    """The model alone, and behind the rules."""
+    """Return two rewards: the model alone, and the model behind the rules."""
     liked = rk.reward_model(model, tokenizer=tokenizer, probability=True, name="liked")
     right = rk.contains_all(["1234"]).named("number")
     fitting = rk.length_between(8, 60, unit="words").named("fitting")
@@ -50,13 +50,13 @@ def made(model: Any, tokenizer: Any = None) -> tuple[rk.Reward, rk.Reward]:
 
 
 def learned() -> tuple[Any, Any]:
-    """A classifier that has seen the replies above, and its tokenizer of words."""
+    """Train a classifier on the replies above; return it with its tokenizer."""
     import torch
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
     from transformers import PreTrainedTokenizerFast
 
     class Words(torch.nn.Module):
-        """The sum of what each word is worth."""
+        """A classifier that sums a weight per word."""
 
         def __init__(self, count: int) -> None:
             super().__init__()

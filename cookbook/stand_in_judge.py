@@ -1,7 +1,7 @@
-"""What the recipes with a judge share: an endpoint, a real one where it is named, else a stand-in that runs right here.
+"""Shared code of the recipes with a judge: a real endpoint if it is named, else a local stand-in.
 
-The stand-in speaks the protocol of OpenAI's chat completions and judges by a rule of three lines, so that a recipe runs
-without a network and prints the same every time. It shows how a judge is used, not how well one judges.
+The stand-in implements OpenAI's chat completions and judges by a rule of three lines, so that recipes run without a
+network and print the same every time. It shows how to use a judge, not how well one judges.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SHOWN = re.compile(r"(?:(\w+):\n)?<completion-(\w+)>\n(.*?)\n</completion-\2>", 
 
 
 class Endpoint:
-    """Where the judge of a recipe is; ``asked`` counts what a stand-in was asked."""
+    """The endpoint of a judge; ``asked`` counts the requests to a stand-in."""
 
     def __init__(self, model: str, base_url: str | None) -> None:
         self.model = model
@@ -31,7 +31,7 @@ class Endpoint:
 
 
 def options(description: str | None, arguments: Sequence[str] | None) -> argparse.Namespace:
-    """``--model`` and ``--base-url`` of a real judge."""
+    """Parse ``--model`` and ``--base-url`` of a real judge."""
     parser = argparse.ArgumentParser(description=(description or "").splitlines()[0])
     parser.add_argument("--model", help="a model to judge with, such as gpt-5-mini; without it a stand-in judges")
     parser.add_argument("--base-url", help="its endpoint, such as http://localhost:8000/v1; OpenAI by default")
@@ -39,13 +39,13 @@ def options(description: str | None, arguments: Sequence[str] | None) -> argpars
 
 
 def completions(asked: str) -> list[tuple[str, str]]:
-    """(identifier, text) of what is to be judged; one text alone has no identifier."""
+    """Return (identifier, text) of the completions to judge; a single one has no identifier."""
     return [(identifier, text) for identifier, _, text in SHOWN.findall(asked)]
 
 
 @contextmanager
 def endpoint(chosen: argparse.Namespace, rule: Rule) -> Iterator[Endpoint]:
-    """The endpoint that was `chosen`, or a stand-in that judges by `rule`."""
+    """Yield the endpoint that was `chosen`, or a stand-in that judges by `rule`."""
     if chosen.model:
         yield Endpoint(chosen.model, chosen.base_url)
         return

@@ -1,7 +1,7 @@
-"""From a naive reward to a sound one: each version mends what a law found in the one before.
+"""From a naive reward to a sound one: each version fixes a problem that a law found in the previous one.
 
 ``python cookbook/test_your_reward.py`` prints, for each version, the law that broke and a completion that shows it.
-``pytest cookbook/test_your_reward.py`` holds the last version to every law, one test for each: what a project keeps.
+``pytest cookbook/test_your_reward.py`` tests the last version with every law, one test each, as a project would.
 """
 
 from __future__ import annotations
@@ -18,31 +18,31 @@ BAD = ["<think>6 eights</think><answer>48</answer>", "<think>a third</think><ans
 
 
 def answer_of(completion: str) -> str:
-    """What stands between the last ``<answer>`` and its end."""
+    """Return the text between the last ``<answer>`` and its end."""
     return completion.split("<answer>")[-1].split("</answer>")[0]
 
 
 @rk.reward
 def mentioned(completion: str, answer: str) -> float:
-    """The gold stands somewhere: 4200 mentions 42."""
+    """Look for the gold anywhere: 4200 contains 42."""
     return float(answer in completion)
 
 
 @rk.reward
 def listed(completion: str, answer: float) -> float:
-    """Numbers are compared, but all of them: whoever writes several is right with one."""
+    """Compare all numbers: a completion with several numbers is right if one is."""
     return float(any(float(number) == answer for number in re.findall(r"-?\d+(?:\.\d+)?", completion)))
 
 
 @rk.reward
 def parsed(completion: str, answer: float) -> float:
-    """Only the answer is read, and where it is no number, `float` raises and the training stops."""
+    """Read only the answer: if it is not a number, `float` raises and the training stops."""
     return float(abs(float(answer_of(completion)) - answer) < 1e-6)
 
 
 @rk.reward
 def tolerant(completion: str, answer: float) -> float:
-    """Nothing raises, and the comparison was turned round on the way: NaN is never further away than anything."""
+    """Raise nothing, but with a reversed comparison: NaN is never farther away than the tolerance."""
     try:
         distance = abs(float(answer_of(completion)) - answer)
     except ValueError:
@@ -52,14 +52,14 @@ def tolerant(completion: str, answer: float) -> float:
 
 @rk.reward(bounds=(0.0, float("inf")))
 def encouraging(completion: str, answer: float) -> float:
-    """Compared as texts. A little for each word of reasoning: a long text is worth more than any answer."""
+    """Compare text, and pay for each word of reasoning: a long text earns more than any answer."""
     right = answer_of(completion) in (str(answer), f"{answer:g}")
     return right + 0.01 * len(completion.split())
 
 
 @rk.reward(scope="batch", bounds=(-1.0, 1.0))
 def centered(completion: list[str], answer: list[float]) -> list[float]:
-    """No bonus; less the mean of the batch, as advantages are: an easy prompt beside a hard one takes from it."""
+    """No bonus, but subtract the mean of the batch, as for advantages: other prompts change the score."""
     right = [answer_of(text) in (str(gold), f"{gold:g}") for text, gold in zip(completion, answer, strict=True)]
     return [one - sum(right) / len(right) for one in right]
 

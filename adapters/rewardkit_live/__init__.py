@@ -1,4 +1,4 @@
-"""Live update: another reward, or other weights, for a training that runs; see docs/live_update.md."""
+"""Live update: change the reward of a running training; see docs/live_update.md."""
 
 from rewardkit_live.functions import to_trl as to_trl
 from rewardkit_live.requests import get_config as get_config, update_config as update_config

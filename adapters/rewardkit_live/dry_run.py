@@ -1,4 +1,4 @@
-"""A reward on the last recorded batch, in this process: nothing is sent, and no training needs to run."""
+"""Try a reward on the last recorded batch in this process. Nothing is sent; no training needs to run."""
 
 from __future__ import annotations
 
@@ -25,21 +25,23 @@ order by scores.rank, scores.part, scores.row
 
 
 def dry_run(run: str, target: str) -> dict[str, Any]:
-    """Old and new on the last training step that was recorded, as `trial.compared` gives it.
+    """Compare the old and the new reward on the last recorded training step, as `trial.compared` does.
 
     Args:
         run: the folder of the record.
         target: ``path.py:name`` or ``module:name``.
 
     Raises:
-        RewardKitError: there is no record, or the reward cannot be loaded or cannot score the batch.
+        RewardKitError: there is no record, or the reward cannot be loaded, or it cannot score the batch.
     """
     from rewardkit_trl.functions import checked_tree
 
     before, sample = _recorded(run)
     found = load(target)
     if len(found) != 1:
-        raise RewardKitError(f"{target} has several rewards: {', '.join(one.name for one in found)}. Name one of them")
+        raise RewardKitError(
+            f"{target} has several rewards: {', '.join(one.name for one in found)}. Pass one of them as {target}:NAME"
+        )
     reward = checked_tree(found[0].reward)
     after = tried(reward, Layout.of(reward, "terms"), sample)
     return compared(before, after, sample)
@@ -49,7 +51,7 @@ def _recorded(folder: str) -> tuple[Tried, Sample]:
     run = open_run(folder)
     rows = run.sql(_ROWS).to_arrow_table().to_pylist()
     if not rows:
-        raise RewardKitError(f"{folder} has no training batch yet to try a reward on")
+        raise RewardKitError(f"{folder} has no recorded training batch yet. Wait for the first step")
     examples = [json.loads(row["example"] or "{}") for row in rows]
     names = list(dict.fromkeys(name for example in examples for name in example))
     starts = {key: number for number, key in enumerate(dict.fromkeys(map(_group, rows)))}

@@ -1,4 +1,4 @@
-"""to_trl: a reward as reward functions for GRPOTrainer, which a live update can change while it trains."""
+"""to_trl: turn a reward into reward functions for GRPOTrainer, which a live update can change."""
 
 from __future__ import annotations
 
@@ -30,25 +30,24 @@ def to_trl(
         trainer = GRPOTrainer(model, reward_funcs=rk.to_trl(reward), args=args, train_dataset=dataset)
 
     Args:
-        reward: a tree, or a list that mixes rewards and plain TRL functions, whose sum it is.
-        columns: ``"terms"``: one function per term, whose plain sum is the total. ``"components"``: one per component,
-            raw; pass ``reward_weights=funcs.reward_weights`` to GRPOConfig (GDPO needs this form).
-        record: the folder (or fsspec address) in which everything is recorded: completions, scores, terms, advantages,
-            what reward functions print. ``rk.open_run`` and ``rewardkit view`` read it, also while it is written.
-        logs: log raw means, weights, gate pass rates and faults through ``log_metric``, and per completion scores and
-            notes through ``log_extra``.
-        max_failure_rate: share of failed rows of a component, over `failure_window` batches, that stops the run.
+        reward: a tree, or a list of rewards and plain TRL functions, which are summed.
+        columns: ``"terms"``: one function per term; their plain sum is the total. ``"components"``: one per component,
+            with raw scores; pass ``reward_weights=funcs.reward_weights`` to GRPOConfig (GDPO needs this form).
+        record: the folder (or fsspec address) for the record: completions, scores, terms, advantages, and the output of
+            reward functions. ``rk.open_run`` and ``rewardkit view`` can read it during the training.
+        logs: log raw means, weights, gate pass rates and faults through ``log_metric``, and scores and notes of each
+            completion through ``log_extra``.
+        max_failure_rate: the run stops if a larger share of rows of a component failed in `failure_window` batches.
         max_error_rate: the same for errored rows.
         failure_window: number of batches.
-        updates: where `record` is a local folder, take what ``rewardkit update`` and ``rk.update_config`` ask for while
-            it trains.
+        updates: if `record` is a local folder, accept ``rewardkit update`` and ``rk.update_config`` while it trains.
 
     Returns:
-        A list of uniquely named, picklable functions with ``.reward_weights`` and ``.callback()``. One evaluation per
-        batch stands behind them all.
+        A list of uniquely named, picklable functions with ``.reward_weights`` and ``.callback()``. They share
+        one evaluation per batch.
 
     Raises:
-        RewardDefinitionError: names clash, nothing in the tree trains, or a limit is impossible.
+        RewardDefinitionError: names clash, no term of the tree trains, or a limit is invalid.
         RewardTypeError: an item is neither a reward nor a function.
         MissingExtraError: `record` is given, but the extra ``store`` is not installed.
     """

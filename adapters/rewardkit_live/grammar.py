@@ -1,7 +1,7 @@
-"""Schedules from text: ``parsed("0.5 * linear(0.0, 1.0, end=0.3)")`` is that schedule.
+"""Parse schedules: ``parsed("0.5 * linear(0.0, 1.0, end=0.3)")`` returns that schedule.
 
-Text comes from a file or a command line, so nothing of it is executed: numbers, names of components, ``+ - *``, calls
-of what stands in ``rk.schedules``, and ``.clip(low, high)`` are all there is.
+The text comes from a file or a command line, so it is never executed. It may contain numbers, names of components,
+``+ - *``, calls of ``rk.schedules``, and ``.clip(low, high)``.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from rewardkit.core.errors import RewardDefinitionError, RewardKitError, near_mi
 from rewardkit.core.progress.schedule import Schedule, Weight, as_weight
 
 LONGEST = 2_000
-"""Characters of a text."""
+"""Maximum characters of a text."""
 DEEPEST = 40
-"""Levels of calls and operations."""
+"""Maximum nesting of calls and operations."""
 
 _OPERATIONS: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
@@ -28,30 +28,30 @@ _OPERATIONS: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
 
 
 def parsed(text: object) -> Weight:
-    """The number or schedule that `text` says; a number is itself.
+    """Return the number or schedule of `text`; a number is returned unchanged.
 
     Raises:
-        RewardDefinitionError: it says something else, or a schedule that cannot be; the message says where.
+        RewardDefinitionError: the text is something else, or an invalid schedule; the message says where.
     """
     if not isinstance(text, str):
         return as_weight(text)
     if len(text) > LONGEST:
-        raise RewardDefinitionError(f"a schedule takes at most {LONGEST:,} characters, this text has {len(text):,}")
+        raise RewardDefinitionError(f"a schedule has at most {LONGEST:,} characters, got {len(text):,}")
     try:
         tree = ast.parse(text.strip(), mode="eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise RewardDefinitionError(f"{shorten(text)} is no number and no schedule: {error}") from None
+        raise RewardDefinitionError(f"{shorten(text)} is not a number or schedule: {error}") from None
     try:
         return as_weight(_value(tree.body, 0), shorten(text))
     except RewardKitError:
         raise
     except (TypeError, ValueError, OverflowError) as error:
-        raise RewardDefinitionError(f"{shorten(text)} is no number and no schedule: {error}") from None
+        raise RewardDefinitionError(f"{shorten(text)} is not a number or schedule: {error}") from None
 
 
 def _value(node: ast.expr, depth: int) -> Any:
     if depth > DEEPEST:
-        raise RewardDefinitionError(f"a schedule is nested at most {DEEPEST} levels deep")
+        raise RewardDefinitionError(f"a schedule may be nested at most {DEEPEST} levels deep")
     if isinstance(node, ast.Constant) and (node.value is None or isinstance(node.value, (int, float, str))):
         return node.value
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.USub, ast.UAdd)):
@@ -67,7 +67,7 @@ def _value(node: ast.expr, depth: int) -> Any:
         return dict(zip(keys, (_value(value, depth + 1) for value in node.values), strict=True))
     if isinstance(node, ast.Call):
         return _called(node, depth)
-    raise RewardDefinitionError(f"{_shown(node)} has no place in a schedule: write numbers, {_known()}, + - *, .clip()")
+    raise RewardDefinitionError(f"{_shown(node)} is not allowed in a schedule. Use numbers, {_known()}, + - *, .clip()")
 
 
 def _operand(node: ast.expr, depth: int) -> Any:
@@ -82,24 +82,24 @@ def _called(node: ast.Call, depth: int) -> Any:
     options: dict[str, Any] = {}
     for keyword in node.keywords:
         if keyword.arg is None:
-            raise RewardDefinitionError(f"{_shown(node)}: options are written out, without **")
+            raise RewardDefinitionError(f"{_shown(node)}: ** is not allowed. Write the options out")
         options[keyword.arg] = _value(keyword.value, depth + 1)
     function = node.func
     if isinstance(function, ast.Attribute) and function.attr == "clip":
         limited = _value(function.value, depth + 1)
         if not isinstance(limited, Schedule):
-            raise RewardDefinitionError(f"{_shown(function.value)} is no schedule, so it has no .clip()")
+            raise RewardDefinitionError(f"{_shown(function.value)} is not a schedule, so it has no .clip()")
         return limited.clip(*arguments, **options)
     name = _name(function)
     if name not in schedules.__all__:
         raise RewardDefinitionError(
-            f"{_shown(function)} is no schedule.{near_miss(name, schedules.__all__)} There are {_known()}"
+            f"{_shown(function)} is not a schedule.{near_miss(name, schedules.__all__)} Choose from: {_known()}"
         )
     return getattr(schedules, name)(*arguments, **options)
 
 
 def _name(function: ast.expr) -> str:
-    """``linear`` of ``linear``, ``schedules.linear`` and ``rk.schedules.linear``."""
+    """Return ``linear`` for ``linear``, ``schedules.linear`` and ``rk.schedules.linear``."""
     name = ast.unparse(function)
     return name.removeprefix("rk.").removeprefix("schedules.")
 

@@ -1,7 +1,7 @@
 """The mailbox of a run: requests and answers as files in ``<run>/updates/``.
 
-``0001.json`` is a request, ``0001/`` the code that came with it, ``0001.answer.json`` what became of it, and
-``current.json`` the reward in force. Every file is written whole or not at all, and a number is given once.
+``0001.json`` is a request, ``0001/`` its code, ``0001.answer.json`` the answer, and ``current.json`` the reward in
+force. Files are written atomically, and every number is used once.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ from rewardkit_live.sources import Code, placed
 Status = Literal["applied", "refused", "canceled", "pending"]
 FOLDER = "updates"
 MOST_BYTES = 32_000_000
-"""Of one file; what is longer is not read."""
+"""Longer files are not read."""
 
 
 @dataclass(frozen=True)
 class Request:
-    """What is asked for.
+    """A request.
 
     Attributes:
-        update: its number, from 1 on.
+        update: its number, starting at 1.
         kind: another ``reward``, other ``numbers``, or a ``rollback``.
-        target: how the reward was named, ``reward.py:reward``.
-        code: of the reward.
-        numbers: kind -> name -> number or text of a schedule.
-        to: the version to go back to; None for the one before.
+        target: the reward as the user named it: ``reward.py:reward``.
+        code: the code of the reward.
+        numbers: kind -> name -> number, or schedule as text.
+        to: the version to go back to; None: the previous one.
         time: seconds since 1970.
     """
 
-    # What another version of this program asks for with more words than these must not be taken for something else.
+    # A request with unknown fields comes from another version of rewardkit and must not be misread.
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
     update: int
@@ -53,7 +53,7 @@ class Request:
     time: float = 0.0
 
     def __str__(self) -> str:
-        """What it asks for, in a few words."""
+        """Describe the request in a few words."""
         if self.kind == "reward":
             return self.target
         if self.kind == "rollback":
@@ -64,15 +64,15 @@ class Request:
 
 @dataclass(frozen=True)
 class Answer:
-    """What became of a request.
+    """The answer to a request.
 
     Attributes:
-        step: of training at which it was taken; None before that.
+        step: the training step at which it was applied, if it was.
         before: the version in force until then.
         to: the version that a rollback went back to.
         fingerprints: of the reward before and after.
-        trial: old and new on the last batch, see `trial.Comparison`.
-        warnings: what will probably not do what its author wants.
+        trial: old and new reward on the last batch, see `trial.compared`.
+        warnings: likely mistakes in the new reward.
     """
 
     update: int
@@ -98,10 +98,10 @@ class Mailbox:
         self.folder = Path(run) / FOLDER
 
     def send(self, kind: Any, **values: Any) -> Request:
-        """Puts in a request under the next number.
+        """Send a request under the next number.
 
         Raises:
-            RewardKitError: the folder cannot be written.
+            RewardKitError: the folder cannot be written to.
         """
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -111,11 +111,11 @@ class Mailbox:
                 placed(request.code.files, self.code_folder(number))
             self._put(f"{number:04d}.json", asdict(request))
         except OSError as error:
-            raise RewardKitError(f"{self.folder} cannot be written: {error.strerror or error}") from None
+            raise RewardKitError(f"cannot write to {self.folder}: {error.strerror or error}") from None
         return request
 
     def _claimed(self) -> int:
-        """The next number; an empty file, which is no request yet, takes it."""
+        """Reserve the next number with an empty file."""
         number = max([0, *self._numbers()])
         while True:
             number += 1
@@ -125,29 +125,29 @@ class Mailbox:
     def _numbers(self) -> list[int]:
         try:
             names = os.listdir(self.folder)
-        except OSError:  # none was sent yet, or nobody can see it now
+        except OSError:  # no request was sent yet, or the folder is not readable
             return []
         stems = [name.removesuffix(".json") for name in names if name.endswith(".json")]
         return sorted(int(stem) for stem in stems if stem.isdecimal())
 
     def code_folder(self, update: int) -> Path:
-        """Where the code of a request stands."""
+        """Return the folder with the code of a request."""
         return self.folder / f"{update:04d}"
 
     def requests(self) -> list[Request]:
-        """All requests that are there whole, in order."""
+        """Return all complete requests, in order."""
         return [request for number in self._numbers() if (request := self.request(number)) is not None]
 
     def request(self, update: int) -> Request | None:
-        """A request; None where there is none, or none that can be understood."""
+        """Return a request; None if it is missing or invalid."""
         return self._understood(update)[0]
 
     def pending(self, known: set[int]) -> list[Request]:
-        """Requests without an answer, in order; `known` are answered ones, which are not looked at again."""
+        """Return the requests without an answer, in order; `known` collects answered numbers, which are skipped."""
         return [request for number in self._unanswered(known) if (request := self.request(number)) is not None]
 
     def unreadable(self, known: set[int]) -> dict[int, str]:
-        """Files without an answer that are no requests, and why; one that is still empty may become one."""
+        """Return the invalid files without an answer, each with the reason; empty files are still being written."""
         return {number: reason for number in self._unanswered(known) if (reason := self._understood(number)[1])}
 
     def _unanswered(self, known: set[int]) -> list[int]:
@@ -156,29 +156,27 @@ class Mailbox:
         return [number for number in waiting if number not in known]
 
     def _understood(self, update: int) -> tuple[Request | None, str]:
-        """The request of that number, or why what stands in its place is none."""
+        """Return the request of that number, or the reason why its file is invalid."""
         name = f"{update:04d}.json"
         try:
             text = self._text(name)
-            if not text.strip():  # its number is taken, and it is being written
+            if not text.strip():  # the number is reserved, and the file is being written
                 return None, ""
             request = _adapter(Request).validate_json(text)
         except FileNotFoundError:
             return None, ""
         except OSError as error:
-            # Anything else may pass: a network that is away for a moment.
-            return None, f"{name} cannot be read: {error}" if isinstance(
-                error, (PermissionError, _NothingToRead)
-            ) else ""
+            # Other errors may be temporary, such as a network problem.
+            return None, f"cannot read {name}: {error}" if isinstance(error, (PermissionError, _NothingToRead)) else ""
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
             where = ".".join(map(str, first["loc"]))
             return None, (
-                f"{name} is no request that this version of rewardkit understands"
+                f"{name} is not a request that this version of rewardkit understands"
                 f"{f', at {where[:80]}' if where else ''}: {first['msg']}"
             )
         if request.update != update:
-            return None, f"{name} is a copy: it says that it is update {request.update}"
+            return None, f"{name} is a copy of update {request.update}"
         return request, ""
 
     def answer(self, update: int) -> Answer | None:
@@ -194,10 +192,10 @@ class Mailbox:
         return stamped
 
     def cancel(self) -> list[Request]:
-        """Takes back all requests that nobody has answered."""
+        """Cancel all requests without an answer; return them."""
         taken_back = []
         for request in self.pending(set()):
-            said = Answer(request.update, "canceled", "taken back before it was taken", time=time.time())
+            said = Answer(request.update, "canceled", "canceled before it was applied", time=time.time())
             with (
                 contextlib.suppress(FileExistsError),
                 open(self._path(f"{request.update:04d}.answer.json"), "x") as file,
@@ -207,8 +205,8 @@ class Mailbox:
         return taken_back
 
     def wait(self, update: int, seconds: float) -> Answer | None:
-        """The answer to a request; None where there is none within `seconds`."""
-        until = time.monotonic() + (seconds if seconds > 0.0 else 0.0)  # not for ever where it is no number
+        """Wait up to `seconds` for the answer to a request; return None if there is none."""
+        until = time.monotonic() + (seconds if seconds > 0.0 else 0.0)  # NaN must not wait forever
         while True:
             answer = self.answer(update)
             if answer is not None or time.monotonic() >= until:
@@ -216,21 +214,21 @@ class Mailbox:
             time.sleep(min(0.2, max(0.0, until - time.monotonic())))
 
     def current(self) -> dict[str, Any] | None:
-        """The reward in force, as `publish` wrote it."""
+        """Return the reward in force, as `publish` wrote it."""
         found = self._get("current.json")
         return found if isinstance(found, dict) else None
 
     def publish(self, current: Mapping[str, Any]) -> None:
-        """Says which reward is in force."""
+        """Write which reward is in force."""
         self.folder.mkdir(parents=True, exist_ok=True)
         self._put("current.json", current)
 
     def last_written(self) -> float | None:
-        """When the run was last written to, in seconds since 1970; None where nothing of it is there."""
+        """Return when the run was last written to, in seconds since 1970; None if there are no files."""
         times = []
         for folder in (self.folder, *(self.folder.parent / name for name in ("scores", "metrics", "attempts"))):
             with contextlib.suppress(OSError):
-                times.append(folder.stat().st_mtime)  # a file that is put there changes its folder
+                times.append(folder.stat().st_mtime)  # a new file changes the time of its folder
         return max(times, default=None)
 
     def _get(self, name: str) -> Any:
@@ -246,7 +244,7 @@ class Mailbox:
         path = self._path(name)
         if not path.is_file():
             if path.exists():
-                raise _NothingToRead("it is no file")
+                raise _NothingToRead("it is not a file")
             raise FileNotFoundError(name)
         with open(path, "rb") as file:
             text = file.read(MOST_BYTES + 1)
@@ -266,7 +264,7 @@ class Mailbox:
 
 
 class _NothingToRead(OSError):
-    """What lies there is nothing to read."""
+    """The path cannot be read as a request."""
 
 
 def _json(value: Mapping[str, Any]) -> str:

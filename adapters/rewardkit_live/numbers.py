@@ -1,9 +1,9 @@
-"""The numbers of a reward that can be changed without code: weights, thresholds, and when stages end.
+"""The numbers of a reward that can be changed without code: weights, thresholds, and the ends of stages.
 
-``retuned(gate(tags, 0.7 * exact + 0.3 * style), {"weights": {"exact": 0.5}})`` is the same tree with another weight.
+``retuned(gate(tags, 0.7 * exact + 0.3 * style), {"weights": {"exact": 0.5}})`` returns the tree with another weight.
 
-Each is called after what it belongs to: a weight after its component, a threshold after its gate, an end after its
-stage. Where that says too little, the names of what stands around it come in front: ``tags_gate/exact``.
+A weight is named after its component, a threshold after its gate, an end after its stage. An ambiguous name gets the
+names of the nodes around it as a prefix: ``tags_gate/exact``.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ class Number:
     """One number of a reward.
 
     Attributes:
-        path: the names of what is around it, and its own.
-        node: the reward that holds it, equal ones being one.
-        place: which of the tunables of `node`.
+        path: the names of the nodes around it, and its own name.
+        node: the reward that holds it; equal rewards are one node.
+        place: the index among the tunables of `node`.
     """
 
     kind: Kind
@@ -46,7 +46,7 @@ class Number:
 
 
 def tunables(reward: Reward) -> list[Number]:
-    """All numbers of `reward`, in the order in which the tree mentions them, each under a path of its own."""
+    """Return all numbers of `reward`, in the order of the tree, with unique paths."""
     names = Scorer(reward).names
     labels = {node: name for name, node in (*names.terms, *names.components, *names.gates)}
     found: list[Number] = []
@@ -72,7 +72,7 @@ def _visited(node: Reward, path: tuple[str, ...], labels: Mapping[Reward, str], 
     for place, (kind, value, child, stage) in enumerate(facts.tunables):
         own = (*inside, stage) if stage else inside
         if child is not None:
-            if child.facts.addends == ():  # a monitor counts for nothing, whatever its weight
+            if child.facts.addends == ():  # the weight of a monitor has no effect
                 continue
             own = (*own, labels.get(child, child.name) or "sum")
         yield Number(kind, own, value, node, place)
@@ -82,13 +82,13 @@ def _visited(node: Reward, path: tuple[str, ...], labels: Mapping[Reward, str], 
 
 
 def numbers_of(reward: Reward) -> dict[str, dict[str, float | str]]:
-    """Kind -> name -> number, or the text of a schedule: what `retuned` takes."""
+    """Return kind -> name -> number, or schedule as text, as `retuned` takes it."""
     found = tunables(reward)
     return {kind: {_key(one, found): _shown(one.value) for one in found if one.kind == kind} for kind in KINDS}
 
 
 def _key(one: Number, found: list[Number]) -> str:
-    """The shortest end of its path that no other has."""
+    """Return the shortest end of its path that is unique."""
     paths = [other.path for other in found if other.kind == one.kind]
     for length in range(1, len(one.path)):
         if sum(path[-length:] == one.path[-length:] for path in paths) == 1:
@@ -102,16 +102,18 @@ def _shown(value: Any) -> float | str:
 
 
 def retuned(reward: Reward, numbers: Numbers) -> Reward:
-    """`reward` with other numbers, all checked as they were when it was made.
+    """Return `reward` with other numbers, which are checked as when it was made.
 
     Raises:
-        RewardDefinitionError: a name is unknown or says too little, or a number is not possible where it stands.
+        RewardDefinitionError: a name is unknown or ambiguous, or a number is invalid.
     """
     found = tunables(reward)
     changes: dict[tuple[Reward, int], Any] = {}
     for kind, given in numbers.items():
         if kind not in KINDS:
-            raise RewardDefinitionError(f"there are {', '.join(KINDS)} to set, not {kind!r}.{near_miss(kind, KINDS)}")
+            raise RewardDefinitionError(
+                f"there are no {kind!r} to set.{near_miss(kind, KINDS)} Choose from: {', '.join(KINDS)}"
+            )
         for name, value in given.items():
             one = _named(name, kind, found)
             changes[one.node, one.place] = _checked(value, f"{kind}.{name}")
@@ -127,16 +129,16 @@ def _named(name: str, kind: str, found: list[Number]) -> Number:
         return fitting[0]
     if fitting:
         raise RewardDefinitionError(
-            f"{kind}: {name!r} stands in several places: {', '.join(one.text for one in fitting)}"
+            f"{kind}: {name!r} is ambiguous. Use one of: {', '.join(one.text for one in fitting)}"
         )
     known = [_key(one, found) for one in alike]
     raise RewardDefinitionError(
-        f"{kind}: this reward has no {shorten(name)}.{near_miss(name, known)} There are: {', '.join(known) or 'none'}"
+        f"{kind}: the reward has no {shorten(name)}.{near_miss(name, known)} Choose from: {', '.join(known) or 'none'}"
     )
 
 
 def _checked(value: Any, where: str) -> Any:
-    """A number or a schedule; of a stage's end a step stays an int."""
+    """Return a number or a schedule; an int stays an int, because the end of a stage may be a step."""
     if isinstance(value, int) and not isinstance(value, bool):
         return value
     try:
@@ -146,9 +148,9 @@ def _checked(value: Any, where: str) -> Any:
 
 
 def _rebuilt(value: Any, changes: Mapping[tuple[Reward, int], Any]) -> Any:
-    """A tree made again where something in it changes; everything else stays the very object it was.
+    """Rebuild a tree where something in it changes; all other parts stay the same objects.
 
-    Schedules are made again, too, where they follow a reward that changes.
+    Schedules that follow a changed reward are rebuilt, too.
     """
     if isinstance(value, Reward):
         facts = value.facts
@@ -170,7 +172,7 @@ def _rebuilt(value: Any, changes: Mapping[tuple[Reward, int], Any]) -> Any:
 
 
 def _now(value: Any, tunable: Tunable, changes: Mapping[tuple[Reward, int], Any]) -> Any:
-    """The number as its node takes it."""
+    """Return the number in the type that its node takes."""
     if value is tunable.value:
         return _rebuilt(value, changes)
     value = as_weight(value) if isinstance(value, Schedule) else value  # a constant schedule is a number

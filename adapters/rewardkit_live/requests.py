@@ -1,4 +1,4 @@
-"""get_config and update_config: what a training's reward is now, and what it should be from the next step on."""
+"""get_config and update_config: read and change the reward of a running training."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ from rewardkit_live.mailbox import Mailbox, Request
 
 
 def get_config(run: Any) -> dict[str, Any]:
-    """The reward in force of a training that records to `run`.
+    """Return the reward in force of a training that records to `run`.
 
     ::
 
         rk.get_config("runs/x")["weights"]  # {"exact": 0.7, "style": "linear(0.0, 0.3, start=0.0, end=0.5)"}
 
     Args:
-        run: the folder of the record, or what ``rk.open_run`` gave.
+        run: the folder of the record, or the result of ``rk.open_run``.
 
     Returns:
         ``version`` (the number of the update, 0 for the script's own reward), ``fingerprint``, ``reward`` (as text),
-        ``said`` (what was asked for), ``since`` (the step from which it counts), ``components``, and the numbers that
-        can be changed, name -> number or text of a schedule: ``weights``, ``thresholds``, ``schedules`` (when the
-        stages of a curriculum end).
+        ``said`` (the request), ``since`` (the step from which it applies), ``components``, and the numbers that can be
+        changed, name -> number or schedule as text: ``weights``, ``thresholds``, ``schedules`` (the ends of the stages
+        of a curriculum).
 
     Raises:
-        RewardKitError: no training has recorded there that takes updates.
+        RewardKitError: no training that takes updates has recorded there.
     """
     mailbox = mailbox_of(run)
     current = mailbox.current()
     if current is None:
         raise RewardKitError(
-            f"{mailbox.folder.parent} is no record of a training that takes updates: one does from its first batch "
-            "on, with rk.to_trl(reward, record=...) of a local folder"
+            f"{mailbox.folder.parent} is not the record of a training that takes updates. Train with "
+            "rk.to_trl(reward, record=...) and a local folder, and wait for the first batch"
         )
     return current
 
@@ -51,32 +51,32 @@ def update_config(
     rollback: bool | int = False,
     wait: float | None = None,
 ) -> dict[str, Any]:
-    """Asks a training for another reward, other numbers, or the version before.
+    """Ask a training for another reward, other numbers, or the previous version.
 
     ::
 
         rk.update_config("runs/x", weights={"exact": 0.5, "style": "linear(0.0, 0.3, end=0.5)"}, wait=60)
 
-    The training tries it on its last batch and takes it at the next step, or refuses it and goes on as before.
+    The training tries it on its last batch and applies it at the next step, or refuses it and continues unchanged.
 
     Args:
-        run: the folder of the record, or what ``rk.open_run`` gave.
-        reward: ``path.py:name`` or ``module:name``; its code is copied as it is now.
+        run: the folder of the record, or the result of ``rk.open_run``.
+        reward: ``path.py:name`` or ``module:name``; its current code is copied.
         weights: component -> number, or a schedule as text.
         thresholds: gate -> number, or a schedule as text.
-        schedules: stage of a curriculum -> where it ends: a position or a schedule.
-        rollback: True for the version before, or the number of a version; 0 is the script's own.
-        wait: seconds to wait for the answer; None sends and returns.
+        schedules: stage of a curriculum -> its end: a position or a schedule.
+        rollback: True: the previous version; or the number of a version, 0 for the script's own.
+        wait: seconds to wait for the answer; None: do not wait.
 
     Returns:
         ``update`` (the number), ``status`` (applied, refused, or pending), ``reason``, ``step``, ``before``, ``trial``:
-        the rows of the batch it was tried on, each component's mean and the total before and after, how many advantages
-        changed their sign and the largest change.
+        rows of the batch, mean of each component and of the total before and after, how many advantages change their
+        sign, and the largest change.
 
     Raises:
-        RewardDefinitionError: nothing is asked for, or several things that exclude each other; a name is unknown; the
-            code cannot be read, or is called like an installed module.
-        RewardKitError: no training has recorded there that takes updates, or it has come to its end.
+        RewardDefinitionError: there is no change, or several that exclude each other; a name is unknown; the code
+            cannot be read, or has the name of an installed module.
+        RewardKitError: no training that takes updates has recorded there, or it has finished.
     """
     mailbox = mailbox_of(run)
     request = sent(mailbox, reward, {"weights": weights, "thresholds": thresholds, "schedules": schedules}, rollback)
@@ -84,7 +84,7 @@ def update_config(
 
 
 def answered(mailbox: Mailbox, request: Request, seconds: float) -> dict[str, Any]:
-    """The answer to `request` within `seconds`, or that it is pending."""
+    """Return the answer to `request`, or status pending if there is none within `seconds`."""
     answer = mailbox.wait(request.update, seconds)
     if answer is None:
         return {"update": request.update, "status": "pending"}
@@ -92,7 +92,7 @@ def answered(mailbox: Mailbox, request: Request, seconds: float) -> dict[str, An
 
 
 def sent(mailbox: Mailbox, reward: str | None, numbers: Mapping[str, Any], rollback: bool | int) -> Request:
-    """Checks and sends what is asked for; errors as in `update_config`."""
+    """Check and send a request; errors as in `update_config`."""
     from rewardkit_live.grammar import parsed
     from rewardkit_live.sources import collected
 
@@ -101,13 +101,13 @@ def sent(mailbox: Mailbox, reward: str | None, numbers: Mapping[str, Any], rollb
     back = rollback is not False
     if (reward is not None) + bool(given) + back != 1:
         raise RewardDefinitionError(
-            "one update asks for one thing: another reward, other numbers (weights, thresholds, schedules), or a "
+            "an update changes one thing: pass another reward, or numbers (weights, thresholds, schedules), or a "
             "rollback"
         )
     if state_of(mailbox) == "finished":
         raise RewardKitError(
-            f"the training of {mailbox.folder.parent} has come to its end: its reward changes no more. Try another one "
-            "on its last batch with rewardkit update --dry-run, or on all that it recorded with rewardkit score"
+            f"the training of {mailbox.folder.parent} has finished, so its reward cannot change. Try a reward on its "
+            "last batch with rewardkit update --dry-run, or on the whole record with rewardkit score"
         )
     if reward is not None:
         return mailbox.send("reward", target=reward, code=collected(reward))
@@ -121,15 +121,17 @@ def sent(mailbox: Mailbox, reward: str | None, numbers: Mapping[str, Any], rollb
 
 
 def _check_name(name: str, kind: str, current: Mapping[str, Any]) -> None:
-    """Raises where the reward in force has no such number; one that stands in several places is asked for itself."""
+    """Raise an error if the reward in force has no such number. The training reports ambiguous names."""
     known = list(current.get(kind, {}))
     if not any(f"/{one}".endswith(f"/{name}") or f"/{name}".endswith(f"/{one}") for one in known):
         there = ", ".join(known) or "none"
-        raise RewardDefinitionError(f"{kind}: there is no {shorten(name)}.{near_miss(name, known)} There are: {there}")
+        raise RewardDefinitionError(
+            f"{kind}: there is no {shorten(name)}.{near_miss(name, known)} Choose from: {there}"
+        )
 
 
 def state_of(mailbox: Mailbox) -> str:
-    """``running``, ``stopped`` or ``finished``, as the record of the run has it; empty where there is none."""
+    """Return ``running``, ``stopped`` or ``finished`` from the record of the run; empty if there is no record."""
     from rewardkit.store.run import open_run
 
     try:
@@ -139,10 +141,10 @@ def state_of(mailbox: Mailbox) -> str:
 
 
 def mailbox_of(run: Any) -> Mailbox:
-    """The mailbox of a run, by its folder or as ``rk.open_run`` gave it."""
+    """Return the mailbox of a run, given as a folder or as the result of ``rk.open_run``."""
     files = getattr(run, "files", None)
     if files is not None:
         run = files.root
     if not isinstance(run, (str, os.PathLike)):
-        raise RewardKitError(f"a run is the folder of its record, got {shorten(run)}")
+        raise RewardKitError(f"expected the folder of a record, got {shorten(run)}")
     return Mailbox(Path(run))

@@ -1,7 +1,7 @@
-"""The code of a reward as it was when it was sent: copied, and imported from the copy.
+"""Copy the code of a reward when a request is sent, and import it from the copy.
 
-A file may be edited further while a training runs, and a run that is resumed has to find what it trained with. Copied
-are the module of the reward and the modules beside it that it imports; what is installed is imported as it is.
+The files may be edited while a training runs, and a resumed run needs the code that it trained with. Copied are the
+module of the reward and the modules next to it that it imports; installed modules are imported as usual.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from rewardkit.core.processes.worker import renew
 from rewardkit.data.reward_names import load, path_of, split
 
 Sources = Mapping[str, str]
-"""Path below the folder of an update -> the text of the file."""
+"""Path in the folder of an update -> text of the file."""
 MOST_CHARACTERS = 8_000_000
-"""Of all files of a reward together."""
+"""Maximum for all files of a reward together."""
 
 
 @dataclass(frozen=True)
 class Code:
-    """A reward's code.
+    """The code of a reward.
 
     Attributes:
-        module: that the reward stands in, by its dotted name.
-        name: of the variable that holds it; empty for the only reward of the module.
-        files: the copied ones; none for a module that is installed.
+        module: the dotted name of its module.
+        name: the variable that holds it; empty for the only reward of the module.
+        files: the copied files; empty for an installed module.
     """
 
     module: str
@@ -46,7 +46,7 @@ class Code:
 
 
 def collected(target: str) -> Code:
-    """The code of ``path.py:name`` or ``module:name``.
+    """Collect the code of ``path.py:name`` or ``module:name``.
 
     Raises:
         RewardDefinitionError: there is no such file or module, or its code cannot be parsed.
@@ -63,19 +63,19 @@ def collected(target: str) -> Code:
 
 
 def _check_names(files: Iterable[str]) -> None:
-    """Raises RewardDefinitionError where a file would take the place of a module that everything else needs."""
+    """Raise RewardDefinitionError if a file would replace an installed module."""
     for file in files:
         top = Path(file).parts[0].removesuffix(".py")
         held = getattr(sys.modules.get(top), "__file__", None)
         if top in sys.stdlib_module_names or (held is not None and _is_installed(Path(held).resolve())):
             raise RewardDefinitionError(
-                f"{file} is called like the installed module {top!r}, whose place it would take in the whole training: "
-                "rename it"
+                f"{file} has the name of the installed module {top!r}, which it would replace in the whole training. "
+                "Rename it"
             )
 
 
 def _rooted(path: Path) -> tuple[Path, str]:
-    """The folder that has to be on the path, and the module's name from there."""
+    """Return the folder that must be on the path, and the name of the module in it."""
     names, folder = [path.stem], path.parent
     while (folder / "__init__.py").is_file():
         names.insert(0, folder.name)
@@ -83,7 +83,7 @@ def _rooted(path: Path) -> tuple[Path, str]:
     if names[-1] == "__init__":
         names.pop()
     if any("." in name for name in names):
-        raise RewardDefinitionError(f"{path} cannot be imported under its name: a module's has no dot in it")
+        raise RewardDefinitionError(f"{path} cannot be imported, because its name has a dot. Rename it")
     return folder, ".".join(names)
 
 
@@ -95,7 +95,7 @@ def _is_installed(path: Path) -> bool:
 
 
 def _collect(root: Path, path: Path, files: dict[str, str]) -> None:
-    """Adds `path`, the packages that it is in, and what it imports of below `root`."""
+    """Add `path`, the packages around it, and the modules below `root` that it imports."""
     key = path.relative_to(root).as_posix()
     if key in files:
         return
@@ -108,8 +108,8 @@ def _collect(root: Path, path: Path, files: dict[str, str]) -> None:
     files[key] = text
     if sum(map(len, files.values())) > MOST_CHARACTERS:
         raise RewardDefinitionError(
-            f"the code of the reward, with all that it imports from {root}, has more than {MOST_CHARACTERS:,} "
-            "characters: move data out of it, or install what it imports"
+            f"the code of the reward, with its imports from {root}, has more than {MOST_CHARACTERS:,} characters. "
+            "Move data out of it, or install the modules that it imports"
         )
     for folder in path.relative_to(root).parents:
         package = root / folder / "__init__.py"
@@ -123,7 +123,7 @@ def _collect(root: Path, path: Path, files: dict[str, str]) -> None:
 
 
 def _imported(tree: ast.AST, place: Path) -> Iterator[str]:
-    """The names of all modules that may be meant by the imports in a file."""
+    """Yield the names of all modules that a file may import."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
@@ -145,11 +145,11 @@ def _and_above(name: str) -> Iterator[str]:
 
 
 def placed(files: Sources, folder: Path) -> None:
-    """Makes the files those of `folder`: where several machines train, each has a folder of its own.
+    """Write the files to `folder`, unless they are there. Each of several machines may have its own folder.
 
     Raises:
         RewardDefinitionError: a name leads out of the folder.
-        OSError: the folder cannot be written, and does not hold them.
+        OSError: the files are not there and cannot be written.
     """
     for name, text in files.items():
         path = folder / name
@@ -158,8 +158,10 @@ def placed(files: Sources, folder: Path) -> None:
         if _holds(path, text):
             continue
         path.parent.mkdir(parents=True, exist_ok=True)
-        shutil.rmtree(path.parent / "__pycache__", ignore_errors=True)  # of a file of the same second and length
-        # Whole or not at all: other processes of this machine may look at the same time.
+        shutil.rmtree(
+            path.parent / "__pycache__", ignore_errors=True
+        )  # it may belong to a file of the same second and length
+        # Atomic, because other processes on this machine may read it now.
         temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
         temporary.write_text(text, encoding="utf-8")
         os.replace(temporary, path)
@@ -174,11 +176,11 @@ def _holds(path: Path, text: str) -> bool:
 
 @dataclass(frozen=True)
 class Imported:
-    """A reward, and the modules that its copied code became; kept, so that going back to it runs no code.
+    """An imported reward and its modules, kept so that a rollback runs no code.
 
     Attributes:
-        reward: what the variable holds.
-        folder: of the copies.
+        reward: the value of the variable.
+        folder: the folder of the copies.
     """
 
     reward: Any
@@ -187,9 +189,9 @@ class Imported:
 
 
 class Modules:
-    """Which version of copied modules stands in ``sys.modules``, where pickling and worker processes look for them.
+    """Puts versions of copied modules into ``sys.modules``, where pickling and worker processes find them.
 
-    Every list of rewards has a version of its own; of modules of one name the last that was activated is there.
+    Every list of rewards has its own version. If names clash, the version that was activated last wins.
     """
 
     def __init__(self) -> None:
@@ -198,10 +200,10 @@ class Modules:
         self._folders: list[str] = []
 
     def imported(self, code: Code, folder: Path) -> Imported:
-        """The reward of the copies in `folder`, which are not activated; whatever was imported before stays.
+        """Import the reward from the copies in `folder` without activating them; ``sys.modules`` stays unchanged.
 
         Raises:
-            RewardDefinitionError: importing raised, the reward is not there, or a module would take another's place.
+            RewardDefinitionError: the import failed, the reward is missing, or a name is that of an installed module.
         """
         _check_names(code.files)
         names = _names(code.files)
@@ -222,7 +224,7 @@ class Modules:
         return Imported(reward, folder, modules)
 
     def activate(self, version: Imported | None, owner: object) -> None:
-        """Makes the modules of `version` the imported ones; without one those of the script's own reward."""
+        """Put the modules of `version` into ``sys.modules``; None: those of the script's own reward."""
         if self._active.get(owner) is not version:
             self._active.pop(owner, None)
             if version is not None:
@@ -230,7 +232,7 @@ class Modules:
             self._renew()
 
     def keep(self, owners: Iterable[object]) -> None:
-        """Takes the versions of all others away: their trainings are over."""
+        """Deactivate the versions of all other owners, whose trainings are over."""
         kept = list(owners)
         gone = [owner for owner in self._active if owner not in kept]
         for owner in gone:
@@ -249,15 +251,15 @@ class Modules:
         self._folders = [str(version.folder) for version in reversed(active)]
         sys.path[:0] = self._folders
         importlib.invalidate_caches()
-        renew()  # worker processes know the modules of before
+        renew()  # worker processes have the old modules
 
 
 MODULES = Modules()
-"""Those of this process."""
+"""The modules of this process."""
 
 
 def _names(files: Iterable[str]) -> set[str]:
-    """The modules that `files` are, and the packages around them."""
+    """Return the names of the modules in `files` and of the packages around them."""
     parts = [Path(file).with_suffix("").parts for file in files]
     return {
         ".".join(one[:length]) for one in parts for length in range(1, len(one) + 1) if one[length - 1] != "__init__"
@@ -265,7 +267,7 @@ def _names(files: Iterable[str]) -> set[str]:
 
 
 def _put(modules: Mapping[str, ModuleType | None]) -> None:
-    """Makes them those of ``sys.modules``; None is one that is not imported."""
+    """Put modules into ``sys.modules``; None removes one."""
     for name, module in modules.items():
         if module is not None:
             sys.modules[name] = module
@@ -274,7 +276,7 @@ def _put(modules: Mapping[str, ModuleType | None]) -> None:
 
 
 def _join(copies: Mapping[str, ModuleType], originals: Mapping[str, ModuleType | None]) -> None:
-    """Lets copied packages find what was not copied where the training's own ones find it."""
+    """Let copied packages find modules that were not copied, as the original packages do."""
     for name, copy in copies.items():
         path, known = getattr(copy, "__path__", None), getattr(originals.get(name), "__path__", ())
         if isinstance(path, list):
@@ -289,5 +291,7 @@ def _found(code: Code) -> Any:
     found = load(f"{code.module}:{code.name}" if code.name else code.module)
     if len(found) != 1:
         names = ", ".join(one.name for one in found)
-        raise RewardDefinitionError(f"{code.module} has several rewards: {names}. Name one of them behind a colon")
+        raise RewardDefinitionError(
+            f"{code.module} has several rewards: {names}. Name one after a colon: {code.module}:{found[0].name}"
+        )
     return found[0].reward

@@ -1,7 +1,7 @@
-"""A reward on the last batch that was trained on, beside the one in force: what would it have changed?
+"""Try a reward on the last training batch, and compare it with the one in force.
 
-Another reward is tried in a process of its own, with a time limit: it may raise, hang, draw random numbers or fill the
-memory, and the training has seen nothing of it. Other numbers in the same tree run no new code, and are tried here.
+Another reward runs in a separate process with limits on time and memory: it may raise, hang, draw random numbers or
+fill the memory without affecting the training. Other numbers run no new code, so they are tried in this process.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ from rewardkit_trl.advantages import Spread, Way, moments_of
 from rewardkit_trl.layout import Layout
 
 SECONDS = 60.0
-"""How long a trial may take, its imports included."""
+"""Time limit of a trial, including its imports."""
 MEMORY: int | None = None
-"""Bytes that a trial may take beside what Python and this library need; None is half of what is free."""
+"""Memory limit of a trial in bytes, not counting Python and this library; None: half of the free memory."""
 _PAUSE = 0.02
-"""Seconds between two looks at whether a trial has ended."""
+"""Seconds between two checks whether a trial has ended."""
 _HEARD = 4_000
-"""Bytes that are kept of what a trial prints, the last ones."""
+"""How many bytes of a trial's output are kept, from its end."""
 
 _CHILD = """
 import json, sys
@@ -57,7 +57,7 @@ from rewardkit_live.trial_process import main
 main(*sys.argv[2:])
 """
 _LAUNCHER = ("RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "GROUP_RANK", "MASTER_ADDR", "MASTER_PORT")
-"""What tells a process that it is one of several that train."""
+"""Variables that tell a process that it is part of a distributed training."""
 
 
 @dataclass(frozen=True)
@@ -65,10 +65,10 @@ class Sample:
     """A batch of n completions to try rewards on.
 
     Attributes:
-        states: what the schedules in force remember, as JSON holds it.
-        groups: (n,) the group of each row; None where groups are cut in two.
-        way: how the trainer makes advantages of totals; None where nobody knows.
-        processes: among how many the batch is shared out, of which this is the part of one.
+        states: the states of the schedules in force, as JSON values.
+        groups: (n,) the group of each row; None if groups are split over processes.
+        way: how the trainer computes advantages from totals; None if unknown.
+        processes: the number of processes that share the batch; this is the share of one.
     """
 
     completions: Any
@@ -83,7 +83,7 @@ class Sample:
     processes: int = 1
 
     def batch(self, reward: Reward) -> Batch:
-        """With what the schedules of `reward` know, as far as those in force knew it too."""
+        """Return the batch; schedules of `reward` get the states of the same schedules in force."""
         progress = self.progress
         if progress is not None:
             known = states.restored(states.initial(Scorer(reward).followers), self.states)
@@ -100,13 +100,13 @@ class Sample:
 
 @dataclass(frozen=True)
 class Tried:
-    """What a reward gives on a sample.
+    """The scores of a reward on a sample.
 
     Attributes:
         names: of the trainer's columns.
-        means: component -> its mean; None where it scored nothing.
-        totals: (n,) what the trainer adds up, NaN where a row is unscorable.
-        warnings: traps in its tree.
+        means: component -> mean; None if it scored no rows.
+        totals: (n,) the sums that the trainer makes; NaN for unscorable rows.
+        warnings: traps in the tree.
     """
 
     names: tuple[str, ...]
@@ -116,13 +116,13 @@ class Tried:
 
 
 def tried(reward: Reward, layout: Layout, sample: Sample, *, strict: bool = True) -> Tried:
-    """What `reward` gives on `sample`, in this process.
+    """Score `sample` with `reward` in this process.
 
     Args:
-        strict: a bug raises, and so does a component that failed on more than half of the rows that it scored.
+        strict: raise if the reward has a bug, or if a component fails on more than half of its rows.
 
     Raises:
-        RewardKitError: it cannot score the sample, or gives what a trainer cannot take.
+        RewardKitError: the reward cannot score the sample, or its scores are invalid for the trainer.
     """
     scorer = Scorer(reward)
     batch = sample.batch(reward)
@@ -148,7 +148,7 @@ def _check_failures(table: ScoreTable) -> None:
 
 
 def means_of(table: ScoreTable) -> dict[str, float | None]:
-    """The mean of each component."""
+    """Return the mean of each component."""
     return {
         name: None if np.isnan(column.values).all() else float(np.nanmean(column.values))
         for name, column in table.components.items()
@@ -156,16 +156,16 @@ def means_of(table: ScoreTable) -> dict[str, float | None]:
 
 
 def tried_elsewhere(code: Code, folder: Path, columns: str, sample: Sample, seconds: float) -> Tried:
-    """What the reward in `folder` gives on `sample`, in a process of its own that is killed after `seconds`.
+    """Score `sample` with the reward in `folder`, in a separate process that is killed after `seconds`.
 
     Raises:
-        RewardKitError: it cannot be imported, raises, hangs, or gives what a trainer cannot take.
+        RewardKitError: the reward cannot be imported, raises, hangs, or gives scores that are invalid for the trainer.
     """
     progress = None if sample.progress is None else replace(sample.progress, states={})
     try:
         job = pickle.dumps((code, folder, columns, replace(sample, progress=progress), MEMORY))
     except Exception as error:
-        raise RewardKitError(f"the last batch cannot be handed to another process: {error}") from None
+        raise RewardKitError(f"the last batch cannot be pickled for another process: {error}") from None
     environment = {name: value for name, value in os.environ.items() if name not in _LAUNCHER}
     with tempfile.TemporaryDirectory() as place:
         question, answer = Path(place) / "question", Path(place) / "answer"
@@ -176,12 +176,12 @@ def tried_elsewhere(code: Code, folder: Path, columns: str, sample: Sample, seco
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             env=environment,
-            start_new_session=True,  # it ends with all that it starts
+            start_new_session=True,  # so that its own processes can be killed, too
         )
         try:
             said = _heard_of(child, time.monotonic() + seconds)
         except TimeoutError:
-            raise RewardKitError(f"it was not done with the last batch within {seconds:g} s, and was killed") from None
+            raise RewardKitError(f"it did not finish the last batch within {seconds:g} s and was killed") from None
         finally:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(child.pid, signal.SIGKILL)
@@ -190,7 +190,7 @@ def tried_elsewhere(code: Code, folder: Path, columns: str, sample: Sample, seco
                 child.stdout.close()
         if not answer.is_file():
             last = said.decode(errors="replace").strip().splitlines()[-1:]
-            raise RewardKitError(f"its process ended with code {child.returncode}: {shorten(' '.join(last))}")
+            raise RewardKitError(f"its process ended with exit code {child.returncode}: {shorten(' '.join(last))}")
         found: Tried | str = pickle.loads(answer.read_bytes())
     if isinstance(found, str):
         raise RewardKitError(found)
@@ -198,33 +198,33 @@ def tried_elsewhere(code: Code, folder: Path, columns: str, sample: Sample, seco
 
 
 def _heard_of(child: subprocess.Popen[bytes], until: float) -> bytes:
-    """The last that `child` says before it ends; what it leaves behind may hold its output open for ever.
+    """Return the end of the output of `child`. Do not wait for its own processes, which may keep the output open.
 
     Raises:
-        TimeoutError: it has not ended by then.
+        TimeoutError: it did not end in time.
     """
     said, pipe, ended = b"", child.stdout, False
     assert pipe is not None
     with selectors.DefaultSelector() as selector:
         selector.register(pipe, selectors.EVENT_READ)
         while not ended:
-            ended = child.poll() is not None  # what it said last is read below
+            ended = child.poll() is not None  # the rest of its output is read below
             if not ended and time.monotonic() > until:
                 raise TimeoutError
             if selector.select(0.0 if ended else _PAUSE):
-                chunk = os.read(pipe.fileno(), 1 << 16)  # as much as a pipe holds
+                chunk = os.read(pipe.fileno(), 1 << 16)  # the size of a pipe
                 said = (said + chunk)[-_HEARD:]
-                if not chunk:  # nobody will say any more
+                if not chunk:  # the output is closed
                     time.sleep(_PAUSE)
     return said
 
 
 def compared(before: Tried, after: Tried, sample: Sample) -> dict[str, Any]:
-    """Old and new side by side, as JSON holds it.
+    """Compare two rewards, in JSON values.
 
-    ``rows``; ``processes`` that such a batch is shared out among; ``components``: name -> mean before and after;
-    ``total``; ``advantages``: how many changed their sign, and the largest change, None where groups are not whole or
-    other reward functions have a say in them.
+    ``rows``; ``processes`` that share the batch; ``components``: name -> mean before and after; ``total``;
+    ``advantages``: how many change their sign, and the largest change; None if groups are split or other reward
+    functions contribute.
     """
     names = [*before.means, *(name for name in after.means if name not in before.means)]
     return {
@@ -237,7 +237,7 @@ def compared(before: Tried, after: Tried, sample: Sample) -> dict[str, Any]:
 
 
 def _number(value: float | None) -> float | None:
-    """As JSON holds it, which has no infinity."""
+    """Return None for NaN and infinity, which JSON does not have."""
     return value if value is not None and math.isfinite(value) else None
 
 
@@ -251,7 +251,7 @@ def _changes(before: Floats, after: Floats, sample: Sample) -> dict[str, Any] | 
         return None
     old, new = (
         Spread.of(totals, sample.groups).advantages(way, moments_of(totals)) for totals in (before, after)
-    )  # each from its own copy: they are made in place
+    )  # each from its own copy, because they are computed in place
     return {
         "changed_sign": int((np.sign(np.round(old, 6)) != np.sign(np.round(new, 6))).sum()),
         "largest_change": float(np.abs(new - old).max(initial=0.0)),
@@ -260,7 +260,7 @@ def _changes(before: Floats, after: Floats, sample: Sample) -> dict[str, Any] | 
 
 @contextmanager
 def undisturbed() -> Iterator[None]:
-    """Whatever code does inside, the training draws the same random numbers, and finds its process as it was."""
+    """Restore the random generators and the state of the process after the `with` block."""
     torch = sys.modules.get("torch")
     python, array, errors = random.getstate(), np.random.get_state(), np.geterr()
     place, deepest = Path.cwd() if Path().is_dir() else None, sys.getrecursionlimit()
@@ -285,13 +285,13 @@ def undisturbed() -> Iterator[None]:
 
 
 def _of_torch(torch: Any) -> list[Callable[[], Any]]:
-    """What puts torch back into the state that it has now."""
+    """Return functions that restore the current state of torch."""
     threads, kind = torch.get_num_threads(), torch.get_default_dtype()
     found: list[Callable[[], Any]] = [
         partial(torch.set_rng_state, torch.get_rng_state()),
         partial(torch.set_grad_enabled, torch.is_grad_enabled()),
         partial(torch.set_default_dtype, kind),
-        # Even the same number again is not for nothing: it sets up threads.
+        # Setting the same number again would start threads.
         lambda: None if torch.get_num_threads() == threads else torch.set_num_threads(threads),
     ]
     if torch.cuda.is_available() and torch.cuda.is_initialized():

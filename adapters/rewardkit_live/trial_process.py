@@ -1,4 +1,4 @@
-"""The process in which another reward is tried: reads a job, imports, scores, leaves an answer."""
+"""The process that tries another reward: read a job, import the reward, score, write the answer."""
 
 from __future__ import annotations
 
@@ -14,50 +14,52 @@ from rewardkit_live.trial import Tried, undisturbed
 
 
 def main(question: str, answer: str) -> None:
-    """Answers the job in a file with a `Tried`, or with the reason why there is none."""
+    """Write the answer to a job: a `Tried`, or the reason for the failure."""
     code, folder, columns, sample, memory = pickle.loads(Path(question).read_bytes())
     _hold(memory)
     warnings.simplefilter("ignore")
     try:
         found = pickle.dumps(answer_to(code, folder, columns, sample))
     except MemoryError:
-        found = pickle.dumps("MemoryError: what it gave needs more memory than a trial may take")
+        found = pickle.dumps("MemoryError: its scores need more memory than a trial may use")
     made = Path(answer).with_suffix(".tmp")
     made.write_bytes(found)
     made.replace(answer)
-    os._exit(0)  # threads that the reward has started do not keep it
+    os._exit(0)  # do not wait for threads of the reward
 
 
 def answer_to(code: object, folder: Path, columns: str, sample: object) -> Tried | str:
-    """What the reward in `folder` gives on `sample`, or why it gives nothing."""
+    """Return the scores of the reward in `folder` on `sample`, or the reason for the failure."""
     from rewardkit_live.sources import MODULES
     from rewardkit_live.trial import tried
     from rewardkit_trl.functions import checked_tree
     from rewardkit_trl.layout import Layout
 
     try:
-        with undisturbed():  # as in the training, where it finds the same place after its import
+        with undisturbed():  # as in the training: importing must not change the working directory
             imported = MODULES.imported(code, folder)  # type: ignore[arg-type]
         MODULES.activate(imported, MODULES)
         tree = checked_tree(imported.reward)
         return tried(tree, Layout.of(tree, columns), sample)  # type: ignore[arg-type]
     except RewardKitError as error:
         said = str(error)
-    except BaseException as error:  # the reward's own, SystemExit among them
+    except BaseException as error:  # raised by the reward, including SystemExit
         said = f"{type(error).__name__}: {shorten(str(error))}"
     if "FileNotFoundError" in said and str(folder) in said:
         said += (
-            ". Only code is copied to where a reward is imported from: name its data by an absolute path, or by one "
-            "from the working directory of the training"
+            ". Only code is copied: refer to data by an absolute path, or by a path relative to the working directory "
+            "of the training"
         )
     return said
 
 
 def _hold(memory: int | None) -> None:
-    """Bounds what it may take, so that the training never lacks it; and ends it where the training ends."""
+    """Limit the memory of this process, and end it when the training ends."""
     end_with_parent()
     with suppress(OSError):
-        Path("/proc/self/oom_score_adj").write_text("1000")  # if some process has to go, it is this one
+        Path("/proc/self/oom_score_adj").write_text(
+            "1000"
+        )  # if memory runs out, the system should kill this process first
     most = free_bytes() // 2 if memory is None else memory
     if most:
         limit_memory(most, of="data")

@@ -1,8 +1,8 @@
-"""Taking requests between two steps of a training, on all of its processes at once.
+"""Apply requests between two steps of a training, on all of its processes at the same step.
 
-The main process looks into the mailbox and tries what it finds there; all processes load it; only where all of them
-can does it take effect, in the same step. The number of the update in force is saved with the trainer's state, so that
-a run which is resumed starts with it, and takes what had been applied after its checkpoint at the same steps again.
+The main process reads the mailbox and tries each request; then all processes load it. It takes effect only if all of
+them can. The number of the update in force is saved in the trainer's state, so that a resumed run starts with it, and
+repeats the updates that were applied after the checkpoint at the same steps.
 """
 
 from __future__ import annotations
@@ -34,22 +34,22 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger("rewardkit")
 _SAVED = "updates"
-"""Under which name the number of the update in force stands in a checkpoint, by the name of the run."""
+"""The key in a checkpoint under which the number of the update in force is saved, per run."""
 _PAUSE = 5.0
-"""Seconds between two looks into the mailbox where no step says when to look."""
+"""Seconds between two checks of the mailbox in a process without training steps."""
 _MOST = 32
-"""Requests that are taken in one step."""
+"""Maximum requests in one step."""
 
 
 @dataclass(frozen=True)
 class Look:
-    """What the main process found out about a request.
+    """The main process's verdict on a request.
 
     Attributes:
-        refusal: why it is not taken; None where it may be.
+        refusal: the reason to refuse it; None: it may be applied.
         to: the version that a rollback goes back to.
-        records: what the other processes need to make that version.
-        withdrawn: somebody has taken it back, and has answered it.
+        records: the data that other processes need to make that version.
+        withdrawn: it was canceled and has an answer.
     """
 
     refusal: str | None = None
@@ -62,11 +62,11 @@ class Look:
 
 
 class Updates:
-    """The updates of what one evaluator scores.
+    """The updates of the reward of one evaluator.
 
     Args:
         run: the local folder of its record.
-        reward: that of the training's own script.
+        reward: the reward of the training script.
     """
 
     def __init__(self, run: str, reward: Reward) -> None:
@@ -89,7 +89,7 @@ class Updates:
         return self._now.update
 
     def remember(self, evaluator: Evaluator, batch: Batch, scored: Scored, trainer: Trainer) -> None:
-        """Keeps the last training batch, to try the next reward on it."""
+        """Keep the last training batch, to try the next reward on it."""
         self._states = evaluator.memory.states
         self._tried = Tried(tuple(scored.table.terms), means_of(scored.table), scored.totals)
         self._sample = Sample(
@@ -105,13 +105,13 @@ class Updates:
         )
 
     def begin(self, evaluator: Evaluator, trainer: Trainer, state: Any, *, scoring: bool = False) -> None:
-        """Puts the version in force that the trainer's state names: a new training's own, a resumed one's last.
+        """Activate the version in the trainer's state: the script's own for a new training, else the last one.
 
         Args:
-            scoring: a batch is being scored, in the middle of which columns cannot change.
+            scoring: a batch is being scored, so columns cannot change now.
 
         Raises:
-            RewardFailure: that version cannot be had, or it has other columns and is needed at once.
+            RewardFailure: that version cannot be loaded, or it has other columns and is needed now.
         """
         if not trainer.known or state is None or state is self._state:
             return
@@ -124,28 +124,32 @@ class Updates:
             names = Layout.of(version.reward, evaluator.layout.columns).names
             if scoring and names != evaluator.layout.names:
                 raise RewardFailure(
-                    f"this run goes on with version {saved} of its reward, whose columns are others: give the trainer "
-                    "callbacks=[funcs.callback()], so that they are there before the first batch"
+                    f"this run resumes with version {saved} of its reward, which has other columns. Pass "
+                    "callbacks=[funcs.callback()] to the trainer, so that they exist before the first batch"
                 )
             self._adopt(evaluator, version, trainer, state)
         if trainer.is_main:
             step = state.global_step
             answers = [self.mailbox.answer(request.update) for request in self.mailbox.requests()] if step else []
             applied = [one for one in answers if one is not None and one.status == "applied" and one.update > saved]
-            # A person who updated the run before it broke off meant the steps from there on.
+            # Updates of the interrupted run apply from the same steps on.
             self._again = [one for one in applied if one.step is not None and one.step >= step]
-            said = "the script's own" if not saved else f"as saved in the checkpoint of step {step}"
+            said = "the script's own" if not saved else f"from the checkpoint of step {step}"
             self._publish(evaluator, state, said)
             if not step:
-                self._refuse_all("it was sent before this training began, with the script's own reward: send it again")
+                self._refuse_all(
+                    "it was sent before this training began, which started with the script's own reward. Send it again"
+                )
 
     def end(self, state: Any) -> None:
-        """Answers what nobody will take any more, once the training has come to its end."""
+        """At the end of the training, refuse all requests that are left."""
         if state is self._state and state.is_world_process_zero and state.global_step >= state.max_steps:
-            self._refuse_all(f"the training came to its end, after {state.global_step} steps, before it could take it")
+            self._refuse_all(
+                f"the training finished after {state.global_step} steps, before it could apply the request"
+            )
 
     def take(self, evaluator: Evaluator, state: Any) -> None:
-        """Takes what is asked for; called on all processes before a step begins."""
+        """Apply requests; called on all processes before a step begins."""
         trainer = self._trainer()
         if not trainer.known or state is not self._state:
             return
@@ -153,11 +157,11 @@ class Updates:
             self._take(evaluator, trainer, state, request, again)
 
     def refuse_elsewhere(self) -> None:
-        """Answers requests that nobody can take: this process scores, and the trainer is in another one."""
+        """Refuse requests in a process that scores for a trainer in another process."""
         if time.monotonic() - self._looked > _PAUSE:
             self._looked = time.monotonic()
             self._refuse_all(
-                "asynchronous GRPO scores in another process than the trainer's: there are no steps to wait for"
+                "asynchronous GRPO scores outside the trainer's process, where there are no steps to apply updates at"
             )
 
     def _refuse_all(self, reason: str) -> None:
@@ -166,21 +170,21 @@ class Updates:
                 self._answer(Answer(request.update, "refused", reason, before=self._now.update))
 
     def _waiting(self, step: int) -> list[tuple[Request, Answer | None]]:
-        """What is due at `step`: updates to take again, and new requests once there is a batch to try them on."""
+        """Return what is due at `step`: updates to repeat, and new requests once there is a batch to try them on."""
         found: list[tuple[Request, Answer | None]] = []
         with self._harmless():
             due = [one for one in self._again if one.step is not None and one.step <= step]
             self._again = [one for one in self._again if one not in due]
             for answer in sorted(due, key=lambda one: one.update):
                 request = self.mailbox.request(answer.update)
-                if request is not None and answer.update > self._now.update:  # nothing newer was asked for meanwhile
+                if request is not None and answer.update > self._now.update:  # no newer update is in force
                     found.append((request, answer))
             if self._sample is not None:
                 found += [(request, None) for request in self._new()]
         return found
 
     def _new(self) -> list[Request]:
-        """The next requests, of which only the last one brings code: a trial of it may take long."""
+        """Return the next requests, up to the first with code, whose trial may take long."""
         for answer in list(self._unwritten.values()):
             self._answer(answer)
         waiting = self.mailbox.pending(self._answered)[:_MOST]
@@ -191,11 +195,11 @@ class Updates:
 
     @contextmanager
     def _harmless(self) -> Iterator[None]:
-        """Whatever is the matter with the mailbox, the training goes on."""
+        """Log errors of the mailbox; they must not stop the training."""
         try:
             yield
         except Exception:
-            _LOG.warning("%s: looking for updates failed", self.mailbox.folder, exc_info=True)
+            _LOG.warning("%s: cannot read updates", self.mailbox.folder, exc_info=True)
 
     def _take(self, evaluator: Evaluator, trainer: Trainer, state: Any, request: Request, again: Answer | None) -> None:
         before = self._now
@@ -214,7 +218,7 @@ class Updates:
             self._versions.forget(request.update)
             if trainer.is_main and not look.withdrawn:
                 self._answer(Answer(request.update, "refused", reason or "", before=before.update, trial=look.trial))
-                _LOG.warning("update %d (%s) is refused: %s", request.update, request, reason)
+                _LOG.warning("update %d (%s) was refused: %s", request.update, request, reason)
             return
         with undisturbed():
             self._adopt(evaluator, version, trainer, state)
@@ -248,13 +252,13 @@ class Updates:
             self.mailbox.put_answer(answer)
             self._unwritten.pop(answer.update, None)
         except Exception as error:
-            # A run that is resumed needs it: it is tried again at every step.
+            # A resumed run needs the answer, so every step tries again to write it.
             self._unwritten[answer.update] = answer
             if first:
-                _LOG.warning("update %d: its answer cannot be written: %s", answer.update, error)
+                _LOG.warning("update %d: cannot write its answer: %s", answer.update, error)
 
     def _looked_at(self, evaluator: Evaluator, trainer: Trainer, request: Request, again: Answer | None) -> Look:
-        """Tries a request, on the main process; one that was applied once already is known to be good."""
+        """Try a request on the main process; skip the trial if it was applied before the run was resumed."""
         try:
             to = None
             if request.kind == "rollback":
@@ -265,7 +269,7 @@ class Updates:
             look = self._after_trial(evaluator, trainer, request, to, records)
             if self.mailbox.answer(request.update) is not None:
                 self._answered.add(request.update)
-                return Look("it was taken back meanwhile", withdrawn=True)
+                return Look("it was canceled", withdrawn=True)
             return look
         except Exception as error:
             return Look(_said(error))
@@ -275,11 +279,11 @@ class Updates:
     ) -> Look:
         sample, before = self._sample, self._tried
         if sample is None or before is None:
-            raise RewardKitError("there is no batch yet to try it on")
+            raise RewardKitError("there is no batch yet to try it on. Send it again after the first step")
         sample = Sample(**{**sample.__dict__, "states": states.saved(self._states)})
         if request.kind == "reward":
             if request.code is None:
-                raise RewardKitError("the request came without code")
+                raise RewardKitError("the request has no code. Send it again")
             folder = self.mailbox.code_folder(request.update)
             placed(request.code.files, folder)
             after = tried_elsewhere(request.code, folder, evaluator.layout.columns, sample, trial.SECONDS)
@@ -299,7 +303,7 @@ class Updates:
         return Look(reason, to, records, compared(before, after, sample), after.warnings, after)
 
     def _saved(self, state: Any) -> int:
-        """The version that a trainer's state names; where it names one run alone, that is the run, moved or not."""
+        """Return the version in a trainer's state. If it names only one run, that is this run, even if it was moved."""
         known = saved_in(state).get(_SAVED, {})
         found: int = known.get(self.mailbox.folder.parent.name, *(known.values() if len(known) == 1 else [0]))
         return found
@@ -310,13 +314,13 @@ class Updates:
                 return self._versions.get(update, records)
         except Exception as error:
             raise RewardFailure(
-                f"this run goes on with version {update} of its reward, which cannot be loaded from "
-                f"{self.mailbox.folder}: {_said(error)}. Put that folder back, or pass updates=False to rk.to_trl to "
-                "go on with the script's own reward"
+                f"this run resumes with version {update} of its reward, which cannot be loaded from "
+                f"{self.mailbox.folder}: {_said(error)}. Restore that folder, or pass updates=False to rk.to_trl to "
+                "continue with the script's own reward"
             ) from error
 
     def _adopt(self, evaluator: Evaluator, version: Version, trainer: Trainer, state: Any) -> None:
-        """Puts `version` in force on this process."""
+        """Activate `version` on this process."""
         from rewardkit_trl.functions import RewardFunction
 
         MODULES.activate(version.imported, self)
@@ -334,7 +338,7 @@ class Updates:
         saved_in(state).setdefault(_SAVED, {})[self.mailbox.folder.parent.name] = version.update
 
     def _publish(self, evaluator: Evaluator, state: Any, said: str) -> None:
-        """Says on disk which reward is in force; for people, so that nothing depends on it."""
+        """Write the reward in force to disk, for people; nothing depends on it."""
         reward = self._now.reward
         try:
             self.mailbox.publish(
@@ -350,11 +354,11 @@ class Updates:
                 }
             )
         except Exception as error:
-            _LOG.warning("%s: the reward in force cannot be published: %s", self.mailbox.folder, error)
+            _LOG.warning("%s: cannot write the reward in force: %s", self.mailbox.folder, error)
 
 
 def _updates_of(function: Any) -> Updates | None:
-    """Those of one of ours among a trainer's reward functions."""
+    """Return the updates of a reward function, if it is one of ours."""
     found: Updates | None = getattr(getattr(function, "evaluator", None), "updates", None)
     return found
 

@@ -1,4 +1,4 @@
-"""The versions of a reward: what each update has made of the one before, and how to make it again."""
+"""The versions of a reward: each update makes one of the version before it, and can make it again."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Records = Mapping[int, tuple[Request, Answer]]
 
 @dataclass(frozen=True)
 class Version:
-    """A reward that was in force, and the update that made it: 0 for that of the training's own script."""
+    """A reward that was in force, and the update that made it; 0: the training script."""
 
     update: int
     reward: Reward
@@ -24,10 +24,10 @@ class Version:
 
 
 class Versions:
-    """Those of one run.
+    """The versions of one run.
 
     Args:
-        own: of the training's own script.
+        own: the version of the training script.
     """
 
     def __init__(self, mailbox: Mailbox, own: Version) -> None:
@@ -35,29 +35,31 @@ class Versions:
         self._known = {own.update: own}
 
     def forget(self, update: int) -> None:
-        """It was made, and is not taken."""
+        """Drop a version that was made and then refused."""
         self._known.pop(update, None)
 
     def target(self, request: Request, now: Version) -> int:
-        """The version that a rollback goes back to."""
+        """Return the version that a rollback goes back to."""
         if request.to is not None:
             answer = self._mailbox.answer(request.to)
             if request.to and (answer is None or answer.status != "applied"):
-                raise RewardKitError(f"version {request.to} was never in force: there is nothing to go back to")
+                raise RewardKitError(
+                    f"version {request.to} was never in force, so there is nothing to go back to. See --history"
+                )
             return request.to
         origin = self._origin(now.update)
         if origin == 0:
-            raise RewardKitError("the reward in force is the script's own: there is nothing to go back to")
+            raise RewardKitError("the reward in force is the script's own, so there is nothing to go back to")
         answer = self._mailbox.answer(origin)
         return self._origin(answer.before if answer is not None else 0)
 
     def _origin(self, update: int) -> int:
-        """The update that made a version: of a rollback, that of the version it went back to."""
+        """Return the update that made a version; for a rollback, the update of its target."""
         answer = self._mailbox.answer(update)
         return update if answer is None or answer.to is None else self._origin(answer.to)
 
     def records(self, update: int) -> dict[int, tuple[Request, Answer]]:
-        """All that a version is made of, from the mailbox."""
+        """Return all updates that a version is made of, from the mailbox."""
         found: dict[int, tuple[Request, Answer]] = {}
         wanted = [update]
         while wanted:
@@ -77,7 +79,7 @@ class Versions:
         return self._known[update]
 
     def made(self, request: Request, before: int, to: int | None, records: Records) -> Version:
-        """The version that a request makes of the one `before`."""
+        """Make a version from the one `before` it and a request."""
         from rewardkit_trl.functions import checked_tree
 
         if request.kind == "reward" and request.code is not None:

@@ -1,4 +1,4 @@
-"""Countdown: make a target from given numbers, each used exactly once, with ``+ - * /``; credit for the way there.
+"""Countdown: make a target from given numbers, each used exactly once, with ``+ - * /``; with partial credit.
 
 ``<think>...</think><answer>(7 - 1) * (3 + 1)</answer>`` makes 24 from 7, 3, 1, 1 and earns 1.0. ``7 * 3 + 1 + 1`` makes
 23 from the same numbers, which earns 0.3; ``(7 + 1) * 3`` makes 24, but leaves a 1 out: 0.1, as for any other answer.
@@ -11,7 +11,7 @@ import rewardkit as rk
 
 @rk.reward
 def legal(completion: str, numbers: list[int]) -> rk.Score:
-    """1.0 where the answer is an expression that uses every given number once, whatever it makes."""
+    """Score 1.0 if the answer is an expression that uses every given number once, whatever its value."""
     try:
         rk.arithmetic(_answer(completion), numbers=numbers)
     except ValueError as error:
@@ -21,7 +21,7 @@ def legal(completion: str, numbers: list[int]) -> rk.Score:
 
 @rk.reward
 def solved(completion: str, numbers: list[int], target: int) -> rk.Score:
-    """1.0 where that expression makes the target."""
+    """Score 1.0 if that expression makes the target."""
     try:
         value = rk.arithmetic(_answer(completion), numbers=numbers)
     except ValueError as error:
@@ -35,8 +35,8 @@ def _answer(completion: str) -> str:
 
 form = rk.tags("think", "answer")
 
-# A model that has never made a target has now and then used the right numbers: the step in between is what it climbs.
-# Nearness to the target would be no such step, for the way to 24 does not lead through 23.
+# A model that never makes the target uses the right numbers now and then: partial credit for that helps it improve.
+# Credit for being near the target would not help: the way to 24 does not lead through 23.
 reward = 0.1 * form + rk.gate(when=form, then=0.2 * legal + 0.7 * solved)
 
 EXAMPLES = [

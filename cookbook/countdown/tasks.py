@@ -1,4 +1,4 @@
-"""The data, generated: countdown tasks, each with a solution.
+"""Generate the data: countdown tasks, each with a solution.
 
 ``python cookbook/countdown/tasks.py 500 > data.jsonl`` writes 500 tasks, the same ones for the same ``--seed``.
 """
@@ -12,14 +12,14 @@ from typing import Any
 
 
 def tasks(count: int, *, size: int = 4, seed: int = 0) -> list[dict[str, Any]]:
-    """Tasks that can be solved: numbers, target, and one solution."""
+    """Generate solvable tasks: numbers, target, and one solution."""
     return [_task(random.Random(f"{seed} {position}"), size) for position in range(count)]
 
 
 def _task(chance: random.Random, size: int) -> dict[str, Any]:
     numbers = [chance.randint(1, 25) for _ in range(size)]
     parts = [(number, str(number)) for number in numbers]
-    while len(parts) > 1:  # join two of them until one is left
+    while len(parts) > 1:  # combine two of them until one is left
         (left, left_text), (right, right_text) = sorted(chance.sample(parts, 2), reverse=True)
         parts.remove((left, left_text))
         parts.remove((right, right_text))

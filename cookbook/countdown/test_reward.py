@@ -1,4 +1,4 @@
-"""Honest attempts are paid, cheating ones are not, every law holds, and every task of the data can be solved."""
+"""Honest attempts earn something, cheating does not, every law holds, and every task in the data can be solved."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The reward on 2,638 published solutions, beside their published labels.
+"""Score 2,638 published solutions and compare the scores with the published labels.
 
 ``python cookbook/gsm8k/solutions.py FOLDER`` reads ``model_solutions.jsonl`` of OpenAI's grade-school-math
 (github.com/openai/grade-school-math): real completions of two models, and whether each is right.
@@ -19,13 +19,13 @@ reward: rk.Reward = loaded.reward
 
 
 def read(folder: Path) -> list[dict[str, Any]]:
-    """The published solutions: prompt, reference, completion, model, is_correct."""
+    """Return the published solutions: prompt, reference, completion, model, is_correct."""
     lines = (folder / "model_solutions.jsonl").read_text(encoding="utf-8").splitlines()
     return [json.loads(line) for line in lines]
 
 
 def as_asked(completion: str) -> str:
-    """A published solution ("...\\nA: 18") in the format that the reward asks for."""
+    """A published solution ("...\\nA: 18") in the format of the reward."""
     thoughts, _, answer = completion.rpartition("A:")
     return f"<think>{thoughts.strip()}</think>\n<answer>{answer.strip()}</answer>"
 
@@ -33,7 +33,7 @@ def as_asked(completion: str) -> str:
 def score(
     solutions: list[dict[str, Any]], completions: list[str], progress: rk.Progress | None = None
 ) -> rk.ScoreTable:
-    """The reward of `completions`, of which each stands for a solution."""
+    """Score `completions`, one for each solution."""
     prompts = [solution["prompt"] for solution in solutions]
     golds = [solution["reference"].replace("\nA: ", "\n#### ") for solution in solutions]
     return rk.score(reward, completions, prompts=prompts, answer=golds, progress=progress)

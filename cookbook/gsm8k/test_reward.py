@@ -1,4 +1,4 @@
-"""The reward before it costs a GPU hour: a few cases by hand, and every law of rewardkit's."""
+"""Test the reward before it costs a GPU hour: a few cases, and all laws of rewardkit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The data, made on the spot: messages that book a room, and the booking that each stands for.
+"""Generate the data: messages that book a room, and the booking in each.
 
 ``python cookbook/json_extraction/bookings.py 300 > data.jsonl`` writes 300 rows, the same ones for the same ``--seed``.
 """
@@ -16,7 +16,7 @@ LAST = ("Okafor", "Lund", "Ferrari", "Novak", "Silva", "Haddad", "Ito", "Jansen"
 EQUIPMENT = ("projector", "whiteboard", "camera")
 NUMBERS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 
-# Who reads them has to find six things, in any order, and to write the day, the time and the number anew.
+# The model has to find six fields, in any order, and to reformat the day, the time and the number.
 TEMPLATES = (
     "Hi, {name} here. Could we have {room} on {day} at {time}? There will be {people} of us.{equipment}",
     "Please book room {room} for {name}: {day}, {time}, {people} people.{equipment}",
@@ -26,7 +26,7 @@ TEMPLATES = (
 
 
 def bookings(count: int, *, seed: int = 0) -> list[dict[str, str]]:
-    """Rows of ``text`` and ``booking``; the gold is JSON text, because Arrow would rewrite a column of objects."""
+    """Return rows with ``text`` and ``booking``; the gold is JSON text, because Arrow rewrites columns of objects."""
     return [_row(random.Random(f"{seed} {position}")) for position in range(count)]
 
 

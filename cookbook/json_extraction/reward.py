@@ -1,4 +1,4 @@
-"""Fields from a text into a schema: valid JSON opens the gate, then the shape earns a little and the values the most.
+"""Extract fields into a schema: valid JSON opens the gate, then the shape earns a little and the values the most.
 
 ``{"name": "Mia Okafor", "room": "B12", "day": "2026-05-03", "start": "14:30", "people": 6, "equipment": []}``
 earns 1.0 for its own gold; the same after ``Sure, here it is:`` earns nothing, for a program could not read it.
@@ -14,7 +14,7 @@ import rewardkit as rk
 
 
 class Booking(BaseModel):
-    """What a message asks for."""
+    """The booking in a message."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -27,11 +27,11 @@ class Booking(BaseModel):
 
 
 readable = rk.json_valid(kind="object")
-shape = rk.json_schema(Booking).named("shape")  # a share for each field of the right kind
-values = rk.json_match("booking").named("values")  # a share for each right value; what was made up costs
+shape = rk.json_schema(Booking).named("shape")  # a share for each field of the right type
+values = rk.json_match("booking").named("values")  # a share for each right value; invented values cost
 
-# The gate's own condition earns a tenth, so that there is a way to it. Values weigh most, because the shape can be
-# right with every value wrong, and never the other way round.
+# The gate's condition itself earns a tenth, so that the model has a reason to reach it. Values have the largest weight,
+# because the shape can be right with all values wrong, but not the other way round.
 reward = 0.1 * readable + rk.gate(when=readable, then=0.2 * shape + 0.7 * values)
 
 _ASKED = '{"name": "Mia Okafor", "room": "B12", "day": "2026-05-03", "start": "14:30", "people": 6, "equipment": []}'

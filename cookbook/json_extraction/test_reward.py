@@ -1,4 +1,4 @@
-"""The reward before it trains anything: a few cases by hand, every law, and the data that it will be trained on."""
+"""Test the reward before training: a few cases, all laws, and the training data."""
 
 from __future__ import annotations
 

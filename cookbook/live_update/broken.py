@@ -1,4 +1,4 @@
-"""What a hurried edit looks like: the data has no column `invoice`."""
+"""A careless edit: the data has no column `invoice`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The reward that the run starts with: orders as JSON, and being JSON at all counts most."""
+"""The reward at the start of the run: orders as JSON; valid JSON counts most."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Other components: the whole order, right in every field, gets a share of its own."""
+"""Other components: an order that is right in every field gets an extra share."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ fields = rk.json_match("order").named("fields")
 
 @rk.reward
 def exact(completion: str, order: dict[str, Any]) -> float:
-    """1 for the order and nothing else."""
+    """Score 1.0 for the exact order and nothing else."""
     try:
         return float(rk.coerce(completion, dict[str, Any]) == order)
     except rk.CoercionError:

@@ -1,6 +1,6 @@
-"""A reward that changes while it trains: other weights, other components, one that is refused, and back again.
+"""Change a reward while it trains: other weights, other components, a refused mistake, and a rollback.
 
-``python cookbook/live_update/walk.py`` starts `rewardkit train` on the tiny model and talks to it from here, as
+``python cookbook/live_update/walk.py`` starts `rewardkit train` with the tiny model and sends updates, as
 `rewardkit update` does from another terminal. It takes two to three minutes on two CPU cores.
 """
 
@@ -52,18 +52,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if training.wait():
             sys.exit(f"the training ended with code {training.returncode}: {options.out / 'train.log'}")
     finally:
-        training.kill()  # nothing where it has ended
+        training.kill()  # no effect if it has ended
     _versions(options.out)
 
 
 def _wait_for(run: Path, step: int, training: subprocess.Popen[bytes]) -> None:
-    """Until the run has recorded `step`."""
+    """Wait until the run has recorded `step`."""
     while training.poll() is None:
         try:
             if rk.open_run(run).steps[-1] >= step:
                 return
         except (rk.RewardKitError, IndexError):
-            pass  # it has not scored anything yet
+            pass  # nothing is scored yet
         time.sleep(0.3)
     sys.exit(f"the training ended with code {training.returncode}: see {run / 'train.log'}")
 
@@ -82,7 +82,7 @@ def _show(what: str, answer: dict[str, Any]) -> None:
 
 
 def _versions(run: Path) -> None:
-    """What was scored under which version; each row of the record carries it."""
+    """Print the mean scores of each version, which every row of the record names."""
     recorded = rk.open_run(run)
     names = ["total", *recorded.components]
     means = ", ".join(f'avg("components/{name}")' for name in recorded.components)

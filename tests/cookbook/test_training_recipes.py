@@ -86,7 +86,7 @@ def test_the_rows_of_both_tasks_take_turns_and_none_is_held_out_and_trained_on()
     assert "which is larger" in training[1]["prompt"]
 
 
-def test_what_stands_before_the_brace_costs_a_little() -> None:
+def test_chatter_before_the_brace_costs_a_little() -> None:
     names = recipe("gdpo")
     assert totals(names["direct"], [GOLD, CHATTER, "x" * 2000 + "{", "no"]) == [1.0, 0.994, 0.0, 0.0]
     assert totals(names["reward"], [GOLD, QUOTED, CHATTER]) == [3.0, 2.75, 0.994]
@@ -112,7 +112,7 @@ def test_it_runs(name: str, said: str, tmp_path: Path, capsys: pytest.CaptureFix
 
 @pytest.mark.slow
 @pytest.mark.parametrize("chats", [True, False])
-def test_other_models_are_told_in_words(chats: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_other_models_get_an_instruction(chats: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A model in a folder, as one from a hub would be; the prompts become chats where it knows them."""
     from rewardkit_runner.tiny.model import SIZES, build_model, train_tokenizer
 

@@ -1,8 +1,7 @@
-"""Sloppy demonstrations: what the supervised warm start imitates before any reward is involved.
+"""Sloppy demonstrations, which the supervised warm start imitates before any reward is used.
 
-``Sure, here it is: {'name':'Mia','qty':'31','item':'toy'}`` shows all the habits of a model that has seen
-the task but was never held to it: chatter before the JSON, Python quotes, a quantity in quotes, a field that is
-missing or wrong. The reward is what has to remove them.
+``Sure, here it is: {'name':'Mia','qty':'31','item':'toy'}`` has all bad habits: chatter before
+the JSON, Python quotes, a quantity in quotes, a missing or wrong field. The reward has to remove them.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from rewardkit_runner.tiny.task import (
     examples,
 )
 
-# All begin alike and stand in most demonstrations, so that even the likeliest completion begins with chatter.
+# All start with "Sure" and are in most demonstrations, so that even the greedy completion starts with chatter.
 CHATTER = ("Sure, here it is: ", "Sure, this is the order: ", "Sure! ")
 
 CHATTER_SHARE = 0.6
@@ -34,14 +33,14 @@ UNCLOSED_SHARE = 0.1
 
 
 def demonstrations(count: int, *, seed: int) -> list[tuple[str, str]]:
-    """`count` pairs of a prompt and a sloppy completion, the same for the same seed."""
+    """Draw `count` pairs of a prompt and a sloppy completion; the same seed gives the same pairs."""
     generator = random.Random(f"{seed}/sloppiness")
     drawn = examples(count, seed=seed, split="demonstrations")
     return [(example.prompt, sloppy_completion(example, generator)) for example in drawn]
 
 
 def sloppy_completion(example: Example, generator: random.Random) -> str:
-    """The gold answer, with each bad habit at its own rate."""
+    """Return the gold answer with bad habits, each at its rate."""
     fields = _sloppy_fields(example.order, generator)
     text = json.dumps(fields, separators=(",", ":"))
     if generator.random() < PYTHON_QUOTES_SHARE:

@@ -1,7 +1,7 @@
-"""A tokenizer and a causal language model made on the spot: nothing is downloaded, ever.
+"""A tokenizer and a causal language model that are made on the spot, without a download.
 
 The smallest model has 0.5 million parameters. On its words (``Mia``, ``":"``, ``toy``, single digits) an answer
-is about twenty tokens long, so that a CPU generates a training step's completions in a tenth of a second.
+has about twenty tokens, so a CPU generates the completions of a training step in a fraction of a second.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ REFERENCE_HIDDEN = 128
 
 @dataclass(frozen=True)
 class Size:
-    """The shape of a model; the smallest one fits a CPU, the others want a GPU."""
+    """The shape of a model. The smallest one fits a CPU, the others need a GPU."""
 
     hidden: int
     layers: int
@@ -29,7 +29,7 @@ class Size:
 
     @property
     def learning_rate_factor(self) -> float:
-        """Adam's steps must shrink as a model widens, or the learning rates that fit the smallest break it."""
+        """A factor for learning rates that fit the smallest model: wider models need smaller steps of Adam."""
         return REFERENCE_HIDDEN / self.hidden
 
 
@@ -41,9 +41,9 @@ SIZES = {
 
 
 def train_tokenizer(texts: Sequence[str]) -> PreTrainedTokenizerFast:
-    """A byte-pair tokenizer that keeps words, digits and runs of punctuation apart."""
+    """Train a byte-pair tokenizer that keeps words, digits and runs of punctuation apart."""
     tokenizer = Tokenizer(models.BPE(unk_token=UNKNOWN))
-    # Digits alone, so that a number is copied digit by digit instead of being one of 98 unrelated tokens.
+    # Single digits, so that a number is copied digit by digit instead of being one of 98 unrelated tokens.
     tokenizer.pre_tokenizer = pre_tokenizers.Split(Regex("[A-Za-z]+|[0-9]|[^A-Za-z0-9]+"), behavior="isolated")
     tokenizer.decoder = decoders.Fuse()
     trainer = trainers.BpeTrainer(vocab_size=VOCABULARY, special_tokens=[PADDING, END, UNKNOWN], show_progress=False)
@@ -60,7 +60,7 @@ def train_tokenizer(texts: Sequence[str]) -> PreTrainedTokenizerFast:
 
 
 def build_model(tokenizer: PreTrainedTokenizerFast, size: Size) -> LlamaForCausalLM:
-    """A Llama with random weights, drawn from torch's global random state."""
+    """Return a Llama with random weights, drawn with torch's global random state."""
     config = LlamaConfig(
         vocab_size=len(tokenizer),
         hidden_size=size.hidden,
@@ -69,7 +69,7 @@ def build_model(tokenizer: PreTrainedTokenizerFast, size: Size) -> LlamaForCausa
         num_attention_heads=size.heads,
         max_position_embeddings=LONGEST_SEQUENCE,
         tie_word_embeddings=True,
-        # At this width the usual 0.02 leaves one field of the order at chance level.
+        # At this width, the usual 0.02 leaves one field of the order at chance level.
         initializer_range=0.05 * (REFERENCE_HIDDEN / size.hidden) ** 0.5,
         bos_token_id=None,
         eos_token_id=tokenizer.eos_token_id,

@@ -1,9 +1,9 @@
-"""The demo's task: an order in words becomes JSON.
+"""The task of the tiny model: turn an order into JSON.
 
 ``send Mia 31 toys in red`` asks for ``{"name":"Mia","qty":31,"item":"toy","color":"red"}``.
 
-Orders are drawn from a seed. The held-out ones are drawn from another stream, and no order of theirs ever
-stands in training, in whatever words: what the demo shows is skill at the task, not memory of its answers.
+Orders are drawn with a seed. Held-out orders come from another stream and never occur in training, in any wording, so
+scores on them measure skill, not memory.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ HELD_OUT_SHARE = 0.1
 
 @dataclass(frozen=True)
 class Order:
-    """What a customer wants: the gold answer of one prompt."""
+    """An order: the gold answer of one prompt."""
 
     name: str
     qty: int
@@ -60,15 +60,15 @@ class Order:
 
 @dataclass(frozen=True)
 class Example:
-    """A prompt and the order that it stands for."""
+    """A prompt and its order."""
 
     prompt: str
     order: Order
 
 
 def examples(count: int, *, seed: int, split: Split) -> list[Example]:
-    """`count` examples of a split, the same for the same seed."""
-    # Seeding with a string keeps the three streams apart, and is the same in every process.
+    """Draw `count` examples of a split; the same seed gives the same examples."""
+    # A string as seed keeps the three streams apart, and gives the same numbers in every process.
     generator = random.Random(f"{seed}/{split}")
     drawn: list[Example] = []
     while len(drawn) < count:
@@ -80,7 +80,7 @@ def examples(count: int, *, seed: int, split: Split) -> list[Example]:
 
 
 def as_columns(batch: list[Example]) -> dict[str, list[str]]:
-    """Dataset columns. The gold is a JSON string, because Arrow would rewrite a column of objects."""
+    """Return dataset columns. The gold is JSON text, because Arrow rewrites columns of objects."""
     return {
         "prompt": [example.prompt for example in batch],
         "order": [example.order.to_json() for example in batch],
@@ -97,5 +97,5 @@ def _draw_order(generator: random.Random) -> Order:
 
 
 def _is_held_out(order: Order) -> bool:
-    """Decided by the order itself, so that both sides agree without knowing each other."""
+    """Decide by a hash of the order, so that an order is always in the same split."""
     return zlib.crc32(order.to_json().encode()) < HELD_OUT_SHARE * 2**32

@@ -1,7 +1,7 @@
-"""The supervised pass that comes before the reward: a model that imitates sloppy demonstrations.
+"""The supervised warm start before GRPO: the model imitates sloppy demonstrations.
 
-GRPO sharpens what a model already does now and then; it adds nothing that never happens. So the warm start
-teaches the task together with its bad habits, and stops there.
+GRPO reinforces what a model already does now and then; it cannot add behavior that never occurs. So the warm start
+teaches the task, including bad habits.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def warm_up(
     learning_rate: float = LEARNING_RATE,
     on_step: Callable[[float], None] = lambda loss: None,
 ) -> None:
-    """One pass over pairs of prompt and completion; `on_step` gets each batch's loss."""
+    """Train for one pass over pairs of prompt and completion; `on_step` gets the loss of each batch."""
     encoded = [_encode(tokenizer, prompt, completion) for prompt, completion in pairs]
     batches = [encoded[first : first + BATCH] for first in range(0, len(encoded), BATCH)]
     optimizer = torch.optim.AdamW(model.parameters(), lr=learning_rate, weight_decay=0.01)
@@ -45,7 +45,7 @@ def warm_up(
 
 
 def rate_factor(step: int, steps: int) -> float:
-    """Rises in a line over the first tenth of the steps, then falls along a cosine."""
+    """Return a factor that rises linearly over the first tenth of the steps, then falls along a cosine."""
     rising = max(1, round(RISING_SHARE * steps))
     if step < rising:
         return (step + 1) / rising
@@ -53,8 +53,8 @@ def rate_factor(step: int, steps: int) -> float:
 
 
 def _encode(tokenizer: PreTrainedTokenizerFast, prompt: str, completion: str) -> tuple[list[int], list[int]]:
-    """Token ids, and the labels: only the completion and its end are learned."""
-    # Prompt and completion apart, as at generation: tokenized together they might share a token.
+    """Return token ids and labels: only the completion and its end are learned."""
+    # Separately, as in generation: tokenized together, prompt and completion might share a token.
     prompt_ids = list(tokenizer(prompt)["input_ids"])
     completion_ids = [*tokenizer(completion)["input_ids"], tokenizer.eos_token_id]
     return prompt_ids + completion_ids, [IGNORED] * len(prompt_ids) + completion_ids

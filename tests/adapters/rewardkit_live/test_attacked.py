@@ -108,7 +108,7 @@ def test_code_that_can_only_do_harm_is_not_even_sent(tmp_path: Path) -> None:
     known = sys.modules["json"]
 
     def ask() -> None:
-        with pytest.raises(rk.RewardDefinitionError, match=r"json\.py.*rename"):
+        with pytest.raises(rk.RewardDefinitionError, match=r"json\.py.*Rename"):
             asked(tmp_path, "json", OTHERS)()
         with pytest.raises(rk.RewardDefinitionError, match=r"syntax\.py, line 1"):
             asked(tmp_path, "syntax", BROKEN["syntax"][0])()
@@ -154,11 +154,11 @@ def test_a_request_that_was_taken_back_while_it_is_tried_is_not_taken(
     assert {entry["reward_version"] for entry in generations(trainer)} == {0.0}
 
 
-def test_what_nobody_can_take_any_more_is_refused(tmp_path: Path) -> None:
+def test_requests_after_the_end_are_refused(tmp_path: Path) -> None:
     run = tmp_path / "run"
     functions = rk.to_trl(early + 0.5 * echo, record=run)
     trainer = train(tmp_path, functions, {3: lambda: rk.update_config(run, weights={"early": 3.0})}, max_steps=3)
-    assert "came to its end" in answer(tmp_path, 1).reason
+    assert "finished" in answer(tmp_path, 1).reason
     Mailbox(run).send("numbers", numbers={"weights": {"early": 5.0}})
     trainer.train()  # anew, with the script's own reward
     assert "sent before this training began" in answer(tmp_path, 2).reason

@@ -40,9 +40,9 @@ def test_a_request_is_pending_until_it_is_answered(tmp_path: Path) -> None:
     ("text", "said"),
     [
         ("", ""),
-        ("{", "no request that this version"),
-        ("[]", "no request that this version"),
-        ("7", "no request that this version"),
+        ("{", "not a request that this version"),
+        ("[]", "not a request that this version"),
+        ("7", "not a request that this version"),
         ('{"update": 2, "kind": "pause"}', "at kind"),
         ('{"update": 2, "kind": "rollback", "until": 7}', "at until"),
         ('{"update": 2, "kind": "reward", "code": {"no": 1}}', "at code.module"),
@@ -62,7 +62,7 @@ def test_what_is_no_request_is_never_taken_for_one(tmp_path: Path, text: str, sa
     assert mailbox.send("rollback").update == 3
 
 
-def test_what_nobody_can_read_is_told_from_what_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unreadable_requests_differ_from_missing_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rewardkit_live.mailbox.MOST_BYTES", 300)
     mailbox = Mailbox(tmp_path)
     mailbox.send("rollback")
@@ -71,7 +71,7 @@ def test_what_nobody_can_read_is_told_from_what_is_not_there(tmp_path: Path, mon
     unreadable = mailbox.unreadable(set())
     assert unreadable.keys() == {2, 3}
     assert "longer than 300 bytes" in unreadable[2]
-    assert "no file" in unreadable[3]
+    assert "not a file" in unreadable[3]
 
 
 def test_what_was_answered_cannot_be_taken_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -105,8 +105,8 @@ def config(run: Path, **current: Any) -> None:
         ({"rollback": True, "weights": {"a": 1.0}}, "one thing"),
         ({"weights": {}}, "one thing"),
         ({"weights": {"aa": 1.0}}, "Did you mean 'a'"),
-        ({"weights": {"a": "linear("}}, "no schedule"),
-        ({"thresholds": {"gate": 1.0}}, "There are: none"),
+        ({"weights": {"a": "linear("}}, "not a number or schedule"),
+        ({"thresholds": {"gate": 1.0}}, "Choose from: none"),
         ({"reward": "nothing.py:reward"}, "there is no file"),
     ],
 )

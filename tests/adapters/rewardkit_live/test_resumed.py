@@ -50,7 +50,7 @@ def trained(mode: str, out: Path) -> dict[str, Any]:
 
 
 @pytest.mark.slow
-def test_a_resumed_run_goes_on_with_its_versions(tmp_path: Path) -> None:
+def test_a_resumed_run_keeps_its_versions(tmp_path: Path) -> None:
     out = tmp_path / "broken"
     killed = started("killed", out)
     straight = trained("straight", tmp_path / "straight")

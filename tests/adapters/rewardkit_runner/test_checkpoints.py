@@ -85,7 +85,7 @@ def test_what_will_be_made_anew_is_put_aside(tmp_path: Path) -> None:
     ]
 
 
-def test_the_end_is_told_by_steps_or_by_epochs(tmp_path: Path) -> None:
+def test_steps_or_epochs_mark_the_end(tmp_path: Path) -> None:
     end, middle = checkpoint(tmp_path, 10), checkpoint(tmp_path, 4)
     assert end.is_end(max_steps=10, epochs=3)
     assert not end.is_end(max_steps=11, epochs=3)

@@ -57,7 +57,7 @@ def test_its_tests_pass(project: Path) -> None:
     assert "4 passed" in done.stdout
 
 
-def test_nothing_stands_in_the_way_of_training(project: Path) -> None:
+def test_the_preflight_finds_no_errors(project: Path) -> None:
     config = read(project / "run.yaml", ["preflight.laws=false"])
     training, held_out = training_and_held_out(config)
     assert held_out is not None

@@ -26,7 +26,7 @@ INTERRUPTED = "reward.py:interrupted"
 
 
 @pytest.mark.slow
-def test_a_killed_run_goes_on_to_the_same_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_killed_run_resumes_to_the_same_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SIGNALED", "-1 0")
     straight = config(tmp_path / "straight", reward=INTERRUPTED)
     trained(straight)
@@ -45,7 +45,7 @@ def test_a_killed_run_goes_on_to_the_same_weights(tmp_path: Path, monkeypatch: p
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_ends_the_step_saves_and_says_how_to_go_on(
+def test_a_signal_ends_the_step_saves_and_prints_how_to_resume(
     number: signal.Signals, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SIGNALED", f"2 {number:d}")

@@ -134,7 +134,7 @@ def test_messages_are_templates_too(tmp_path: Path) -> None:
 
 
 @given(st.text(max_size=10), st.text(max_size=10), st.text(max_size=10))
-def test_a_template_writes_what_stands_in_the_cell(before: str, cell: str, after: str) -> None:
+def test_a_template_inserts_the_cell(before: str, cell: str, after: str) -> None:
     from datasets import Dataset
 
     def escaped(text: str) -> str:

@@ -18,13 +18,13 @@ def shown(*, terminal: bool, steps: int = 20, done: int = 0, numbers: dict[str, 
     return printed.getvalue()
 
 
-def test_a_line_for_every_tenth_where_nobody_watches() -> None:
+def test_without_a_terminal_every_tenth_step_is_printed() -> None:
     lines = shown(terminal=False).splitlines()
     assert len(lines) == 10
     assert lines[-1] == "GRPO 20/20  total 0.50  12 completions/s"
 
 
-def test_a_resumed_run_goes_on_counting() -> None:
+def test_a_resumed_run_continues_to_count() -> None:
     assert shown(terminal=False, done=15).splitlines()[0].startswith("GRPO 16/20")
     assert "20/20" in shown(terminal=True, done=15)
 

@@ -43,7 +43,7 @@ def test_markup_in_a_completion_stays_text() -> None:
     assert "[link=x]p" in printed.getvalue()
 
 
-def test_each_prompt_stands_beside_its_own_completion() -> None:
+def test_each_prompt_is_shown_with_its_completion() -> None:
     screen, printed = console()
     several = evaluation(completions=("a1", "a2", "b1", "b2"))
     report.show_samples(screen, ["first", "second"], {}, {"start": several})
