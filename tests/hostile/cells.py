@@ -1,4 +1,4 @@
-"""Cells of a gold column that no data set should hold, and some do: name -> what makes one."""
+"""Gold answers that a dataset should not contain, but sometimes does: name -> function that makes one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 
 class Unkind:
-    """Raises at whatever is asked of it."""
+    """Raises whatever you do with it."""
 
     def _refuse(self, *_: object) -> NoReturn:
         raise RuntimeError("no")
@@ -20,7 +20,7 @@ class Unkind:
 
 
 class Text(str):
-    """A subclass of text."""
+    """A subclass of str."""
 
 
 def deep(depth: int) -> Any:

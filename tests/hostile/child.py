@@ -1,6 +1,6 @@
-"""Scores something hostile in a process of its own and prints one line of JSON after each case.
+"""Scores hostile inputs in its own process and prints one line of JSON after each case.
 
-``python -m tests.hostile.child texts NAME``. The memory limit is set here, the clock is the parent's.
+Run it as ``python -m tests.hostile.child texts NAME``. It sets the memory limit, its parent the time limit.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Line = dict[str, Any]
 
 
 def texts(name: str) -> Iterator[Line]:
-    """Each text between a right and a wrong completion, which must keep the scores that they have without it."""
+    """Score each text between a right and a wrong completion, whose scores it must not change."""
     case = REWARDS[name]
     reward = case.make()
     columns = {column: [value] * 3 for column, value in case.columns.items()}
@@ -32,7 +32,7 @@ def texts(name: str) -> Iterator[Line]:
 
 
 def cells(name: str) -> Iterator[Line]:
-    """Each cell as the gold of a right completion."""
+    """Score a right completion with each cell as its gold answer."""
     case = REWARDS[name]
     reward = case.make()
     for cell, make in CELLS.items():
@@ -43,7 +43,7 @@ def cells(name: str) -> Iterator[Line]:
 
 
 def schemas(name: str) -> Iterator[Line]:
-    """Each document under each of the schemas that are refused, or usable."""
+    """Score each document with each refused or usable schema."""
     for schema, make_schema in (REFUSED if name == "refused" else USABLE).items():
         try:
             reward = rk.json_schema(make_schema())

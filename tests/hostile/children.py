@@ -1,4 +1,4 @@
-"""Runs a child under a clock: the lines that it said, or which of its cases it did not get over."""
+"""Runs a child process with a time limit, and returns its lines or the case at which it got stuck."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from typing import Any
 ROOT = Path(__file__).parents[2]
 
 SECONDS_PER_CASE = 60.0
-"""What a loaded machine may take where 2 s are allowed: a hang takes for ever."""
+"""Seconds for a case that may take 2 s on an idle machine; a hang never ends."""
 
 
 def lines_of(kind: str, name: str, cases: Sequence[str]) -> list[dict[str, Any]]:
-    """One line per case, and those before the first one."""
+    """Return one line per case, and the lines before the first case."""
     with tempfile.TemporaryFile() as problems:
         command = [sys.executable, "-m", "tests.hostile.child", kind, name]
         child = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=problems)

@@ -1,7 +1,7 @@
-r"""Known ways to be paid without doing the task, each with the most that a sound reward may give, and honest controls.
+r"""Known reward hacks, each with the highest score that a sound reward may give, and honest completions for comparison.
 
-Sources: what policies were seen to do in training (format spam, hedging, echoing the question, answers hidden in the
-thinking, special-cased tests), and what checkers were seen to accept (``wrong = gold``, several boxes, NaN, supersets).
+Sources: what policies did in training (format spam, hedging, repeating the question, answers hidden in the thinking,
+special-cased tests), and what checkers accepted (``wrong = gold``, several boxes, NaN, supersets).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Made = Callable[[], rk.Reward]
 
 @dataclass(frozen=True)
 class Hack:
-    """A completion that cheats, and the most it may earn (or an honest one, and the least it must)."""
+    """A completion that cheats and its highest allowed score, or an honest one and its lowest."""
 
     name: str
     make: Made

@@ -1,4 +1,4 @@
-"""Every primitive, with a right and a wrong completion and the most that a hostile text may earn."""
+"""Every primitive, with a right and a wrong completion and the highest score that a hostile text may get."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ SCHEMA = {
 }
 RIGHT_JSON = '{"sku": "a-1", "qty": 3}'
 PATIENCE = 1.0
-"""Seconds of processor time for a program, half of the usual: what hangs is waited for."""
+"""Seconds of CPU time for a program, half of the default, because a program that hangs uses all of it."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """A reward and what is known of it.
+    """A reward and its highest scores for hostile texts.
 
     Attributes:
-        most: the most that any hostile text may earn; None where form alone is asked for, and anything visible may do.
-        exceptions: text -> the most that this one may earn.
+        most: the highest score of any hostile text; None if the reward only checks the form, which any text may have.
+        exceptions: text -> its own highest score.
     """
 
     make: Callable[[], rk.Reward]

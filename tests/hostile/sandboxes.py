@@ -1,4 +1,4 @@
-"""Programs run only where a sandbox works; elsewhere their tests say how to get one."""
+"""Programs only run in a sandbox. Without one, their tests are skipped and say how to get one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Schemas that hang, fool or crash validators: name -> (what makes one, whether it has to be refused)."""
+"""Schemas that hang, fool or crash validators: name -> (function that makes one, True if it must be refused)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No known hack earns more than it should, and no honest completion less."""
+"""No known hack scores higher than it should, and no honest completion scores lower."""
 
 from __future__ import annotations
 

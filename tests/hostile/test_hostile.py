@@ -1,4 +1,4 @@
-"""Nothing that a policy or a data set sends crashes, hangs or bloats, or earns what it should not."""
+"""No completion and no dataset can crash a reward, hang it, fill the memory, or get a score that it should not."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.hostile.schemas import DOCUMENTS, REFUSED, USABLE
 from tests.hostile.texts import TEXTS
 
 GROWTH = 256 * 1024
-"""Kilobytes that one case may add to the process."""
+"""The memory in kilobytes that one case may add to the process."""
 
 
 @pytest.mark.parametrize("name", REWARDS)
@@ -34,7 +34,7 @@ def test_texts(name: str) -> None:
         assert line["grown"] <= GROWTH, line
 
 
-def test_every_primitive_stands_here() -> None:
+def test_every_primitive_is_tested() -> None:
     primitives = {
         name for name in rk.__all__ if getattr(getattr(rk, name), "__module__", "").startswith("rewardkit.primitives")
     }

@@ -1,6 +1,6 @@
-r"""Completions written by an adversary: name -> text. None of them holds the answer that the rewards here look for.
+r"""Completions by an adversary: name -> text. None of them contains the answer that the rewards look for.
 
-Each is made when it is asked for; the long ones have up to 200,001 characters, one more than a primitive reads.
+Each one is made when it is used. The long ones have up to 200,001 characters, one more than a primitive reads.
 """
 
 from __future__ import annotations

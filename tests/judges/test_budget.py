@@ -34,7 +34,7 @@ def test_the_order_of_prices_does_not_count() -> None:
     ],
     ids=str,
 )
-def test_what_is_no_budget(options: dict[str, Any], said: str) -> None:
+def test_invalid_budgets(options: dict[str, Any], said: str) -> None:
     with pytest.raises(rk.RewardDefinitionError, match=said):
         Budget(**options)
 

@@ -62,7 +62,7 @@ def test_judges_of_two_models() -> None:
         assert rk.score(panel, ["b"]).outcomes["panel"].tolist() == ["failed"]
 
 
-def test_what_is_no_panel_is_an_error() -> None:
+def test_invalid_panels_are_an_error() -> None:
     with pytest.raises(rk.RewardDefinitionError, match="at least two judges"):
         rk.judge_panel([first])
     with pytest.raises(rk.RewardDefinitionError, match="'mean' or 'median'"):

@@ -54,7 +54,7 @@ def test_it_opens_after_enough_outages_over_enough_time() -> None:
     started(work)
 
 
-def test_an_answer_in_between_starts_the_count_anew() -> None:
+def test_an_answer_in_between_resets_the_count() -> None:
     async def work(breaker: CircuitBreaker, clock: Clock) -> None:
         for clock.now in range(0, 100, 8):
             await outcome(breaker, Outage("x"))
