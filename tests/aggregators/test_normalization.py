@@ -1,4 +1,4 @@
-"""Rewards with mean 0 and deviation 1: within the group, the batch, or by the training so far."""
+"""Rewards with mean 0 and deviation 1: within the group, the batch, or over the training so far."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rewards in order: the first decides, or the first that cannot be beaten is taken."""
+"""Rewards in order: lexicographic and best_of."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Penalties: a reward shifted so that its best is nothing."""
+"""Penalties: a reward shifted so that its highest score is 0."""
 
 from __future__ import annotations
 

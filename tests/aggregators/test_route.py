@@ -1,4 +1,4 @@
-"""Routes: each sample by its own kind."""
+"""Routes: each row is scored by the branch for its cell."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a budget may say, and what it is to its author; what is spent of it is in test_spending.py."""
+"""The options of a budget; test_ledger.py tests what is spent of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The cache: kept at once, shared by processes, never a reason for a sample to fail."""
+"""The cache is written at once, shared by processes, and never the reason for a failed sample."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Canaries: asked on time, and far off only beyond the tolerance."""
+"""Canaries are judged in the right batches, and only differences beyond the tolerance count as drift."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Several questions in one request, each a component of its own."""
+"""Several questions in one request, one component each."""
 
 from __future__ import annotations
 

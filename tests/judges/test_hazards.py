@@ -1,4 +1,4 @@
-"""Whatever an endpoint does, a sample is judged, or it failed and says why; none is ever given a 0 for it."""
+"""Whatever an endpoint does, a sample is judged or fails with a reason; it never scores 0 for it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``rk.judge`` against a real server: what it asks, what comes back, and what it is to its author."""
+"""``rk.judge`` against a real server: its requests, its scores and its errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Budgets are spent: calls to the last one, tokens and money as they come in, warned of at 80 %."""
+"""Budgets: calls are counted exactly, tokens and money as they are reported, with a warning at 80 %."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Panels: one score of several judges, and how far they are apart."""
+"""Panels: one score from several judges, and their disagreement."""
 
 from __future__ import annotations
 

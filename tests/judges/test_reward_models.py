@@ -1,4 +1,4 @@
-"""Reward models: what they are shown, that batches change nothing, and what happens where they fail."""
+"""Reward models: their inputs, the independence of batches, and their failures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A real GRPO run, judged over the wire by a real language model behind a real OpenAI-compatible server."""
+"""A real GRPO run, judged by a real language model behind a real OpenAI-compatible server."""
 
 from __future__ import annotations
 

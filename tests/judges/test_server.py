@@ -1,4 +1,4 @@
-"""The scripted server keeps to its script: what it sends is what a real client sees."""
+"""The scripted server sends what its script says."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was asked before is not asked again, what is spent is spent, and neither makes a score of a failure."""
+"""Nothing is asked twice, what is spent stays spent, and a failure is never a score."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A completion stays inside its marks, shows what it holds, and is reported where it speaks to the judge."""
+"""A completion stays between its marks, and is reported if it addresses the judge."""
 
 from __future__ import annotations
 

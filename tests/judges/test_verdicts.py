@@ -1,4 +1,4 @@
-"""Only what is exactly a verdict is one; nothing is clamped, guessed or repaired."""
+"""Only a valid verdict counts; nothing is clamped, guessed or repaired."""
 
 from __future__ import annotations
 

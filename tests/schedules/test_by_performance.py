@@ -1,4 +1,4 @@
-"""Schedules by performance, against a naive reading of what they promise."""
+"""Schedules by performance, compared with a naive implementation."""
 
 from __future__ import annotations
 

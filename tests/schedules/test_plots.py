@@ -1,4 +1,4 @@
-"""Weights over a training, as numbers and as a picture."""
+"""Weights over a training, as numbers and as a figure."""
 
 from __future__ import annotations
 

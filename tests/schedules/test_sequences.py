@@ -1,4 +1,4 @@
-"""Schedules one after another, again and again, later."""
+"""Schedules one after another, repeated, delayed, and extremes of several."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Advantages from totals: what GRPOTrainer computes in torch; test_recording.py has them in real runs."""
+"""Advantages from totals equal those that GRPOTrainer computes in torch; test_recording.py tests real runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The circuit breaker: it stops a run without signal, and lets short bursts pass."""
+"""The circuit breaker stops a run without a learning signal, but not after a short burst of failures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The trainer callbacks by themselves; test_training.py has them in a real run."""
+"""The trainer callbacks alone; test_training.py tests them in a real run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Conversations and evaluation on real runs: the numbers of plain text, and nothing learned from evaluation."""
+"""Conversations and evaluation in real runs: the same numbers as plain text, and evaluation does not train."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A reward model beside our list, on real runs: whose number is whose, and what becomes of what we cannot score."""
+"""A reward model next to our list in real runs: both are added up, and unscorable samples are reported."""
 
 from __future__ import annotations
 

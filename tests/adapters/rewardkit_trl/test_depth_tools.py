@@ -1,4 +1,4 @@
-"""Tools and environments on real runs: a random model that calls one now and then, and rewards that see the answers."""
+"""Tools and environments in real runs: a random model that sometimes calls one, and rewards that see the answers."""
 
 from __future__ import annotations
 

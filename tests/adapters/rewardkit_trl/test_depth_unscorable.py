@@ -1,4 +1,4 @@
-"""Samples that cannot be scored, inside all that is made of rewards: no advantage, and none of the others moved."""
+"""Samples that cannot be scored, in every kind of tree: no advantage, and no effect on the other samples."""
 
 from __future__ import annotations
 

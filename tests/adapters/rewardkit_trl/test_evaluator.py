@@ -1,4 +1,4 @@
-"""One evaluation per batch behind all functions of a list, in any number of threads, and nothing kept afterwards."""
+"""One evaluation per batch for all functions of a list, in any number of threads, without leftovers."""
 
 from __future__ import annotations
 

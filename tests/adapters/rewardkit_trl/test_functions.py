@@ -1,4 +1,4 @@
-"""to_trl: a list of functions that TRL takes, in this process, in another one, and joined with others."""
+"""to_trl: a list of functions that TRL accepts, in this process, in another one, and joined with others."""
 
 from __future__ import annotations
 

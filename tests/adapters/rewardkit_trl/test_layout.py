@@ -1,4 +1,4 @@
-"""The columns and weights that a trainer gets: summed as TRL sums them, they are the total."""
+"""The columns and weights for a trainer: their sum, computed as in TRL, is the total."""
 
 from __future__ import annotations
 

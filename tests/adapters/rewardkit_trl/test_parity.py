@@ -1,4 +1,4 @@
-"""TRL's own rewards beside ours: equal where they mean the same, and where they differ, how."""
+"""TRL's own rewards compared with ours: equal where they mean the same, and different where documented."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two real processes over gloo: what each scores, logs and remembers is what one process would."""
+"""Two real processes over gloo score, log and remember the same as one process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Real GRPO runs that are recorded: every number in the record is the one that the trainer logged and trained on."""
+"""Real GRPO runs with a record: every number in it is the one that the trainer logged and trained on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs that end in the middle: what schedules remember is in the checkpoint, and the curves join."""
+"""Runs that stop and resume: the state of schedules is in the checkpoint, and the curves continue."""
 
 from __future__ import annotations
 

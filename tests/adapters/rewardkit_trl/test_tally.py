@@ -1,4 +1,4 @@
-"""What a batch adds up to, and what is logged of it; real processes are in test_ranks.py."""
+"""The sums of a batch and what is logged of them; test_ranks.py tests real processes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the functions know of the trainer that calls them, and what they refuse or warn of."""
+"""What the functions read from the trainer that calls them, and what they refuse or warn about."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The circuit breaker opens after a spell of outages, and one probe finds out whether the endpoint is back."""
+"""The circuit breaker opens after several outages, and one probe finds out if the endpoint is back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One endpoint per event loop and access, with its limits; what it does under trouble is in test_hazards.py."""
+"""One endpoint per event loop and access, with its limits; test_hazards.py tests its failures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A limit per minute is kept, whatever the size of a request."""
+"""A limit per minute holds for requests of any size."""
 
 from __future__ import annotations
 

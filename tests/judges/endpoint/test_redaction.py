@@ -1,4 +1,4 @@
-"""No message holds a key, and no verdict is changed for a word that happens to be one."""
+"""No message contains a key, and ordinary words in a verdict do not change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an endpoint claims is believed where it can be."""
+"""The claims of an endpoint are used only if they are plausible."""
 
 from __future__ import annotations
 
