@@ -217,8 +217,7 @@ class Evaluator:
         if self.logs:
             self._log(prepared, session, scored, measured)
         if self.recording is not None:
-            way = prepared.trainer.way_to_advantages(self)
-            self.recording.add(scored, prepared.call, prepared.trainer, prepared.state, measured, way)
+            self.recording.add(prepared, scored, measured, prepared.trainer.way_to_advantages(self))
 
     def _log(self, prepared: Prepared, session: Session, scored: Scored, measured: dict[str, float]) -> None:
         trainer, context = prepared.trainer, prepared.call.context

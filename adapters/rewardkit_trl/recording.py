@@ -28,9 +28,8 @@ from rewardkit.store.recorder import PATIENCE, Recorder, next_attempt
 from rewardkit.store.records import ComponentDescription, Line, Logged, Record, Version
 from rewardkit.store.schema import COMMITTING
 from rewardkit_trl.advantages import Way
-from rewardkit_trl.scored import Scored
+from rewardkit_trl.scored import Prepared, Scored
 from rewardkit_trl.trainer import Trainer
-from rewardkit_trl.trainer_call import TrainerCall
 
 _LOG = logging.getLogger("rewardkit")
 _FLUSH_SECONDS = 60.0
@@ -83,22 +82,16 @@ class Recording:
         with self._lock:
             self._lines.append(Line(message, "log", level, time=time.time()))
 
-    def add(
-        self,
-        scored: Scored,
-        call: TrainerCall,
-        trainer: Trainer,
-        state: Any,
-        measured: Mapping[str, float],
-        way: Way | None,
-    ) -> None:
+    def add(self, prepared: Prepared, scored: Scored, measured: Mapping[str, float], way: Way | None) -> None:
         """Record a batch of this process.
 
         Args:
-            state: the TrainerState; None if unknown.
+            prepared: the call of the trainer.
+            scored: its scores.
             measured: the metrics of all processes.
             way: how the trainer computes advantages; None if unknown.
         """
+        call, trainer, state = prepared.call, prepared.trainer, prepared.state
         with self._lock:
             step = getattr(state, "global_step", None)
             self._alone = not trainer.known and state is None

@@ -75,7 +75,7 @@ class Tally:
             caused, variance = signal.causes(list(addends.values()), groups, scale=scale)
         return cls(
             rows=np.array([len(table), unscorable.sum()], dtype=np.float64),
-            faults=np.array(fault_counts(table), dtype=np.float64),
+            faults=fault_counts(table),
             stops=np.array([float(table.stop is not None)]),
             absent=np.array(
                 [[(own == code).sum() for code in (ABSTAINED, SKIPPED)] for _, own in columns], dtype=np.float64
@@ -112,18 +112,16 @@ class Tally:
         return Tally(*(piece.reshape(array.shape) for piece, array in zip(pieces, arrays, strict=True)))
 
 
-def fault_counts(table: ScoreTable) -> list[list[int]]:
+def fault_counts(table: ScoreTable) -> Floats:
     """Return (components, 4): rows that were evaluated, failed, errored, and failed without harm to the total."""
     scorable = ~np.isnan(table.total)
-    return [
-        [
-            int(np.count_nonzero(rows))
-            for rows in (
-                column.codes != SKIPPED,
-                column.codes == FAILED,
-                column.codes == ERRORED,
-                column.unscorable & scorable,  # a fallback took over, or the reward is only monitored
-            )
-        ]
+    counts = [
+        (
+            (column.codes != SKIPPED).sum(),
+            (column.codes == FAILED).sum(),
+            (column.codes == ERRORED).sum(),
+            (column.unscorable & scorable).sum(),  # a fallback took over, or the reward is only monitored
+        )
         for column in table.components.values()
     ]
+    return np.array(counts, dtype=np.float64)

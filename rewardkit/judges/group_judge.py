@@ -47,7 +47,7 @@ class GroupJudge:
             return [lacking] * len(completion)
         distinct = list(dict.fromkeys(completion))
         if len(distinct) == 1:
-            return [Score(0.5, "all completions of the group are alike")] * len(completion)
+            return [Score(0.5, "all completions of the group are equal")] * len(completion)
         most = max(LEAST_CHARACTERS, self.brief.max_characters // len(distinct))
         shown = {text: shielded(text, most) for text in distinct}
         found: dict[str, Score | Raised] = {}

@@ -87,7 +87,7 @@ async def ask(service: Service, conversation: Conversation, *, shared: bool = Tr
     Raises:
         NoVerdict: the judge gives no verdict on this conversation.
         RewardFailure: the judge cannot be asked now.
-        RunStopped: the judge cannot be asked at all.
+        RunStopped: the endpoint refuses all requests.
     """
     key = conversation.key(service)
     if not fresh and (kept := await _kept(service, conversation, key)) is not None:
@@ -127,7 +127,7 @@ async def _asked(service: Service, conversation: Conversation, key: str, endpoin
         tally().repairs += 1
         messages += [
             {"role": "assistant", "content": escaped(reply.text[:_QUOTED]) or "(nothing)"},
-            {"role": "user", "content": f"That is no valid verdict: {problem}. {conversation.form.instructions()}"},
+            {"role": "user", "content": f"That is not a valid verdict: {problem}. {conversation.form.instructions()}"},
         ]
         reply = await _reply(service, conversation.form, messages, endpoint)
         try:

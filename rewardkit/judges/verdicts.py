@@ -254,11 +254,11 @@ def _found(answer: str) -> Parsed:
         bare = parse_json(answer)
         return bare if not bare.error or answer.startswith("{") else Parsed(error="no JSON verdict in a fenced block")
     if not block.endswith(_FENCE) or "{" in before:
-        return Parsed(error="the one fenced block with the verdict has to end the answer, with no JSON before it")
+        return Parsed(error="the fenced block with the verdict must end the answer, with no JSON before it")
     language, _, body = block.removesuffix(_FENCE).partition("\n")
     found = parse_json(body.strip())
     if found.error and (language.strip() not in ("", "json") or _FENCE in body):
-        return Parsed(error="the verdict has to stand in the only fenced block")
+        return Parsed(error="the verdict must be in the only fenced block")
     return found
 
 

@@ -30,7 +30,7 @@ def second(completion: str) -> float | None:
         (rk.maximum, [2.0, 0.5, 0.5, np.nan, np.nan]),
     ],
 )
-def test_what_abstains_is_left_out_and_what_fails_fails_all(build: Any, totals: list[float]) -> None:
+def test_rewards_that_abstain_are_left_out_and_a_failure_fails_the_row(build: Any, totals: list[float]) -> None:
     completions = ["both", "negative", "one", "nothing", "down"]
     for tree in (build(first, second), build([first, second])):
         table = rk.score(tree, completions)

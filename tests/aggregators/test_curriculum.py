@@ -288,7 +288,7 @@ Build = Callable[[], object]
         (lambda: Scorer(rk.curriculum([rk.Stage("a", right, until=REACHED), TWO[1]])), "follows 'form', which is no"),
     ],
 )
-def test_what_cannot_follow_is_refused(build: Build, message: str) -> None:
+def test_invalid_curricula_are_refused(build: Build, message: str) -> None:
     with pytest.raises(rk.RewardDefinitionError, match=message):
         build()
 

@@ -46,7 +46,7 @@ def test_where_both_fail_the_row_failed() -> None:
     assert np.isnan(rk.score(rk.fallback(judge, down), ["x"]).total).all()
 
 
-def test_a_bug_is_no_failure() -> None:
+def test_a_bug_is_not_a_failure() -> None:
     @rk.reward
     def buggy(completion: str) -> float:
         raise ValueError("bug")

@@ -123,7 +123,7 @@ def test_several_soft_conditions_multiply() -> None:
     assert mixed == pytest.approx(0.5 * (0.25 * 0.8 - 0.75) - 0.5)
 
 
-def test_one_condition_in_a_list_is_that_condition_and_the_same_twice_is_no_harm() -> None:
+def test_one_condition_in_a_list_is_that_condition_and_the_same_twice_is_fine() -> None:
     assert rk.gate([A], then, threshold=0.5) == rk.gate(A, then, threshold=0.5)
     table = rk.score(rk.gate([A, A], then, otherwise=-1.0), ["1", "0"])
     assert table.total.tolist() == [0.8, -1.0]
@@ -139,7 +139,7 @@ rows = st.lists(st.tuples(words, words, words).map(" ".join), min_size=1, max_si
     st.sampled_from([-2.0, -1.0, 0.25]),
     rows,
 )
-def test_failing_never_beats_passing_where_the_worst_that_passes_is_no_less(
+def test_failing_never_beats_passing_if_otherwise_is_not_above_the_lowest_then(
     conditions: list[tuple[rk.Reward, float]], otherwise: float, completions: list[str]
 ) -> None:
     inside = C.clip(0.25, 1) if otherwise > 0 else 2 * C - 1 * C.clip(0.5, 1)
@@ -208,6 +208,6 @@ def test_named_names_the_gate_and_its_otherwise() -> None:
     assert table["format"].tolist() == [-0.5, 0.8]
 
 
-def test_a_threshold_that_leaves_what_the_condition_can_give_is_refused() -> None:
+def test_a_threshold_outside_the_bounds_of_the_condition_is_refused() -> None:
     with pytest.raises(rk.RewardDefinitionError, match=r"rises to 1\.5, which is never reached"):
         rk.gate(rk.tags("a"), rk.tags("b"), threshold=rk.schedules.linear(0.5, 1.5))

@@ -43,7 +43,7 @@ def test_a_mapping_from_names_names() -> None:
     assert {name: values[0] for name, values in table.terms.items()} == {"first": 0.5, "second": 0.5, "third": 1.25}
 
 
-def test_a_mean_renormalizes_over_what_did_not_abstain() -> None:
+def test_a_mean_renormalizes_over_rewards_that_did_not_abstain() -> None:
     table = rk.score(rk.weighted_mean({high: 3.0, low: 1.0}), ["", "h", "l", "hl", "f"])
     np.testing.assert_allclose(table.total, [0.8125, 0.25, 1.0, np.nan, np.nan])
     np.testing.assert_allclose(table.terms["high"], [0.75, np.nan, 1.0, np.nan, np.nan])
@@ -88,7 +88,7 @@ def test_nothing_to_sum_is_an_error(items: Any) -> None:
 
 
 @pytest.mark.parametrize("items", ["high", 3, None, [3], {"a": 3}, [(1, 2)], {high: "1"}, [len]])
-def test_what_cannot_be_summed_is_a_type_error(items: Any) -> None:
+def test_items_that_cannot_be_summed_are_a_type_error(items: Any) -> None:
     with pytest.raises(TypeError):
         rk.weighted_sum(items)
 

@@ -1,4 +1,4 @@
-"""Monitors: logged, never trained on."""
+"""Monitors are logged and never trained on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rewards with mean 0 and deviation 1: within the group, the batch, or by the training so far."""
+"""Rewards with mean 0 and deviation 1: within the group, the batch, or over the training so far."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_by_the_training_so_far() -> None:
 
 
 @given(st.lists(st.lists(st.integers(-9, 9), min_size=1, max_size=3), min_size=1, max_size=6), st.floats(0.5, 50))
-def test_what_is_older_counts_less_by_halves(batches: list[list[int]], half_life: float) -> None:
+def test_older_batches_count_less_by_half_lives(batches: list[list[int]], half_life: float) -> None:
     tree = rk.normalize(told, "running", half_life=half_life)
     progress = trained(tree, [list(map(str, batch)) for batch in batches])
     weights = np.array([0.5 ** (age / half_life) for age in range(len(batches))][::-1])
@@ -151,7 +151,7 @@ def test_within_gates_routes_and_each_other() -> None:
     np.testing.assert_allclose(ranked, [-1, 0, 1], atol=1e-3)
 
 
-def test_what_it_says_of_itself() -> None:
+def test_facts_and_repr() -> None:
     kinds = [(tree.facts.together, repr(tree)) for tree in (GROUP, BATCH, RUNNING)]
     assert kinds == [
         ("group", "normalize(told)"),
@@ -175,7 +175,7 @@ def test_what_it_says_of_itself() -> None:
         (lambda: rk.normalize(rk.gate(opened, told), "running"), r"no name of its own.*\.named"),
     ],
 )
-def test_what_cannot_be_normalized_is_refused(build: Any, message: str) -> None:
+def test_invalid_normalizations_are_refused(build: Any, message: str) -> None:
     with pytest.raises(rk.RewardDefinitionError, match=message):
         build()
 

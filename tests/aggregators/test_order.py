@@ -1,4 +1,4 @@
-"""Rewards in order: the first decides, or the first that cannot be beaten is taken."""
+"""Rewards in order: lexicographic and best_of."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def test_a_reward_that_never_differs_decides_nothing() -> None:
         (lambda: rk.best_of(None), "best_of needs at least two rewards"),
     ],
 )
-def test_what_has_no_order_is_refused(build: Any, message: str) -> None:
+def test_invalid_orders_are_refused(build: Any, message: str) -> None:
     with pytest.raises(rk.RewardDefinitionError, match=message):
         build()
 
@@ -121,7 +121,7 @@ words = st.sampled_from(["0", "0.5", "1", "-", "0.25", "0.9999999999"])
 
 
 @given(st.lists(st.tuples(words, words, words).map(" ".join), max_size=6))
-def test_best_of_is_the_maximum_and_asks_only_what_could_still_win(completions: list[str]) -> None:
+def test_best_of_is_the_maximum_and_evaluates_only_rewards_that_could_still_win(completions: list[str]) -> None:
     highest = totals(rk.maximum(A, B, C), *completions)
     calls.clear()
     table = rk.score(rk.best_of(A, B, C), completions)
@@ -133,7 +133,7 @@ def test_best_of_is_the_maximum_and_asks_only_what_could_still_win(completions: 
             best = max(best, -math.inf if word == "-" else float(word))
 
 
-def test_later_bounds_decide_what_could_still_win() -> None:
+def test_later_bounds_decide_which_rewards_could_still_win() -> None:
     low, high = told(1, bounds=(0.0, 0.4)), told(2, bounds=(0.0, 2.0))
     for tree, asked in ((rk.best_of(A, low), [0]), (rk.best_of(A, low, high), [0, 1, 2])):
         calls.clear()
@@ -167,7 +167,7 @@ def test_a_part_that_another_place_asks_for_changes_nothing() -> None:
 
 
 @given(st.lists(st.tuples(words, words, words).map(" ".join), min_size=1, max_size=5), st.data())
-def test_orders_stand_in_gates_and_in_each_other(completions: list[str], data: st.DataObject) -> None:
+def test_orders_work_in_gates_and_in_each_other(completions: list[str], data: st.DataObject) -> None:
     inner = rk.best_of(A, B)
     tree = rk.gate(C, rk.lexicographic(inner, A, levels=1), threshold=0.5)
     found = totals(tree, *completions)

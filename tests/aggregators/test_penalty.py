@@ -1,4 +1,4 @@
-"""Penalties: a reward shifted so that its best is nothing."""
+"""Penalties: a reward shifted so that its highest score is 0."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_the_best_takes_nothing_and_the_worst_the_whole_size() -> None:
     assert rk.score(rk.penalty(told()), ["0.25"]).total.tolist() == [-0.75]
 
 
-def test_a_failure_with_a_stand_in_is_penalized_by_it() -> None:
+def test_a_failure_with_a_fallback_is_penalized_by_the_fallback() -> None:
     binding = told().facts.binding
     assert binding is not None
     down = rk.reward(name="down", on_failure=0.25)(binding.function)
@@ -67,7 +67,7 @@ def test_penalties_of_penalties_sums_and_means_are_penalties() -> None:
     assert list(rk.score(once + rk.penalty(one, 0.1), ["0"]).terms) == ["told_penalty", "told_penalty_2"]
 
 
-def test_it_prints_as_what_made_it() -> None:
+def test_its_repr_is_its_expression() -> None:
     assert repr(rk.penalty(told(), 0.5)) == "penalty(told, 0.5)"
     assert repr(rk.penalty(told())) == "penalty(told)"
 
@@ -85,6 +85,6 @@ def test_it_prints_as_what_made_it() -> None:
         (lambda: rk.penalty(0.5), "penalty must be a reward"),  # type: ignore[arg-type]
     ],
 )
-def test_what_cannot_be_a_penalty_is_refused(build: Any, message: str) -> None:
+def test_invalid_penalties_are_refused(build: Any, message: str) -> None:
     with pytest.raises(rk.RewardDefinitionError, match=message):
         build()

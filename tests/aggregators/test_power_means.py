@@ -144,6 +144,6 @@ def test_they_are_one_term_with_components_within_the_bounds_of_their_parts() ->
         ([A, "b"], "must be a reward"),
     ],
 )
-def test_what_has_no_such_mean_is_refused(mean: Any, items: Any, message: str) -> None:
+def test_invalid_items_are_refused(mean: Any, items: Any, message: str) -> None:
     with pytest.raises(rk.RewardDefinitionError, match=message):
         mean(*items)

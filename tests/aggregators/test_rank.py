@@ -79,7 +79,7 @@ def naive(group: list[str]) -> list[float]:
 
 
 @given(batches)
-def test_it_is_what_a_double_loop_gives(groups: list[list[str]]) -> None:
+def test_it_equals_a_double_loop(groups: list[list[str]]) -> None:
     completions = [word for group in groups for word in group]
     numbers = [number for number, group in enumerate(groups) for _ in group]
     expected = [rank for group in groups for rank in naive(group)]

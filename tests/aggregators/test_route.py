@@ -1,4 +1,4 @@
-"""Routes: each sample by its own kind."""
+"""Routes: each row is scored by the branch for its cell."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_routes_that_cannot_be_are_refused(branches: Any, by: Any) -> None:
         rk.route(branches, by)
 
 
-def test_a_branch_that_is_no_reward_is_named() -> None:
+def test_a_branch_that_is_not_a_reward_is_named() -> None:
     with pytest.raises(TypeError, match="route: the branch 'a' must be a reward"):
         rk.route({"a": len}, by="task")  # type: ignore[dict-item]
 
@@ -89,7 +89,7 @@ def test_group_rewards_see_the_group_of_their_task() -> None:
     np.testing.assert_array_equal(table["rank"], [0.5, 0.5, np.nan, np.nan])
 
 
-def test_a_key_of_another_type_is_told() -> None:
+def test_a_key_of_another_type_is_explained() -> None:
     with pytest.raises(
         rk.RewardFailure,
         match=r"row 0 has '1', which is not one of 1, 2\. The cell is of type str, .* int",

@@ -1,4 +1,4 @@
-"""What a budget may say, and what it is to its author; what is spent of it is in test_spending.py."""
+"""The options of a budget; test_ledger.py tests what is spent of it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_the_order_of_prices_does_not_count() -> None:
     ],
     ids=str,
 )
-def test_what_is_no_budget(options: dict[str, Any], said: str) -> None:
+def test_invalid_budgets(options: dict[str, Any], said: str) -> None:
     with pytest.raises(rk.RewardDefinitionError, match=said):
         Budget(**options)
 

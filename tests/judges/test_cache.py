@@ -1,4 +1,4 @@
-"""The cache: kept at once, shared by processes, never a reason for a sample to fail."""
+"""The cache is written at once, shared by processes, and never the reason for a failed sample."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from rewardkit.judges.cache import Cache, key_of
 apsw = pytest.importorskip("apsw")
 
 
-def test_what_is_kept_is_found(tmp_path: Path) -> None:
+def test_a_saved_verdict_is_found(tmp_path: Path) -> None:
     kept = Cache(str(tmp_path / "new" / "judged.sqlite"))
     assert kept.get("a") is None
     kept.put("a", '{"score": 7}')
@@ -72,7 +72,7 @@ def test_no_two_parts_share_a_key() -> None:
     assert len(set(keys)) == len(keys)
 
 
-def test_a_replay_keeps_nothing_and_says_what_it_missed(tmp_path: Path) -> None:
+def test_a_replay_saves_nothing_and_names_what_it_missed(tmp_path: Path) -> None:
     path = str(tmp_path / "judged.sqlite")
     Cache(path).put("a", "b")
     replayed = Cache(path, replay=True)
@@ -83,7 +83,7 @@ def test_a_replay_keeps_nothing_and_says_what_it_missed(tmp_path: Path) -> None:
     assert path in replayed.missed("c")
 
 
-def test_a_file_that_is_no_cache_is_named(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_cache_is_named(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("Buy milk. " * 500)
     with pytest.raises(rk.RewardFailure, match=r"notes\.txt cannot be opened"):
         Cache(str(tmp_path / "notes.txt")).get("a")
@@ -140,7 +140,7 @@ def test_a_replay_of_nothing_says_so_and_makes_no_file(tmp_path: Path) -> None:
     assert not os.listdir(tmp_path)
 
 
-def test_a_path_that_is_none() -> None:
+def test_invalid_paths() -> None:
     with pytest.raises(rk.RewardDefinitionError, match="path"):
         Cache("")
     with pytest.raises(rk.RewardDefinitionError, match="path"):
@@ -233,7 +233,7 @@ for number in itertools.count():
 """
 
 
-def test_what_was_kept_survives_a_kill(tmp_path: Path) -> None:
+def test_saved_verdicts_survive_a_kill(tmp_path: Path) -> None:
     path = str(tmp_path / "judged.sqlite")
     run = subprocess.Popen([sys.executable, "-c", ENDLESS, path], stdout=subprocess.PIPE, text=True)
     assert run.stdout is not None

@@ -1,4 +1,4 @@
-"""Canaries: asked on time, and far off only beyond the tolerance."""
+"""Canaries are judged in the right batches, and only differences beyond the tolerance count as drift."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def test_they_are_asked_in_every_nth_batch() -> None:
     assert KNOWN.due(3) == KNOWN.known
 
 
-def test_a_judge_that_says_what_it_said() -> None:
+def test_a_judge_that_does_not_drift() -> None:
     drift = KNOWN.drift([9.5, 0.5])
     assert (drift.mean, drift.most, drift.off, drift.warning) == (0.0, 0.5, 0.0, "")
 
@@ -67,6 +67,6 @@ def test_they_are_values() -> None:
         (lambda: Canaries([Canary("4", 1)], tolerance=math.nan), "tolerance"),
     ],
 )
-def test_what_is_no_canary(made: Any, said: str) -> None:
+def test_invalid_canaries(made: Any, said: str) -> None:
     with pytest.raises(rk.RewardDefinitionError, match=said):
         made()

@@ -1,4 +1,4 @@
-"""Several questions in one request, each a component of its own."""
+"""Several questions in one request, one component each."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_a_failure_fails_all_criteria(server: JudgeServer) -> None:
     assert rk.score(judge(server, criteria=BOTH, on_failure=0.5), ["a"]).total.tolist() == [0.5]
 
 
-def test_they_stand_in_a_larger_tree(server: JudgeServer) -> None:
+def test_criteria_work_in_a_larger_tree(server: JudgeServer) -> None:
     tree = rk.gate(rk.tags("answer"), 0.5 * judge(server, criteria=BOTH) + 0.5 * rk.exact("answer"))
     table = rk.score(tree, ["<answer>4</answer>", "4"], answer=["4", "4"])
     assert table.total.tolist() == [0.875, 0.0]
@@ -88,7 +88,7 @@ def test_examples_of_several_answers(server: JudgeServer) -> None:
     "criteria",
     [{}, [], "clarity", {"a": ""}, {"": "b"}, {"reason": "b"}, ["a"], [rk.Criterion("a", "b"), rk.Criterion("a", "c")]],
 )
-def test_criteria_that_are_none(server: JudgeServer, criteria: Any) -> None:
+def test_invalid_criteria(server: JudgeServer, criteria: Any) -> None:
     with pytest.raises(rk.RewardDefinitionError):
         judge(server, criteria=criteria)
 

@@ -1,4 +1,4 @@
-"""All completions of a prompt in one request, in an order of their own, told apart by identifiers."""
+"""All completions of a prompt are ranked in one request, in a shuffled order and with identifiers."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_another_shuffle_is_another_order() -> None:
 
 
 @pytest.mark.parametrize("wrong", [[], ["a"], [1, 2, 3], "abc"])
-def test_a_ranking_that_is_none_fails_the_group(server: JudgeServer, wrong: Any) -> None:
+def test_an_invalid_ranking_fails_the_group(server: JudgeServer, wrong: Any) -> None:
     server.answer = verdict({"reason": "", "ranking": wrong})
     table = rk.score(judge(server), ["a", "bb", "ccc"])
     assert set(table.outcomes["judge"]) == {"failed"}
@@ -98,7 +98,7 @@ POISON = {"refused": failure(400, "filtered"), "nonsense": says("I cannot judge 
 
 
 @pytest.mark.parametrize("poison", POISON.values(), ids=POISON)
-def test_what_gets_no_verdict_alone_takes_no_neighbor_with_it(server: JudgeServer, poison: Any, tmp_path: Path) -> None:
+def test_a_completion_without_a_verdict_fails_alone(server: JudgeServer, poison: Any, tmp_path: Path) -> None:
     rk.score(judge(server), ["before", "it"])
     server.answer = lambda request: (poison if "wrong" in request.text else verdict(by_length))(request)
     texts = ["a", "wrong", "ccc", "bb", "wrong too", "wrong"]

@@ -1,4 +1,4 @@
-"""Whatever an endpoint does, a sample is judged, or it failed and says why; none is ever given a 0 for it."""
+"""Whatever an endpoint does, a sample is judged or fails with a reason; it never scores 0 for it."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def judge(server: JudgeServer, **options: object) -> rk.Reward:
 
 
 @pytest.mark.parametrize("hazard", PASSING.values(), ids=PASSING)
-def test_what_passes_costs_no_sample(hazard: Answer) -> None:
+def test_passing_hazards_cost_no_sample(hazard: Answer) -> None:
     with JudgeServer(verdict(7)) as server:
         server.plan(hazard)
         assert rk.score(judge(server), ["a"]).total.tolist() == [0.7]
@@ -94,7 +94,7 @@ def test_what_passes_costs_no_sample(hazard: Answer) -> None:
 
 
 @pytest.mark.parametrize("hazard", LASTING.values(), ids=LASTING)
-def test_what_lasts_is_a_failure_and_never_a_score(hazard: Answer) -> None:
+def test_lasting_hazards_are_failures_and_never_scores(hazard: Answer) -> None:
     with JudgeServer(hazard) as server:
         table = rk.score(judge(server, deadline=0.5), ["a", "b"])
         assert table.outcomes["judge"].tolist() == ["failed", "failed"]
@@ -104,7 +104,7 @@ def test_what_lasts_is_a_failure_and_never_a_score(hazard: Answer) -> None:
 
 
 @pytest.mark.parametrize("hazard", FINAL.values(), ids=FINAL)
-def test_what_no_sample_would_be_spared_stops_the_run(hazard: Answer) -> None:
+def test_hazards_that_affect_every_sample_stop_the_run(hazard: Answer) -> None:
     with JudgeServer(hazard) as server:
         for policy in ("unscorable", 0.5):
             with pytest.raises(rk.RewardFailure, match=r"reward 'judge' stops the run: judge 'm' at http.*refuses"):
@@ -120,7 +120,7 @@ def test_a_stop_spares_those_that_wait_for_their_turn() -> None:
         assert rk.score(judge(server, concurrency=2), ["a"]).total.tolist() == [0.7]
 
 
-def test_what_is_refused_for_itself_fails_alone() -> None:
+def test_a_sample_that_is_refused_fails_alone() -> None:
     def too_long(request: Request) -> Reply:
         long = "word word word" in request.text
         return (failure(400, "maximum context length is 8 tokens") if long else verdict(7))(request)
@@ -132,7 +132,7 @@ def test_what_is_refused_for_itself_fails_alone() -> None:
 
 
 @pytest.mark.parametrize("status", [429, 503])
-def test_what_is_refused_while_the_endpoint_is_busy_does_not_stop_the_run(status: int) -> None:
+def test_a_refusal_while_the_endpoint_is_busy_does_not_stop_the_run(status: int) -> None:
     with JudgeServer(verdict(7)) as server:
         server.plan(failure(400, "filtered"), failure(400, "filtered"), failure(status))
         assert rk.score(judge(server, concurrency=1), ["a"]).total.tolist() == [0.7]
@@ -189,7 +189,7 @@ def test_odd_headers_and_parts_are_read() -> None:
         assert rk.score(judge(server), ["a"]).total.tolist() == [0.7]
 
 
-def test_a_key_or_an_address_of_no_use_is_said_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_invalid_key_or_address_is_reported_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     with JudgeServer(verdict(7)) as server:
         monkeypatch.setenv("OPENAI_API_KEY", "secret\n")  # as files end
         assert rk.score(judge(server), ["a"]).total.tolist() == [0.7]
@@ -326,5 +326,5 @@ def test_ctrl_c_ends_a_batch_and_leaves_the_next_one_whole() -> None:
         ({}, None),
     ],
 )
-def test_what_a_server_asks_to_wait(headers: dict[str, str], seconds: float | None) -> None:
+def test_retry_after(headers: dict[str, str], seconds: float | None) -> None:
     assert retry_after(headers) == seconds

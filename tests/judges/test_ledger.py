@@ -1,4 +1,4 @@
-"""Budgets are spent: calls to the last one, tokens and money as they come in, warned of at 80 %."""
+"""Budgets: calls are counted exactly, tokens and money as they are reported, with a warning at 80 %."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_tokens_of_both_sides_count() -> None:
 
 
 @pytest.mark.parametrize("then", ["skip", "fall_back"])
-def test_what_is_skipped_or_left_to_the_fallback_fails_alone(then: Any) -> None:
+def test_samples_that_are_skipped_or_left_to_the_fallback_fail_alone(then: Any) -> None:
     spending = spending_of(Budget(calls=1, then=then))
     spending.allow()
     spending.keep()
@@ -74,7 +74,7 @@ def test_it_warns_once_at_four_fifths(caplog: pytest.LogCaptureFixture) -> None:
     assert [record.getMessage().rpartition(": ")[2] for record in caplog.records] == ["8 of 10 calls"]
 
 
-def test_budgets_with_equal_limits_are_not_one() -> None:
+def test_budgets_with_equal_limits_are_not_shared() -> None:
     first, second = Budget(calls=1), Budget(calls=1)
     for budget in (first, second):
         spending_of(budget).allow()
@@ -152,7 +152,7 @@ def test_ranks_and_resumed_runs_share_a_ledger(tmp_path: Path) -> None:
     assert resumed.figures()["calls"] == 150
 
 
-def test_what_cannot_be_counted_is_not_spent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_calls_that_cannot_be_counted_are_not_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rewardkit.judges.shared_file.PATIENCE", 20)
     spending = spending_of(Budget(calls=160, ledger=str(tmp_path / "spent.sqlite")))
     spending.allow()
@@ -165,7 +165,7 @@ def test_what_cannot_be_counted_is_not_spent(tmp_path: Path, monkeypatch: pytest
     spending.allow()
 
 
-def test_what_a_locked_ledger_does_not_take_is_charged_with_the_next(
+def test_costs_that_a_locked_ledger_rejects_are_charged_with_the_next_call(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr("rewardkit.judges.shared_file.PATIENCE", 20)

@@ -1,4 +1,4 @@
-"""Panels: one score of several judges, and how far they are apart."""
+"""Panels: one score from several judges, and their disagreement."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_judges_of_two_models() -> None:
         assert rk.score(panel, ["b"]).outcomes["panel"].tolist() == ["failed"]
 
 
-def test_what_is_no_panel_is_an_error() -> None:
+def test_invalid_panels_are_an_error() -> None:
     with pytest.raises(rk.RewardDefinitionError, match="at least two judges"):
         rk.judge_panel([first])
     with pytest.raises(rk.RewardDefinitionError, match="'mean' or 'median'"):

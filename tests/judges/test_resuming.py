@@ -86,7 +86,7 @@ def test_a_run_that_was_killed_pays_only_for_the_rest(tmp_path: Path) -> None:
         assert server.most_at_once <= 8
 
 
-def test_a_replay_needs_nobody(tmp_path: Path) -> None:
+def test_a_replay_needs_no_server(tmp_path: Path) -> None:
     path = str(tmp_path / "judged.sqlite")
     with JudgeServer(moody()) as server:
         first = scores(run(server, path, 0, 10))
@@ -99,7 +99,7 @@ def test_a_replay_needs_nobody(tmp_path: Path) -> None:
     assert "replay" in table.notes["judge"][10]
 
 
-def test_what_is_kept_is_no_secret(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_cache_holds_no_secret(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-this-must-stay-here")
     path = tmp_path / "judged.sqlite"
 

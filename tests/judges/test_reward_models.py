@@ -1,4 +1,4 @@
-"""Reward models: what they are shown, that batches change nothing, and what happens where they fail."""
+"""Reward models: their inputs, the independence of batches, and their failures."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_the_logit_is_the_score() -> None:
     assert table.total.tolist() == [3, 0, 2]
 
 
-def test_the_prompt_is_part_of_what_is_read() -> None:
+def test_the_prompt_is_read_too() -> None:
     model = tiny.Counter()
     assert rk.score(counting(model), ["aa"], prompts=["a?"]).total.tolist() == [3]
     assert model.texts == ["a?aa"]
@@ -64,7 +64,7 @@ def test_thinking_is_not_read_unless_asked_for() -> None:
     assert rk.score(counting(show_thinking=True), [text]).total.tolist() == [5]
 
 
-def test_what_is_too_long_is_cut_and_said_to_be() -> None:
+def test_long_texts_are_cut_and_the_note_says_so() -> None:
     table = rk.score(counting(), ["a" * 100, "a"])
     assert table.total.tolist() == [64, 1]
     assert table.notes["reward_model"] == ["cut from 100 to 64 tokens", ""]
@@ -115,7 +115,7 @@ def test_one_that_gives_no_number_fails_alone() -> None:
     assert table.notes["reward_model"][1] == "the reward model returned nan"
 
 
-def test_what_fails_may_score_a_number() -> None:
+def test_a_failure_can_score_a_number() -> None:
     model = tiny.Counter()
     model.most = 0
     assert rk.score(counting(model, on_failure=-1.0), ["a"]).total.tolist() == [-1]
@@ -161,7 +161,7 @@ def test_a_probability_of_one_logit() -> None:
     assert rk.score(reward, ["b", "aa"]).total == pytest.approx([0.5, 1 / (1 + math.exp(-2))])
 
 
-def test_a_language_model_is_no_reward_model(tmp_path: Path) -> None:
+def test_a_language_model_is_not_a_reward_model(tmp_path: Path) -> None:
     name = tiny.saved(tmp_path, tiny.language_model())
     with pytest.raises(RunStopped, match=r"no weights for score\.weight"):
         rk.score(reward_model(name), ["a"])
@@ -217,7 +217,7 @@ def test_hostile_texts_can_be_read() -> None:
     ],
     ids=str,
 )
-def test_what_is_no_reward_model(options: dict[str, Any], said: str) -> None:
+def test_invalid_reward_models(options: dict[str, Any], said: str) -> None:
     with pytest.raises(rk.RewardDefinitionError, match=said):
         reward_model(**options)
 

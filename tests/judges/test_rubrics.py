@@ -16,7 +16,7 @@ def test_columns_prompt_and_completion() -> None:
     assert rubric.filled({"question": "6*7?", "prompt": "hi"}, "BLOCK") == "6*7?: \nBLOCK\n by hi, 6*7? {not this}"
 
 
-def test_what_is_judged_comes_last_where_it_is_not_mentioned() -> None:
+def test_the_completion_comes_last_if_it_is_not_mentioned() -> None:
     assert Rubric.of("Good?").filled({}, "BLOCK") == "Good?\n\nBLOCK"
 
 

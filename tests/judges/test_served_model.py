@@ -1,4 +1,4 @@
-"""A real GRPO run, judged over the wire by a real language model behind a real OpenAI-compatible server."""
+"""A real GRPO run, judged by a real language model behind a real OpenAI-compatible server."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def endpoint(model: str) -> Iterator[str]:
         yield base_url
 
 
-def test_its_verdicts_are_what_it_was_taught(endpoint: str, model: str) -> None:
+def test_its_verdicts_are_those_it_was_trained_on(endpoint: str, model: str) -> None:
     texts = tiny_judge.some_texts(24, seed=1)
     table = rk.score(judge(endpoint, model), texts)
     assert not np.isnan(table.total).any()

@@ -1,4 +1,4 @@
-"""The scripted server keeps to its script: what it sends is what a real client sees."""
+"""The scripted server sends what its script says."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_structured_output_may_be_refused() -> None:
         assert "3" in asked(server)
 
 
-def test_what_is_planned_comes_first_and_in_order() -> None:
+def test_planned_answers_come_first_and_in_order() -> None:
     with JudgeServer(says("usual")) as server:
         server.plan(says("first"), says("second"))
         assert [asked(server) for _ in range(3)] == ["first", "second", "usual"]
@@ -143,7 +143,7 @@ def test_down_and_up_again_on_the_same_port() -> None:
         assert server.port == port
 
 
-def test_it_counts_what_is_in_work_at_one_time() -> None:
+def test_it_counts_requests_under_way() -> None:
     with JudgeServer(slowly(says("done"), mean=0.2, spread=0.0)) as server:
 
         async def ask() -> None:

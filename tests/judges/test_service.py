@@ -1,4 +1,4 @@
-"""What was asked before is not asked again, what is spent is spent, and neither makes a score of a failure."""
+"""Nothing is asked twice, what is spent stays spent, and a failure is never a score."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def judge(server: JudgeServer, **options: Any) -> rk.Reward:
     return rk.judge("Good?", model="m", base_url=server.base_url, **options)
 
 
-def test_a_cache_answers_what_was_asked_before(server: JudgeServer, tmp_path: Path) -> None:
+def test_a_cache_answers_repeated_requests(server: JudgeServer, tmp_path: Path) -> None:
     kept = judge(server, cache=str(tmp_path / "judged.sqlite"))
     first = rk.score(kept, ["a", "b"])
     assert (first.measured["judge_calls/judge"], first.measured["judge_cache_hit_rate/judge"]) == (2.0, 0.0)
@@ -39,7 +39,7 @@ def test_a_cache_answers_what_was_asked_before(server: JudgeServer, tmp_path: Pa
     assert second.notes["judge"] == ["clear"] * 3
 
 
-def test_whatever_changes_a_verdict_is_asked_anew(server: JudgeServer, tmp_path: Path) -> None:
+def test_anything_that_changes_a_verdict_is_asked_again(server: JudgeServer, tmp_path: Path) -> None:
     cache = str(tmp_path / "judged.sqlite")
     others: list[dict[str, Any]] = [
         {},
@@ -62,7 +62,7 @@ def test_whatever_changes_a_verdict_is_asked_anew(server: JudgeServer, tmp_path:
     assert len(server.requests) == len(others)
 
 
-def test_a_replay_calls_nobody(server: JudgeServer, tmp_path: Path) -> None:
+def test_a_replay_makes_no_calls(server: JudgeServer, tmp_path: Path) -> None:
     path = str(tmp_path / "judged.sqlite")
     rk.score(judge(server, cache=path), ["a"])
     server.down()
@@ -72,7 +72,7 @@ def test_a_replay_calls_nobody(server: JudgeServer, tmp_path: Path) -> None:
     assert table.measured["judge_calls/judge"] == 0.0
 
 
-def test_what_is_no_verdict_is_not_kept(server: JudgeServer, tmp_path: Path) -> None:
+def test_an_invalid_verdict_is_not_saved(server: JudgeServer, tmp_path: Path) -> None:
     server.answer = says("no")
     kept = judge(server, cache=str(tmp_path / "judged.sqlite"))
     assert rk.score(kept, ["a"]).outcomes["judge"].tolist() == ["failed"]
@@ -81,7 +81,7 @@ def test_what_is_no_verdict_is_not_kept(server: JudgeServer, tmp_path: Path) -> 
     assert len(server.requests) == 3
 
 
-def test_what_is_kept_and_no_verdict_any_more_is_asked_once(server: JudgeServer, tmp_path: Path) -> None:
+def test_a_saved_verdict_that_is_no_longer_valid_is_asked_once(server: JudgeServer, tmp_path: Path) -> None:
     kept = judge(server, cache=str(tmp_path / "judged.sqlite"))
     rk.score(kept, ["a"])
     other = apsw.Connection(str(tmp_path / "judged.sqlite"))
@@ -108,7 +108,7 @@ def test_a_fallback_takes_over_when_the_budget_is_spent(server: JudgeServer) -> 
     assert table.total.tolist() == [1.0, 0.0]
 
 
-def test_what_it_costs_is_logged(server: JudgeServer) -> None:
+def test_costs_are_logged(server: JudgeServer) -> None:
     budget = rk.Budget(money=100, prices={"m": (1e6, 1e6)})
     measured = rk.score(judge(server, budget=budget), ["a"]).measured
     assert measured["judge_cost/judge"] == measured["judge_tokens/judge"] > 0
@@ -125,7 +125,7 @@ def test_a_wrong_key_stops_a_judge_with_a_budget_too(server: JudgeServer) -> Non
         rk.score(judge(server, budget=rk.Budget(calls=5, then="skip")), ["a"])
 
 
-def test_the_nonce_is_in_what_is_sent_and_not_in_the_key(server: JudgeServer) -> None:
+def test_the_nonce_is_in_the_request_and_not_in_the_key(server: JudgeServer) -> None:
     service = Service("m", Access(server.base_url))
     asked = Conversation((("user", f"<completion-{NONCE}>"),), Scale(0, 10))
     assert asked.key(service) == asked.key(Service("m", Access("http://elsewhere"), deadline=3.0))

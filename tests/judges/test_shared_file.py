@@ -1,4 +1,4 @@
-"""The file that processes share, opened by all of them at one time."""
+"""A file that several processes open at the same time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Equal work under way at one time is done once."""
+"""Equal work at the same time is done once."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from rewardkit.judges.single_flight import SingleFlight
 
 
-def test_all_who_ask_at_one_time_get_one_answer() -> None:
+def test_callers_at_the_same_time_share_one_result() -> None:
     async def run() -> tuple[list[int], int]:
         single_flight: SingleFlight[int] = SingleFlight()
         made = 0
@@ -40,7 +40,7 @@ def test_an_error_reaches_all() -> None:
     asyncio.run(run())
 
 
-def test_it_goes_on_until_nobody_waits_any_more() -> None:
+def test_work_goes_on_until_no_caller_waits() -> None:
     async def run() -> None:
         single_flight: SingleFlight[int] = SingleFlight()
         ended = asyncio.Event()

@@ -1,4 +1,4 @@
-"""What a judge did is counted for the batch on whose behalf it did it."""
+"""The work of a judge is counted for the batch that it belongs to."""
 
 from __future__ import annotations
 
@@ -38,5 +38,5 @@ def test_two_parts_of_a_batch_add_up() -> None:
     )
 
 
-def test_what_did_not_happen_has_no_rate() -> None:
+def test_events_that_did_not_happen_have_no_rate() -> None:
     assert not {"judge_cache_hit_rate", "judge_seconds_median", "judge_drift"} & Tally().numbers().keys()

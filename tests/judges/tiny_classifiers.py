@@ -1,4 +1,4 @@
-"""Classifiers of a few hundred weights, and one whose logits can be counted by hand."""
+"""Classifiers with a few hundred weights, and one whose logits can be computed by hand."""
 
 from __future__ import annotations
 

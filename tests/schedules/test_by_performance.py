@@ -1,4 +1,4 @@
-"""Schedules by performance, against a naive reading of what they promise."""
+"""Schedules by performance, compared with a naive implementation."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ sequences = st.lists(st.none() | st.sampled_from([0.0, 0.25, 0.5, 0.625, 0.75, 1
     st.none() | st.sampled_from([0.0, 0.3, 0.49]),
     st.integers(1, 7),
 )
-def test_reached_is_what_a_naive_reading_gives(
+def test_reached_equals_a_naive_implementation(
     means: list[float | None], level: float, window: int, patience: int, fall_back: float | None, over: int
 ) -> None:
     options: dict[str, Any] = {"patience": patience, "fall_back": fall_back, "over": over}
@@ -182,7 +182,7 @@ def test_an_update_leaves_the_state_that_it_was_given_alone() -> None:
         track("a", 0.25, 0.75, half_life=3.0),
     ],
 )
-def test_they_are_values_that_print_as_what_made_them(schedule: rk.Schedule) -> None:
+def test_schedules_are_values_whose_repr_is_their_expression(schedule: rk.Schedule) -> None:
     again = pickle.loads(pickle.dumps(schedule))
     assert again == schedule
     assert hash(again) == hash(schedule)
@@ -216,6 +216,6 @@ def test_the_reward_itself_names_the_component() -> None:
         (lambda: track("a", half_life=math.inf), "half_life must be finite"),
     ],
 )
-def test_what_makes_no_sense_is_refused(build: Any, message: str) -> None:
+def test_invalid_arguments_are_refused(build: Any, message: str) -> None:
     with pytest.raises(rk.RewardDefinitionError, match=message):
         build()

@@ -167,7 +167,7 @@ def test_evaluation_sees_the_end(schedule: rk.Schedule, step: int, max_steps: in
 
 
 @given(in_fractions, lengths)
-def test_the_end_of_training_is_what_evaluation_sees(schedule: rk.Schedule, max_steps: int) -> None:
+def test_the_end_of_training_equals_evaluation(schedule: rk.Schedule, max_steps: int) -> None:
     assert at(schedule, max_steps, max_steps) == pytest.approx(schedule(), rel=1e-12)
 
 
@@ -229,7 +229,7 @@ def test_schedules_are_values(schedule: rk.Schedule) -> None:
     assert "object at" not in repr(schedule)
 
 
-def test_schedules_print_as_what_made_them() -> None:
+def test_the_repr_of_a_schedule_is_its_expression() -> None:
     for schedule in (
         linear(0.0, 1.0, start=0.1, end=0.5),
         cosine(1.0, 0.0, end=50),

@@ -1,4 +1,4 @@
-"""Weights over a training, as numbers and as a picture."""
+"""Weights over a training, as numbers and as a figure."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ LEARNED = when_reached("form", level=0.5, window=2)
 STAGED = rk.curriculum([rk.Stage("form", form, until=LEARNED), rk.Stage("all", 0.5 * form + right)])
 
 
-def test_weights_are_what_each_term_is_multiplied_with() -> None:
+def test_weights_are_the_factors_of_the_terms() -> None:
     weights = rk.weights_over_training(form * linear(1.0, 0.0) + right + 0.5 * form, 4)
     assert {name: values.tolist() for name, values in weights.items()} == {
         "form": [1.5, 1.25, 1.0, 0.75, 0.5],
@@ -69,13 +69,13 @@ def test_they_are_the_weights_of_the_table(step: int, max_steps: int) -> None:
         assert table.weights[name] == pytest.approx(weights[name][step])
 
 
-def test_what_follows_performance_follows_the_means_that_are_passed() -> None:
+def test_schedules_by_performance_follow_the_means_that_are_passed() -> None:
     weights = rk.weights_over_training(STAGED, 4, means={"form": [0.6, 0.6], "unknown": [1.0]})
     assert weights["form"].tolist() == [1.0, 1.0, 0.5, 0.5, 0.5]
     assert weights["right"].tolist() == [0.0, 0.0, 1.0, 1.0, 1.0]
 
 
-def test_nan_is_a_batch_in_which_nobody_scored_it() -> None:
+def test_nan_is_a_batch_without_a_score() -> None:
     weights = rk.weights_over_training(STAGED, 3, means={"form": np.array([0.6, math.nan, 0.6])})  # type: ignore[dict-item]
     assert weights["right"].tolist() == [0.0, 0.0, 0.0, 1.0]
 
@@ -106,7 +106,7 @@ def test_a_course_is_that_of_states_kept_batch_by_batch() -> None:
         (lambda: wrong.plot_schedules("form"), "plot_schedules: reward must be a reward"),
     ],
 )
-def test_what_cannot_be_drawn_is_refused(build: Any, message: str) -> None:
+def test_invalid_plots_are_refused(build: Any, message: str) -> None:
     with pytest.raises(rk.RewardDefinitionError, match=message):
         build()
 

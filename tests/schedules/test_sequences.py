@@ -1,4 +1,4 @@
-"""Schedules one after another, again and again, later."""
+"""Schedules one after another, repeated, delayed, and extremes of several."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_a_cycle_in_steps_is_periodic_and_each_period_is_a_training(
 
 
 @given(simple, st.integers(1, 20), st.integers(2, 30))
-def test_a_cycle_in_fractions_starts_anew_as_often_as_it_says(schedule: rk.Schedule, times: int, period: int) -> None:
+def test_a_cycle_in_fractions_repeats_as_often_as_it_should(schedule: rk.Schedule, times: int, period: int) -> None:
     cycled = cycle(schedule, 1 / times)
     for step in range(times * period):
         assert at(cycled, step, times * period) == at(schedule, step % period, period)
@@ -160,7 +160,7 @@ def test_bounds_are_those_of_all_pieces() -> None:
         (lambda: delay(FALL, 0.5, before=math.inf), "delay: before must be finite"),
     ],
 )
-def test_what_cannot_follow_is_refused(build: Any, message: str) -> None:
+def test_invalid_sequences_are_refused(build: Any, message: str) -> None:
     with pytest.raises(rk.RewardDefinitionError, match=message):
         build()
 

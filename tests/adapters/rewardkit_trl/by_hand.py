@@ -1,4 +1,4 @@
-"""What GRPO makes of rewards, written down once more in plain numpy: advantages, and what causes their variance."""
+"""The advantages of GRPO and the causes of their variance, computed again in plain numpy."""
 
 from __future__ import annotations
 

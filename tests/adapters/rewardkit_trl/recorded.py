@@ -1,4 +1,4 @@
-"""Runs that are recorded; one of several processes: ``torchrun --nproc_per_node 2 recorded.py OUT CASE...``."""
+"""Runs with a record; one of several processes: ``torchrun --nproc_per_node 2 recorded.py OUT CASE...``."""
 
 from __future__ import annotations
 

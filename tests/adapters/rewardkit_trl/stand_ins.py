@@ -1,4 +1,4 @@
-"""Rewards to test with, and a trainer of which only the part that calls reward functions is real."""
+"""Rewards to test with, and a trainer in which only the part that calls reward functions is real."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Advantages from totals: what GRPOTrainer computes in torch; test_recording.py has them in real runs."""
+"""Advantages from totals equal those that GRPOTrainer computes in torch; test_recording.py tests real runs."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def by_trl(totals: Floats, way: Way) -> Floats:
 
 @pytest.mark.parametrize("way", ["group", "batch", "none", "each"])
 @given(batch=batches)
-def test_they_are_those_of_trl(way: Way, batch: list[float]) -> None:
+def test_advantages_equal_those_of_trl(way: Way, batch: list[float]) -> None:
     totals = np.array(batch)
     spread = Spread.of(totals, np.arange(len(batch)) // SIZE)
     found = spread.advantages(way, moments_of(totals))
@@ -49,7 +49,7 @@ def test_they_are_those_of_trl(way: Way, batch: list[float]) -> None:
 
 
 @given(batch=batches)
-def test_a_part_has_those_of_the_whole(batch: list[float]) -> None:
+def test_a_part_has_the_advantages_of_the_whole(batch: list[float]) -> None:
     totals = np.array(batch)
     spread, moments = Spread.of(totals, np.arange(len(batch)) // SIZE), moments_of(totals)
     part = spread.part(1, 3).advantages("group", moments)

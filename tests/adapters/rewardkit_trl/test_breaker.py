@@ -1,4 +1,4 @@
-"""The circuit breaker: it stops a run without signal, and lets short bursts pass."""
+"""The circuit breaker stops a run without a learning signal, but not after a short burst of failures."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_the_share_is_of_evaluated_rows_not_of_all() -> None:
     assert breaker.add(counts(2, failed=1), ["gated"]) is not None
 
 
-def test_starts_anew_after_a_stop() -> None:
+def test_starts_a_new_window_after_a_stop() -> None:
     breaker = Breaker(LIMITS)
     stops = [breaker.add(counts(1, errored=1), ["broken"]) is not None for _ in range(40)]
     assert [number for number, stopped in enumerate(stops, start=1) if stopped] == [20, 40]
@@ -75,7 +75,7 @@ def test_limits_of_zero_stop_at_the_first_fault() -> None:
 def test_counts_are_per_component() -> None:
     table = rk.score(rk.gate(when=rk.tags("answer"), then=unjudged) + buggy, ["down", "<answer>down</answer>", "a"])
     assert list(table.components) == ["tags", "unjudged", "buggy"]
-    assert fault_counts(table) == [[3, 0, 0, 0], [1, 1, 0, 0], [3, 0, 0, 0]]
+    assert fault_counts(table).tolist() == [[3, 0, 0, 0], [1, 1, 0, 0], [3, 0, 0, 0]]
 
 
 @pytest.mark.parametrize(
@@ -83,13 +83,13 @@ def test_counts_are_per_component() -> None:
     [short + rk.monitor(unjudged), rk.fallback(unjudged, short), short + 0.0 * unjudged],
     ids=repr,
 )
-def test_failures_that_did_no_harm_stop_nothing(reward: rk.Reward) -> None:
+def test_harmless_failures_do_not_stop_the_run(reward: rk.Reward) -> None:
     functions = rk.to_trl(reward, failure_window=2)
     for _ in range(5):
         assert not np.isnan(call(functions, ["down", "down"])["short"]).any()
 
 
-def test_failures_that_score_a_number_stop_the_run_all_the_same() -> None:
+def test_failures_that_score_a_number_still_stop_the_run() -> None:
     @rk.reward(on_failure=0.0)
     def judge(completion: str) -> float:
         raise rk.RewardFailure("down")
@@ -129,7 +129,7 @@ def test_in_a_trainer_it_leaves_a_callback_that_raises_after_the_checkpoint() ->
     trainer.rewards(["fine", "fine"])
 
 
-def test_every_rank_counts_the_faults_of_all() -> None:
+def test_every_rank_counts_the_faults_of_all_ranks() -> None:
     class Ranks:
         num_processes = 4
         device = "cpu"

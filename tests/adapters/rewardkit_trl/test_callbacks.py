@@ -1,4 +1,4 @@
-"""The trainer callbacks by themselves; test_training.py has them in a real run."""
+"""The trainer callbacks alone; test_training.py tests them in a real run."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ def test_is_a_callback_that_the_trainer_takes() -> None:
     assert isinstance((functions + OTHERS).callback(), transformers.TrainerCallback)
 
 
-def test_the_state_of_a_call_goes_before_that_of_the_callback() -> None:
+def test_the_state_of_a_call_takes_precedence_over_the_callback() -> None:
     functions = rk.to_trl(short * rk.schedules.linear(0.0, 1.0) + polite)
     functions.callback().on_train_begin(None, SimpleNamespace(global_step=0, max_steps=10), None)
     state = SimpleNamespace(global_step=10, max_steps=10)
     assert call(functions, [""], trainer_state=state)["short"].tolist() == [1.0]
 
 
-def test_it_may_be_made_before_or_after_the_list_grows() -> None:
+def test_the_callback_can_be_made_before_or_after_the_list_grows() -> None:
     functions = rk.to_trl(short * rk.schedules.linear(0.0, 1.0) + polite)
     callback = functions.callback()
     grown = functions + OTHERS

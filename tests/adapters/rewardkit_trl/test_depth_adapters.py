@@ -1,4 +1,4 @@
-"""Models that are wrapped, by LoRA or by a compiler: train and evaluation are told apart as before."""
+"""Models wrapped by LoRA or by a compiler: training and evaluation are still distinguished."""
 
 from __future__ import annotations
 

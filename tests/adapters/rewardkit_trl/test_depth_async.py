@@ -136,7 +136,7 @@ THRESHOLD = rk.gate(when=early, then=echo, threshold=rk.schedules.linear(0.0, 0.
     ids=["linear", "curriculum", "performance", "threshold", "running"],
 )
 @pytest.mark.parametrize("columns", ["terms", "components"])
-def test_what_follows_training_is_refused_with_the_reason(reward: rk.Reward, columns: str) -> None:
+def test_rewards_that_depend_on_progress_are_refused_with_the_reason(reward: rk.Reward, columns: str) -> None:
     functions = rk.to_trl(reward, columns=columns)  # type: ignore[arg-type]
     with pytest.raises(rk.BindingError, match="asynchronous GRPO has no progress"):
         loop_here(functions, size=GENERATIONS).run()
@@ -179,7 +179,7 @@ def test_a_refusal_in_the_spawned_worker_reaches_the_trainer(
         spawned.rollout_buffer.get(timeout=0.1)
 
 
-def test_what_cannot_go_to_another_process_is_refused_before_it_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rewards_that_cannot_be_pickled_are_refused_before_the_worker_starts(monkeypatch: pytest.MonkeyPatch) -> None:
     @rk.reward
     def local(completion: str) -> float:
         return 0.0

@@ -1,4 +1,4 @@
-"""Conversations and evaluation on real runs: the numbers of plain text, and nothing learned from evaluation."""
+"""Conversations and evaluation in real runs: the same numbers as plain text, and evaluation does not train."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def of_the_stage(functions: Any) -> Any:
 
 
 @pytest.mark.parametrize("conversational", [False, True])
-def test_evaluation_moves_no_state_and_has_everything_reached(tmp_path: Path, conversational: bool) -> None:
+def test_evaluation_changes_no_state_and_everything_counts_as_reached(tmp_path: Path, conversational: bool) -> None:
     recorder = Recorder()
     functions = rk.to_trl(ADAPTIVE + recorder.reward())
     given = {
@@ -161,7 +161,7 @@ def test_evaluation_moves_no_state_and_has_everything_reached(tmp_path: Path, co
     assert of_the_stage(functions)["recent"] == pytest.approx(means[-2:])
 
 
-def test_evaluation_in_the_middle_leaves_training_as_it_is(tmp_path: Path) -> None:
+def test_evaluation_during_training_does_not_change_training(tmp_path: Path) -> None:
     """Evaluation draws from the same random numbers, so the batches differ; the states follow those of training."""
     recorder = Recorder()
     functions = rk.to_trl(ADAPTIVE + recorder.reward())
@@ -189,7 +189,7 @@ def test_evaluation_before_any_training(tmp_path: Path) -> None:
     assert [entry["stage/curriculum"] for entry in generations(trainer)] == [1.0, 1.0]
 
 
-def test_generations_of_evaluation_form_its_groups(tmp_path: Path) -> None:
+def test_evaluation_groups_have_its_own_number_of_generations(tmp_path: Path) -> None:
     recorder = Recorder()
     reward = rk.rank_in_group(early) + rk.normalize(echo)
     functions = rk.to_trl(reward + recorder.reward())

@@ -1,4 +1,4 @@
-"""GDPO on real runs: every component normalized by itself, with weights that move while training goes on."""
+"""GDPO in real runs: every component is normalized separately, with weights that change during training."""
 
 from __future__ import annotations
 

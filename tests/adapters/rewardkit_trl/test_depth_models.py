@@ -1,4 +1,4 @@
-"""A reward model beside our list, on real runs: whose number is whose, and what becomes of what we cannot score."""
+"""A reward model next to our list in real runs: both are added up, and unscorable samples are reported."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def test_a_sample_that_we_cannot_score_keeps_the_models_signal_and_the_run_says_
     assert lost_at_all > 0
 
 
-def test_alone_our_list_says_nothing(tmp_path: Path) -> None:
+def test_our_list_alone_gives_no_warning(tmp_path: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error", rk.RewardKitWarning)
         trainer = tiny.trainer(tmp_path, rk.to_trl(REWARD), max_steps=2)
@@ -153,7 +153,7 @@ def test_alone_our_list_says_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.filterwarnings(BESIDE)
-def test_several_models_before_and_behind(tmp_path: Path) -> None:
+def test_several_models_before_and_after_our_list(tmp_path: Path) -> None:
     recorder, first, last = Recorder(), reward_model("company/first"), reward_model("company/last", seed=2)
     before, behind = [first], [last]
     functions = before + rk.to_trl(REWARD + recorder.reward(), columns="components") + behind

@@ -1,4 +1,4 @@
-"""How advantages are scaled, on real runs: what the trainer trains on, and what the log says of its causes."""
+"""The scaling of advantages in real runs: what the trainer trains on, and the causes in the log."""
 
 from __future__ import annotations
 

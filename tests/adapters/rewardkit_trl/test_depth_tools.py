@@ -1,4 +1,4 @@
-"""Tools and environments on real runs: a random model that calls one now and then, and rewards that see the answers."""
+"""Tools and environments in real runs: a random model that sometimes calls one, and rewards that see the answers."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def test_rewards_see_the_calls_and_their_answers(tmp_path: Path) -> None:
     assert {"aa", "{'error': 'no such letter'}", "{'error': 'Tool sing not found.'}"} <= set(answers)
 
 
-def test_a_call_whose_answer_does_not_fit_stands_alone_and_is_judged_by_its_text(tmp_path: Path) -> None:
+def test_a_call_whose_answer_does_not_match_is_judged_by_its_text(tmp_path: Path) -> None:
     heard = Heard()
     trainer = tiny.trainer(
         tmp_path,
@@ -224,7 +224,7 @@ def test_functions_of_trl_see_the_environments(tmp_path: Path) -> None:
     assert {1, 3} <= spent
 
 
-def test_an_environment_that_judges_by_itself_stands_beside_our_list(tmp_path: Path) -> None:
+def test_an_environment_that_scores_works_with_our_list(tmp_path: Path) -> None:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", rk.RewardKitWarning)
         _, seen, heard = run(tmp_path, given(environment_factory=Paying))
@@ -250,7 +250,7 @@ class Moody(Purse):
         self._mood = random.Random(next(self.seeds))
 
 
-def test_completions_of_one_prompt_that_were_greeted_differently_are_still_one_group(tmp_path: Path) -> None:
+def test_completions_of_one_prompt_with_different_greetings_are_one_group(tmp_path: Path) -> None:
     reward = rk.rank_in_group(early) + 0.1 * rk.normalize(called)
     trainer, seen, heard = run(tmp_path, given(environment_factory=Moody), reward)
     for generation, batch, entry in zip(seen, heard.batches, generations(trainer), strict=True):

@@ -1,4 +1,4 @@
-"""Samples that cannot be scored, inside all that is made of rewards: no advantage, and none of the others moved."""
+"""Samples that cannot be scored, in every kind of tree: no advantage, and no effect on the other samples."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def without(lost: Any, reward: rk.Reward, batch: dict[str, Any]) -> Any:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_they_have_no_advantage_and_the_others_are_as_if_they_were_not_there(tmp_path: Path, name: str) -> None:
+def test_unscorable_samples_have_no_advantage_and_do_not_change_the_others(tmp_path: Path, name: str) -> None:
     reward, fails = CASES[name]
     seen, recorder, entries = run(tmp_path, reward)
     lost_at_all = []
@@ -111,7 +111,7 @@ def test_they_have_no_advantage_and_the_others_are_as_if_they_were_not_there(tmp
     assert any(lost_at_all) == (name != "only monitored")
 
 
-def test_a_group_that_is_lost_as_a_whole_trains_on_nothing(tmp_path: Path) -> None:
+def test_an_unscorable_group_does_not_train(tmp_path: Path) -> None:
     @rk.reward
     def down_for_one(completion: str, prompt: str) -> float:
         if prompt[0] in "abcd":
@@ -131,7 +131,7 @@ def test_a_group_that_is_lost_as_a_whole_trains_on_nothing(tmp_path: Path) -> No
     assert wholes > 0
 
 
-def test_a_fallback_takes_the_whole_group_so_that_nothing_is_lost(tmp_path: Path) -> None:
+def test_a_fallback_scores_the_whole_group(tmp_path: Path) -> None:
     reward = rk.fallback(judged, 0.5 * early) + 0.1 * echo
     seen, recorder, entries = run(tmp_path, reward)
     for generation, batch, entry in zip(seen, recorder.batches, entries, strict=True):

@@ -1,4 +1,4 @@
-"""One evaluation per batch behind all functions of a list, in any number of threads, and nothing kept afterwards."""
+"""One evaluation per batch for all functions of a list, in any number of threads, without leftovers."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_the_same_list_object_again_is_a_new_batch() -> None:
     assert columns["counted"][0] == pytest.approx(0.007)
 
 
-def test_a_reader_that_reads_twice_starts_anew() -> None:
+def test_a_reader_that_reads_twice_computes_again() -> None:
     counted = Counted()
     functions = rk.to_trl(rk.reward(counted) + short)
     completions, prompts = list(TEXTS), ["p"] * 4
@@ -78,7 +78,7 @@ def test_a_reader_that_reads_twice_starts_anew() -> None:
     assert not functions[0].evaluator.tables._entries
 
 
-def test_nothing_is_kept_once_all_have_read() -> None:
+def test_nothing_is_kept_after_all_functions_have_read() -> None:
     functions = rk.to_trl(short + polite + rk.from_trl(plain))
     completions, prompts = Texts(TEXTS), ["p"] * 4
     watched = weakref.ref(completions)
@@ -114,7 +114,7 @@ def test_the_list_is_collected_with_its_last_reference() -> None:
     assert watched() is None
 
 
-def test_a_function_that_nobody_calls_does_not_fill_the_memory() -> None:
+def test_a_function_that_is_never_called_does_not_fill_the_memory() -> None:
     functions = rk.to_trl(short + polite)
     for _ in range(3 * MAX_ENTRIES):
         functions[0](completions=list(TEXTS), prompts=["p"] * 4)
@@ -217,7 +217,7 @@ def test_without_any_progress_a_reward_that_follows_it_is_refused(reward: rk.Rew
 
 
 @without_trainer
-def test_the_callback_stands_in_for_a_missing_trainer_state() -> None:
+def test_the_callback_replaces_a_missing_trainer_state() -> None:
     functions = rk.to_trl(CURRICULUM)
     callback = functions.callback()
     state = SimpleNamespace(global_step=0, max_steps=10)
@@ -260,7 +260,7 @@ def test_a_bug_raises_in_the_first_batch_and_later_scores_the_lowest_bound(caplo
     assert "Traceback" in caplog.text
 
 
-def test_nonsense_with_ever_new_values_is_one_kind_of_fault(caplog: pytest.LogCaptureFixture) -> None:
+def test_errors_that_differ_only_in_values_are_one_kind_of_fault(caplog: pytest.LogCaptureFixture) -> None:
     values: Iterator[float] = iter([0.5, *(1.5 + number / 7 for number in range(50))])
 
     @rk.reward
@@ -296,7 +296,7 @@ def test_an_evaluation_before_training_does_not_count_as_the_first_batch() -> No
     assert trainer.rewards(["trap"]).tolist() == pytest.approx([-2.0 + 0.2])
 
 
-def test_another_training_has_a_first_batch_of_its_own() -> None:
+def test_another_training_has_its_own_first_batch() -> None:
     functions = rk.to_trl(fragile + short)
     StandInTrainer(functions).rewards(["fine"])
     with pytest.raises(rk.RewardFailure, match="ZeroDivisionError"):
@@ -384,7 +384,7 @@ def test_logs_can_be_turned_off() -> None:
     assert not trainer.extras()
 
 
-def test_what_nobody_prints_is_not_collected() -> None:
+def test_extras_that_are_not_printed_are_not_collected() -> None:
     trainer = StandInTrainer(rk.to_trl(LOGGED))
     trainer.log_completions = False
     trainer.rewards(["please"])

@@ -1,4 +1,4 @@
-"""to_trl: a list of functions that TRL takes, in this process, in another one, and joined with others."""
+"""to_trl: a list of functions that TRL accepts, in this process, in another one, and joined with others."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_is_a_real_list_with_unique_names() -> None:
 
 
 @pytest.mark.parametrize("reward", [short, short + slow, rk.from_trl(plain) + slow], ids=repr)
-def test_trl_takes_every_function_for_synchronous_and_knows_its_name(reward: rk.Reward) -> None:
+def test_trl_treats_every_function_as_synchronous_and_knows_its_name(reward: rk.Reward) -> None:
     utils = pytest.importorskip("trl.trainer.utils")
     for function in rk.to_trl(reward):
         assert not utils.is_async_callable(function)
@@ -99,7 +99,7 @@ def test_the_whole_list_works_in_a_spawned_process() -> None:
             assert alone == here[function.__name__]
 
 
-def test_weights_that_nobody_knows_of_in_another_process_are_an_error() -> None:
+def test_unknown_weights_in_another_process_are_an_error() -> None:
     pickled = pickle.dumps(rk.to_trl(0.5 * short + 2.0 * polite, columns="components"))
     alike = pickle.dumps(rk.to_trl(short + polite, columns="components"))
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
@@ -177,7 +177,7 @@ def test_names_that_clash_across_joined_lists_are_an_error() -> None:
         functions + rk.to_trl(short)
 
 
-def test_a_function_beside_the_list_that_is_called_like_one_of_ours_is_an_error_once_the_trainer_calls() -> None:
+def test_another_function_with_one_of_our_names_is_an_error_at_the_first_call() -> None:
     """Not before: trainers add tools to the list, too."""
     pytest.importorskip("trl")
     trainer = StandInTrainer(rk.to_trl([plain, short]) + PLAIN)
@@ -186,7 +186,7 @@ def test_a_function_beside_the_list_that_is_called_like_one_of_ours_is_an_error_
 
 
 @pytest.mark.filterwarnings("ignore:.*other reward functions")
-def test_others_may_share_a_name_among_themselves() -> None:
+def test_other_functions_may_share_a_name() -> None:
     pytest.importorskip("trl")
     trainer = StandInTrainer([*rk.to_trl(short), plain, plain])
     assert trainer.rewards(["a"]).tolist() == [0.5 + 1.0 + 1.0]
@@ -195,7 +195,7 @@ def test_others_may_share_a_name_among_themselves() -> None:
 # What it refuses
 
 
-def test_refuses_what_is_no_reward() -> None:
+def test_refuses_what_is_not_a_reward() -> None:
     with pytest.raises(RewardTypeError, match=r"rk.to_trl\(reward\) \+ \['org/reward-model'\]"):
         rk.to_trl([short, "org/reward-model"])
     with pytest.raises(RewardTypeError):
@@ -210,7 +210,7 @@ def test_refuses_what_is_no_reward() -> None:
         rk.to_trl(rk.monitor(short))
 
 
-def test_a_model_belongs_beside_the_list() -> None:
+def test_a_reward_model_must_be_added_to_the_list() -> None:
     torch = pytest.importorskip("torch")
     with pytest.raises(RewardTypeError, match="reward models"):
         rk.to_trl([short, torch.nn.Linear(1, 1)])
@@ -314,7 +314,7 @@ def test_a_plain_function_keeps_working_on_columns_with_our_names() -> None:
     assert function(completions=["a", "b"], messages=["xy", ""], example=[1, 1]) == [1.0, 0.0]
 
 
-def test_what_was_meant_for_to_trl_says_so_when_a_trainer_calls_it() -> None:
+def test_a_reward_that_a_trainer_calls_directly_says_to_use_to_trl() -> None:
     for reward in (short, short + polite, rk.curriculum([rk.Stage("only", short)])):
         with pytest.raises(TypeError, match=r"pass reward_funcs=rk\.to_trl\(reward\)"):
             reward(prompts=["p"], completions=["a"], completion_ids=[[1]])
@@ -323,7 +323,7 @@ def test_what_was_meant_for_to_trl_says_so_when_a_trainer_calls_it() -> None:
 
 
 @pytest.mark.parametrize("wrong", [rk.schedules.linear(0.0, 1.0), rk.extract.tag("answer")])
-def test_schedules_and_extractors_are_no_functions(wrong: Any) -> None:
+def test_schedules_and_extractors_are_not_functions(wrong: Any) -> None:
     for given in (wrong, [short, wrong]):
         with pytest.raises(TypeError, match=r"a schedule as a weight|an extractor as extract="):
             rk.to_trl(given)

@@ -37,7 +37,7 @@ guards = st.builds(
 
 
 @given(guards, numbers)
-def test_the_mean_of_a_full_window_is_held_against_the_line(guard: GuardConfig, values: list[float]) -> None:
+def test_the_mean_of_a_full_window_is_compared_with_the_limit(guard: GuardConfig, values: list[float]) -> None:
     name = {"length": "completions/mean_length"}.get(guard.watch, guard.watch)
     first: float | None = None
     expected = []
@@ -56,7 +56,7 @@ def test_the_mean_of_a_full_window_is_held_against_the_line(guard: GuardConfig, 
 
 
 @given(guards, numbers, st.integers(0, 12))
-def test_a_guard_that_is_saved_and_restored_decides_alike(guard: GuardConfig, values: list[float], cut: int) -> None:
+def test_a_guard_that_is_saved_and_restored_decides_the_same(guard: GuardConfig, values: list[float], cut: int) -> None:
     name = {"length": "completions/mean_length"}.get(guard.watch, guard.watch)
     watch, begun, crossed = Watch(guard), 0, []
     for step, value in enumerate(values, 1):
@@ -92,7 +92,7 @@ def test_logs_of_several_steps_count_as_many() -> None:
     assert watch.crossed
 
 
-def test_the_total_is_the_trainers_reward_and_no_number_is_no_measure() -> None:
+def test_the_total_is_the_reward_of_the_trainer_and_missing_values_are_skipped() -> None:
     nan = float("nan")
     guard = GuardConfig(watch="total", below=0.5, window=2)
     total = Watch(guard)
@@ -153,7 +153,7 @@ def test_half_precision_is_frozen_too(clipped: bool) -> None:
         {"watch": "kl", "above": 1.0, "component": "judge"},
     ],
 )
-def test_a_guard_that_says_too_little_or_too_much_is_refused(given: dict[str, Any]) -> None:
+def test_a_guard_with_missing_or_extra_settings_is_refused(given: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
         GuardConfig(**given)
 

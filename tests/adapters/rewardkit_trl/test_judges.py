@@ -1,4 +1,4 @@
-"""What a judge did and cost in a training is in its record, step by step."""
+"""The calls and costs of a judge in a training are in its record, step by step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The columns and weights that a trainer gets: summed as TRL sums them, they are the total."""
+"""The columns and weights for a trainer: their sum, computed as in TRL, is the total."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_components_of_a_weighted_sum_are_raw_with_the_weights_beside_them() -> 
     assert columns["polite"].tolist() == [-1.0, 1.0]
 
 
-def test_components_of_any_other_tree_stand_beside_the_total() -> None:
+def test_any_other_tree_has_a_total_and_components() -> None:
     functions = rk.to_trl(rk.gate(when=short, then=polite, otherwise=-1.0) + 0.5 * short, columns="components")
     assert [function.__name__ for function in functions] == ["total", "short", "polite"]
     assert functions.reward_weights == [1.0, 0.0, 0.0]

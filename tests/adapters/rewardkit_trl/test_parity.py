@@ -1,4 +1,4 @@
-"""TRL's own rewards beside ours: equal where they mean the same, and where they differ, how."""
+"""TRL's own rewards compared with ours: equal where they mean the same, and different where documented."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_think_format_where_ours_is_stricter(completion: str) -> None:
 
 
 @pytest.mark.parametrize("completion", OURS_IS_KINDER)
-def test_think_format_where_ours_is_kinder(completion: str) -> None:
+def test_think_format_where_ours_is_more_lenient(completion: str) -> None:
     assert (ours(THINK, completion), theirs(completion)) == (1.0, 0.0)
 
 
@@ -65,7 +65,7 @@ def test_the_last_message_is_scored_not_the_first() -> None:
 
 
 @pytest.mark.parametrize("content", [None, [{"type": "text", "text": "<think>a</think>42"}]])
-def test_contents_that_are_no_text(content: object) -> None:
+def test_contents_that_are_not_text(content: object) -> None:
     messages = [{"role": "assistant", "content": content}]
     with pytest.raises(TypeError):
         rewards.think_format_reward([messages])

@@ -1,4 +1,4 @@
-"""Every primitive in one real GRPO run: what the trainer hands over is what each of them needs."""
+"""Every primitive in one real GRPO run: the trainer passes everything that they need."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two real processes over gloo: what each scores, logs and remembers is what one process would."""
+"""Two real processes over gloo score, log and remember the same as one process."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_both_stop_together_where_one_finds_the_quota_exhausted(launched: Launch
     assert [entry["unscorable"] for entry in first["history"]] == [0.0, 0.5]
 
 
-def test_a_curriculum_moves_alike_on_both_and_as_in_one_process(launched: Launched) -> None:
+def test_a_curriculum_moves_the_same_on_both_processes_and_on_one(launched: Launched) -> None:
     ranks = launched.ranks("adaptive")
     first, second = (rank["batches"] for rank in ranks)
     for mine, theirs in zip(first, second, strict=True):
@@ -112,7 +112,7 @@ def test_a_curriculum_moves_alike_on_both_and_as_in_one_process(launched: Launch
             }
 
 
-def test_a_group_that_is_split_between_them_is_brought_together(launched: Launched) -> None:
+def test_a_group_that_is_split_between_processes_is_collected(launched: Launched) -> None:
     ranks = launched.ranks("split")
     assert {len(batch["completions"]) for rank in ranks for batch in rank["batches"]} == {2}
     assert_like_one_process(ranks, "split")
@@ -121,7 +121,7 @@ def test_a_group_that_is_split_between_them_is_brought_together(launched: Launch
             assert len(batch["totals"]) == 2
 
 
-def test_the_batch_is_that_of_both(launched: Launched) -> None:
+def test_the_batch_includes_both_processes(launched: Launched) -> None:
     ranks = launched.ranks("batch")
     assert_like_one_process(ranks, "batch")
     for step in range(3):
@@ -129,7 +129,7 @@ def test_the_batch_is_that_of_both(launched: Launched) -> None:
         assert np.mean(normalized) == pytest.approx(0.0, abs=1e-9)
 
 
-def test_what_answers_every_process_in_another_way_is_asked_by_one_for_all(launched: Launched) -> None:
+def test_a_reward_that_is_not_deterministic_is_asked_by_one_process_for_all(launched: Launched) -> None:
     first, second = launched.ranks("moody")
     assert first["step"] == second["step"] >= 4
     assert first["error"] == second["error"]

@@ -1,4 +1,4 @@
-"""Real GRPO runs that are recorded: every number in the record is the one that the trainer logged and trained on."""
+"""Real GRPO runs with a record: every number in it is the one that the trainer logged and trained on."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def test_numbers_are_recorded_without_being_logged(tmp_path: Path) -> None:
     assert {"components/early", "advantage_share/early", "unscorable", "trainer/loss"} <= said[1].keys()
 
 
-def test_what_cannot_be_scored_has_no_advantage(tmp_path: Path) -> None:
+def test_samples_that_cannot_be_scored_have_no_advantage(tmp_path: Path) -> None:
     functions = rk.to_trl(judged + 0.5 * early, record=tmp_path / "record", max_failure_rate=1.0)
     trainer = tiny.trainer(tmp_path, functions, max_steps=3)
     advantages = Advantages(trainer)
@@ -163,7 +163,7 @@ def test_a_run_that_is_stopped_for_its_faults_is_recorded_to_its_end(tmp_path: P
     assert run.scores().df().total.isna().all()
 
 
-def test_evaluation_stands_apart(tmp_path: Path) -> None:
+def test_evaluation_is_recorded_separately(tmp_path: Path) -> None:
     functions = rk.to_trl(REACHED * echo + early, record=tmp_path / "record")
     trainer = tiny.trainer(
         tmp_path, functions, eval_rows=8, max_steps=4, eval_strategy="steps", eval_steps=2, num_generations_eval=2
@@ -231,7 +231,7 @@ def test_the_callback_that_is_given_is_the_only_one(tmp_path: Path) -> None:
     assert metrics(open_run(tmp_path / "record"))[1]["trainer/loss"] == generations(trainer)[1]["loss"]
 
 
-def test_beside_other_functions_advantages_are_not_ours_to_tell(tmp_path: Path) -> None:
+def test_no_advantages_are_recorded_if_the_trainer_has_other_functions(tmp_path: Path) -> None:
     def other(completions: list[str], **kwargs: Any) -> list[float]:
         return [float(len(text)) for text in completions]
 
@@ -365,7 +365,7 @@ def test_the_folder_does_not_follow_the_working_directory(tmp_path: Path, monkey
     assert open_run(tmp_path / "record").steps == [0]
 
 
-def test_what_is_no_folder_is_refused_at_once(tmp_path: Path) -> None:
+def test_a_record_that_is_not_a_folder_is_refused_at_once(tmp_path: Path) -> None:
     with pytest.raises(rk.RewardKitError, match="folder of the run"):
         rk.to_trl(short, record=3)  # type: ignore[arg-type]
     first, second = (rk.to_trl(reward, record=tmp_path) for reward in (short, polite))
@@ -378,7 +378,7 @@ def test_pickled_in_the_same_process_it_is_the_same_record(tmp_path: Path) -> No
     assert pickle.loads(pickle.dumps(functions))._evaluators[0].recording is functions._evaluators[0].recording
 
 
-def test_in_another_process_the_folder_is_opened_anew(tmp_path: Path) -> None:
+def test_in_another_process_the_folder_is_opened_again(tmp_path: Path) -> None:
     functions = rk.to_trl(short, record=tmp_path / "record")
     process = multiprocessing.get_context("spawn").Process(target=called_elsewhere, args=(functions,))
     process.start()

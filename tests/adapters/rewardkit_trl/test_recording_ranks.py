@@ -1,4 +1,4 @@
-"""Two processes record into one folder: each its own rows, the main one what holds for both."""
+"""Two processes record into one folder: each its own rows, and the main one the metrics of both."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs that end in the middle: what schedules remember is in the checkpoint, and the curves join."""
+"""Runs that stop and resume: the state of schedules is in the checkpoint, and the curves continue."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def run(mode: str, out: Path) -> int:
 
 
 @pytest.mark.slow
-def test_a_killed_run_goes_on_as_if_nothing_had_happened(tmp_path: Path) -> None:
+def test_a_killed_run_resumes_as_if_nothing_had_happened(tmp_path: Path) -> None:
     straight, broken = tmp_path / "straight", tmp_path / "broken"
     main("straight", straight)
     assert run("killed", broken) == -signal.SIGKILL
@@ -62,7 +62,7 @@ def states(checkpoint: Path) -> dict[str, Any]:
     return saved
 
 
-def test_a_checkpoint_holds_what_schedules_remember(tmp_path: Path) -> None:
+def test_a_checkpoint_holds_the_state_of_schedules(tmp_path: Path) -> None:
     functions = rk.to_trl(REACHED * echo + early)
     trainer = tiny.trainer(tmp_path, functions, max_steps=4, save_strategy="steps", save_steps=2)
     trainer.train()
@@ -72,7 +72,7 @@ def test_a_checkpoint_holds_what_schedules_remember(tmp_path: Path) -> None:
     assert state["reached"] == (sum(means[:2]) / 2 >= 0.2)
 
 
-def test_the_same_trainer_starts_anew_and_resumes(tmp_path: Path) -> None:
+def test_the_same_trainer_starts_again_and_resumes(tmp_path: Path) -> None:
     trainer = tiny.trainer(
         tmp_path, rk.to_trl(REACHED * echo + early), max_steps=4, save_strategy="steps", save_steps=3
     )
@@ -93,7 +93,7 @@ def test_a_checkpoint_of_another_reward_gives_a_warning(tmp_path: Path) -> None:
     assert generations(trainer)[-2]["weights/echo"] == 0.0
 
 
-def test_evaluation_moves_nothing(tmp_path: Path) -> None:
+def test_evaluation_changes_no_state(tmp_path: Path) -> None:
     functions = rk.to_trl(REACHED * echo + early)
     trainer = tiny.trainer(
         tmp_path, functions, eval_rows=8, max_steps=4, eval_strategy="steps", eval_steps=1, num_generations_eval=4
@@ -128,7 +128,7 @@ def test_weights_in_the_log_are_the_schedules_by_hand(tmp_path: Path, columns: A
         assert [entry[f"weights/{name}"] for entry in entries] == pytest.approx(planned[name][:8].tolist())
 
 
-def test_what_was_logged_of_an_adaptive_run_can_be_replayed(tmp_path: Path) -> None:
+def test_the_log_of_an_adaptive_run_can_be_replayed(tmp_path: Path) -> None:
     trainer = tiny.trainer(tmp_path, rk.to_trl(REWARD), max_steps=8, learning_rate=1e-2)
     trainer.train()
     entries = generations(trainer)

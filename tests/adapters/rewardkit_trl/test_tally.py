@@ -1,4 +1,4 @@
-"""What a batch adds up to, and what is logged of it; real processes are in test_ranks.py."""
+"""The sums of a batch and what is logged of them; test_ranks.py tests real processes."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_the_log_of_components_has_the_contribution_of_each() -> None:
     assert logged["advantage_share/length"] + logged["advantage_share/polite"] == pytest.approx(1.0)
 
 
-def test_what_is_the_same_for_all_causes_nothing() -> None:
+def test_a_term_that_is_equal_for_all_causes_no_variance() -> None:
     trainer = StandInTrainer(rk.to_trl(length + rk.starts_with("a")))
     trainer.rewards(["a", "aaa", "ab", "abcd"])
     logged = trainer.metrics()
@@ -134,7 +134,7 @@ def test_functions_of_trl_log_the_rows_of_their_own_process(monkeypatch: pytest.
     assert trainer.metrics()["components/length"] == pytest.approx(0.15)
 
 
-def test_what_cannot_be_sent_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_columns_that_cannot_be_sent_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     def unsendable(objects: Any) -> Any:
         raise TypeError("cannot pickle '_thread.lock' object")
 
@@ -155,7 +155,7 @@ def test_without_other_processes_part_of_a_group_is_refused() -> None:
         trainer.rewards(["a", "bb"])
 
 
-def test_one_of_several_processes_does_not_answer_for_all_without_a_trainer(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_of_several_processes_needs_a_trainer_to_reach_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
     import torch
 
     monkeypatch.setattr(torch.distributed, "is_initialized", lambda: True)
@@ -166,7 +166,7 @@ def test_one_of_several_processes_does_not_answer_for_all_without_a_trainer(monk
     assert call(rk.to_trl(length), ["a", "bb"])["length"].tolist() == [0.1, 0.2]
 
 
-def test_what_the_main_process_raises_all_raise(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_processes_raise_the_error_of_the_main_process(monkeypatch: pytest.MonkeyPatch) -> None:
     sent: list[Any] = []
     import accelerate.utils
 
@@ -186,7 +186,7 @@ def test_what_the_main_process_raises_all_raise(monkeypatch: pytest.MonkeyPatch)
     assert "on the main process: reward 'broken' raised KeyError" in str(failure)
 
 
-def test_what_errored_counts_for_schedules_with_its_lowest_bound() -> None:
+def test_errored_rows_count_for_schedules_with_their_lowest_bound() -> None:
     @rk.reward(on_error=0.0)
     def fragile(completion: str) -> float:
         if "!" in completion:

@@ -1,4 +1,4 @@
-"""What the functions know of the trainer that calls them, and what they refuse or warn of."""
+"""What the functions read from the trainer that calls them, and what they refuse or warn about."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def best(completion: list[str]) -> list[float]:
 # Training or evaluation
 
 
-def test_schedules_stand_at_their_end_value_in_evaluation() -> None:
+def test_schedules_have_their_end_value_in_evaluation() -> None:
     functions = rk.to_trl(short * rk.schedules.linear(0.0, 1.0) + polite)
     trainer = StandInTrainer(functions, step=5)
     assert trainer.rewards([""]).tolist() == [0.5 - 1.0]
@@ -36,7 +36,7 @@ def test_schedules_stand_at_their_end_value_in_evaluation() -> None:
     assert trainer.rewards([""]).tolist() == [0.5 - 1.0]
 
 
-def test_held_weights_stand_at_their_end_value_in_evaluation() -> None:
+def test_trainer_weights_have_their_end_value_in_evaluation() -> None:
     functions = rk.to_trl(short * rk.schedules.linear(0.0, 1.0) + polite, columns="components")
     trainer = StandInTrainer(functions, reward_weights=functions.reward_weights, step=5)
     for training, weight in ((True, 0.5), (False, 1.0), (True, 0.5)):
@@ -143,7 +143,7 @@ def test_the_list_twice_is_an_error() -> None:
         StandInTrainer([*functions, *functions]).rewards(["a"])
 
 
-def test_order_and_company_do_not_matter() -> None:
+def test_the_order_and_other_functions_do_not_matter() -> None:
     first, second = rk.to_trl(0.5 * short + 2.0 * polite, columns="components")
     trainer = StandInTrainer([second, plain, first], reward_weights=[2.0, 3.0, 0.5])
     with pytest.warns(rk.RewardKitWarning, match="keeps a learning signal"):
@@ -187,7 +187,7 @@ class Patched:
     def log_metric(self, name: str, value: float) -> None: ...
 
 
-def test_a_trainer_that_shows_nothing_is_taken_for_training() -> None:
+def test_an_unknown_trainer_counts_as_training() -> None:
     for log_metric in (None, print, Patched().log_metric, lambda name, value: None):
         trainer = Trainer.behind(log_metric)
         assert not trainer.known
@@ -205,7 +205,7 @@ def test_progress_of_a_state() -> None:
     assert progress_of(None, True) is None
 
 
-def test_a_schedule_without_a_trainer_in_sight_warns_once_that_it_assumes_training() -> None:
+def test_a_schedule_without_a_known_trainer_warns_once_that_it_assumes_training() -> None:
     functions = rk.to_trl(short * rk.schedules.linear(0.0, 1.0) + polite)
     state = type("State", (), {"global_step": 5, "max_steps": 10})()
     with pytest.warns(rk.RewardKitWarning, match="counts as training"):

@@ -322,7 +322,7 @@ def test_a_run_that_the_breaker_stopped_can_be_resumed(tmp_path: Path) -> None:
     assert trainer.state.global_step == 6
 
 
-def test_what_stops_the_run_leaves_a_checkpoint_and_can_be_resumed(tmp_path: Path) -> None:
+def test_a_run_that_a_reward_stops_leaves_a_checkpoint_and_can_be_resumed(tmp_path: Path) -> None:
     asked, exhausted = Counter[int](), [True]
 
     @rk.reward(deterministic=False, on_failure=0.5)
@@ -345,7 +345,7 @@ def test_what_stops_the_run_leaves_a_checkpoint_and_can_be_resumed(tmp_path: Pat
     assert [entry["unscorable"] for entry in entries] == [0.0, 1.0, 0.0, 0.0]
 
 
-def test_what_stops_the_run_in_an_evaluation_leaves_a_checkpoint_too(tmp_path: Path) -> None:
+def test_a_run_that_stops_in_an_evaluation_leaves_a_checkpoint(tmp_path: Path) -> None:
     @rk.reward
     def unpaid(completion: str, progress: rk.Progress) -> float:
         if not progress.training:

@@ -1,4 +1,4 @@
-"""A GRPO training of seconds: a random model of a few thousand weights that speaks in letters."""
+"""A GRPO training of seconds: a random model with a few thousand weights that writes letters."""
 
 from __future__ import annotations
 

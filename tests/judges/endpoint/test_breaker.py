@@ -1,4 +1,4 @@
-"""The circuit breaker opens after a spell of outages, and one probe finds out whether the endpoint is back."""
+"""The circuit breaker opens after several outages, and one probe finds out if the endpoint is back."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_it_opens_after_enough_outages_over_enough_time() -> None:
     started(work)
 
 
-def test_an_answer_in_between_starts_the_count_anew() -> None:
+def test_an_answer_in_between_resets_the_count() -> None:
     async def work(breaker: CircuitBreaker, clock: Clock) -> None:
         for clock.now in range(0, 100, 8):
             await outcome(breaker, Outage("x"))

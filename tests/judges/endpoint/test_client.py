@@ -1,4 +1,4 @@
-"""One endpoint per event loop and access, with its limits; what it does under trouble is in test_hazards.py."""
+"""One endpoint per event loop and access, with its limits; test_hazards.py tests its failures."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def body(text: str = "hi") -> dict[str, object]:
     return {"model": "m", "messages": [{"role": "user", "content": text}]}
 
 
-def test_what_has_the_same_access_shares_an_endpoint() -> None:
+def test_judges_with_the_same_access_share_an_endpoint() -> None:
     async def run() -> None:
         one, same, other = [await endpoint_of(Access("http://127.0.0.1:9/v1", concurrency=n)) for n in (2, 2, 3)]
         assert one is same is not other
@@ -39,7 +39,7 @@ def test_another_key_is_another_endpoint(monkeypatch: pytest.MonkeyPatch) -> Non
     asyncio.run(run())
 
 
-def test_a_reply_says_what_it_took() -> None:
+def test_a_reply_has_its_tokens() -> None:
     async def run(address: str) -> None:
         endpoint = await endpoint_of(Access(address))
         reply = await endpoint.complete(body(), deadline=5.0)

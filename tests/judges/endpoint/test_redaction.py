@@ -1,4 +1,4 @@
-"""No message holds a key, and no verdict is changed for a word that happens to be one."""
+"""No message contains a key, and ordinary words in a verdict do not change."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def test_its_key_and_whatever_looks_like_one_is_in_no_message(key: str) -> None:
     assert said == "*** is bad, and so are *** and ***"
 
 
-def test_a_verdict_is_changed_for_a_key_that_nobody_writes_by_chance() -> None:
+def test_only_a_long_key_is_removed_from_a_verdict() -> None:
     assert Redaction("open sesame!").written("It says open sesame!") == "It says ***"
     for key in ("", "none", "local"):
         assert Redaction(key).written("none is local, sk-abcdef0123456789") == "none is local, sk-abcdef0123456789"

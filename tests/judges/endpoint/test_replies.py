@@ -1,4 +1,4 @@
-"""What an endpoint claims is believed where it can be."""
+"""The claims of an endpoint are used only if they are plausible."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def completion(content: Any, usage: Any = None) -> dict[str, Any]:
     + [{"prompt_tokens": 5, "completion_tokens": count} for count in (-1, None, "3", 1.5, True, 10**400)]
     + [{"prompt_tokens": 0, "completion_tokens": 0}],
 )
-def test_usage_that_cannot_be_is_none(usage: Any) -> None:
+def test_implausible_usage_is_none(usage: Any) -> None:
     assert reply_of(completion("a", usage)) == Reply("a", "stop", None)
 
 
@@ -37,5 +37,5 @@ def test_text_may_come_in_parts_or_not_at_all() -> None:
 @pytest.mark.parametrize(
     "answer", [None, 7, "a", [], {}, {"choices": []}, {"choices": [7]}, completion(5), completion([5])], ids=repr
 )
-def test_what_is_no_completion_is_none(answer: Any) -> None:
+def test_an_answer_that_is_not_a_completion_is_none(answer: Any) -> None:
     assert reply_of(answer) is None
