@@ -125,7 +125,7 @@ _DENIED = _any(
 
 _JOIN_WORD = _any(
     r"\b(?:or|and|xor|plus|vs|versus|also|alternatively|maybe|perhaps|possibly|either|then|oder|und|ou|et|o|y|или|и)\b",
-    "或|和|と|또는",
+    "或|和|と|또는?",
 )
 _JOINED = _any(r"[\s()\[\],;:./|&+~\-–—]", _JOIN_WORD.pattern, r"\b(?:option|choice|letter)\b", end="+")
 _OR_BEFORE = _any(_JOIN_WORD.pattern, r"\bnor\b", "[/&+]")

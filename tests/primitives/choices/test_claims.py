@@ -205,6 +205,7 @@ The answer B is wrong.
 答えはBとC
 정답: B 또는 C
 정답은 C 또는 B입니다.
+정답은 B 또 C
 Answer: B-cell receptor
 A⏎B⏎C⏎D
 B⏎C
