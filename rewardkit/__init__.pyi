@@ -19,11 +19,22 @@ from rewardkit.core.batch.table import ScoreTable as ScoreTable
 from rewardkit.core.errors import (
     BindingError as BindingError,
     CoercionError as CoercionError,
+    ConfigError as ConfigError,
+    DataError as DataError,
+    EvidenceError as EvidenceError,
     MissingExtraError as MissingExtraError,
+    NotAFolder as NotAFolder,
+    NotARun as NotARun,
+    NoVerdict as NoVerdict,
     RewardDefinitionError as RewardDefinitionError,
     RewardFailure as RewardFailure,
     RewardKitError as RewardKitError,
     RewardKitWarning as RewardKitWarning,
+    RewardTypeError as RewardTypeError,
+    RunError as RunError,
+    RunStopped as RunStopped,
+    SandboxFailure as SandboxFailure,
+    WorkerDied as WorkerDied,
 )
 from rewardkit.core.evaluation.scorer import Scorer as Scorer, score as score
 from rewardkit.core.progress.progress import Progress as Progress

@@ -12,9 +12,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rewardkit.core.errors import shorten
+from rewardkit.core.errors import ConfigError, shorten
 from rewardkit_runner.configuration import yaml_text
-from rewardkit_runner.configuration.faults import ConfigError, Place, written
+from rewardkit_runner.configuration.faults import Place, written
 from rewardkit_runner.folder import PROMPTS, WRITTEN
 from rewardkit_runner.plan import Plan
 

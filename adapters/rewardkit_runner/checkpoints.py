@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rewardkit_runner.configuration.faults import ConfigError
+from rewardkit.core.errors import ConfigError
 from rewardkit_runner.folder import CHECKPOINTS
 
 _NAME = re.compile(r"checkpoint-(\d+)")

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from rewardkit_runner.configuration.faults import ConfigError
+from rewardkit.core.errors import ConfigError
 
 WRITTEN = "run.yaml"
 CHECKPOINTS = "checkpoints"

@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 from transformers import AutoConfig, AutoModelForCausalLM, AutoProcessor, AutoTokenizer
 
-from rewardkit.core.errors import MissingExtraError
+from rewardkit.core.errors import ConfigError, MissingExtraError
 from rewardkit_runner.configuration.config import TINY, RunConfig
-from rewardkit_runner.configuration.faults import ConfigError
 from rewardkit_runner.configuration.places import anchored, is_local, located
 from rewardkit_runner.display.progress import shown_progress
 from rewardkit_runner.environment import has_gpu

@@ -8,9 +8,9 @@ from typing import Any
 import torch
 from trl import GRPOConfig
 
+from rewardkit.core.errors import ConfigError
 from rewardkit_runner.configuration.arguments import LARGE, vllm_arguments
 from rewardkit_runner.configuration.config import RunConfig
-from rewardkit_runner.configuration.faults import ConfigError
 from rewardkit_runner.environment import has_gpu
 from rewardkit_runner.folder import CHECKPOINTS
 

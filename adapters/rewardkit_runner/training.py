@@ -15,6 +15,7 @@ from rewardkit.core.batch.table_text import visible
 from rewardkit.core.errors import (
     BindingError,
     CoercionError,
+    ConfigError,
     RewardDefinitionError,
     RewardFailure,
     RewardKitError,
@@ -23,7 +24,6 @@ from rewardkit.core.errors import (
 from rewardkit_runner import changes, checkpoints, environment as surroundings, folder
 from rewardkit_runner.checkpoints import Checkpoint
 from rewardkit_runner.configuration.config import RunConfig
-from rewardkit_runner.configuration.faults import ConfigError
 from rewardkit_runner.display.stopwatch import Stopwatch
 from rewardkit_runner.plan import Plan
 from rewardkit_runner.quiet import quiet

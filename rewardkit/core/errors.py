@@ -45,6 +45,42 @@ class RunStopped(RewardFailure):
     """
 
 
+class NoVerdict(RewardFailure):
+    """The judge refused this completion because of its content; it may judge others."""
+
+
+class WorkerDied(RewardFailure):
+    """A worker process ended before its function returned: out of memory, for example, or through ``os._exit``."""
+
+
+class SandboxFailure(RewardFailure):
+    """The sandbox did not start, or was ended from outside. The program is not to blame, so it gets no score."""
+
+
+class DataError(RewardKitError):
+    """A data file or a record in it is wrong; the message names the line."""
+
+
+class ConfigError(RewardKitError):
+    """A configuration, or the data that it names, is invalid. The message says where, and how to fix it."""
+
+
+class RunError(RewardKitError):
+    """A recorded run cannot be read."""
+
+
+class NotARun(RunError):
+    """There is no recorded run at this path, or of this name."""
+
+
+class NotAFolder(RewardKitError, NotADirectoryError):
+    """A run was to be recorded into a folder, but the path is a file."""
+
+
+class EvidenceError(RewardKitError, ValueError):
+    """The arrays of an `Evidence` do not match each other."""
+
+
 class MissingExtraError(RewardKitError, ImportError):
     """An optional dependency is not installed; the message has the install command."""
 

@@ -11,16 +11,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
 
-from rewardkit.core.errors import MissingExtraError, RewardKitError, shorten
+from rewardkit.core.errors import DataError, MissingExtraError, shorten
 
 Row = Mapping[str, Any]
 
 _PARQUET_ROWS = 512
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-
-
-class DataError(RewardKitError):
-    """A data file or a record in it is wrong; the message names the line."""
 
 
 def rows_of(path: Path) -> Iterator[tuple[str, Row]]:

@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rewardkit.core.batch.batch import RESERVED, Batch, equality
-from rewardkit.core.errors import CoercionError, near_miss, shorten
+from rewardkit.core.errors import CoercionError, DataError as DataError, near_miss, shorten
 from rewardkit.core.progress.progress import Progress
 from rewardkit.core.tree.coercion import coerce
 from rewardkit.core.tree.reward import Reward, walk
-from rewardkit.data.files import DataError as DataError, checked_row, rows_of
+from rewardkit.data.files import checked_row, rows_of
 
 Data = str | Path | Iterable[Mapping[str, Any]]
 """The path of a .jsonl, .json, .csv or .parquet file, or the records themselves."""

@@ -15,9 +15,9 @@ from itertools import count
 from typing import Any
 
 from rewardkit.core.batch.score import Score
+from rewardkit.core.errors import NoVerdict
 from rewardkit.core.tree.results import Abstention, Raised
 from rewardkit.judges.brief import Brief, note, reported
-from rewardkit.judges.endpoint.failures import NoVerdict
 from rewardkit.judges.shield import Shielded, shielded
 from rewardkit.judges.usage import Tally, metered
 from rewardkit.judges.verdicts import Ranking, Verdict

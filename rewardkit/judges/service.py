@@ -12,13 +12,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from rewardkit.core.errors import shorten
+from rewardkit.core.errors import NoVerdict, shorten
 from rewardkit.judges.budget import Budget
 from rewardkit.judges.cache import Cache, key_of
 from rewardkit.judges.endpoint.access import Access
 from rewardkit.judges.endpoint.client import Endpoint
 from rewardkit.judges.endpoint.endpoints import endpoint_of
-from rewardkit.judges.endpoint.failures import NoVerdict
 from rewardkit.judges.endpoint.replies import Reply
 from rewardkit.judges.ledger import Account
 from rewardkit.judges.shield import NONCE, escaped, nonce_of

@@ -15,10 +15,9 @@ from typing import Any
 import numpy as np
 
 from rewardkit.core.batch.batch import RESERVED, Batch, equality
-from rewardkit.core.errors import near_miss
+from rewardkit.core.errors import DataError, near_miss
 from rewardkit.core.evaluation.scorer import Scorer
 from rewardkit.core.tree.reward import Reward, bindings, walk
-from rewardkit.data.files import DataError
 from rewardkit.data.samples import asked_for
 from rewardkit.replay.processes import Pool, cores, one_reward
 from rewardkit.replay.scores import Scores, Work, score

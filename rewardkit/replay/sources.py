@@ -17,7 +17,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
-from rewardkit.data.files import DataError, Row, parquet_file, rows_of
+from rewardkit.core.errors import DataError
+from rewardkit.data.files import Row, parquet_file, rows_of
 
 if TYPE_CHECKING:
     import pyarrow
@@ -231,7 +232,8 @@ def _logged(folder: Path, limit: int | None) -> Saved:
 
 def _recorded(address: str, limit: int | None) -> Saved:
     """Open a recorded run: its completions with the columns of their prompts, and their recorded totals."""
-    from rewardkit.store.run import RunError, open_run
+    from rewardkit.core.errors import RunError
+    from rewardkit.store.run import open_run
 
     try:
         run = open_run(address)

@@ -18,8 +18,8 @@ import numpy as np
 
 from rewardkit.core.batch.column import Floats
 from rewardkit.core.batch.score import SCORED, Outcome
-from rewardkit.core.errors import MissingExtraError
-from rewardkit.data.files import DataError, Row
+from rewardkit.core.errors import DataError, MissingExtraError
+from rewardkit.data.files import Row
 from rewardkit.replay.scores import Scores
 from rewardkit.replay.sources import Chunk, Saved, Tabular
 from rewardkit.store.cells import as_json

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rewardkit.core.errors import RewardKitError, shorten
+from rewardkit.core.errors import NotARun, RunError, shorten
 from rewardkit.store.parts import Files
 from rewardkit.store.schema import COMMITTING, SCHEMA
 from rewardkit.store.tables import writable
@@ -22,14 +22,6 @@ if TYPE_CHECKING:
 
 _NAMED = 5
 """The most runs below a folder to name in an error."""
-
-
-class RunError(RewardKitError):
-    """A run cannot be read."""
-
-
-class NotARun(RunError):
-    """There is no recorded run at the given path."""
 
 
 def described(files: Files, migrations: Mapping[int, object]) -> dict[str, Any]:

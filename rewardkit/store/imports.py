@@ -18,12 +18,12 @@ from rewardkit.core.batch.column import Column
 from rewardkit.core.batch.messages import completion_text
 from rewardkit.core.batch.score import ABSTAINED, SCORED
 from rewardkit.core.batch.table import ScoreTable
-from rewardkit.core.errors import near_miss, shorten
+from rewardkit.core.errors import NotARun, RunError, near_miss, shorten
 from rewardkit.core.tree.fingerprints import fingerprint
 from rewardkit.store.parts import Files, decoded
 from rewardkit.store.recorder import Recorder
 from rewardkit.store.records import ComponentDescription, Record, Version
-from rewardkit.store.run import NotARun, Run, RunError, open_run
+from rewardkit.store.run import Run, open_run
 from rewardkit.store.schema import COMMITTING
 
 if TYPE_CHECKING:

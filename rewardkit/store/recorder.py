@@ -22,7 +22,7 @@ from dataclasses import replace
 from importlib import metadata
 from typing import Any
 
-from rewardkit.core.errors import RewardKitError, RewardTypeError, shorten, worth_reporting
+from rewardkit.core.errors import NotAFolder, RewardTypeError, shorten, worth_reporting
 from rewardkit.store.compaction import Compaction, clean_up
 from rewardkit.store.parts import Files, encoded
 from rewardkit.store.records import Record, Version
@@ -38,10 +38,6 @@ _EXIT_SECONDS = 60.0
 """How long the process waits at its end for unwritten batches."""
 
 _Item = tuple[int, Record]
-
-
-class NotAFolder(RewardKitError, NotADirectoryError):
-    """The path of a recording is a file."""
 
 
 class Recorder:

@@ -17,14 +17,8 @@ import time
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from rewardkit.core.errors import near_miss, shorten
-from rewardkit.store.descriptions import (
-    NotARun as NotARun,
-    RunError as RunError,
-    described,
-    versions_of,
-    versions_table,
-)
+from rewardkit.core.errors import NotARun as NotARun, RunError as RunError, near_miss, shorten
+from rewardkit.store.descriptions import described, versions_of, versions_table
 from rewardkit.store.migrations import MIGRATIONS, migrated
 from rewardkit.store.names import distinct, known_names, selection
 from rewardkit.store.parts import Files, decoded

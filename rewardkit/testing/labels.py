@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 
 from rewardkit.core.batch.batch import RESERVED
-from rewardkit.core.errors import RewardDefinitionError
+from rewardkit.core.errors import DataError, RewardDefinitionError
 from rewardkit.core.tree.reward import Reward
 from rewardkit.core.tree.trl_function import tree_of
 from rewardkit.data.reward_names import Loaded
-from rewardkit.data.samples import DataError, Records, asked_for, read
+from rewardkit.data.samples import Records, asked_for, read
 from rewardkit.testing.bound_reward import BoundReward, bound
 from rewardkit.testing.examples import Example
 from rewardkit.testing.subject import Subject

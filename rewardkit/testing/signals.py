@@ -14,11 +14,11 @@ from rewardkit.analysis.readiness import Signal, signal_of
 from rewardkit.core.batch.column import Rows
 from rewardkit.core.batch.score import ERRORED, FAILED, SCORED
 from rewardkit.core.batch.table import ScoreTable
-from rewardkit.core.errors import RewardDefinitionError
+from rewardkit.core.errors import DataError, RewardDefinitionError
 from rewardkit.core.evaluation.scorer import Scorer
 from rewardkit.core.progress.progress import Progress
 from rewardkit.core.tree.reward import Reward
-from rewardkit.data.samples import Data, DataError, arranged, read
+from rewardkit.data.samples import Data, arranged, read
 
 Opened = tuple[Rows, Rows]
 

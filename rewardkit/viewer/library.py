@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from rewardkit.core.errors import RewardKitError
+from rewardkit.core.errors import NotARun
 from rewardkit.store.schema import TABLES
 
 _DEPTH = 6
@@ -17,10 +17,6 @@ _OF_A_RUN = {*TABLES, "versions", "attempts", "updates"}
 """Folders of a run that cannot contain another run."""
 _MOST = 2_000
 """The most runs that are listed. At most ten times as many folders are searched."""
-
-
-class UnknownRun(RewardKitError):
-    """Raised if there is no run of this name."""
 
 
 class Library:
@@ -50,7 +46,7 @@ class Library:
         """Return the folder of a run. The name is only looked up, never joined to a path.
 
         Raises:
-            UnknownRun: there is no run of this name.
+            NotARun: there is no run of this name.
         """
         if name not in self._places:
             self.names()
@@ -58,9 +54,7 @@ class Library:
             return self._places[name]
         except KeyError:
             folders = ", ".join(map(str, self.folders))
-            raise UnknownRun(
-                f"There is no run {name[:200]!r} in {folders}. Choose one from the list of runs."
-            ) from None
+            raise NotARun(f"There is no run {name[:200]!r} in {folders}. Choose one from the list of runs.") from None
 
 
 def _runs(folder: Path) -> Iterator[Path]:

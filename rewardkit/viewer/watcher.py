@@ -147,7 +147,7 @@ class Watcher:
         """Return a run. Opens it if necessary.
 
         Raises:
-            UnknownRun: there is no run of this name.
+            NotARun: there is no run of this name.
             RunError: the run cannot be read.
         """
         path = self.library.path(name)

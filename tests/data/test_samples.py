@@ -11,7 +11,8 @@ import pandas
 import pytest
 
 import rewardkit as rk
-from rewardkit.data.samples import DataError, arranged, asked_for, read
+from rewardkit.core.errors import DataError
+from rewardkit.data.samples import arranged, asked_for, read
 
 RECORDS = [
     {"prompt": "6*7?", "completion": "42", "answer": "42", "model": "small"},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import shutil
 import subprocess
 import sys
@@ -92,3 +93,24 @@ def test_a_factory_that_was_not_called_says_so(factory: Any) -> None:
     for use in (lambda: rk.to_trl([factory]), lambda: rk.score(factory, ["a"]), lambda: rk.monitor(factory)):
         with pytest.raises(TypeError, match=rf"Call it.*{factory.__name__}\(\.\.\.\)"):
             use()
+
+
+def test_every_error_of_ours_is_defined_in_one_place_and_public() -> None:
+    adapters = PACKAGE.parent / "adapters"
+    defined: dict[str, str] = {}
+    known = {"RewardKitError", "RewardKitWarning"}
+    trees = {path: ast.parse(path.read_text("utf-8")) for room in (PACKAGE, adapters) for path in room.rglob("*.py")}
+    while True:
+        found = {
+            node.name: path.name
+            for path, tree in trees.items()
+            for node in tree.body
+            if isinstance(node, ast.ClassDef) and known & {getattr(base, "id", "") for base in node.bases}
+        }
+        if found == defined:
+            break
+        defined = found
+        known |= set(found)
+    public = {name: home for name, home in defined.items() if not name.startswith("_")}
+    assert set(public.values()) == {"errors.py"}, public
+    assert set(public) <= set(rk.__all__)

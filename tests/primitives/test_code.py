@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given, strategies as st
 
 import rewardkit as rk
+from rewardkit.core.errors import SandboxFailure
 from rewardkit.primitives import code as module
 from rewardkit.primitives.code import Program, code_runs, code_tests
 from rewardkit.primitives.sandbox import isolation
 from rewardkit.primitives.sandbox.cases import read_tests
 from rewardkit.primitives.sandbox.isolation import chosen
-from rewardkit.primitives.sandbox.runs import SandboxFailure
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -13,9 +13,8 @@ from hypothesis import given, strategies as st
 
 import rewardkit as rk
 from rewardkit.core.batch.column import Floats
-from rewardkit.core.errors import BindingError, RewardDefinitionError, RunStopped
+from rewardkit.core.errors import BindingError, DataError, RewardDefinitionError, RunStopped
 from rewardkit.core.evaluation.scorer import Scorer
-from rewardkit.data.files import DataError
 from rewardkit.replay.replay import Replayed, replay
 from rewardkit.replay.scores import Scores, Work, score
 from rewardkit.replay.sources import Listed, Saved, saved

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 import pytest
 
-from rewardkit.data.files import DataError
+from rewardkit.core.errors import DataError
 from rewardkit.replay.sources import Saved, saved
 from tests.store.batches import batch, written
 

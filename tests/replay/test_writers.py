@@ -14,7 +14,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from rewardkit.core.batch.score import FAILED, SCORED
-from rewardkit.data.files import DataError, rows_of
+from rewardkit.core.errors import DataError
+from rewardkit.data.files import rows_of
 from rewardkit.replay.scores import Scores
 from rewardkit.replay.sources import saved
 from rewardkit.replay.writers import renamed, written

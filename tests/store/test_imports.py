@@ -9,7 +9,7 @@ import pandas
 import pytest
 
 import rewardkit as rk
-from rewardkit.store.run import NotARun, RunError
+from rewardkit.core.errors import NotARun, RunError
 from tests.store.batches import rows
 
 

@@ -19,9 +19,9 @@ from typing import Any
 
 import pytest
 
-from rewardkit.core.errors import RewardKitError, RewardTypeError
+from rewardkit.core.errors import NotAFolder, RewardKitError, RewardTypeError
 from rewardkit.store.parts import Files
-from rewardkit.store.recorder import NotAFolder, Recorder, next_attempt
+from rewardkit.store.recorder import Recorder, next_attempt
 from rewardkit.store.records import Version
 from rewardkit.store.run import open_run
 from rewardkit.store.tables import tables_of

@@ -17,10 +17,10 @@ import pytest
 
 import rewardkit as rk
 from rewardkit.core.batch.table import ScoreTable
-from rewardkit.core.errors import MissingExtraError, RewardKitError, RewardKitWarning
+from rewardkit.core.errors import MissingExtraError, NotARun, RewardKitError, RewardKitWarning, RunError
 from rewardkit.store.recorder import Recorder
 from rewardkit.store.records import Record, Version
-from rewardkit.store.run import NotARun, RunError, open_run
+from rewardkit.store.run import open_run
 from tests.store.batches import VERSION, batch, files, rows, written
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import rewardkit as rk
-from rewardkit.data.samples import DataError
+from rewardkit.core.errors import DataError
 from rewardkit.testing.calibration import calibrate
 from rewardkit.testing.signals import estimate_signal
 

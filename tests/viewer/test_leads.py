@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rewardkit.store.run import NotARun
+from rewardkit.core.errors import NotARun
 from rewardkit.viewer.leads import leads_of, read_evidence
 from tests.store.batches import batch, written
 from tests.viewer.recorded import ordinary

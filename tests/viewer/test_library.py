@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from rewardkit.viewer.library import Library, UnknownRun
+from rewardkit.core.errors import NotARun
+from rewardkit.viewer.library import Library
 
 
 def run_at(path: Path) -> Path:
@@ -50,7 +51,7 @@ def test_equal_names_get_distinct_names(tmp_path: Path) -> None:
 def test_names_cannot_lead_out(tmp_path: Path, name: str) -> None:
     run_at(tmp_path / "runs" / "first")
     run_at(tmp_path / "secret")
-    with pytest.raises(UnknownRun):
+    with pytest.raises(NotARun):
         Library([tmp_path / "runs"]).path(name)
 
 

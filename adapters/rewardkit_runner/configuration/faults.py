@@ -8,14 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rewardkit.core.errors import RewardKitError
-
 Place = tuple[str | int, ...]
 """The path of a setting: ``("grpo", "max_steps")``, ``("guards", 0, "above")``."""
-
-
-class ConfigError(RewardKitError):
-    """A configuration, or the data that it names, is invalid. The message says where, and how to fix it."""
 
 
 @dataclass(frozen=True)

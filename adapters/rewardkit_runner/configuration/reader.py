@@ -12,10 +12,10 @@ from typing import Annotated, Any, Union, get_args, get_origin
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from rewardkit.core.errors import MissingExtraError, near_miss, shorten
+from rewardkit.core.errors import ConfigError, MissingExtraError, near_miss, shorten
 from rewardkit_runner.configuration.arguments import settable_grpo_fields, vllm_fields
 from rewardkit_runner.configuration.config import Rows, RunConfig
-from rewardkit_runner.configuration.faults import ConfigError, Fault, Faults, Place, written
+from rewardkit_runner.configuration.faults import Fault, Faults, Place, written
 from rewardkit_runner.configuration.installed import Field, lora_fields, trackers
 from rewardkit_runner.configuration.messages import explained, shown
 from rewardkit_runner.configuration.places import is_local, located

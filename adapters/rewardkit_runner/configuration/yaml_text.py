@@ -17,7 +17,8 @@ from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from ruamel.yaml.reader import ReaderError
 from ruamel.yaml.representer import SafeRepresenter
 
-from rewardkit_runner.configuration.faults import ConfigError, Place, written
+from rewardkit.core.errors import ConfigError
+from rewardkit_runner.configuration.faults import Place, written
 
 MOST_CHARACTERS = 1_000_000
 MOST_VALUES = 100_000

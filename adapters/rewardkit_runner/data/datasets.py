@@ -13,9 +13,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rewardkit.core.errors import near_miss, shorten
+from rewardkit.core.errors import ConfigError, near_miss, shorten
 from rewardkit_runner.configuration.config import DatasetConfig, RunConfig
-from rewardkit_runner.configuration.faults import ConfigError
 from rewardkit_runner.data.sources import table_of
 from rewardkit_runner.data.templates import Template
 from rewardkit_runner.rewards import named

@@ -11,10 +11,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rewardkit.core.errors import near_miss, shorten
-from rewardkit.data.files import DataError, rows_of
+from rewardkit.core.errors import ConfigError, DataError, near_miss, shorten
+from rewardkit.data.files import rows_of
 from rewardkit_runner.configuration.config import DatasetConfig
-from rewardkit_runner.configuration.faults import ConfigError
 from rewardkit_runner.configuration.places import is_local, located
 
 if TYPE_CHECKING:

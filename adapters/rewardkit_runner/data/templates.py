@@ -9,8 +9,7 @@ import string
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from rewardkit.core.errors import near_miss, shorten
-from rewardkit_runner.configuration.faults import ConfigError
+from rewardkit.core.errors import ConfigError, near_miss, shorten
 
 if TYPE_CHECKING:
     from datasets import Dataset

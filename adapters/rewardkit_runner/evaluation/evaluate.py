@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rewardkit.core.errors import ConfigError
 from rewardkit_runner import environment as surroundings
 from rewardkit_runner.configuration.config import RunConfig
-from rewardkit_runner.configuration.faults import ConfigError
 from rewardkit_runner.display.evaluation import Evaluation
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rewardkit.core.batch.column import Floats, Rows
-from rewardkit.core.errors import RewardKitError, near_miss, shorten
+from rewardkit.core.errors import EvidenceError, near_miss, shorten
 from rewardkit.core.progress.bounds import Bounds
 
 Integers = NDArray[np.int64]
@@ -23,10 +23,6 @@ Texts = Callable[[Integers], Sequence[str]] | Sequence[str]
 
 FACT = 0.5
 """The highest strength of leads about lost signal (a component at its ceiling) rather than about gaming."""
-
-
-class EvidenceError(RewardKitError, ValueError):
-    """The arrays of an `Evidence` do not match each other."""
 
 
 @dataclass(frozen=True)

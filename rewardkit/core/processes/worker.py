@@ -25,7 +25,7 @@ from multiprocessing.spawn import get_preparation_data
 from queue import SimpleQueue
 from typing import Any, NamedTuple
 
-from rewardkit.core.errors import RewardFailure
+from rewardkit.core.errors import RewardFailure, WorkerDied
 from rewardkit.core.processes.frames import receive, send
 
 MAX_PROCESSES = 4
@@ -38,10 +38,6 @@ sys.path[:] = json.loads(sys.argv[2])
 from rewardkit.core.processes.worker_child import serve
 serve()
 """
-
-
-class WorkerDied(RewardFailure):
-    """The process ended before its function returned: out of memory, for example, or through ``os._exit``."""
 
 
 class Call(Future[Any]):

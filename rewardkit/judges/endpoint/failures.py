@@ -8,8 +8,6 @@ from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
 from typing import Any
 
-from rewardkit.core.errors import RewardFailure
-
 _QUOTA = ("insufficient_quota", "billing_hard_limit_reached", "billing_not_active")
 
 
@@ -41,10 +39,6 @@ class Refused(Exception):
         self.status = status
         self.unpaid = unpaid
         self.location = location
-
-
-class NoVerdict(RewardFailure):
-    """The judge gives no verdict on this conversation, because of its content; it may give one on others."""
 
 
 def failure_of(error: Any, said: str) -> Outage | Limited | Refused:

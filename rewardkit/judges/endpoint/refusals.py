@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rewardkit.core.errors import RunStopped, shorten
-from rewardkit.judges.endpoint.failures import NoVerdict, Refused
+from rewardkit.core.errors import NoVerdict, RunStopped, shorten
+from rewardkit.judges.endpoint.failures import Refused
 from rewardkit.judges.endpoint.replies import Reply
 from rewardkit.judges.endpoint.request import Sender
 from rewardkit.judges.ledger import Account

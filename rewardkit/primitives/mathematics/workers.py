@@ -7,12 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from rewardkit.core.errors import WorkerDied
 from rewardkit.core.processes import worker
 
 MEMORY_BYTES = 256_000_000
 """The memory that one comparison may use in addition to the loaded libraries."""
 
-TOO_MUCH = (TimeoutError, MemoryError, RecursionError, worker.WorkerDied)
+TOO_MUCH = (TimeoutError, MemoryError, RecursionError, WorkerDied)
 """The errors that end a comparison that needs too much time or memory."""
 
 

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from functools import cache
 from typing import final
 
-from rewardkit.core.errors import RewardFailure
+from rewardkit.core.errors import RewardFailure, SandboxFailure
 from rewardkit.primitives.sandbox.interpreter import site_packages, visible
 from rewardkit.primitives.sandbox.limits import Limits
 from rewardkit.primitives.sandbox.probe import PROBE, traps
-from rewardkit.primitives.sandbox.runs import Job, SandboxFailure, Trial, runs
+from rewardkit.primitives.sandbox.runs import Job, Trial, runs
 
 _NOBODY = 65534
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/urandom", "/dev/random")

@@ -21,7 +21,7 @@ from pathlib import Path
 from types import CodeType
 from typing import IO, final
 
-from rewardkit.core.errors import RewardFailure, shorten
+from rewardkit.core.errors import SandboxFailure, shorten
 from rewardkit.primitives.sandbox.interpreter import interpreter
 from rewardkit.primitives.sandbox.limits import MEGABYTE, OUTPUT_BYTES, USUAL, Limits, kernel_filter
 from rewardkit.primitives.sandbox.supervisor import FRAME, READY
@@ -36,11 +36,6 @@ scope = {"__name__": "supervisor"}
 exec(marshal.load(stream), scope)
 scope["serve"](stream)
 """
-
-
-@final
-class SandboxFailure(RewardFailure):
-    """The sandbox did not start, or was ended from outside. The program is not to blame, so it gets no score."""
 
 
 @final

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 pytest.importorskip("trl")
+from rewardkit.core.errors import ConfigError
 from rewardkit_runner import changes, folder
-from rewardkit_runner.configuration.faults import ConfigError
 from rewardkit_runner.configuration.reader import printed
 from rewardkit_runner.plan import Plan
 from tests.adapters.rewardkit_runner.projects import config

@@ -13,9 +13,9 @@ pytest.importorskip("trl")
 import torch
 from safetensors.torch import save_file
 
+from rewardkit.core.errors import ConfigError
 from rewardkit_runner import checkpoints
 from rewardkit_runner.checkpoints import Checkpoint
-from rewardkit_runner.configuration.faults import ConfigError
 
 
 def checkpoint(output: Path, step: int, **state: Any) -> Checkpoint:

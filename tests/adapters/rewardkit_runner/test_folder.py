@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("trl")
+from rewardkit.core.errors import ConfigError
 from rewardkit_runner import folder
-from rewardkit_runner.configuration.faults import ConfigError
 from tests.adapters.rewardkit_runner.projects import config, trained
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("trl")
+from rewardkit.core.errors import ConfigError
 from rewardkit.store.run import open_run
-from rewardkit_runner.configuration.faults import ConfigError
 from tests.adapters.rewardkit_runner.projects import (
     STEPS,
     command,

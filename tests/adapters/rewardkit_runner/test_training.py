@@ -12,9 +12,8 @@ pytest.importorskip("trl")
 import torch
 from trl import GRPOTrainer
 
-from rewardkit.core.errors import MissingExtraError
+from rewardkit.core.errors import ConfigError, MissingExtraError
 from rewardkit.store.run import open_run
-from rewardkit_runner.configuration.faults import ConfigError
 from rewardkit_runner.configuration.reader import read
 from tests.adapters.rewardkit_runner.projects import STEPS, config, losses, project, same_weights, steps, trained
 

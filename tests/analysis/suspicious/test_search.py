@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from rewardkit.analysis.suspicious import Evidence, EvidenceError, Lead, suspicious
-from rewardkit.core.errors import RewardKitError
+from rewardkit.analysis.suspicious import Evidence, Lead, suspicious
+from rewardkit.core.errors import EvidenceError, RewardKitError
 from tests.analysis.suspicious.runs import PLANTS, SHAPES, Shape, simulated
 
 SMALL = Shape(steps=60, prompts=8, generations=4)

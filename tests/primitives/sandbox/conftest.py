@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from rewardkit.core.errors import SandboxFailure
 from rewardkit.primitives.sandbox import isolation
 from rewardkit.primitives.sandbox.isolation import Isolation
-from rewardkit.primitives.sandbox.runs import SandboxFailure
 
 
 @pytest.fixture(params=["bubblewrap", "namespaces"])

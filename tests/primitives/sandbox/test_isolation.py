@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from rewardkit.core.errors import RewardFailure
+from rewardkit.core.errors import RewardFailure, SandboxFailure
 from rewardkit.primitives.sandbox import isolation
 from rewardkit.primitives.sandbox.isolation import Isolation, bare, check, chosen
-from rewardkit.primitives.sandbox.runs import Job, Run, SandboxFailure, Trial, runs
+from rewardkit.primitives.sandbox.runs import Job, Run, Trial, runs
 
 ROOT = Path(isolation.__file__).parents[3]
 

@@ -13,9 +13,10 @@ from typing import Any
 
 import pytest
 
+from rewardkit.core.errors import SandboxFailure
 from rewardkit.primitives.sandbox.isolation import Isolation, bare, chosen
 from rewardkit.primitives.sandbox.limits import OUTPUT_BYTES, Limits
-from rewardkit.primitives.sandbox.runs import Job, Run, SandboxFailure, Trial, runs
+from rewardkit.primitives.sandbox.runs import Job, Run, Trial, runs
 
 SHORT = Limits(timeout=0.5, memory=128)
 

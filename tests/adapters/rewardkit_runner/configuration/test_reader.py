@@ -13,10 +13,9 @@ import jsonschema
 import pytest
 from hypothesis import given, strategies as st
 
-from rewardkit.core.errors import MissingExtraError
+from rewardkit.core.errors import ConfigError, MissingExtraError
 from rewardkit_runner.configuration import reader as reading, yaml_text
 from rewardkit_runner.configuration.config import RunConfig
-from rewardkit_runner.configuration.faults import ConfigError
 
 SMALLEST = "reward: reward.py:reward\nmodel: tiny\ndataset: data.jsonl\n"
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
+from rewardkit.core.errors import ConfigError
 from rewardkit_runner.configuration.config import DatasetConfig, RunConfig
-from rewardkit_runner.configuration.faults import ConfigError
 
 pytest.importorskip("datasets")
 

@@ -15,7 +15,7 @@ import io
 
 from rich.console import Console
 
-from rewardkit_runner.configuration.faults import ConfigError
+from rewardkit.core.errors import ConfigError
 from rewardkit_runner.evaluation.evaluate import evaluate, pass_rates
 from tests.adapters.rewardkit_runner.projects import config, trained
 
