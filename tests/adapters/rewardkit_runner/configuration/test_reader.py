@@ -87,7 +87,7 @@ FAULTS = {
     "accelerate": ("accelerate: fsdp.yaml", "accelerate: there is no {folder}/fsdp.yaml"),
     "a choice of types": ("record: 5", "line 4: record: must be true or false or text, not 5"),
     "rows of the preflight": ("preflight: {rows: some}", "preflight.rows: must be 'all' or a whole number, not 'some'"),
-    "guard": ("guards: [{watch: kl}]", "guards[0]: the guard of 'kl' needs one line: above or below, and not both"),
+    "guard": ("guards: [{watch: kl}]", "guards[0]: the guard of 'kl' needs exactly one limit"),
     "base is ours": ("base: /tmp", "line 4: base: there is no such setting"),
     "twice": ("seed: 1\nseed: 2", "line 5: seed stands there twice, in line 4 as well: only one of them can hold"),
     "twice inside": ("grpo: {beta: 0, beta: 1}", "line 4: grpo.beta stands there twice, in line 4 as well"),
