@@ -170,7 +170,7 @@ def test_bounds_know_that_half_of_a_fading_pair_may_abstain() -> None:
 
 
 def untils(hard: bool) -> st.SearchStrategy[list[Any]]:
-    """Ends of stages, in an order that makes sense, each with how long it takes."""
+    """Ends of stages in a valid order, each with its `over`."""
     overs = st.just(0) if hard else st.sampled_from([0, 0.1, 0.5])
     times = st.lists(st.sampled_from([0.01, 0.07, 0.3, 0.5, 0.57, 0.9, 1.0]), max_size=3, unique=True).map(sorted)
     timed = times.flatmap(lambda ends: st.tuples(*(st.tuples(st.just(end), overs) for end in ends))).map(list)

@@ -19,7 +19,7 @@ from rewardkit.core.progress import states as kept
 
 @rk.reward(bounds=(-1e308, 1e308))
 def told(completion: str) -> float | None:
-    """What the completion says: a number, ``-`` to abstain, ``x`` to fail."""
+    """Scores the number in the completion; ``-`` abstains, ``x`` fails."""
     word = completion.split()[0]
     if word == "x":
         raise rk.RewardFailure("down")
@@ -87,7 +87,7 @@ def moments(tree: rk.Reward) -> kept.States:
 
 
 def trained(tree: rk.Reward, batches: list[list[str]]) -> rk.Progress:
-    """Where training stands after these batches."""
+    """Return the progress after these batches."""
     states = moments(tree)
     for batch in batches:
         table = rk.score(tree, batch, progress=rk.Progress(0, 10, states=states))

@@ -14,7 +14,7 @@ from rewardkit.core.evaluation.scorer import Scorer
 
 
 def told(name: str = "told", change: Callable[[float], float] = float) -> rk.Reward:
-    """A reward that reads its value from the completion's first word, changed."""
+    """A reward that computes its value from the first word of the completion."""
 
     def function(completion: str) -> float | None:
         word = completion.split()[0]
@@ -65,7 +65,7 @@ batches = st.lists(st.lists(words, min_size=1, max_size=6), max_size=4)
 
 
 def naive(group: list[str]) -> list[float]:
-    """Each one against each other one."""
+    """Compare each value with each other one."""
     values = [None if word == "-" else float(word) for word in group]
     ranks = []
     for place, own in enumerate(values):

@@ -1,11 +1,11 @@
-"""A scripted chat-completions server: real sockets, and every way in which an endpoint lets a judge down.
+"""A scripted chat-completions server with real sockets and all kinds of failures.
 
     with JudgeServer(verdict(7, "clear")) as server:          # server.base_url is what a client is given
         server.plan(limited(retry_after=3600), *[failure(500)] * 3, reset())   # the next requests, in this order
         ...
         server.requests, server.most_at_once, server.connections
 
-An answer is a function from the request to what goes out on the wire. Connections are kept, as HTTP/1.1 has it.
+An answer is a function from the request to the bytes of the response. Connections are kept alive, as in HTTP/1.1.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ PIECE = 1 << 16
 
 @dataclass
 class Request:
-    """One request as it came in; `at` is the server's clock in seconds."""
+    """One request; `at` is the clock of the server in seconds."""
 
     path: str
     headers: dict[str, str]
@@ -47,7 +47,7 @@ class Request:
 
     @property
     def text(self) -> str:
-        """What all messages say, joined."""
+        """The text of all messages."""
         return "\n".join(str(message.get("content")) for message in self.messages)
 
     @property
@@ -57,7 +57,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Reply:
-    """What goes out: after `delay` seconds, whole or in a way that breaks."""
+    """A response after `delay` seconds, complete or broken."""
 
     body: bytes = b""
     status: int = 200
@@ -78,7 +78,7 @@ def says(text: str, finish: str = "stop") -> Answer:
 
 
 def verdict(given: Given, reason: str = "because") -> Answer:
-    """``verdict(7)`` is ``{"reason": ..., "score": 7}``: bare where a schema was asked for, else fenced."""
+    """``verdict(7)`` is ``{"reason": ..., "score": 7}``: bare if a schema was requested, else fenced."""
 
     def answer(request: Request) -> Reply:
         held = given(request) if callable(given) else given
@@ -91,14 +91,14 @@ def verdict(given: Given, reason: str = "because") -> Answer:
 
 
 def failure(status: int, message: str = "it broke", code: str | None = None, **headers: str) -> Answer:
-    """An error in OpenAI's form; headers with ``_`` for ``-``."""
+    """Return an error in the OpenAI format; headers are written with ``_`` for ``-``."""
     error = {"error": {"message": message, "type": code or "error", "code": code, "param": None}}
     sent = {name.replace("_", "-"): value for name, value in headers.items()}
     return lambda request: Reply(json.dumps(error).encode(), status, sent)
 
 
 def limited(retry_after: float | str | None = None) -> Answer:
-    """429, to be tried again after so many seconds."""
+    """Return a 429 with the seconds after which to try again."""
     headers = {} if retry_after is None else {"retry_after": str(retry_after)}
     return failure(429, "Rate limit reached", "rate_limit_exceeded", **headers)
 
@@ -122,7 +122,7 @@ def reset() -> Answer:
 
 
 def cut(after: int = 40) -> Answer:
-    """Half a verdict: the connection closes after so many bytes of the body."""
+    """Half a verdict: the connection closes after some bytes of the body."""
     return lambda request: Reply(_completion(request, "x" * 1000), cut=after)
 
 
@@ -132,7 +132,7 @@ def drip(seconds: float, then: Answer | None = None) -> Answer:
 
 
 def silent(seconds: float, then: Answer | None = None) -> Answer:
-    """Nothing at all for so long."""
+    """No answer for some seconds."""
     return lambda request: _with(then(request) if then else Reply(_completion(request, "late")), delay=seconds)
 
 
@@ -141,12 +141,12 @@ def redirect(to: str, status: int = 307) -> Answer:
 
 
 def gzip_bomb(megabytes: int) -> Answer:
-    """A verdict that unpacks to so many megabytes of spaces."""
+    """Return a compressed verdict that expands to so many megabytes of spaces."""
     return lambda request: Reply(_bomb(megabytes), headers={"content-encoding": "gzip"})
 
 
 def huge(megabytes: int) -> Answer:
-    """The same, not packed."""
+    """The same, not compressed."""
     return lambda request: Reply(_completion(request, " " * (megabytes << 20)))
 
 
@@ -155,19 +155,19 @@ def content_type(named: str, body: str = "<html>502 Bad Gateway</html>", status:
 
 
 def slowly(answer: Answer, mean: float = 0.1, spread: float = 0.03, seed: int = 0) -> Answer:
-    """With a wait before each answer, normally distributed and never below zero."""
+    """Wait before each answer, normally distributed and never below zero."""
     drawn = random.Random(seed)
     return lambda request: _with(answer(request), delay=max(0.0, drawn.gauss(mean, spread)))
 
 
 def sometimes(share: float, rare: Answer, usual: Answer, seed: int = 0) -> Answer:
-    """`rare` for a share of the requests, drawn."""
+    """Answer a random share of the requests with `rare`."""
     drawn = random.Random(seed)
     return lambda request: (rare if drawn.random() < share else usual)(request)
 
 
 class JudgeServer:
-    """Serves on loopback from a thread of its own, between ``with`` and the end of its block."""
+    """Serves on loopback in its own thread, inside a ``with`` block."""
 
     def __init__(self, answer: Answer, host: str = "127.0.0.1", port: int = 0) -> None:
         self.answer = answer
@@ -188,7 +188,7 @@ class JudgeServer:
         return f"http://{self.host}:{self.port}/v1"
 
     def plan(self, *answers: Answer) -> None:
-        """What the next requests get, in this order; the others get `answer`."""
+        """Set the answers of the next requests, in this order; later ones get `answer`."""
         self._planned.extend(answers)
 
     def down(self) -> None:
@@ -196,7 +196,7 @@ class JudgeServer:
         self._run(self._stop())
 
     def up(self) -> None:
-        """Serves again, on the same port."""
+        """Serve again on the same port."""
         self._run(self._start())
 
     def __enter__(self) -> JudgeServer:
@@ -241,7 +241,7 @@ class JudgeServer:
             writer.transport.abort()
 
     async def _exchange(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
-        """One request and its answer; whether the connection is kept."""
+        """Read and answer one request; return True if the connection stays open."""
         request = await _read(reader)
         self.requests.append(request)
         self._at_once += 1

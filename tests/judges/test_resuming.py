@@ -42,7 +42,7 @@ def scores(process: subprocess.Popen[str]) -> list[float]:
 
 
 def moody() -> Any:
-    """Another score each time, so that only the cache can make two runs agree."""
+    """A different score each time, so that two runs only agree because of the cache."""
     number = itertools.count()
     return verdict(lambda request: next(number) % 11)
 

@@ -30,7 +30,7 @@ def judge(base_url: str, model: str, **options: Any) -> rk.Reward:
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A judge taught with the very requests that it will get."""
+    """A judge trained on the requests that it will get."""
     texts = list(dict.fromkeys(tiny_judge.some_texts(600)))
     with JudgeServer(verdict(0)) as server:
         rk.score(judge(server.base_url, "any"), texts)

@@ -36,7 +36,7 @@ SCHEMA: Any = {"type": "json_schema", "json_schema": {"name": "verdict", "schema
 
 
 def asked(server: JudgeServer, text: str = "How good?", timeout: float = 5.0, **more: Any) -> str:
-    """What the real client makes of one answer."""
+    """Return what the real client returns for one answer."""
 
     async def ask() -> str:
         client = openai.AsyncOpenAI(base_url=server.base_url, api_key="x", max_retries=0, timeout=timeout)

@@ -42,7 +42,7 @@ def tokenizer(chat: bool = False, pad: bool = True) -> Any:
 
 
 class Counter(torch.nn.Module):
-    """Its logit is the number of letters a that it is shown; it remembers the texts and the shapes that it saw."""
+    """Its logit is the number of letters a in its input; it stores the texts and the shapes of its inputs."""
 
     def __init__(self, pad: int | None = 0, labels: int = 1) -> None:
         super().__init__()

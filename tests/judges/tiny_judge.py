@@ -1,6 +1,6 @@
-"""A judge of a few thousand weights: it has learned in seconds to say of four letters how many are of the second half.
+"""A judge with a few thousand weights that learns in seconds to count the letters of the second half among four.
 
-Its tokens are words, and whole verdicts. ``transformers serve`` puts it behind OpenAI's protocol.
+Its tokens are words and whole verdicts. ``transformers serve`` serves it with the OpenAI protocol.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Messages = list[dict[str, str]]
 
 
 def late(text: str) -> int:
-    """How many words of `text` are letters of the second half: what the judge is taught."""
+    """Return how many words of `text` are letters of the second half, which the judge learns to count."""
     return min(4, sum(word in "efgh" for word in text.split()))
 
 
@@ -93,7 +93,7 @@ def _tokenizer(conversations: Sequence[Messages]) -> Any:
 
 
 def _lessons(tokenizer: Any, conversations: Sequence[Messages], texts: Sequence[str]) -> tuple[Any, Any]:
-    """What was said (n, tokens), padded at its start, and the verdict that was right (n,)."""
+    """Return the inputs (n, tokens), padded at the start, and the right verdicts (n,)."""
     said = [tokenizer.apply_chat_template(messages, tokenize=True, return_dict=True) for messages in conversations]
     width = max(len(one["input_ids"]) for one in said)
     rows = [[0] * (width - len(one["input_ids"])) + list(one["input_ids"]) for one in said]
@@ -119,7 +119,7 @@ def _learn(model: Any, said: Any, right: Any, steps: int = 500, size: int = 16) 
 
 @contextmanager
 def served(path: str) -> Iterator[str]:
-    """The base URL of the model in `path`, while ``transformers serve`` runs in a process of its own."""
+    """Yield the base URL of the model in `path`, which ``transformers serve`` serves in its own process."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]

@@ -32,7 +32,7 @@ def follower(schedule: rk.Schedule) -> PerformanceSchedule:
 
 
 def course(schedule: rk.Schedule, means: Sequence[float | None]) -> list[float]:
-    """The value after each batch; None where nobody scored the component."""
+    """Return the value after each batch; None for a batch in which the component was not scored."""
     one = follower(schedule)
     state, values = one.init(), []
     for mean in means:
@@ -70,7 +70,7 @@ def test_courses(schedule: rk.Schedule, means: list[float | None], values: list[
 def naive(
     means: Sequence[float | None], *, level: float, window: int, patience: int, fall_back: float | None, over: int
 ) -> list[float]:
-    """`when_reached` by looking back over everything after each batch."""
+    """`when_reached`, computed from all earlier batches after each batch."""
     seen: list[float] = []
     way, reached, values = 0, False, []
     holds: list[bool] = []

@@ -11,7 +11,7 @@ import numpy as np
 from rewardkit.core.batch.column import Floats
 
 EPSILON = 1e-4
-"""What TRL adds to every deviation."""
+"""The number that TRL adds to every deviation."""
 
 
 @dataclass
@@ -32,7 +32,7 @@ class Generation:
 
 
 def watched(trainer: Any) -> list[Generation]:
-    """The generation batches of `trainer`, one more after each."""
+    """Collect the generation batches of `trainer`."""
     seen: list[Generation] = []
     generate, calculate = trainer._generate_and_score_completions, trainer._calculate_rewards
     returned: list[Any] = []
@@ -61,7 +61,7 @@ def grouped(values: Floats, generations: int) -> Floats:
 
 
 def centered(values: Floats, generations: int) -> Floats:
-    """(n,) less the mean of the group; rows without a number count for nothing."""
+    """Return (n,) minus the mean of the group; NaN rows are ignored."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # a group without any number
         groups = grouped(values, generations)
@@ -69,7 +69,7 @@ def centered(values: Floats, generations: int) -> Floats:
 
 
 def deviations(values: Floats, generations: int) -> Floats:
-    """(n,) the sample deviation in the group; 0 for a single row, as in TRL."""
+    """Return (n,) the sample deviation in the group; 0 for a single row, as in TRL."""
     groups = grouped(values, generations)
     counts = (~np.isnan(groups)).sum(axis=1)
     sums = np.nansum(grouped(centered(values, generations), generations) ** 2, axis=1)
@@ -77,12 +77,12 @@ def deviations(values: Floats, generations: int) -> Floats:
 
 
 def normalized(values: Floats, generations: int) -> Floats:
-    """(n,) within the group; NaN where there is no number."""
+    """Return (n,) normalized within the group; NaN stays NaN."""
     return centered(values, generations) / (deviations(values, generations) + EPSILON)
 
 
 def advantages(total: Floats, generations: int, scale: str = "group") -> Floats:
-    """(n,) GRPO's advantages of totals; 0 for a row that is NaN."""
+    """Return (n,) the advantages of GRPO for totals; 0 for NaN."""
     found = centered(total, generations)
     if scale == "group":
         found = normalized(total, generations)
@@ -92,12 +92,12 @@ def advantages(total: Floats, generations: int, scale: str = "group") -> Floats:
 
 
 def gdpo_parts(columns: dict[str, Floats], weights: dict[str, float], generations: int) -> dict[str, Floats]:
-    """name -> (n,) what each reward function adds under ``normalize_then_sum``."""
+    """Return name -> (n,) what each reward function adds under ``normalize_then_sum``."""
     return {name: weights[name] * normalized(values, generations) for name, values in columns.items()}
 
 
 def gdpo_advantages(parts: dict[str, Floats]) -> Floats:
-    """(n,) advantages out of `gdpo_parts`: their sum, normalized over the batch."""
+    """Return (n,) the advantages for `gdpo_parts`: their sum, normalized over the batch."""
     stacked = np.array(list(parts.values()))
     total = np.where(np.isnan(stacked).all(axis=0), np.nan, np.nansum(stacked, axis=0))
     found: Floats = np.nan_to_num((total - np.nanmean(total)) / (np.nanstd(total, ddof=1) + EPSILON))

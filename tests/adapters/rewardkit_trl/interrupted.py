@@ -30,7 +30,7 @@ REWARD = (
 
 
 class Killed(TrainerCallback):  # type: ignore[misc]
-    """The machine goes down in the middle of a step, some steps after the checkpoint."""
+    """The machine crashes in the middle of a step, some steps after the checkpoint."""
 
     def on_step_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         if state.global_step == KILLED:

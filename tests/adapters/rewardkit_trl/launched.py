@@ -1,6 +1,6 @@
-"""A script in two real processes over gloo, which runs its cases one after the other: loading TRL is what takes long.
+"""Runs a script in two real processes over gloo, all cases in one run, because loading TRL takes long.
 
-Each case has a folder of its own, so that a test reads what its own case has left there.
+Each case has its own folder, in which its test finds the results.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Launched:
 
 
 def on_two_ranks(script: str, out: Path, cases: Iterable[str]) -> Launched:
-    """Runs ``script OUT CASE...``, a file beside this one, in two processes."""
+    """Run ``script OUT CASE...``, a file in this folder, in two processes."""
     root = Path(__file__).parents[3]
     environment = {
         **os.environ,

@@ -35,7 +35,7 @@ def unpaid_on_rank_1(completion: str, progress: rk.Progress) -> float:
 
 @rk.reward(deterministic=False)
 def moody(completion: str) -> float:
-    """A judge that gives every process another answer, and often none."""
+    """A judge that gives each process a different answer, and often fails."""
     answer = int(os.environ.get("RANK", "0")) + len(completion)
     if answer % 3 == 0:
         raise rk.RewardFailure("the judge is down")
@@ -76,7 +76,7 @@ CASES: dict[str, dict[str, Any]] = {
 
 
 class Watched:
-    """What an evaluator was asked and what it answered, batch by batch."""
+    """The calls and results of an evaluator, batch by batch."""
 
     def __init__(self, evaluator: Evaluator) -> None:
         self.batches: list[dict[str, Any]] = []

@@ -33,7 +33,7 @@ CASES: dict[str, dict[str, Any]] = {
     "gathered": {"reward": REWARD + chatty + judging, "options": {"per_device_train_batch_size": 2}},
     "cut": {"reward": REWARD + chatty, "options": {"per_device_train_batch_size": 2}},
 }
-"""Groups of one process each, groups that the main process scores for both, and groups that nobody sees whole."""
+"""Groups within one process, groups that the main process scores for both, and groups that are never complete."""
 
 
 def main(name: str, out: Path) -> None:

@@ -1,6 +1,6 @@
-"""TRL's asynchronous rollout worker without vLLM: random completions, everything else its own code.
+"""TRL's asynchronous rollout worker with random completions instead of vLLM; all other code is its own.
 
-In a module of its own, because the worker's spawned process imports it.
+It is in a separate module because the spawned process of the worker imports it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ GENERATIONS = 4
 
 
 class RandomLoop(_AsyncRolloutLoop):  # type: ignore[misc]
-    """Letters by chance where vLLM would be asked."""
+    """Random letters instead of vLLM."""
 
     async def _run_loops(self, stop_event: Any) -> None:
         tasks = [
@@ -82,7 +82,7 @@ SCHEDULED = rk.schedules.linear(0.0, 1.0) * early + echo
 
 
 def settings(functions: list[Any]) -> dict[str, Any]:
-    """What AsyncGRPOTrainer gives its worker."""
+    """The arguments that AsyncGRPOTrainer passes to its worker."""
     tokenizer = tiny.tokenizer()
     tokenizer.chat_template = "{% for message in messages %}{{ message['content'] }}{% endfor %}"
     tokenizer.response_template = {
@@ -102,7 +102,7 @@ def settings(functions: list[Any]) -> dict[str, Any]:
 
 
 def loop_here(functions: list[Any], size: int = 0) -> RandomLoop:
-    """The worker's loop in this process, which stops once it has made `size` samples."""
+    """The loop of the worker in this process; it stops after `size` samples."""
 
     class Buffer(queue.Queue[Any]):
         def put_nowait(self, item: Any) -> None:
@@ -123,7 +123,7 @@ def loop_here(functions: list[Any], size: int = 0) -> RandomLoop:
 
 
 def worker(functions: list[Any], monkeypatch: pytest.MonkeyPatch) -> AsyncRolloutWorker:
-    """The worker itself, whose process has such a loop."""
+    """The worker itself, with such a loop in its process."""
     for name in ("is_vllm_available", "is_aiohttp_available"):
         monkeypatch.setattr(trl_worker, name, lambda: True)
     worker = AsyncRolloutWorker(**settings(functions))
@@ -132,7 +132,7 @@ def worker(functions: list[Any], monkeypatch: pytest.MonkeyPatch) -> AsyncRollou
 
 
 def group(number: int, texts: list[str], prompt: str = "ab", answer: str = "2") -> RolloutGroup:
-    """A group as the loop hands it over to be scored."""
+    """A group as the loop passes it to be scored."""
     size = len(texts)
     return RolloutGroup(
         prompts=[[{"role": "user", "content": prompt}]] * size,

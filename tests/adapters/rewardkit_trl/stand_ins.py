@@ -24,7 +24,7 @@ without_trainer = pytest.mark.filterwarnings("ignore:this call comes from no kno
 
 @rk.reward
 def short(completion: str) -> float:
-    """1 for the empty text, falling with every character."""
+    """1 for the empty text, less for every character."""
     return 1.0 / (1.0 + len(completion))
 
 
@@ -45,7 +45,7 @@ async def slow(completion: str) -> float:
 
 @rk.reward
 def unjudged(completion: str) -> float:
-    """Fails on every text that asks for it, as a judge does that is down."""
+    """Fails on every text that asks for it, like a judge that is down."""
     if "down" in completion:
         raise rk.RewardFailure("the judge is down")
     return 0.5
@@ -57,7 +57,7 @@ def plain(completions: list[str], **kwargs: Any) -> list[float]:
 
 
 def call(functions: Sequence[Any], completions: list[Any], **columns: Any) -> dict[str, Floats]:
-    """Each function on the same lists, as a trainer calls them, in float64 with NaN for None."""
+    """Call each function with the same lists, as a trainer does; return float64 with NaN for None."""
     columns.setdefault("prompts", ["p"] * len(completions))
     columns.setdefault("completion_ids", [[1]] * len(completions))
     return {
@@ -67,12 +67,12 @@ def call(functions: Sequence[Any], completions: list[Any], **columns: Any) -> di
 
 
 def called_elsewhere(functions: Sequence[Any]) -> None:
-    """What a process does that was given the functions; here, where it need not load TRL for it."""
+    """Call the functions as a spawned process does, in a module that does not import TRL."""
     call(functions, ["a", "b"])
 
 
 def trl_total(columns: Sequence[Floats], weights: Sequence[float]) -> Floats:
-    """The sum as TRL makes it: float32, nansum, and NaN where every function returned None."""
+    """Return the sum as in TRL: float32, nansum, and NaN if every function returned None."""
     import torch
 
     rewards_per_func = torch.tensor(np.array(columns).T, dtype=torch.float32).reshape(-1, len(columns))
@@ -99,7 +99,7 @@ def _event_loop() -> Any:
 
 
 class StandInTrainer:
-    """Calls reward functions by GRPOTrainer's own code, without a model."""
+    """Calls reward functions with the code of GRPOTrainer, without a model."""
 
     def __init__(
         self,

@@ -76,7 +76,7 @@ def test_a_model_that_comes_with_its_adapter(tmp_path: Path) -> None:
 
 
 def test_the_trainer_prepares_a_wrapper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As under data parallelism: what it runs is another object than the model that it asks for its mode."""
+    """As with data parallelism: the trainer runs a wrapper, and reads the mode from the model inside."""
     import torch
     from accelerate import Accelerator
 

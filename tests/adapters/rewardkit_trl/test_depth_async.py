@@ -40,7 +40,7 @@ PartialState()  # TRL's logger asks it for the rank
 
 
 def advantages(total: Floats) -> Floats:
-    """As `_score_group` makes them: the deviation of all, not of a sample."""
+    """As in `_score_group`: with the population deviation, not the sample deviation."""
     scored = total[~np.isnan(total)]
     if not len(scored):
         return np.zeros(len(total))
@@ -48,7 +48,7 @@ def advantages(total: Floats) -> Floats:
 
 
 def answers_of(prompt: str) -> list[str]:
-    """Those that stand beside a prompt in the data."""
+    """The answers for a prompt in the data."""
     return [str(row % 5) for row in range(16) if tiny.PROMPTS[row % 8] == prompt]
 
 
@@ -97,7 +97,7 @@ def test_samples_that_cannot_be_scored_have_no_advantage() -> None:
 
 
 def test_several_groups_in_flight_in_several_threads() -> None:
-    """Scored at once, where the worker itself takes one after another."""
+    """Score the groups at the same time; the worker itself scores one after another."""
     reward = REWARD + RELATIVE
     functions = rk.to_trl(reward)
     loop = loop_here(functions)

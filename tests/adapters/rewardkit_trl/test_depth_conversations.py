@@ -23,7 +23,7 @@ TEMPLATE = "{% for message in messages %}{{ message['content'] }}{% endfor %}"
 
 @rk.reward(bounds=(-0.4, 1.0))
 def in_messages(messages: list[dict[str, Any]], answer: int) -> float:
-    """What the last message says, by its own length."""
+    """The score of the last message by its length."""
     (message,) = messages
     assert message["role"] == "assistant"
     return min(len(message["content"].split()), 4) / 4 - 0.1 * answer
@@ -126,7 +126,7 @@ def remembered(trainer: Any, functions: Any) -> Any:
 
 
 def of_the_stage(functions: Any) -> Any:
-    """What the first stage's condition remembers."""
+    """The state of the condition of the first stage."""
     (state,) = [state for state in functions._evaluators[0].memory.states.values() if "recent" in state]
     return state
 
@@ -162,7 +162,7 @@ def test_evaluation_changes_no_state_and_everything_counts_as_reached(tmp_path: 
 
 
 def test_evaluation_during_training_does_not_change_training(tmp_path: Path) -> None:
-    """Evaluation draws from the same random numbers, so the batches differ; the states follow those of training."""
+    """Evaluation uses the same random numbers, so the batches differ; the states follow those of training."""
     recorder = Recorder()
     functions = rk.to_trl(ADAPTIVE + recorder.reward())
     trainer = tiny.trainer(

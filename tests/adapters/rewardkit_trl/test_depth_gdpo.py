@@ -22,7 +22,7 @@ GDPO: dict[str, Any] = {"multi_objective_aggregation": "normalize_then_sum", "ma
 
 @dataclass(frozen=True)
 class Case:
-    """A reward, and its weights by hand: of the share of training done, and the means of all batches before."""
+    """A reward and its weights by hand, from the share of training done and the means of all earlier batches."""
 
     reward: rk.Reward
     weights: Callable[[float, list[dict[str, float]]], dict[str, float]]

@@ -26,7 +26,7 @@ MODEL = "judge"
 
 
 def reward_model(name: str = f"company/{MODEL}", seed: int = 1) -> Any:
-    """Random weights that tell texts apart."""
+    """Random weights that distinguish texts."""
     torch.manual_seed(seed)
     config = LlamaConfig(
         vocab_size=2 + len(tiny.LETTERS),
@@ -47,7 +47,7 @@ def reward_model(name: str = f"company/{MODEL}", seed: int = 1) -> Any:
 
 
 def judgments(model: Any, batch: dict[str, Any]) -> Floats:
-    """(n,) what the model says of prompt and completion."""
+    """Return (n,) the scores of the model for prompts and completions."""
     texts = [prompt + text for prompt, text in zip(batch["others"]["prompts"], batch["completions"], strict=True)]
     inputs = tiny.tokenizer()(
         text=texts, return_tensors="pt", padding=True, padding_side="right", add_special_tokens=False

@@ -90,7 +90,7 @@ def given(**others: Any) -> dict[str, Any]:
 
 
 class Heard:
-    """A TRL function that remembers what it was told, and gives nothing."""
+    """A TRL function that stores its arguments and scores 0."""
 
     def __init__(self) -> None:
         self.batches: list[dict[str, Any]] = []
@@ -117,14 +117,14 @@ def early(completion: str) -> float:
 
 @rk.reward
 def called(messages: list[dict[str, Any]]) -> float:
-    """The share of calls that a tool answered; an error is no answer."""
+    """The share of calls that a tool answered; an error is not an answer."""
     answers = [message["content"] for message in messages if message["role"] == "tool"]
     return sum("error" not in answer for answer in answers) / len(answers) if answers else 0.0
 
 
 @rk.reward
 def spelled(completion: str, messages: list[dict[str, Any]]) -> float | None:
-    """Whether the last word follows what the tool said; nothing where none was asked."""
+    """1 if the last word follows the answer of the tool; abstains without a call."""
     said = [message["content"] for message in messages if message["role"] == "tool"]
     return float(said[-1][0] in completion) if said else None
 
@@ -180,7 +180,7 @@ def test_tools_may_be_called_like_rewards(tmp_path: Path) -> None:
 
 
 class Purse:
-    """An environment that keeps count, in one of several moods."""
+    """An environment that counts, in one of several moods."""
 
     moods: tuple[str, ...] = ("",)
 
@@ -203,7 +203,7 @@ class Purse:
 
 
 class Paying(Purse):
-    """One that judges by itself."""
+    """An environment that scores."""
 
     def get_reward(self) -> float:
         return float(self.purse)
@@ -240,7 +240,7 @@ def test_an_environment_that_scores_works_with_our_list(tmp_path: Path) -> None:
 
 
 class Moody(Purse):
-    """Greets every completion of a prompt in another way."""
+    """Greets every completion of a prompt differently."""
 
     moods = ("a", "b", "c")
     seeds = iter(range(1000))

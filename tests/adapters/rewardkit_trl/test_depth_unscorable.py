@@ -24,7 +24,7 @@ def sure(completion: str) -> float:
 
 
 def refused(text: str) -> bool:
-    """What `judged` fails on."""
+    """The texts on which `judged` fails."""
     return "a" in text
 
 
@@ -80,7 +80,7 @@ def run(out: Path, reward: rk.Reward, **options: Any) -> tuple[list[Generation],
 
 
 def without(lost: Any, reward: rk.Reward, batch: dict[str, Any]) -> Any:
-    """(n,) advantages of groups that never had the rows in `lost`."""
+    """Return (n,) the advantages of groups without the rows in `lost`."""
     found = np.zeros(len(lost))
     others = batch["others"]
     for start in range(0, len(lost), 4):

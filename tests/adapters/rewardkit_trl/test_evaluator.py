@@ -25,11 +25,11 @@ TEXTS = ["", "please", "a longer text, please", "no"]
 
 
 class Texts(list[Any]):
-    """A list that can be watched."""
+    """A list that supports weak references."""
 
 
 class Counted:
-    """Counts its calls; each lasts a moment."""
+    """Counts its calls; each takes a moment."""
 
     def __init__(self, seconds: float = 0.0) -> None:
         self.calls = 0

@@ -178,7 +178,7 @@ def test_names_that_clash_across_joined_lists_are_an_error() -> None:
 
 
 def test_another_function_with_one_of_our_names_is_an_error_at_the_first_call() -> None:
-    """Not before: trainers add tools to the list, too."""
+    """Not earlier, because trainers also add tools to the list."""
     pytest.importorskip("trl")
     trainer = StandInTrainer(rk.to_trl([plain, short]) + PLAIN)
     with pytest.raises(rk.RewardDefinitionError, match="2 reward functions are called 'plain'"):

@@ -17,7 +17,7 @@ from rewardkit_trl.guards.window import Watch
 
 
 def watched(guard: GuardConfig, values: list[float], name: str) -> list[bool]:
-    """Whether the line is crossed after each step."""
+    """Return for each step whether the limit is crossed after it."""
     watch = Watch(guard)
     crossed = []
     for step, value in enumerate(values, 1):
@@ -112,7 +112,7 @@ def test_the_total_is_the_reward_of_the_trainer_and_missing_values_are_skipped()
 
 @pytest.mark.parametrize("clipped", [True, False])
 def test_half_precision_is_frozen_too(clipped: bool) -> None:
-    """A gradient scaler that has seen no gradients refuses to step; clipping shows them to it."""
+    """A gradient scaler refuses to step before it has seen gradients; clipping shows them to it."""
     torch = pytest.importorskip("torch")
     pytest.importorskip("trl")
     from rewardkit_trl.guards.callback import drop_gradients
@@ -159,7 +159,7 @@ def test_a_guard_with_missing_or_extra_settings_is_refused(given: dict[str, Any]
 
 
 def run(out: Path, guard: GuardConfig, *, plan: Any = None, resume: str | None = None, **options: Any) -> Any:
-    """A real training with a guard; its trainer, which also has an error that ended it."""
+    """Run a real training with a guard; return its trainer, with the error that stopped it."""
     pytest.importorskip("trl")
     from rewardkit_trl.guards import GuardCallback
     from tests.adapters.rewardkit_trl import tiny
@@ -179,7 +179,7 @@ def run(out: Path, guard: GuardConfig, *, plan: Any = None, resume: str | None =
 
 
 def snapshots(out: Path) -> Any:
-    """A callback that keeps the weights and the optimizer's momentum after every step."""
+    """A callback that stores the weights and the momentum of the optimizer after every step."""
     from transformers import TrainerCallback
 
     class Snapshots(TrainerCallback):  # type: ignore[misc]
@@ -261,7 +261,7 @@ def test_a_guard_that_can_never_act_is_an_error_or_a_warning(tmp_path: Path, cap
 
 @pytest.mark.slow
 def test_a_frozen_training_that_is_resumed_stays_frozen_until_another_reward_has_scored(tmp_path: Path) -> None:
-    """Also where the guard is called before the reward, and beside another one; old completions are trained no more."""
+    """Also if the guard is called before the reward, and with a second guard; old completions do not train."""
     from rewardkit_trl.guards import GuardCallback
     from tests.adapters.rewardkit_live.rewards import OTHERS
     from tests.adapters.rewardkit_live.updated import asked

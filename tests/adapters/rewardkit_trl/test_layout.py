@@ -29,7 +29,7 @@ from tests.trees import LEAVES, Rows, rows, trees
 
 
 def made(reward: rk.Reward, columns: Columns) -> Any:
-    """The list, or None where to_trl refuses the random tree: names clash, or nothing in it trains."""
+    """Return the list; None if to_trl refuses the random tree (a name clash, or nothing trains)."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", rk.RewardKitWarning)
         try:

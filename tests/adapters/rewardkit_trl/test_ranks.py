@@ -20,7 +20,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def launched(tmp_path_factory: pytest.TempPathFactory) -> Launched:
-    """Two processes that have run all cases."""
+    """The results of two processes that ran all cases."""
     return on_two_ranks("ranks.py", tmp_path_factory.mktemp("ranks"), CASES)
 
 

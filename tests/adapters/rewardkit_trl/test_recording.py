@@ -41,7 +41,7 @@ def metrics(run: Run, *, training: bool = True) -> dict[int, dict[str, float]]:
 
 
 class Advantages:
-    """What the trainer made of each batch."""
+    """The results of the trainer for each batch."""
 
     def __init__(self, trainer: Any) -> None:
         self.seen: list[float] = []
@@ -56,7 +56,7 @@ class Advantages:
 
 
 def assert_like_the_trainer(run: Run, trainer: Any, advantages: Advantages, columns: str = "terms") -> None:
-    """The record holds what was logged and trained on."""
+    """The record equals the log and the advantages of the trainer."""
     recorded = rows(run)
     np.testing.assert_allclose(recorded.advantage, advantages.seen, atol=2e-5)
     said = metrics(run)

@@ -13,7 +13,7 @@ from tests.adapters.rewardkit_trl.test_recording import metrics, rows
 
 @pytest.fixture(scope="module")
 def launched(tmp_path_factory: pytest.TempPathFactory) -> Launched:
-    """Two processes that have run all cases."""
+    """The results of two processes that ran all cases."""
     return on_two_ranks("recorded.py", tmp_path_factory.mktemp("recorded"), CASES)
 
 

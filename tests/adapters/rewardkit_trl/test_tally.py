@@ -104,7 +104,7 @@ def test_thresholds_and_stages_are_logged(caplog: pytest.LogCaptureFixture) -> N
 
 
 class TwoProcesses:
-    """The main one of two processes with equal batches: what is gathered stands twice."""
+    """The main process of two with equal batches: everything gathered is there twice."""
 
     num_processes = 2
     process_index = 1

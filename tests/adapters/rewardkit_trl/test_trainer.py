@@ -182,7 +182,7 @@ def test_a_total_is_not_taken_apart_when_each_column_is_normalized() -> None:
 
 
 class Patched:
-    """A trainer that lacks everything."""
+    """A trainer without any attributes."""
 
     def log_metric(self, name: str, value: float) -> None: ...
 

@@ -53,7 +53,7 @@ def no_signal(completion: str) -> float:
 
 
 class Recorder:
-    """Remembers the batches that pass by it, as a reward that is only monitored."""
+    """Stores the batches that it scores, as a monitored reward."""
 
     def __init__(self) -> None:
         self.batches: list[dict[str, Any]] = []
@@ -215,7 +215,7 @@ def grouped(values: Floats) -> Floats:
 
 
 def normalized(values: Floats) -> Floats:
-    """Within the groups of 4, as TRL does it; rows without a number are left out of mean and deviation."""
+    """Normalize within groups of 4, as in TRL; NaN rows are left out of mean and deviation."""
     groups = grouped(values)
     mean, deviation = np.nanmean(groups, axis=1, keepdims=True), np.nanstd(groups, axis=1, keepdims=True, ddof=1)
     return np.asarray((groups - mean) / (deviation + 1e-4)).ravel()

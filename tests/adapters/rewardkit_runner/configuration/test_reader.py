@@ -93,7 +93,7 @@ FAULTS = {
     "accelerate": ("accelerate: fsdp.yaml", "accelerate: there is no {folder}/fsdp.yaml"),
     "a choice of types": ("record: 5", "line 4: record: must be true or false or text, not 5"),
     "rows of the preflight": ("preflight: {rows: some}", "preflight.rows: must be 'all' or a whole number, not 'some'"),
-    "guard": ("guards: [{watch: kl}]", "guards[0]: the guard of 'kl' needs one line: above or below, and not both"),
+    "guard": ("guards: [{watch: kl}]", "guards[0]: the guard of 'kl' needs exactly one limit"),
     "base is ours": ("base: /tmp", "line 4: base: unknown setting"),
     "twice": ("seed: 1\nseed: 2", "line 5: duplicate key seed, which is also in line 4"),
     "twice inside": ("grpo: {beta: 0, beta: 1}", "line 4: duplicate key grpo.beta, which is also in line 4"),
