@@ -76,7 +76,7 @@ DATA_FAULTS: dict[str, tuple[str, list[dict[str, Any]], str, str]] = {
         "routed",
         rows(),
         "error",
-        "route by 'task': the data has no such column. Columns: answer.",
+        "route by 'task': the data has no such column",
     ),
     "prompts": ("number", rows(prompts="x"), "error", "column 'prompts': TRL passes an argument of the same name"),
     "completions": ("number", rows(completions="x"), "error", "column 'completions': TRL passes an argument"),
