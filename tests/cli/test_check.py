@@ -58,6 +58,7 @@ def test_without_a_name_all_public_rewards_are_checked(rewards: str, capsys: Cap
     assert [line.split()[0] for line in said.out.splitlines()[-2:]] == ["naive", "sound"]
 
 
+@pytest.mark.slow
 def test_all_laws_and_exploits_run_by_default(rewards: str, capsys: Captured) -> None:
     assert main(["check", f"{rewards}:sound", "--without", "time_linear,search", "--budget", "30"]) == 0
     out = capsys.readouterr().out

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 COOKBOOK = Path(__file__).parents[2] / "cookbook"
 
 
@@ -15,6 +17,7 @@ def said(*command: str) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_each_version_breaks_the_law_that_the_next_one_mends() -> None:
     printed = said(str(COOKBOOK / "test_your_reward.py"))
     broken = [line.split(":")[0].split(" ", 1)[1] for line in printed.splitlines() if " breaks " in line]
@@ -30,12 +33,14 @@ def test_each_version_breaks_the_law_that_the_next_one_mends() -> None:
     assert printed.splitlines()[-1].endswith("holds to every law")
 
 
+@pytest.mark.slow
 def test_the_last_version_is_a_test_file_as_it_is() -> None:
     recipe = str(COOKBOOK / "test_your_reward.py")
     chosen = ["-k", "total or gate_dominance", "-q", "-p", "no:cacheprovider"]
     assert "2 passed" in said("-m", "pytest", recipe, *chosen)
 
 
+@pytest.mark.slow
 def test_the_search_finds_the_hole_and_the_file_keeps_it() -> None:
     written, mended, again = said(str(COOKBOOK / "find_exploits.py")).split("=== ")[1:]
     assert "regressions skipped, exploits held, search broken" in written

@@ -210,12 +210,14 @@ def test_a_tenth_of_429_and_500_costs_no_sample() -> None:
         assert table.measured["judge_retries/judge"] == len(server.requests) - 200 > 5
 
 
+@pytest.mark.slow
 def test_a_connection_that_hangs_is_given_up_in_time_for_another() -> None:
     with JudgeServer(verdict(7)) as server:
         server.plan(silent(60))
         assert rk.score(judge(server, deadline=3.0), ["a"]).total.tolist() == [0.7]
 
 
+@pytest.mark.slow
 def test_a_burst_of_500_is_sat_out() -> None:
     with JudgeServer(verdict(7)) as server:
         server.plan(*[failure(500)] * 60)
@@ -223,6 +225,7 @@ def test_a_burst_of_500_is_sat_out() -> None:
         assert table.total.tolist() == [0.7] * 32
 
 
+@pytest.mark.slow
 def test_an_endpoint_that_is_down_fails_its_batch_and_is_found_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sending, "_SECONDS_TO_OPEN", 0.0)
     monkeypatch.setattr(sending, "_PAUSE", 0.1)
@@ -243,6 +246,7 @@ def test_an_endpoint_that_is_down_fails_its_batch_and_is_found_again(monkeypatch
         assert table.total.tolist() == [0.7] * 100
 
 
+@pytest.mark.slow
 def test_a_batch_waits_for_a_probe_no_longer_than_for_the_pause(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sending, "_SECONDS_TO_OPEN", 0.0)
     monkeypatch.setattr(sending, "_PAUSE", 1.0)

@@ -47,6 +47,7 @@ def moody() -> Any:
     return verdict(lambda request: next(number) % 11)
 
 
+@pytest.mark.slow
 def test_two_ranks_on_one_cache(tmp_path: Path) -> None:
     path = str(tmp_path / "judged.sqlite")
     with JudgeServer(moody()) as server:
@@ -68,6 +69,7 @@ def test_a_later_rank_asks_for_nothing(tmp_path: Path) -> None:
         assert len(server.requests) == 40
 
 
+@pytest.mark.slow
 def test_a_run_that_was_killed_pays_only_for_the_rest(tmp_path: Path) -> None:
     path = str(tmp_path / "judged.sqlite")
     with JudgeServer(slowly(moody(), mean=0.02, spread=0.0)) as server:

@@ -290,6 +290,7 @@ os._exit(0)
 snippets = st.sampled_from(SNIPPETS.strip().split("\n"))
 
 
+@pytest.mark.slow
 @given(st.text(max_size=50) | st.lists(snippets, max_size=5).map("\n".join))
 def test_any_text_is_scored_within_bounds(completion: str) -> None:
     for tests in (DOUBLES, ADDS):
@@ -317,6 +318,7 @@ values = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(values, values)
 def test_assertions_hold_where_python_says_so(value: Any, expected: Any) -> None:
     program = f"def f():\n    return {value!r}"
@@ -358,6 +360,7 @@ def test_rewards_are_values() -> None:
     assert code_tests("tests") != code_tests("tests", timeout=3.0)
 
 
+@pytest.mark.slow
 def test_many_short_programs_do_not_wait_for_one_long_one() -> None:
     started = time.monotonic()
     programs = ["import time\ntime.sleep(60)", *(f"print(int(input()) * 2 + {number})" for number in range(4))]

@@ -123,6 +123,7 @@ HOSTILE = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gold", ["5", "\\ln 3", "x^2 + \\sin x"])
 def test_hostile_answers_score_nothing_and_the_next_is_served(gold: str) -> None:
     completions = [f"<answer>{answer}</answer>" for answer in HOSTILE] + [f"<answer>{gold}</answer>"]

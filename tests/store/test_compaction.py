@@ -36,6 +36,7 @@ def test_parts_are_joined_and_the_rest_at_the_end_of_the_run(tmp_path: Path) -> 
     assert files(tmp_path, "prompts") == [WIDE]
 
 
+@pytest.mark.slow
 @given(st.integers(1, 12), st.integers(0, 5))
 @settings(max_examples=15)
 def test_compaction_does_not_change_the_rows(

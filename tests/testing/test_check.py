@@ -140,6 +140,7 @@ def test_a_missing_column_is_named_before_anything_is_scored() -> None:
 # Reports
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_report(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rewardkit.testing.exploits.search._SECONDS", math.inf)  # time is not reproducible
     laws = [*QUICK, "deterministic", "permutation", "batch_equals_singles", "search"]

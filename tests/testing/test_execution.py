@@ -77,6 +77,7 @@ def test_a_reward_that_hangs_or_ends_the_process(does: Callable[[], Any], said: 
     assert signal.getsignal(signal.SIGALRM) == signal.SIG_DFL
 
 
+@pytest.mark.slow
 @forks
 def test_the_completion_of_a_batch_that_hangs_is_named() -> None:
     report = check(hangs_on_a_word, laws=["total"], patience=0.2, budget=15.0)
@@ -139,6 +140,7 @@ def test_a_bug_of_the_harness_is_not_blamed_on_the_reward() -> None:
     assert report["total"].outcome == "held"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("isolate", [True, False])
 def test_the_budget(isolate: bool) -> None:
     def slow(completions: list[str], **kwargs: Any) -> list[float]:

@@ -87,6 +87,7 @@ def test_a_broken_law_shows_its_counterexample_and_no_traceback(folder: pytest.P
     result.stdout.no_fnmatch_line("*parametrizing.py*Error*")
 
 
+@pytest.mark.slow
 def test_deselected_laws_do_not_run(folder: pytest.Pytester) -> None:
     folder.makepyfile(
         test_rewards=PARAMETRIZED,

@@ -72,6 +72,7 @@ def _grown(inner: st.SearchStrategy[Schedule]) -> st.SearchStrategy[Schedule]:
 schedules = st.recursive(leaves, _grown, max_leaves=5)
 
 
+@pytest.mark.slow
 @given(schedules)
 def test_what_is_written_is_read_back_as_an_equal_schedule(schedule: Schedule) -> None:
     text = written(schedule)

@@ -44,6 +44,7 @@ def test_a_killed_run_resumes_to_the_same_weights(tmp_path: Path, monkeypatch: p
     assert open_run(out).sql(totals).fetchall() == open_run(tmp_path / "straight" / "out").sql(totals).fetchall()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_the_step_saves_and_prints_how_to_resume(
     number: signal.Signals, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -81,6 +81,7 @@ def test_an_end_that_was_cut_off_is_made_up_for(tmp_path: Path) -> None:
     assert steps(out) == list(range(STEPS))
 
 
+@pytest.mark.slow
 def test_held_out_prompts_change_nothing_in_the_training(tmp_path: Path) -> None:
     held_out = {"dataset": "data.jsonl", "prompts": 4, "greedy": False}
     trained(config(tmp_path / "with", eval=held_out, grpo=SHORT))

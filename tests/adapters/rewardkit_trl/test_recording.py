@@ -203,6 +203,7 @@ def test_a_resumed_run_supersedes_what_it_does_again(tmp_path: Path) -> None:
     assert counts == [(1,)] * 6
 
 
+@pytest.mark.slow
 def test_one_list_may_train_several_times(tmp_path: Path) -> None:
     functions = rk.to_trl(early, record=tmp_path / "record")
     trainer = tiny.trainer(tmp_path / "first", functions, max_steps=2, save_strategy="steps", save_steps=1)

@@ -72,6 +72,7 @@ def test_a_checkpoint_holds_the_state_of_schedules(tmp_path: Path) -> None:
     assert state["reached"] == (sum(means[:2]) / 2 >= 0.2)
 
 
+@pytest.mark.slow
 def test_the_same_trainer_starts_again_and_resumes(tmp_path: Path) -> None:
     trainer = tiny.trainer(
         tmp_path, rk.to_trl(REACHED * echo + early), max_steps=4, save_strategy="steps", save_steps=3
@@ -138,6 +139,7 @@ def test_the_log_of_an_adaptive_run_can_be_replayed(tmp_path: Path) -> None:
         assert [entry[f"weights/{name}"] for entry in entries] == pytest.approx(planned[name][:8].tolist())
 
 
+@pytest.mark.slow
 def test_several_trainers_may_take_turns_with_one_list(tmp_path: Path) -> None:
     reward = early * rk.schedules.linear(0.0, 1.0) + echo * REACHED
     functions = rk.to_trl(reward, columns="components")

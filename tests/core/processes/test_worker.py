@@ -105,6 +105,7 @@ def test_memory_beyond_the_limit_is_an_error_of_that_call_alone() -> None:
     assert modest.result(timeout=30) == bytearray(10)
 
 
+@pytest.mark.slow
 def test_a_process_that_keeps_memory_is_replaced() -> None:
     limit = 32 * 1024 * 1024
     pids = {worker.submit(hoard, (limit // 2,), timeout=20.0, memory=limit).result(timeout=30) for _ in range(12)}
@@ -169,6 +170,7 @@ def test_scripts(tmp_path: Path, run: str, said: str) -> None:
     assert said in done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_no_worker_outlives_its_parent(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(
@@ -225,6 +227,7 @@ def raises_mute() -> None:
     raise Mute
 
 
+@pytest.mark.slow
 def test_a_broken_or_forged_answer_does_not_block_the_pool() -> None:
     for _ in range(3):
         with pytest.raises((TimeoutError, rk.WorkerDied)):
@@ -252,6 +255,7 @@ def test_a_call_that_is_stopped_makes_room() -> None:
     assert all(call.done() for call in calls)
 
 
+@pytest.mark.slow
 def test_ctrl_c_stops_running_calls(tmp_path: Path) -> None:
     module = tmp_path / "slow.py"
     module.write_text(
@@ -272,6 +276,7 @@ def test_ctrl_c_stops_running_calls(tmp_path: Path) -> None:
     assert done.stderr == ""
 
 
+@pytest.mark.slow
 def test_exiting_with_waiting_calls_prints_nothing(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(
@@ -286,6 +291,7 @@ def test_a_very_long_timeout_works() -> None:
     assert worker.submit(abs, (-3,), timeout=1e300).result(timeout=60) == 3
 
 
+@pytest.mark.slow
 def test_the_end_of_a_fork_leaves_the_workers_alone(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(

@@ -121,6 +121,7 @@ WRONG = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", WRONG, ids=lambda program: program[:40])
 def test_problems_are_reported(program: str) -> None:
     found = run(program)
@@ -179,6 +180,7 @@ def test_without_isolation_the_filter_still_refuses_calls() -> None:
         assert found.output == b"", name
 
 
+@pytest.mark.slow
 def test_threads_are_bounded_by_memory() -> None:
     bomb = "import threading, time\nwhile True:\n    threading.Thread(target=time.sleep, args=(60,)).start()"
     assert run(bomb).problem
@@ -196,6 +198,7 @@ def test_what_does_not_compile_is_tried_once() -> None:
     assert len(list(runs(job, chosen(packages=False, unsafe=False).command))) == 1
 
 
+@pytest.mark.slow
 def test_patience_ends() -> None:
     job = Job(
         "if input() == 'slow':\n    while True: pass",

@@ -123,6 +123,7 @@ FORGERIES = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FORGERIES)
 def test_forgeries_score_zero(name: str) -> None:
     program = FORGERIES[name]

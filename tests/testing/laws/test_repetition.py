@@ -115,6 +115,7 @@ def test_what_is_declared() -> None:
     assert_skipped(says_so, "deterministic", "deterministic=False")
 
 
+@pytest.mark.slow
 def test_the_order_of_a_set_differs_in_another_process() -> None:
     (found,) = broken(place_in_a_set, "deterministic", **GREEK)
     assert "in another process" in found.why
@@ -127,6 +128,7 @@ def any_number_of_a_set(completions: list[str], answer: list[str], **kwargs: Any
     return [float(number == gold) for number, gold in zip(said, answer, strict=True)]
 
 
+@pytest.mark.slow
 def test_completions_are_joined_so_that_sets_have_an_order() -> None:
     answers = [str(number) for number in range(30, 36)]
     (found,) = broken(
@@ -146,9 +148,11 @@ def against_the_longest(completions: list[str], **kwargs: Any) -> list[float]:
     return [len(text) / longest for text in completions]
 
 
+@pytest.mark.slow
 def test_the_rest_of_the_batch_is_not_taken_for_the_order_of_a_set() -> None:
     assert_held(against_the_longest, "deterministic", **GREEK)
 
 
+@pytest.mark.slow
 def test_a_set_whose_order_does_not_matter() -> None:
     assert_held(words_in_common, "deterministic", **GREEK)

@@ -116,6 +116,7 @@ def test_wild_ones_never_raise(one: Case) -> None:
     check()
 
 
+@pytest.mark.slow
 def test_the_smallest_violation_is_short() -> None:
     nearly = strategies.completions(FORM, kind="nearly valid")
     smallest = find(nearly, lambda text: rk.score(FORM, [text]).total[0] == 0.0)
@@ -169,6 +170,7 @@ def test_kinds_are_mixed_by_default() -> None:
     assert find(drawn, lambda text: "\ud800" in text) == "\ud800"
 
 
+@pytest.mark.slow
 def test_a_route_takes_any_branch() -> None:
     tasks = rk.route({"json": rk.json_schema(FLAT), "math": rk.exact("answer")}, by="task")
     drawn = strategies.completions(tasks, examples=[{"task": "math", "answer": "Paris"}], kind="valid")

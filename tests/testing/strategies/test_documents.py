@@ -75,12 +75,14 @@ def test_there_is_one_violation(document: str) -> None:
     assert len(list(jsonschema.Draft202012Validator(FLAT).iter_errors(parsed.value))) == 1
 
 
+@pytest.mark.slow
 def test_the_smallest_are_short() -> None:
     assert find(json_documents(FLAT), lambda _: True) == '{"sku": "", "qty": 0, "color": "red"}'
     smallest = json.loads(find(json_documents(Invoice), lambda _: True))
     assert len(json.dumps(smallest)) < len(json.dumps(INVOICE))
 
 
+@pytest.mark.slow
 def test_a_mistake_of_each_kind_is_made() -> None:
     broken = json_values(FLAT, valid=False)
     assert find(broken, lambda value: isinstance(value, dict) and "color" not in value and len(value) == 2)
