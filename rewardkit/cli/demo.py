@@ -24,7 +24,7 @@ def add_to(verbs: Verbs) -> None:
         "--steps", type=count, metavar="N", help="the optimizer steps of GRPO (default: as in the project's run.yaml)"
     )
     verb.add_argument(
-        "--output",  # or --out, as an abbreviation
+        "--output",
         dest="out",
         type=Path,
         metavar="DIR",

@@ -26,7 +26,7 @@ STEPS = 25
 
 @pytest.mark.slow
 def test_the_reward_rises_on_held_out_prompts(tmp_path: Path) -> None:
-    result = demo("--steps", str(STEPS), "--out", str(tmp_path / "run"))
+    result = demo("--steps", str(STEPS), "--output", str(tmp_path / "run"))
     assert result.returncode == 0, result.stdout + result.stderr
     summary = json.loads((tmp_path / "run" / "summary.json").read_text())
     assert summary["after"]["total"] > summary["before"]["total"] + 0.3
@@ -55,7 +55,7 @@ def test_a_run_is_not_overwritten(tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
         (tmp_path / name / "summary.json").write_text("{}")
     assert demo_run._free(tmp_path / "demo") == tmp_path / "demo-3"
-    with pytest.raises(RewardKitError, match="--out"):
+    with pytest.raises(RewardKitError, match="--output"):
         demo_run.run_demo(out=tmp_path / "demo")
 
 
