@@ -18,7 +18,7 @@ QUOTED = GOLD.replace("31", '"31"')
 CHATTER = f"Sure! {GOLD}"
 UNCLOSED = GOLD[:-1]
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*earns nothing by itself:rewardkit.core.errors.RewardKitWarning")
+pytestmark = pytest.mark.filterwarnings("ignore:.*earns nothing itself:rewardkit.core.errors.RewardKitWarning")
 
 
 @pytest.fixture(autouse=True)
