@@ -97,7 +97,12 @@ def _environment() -> dict[str, str]:
     from rewardkit_runner.environment import VARIABLES
 
     paths = [str(ROOT), str(ROOT / "adapters"), str(ROOT / "benchmarks"), os.environ.get("PYTHONPATH", "")]
-    own = {"HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1", "CUBLAS_WORKSPACE_CONFIG": ":4096:8"}
+    own = {
+        "HF_HUB_OFFLINE": "1",
+        "HF_DATASETS_OFFLINE": "1",
+        "CUBLAS_WORKSPACE_CONFIG": ":4096:8",
+        "CUDA_VISIBLE_DEVICES": "0",
+    }
     return {**VARIABLES, **own, **os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
 
 

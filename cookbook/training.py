@@ -100,7 +100,7 @@ def options(description: str | None, arguments: Sequence[str] | None = None, *, 
     )
     found = parser.parse_args(arguments)
     if found.model == "tiny":  # before torch and the hub's library load
-        for name, value in {**VARIABLES, **OFFLINE}.items():
+        for name, value in {**VARIABLES, **OFFLINE, "CUDA_VISIBLE_DEVICES": "0"}.items():
             os.environ.setdefault(name, value)
     return found
 

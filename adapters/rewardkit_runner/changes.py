@@ -21,7 +21,7 @@ from rewardkit_runner.plan import Plan
 if TYPE_CHECKING:
     from datasets import Dataset
 
-_OF_THE_WEIGHTS = ("model.name", "lora", "quantize")
+_OF_THE_WEIGHTS = ("model.name", "model.size", "lora", "quantize")
 _OF_THE_ORDER = (
     "seed",
     "processes",

@@ -89,8 +89,8 @@ def _check_installed(config: RunConfig) -> None:
     }
     for package, (key, asked) in wanted.items():
         if asked and find_spec(package) is None:
-            instead = " Or write vllm: null to generate with transformers." if package == "vllm" else ""
-            raise MissingExtraError(f"{key} needs {package}, which is not installed: pip install {package}.{instead}")
+            instead = "; or write vllm: null to generate with transformers" if package == "vllm" else ""
+            raise MissingExtraError(f"{key} needs {package}, which is not installed: pip install {package}{instead}")
 
 
 def _tiny(config: RunConfig, console: Console | None) -> Path:

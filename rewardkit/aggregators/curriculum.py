@@ -76,7 +76,7 @@ class Stage:
             if isinstance(self.until, str | Reward):
                 raise RewardTypeError(
                     f"stage {self.name!r}: until must be a position or a schedule, got {shorten(self.until)}. Did you "
-                    f"mean until=rk.schedules.when_reached({self.until!r})?"
+                    f"mean until=rk.schedules.when_reached({self.until!r}, level=0.9)?"
                 )
             object.__setattr__(self, "until", checked_position(self.until, f"stage {self.name!r}: until"))
             object.__setattr__(self, "over", checked_position(self.over, f"stage {self.name!r}: over"))

@@ -312,6 +312,8 @@ def _texts(name: str, texts: Iterable[str], *, starred: bool = False) -> tuple[s
         raise RewardDefinitionError(
             f"{name}: pass the texts as separate arguments; for a list, write rk.{name}(*texts)"
         )
+    if isinstance(texts, str):
+        raise RewardDefinitionError(f"{name}: pass a list of texts, rk.{name}([{shorten(texts)}])")
     if not listed or not all(isinstance(text, str) and has_visible_character(text) for text in listed):
         raise RewardDefinitionError(
             f"{name}: pass at least one text, each with visible characters; got {shorten(listed or texts)}"

@@ -156,6 +156,8 @@ def test_wrong_kinds_are_refused() -> None:
     for texts in (None, 5):
         with pytest.raises(rk.RewardDefinitionError, match="contains_all: "):
             rk.contains_all(texts)  # type: ignore[arg-type]
+    with pytest.raises(rk.RewardDefinitionError, match=r"rk.contains_all\(\['answer'\]\)"):
+        rk.contains_all("answer")
     with pytest.raises(rk.RewardDefinitionError, match="contains_all: partial"):
         rk.contains_all(["a"], partial="no")  # type: ignore[arg-type]
     with pytest.raises(rk.RewardDefinitionError, match="lone surrogate"):

@@ -23,6 +23,11 @@ from rewardkit_runner.configuration.faults import Place, written
 MOST_CHARACTERS = 1_000_000
 MOST_VALUES = 100_000
 
+_DIRECTIVE = re.compile(r"^%", re.MULTILINE)
+_INT = re.compile(r"[-+]?\d+|0o[0-7]+|0x[\da-fA-F]+", re.ASCII)
+_FLOAT = re.compile(r"[-+]?(\.\d+|\d+(\.\d*)?)([eE][-+]?\d+)?|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)", re.ASCII)
+"""The numbers of YAML 1.2's core schema. ruamel.yaml also takes ``1_000`` and ``0b1``, which may be names."""
+
 _SPECIAL = re.compile(r"[^\t\n\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
 """Control characters, and those that YAML takes for line breaks: only double quotes keep them."""
 
@@ -31,11 +36,21 @@ Position = tuple[int, int]
 
 
 class _Constructor(SafeConstructor):
-    """Reads dates and ``=`` as text: no setting is a date."""
+    """Reads dates, ``=`` and ``1_000`` as text: no setting is a date, and numbers are those of the core schema."""
+
+    def construct_yaml_int(self, node: Any) -> Any:
+        plain = _INT.fullmatch(node.value)
+        return super().construct_yaml_int(node) if plain else self.construct_yaml_str(node)
+
+    def construct_yaml_float(self, node: Any) -> Any:
+        plain = _FLOAT.fullmatch(node.value)
+        return super().construct_yaml_float(node) if plain else self.construct_yaml_str(node)
 
 
 for _tag in ("timestamp", "value"):
     _Constructor.add_constructor(f"tag:yaml.org,2002:{_tag}", SafeConstructor.construct_yaml_str)
+_Constructor.add_constructor("tag:yaml.org,2002:int", _Constructor.construct_yaml_int)
+_Constructor.add_constructor("tag:yaml.org,2002:float", _Constructor.construct_yaml_float)
 
 
 class _Representer(SafeRepresenter):
@@ -62,6 +77,10 @@ def parsed(text: str, source: str) -> tuple[Any, dict[Place, Position]]:
     """
     if len(text) > MOST_CHARACTERS:
         raise ConfigError(f"{source} has {len(text):,} characters: a configuration has at most {MOST_CHARACTERS:,}")
+    if _DIRECTIVE.search(text):
+        raise ConfigError(
+            f"{source}: a line starts with %. Remove it: the file is read as YAML 1.2, without directives"
+        )
     yaml = YAML(typ="safe", pure=True)
     yaml.Constructor = _Constructor
     try:
@@ -75,10 +94,10 @@ def parsed(text: str, source: str) -> tuple[Any, dict[Place, Position]]:
     except ReaderError as error:
         before = text[: error.position]
         where = shown_position((before.count("\n") + 1, len(before) - before.rfind("\n")))
-        raise ConfigError(f"{source}, {where}: invalid YAML: remove the character {error.character!r}") from None
+        raise ConfigError(f"{source}, {where}: invalid YAML: remove the character {_shown(error.character)}") from None
     except RecursionError:
         raise ConfigError(f"{source}: invalid YAML: nested too deeply") from None
-    except (YAMLError, ValueError) as error:
+    except (YAMLError, ValueError, KeyError) as error:  # KeyError: !!bool maybe
         raise ConfigError(f"{source}: invalid YAML: {' '.join(str(error).split())}") from None
 
 
@@ -92,6 +111,11 @@ def printed(value: Any) -> str:
     stream = io.StringIO()
     yaml.dump(value, stream)
     return stream.getvalue()
+
+
+def _shown(character: Any) -> str:
+    """Return a character, which ruamel.yaml reports as text or as a number, as ``U+0007``."""
+    return f"U+{character if isinstance(character, int) else ord(character):04X}"
 
 
 def shown_position(position: Position) -> str:

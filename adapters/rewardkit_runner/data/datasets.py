@@ -160,7 +160,7 @@ def _own_prompts(rows: Dataset) -> Dataset:
     if "prompt" not in rows.column_names:
         raise ConfigError(
             _no_column("prompt", "which the model needs", rows)
-            + " Rename a column (columns: {prompt: question}), or write a template (prompt: 'Q: {question}\\nA:')."
+            + ' Rename a column (columns: {prompt: question}), or write a template (prompt: "Q: {question}\\nA:").'
         )
     return rows
 

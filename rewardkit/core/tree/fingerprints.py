@@ -64,6 +64,8 @@ def source(function: Callable[..., Any]) -> str:
 
 
 def _read(function: Callable[..., Any]) -> str:
+    if str(getattr(function, "__module__", "")).startswith("rewardkit.") and function.__name__ != "<lambda>":
+        return f"rewardkit {function.__qualname__}"  # whose source changes with every comment
     try:
         written = inspect.getsource(function)
     except (OSError, TypeError):

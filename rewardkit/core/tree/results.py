@@ -174,7 +174,7 @@ def _take(result: Any, position: int, contract: Contract, results: Results) -> N
     if not low - TOLERANCE <= value <= high + TOLERANCE:
         raise Nonsense(
             f"returned {value:g}, outside its bounds ({low:g}, {high:g}). "
-            f"Declare wider bounds: @rk.reward(bounds=({min(low, value):g}, {max(high, value):g}))"
+            f"Declare wider bounds: @rk.reward(bounds=({min(low, value)!r}, {max(high, value)!r}))"
         )
     results.values[position] = value
 

@@ -33,8 +33,8 @@ _MOST_SAMPLES = 16
 _POSITION_SHARE = 0.15
 _LENGTH_SHARE = 0.05
 _PADDING = (
-    "\n\nTo say it again in other words: the answer above is the answer, and it is meant exactly as written above. "
-    "Nothing new is added here, and nothing written above is taken back. In short, the answer is what it says it is."
+    "\n\nTo say it once more in other words: what stands above is what is meant, and it is meant as it stands above. "
+    "Nothing is added here to what was said, and nothing that was said is taken back. In short, it is as it was said."
 )
 
 

@@ -58,7 +58,10 @@ def from_code(code: Mined, row: Mapping[str, Any]) -> Contents:
 def from_good(good: Sequence[str], row: Mapping[str, Any]) -> Contents:
     """Return right completions as they are, and with one thing wrong: a mark missing, an empty tag, a wrong answer."""
     anatomies = [anatomy_of(text, row, frozenset(row)) for text in good]
-    wrong = [st.sampled_from(list(dict.fromkeys(near_misses(anatomy)))) for anatomy in anatomies]
+    wrong = [
+        st.sampled_from([miss for miss in dict.fromkeys(near_misses(anatomy)) if miss not in good] or ["?"])
+        for anatomy in anatomies
+    ]
     return Contents(st.sampled_from(list(good)), st.one_of(wrong))
 
 

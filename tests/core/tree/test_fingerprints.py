@@ -8,7 +8,8 @@ import sys
 from functools import partial
 
 import rewardkit as rk
-from rewardkit.core.tree.fingerprints import described, fingerprint
+from rewardkit.core.text.visibility import visible_text
+from rewardkit.core.tree.fingerprints import described, fingerprint, source
 
 
 class Cut:
@@ -157,3 +158,7 @@ def test_the_source_of_a_user_function_is_part_of_the_fingerprint() -> None:
 
     assert made(changed=True).fingerprint != made(changed=False).fingerprint
     assert made(changed=True).fingerprint == made(changed=True).fingerprint
+
+
+def test_functions_of_rewardkit_are_told_by_name() -> None:
+    assert source(visible_text) == "rewardkit visible_text"  # a new comment in it is no new version of a reward

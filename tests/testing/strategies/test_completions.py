@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, find, given, settings, strategies as st
+from hypothesis.errors import NoSuchExample
 
 import rewardkit as rk
 from rewardkit.core.errors import BindingError, RewardDefinitionError
 from rewardkit.core.tree.reward import Reward
 from rewardkit.testing import strategies
+from rewardkit.testing.strategies.source_texts import from_good
 from tests.primitives.schema.cases import FLAT, Invoice
 
 quick = settings(database=None, suppress_health_check=[HealthCheck.too_slow])
@@ -186,3 +188,10 @@ def test_a_penalty_is_not_asked_for() -> None:
 
 def test_strategies_are_hypothesis_strategies() -> None:
     assert isinstance(strategies.completions(FORM), st.SearchStrategy)
+
+
+def test_a_wrong_completion_is_never_the_right_one() -> None:
+    right = "<answer>42</answer><answer>42</answer>"  # swapping its two blocks changes nothing
+    wrong = from_good([right], {"answer": "42"}).wrong
+    with pytest.raises(NoSuchExample):
+        find(wrong, lambda text: text == right)
