@@ -96,7 +96,7 @@ def test_bounds_allow_for_rounding_and_clip_nothing() -> None:
 
 
 def test_a_score_out_of_bounds_says_how_to_declare_it() -> None:
-    with pytest.raises(rk.RewardFailure, match=r"bounds=\(0, 2.5\)"):
+    with pytest.raises(rk.RewardFailure, match=r"bounds=\(0\.0, 2\.5\)"):
         rk.score(rk.reward(name="r")(lambda completion: 2.5), ["a"])
 
 
