@@ -137,7 +137,7 @@ def from_eval_protocol(function: Callable[..., Any], name: str | None = None) ->
     label = checked_name(name if name is not None else str(getattr(inner, "__name__", type(inner).__name__)))
     parameters = _parameters(function, inner, label)
     if not hashable(function):
-        raise RewardTypeError(f"{label} is not hashable, so it cannot be told from other rewards; pass a function")
+        raise RewardTypeError(f"{label} is not hashable, which a reward must be; pass a function")
     takes_all = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters)
     names = None if takes_all else frozenset(parameter.name for parameter in parameters)
     needed = tuple(

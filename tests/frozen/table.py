@@ -1,6 +1,6 @@
 """The frozen table: what every primitive and every composition scores, as one JSON file that a diff can show.
 
-``python -m tests.frozen.table`` writes it again, after a change of scores that is meant and told in CHANGELOG.md.
+After an intended change of scores, list it in CHANGELOG.md and run ``python -m tests.frozen.table``.
 """
 
 from __future__ import annotations

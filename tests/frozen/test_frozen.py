@@ -1,4 +1,4 @@
-"""Scores change only when somebody means them to: ``python -m tests.frozen.table`` freezes them again."""
+"""Scores change only on purpose: ``python -m tests.frozen.table`` writes the table again."""
 
 from __future__ import annotations
 

@@ -2,125 +2,53 @@
 
 from __future__ import annotations
 
-import json
 import math
 import pickle
-import time as clock
 import warnings
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from datetime import date, datetime, time, timedelta, timezone
 from decimal import Decimal
-from enum import Enum, IntEnum
 from inspect import Parameter
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple, NewType, NoReturn, Optional, Union
+from typing import Annotated, Any, Literal, Optional, Union
 from uuid import UUID
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings, strategies as st
 from pydantic import (
     AfterValidator,
-    BaseModel,
     BeforeValidator,
     Field,
     Json,
     PlainValidator,
     RootModel,
-    ValidatorFunctionWrapHandler,
     WrapValidator,
-    model_validator,
 )
-from typing_extensions import TypeAliasType, TypedDict
+from typing_extensions import TypeAliasType
 
 from rewardkit.core.errors import CoercionError, RewardDefinitionError
 from rewardkit.core.text.literals import DEPTH
-from rewardkit.core.tree.coercion import Coercer, coerce, coerce_column
-
-
-class Color(Enum):
-    RED = "red"
-    SEVEN = 7
-
-
-class Level(IntEnum):
-    LOW = 1
-
-
-class Word(str, Enum):
-    NONE = "None"
-
-
-class Invoice(BaseModel):
-    total: Decimal
-    tags: set[str] = set()
-
-
-@dataclass
-class Point:
-    x: float
-    seen: frozenset[int] = frozenset()
-
-
-class Pair(NamedTuple):
-    left: int
-    right: str
-
-
-class Movie(TypedDict):
-    name: str
-    year: int
-
-
-class Unfinished(BaseModel):
-    other: NotYetThere  # type: ignore[name-defined]  # noqa: F821
-
-
-class Fraction(BaseModel):
-    """A model that parses its own text."""
-
-    numerator: int
-    denominator: int
-
-    @model_validator(mode="before")
-    @classmethod
-    def split(cls, data: Any) -> Any:
-        if isinstance(data, str) and "/" in data:
-            numerator, denominator = data.split("/")
-            return {"numerator": int(numerator), "denominator": int(denominator)}
-        return data
-
-
-def after_hashes(text: str) -> str:
-    return text.split("####")[-1].strip().replace(",", "")
-
-
-def doubled(value: int) -> int:
-    return value * 2
-
-
-def wrapped(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
-    return handler(value.removeprefix("$"))
-
-
-class Percent:
-    """Foreign metadata that builds its own schema."""
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: Callable[[Any], Any]) -> Any:
-        from pydantic_core import core_schema
-
-        def parse(value: Any) -> Any:
-            return float(value.removesuffix("%")) / 100 if isinstance(value, str) else value
-
-        return core_schema.no_info_before_validator_function(parse, handler(source))
-
-
-Hashed = Annotated[float, BeforeValidator(after_hashes)]
-Money = NewType("Money", Decimal)
-Alias = TypeAliasType("Alias", Annotated[int, Field(gt=0)])
+from rewardkit.core.tree.coercion import Coercer, coerce
+from tests.core.tree.annotations import (
+    Alias,
+    Color,
+    Fraction,
+    Hashed,
+    Hostile,
+    Invoice,
+    Level,
+    Money,
+    Movie,
+    Pair,
+    Percent,
+    Point,
+    Unfinished,
+    Word,
+    after_hashes,
+    doubled,
+    wrapped,
+)
 
 ACCEPTED: list[tuple[Any, object, object]] = [
     # text stays text
@@ -457,16 +385,6 @@ def test_nested_value_beyond_the_recursion_limit() -> None:
         coerce(cyclic, set[str])
 
 
-class Hostile:
-    """A value that fights back."""
-
-    def __getattr__(self, name: str) -> NoReturn:
-        raise RuntimeError(name)
-
-    def __repr__(self) -> str:
-        raise RecursionError
-
-
 @pytest.mark.parametrize("annotation", [int, str, list[int], Invoice, int | None])
 def test_hostile_object(annotation: Any) -> None:
     with pytest.raises(CoercionError):
@@ -477,232 +395,3 @@ def test_bad_escapes_do_not_warn() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert coerce(r"['\d+\s', 'caf\xe9']", list[str]) == [r"\d+\s", "café"]
-
-
-# --- Columns
-
-
-def test_column_names_everything_in_its_error() -> None:
-    with pytest.raises(CoercionError) as caught:
-        coerce_column(Coercer.of(bool), ["yes", "maybe" * 100], "flag", [3, 8])
-    message = str(caught.value)
-    for part in ("column 'flag'", "row 8", "'maybemaybe", "(500 characters)", "a bool", "yes/no", "Fix"):
-        assert part in message
-
-
-def test_column_reads_equal_text_once() -> None:
-    seen: list[str] = []
-
-    def spy(text: str) -> int:
-        seen.append(text)
-        return len(text)
-
-    coercer = Coercer.of(Annotated[int, PlainValidator(spy)])
-    assert coerce_column(coercer, ["a", "bb", "a", None, "a"], "answer", range(5)) == [1, 2, 1, None, 1]
-    assert seen == ["a", "bb"]
-
-
-def test_column_reads_equal_numbers_of_one_type_once() -> None:
-    seen: list[object] = []
-
-    def spy(value: object) -> str:
-        seen.append(value)
-        return repr(value)
-
-    values = [1, 1.0, True, 1, 0.0, -0.0, 1.0, 0.0]
-    read = coerce_column(Coercer.of(Annotated[str, PlainValidator(spy)]), values, "answer", range(8))
-    assert read == list(map(repr, values))
-    assert list(map(repr, seen)) == ["1", "1.0", "True", "0.0", "-0.0"]
-
-
-def test_column_keeps_numbers_and_text_apart() -> None:
-    values = ["1", 1, True, 1.0, "1", None]
-    assert coerce_column(Coercer.of(bool), values, "flag", range(6)) == [True] * 5 + [None]
-    assert coerce_column(Coercer.of(int | str), ["1", 1, "1"], "flag", range(3)) == ["1", 1, "1"]
-
-
-@pytest.mark.parametrize(
-    ("annotation", "values"),
-    [
-        (str, ["a", "b"]),
-        (float, [1.0, None]),
-        (int | None, [1, None]),
-        (date, [date(2024, 2, 29)]),
-        (Any, [1, "a"]),
-        (int, []),
-    ],
-)
-def test_column_of_right_values_is_not_copied(annotation: Any, values: list[object]) -> None:
-    assert coerce_column(Coercer.of(annotation), values, "answer", range(len(values))) is values
-    assert coerce_column(Coercer.of(annotation), tuple(values), "answer", range(len(values))) == values
-
-
-def test_column_of_right_values_is_fast() -> None:
-    coercer, values, rows = Coercer.of(float), [float(number) for number in range(512)], range(512)
-    started = clock.process_time()
-    for _ in range(200):
-        coerce_column(coercer, values, "answer", rows)
-    assert (clock.process_time() - started) / (200 * 512) < 1e-6  # ten times the aim: machines are busy
-
-
-# --- Laws
-
-TARGETS: list[Any] = [
-    str, int, float, bool, Decimal, date, datetime, time, timedelta, UUID, bytes, Path, complex, None,
-    Literal["a", 1, None], Color, Level, int | None, str | None, Color | None, int | str | None,
-    int | float | list[int], list, dict, set, tuple, list[Any], list[str], dict[str, Any], dict[int, float],
-    set[int], tuple[int, ...], Invoice, Point, Pair, Movie, Hashed, Hashed | None,
-    Annotated[int, Field(gt=0)], Annotated[list[int], Field(min_length=1)],
-    Annotated[Decimal, BeforeValidator(after_hashes)],
-]  # fmt: skip
-
-# Pieces of JSON and Python that reach the parsers more often than arbitrary text does.
-LOOKALIKES = st.lists(
-    st.sampled_from([
-        *"[]{}(),:-+.'\"\\ \n\t019eEu", "None", "null", "true", "True", "nan", "NaN", "set()", "'a'", '"a"',
-        "1e5", "\\u", "\\x", "\\N", "####", "2024-02-29", "T12:00", "_", "\x00", "\ud800", "٣",
-    ]),
-    max_size=20,
-).map("".join)  # fmt: skip
-PLAIN_TEXT = st.text(st.characters(exclude_categories=["Cs"]))
-PLAIN_JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | PLAIN_TEXT,
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(PLAIN_TEXT, inner, max_size=4),
-    max_leaves=20,
-)
-LITERALS = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
-    lambda inner: (
-        st.lists(inner, max_size=4)
-        | st.dictionaries(st.text() | st.integers(), inner, max_size=4)
-        | st.tuples(inner, inner)
-        | st.sets(st.text() | st.integers(), max_size=4)
-    ),
-    max_leaves=20,
-)
-
-
-def same(left: object, right: object) -> bool:
-    """Equal, and of equal types all the way down (True is not 1, 1 is not 1.0)."""
-    if isinstance(left, (list, tuple)) and isinstance(right, (list, tuple)):
-        return type(left) is type(right) and len(left) == len(right) and all(map(same, left, right))
-    if isinstance(left, dict) and isinstance(right, dict):
-        return left.keys() == right.keys() and all(same(left[key], right[key]) for key in left)
-    return type(left) is type(right) and left == right
-
-
-@given(st.integers(-(10**900), 10**900))
-def test_integers_round_trip(number: int) -> None:
-    assert same(coerce(str(number), int), number)
-
-
-@given(st.floats(allow_nan=False, allow_infinity=False))
-def test_floats_round_trip(number: float) -> None:
-    assert same(coerce(str(number), float), number)
-
-
-@given(st.decimals(allow_nan=False, allow_infinity=False, min_value=Decimal(-10) ** 299, max_value=Decimal(10) ** 300))
-def test_decimals_round_trip(number: Decimal) -> None:
-    assert same(coerce(str(number), Decimal), number)
-
-
-@given(st.booleans())
-def test_booleans_round_trip(flag: bool) -> None:
-    assert coerce(str(flag), bool) is coerce(str(int(flag)), bool) is flag
-
-
-@given(st.dates())
-def test_dates_round_trip(day: date) -> None:
-    assert coerce(day.isoformat(), date) == day
-
-
-@given(st.datetimes())
-def test_datetimes_round_trip(moment: datetime) -> None:
-    assert coerce(moment.isoformat(), datetime) == moment
-
-
-@given(st.lists(PLAIN_JSON, max_size=5), st.dictionaries(PLAIN_TEXT, PLAIN_JSON, max_size=5))
-def test_json_round_trips(values: list[Any], mapping: dict[str, Any]) -> None:
-    assert same(coerce(json.dumps(values), list), values)
-    assert same(coerce(json.dumps(mapping, ensure_ascii=False), dict), mapping)
-
-
-@given(st.lists(LITERALS, max_size=5), st.dictionaries(st.text(), LITERALS, max_size=4), st.sets(st.text()))
-def test_literals_round_trip(values: list[Any], mapping: dict[str, Any], texts: set[str]) -> None:
-    assert coerce(repr(values), list[Any]) == values
-    assert coerce(repr(tuple(values)), tuple[Any, ...]) == tuple(values)
-    assert coerce(repr(mapping), dict[str, Any]) == mapping
-    assert coerce(repr(texts), set[str]) == texts
-
-
-@settings(suppress_health_check=[HealthCheck.too_slow])
-@given(st.text() | LOOKALIKES, st.sampled_from(TARGETS))
-def test_text_raises_only_coercion_error_and_results_stay(text: str, annotation: Any) -> None:
-    try:
-        result = coerce(text, annotation)
-    except CoercionError:
-        return
-    assert same(coerce(result, annotation), result)
-
-
-@given(LITERALS | st.floats(), st.sampled_from(TARGETS))
-def test_values_raise_only_coercion_error_and_results_stay(value: object, annotation: Any) -> None:
-    try:
-        result = coerce(value, annotation)
-    except CoercionError:
-        return
-    assert same(coerce(result, annotation), result) or "nan" in repr(result)
-
-
-@given(st.data())
-@pytest.mark.parametrize(
-    "annotation",
-    [str, int, float, bool, Decimal, date, datetime, time, timedelta, UUID, bytes, Color, int | None, Pair,
-     list[int], dict[str, float], set[int], tuple[int, str], int | str, Movie, Point],
-)  # fmt: skip
-def test_right_values_pass_untouched(annotation: Any, data: st.DataObject) -> None:
-    finite = {float: st.floats(allow_nan=False), Decimal: st.decimals(allow_nan=False, allow_infinity=False)}
-    value = data.draw(finite.get(annotation, st.from_type(annotation)))
-    if "nan" not in repr(value):
-        assert same(coerce(value, annotation), value)
-
-
-# --- Hostile text takes linear time
-
-LONG = 1_000_000
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        *(mark * LONG for mark in "[{(9- \"'\\e\x00\ud800"), "[]" * (LONG // 2), '"' + '\\"' * (LONG // 2),
-        "'" + "\\'" * (LONG // 2), "[" + '"\\"' * (LONG // 3), "[" + "9" * (LONG - 2) + "]",
-        "[" + "1," * (LONG // 2 - 2) + "1]", '["' + "\\u0041" * (LONG // 7) + '"]', "1." + "0" * LONG,
-        "1e" + "9" * LONG, "{" + '"a":{' * (LONG // 6), "[" * 64 + "9" * 50_000, "['" + "\\'" * 49_000,
-        "[" + "-" * 90_000, "[" + "'a'" * 30_000, "[" + "{}," * 30_000 + "]", "(" * 64 + ")" * 64,
-        "{1:" * 64 + "1" + "}" * 64,
-    ],
-    ids=lambda text: f"{text[:4]}~{len(text)}",
-)  # fmt: skip
-def test_hostile_text_is_cheap(text: str) -> None:
-    for annotation in (
-        str,
-        int,
-        bool,
-        datetime,
-        bytes,
-        list[int],
-        Invoice,
-        Color,
-        Hashed,
-        int | float | None,
-    ):
-        started = clock.process_time()
-        with suppress(CoercionError):
-            coerce(text, annotation)
-        assert clock.process_time() - started < 5  # of CPU: others may use the machine
-
-
-def test_a_float32_means_the_number_it_prints() -> None:
-    assert coerce(np.float32(5.1), float) == 5.1
-    assert coerce(np.float64(5.1), float) == 5.1

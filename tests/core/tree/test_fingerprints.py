@@ -160,5 +160,5 @@ def test_the_source_of_a_user_function_is_part_of_the_fingerprint() -> None:
     assert made(changed=True).fingerprint == made(changed=True).fingerprint
 
 
-def test_functions_of_rewardkit_are_told_by_name() -> None:
-    assert source(visible_text) == "rewardkit visible_text"  # a new comment in it is no new version of a reward
+def test_functions_of_rewardkit_are_identified_by_name() -> None:
+    assert source(visible_text) == "rewardkit visible_text"  # a new comment makes no new version

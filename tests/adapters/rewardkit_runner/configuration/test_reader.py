@@ -16,6 +16,7 @@ from hypothesis import given, strategies as st
 from rewardkit.core.errors import ConfigError, MissingExtraError
 from rewardkit_runner.configuration import reader as reading, yaml_text
 from rewardkit_runner.configuration.config import RunConfig
+from tests.adapters.rewardkit_runner.configuration.values import scalars, texts, values
 
 SMALLEST = "reward: reward.py:reward\nmodel: tiny\ndataset: data.jsonl\n"
 
@@ -294,17 +295,6 @@ def test_anchors_and_merges_are_read(folder: Path) -> None:
     value, positions = yaml_text.parsed((folder / "run.yaml").read_text(), "run.yaml")
     assert value["b"] == {"x": 1, "y": 3}
     assert positions[("b", "y")] == (2, 13)
-
-
-# YAML cannot hold these as they are, and nobody writes them.
-texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
-scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | texts
-values = st.recursive(scalars, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3))
-
-
-@given(values)
-def test_what_is_printed_is_parsed_as_the_same(value: Any) -> None:
-    assert yaml_text.parsed(yaml_text.printed(value), "printed")[0] == value
 
 
 names = st.text(min_size=1, max_size=12)

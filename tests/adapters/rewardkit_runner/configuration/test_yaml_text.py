@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
+from hypothesis import given
 
 from rewardkit.core.errors import ConfigError
-from rewardkit_runner.configuration.yaml_text import parsed
+from rewardkit_runner.configuration.yaml_text import parsed, printed
+from tests.adapters.rewardkit_runner.configuration.values import values
 
 
 @pytest.mark.parametrize("text", ["1_000", "0b101", "1__0", "12_34.5", "0x_"])
@@ -26,3 +30,8 @@ def test_numbers_of_the_core_schema_are_numbers(text: str, value: float) -> None
 def test_what_could_be_read_in_two_ways_is_an_error(text: str, fact: str) -> None:
     with pytest.raises(ConfigError, match=fact):
         parsed(text, "run.yaml")
+
+
+@given(values)
+def test_what_is_printed_is_parsed_as_the_same(value: Any) -> None:
+    assert parsed(printed(value), "printed")[0] == value
