@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from rewardkit.core.errors import RewardDefinitionError, shorten
+from rewardkit.core.tree.conversion import tree_of
 from rewardkit.core.tree.reward import Reward, bindings
-from rewardkit.core.tree.trl_function import tree_of
 from rewardkit.testing.examples import examples_of
 from rewardkit.testing.execution import Told, run_laws
 from rewardkit.testing.exploits.regressions import save

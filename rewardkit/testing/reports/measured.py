@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from rewardkit.core.errors import RewardKitError
-from rewardkit.core.tree.trl_function import tree_of
+from rewardkit.core.tree.conversion import tree_of
 from rewardkit.testing.calibration import calibrate
 from rewardkit.testing.isolation import Lost, Note, can_isolate, isolated
 from rewardkit.testing.labels import labeled
