@@ -47,9 +47,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         first, dot, rest = path.partition(".")
         home = PUBLIC[first] + dot + rest if prefix == "rk" else f"{prefix}.{path}"
         shown = f"[{members}]" if members else "false"
-        return (
-            f"::: {home}\n    options:\n      heading: {prefix}.{path}\n      toc_label: {path}\n      members: {shown}\n"
-        )
+        return f"::: {home}\n    options:\n      heading: {prefix}.{path}\n      toc_label: {path}\n      members: {shown}\n"
 
     return NAME.sub(documented, LINK.sub(moved, markdown))
 

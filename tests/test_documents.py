@@ -30,7 +30,7 @@ DOCUMENTS = [
 PAGES = sorted(path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md"))
 FENCE = re.compile(r"^```(\w+)( notest)?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)")
-LONGEST_PAGE = 260
+LONGEST_PAGE = 250
 
 pytestmark = pytest.mark.filterwarnings("ignore::rewardkit.core.errors.RewardKitWarning")
 
@@ -44,9 +44,7 @@ def blocks(document: Path, *, untested: bool = False) -> list[tuple[str, str]]:
 
 
 @each_document
-def test_python_blocks_print_the_text_blocks_that_follow_them(
-    document: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_python_blocks_print_the_text_blocks_that_follow_them(document: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     module = ModuleType("document")  # where pickle finds the functions of a page
     monkeypatch.setitem(sys.modules, "document", module)
     printed = StringIO()
