@@ -1,6 +1,6 @@
 """What the site needs beyond its Markdown; `mkdocs.yml` loads this file.
 
-- Recipes, measurements and the changelog live outside `docs/`. They become pages of the site, and links follow them.
+- Recipes, measurements and the changelog, which are not in `docs/`, become pages of the site, and links follow.
 - On the pages of `docs/api/`, ``::: rk.reward`` becomes the documentation of that public name; members of a class follow
   a colon (``::: rk.Reward: named, clip``).
 - Docstrings introduce code with ``::``, which Markdown does not know.

@@ -1,4 +1,4 @@
-"""README.md and docs/ are right: their code runs and prints what they say, commands and links work, nothing is missing."""
+"""README.md and docs/ are right: code runs and prints what they say, commands and links work, nothing is missing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""docs/laws.md lists the laws and the families of exploits as they are in the code; docs/testing.md names all constants.
+"""docs/laws.md lists the laws and the families of exploits as the code has them; docs/testing.md names all constants.
 
 ``python tests/testing/test_guide.py`` rewrites those lists.
 """
