@@ -100,11 +100,11 @@ def instruction_arguments(value: Any) -> tuple[Mapping[str, Any], ...]:
     if len(listed) > MOST:
         raise ValueError(f"more than {MOST} mappings")
     parsed = [_parsed(one) if isinstance(one, str) else one for one in listed]
-    mappings: list[Mapping[str, Any]] = [{} if one is None else one for one in parsed]
-    wrong = next((one for one in mappings if not isinstance(one, Mapping)), None)
+    wrong = next((one for one in parsed if not (one is None or isinstance(one, Mapping))), None)
     if wrong is not None:
         raise ValueError(f"expected a mapping of arguments for each instruction, got {shorten(wrong, 60)}")
-    return tuple(mappings)
+    # Arrow gives every mapping the keys of all of them, most with None.
+    return tuple({name: value for name, value in (one or {}).items() if value is not None} for one in parsed)
 
 
 def constraints(value: Any) -> tuple[Instruction, ...]:

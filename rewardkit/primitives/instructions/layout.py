@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from rewardkit.core.errors import shorten
 from rewardkit.core.text.visibility import has_visible_character
-from rewardkit.primitives.instructions.passage import PUNCTUATION, Passage, bare
+from rewardkit.primitives.instructions.passage import PUNCTUATION, Passage, bare, spoken
 from rewardkit.primitives.instructions.registry import Count, Text, check, counted
 
 _POSTSCRIPTS = {"P.S.": re.compile(r"p\.\s?s\."), "P.P.S": re.compile(r"p\.\s?p\.\s?s")}
@@ -164,7 +164,7 @@ def options(passage: Passage, options: Text) -> str:
 
 @check("format:newline")
 def word_per_line(passage: Passage) -> str:
-    lines = [line.split() for line in bare(passage.text).split("\n") if line.strip()]
+    lines = list(filter(None, (spoken(line.split()) for line in bare(passage.text).split("\n"))))
     longer = next((line for line in lines if len(line) > 1), None)
     return "two words on a line" if longer else "" if lines else "no words"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from rewardkit.core.errors import shorten
-from rewardkit.primitives.instructions.passage import Passage, trimmed
+from rewardkit.primitives.instructions.passage import Passage, spoken, trimmed
 from rewardkit.primitives.instructions.registry import (
     Count,
     Letter,
@@ -104,7 +104,7 @@ def counting_composition(passage: Passage, n_sent: Count, n_words: Count) -> str
         if len(paragraph.sentences) != n_sent:
             return counted(len(paragraph.sentences), "exactly", n_sent, "sentences in a paragraph")
         for sentence in paragraph.sentences:
-            if (count := sum(map(bool, map(trimmed, sentence.split())))) != n_words:
+            if (count := len(spoken(sentence.split()))) != n_words:
                 return counted(count, "exactly", n_words, "words in a sentence")
     return ""
 
@@ -112,9 +112,9 @@ def counting_composition(passage: Passage, n_sent: Count, n_words: Count) -> str
 @check("count:count_unique")
 def count_unique(passage: Passage) -> str:
     seen: set[str] = set()
-    for word in passage.lower.split():
+    for word in spoken(passage.lower.split()):
         word = trimmed(word)
-        if word and word in seen:
+        if word in seen:
             return f"repeats {shorten(word, 40)}"
         seen.add(word)
-    return "" if seen - {""} else "no words"
+    return "" if seen else "no words"

@@ -26,6 +26,11 @@ def trimmed(word: str) -> str:
     return word.strip(PUNCTUATION + " ")
 
 
+def spoken(words: list[str]) -> list[str]:
+    """Return the words with a letter or digit in them."""
+    return [word for word in words if word.isalnum() or any(map(str.isalnum, word))]
+
+
 @final
 @dataclass(frozen=True)
 class Passage:
@@ -45,7 +50,7 @@ class Passage:
     @cached_property
     def bare_words(self) -> list[str]:
         """What spaces separate, in lower case and without ASCII punctuation: ``["dont"]`` for ``Don't!``"""
-        return bare(self.lower).split()
+        return spoken(bare(self.lower).split())
 
     @cached_property
     def sentences(self) -> list[str]:

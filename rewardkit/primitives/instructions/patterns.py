@@ -7,13 +7,14 @@ from collections import Counter
 from itertools import pairwise
 
 from rewardkit.core.errors import shorten
-from rewardkit.primitives.instructions.passage import Passage, bare, trimmed
+from rewardkit.primitives.instructions.passage import Passage, bare, spoken, trimmed
 from rewardkit.primitives.instructions.registry import Count, Percent, Position, Text, check, counted
 from rewardkit.primitives.instructions.vocabulary import CONJUNCTIONS, PERSON_NAMES, PRONOUNS, STOP_WORDS
 
 _CLUSTER = re.compile(r"[bcdfghjklmnpqrstvwxyz]{2}")
 _JAPANESE = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]")
 _NUMBER = re.compile(r"\d+")
+_HYPHENATED = re.compile(r"[\w-]+")
 _PRIMES = frozenset(number for number in range(2, 98) if all(number % divisor for divisor in range(2, number)))
 _LONGEST_WORD = 60
 _TOLERANCE = 2.0
@@ -123,7 +124,7 @@ def numbers(passage: Passage, N: Count) -> str:  # noqa: N803
 
 @check("count:pronouns")
 def pronouns(passage: Passage, N: Count) -> str:  # noqa: N803
-    words = Passage(passage.lower.replace("/", " ")).tokens
+    words = _HYPHENATED.findall(passage.lower)
     return counted(sum(word in PRONOUNS for word in words), "at least", N, "pronouns")
 
 
@@ -137,9 +138,7 @@ def stop_words(passage: Passage, percentage: Percent) -> str:
 
 @check("ratio:overlap")
 def overlap(passage: Passage, reference_text: Text, percentage: Percent) -> str:
-    found, reference = (
-        {text[start : start + 3] for start in range(len(text) - 2)} for text in (passage.text, reference_text)
-    )
+    found, reference = (set(zip(text, text[1:], text[2:], strict=False)) for text in (passage.text, reference_text))
     if not found:
         return "too short for a trigram"
     share = 100 * len(found & reference) / len(found)
@@ -171,7 +170,7 @@ def equal_sentences(passage: Passage) -> str:
     lengths = [len(sentence.strip()) for sentence in passage.sentences]
     if len(set(lengths)) > 1:
         return "sentences of {:,}, {:,} and {:,} characters".format(*lengths)
-    words = list(filter(None, map(trimmed, passage.lower.split())))
+    words = list(map(trimmed, spoken(passage.lower.split())))
     return "" if len(words) == len(set(words)) else "a word occurs twice"
 
 

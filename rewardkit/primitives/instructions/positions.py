@@ -6,7 +6,7 @@ import re
 from itertools import pairwise
 
 from rewardkit.core.errors import shorten
-from rewardkit.primitives.instructions.passage import Passage, bare, trimmed
+from rewardkit.primitives.instructions.passage import Passage, bare, spoken, trimmed
 from rewardkit.primitives.instructions.registry import Text, check
 from rewardkit.primitives.instructions.vocabulary import VERBS
 
@@ -59,7 +59,7 @@ def last_words(passage: Passage, last_word: Text) -> str:
 def start_and_end(passage: Passage) -> str:
     words = passage.tokens
     if len(words) < 2 or not words[0][0].isalnum():
-        return "fewer than two words"
+        return "does not start and end with words"
     right = words[0].lower() == words[-1].lower()
     return "" if right else f"starts with {shorten(words[0], 40)}, ends with {shorten(words[-1], 40)}"
 
@@ -83,7 +83,7 @@ def last_word_first(passage: Passage) -> str:
 
 @check("words:paragraph_last_first")
 def paragraph_ends(passage: Passage) -> str:
-    paragraphs = [words for line in passage.lines if (words := trimmed(line.strip().lower()).split())]
+    paragraphs = [words for line in passage.lines if (words := spoken(trimmed(line.strip().lower()).split()))]
     wrong = next((words for words in paragraphs if words[0] != words[-1]), None)
     if wrong:
         return f"a paragraph starts with {shorten(wrong[0], 40)} and ends with {shorten(wrong[-1], 40)}"

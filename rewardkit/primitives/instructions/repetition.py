@@ -68,7 +68,7 @@ def repeat_phrase(passage: Passage, phrase: Text, small_n: Count) -> str:
     if length < 3:
         return "the phrase has no word in its center"
     changed = 0
-    for start, word in enumerate(words[: len(words) - length + 1]):
+    for start, word in enumerate(words[: max(0, len(words) - length + 1)]):
         if word == wanted[0] and words[start + length - 1] == wanted[-1]:
             differences = sum(map(str.__ne__, wanted, words[start : start + length]))
             if differences == 0:

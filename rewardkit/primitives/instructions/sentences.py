@@ -20,6 +20,8 @@ _NUMBER = re.compile(r"-?[.,]?\d[\d,.\-]*")
 _NEXT = re.compile(r"[^\W\d]+|\S")
 _CLOSING = re.compile(r"""["')\]}\u2018\u2019\u201c\u201d\u00ab\u00bb]+(?=\s|--|\Z)\s*""")
 _SPACE = re.compile(r"\s")
+_LONGEST = 100
+"""The most characters of a word that are read before a period."""
 
 
 def sentences(text: str) -> list[str]:
@@ -45,33 +47,24 @@ def sentences(text: str) -> list[str]:
 
 def _breaks(text: str) -> Iterator[tuple[int, int]]:
     """Yield where a sentence ends and where the next one starts."""
-    last: tuple[int, re.Match[str]] | None = None
-    begin = 0
+    begin = 0  # of the word with the last mark
+    last: re.Match[str] | None = None
     for match in _END.finditer(text):
-        if last is not None:
-            gap = _SPACE.search(text, last[1].end(), match.start())
-            if gap is None:  # of several marks in one word, only the last can end a sentence
-                last = (begin, match)
-                continue
-            yield from _decided(text, *last)
-            begin = _word_start(text, gap.start(), match.start())
-        else:
-            begin = _word_start(text, 0, match.start())
-        last = (begin, match)
+        # Of several marks in one word, only the last can end a sentence.
+        if last is not None and (last["gap"] or _SPACE.search(text, last.end(), match.start())):
+            yield from _decided(text, begin, last)
+            begin = last.end()
+        last = match
     if last is not None:
-        yield from _decided(text, *last)
-
-
-def _word_start(text: str, low: int, position: int) -> int:
-    while position > low and not text[position - 1].isspace():
-        position -= 1
-    return position
+        yield from _decided(text, begin, last)
 
 
 def _decided(text: str, begin: int, match: re.Match[str]) -> Iterator[tuple[int, int]]:
-    word = text[max(begin, match.start() - 200) : match.start()]
-    if match[0] != "." or _ends(word, _follower(text, match), new_line="\n" in (match["gap"] or "")):
-        yield match.end(), match.end("gap") if match["gap"] else match.end()
+    if match[0] == ".":
+        word = text[max(begin, match.start() - _LONGEST) : match.start()].split()
+        if not _ends(word[-1] if word else "", _follower(text, match), new_line="\n" in (match["gap"] or "")):
+            return
+    yield match.end(), match.end("gap") if match["gap"] else match.end()
 
 
 def _follower(text: str, match: re.Match[str]) -> str:

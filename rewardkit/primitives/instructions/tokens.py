@@ -28,7 +28,7 @@ def tokens(sentence: str) -> list[str]:
     for word in _TOKEN.findall(straight(sentence)):
         if cut := _SPLIT_WORDS.get(word.lower()):
             found += [word[:cut], word[cut:]]
-        elif "'" in word and len(word) > 1:
+        elif "'" in word and word.strip("'"):
             found += _apart(word)
         else:
             found.append(word)
