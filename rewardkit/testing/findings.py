@@ -29,6 +29,7 @@ class Finding:
         family: the family of the exploit: ``"empty"``, ``"hedge"``, ...
         source: where the exploit was seen before.
         trace: the traceback, if the reward raised.
+        of: the name of the component that was checked by itself; empty for the reward as a whole.
     """
 
     law: str
@@ -42,6 +43,7 @@ class Finding:
     family: str = ""
     source: str = ""
     trace: str = ""
+    of: str = ""
 
     @property
     def reproduce(self) -> str:
@@ -51,7 +53,8 @@ class Finding:
             for name, value in self.columns.items()
             if isinstance(name, str) and name.isidentifier()
         )
-        return f"rk.score(reward, [{self.completion!r}]{columns})"
+        part = f".components[{self.of!r}].values" if self.of else ""
+        return f"rk.score(reward, [{self.completion!r}]{columns}){part}"
 
     def __str__(self) -> str:
         said = "nothing" if self.score is None else f"{self.score:.6g}"

@@ -42,7 +42,7 @@ def page_of(sections: Sequence[Section]) -> str:
 
 
 def _head(sections: Sequence[Section]) -> str:
-    broken = sum(bool(section.broken) for section in sections)
+    broken = sum(not section.report.ok for section in sections)
     if len(sections) == 1:
         said = "One reward, checked against the laws and the known exploits."
     else:
@@ -65,14 +65,19 @@ def _section(section: Section, number: int) -> Iterator[str]:
     for line in (section.data, *section.remarks):
         if line:
             yield f'<p class="soft small">{_text(line)}</p>'
-    yield from _laws(section, number)
+    place = f"reward-{number}"
+    yield from _laws(section, place)
     if report.printed is not None:
         sample = "\n".join(_text(line) for line in report.printed.sample)
         yield f'<p class="soft small">The reward printed {report.printed} while it was checked. The output begins:</p>'
         yield f"<pre>{sample}</pre>"
-    for result in section.broken:
-        yield f'<h3 id="{_anchor(number, result)}">{_text(result.law)}</h3>'
-        yield from _findings(result)
+    yield from _broken(section, place, "h3")
+    for number_of_part, part in enumerate(section.parts):
+        yield f"<h3>{_text(part.title)} by itself</h3>"
+        yield f"<p>{_verdict(part)}</p>"
+        own = f"{place}-{number_of_part}"
+        yield from _laws(part, own)
+        yield from _broken(part, own, "h4")
     if section.calibration is not None:
         yield from _calibration(section.calibration)
     if section.signal is not None:
@@ -81,16 +86,23 @@ def _section(section: Section, number: int) -> Iterator[str]:
     yield "</section>"
 
 
+def _broken(section: Section, place: str, heading: str) -> Iterator[str]:
+    for result in section.broken:
+        if result.findings:
+            yield f'<{heading} id="{_anchor(place, result)}">{_text(result.law)}</{heading}>'
+            yield from _findings(result)
+
+
 def _verdict(section: Section) -> str:
-    kind = "broken" if section.broken else "unfinished" if section.unfinished else "held"
+    kind = "broken" if not section.report.ok else "unfinished" if section.unfinished else "held"
     return f'<span class="verdict {kind}">{_text(section.verdict)}</span>'
 
 
-def _laws(section: Section, number: int) -> Iterator[str]:
+def _laws(section: Section, place: str) -> Iterator[str]:
     if section.broken or section.unfinished:
         yield from _table(
             [
-                *(_law(result, "broken", _link(result, number), _counted(result)) for result in section.broken),
+                *(_law(result, "broken", _link(result, place), _counted(result)) for result in section.broken),
                 *(_law(result, "unfinished", _text(result.law), _not_run(result)) for result in section.unfinished),
             ]
         )
@@ -122,12 +134,16 @@ def _law(result: LawResult, kind: str, name: str, said: str) -> str:
     )
 
 
-def _link(result: LawResult, number: int) -> str:
-    return f'<a href="#{_anchor(number, result)}">{_text(result.law)}</a>'
+def _link(result: LawResult, place: str) -> str:
+    if not result.findings:
+        return _text(result.law)
+    return f'<a href="#{_anchor(place, result)}">{_text(result.law)}</a>'
 
 
 def _counted(result: LawResult) -> str:
     found = distinct(result.findings)
+    if not found:
+        return _text(result.reason)
     families = _text(", ".join(families_of(found)))
     count = f"{len(found)} finding{'' if len(found) == 1 else 's'}"
     return f"{count}: {families}" if families else count
@@ -235,5 +251,5 @@ def _text(text: str, limit: int = _LONGEST) -> str:
     return escape(visible(middle_cut(text, limit)))
 
 
-def _anchor(number: int, result: LawResult) -> str:
-    return f"reward-{number}-{''.join(letter if letter.isalnum() else '-' for letter in result.law)}"
+def _anchor(place: str, result: LawResult) -> str:
+    return f"{place}-{''.join(letter if letter.isalnum() else '-' for letter in result.law)}"

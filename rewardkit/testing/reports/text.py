@@ -42,19 +42,16 @@ def _section(section: Section) -> Iterator[str]:
     if section.data:
         yield f"  {visible(section.data)}"
     yield ""
-    width = max((len(result.law) for result in section.broken), default=0)
-    for result in section.broken:
-        found = distinct(result.findings)
-        yield f"  BROKEN    {result.law:<{width}}  {_summary(found)}".rstrip()
-    yield from _named("held", section.held)
-    yield from _not_done(section.unfinished)
-    yield from _named("n/a", section.inapplicable)
+    yield from _laws(section)
     if section.report.printed is not None:
         yield from _printed(section.report.printed)
+    yield from _parts(section.parts)
     for result in section.broken:
-        yield ""
-        yield visible(result.law)
-        yield from _findings(result)
+        yield from _broken(result, "")
+    for part in section.parts:
+        for result in part.broken:
+            if result.findings:
+                yield from _broken(result, f"{visible(part.title)} by itself: ")
     if section.calibration is not None:
         yield from ("", "Agreement with the labels", "", *_indented(str(section.calibration)))
     if section.signal is not None:
@@ -63,6 +60,32 @@ def _section(section: Section) -> Iterator[str]:
     for remark in section.remarks:
         yield from _wrapped(remark, "  ")
     yield f"  {section.verdict}"
+
+
+def _laws(section: Section) -> Iterator[str]:
+    width = max((len(result.law) for result in section.broken), default=0)
+    for result in section.broken:
+        found = distinct(result.findings)
+        yield f"  BROKEN    {result.law:<{width}}  {_summary(found)}".rstrip()
+    yield from _named("held", section.held)
+    yield from _not_done(section.unfinished)
+    yield from _named("n/a", section.inapplicable)
+
+
+def _parts(parts: Sequence[Section]) -> Iterator[str]:
+    """List the components of a sum with their verdicts."""
+    if not parts:
+        return
+    yield from ("", "  Each component by itself")
+    width = max(len(visible(part.title)) for part in parts)
+    for part in parts:
+        yield f"    {visible(part.title):<{width}}  {part.verdict}"
+
+
+def _broken(result: LawResult, title: str) -> Iterator[str]:
+    yield ""
+    yield f"{title}{visible(result.law)}"
+    yield from _findings(result)
 
 
 def _summary(found: Sequence[Finding]) -> str:
