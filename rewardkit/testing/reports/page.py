@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from rewardkit.core.batch.table_text import visible
 from rewardkit.testing.findings import Finding, LawResult
-from rewardkit.testing.reports.sections import Section, distinct, families_of, kind_of, middle_cut, score_of
+from rewardkit.testing.reports.sections import Section, Unchecked, distinct, families_of, kind_of, middle_cut, score_of
 from rewardkit.testing.reports.style import STYLE
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ _LONGEST = 4_000
 _MARKS = {"broken": "broken", "unfinished": "not done", "held": "held", "skipped": "n/a"}
 
 
-def page_of(sections: Sequence[Section]) -> str:
+def page_of(sections: Sequence[Section], left_out: Sequence[Unchecked] = ()) -> str:
     """Return a whole page with a section for each reward."""
     digest = base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
@@ -37,11 +37,11 @@ def page_of(sections: Sequence[Section]) -> str:
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="referrer" content="no-referrer">\n'
         f"<title>{_text(middle_cut(names, 80))}: laws and exploits</title>\n<style>{STYLE}</style>\n</head>\n"
-        f"<body>\n<main>\n{_head(sections)}\n{body}\n</main>\n</body>\n</html>\n"
+        f"<body>\n<main>\n{_head(sections, left_out)}\n{body}\n</main>\n</body>\n</html>\n"
     )
 
 
-def _head(sections: Sequence[Section]) -> str:
+def _head(sections: Sequence[Section], left_out: Sequence[Unchecked]) -> str:
     broken = sum(not section.report.ok for section in sections)
     if len(sections) == 1:
         said = "One reward, checked against the laws and the known exploits."
@@ -51,7 +51,10 @@ def _head(sections: Sequence[Section]) -> str:
         f'<tr><td><a href="#reward-{number}">{_text(section.title)}</a></td><td>{_verdict(section)}</td></tr>'
         for number, section in enumerate(sections)
     )
-    table = f"<table><tbody>{rows}</tbody></table>" if len(sections) > 1 else ""
+    rows += "".join(
+        f'<tr><td>{_text(one.name)}</td><td class="soft">not checked: {_text(one.reason)}</td></tr>' for one in left_out
+    )
+    table = f"<table><tbody>{rows}</tbody></table>" if len(sections) + len(left_out) > 1 else ""
     return f'<h1>Reward check</h1>\n<p class="soft">{said}</p>\n{table}'
 
 

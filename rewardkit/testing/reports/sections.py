@@ -51,6 +51,16 @@ class Checked(Protocol):
     def to_dict(self) -> dict[str, Any]: ...
 
 
+class Unchecked(Protocol):
+    """A candidate that was not checked."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def reason(self) -> str: ...
+
+
 @dataclass(frozen=True)
 class Section:
     """Everything shown about one reward.
@@ -195,8 +205,8 @@ def score_of(finding: Finding) -> str:
     return "no score" if finding.score is None else f"{finding.score:.6g}"
 
 
-def dictionary_of(sections: Sequence[Section]) -> dict[str, Any]:
-    """Return plain values that JSON can hold: ``{"ok": ..., "rewards": [...]}``."""
+def dictionary_of(sections: Sequence[Section], left_out: Sequence[Unchecked] = ()) -> dict[str, Any]:
+    """Return plain values that JSON can hold: ``{"ok": ..., "rewards": [...], "left_out": [...]}``."""
     return {
         "ok": all(section.report.ok for section in sections),
         "rewards": [
@@ -210,12 +220,13 @@ def dictionary_of(sections: Sequence[Section]) -> dict[str, Any]:
             }
             for section in sections
         ],
+        "left_out": [{"name": one.name, "reason": one.reason} for one in left_out],
     }
 
 
-def json_of(sections: Sequence[Section]) -> str:
+def json_of(sections: Sequence[Section], left_out: Sequence[Unchecked] = ()) -> str:
     """Return `dictionary_of` as strict JSON in ASCII, since UTF-8 cannot hold a completion's lone surrogates."""
-    return json.dumps(_strict(dictionary_of(sections)), indent=2, allow_nan=False) + "\n"
+    return json.dumps(_strict(dictionary_of(sections, left_out)), indent=2, allow_nan=False) + "\n"
 
 
 def _strict(value: Any) -> Any:

@@ -11,19 +11,30 @@ from collections.abc import Iterable, Iterator, Sequence
 from rewardkit.core.batch.table_text import visible
 from rewardkit.testing.findings import Finding, LawResult
 from rewardkit.testing.output import Printed
-from rewardkit.testing.reports.sections import Section, distinct, families_of, kind_of, middle_cut, score_of, shown
+from rewardkit.testing.reports.sections import (
+    Section,
+    Unchecked,
+    distinct,
+    families_of,
+    kind_of,
+    middle_cut,
+    score_of,
+    shown,
+)
 
 _WIDTH = 112
 _LONGEST = 300
 """Characters of a completion or a cell; longer ones lose their middle."""
 
 
-def text_of(sections: Sequence[Section]) -> str:
-    """Show rewards one after the other; if there are several, their verdicts are repeated at the end."""
+def text_of(sections: Sequence[Section], left_out: Sequence[Unchecked] = ()) -> str:
+    """Show rewards one after the other; if there are several candidates, all verdicts are repeated at the end."""
     texts = ["\n".join(_section(section)) for section in sections]
-    if len(sections) > 1:
-        width = max(len(visible(section.title)) for section in sections)
-        texts.append("\n".join(f"{visible(section.title):<{width}}  {section.verdict}" for section in sections))
+    verdicts = [(visible(section.title), section.verdict) for section in sections]
+    verdicts += [(visible(one.name), f"not checked: {visible(one.reason)}") for one in left_out]
+    if len(verdicts) > 1:
+        width = max(len(title) for title, _ in verdicts)
+        texts.append("\n".join(f"{title:<{width}}  {verdict}" for title, verdict in verdicts))
     return "\n\n\n".join(texts)
 
 
