@@ -1,7 +1,7 @@
 """What the site needs beyond its Markdown; `mkdocs.yml` loads this file.
 
 - Recipes, measurements and the changelog, which are not in `docs/`, become pages of the site, and links follow.
-- On the pages of `docs/api/`, ``::: rk.reward`` becomes the documentation of that public name; members of a class follow
+- On the pages of `docs/api/`, ``::: rk.reward`` is the documentation of that public name. Members of a class follow
   a colon (``::: rk.Reward: named, clip``).
 - Docstrings introduce code with ``::``, which Markdown does not know.
 """
