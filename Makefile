@@ -6,7 +6,7 @@ READY := .venv/.ready
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-all proof lint docs bench clean
+.PHONY: help demo test test-slow test-all proof lint docs bench matrix clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -58,6 +58,9 @@ docs: $(DOCS) ## build the documentation as a site in site/, and check its links
 
 bench: $(READY) ## measure against hand-written code and TRL; PEERS=1 adds other libraries
 	$(BIN)/python benchmarks/rubric.py $(if $(PEERS),--peers)
+
+matrix: ## install the wheel into clean environments, Python 3.10 to 3.13 with two TRLs, and use it there
+	$(PYTHON) .ci/matrix.py
 
 clean: ## remove the virtual environments and caches
 	rm -rf .venv .venv-* site .mypy_cache .ruff_cache .pytest_cache .hypothesis
