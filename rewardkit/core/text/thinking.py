@@ -22,6 +22,7 @@ Tag = str | tuple[str, str]
 _NAME = re.compile(r"[^<>/\s\[\](){}|]+")
 _SQUARE = re.compile(r"\[/?([^<>/\s\[\](){}|]+)\]")
 _BRACKET = re.compile(r"[^\w\s]")
+_FEW = 50
 
 
 class Marks(NamedTuple):
@@ -132,7 +133,7 @@ class Thinking:
     def _marks(self, text: str) -> list[tuple[int, str]]:
         """Return all marks in `text`, from left to right, as (position, mark)."""
         first, mark = self._first, self._any_mark
-        if first is None:
+        if first is None or text.count(first) > _FEW:
             return [(match.start(), match[0]) for match in mark.finditer(text)]
         found = []
         start = text.find(first)
@@ -156,7 +157,7 @@ class Thinking:
 
     @cached_property
     def _first(self) -> str | None:
-        """The character with which all marks start, which is found fast; None if they differ."""
+        """The character with which all marks start, since a character is found fast; None if they differ."""
         characters = {mark[0] for mark in self._all}
         return characters.pop() if len(characters) == 1 else None
 
