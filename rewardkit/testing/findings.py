@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from rewardkit.core.batch.table_text import visible
 from rewardkit.core.errors import shorten, shorten_line
+from rewardkit.testing.advice import advice_for
 
 LawOutcome = Literal["held", "broken", "unfinished", "skipped"]
 
@@ -56,6 +57,16 @@ class Finding:
         part = f".components[{self.of!r}].values" if self.of else ""
         return f"rk.score(reward, [{self.completion!r}]{columns}){part}"
 
+    @property
+    def chat(self) -> bool:
+        """Whether the completion was chat messages, as from a chat prompt."""
+        return not isinstance(self.completion, str) or isinstance(self.columns.get("prompt"), (list, tuple))
+
+    @property
+    def advice(self) -> str:
+        """What to do next; empty for a law of your own."""
+        return advice_for(self)
+
     def __str__(self) -> str:
         said = "nothing" if self.score is None else f"{self.score:.6g}"
         lines = [
@@ -70,6 +81,8 @@ class Finding:
             lines.append(f"  seen        {self.source}")
         if self.trace:
             lines.append(f"  raised      {visible(self.trace.strip().splitlines()[-1])}")
+        if self.advice:
+            lines.append(f"  next        {self.advice}")
         lines.append(f"  reproduce   {visible(shorten_line(self.reproduce))}")
         return "\n".join(lines)
 
@@ -77,6 +90,7 @@ class Finding:
         """Return plain values that JSON can hold; other values become text."""
         plain = {name: getattr(self, name) for name in self.__dataclass_fields__}
         plain["columns"] = dict(self.columns)
+        plain["advice"] = self.advice
         plain["reproduce"] = self.reproduce
         jsonable: dict[str, Any] = jsonable_of(plain)
         return jsonable

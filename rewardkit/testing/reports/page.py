@@ -177,6 +177,8 @@ def _finding(finding: Finding, law: str, matters: bool) -> str:
     if finding.trace:
         trace = _lines(middle_cut(finding.trace.strip(), _LONGEST))
         rows.append(("raised", f"{_text(finding.trace.strip().splitlines()[-1])}{_more('traceback', trace)}"))
+    if finding.advice:
+        rows.append(("next", _text(finding.advice)))
     listed = "".join(f"<dt>{_text(name)}</dt><dd>{value}</dd>" for name, value in rows)
     again = _more("reproduce", _text(finding.reproduce, 5 * _LONGEST))
     why = f"{kind}: {finding.why}" if kind else finding.why

@@ -157,6 +157,8 @@ def _finding(finding: Finding, number: int, law: str, matters: bool) -> Iterator
     width = max(len(name) for name, _ in rows)
     for name, value in rows:
         yield f"     {name:<{width}}  {value}"
+    if finding.advice:
+        yield from _wrapped(finding.advice, f"     {'next':<{width}}  ", " " * (width + 7))
 
 
 def _note(finding: Finding) -> str:
