@@ -17,6 +17,7 @@ from rewardkit.core.tree.trl_function import is_model
 from rewardkit_trl.breaker import Limits
 from rewardkit_trl.checks import clash
 from rewardkit_trl.evaluator import Evaluator, MakeUpdates
+from rewardkit_trl.expressions import weighted_expression
 from rewardkit_trl.layout import Columns, Layout
 from rewardkit_trl.reports import nan_to_none
 from rewardkit_trl.trainer_call import TrainerCall
@@ -163,8 +164,13 @@ def layout_of(reward: Any, columns: Columns = "terms", weights: Sequence[float] 
         return Layout.listed(items, columns)
     given = list(weights)
     if len(given) != len(items):
+        layout, inside = Layout.listed(items, columns), None
+        if len(given) == len(layout.names):  # one for each column, but a reward gives several
+            inside = weighted_expression(layout, dict(zip(layout.names, given, strict=True)))
+        instead = "" if inside is None else f", or write the weights into the reward: rk.to_trl({inside})"
         raise RewardDefinitionError(
-            f"to_trl: weights= has {len(given)} numbers for {len(items)} rewards. Pass one weight for each reward"
+            f"to_trl: there are {len(given)} weights for {len(items)} reward{'s' * (len(items) != 1)}. Pass one weight "
+            f"for each reward{instead}"
         )
     for weight, item in zip(given, listed, strict=True):
         if isinstance(weight, Schedule):
