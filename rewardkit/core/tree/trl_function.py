@@ -15,6 +15,7 @@ from types import MethodType
 from typing import Any, final
 
 from rewardkit.core.batch.batch import Batch
+from rewardkit.core.batch.messages import in_form_of
 from rewardkit.core.errors import RewardTypeError, near_miss, shorten
 from rewardkit.core.progress.schedule import Schedule
 from rewardkit.core.tree.binding import Binding, detached, is_async
@@ -118,8 +119,9 @@ def _keywords(batch: Batch) -> dict[str, Any]:
     """Return the arguments that TRL would pass, as copies that the function may change."""
     keywords: dict[str, Any] = {"trainer_state": None, "log_extra": _ignore, "log_metric": _ignore, **batch.context}
     keywords |= {name: detached(values) for name, values in batch.columns.items()}
-    keywords["completions"] = detached(batch.completions)
-    keywords["prompts"] = detached(batch.prompts) if batch.prompts is not None else [""] * batch.size
+    prompts = batch.prompts if batch.prompts is not None else [""] * batch.size
+    keywords["completions"] = list(map(in_form_of, prompts, detached(batch.completions)))
+    keywords["prompts"] = detached(prompts)
     keywords["completion_ids"] = detached(batch.completion_ids)
     return keywords
 
