@@ -13,7 +13,6 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from types import SimpleNamespace
 from typing import Any
 
 from rewardkit.core.batch.batch import RESERVED, Batch
@@ -233,16 +232,7 @@ class Subject:
             completion_ids=[token_ids(completion) for completion in completions],
             columns={name: [row.get(name) for row in columns] for name in names},
             progress=progress,
-            context=self.context,
         )
-
-    @cached_property
-    def context(self) -> dict[str, Any]:
-        """What a trainer passes to its own reward functions."""
-        if not self.plain:
-            return {}
-        state = {"global_step": 50, "max_steps": 100, "epoch": 0.5, "num_train_epochs": 1, "log_history": []}
-        return {"trainer_state": SimpleNamespace(**state, is_world_process_zero=True)}
 
     @property
     def cost(self) -> float:
