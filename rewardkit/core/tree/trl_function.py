@@ -17,6 +17,7 @@ from types import MethodType
 from typing import Any, Literal, final
 
 from rewardkit.core.batch.batch import Batch
+from rewardkit.core.batch.messages import in_form_of
 from rewardkit.core.errors import RewardTypeError, near_miss, shorten, shorten_line
 from rewardkit.core.progress.schedule import Schedule
 from rewardkit.core.tree.binding import Binding, detached, is_async, name_of
@@ -167,8 +168,9 @@ def _keywords(batch: Batch) -> dict[str, Any]:
     keywords: dict[str, Any] = {name: detached(values) for name, values in batch.columns.items()}
     keywords |= {"log_extra": batch.logs.extra, "log_metric": batch.logs.metric, **batch.context}
     keywords["trainer_state"] = batch.trainer_state
-    keywords["completions"] = detached(batch.completions)
-    keywords["prompts"] = detached(batch.prompts) if batch.prompts is not None else [""] * batch.size
+    prompts = batch.prompts if batch.prompts is not None else [""] * batch.size
+    keywords["completions"] = list(map(in_form_of, prompts, detached(batch.completions)))
+    keywords["prompts"] = detached(prompts)
     keywords["completion_ids"] = detached(batch.completion_ids)
     return keywords
 
