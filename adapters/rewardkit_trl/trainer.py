@@ -189,6 +189,8 @@ class Trainer:
     @property
     def scale(self) -> Scale:
         """What advantages are divided by: the standard deviation of the group, of the batch, or nothing."""
+        if hasattr(self._trainer, "normalize_advantages"):  # RLOO, which at most divides the whole batch by one number
+            return "none"
         held = "batch" if self.normalizes_each else getattr(self._trainer, "scale_rewards", "group")
         return next((scale for scale in SCALES if scale == held), "group")
 
@@ -282,4 +284,6 @@ def progress_of(
     step, max_steps = getattr(state, "global_step", None), getattr(state, "max_steps", None)
     if not isinstance(step, int) or not isinstance(max_steps, int):
         return None
-    return Progress(step, max(max_steps, 1), training, means=means, states=states)
+    epoch = getattr(state, "epoch", None)
+    known = {"epoch": float(epoch)} if isinstance(epoch, (int, float)) else {}
+    return Progress(step, max(max_steps, 1), training, means=means, states=states, **known)
