@@ -172,4 +172,4 @@ def _scales(node: Reward) -> bool:
 
 
 def _reads_progress(node: Reward) -> bool:
-    return node.facts.binding is not None and node.facts.binding.reads("progress")
+    return node.facts.binding is not None and node.facts.binding.follows_progress

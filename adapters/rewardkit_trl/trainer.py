@@ -277,4 +277,6 @@ def progress_of(
     step, max_steps = getattr(state, "global_step", None), getattr(state, "max_steps", None)
     if not isinstance(step, int) or not isinstance(max_steps, int):
         return None
-    return Progress(step, max(max_steps, 1), training, means=means, states=states)
+    epoch = getattr(state, "epoch", None)
+    known = {"epoch": float(epoch)} if isinstance(epoch, (int, float)) else {}
+    return Progress(step, max(max_steps, 1), training, means=means, states=states, **known)

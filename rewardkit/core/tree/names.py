@@ -90,11 +90,17 @@ def _unique(paths: dict[Reward, list[Path]]) -> dict[Reward, str]:
         if name in owners:
             raise RewardDefinitionError(
                 f"two different rewards have the name {name!r}: {owners[name]!r} and {node!r}. "
-                'Rename one of them: .named("another name")'
+                f'Rename one of them: {_plain(node)}.named("another name")'
             )
         owners[name] = node
         result[node] = name
     return result
+
+
+def _plain(node: Reward) -> str:
+    """Return how to make a reward of a plain function, which has no ``.named`` itself; "" for any other reward."""
+    binding = node.facts.binding
+    return f"rk.{node!r}" if binding is not None and binding.plain else ""
 
 
 def _rank(node: Reward) -> int:
