@@ -189,6 +189,8 @@ class Trainer:
     @property
     def scale(self) -> Scale:
         """What advantages are divided by: the standard deviation of the group, of the batch, or nothing."""
+        if hasattr(self._trainer, "normalize_advantages"):  # RLOO, which at most divides the whole batch by one number
+            return "none"
         held = "batch" if self.normalizes_each else getattr(self._trainer, "scale_rewards", "group")
         return next((scale for scale in SCALES if scale == held), "group")
 
