@@ -29,6 +29,7 @@ class Finding:
         family: the family of the exploit: ``"empty"``, ``"hedge"``, ...
         source: where the exploit was seen before.
         trace: the traceback, if the reward raised.
+        unreachable: why no model and trainer of the given data produce the completion; empty if they can.
     """
 
     law: str
@@ -42,6 +43,7 @@ class Finding:
     family: str = ""
     source: str = ""
     trace: str = ""
+    unreachable: str = ""
 
     @property
     def reproduce(self) -> str:
@@ -92,6 +94,7 @@ class LawResult:
         reason: why it was skipped or is unfinished.
         seconds: how long it took.
         why: why a training run needs the law.
+        asides: faults that no model and trainer of the given data can reach; they do not break the law.
     """
 
     law: str
@@ -101,6 +104,7 @@ class LawResult:
     reason: str = ""
     seconds: float = 0.0
     why: str = ""
+    asides: tuple[Finding, ...] = ()
 
 
 def jsonable_of(value: Any) -> Any:
