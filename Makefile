@@ -6,7 +6,7 @@ READY := .venv/.ready
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-all proof lint bench clean
+.PHONY: help demo test test-slow test-all proof lint docs bench matrix clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -44,8 +44,23 @@ lint: $(READY) ## ruff, mypy --strict, basedpyright over user code, import-linte
 	$(BIN)/lint-imports
 	$(BIN)/python .ci/house.py
 
+# The site reads the sources without running them, so its small environment has no PyTorch.
+DOCS := .venv-docs/.ready
+
+$(DOCS): pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv-docs
+	.venv-docs/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[docs]'
+	touch $(DOCS)
+
+docs: $(DOCS) ## build the documentation as a site in site/, and check its links
+	NO_MKDOCS_2_WARNING=1 .venv-docs/bin/mkdocs build --strict --quiet
+	@echo "Built site/. To read it: .venv-docs/bin/mkdocs serve"
+
 bench: $(READY) ## measure against hand-written code and TRL; PEERS=1 adds other libraries
 	$(BIN)/python benchmarks/rubric.py $(if $(PEERS),--peers)
 
+matrix: ## install the wheel into clean environments, Python 3.10 to 3.13 with two TRLs, and use it there
+	$(PYTHON) .ci/matrix.py
+
 clean: ## remove the virtual environments and caches
-	rm -rf .venv .venv-* .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .venv-* site .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,55 +1,131 @@
-"""The code in README.md and docs/ runs and prints what they say."""
+"""README.md and docs/ are right: code runs and prints what they say, commands and links work, nothing is missing."""
 
 from __future__ import annotations
 
+import argparse
+import inspect
 import re
+import shlex
+import sys
 from contextlib import redirect_stdout
 from io import StringIO
 from pathlib import Path
+from types import ModuleType
 
 import pytest
+
+import rewardkit
+from rewardkit import schedules
+from rewardkit.cli.main import parser
+from rewardkit.core.text import extraction
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = [
     ROOT / "README.md",
     ROOT / "CONTRIBUTING.md",
+    ROOT / "CHANGELOG.md",
     ROOT / "cookbook/README.md",
-    *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "docs").rglob("*.md")),
 ]
+PAGES = sorted(path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md"))
 FENCE = re.compile(r"^```(\w+)( notest)?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)")
+LONGEST_PAGE = 250
 
 pytestmark = pytest.mark.filterwarnings("ignore::rewardkit.core.errors.RewardKitWarning")
 
 each_document = pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 
 
-def blocks(document: Path) -> list[tuple[str, str]]:
-    """(language, body) of all blocks that are run or compared."""
+def blocks(document: Path, *, untested: bool = False) -> list[tuple[str, str]]:
+    """(language, body) of all blocks that are run or compared; with `untested`, of those that are not."""
     found = FENCE.findall(document.read_text(encoding="utf-8"))
-    return [(language, body) for language, notest, body in found if not notest]
+    return [(language, body) for language, notest, body in found if bool(notest) is untested]
 
 
 @each_document
-def test_python_blocks_print_the_text_blocks_that_follow_them(document: Path) -> None:
-    names: dict[str, object] = {"__name__": "document"}
+def test_python_blocks_print_the_text_blocks_that_follow_them(document: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    module = ModuleType("document")  # where pickle finds the functions of a page
+    monkeypatch.setitem(sys.modules, "document", module)
     printed = StringIO()
     for language, body in blocks(document):
         if language == "python":
             printed = StringIO()
             with redirect_stdout(printed):
-                exec(compile(body, str(document), "exec", dont_inherit=True), names)
+                exec(compile(body, str(document), "exec", dont_inherit=True), vars(module))
         elif language == "text":
             assert printed.getvalue() == body
 
 
+@each_document
+def test_python_that_is_not_run_can_be_read(document: Path) -> None:
+    for language, body in blocks(document, untested=True):
+        if language == "python":
+            compile(body.replace("...)", ")"), str(document), "exec", dont_inherit=True)
+
+
+@each_document
+def test_commands_have_the_options_that_they_are_shown_with(document: Path) -> None:
+    for language, body in blocks(document):
+        if language in ("bash", "console"):
+            for line in re.findall(r"^(?:\$ )?rewardkit (.*)$", body, re.MULTILINE):
+                words = shlex.split(re.split(" (?:&&|>) ", line)[0], comments=True)
+                if "--help" not in words:
+                    accepted(words)
+
+
+def accepted(words: list[str]) -> argparse.Namespace:
+    """Parse the words of a command; argparse exits where it does not take them."""
+    return parser().parse_args(words)
+
+
 def test_there_is_something_to_compare() -> None:
-    assert [language for language, _ in blocks(ROOT / "README.md")].count("text") >= 2
+    assert [language for language, _ in blocks(ROOT / "README.md")].count("text") >= 1
+    with pytest.raises(SystemExit):
+        accepted(["score", "data.jsonl", "--no-such-option"])
 
 
 @each_document
 def test_local_links_lead_somewhere(document: Path) -> None:
-    targets = re.findall(r"\]\((?!https?:)([^)#]+)\)", document.read_text(encoding="utf-8"))
-    assert [target for target in targets if not (document.parent / target).exists()] == []
+    broken = []
+    for target, anchor in LINK.findall(FENCE.sub("", document.read_text(encoding="utf-8"))):
+        file = document.parent / target if target else document
+        if not file.exists() or (anchor and anchor not in anchors(file)):
+            broken.append(f"{target}#{anchor}")
+    assert broken == []
+
+
+def anchors(document: Path) -> set[str]:
+    """The anchors of the headings, as GitHub and MkDocs make them."""
+    headings = re.findall(r"^#+ (.*)$", FENCE.sub("", document.read_text(encoding="utf-8")), re.MULTILINE)
+    return {re.sub(r"[\s-]+", "-", re.sub(r"[^\w\s-]", "", heading).strip().lower()) for heading in headings}
+
+
+def test_pages_are_short_and_one_click_away() -> None:
+    index = (ROOT / "docs/index.md").read_text(encoding="utf-8")
+    site = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    for page in PAGES:
+        assert len((ROOT / "docs" / page).read_text(encoding="utf-8").splitlines()) <= LONGEST_PAGE, page
+        assert f"- {page}\n" in site
+        assert page == "index.md" or f"]({page})" in index, f"{page} is not in the index"
+
+
+def test_the_reference_has_every_public_name_once() -> None:
+    pages = "".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / "docs/api").glob("*.md")))
+    shown = re.findall(r"^::: rk\.([\w.]+)", pages, re.MULTILINE)
+    top = [name for name in shown if "." not in name]
+    assert sorted([*top, "extract", "schedules"]) == sorted(rewardkit.__all__)
+    assert sorted(name for name in shown if "." in name) == sorted(
+        [f"schedules.{name}" for name in schedules.__all__] + [f"extract.{name}" for name in extractors()]
+    )
+
+
+def extractors() -> list[str]:
+    """The functions of ``rk.extract`` that make an extractor."""
+    names = vars(extraction)
+    made = [name for name, value in names.items() if name[0] != "_" and inspect.isfunction(value)]
+    public = [name for name in made if inspect.signature(names[name]).return_annotation == "Extractor"]
+    return [name for name in public if name != "as_extractor"]
 
 
 def test_the_commands_it_names_exist() -> None:

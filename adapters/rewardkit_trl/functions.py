@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from rewardkit.core.errors import RewardDefinitionError, RewardKitWarning, RewardTypeError, shorten
+from rewardkit.core.tree.conversion import tree_of
 from rewardkit.core.tree.reward import Reward
-from rewardkit.core.tree.trl_function import is_model, tree_of
+from rewardkit.core.tree.trl_function import is_model
 from rewardkit_trl.breaker import Limits
 from rewardkit_trl.checks import clash
 from rewardkit_trl.evaluator import Evaluator, MakeUpdates

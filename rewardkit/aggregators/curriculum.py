@@ -21,7 +21,8 @@ from rewardkit.core.errors import RewardDefinitionError, RewardTypeError, shorte
 from rewardkit.core.progress.positions import Passing, checked_position
 from rewardkit.core.progress.schedule import Schedule, Weight, multiplied
 from rewardkit.core.tree.algebra import additive, is_sum, schedules_of, summands, weighted_sum_of
-from rewardkit.core.tree.reward import Evaluation, Facts, Reward, Steps, Tunable, as_reward, checked_name
+from rewardkit.core.tree.conversion import reward_of
+from rewardkit.core.tree.reward import Evaluation, Facts, Reward, Steps, Tunable, checked_name
 
 
 @final
@@ -54,7 +55,7 @@ class Stage:
                 f"rk.Stage(name, reward, until=...): the name of a stage must be a string, got {shorten(self.name)}"
             )
         checked_name(self.name)
-        as_reward(self.reward, f"stage {self.name!r}: reward")
+        object.__setattr__(self, "reward", reward_of(self.reward, f"stage {self.name!r}: reward"))
         if isinstance(self.until, Schedule):
             low, high = self.until.bounds
             if low < 0.0 or high > 1.0:

@@ -9,7 +9,8 @@ from typing import Any, final
 import numpy as np
 
 from rewardkit.core.batch.column import Column, Rows, Share
-from rewardkit.core.tree.reward import Evaluation, Facts, Reward, Steps, as_reward
+from rewardkit.core.tree.conversion import RewardLike, reward_of
+from rewardkit.core.tree.reward import Evaluation, Facts, Reward, Steps
 
 
 @final
@@ -57,7 +58,7 @@ class Fallback(Reward):
         return f"fallback({self.first!r}, {self.second!r})"
 
 
-def fallback(first: Reward, second: Reward) -> Reward:
+def fallback(first: RewardLike, second: RewardLike) -> Reward:
     """Return a reward that uses `second` if `first` fails, for example if a judge is down.
 
     ``rk.fallback(rk.judge("Is it polite?", model="gpt-5-mini"), rk.similarity("answer"))``
@@ -72,4 +73,4 @@ def fallback(first: Reward, second: Reward) -> Reward:
     Raises:
         RewardTypeError: one of them is not a reward.
     """
-    return Fallback(as_reward(first, "fallback: the first reward"), as_reward(second, "fallback: the second reward"))
+    return Fallback(reward_of(first, "fallback: the first reward"), reward_of(second, "fallback: the second reward"))

@@ -19,7 +19,8 @@ from rewardkit.core.errors import RewardDefinitionError, shorten
 from rewardkit.core.progress.bounds import TOLERANCE, number
 from rewardkit.core.progress.schedule import Schedule, Weight, as_weight, weight_bounds
 from rewardkit.core.tree.algebra import scheduled, schedules_of
-from rewardkit.core.tree.reward import Evaluation, Facts, Request, Reward, Steps, Tunable, as_reward
+from rewardkit.core.tree.conversion import RewardLike, reward_of
+from rewardkit.core.tree.reward import Evaluation, Facts, Request, Reward, Steps, Tunable
 
 
 @final
@@ -189,8 +190,8 @@ def _opening(condition: Column) -> Floats:
 
 
 def gate(
-    when: Reward | Sequence[Reward] | Mapping[Reward, float | Schedule],
-    then: Reward,
+    when: RewardLike | Sequence[RewardLike] | Mapping[Any, float | Schedule],
+    then: RewardLike,
     threshold: float | object = None,
     otherwise: float = 0.0,
     soft: bool = False,
@@ -216,7 +217,7 @@ def gate(
     """
     if isinstance(when, Mapping | list | tuple):
         return _nested(when, then, threshold, otherwise, soft)
-    condition, inside = as_reward(when, "gate: when"), as_reward(then, "gate: then")
+    condition, inside = reward_of(when, "gate: when"), reward_of(then, "gate: then")
     paid = number(otherwise, "gate: otherwise")
     if soft:
         if threshold is not None:
@@ -234,7 +235,7 @@ def gate(
 
 
 def _nested(
-    conditions: Sequence[Reward] | Mapping[Reward, Any], then: Reward, threshold: Any, otherwise: float, soft: bool
+    conditions: Sequence[RewardLike] | Mapping[Any, Any], then: RewardLike, threshold: Any, otherwise: float, soft: bool
 ) -> Reward:
     """Return one gate inside another for each condition; the first one is outside."""
     if not conditions:
@@ -244,7 +245,7 @@ def _nested(
     pairs = (
         conditions.items() if isinstance(conditions, Mapping) else ((condition, threshold) for condition in conditions)
     )
-    inside = then
+    inside = reward_of(then, "gate: then")
     for condition, limit in reversed(list(pairs)):
         inside = gate(condition, inside, threshold=limit, otherwise=otherwise, soft=soft)
     return inside

@@ -12,7 +12,8 @@ from typing import Any
 from rewardkit.core.errors import RewardDefinitionError, RewardTypeError, shorten
 from rewardkit.core.progress.schedule import Schedule, Weight, as_weight
 from rewardkit.core.tree.algebra import is_sum, summands, weighted_sum_of
-from rewardkit.core.tree.reward import Reward, as_reward
+from rewardkit.core.tree.conversion import is_plain, reward_of
+from rewardkit.core.tree.reward import Reward
 
 
 def listed_rewards(where: str, rewards: tuple[Any, ...], *, least: int) -> tuple[Reward, ...]:
@@ -22,7 +23,7 @@ def listed_rewards(where: str, rewards: tuple[Any, ...], *, least: int) -> tuple
         RewardDefinitionError: there are fewer than `least` (1 or 2).
         RewardTypeError: an item is not a reward, or they are a mapping.
     """
-    given = rewards[0] if len(rewards) == 1 and not isinstance(rewards[0], Reward) else rewards
+    given = rewards[0] if len(rewards) == 1 and not _is_item(rewards[0]) else rewards
     if isinstance(given, Mapping):
         raise RewardTypeError(
             f"{where} takes rewards without weights or names, but got the mapping {shorten(given)}. Pass the rewards "
@@ -31,7 +32,7 @@ def listed_rewards(where: str, rewards: tuple[Any, ...], *, least: int) -> tuple
     items = tuple(given) if isinstance(given, Iterable) else (given,)
     if len(items) < least:
         raise RewardDefinitionError(f"{where} needs at least {'one reward' if least == 1 else 'two rewards'}")
-    return tuple(as_reward(item, f"{where}: an item") for item in items)
+    return tuple(reward_of(item, f"{where}: an item") for item in items)
 
 
 def weighted_items(items: tuple[Any, ...], where: str) -> list[tuple[Weight, Reward]]:
@@ -41,7 +42,7 @@ def weighted_items(items: tuple[Any, ...], where: str) -> list[tuple[Weight, Rew
         RewardDefinitionError: there is nothing, or a weight is not finite.
         RewardTypeError: an item is neither a weight nor a reward.
     """
-    given: Any = items[0] if len(items) == 1 and not isinstance(items[0], (Reward, tuple)) else items
+    given: Any = items[0] if len(items) == 1 and not (_is_item(items[0]) or isinstance(items[0], tuple)) else items
     if isinstance(given, Mapping):
         pairs = [_mapped(key, value, where) for key, value in given.items()]
     elif isinstance(given, Iterable) and not isinstance(given, str):
@@ -61,8 +62,9 @@ def weighted_items(items: tuple[Any, ...], where: str) -> list[tuple[Weight, Rew
 
 
 def _mapped(key: Any, value: Any, where: str) -> tuple[Weight, Reward]:
-    if isinstance(key, Reward):
-        return as_weight(value, f"{where}: the weight of {key!r}"), key
+    if _is_item(key):
+        reward = reward_of(key, f"{where}: an item")
+        return as_weight(value, f"{where}: the weight of {reward!r}"), reward
     weight, reward = _pair(value, where)
     if is_sum(reward) and len(reward.children) == 1:
         ((inner, child),) = summands(reward)
@@ -71,11 +73,13 @@ def _mapped(key: Any, value: Any, where: str) -> tuple[Weight, Reward]:
 
 
 def _pair(item: Any, where: str) -> tuple[Weight, Reward]:
-    if isinstance(item, Reward):
-        return 1.0, item
     if isinstance(item, tuple) and len(item) == 2:
         first, second = item
-        if isinstance(first, Reward) and isinstance(second, (Real, Schedule)):
+        if _is_item(first) and isinstance(second, (Real, Schedule)):
             first, second = second, first
-        return as_weight(first, f"{where}: a weight"), as_reward(second, f"{where}: an item")
-    return 1.0, as_reward(item, f"{where}: an item")
+        return as_weight(first, f"{where}: a weight"), reward_of(second, f"{where}: an item")
+    return 1.0, reward_of(item, f"{where}: an item")
+
+
+def _is_item(value: Any) -> bool:
+    return isinstance(value, Reward) or is_plain(value)

@@ -8,7 +8,8 @@ from typing import Any, final
 
 from rewardkit.core.batch.column import Column, Rows
 from rewardkit.core.batch.score import ABSTAINED
-from rewardkit.core.tree.reward import Evaluation, Facts, Reward, Steps, as_reward
+from rewardkit.core.tree.conversion import RewardLike, reward_of
+from rewardkit.core.tree.reward import Evaluation, Facts, Reward, Steps
 
 
 @final
@@ -43,7 +44,7 @@ class Monitor(Reward):
         return f"monitor({self.reward!r})"
 
 
-def monitor(reward: Reward) -> Reward:
+def monitor(reward: RewardLike) -> Reward:
     """Return a reward that logs `reward` as a component, but does not change the total.
 
     ``accuracy + rk.monitor(rk.repetition_penalty())`` trains on accuracy only. A monitor has no term, and if it fails,
@@ -55,4 +56,4 @@ def monitor(reward: Reward) -> Reward:
     Raises:
         RewardTypeError: `reward` is not a reward.
     """
-    return Monitor(as_reward(reward, "monitor"))
+    return Monitor(reward_of(reward, "monitor"))

@@ -19,8 +19,9 @@ from rewardkit.core.errors import RewardDefinitionError, shorten
 from rewardkit.core.progress.bounds import Bounds, number
 from rewardkit.core.progress.schedule import SQUARES, PerformanceSchedule, State
 from rewardkit.core.tree.algebra import derived
+from rewardkit.core.tree.conversion import RewardLike, reward_of
 from rewardkit.core.tree.parameters import Scope
-from rewardkit.core.tree.reward import Evaluation, Facts, Reward, Steps, as_reward
+from rewardkit.core.tree.reward import Evaluation, Facts, Reward, Steps
 
 By = Literal["group", "batch", "running"]
 
@@ -136,7 +137,7 @@ class Normalized(Reward):
         return f"normalize({self.reward!r}{options})"
 
 
-def normalize(reward: Reward, by: By = "group", *, half_life: float | None = None) -> Reward:
+def normalize(reward: RewardLike, by: By = "group", *, half_life: float | None = None) -> Reward:
     """Return a reward with mean 0 and deviation 1: ``0.7 * right + 0.3 * rk.normalize(judge)``.
 
     The formula is ``(x - mean) / (deviation + 1e-4)``. A group scored 1, 2, 3 becomes -1, 0, 1; a group of equal scores
@@ -157,7 +158,7 @@ def normalize(reward: Reward, by: By = "group", *, half_life: float | None = Non
             no name (use ``.named(...)``).
         BindingError: while scoring: a process got only a part of a group.
     """
-    item = as_reward(reward, "normalize")
+    item = reward_of(reward, "normalize")
     if by not in get_args(By):
         raise RewardDefinitionError(f"normalize: by must be one of {', '.join(get_args(By))}, got {shorten(by)}")
     if by != "running":

@@ -11,7 +11,8 @@ from rewardkit.core.batch.column import Column, Rows
 from rewardkit.core.errors import RewardDefinitionError
 from rewardkit.core.progress.bounds import number
 from rewardkit.core.tree.algebra import derived
-from rewardkit.core.tree.reward import Evaluation, Facts, Reward, Steps, as_reward
+from rewardkit.core.tree.conversion import RewardLike, reward_of
+from rewardkit.core.tree.reward import Evaluation, Facts, Reward, Steps
 
 
 @final
@@ -45,7 +46,7 @@ class Penalty(Reward):
         return f"penalty({self.reward!r}{f', {self.size:g}' * (self.size != 1.0)})"
 
 
-def penalty(reward: Reward, size: float = 1.0) -> Reward:
+def penalty(reward: RewardLike, size: float = 1.0) -> Reward:
     """Return a reward as a penalty: 0 at its highest score, down to ``-size`` at its lowest.
 
     ``accuracy + rk.penalty(rk.contains_none(["As an AI"]), 0.3)`` takes 0.3 from a completion that says so. In a plain
@@ -61,7 +62,7 @@ def penalty(reward: Reward, size: float = 1.0) -> Reward:
         RewardDefinitionError: the bounds are not finite, or `size` is not above 0.
         RewardTypeError: `reward` is not a reward.
     """
-    item = as_reward(reward, "penalty")
+    item = reward_of(reward, "penalty")
     checked = number(size, "penalty: size")
     if checked <= 0.0:
         raise RewardDefinitionError(

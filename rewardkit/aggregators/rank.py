@@ -16,7 +16,8 @@ from rewardkit.core.batch.column import Column, Floats, Rows
 from rewardkit.core.batch.score import ABSTAINED
 from rewardkit.core.progress.bounds import TOLERANCE
 from rewardkit.core.tree.algebra import derived
-from rewardkit.core.tree.reward import Evaluation, Facts, Reward, Steps, as_reward
+from rewardkit.core.tree.conversion import RewardLike, reward_of
+from rewardkit.core.tree.reward import Evaluation, Facts, Reward, Steps
 
 
 @final
@@ -66,7 +67,7 @@ def _ranks(values: Floats) -> Floats:
     return ranks
 
 
-def rank_in_group(reward: Reward) -> Reward:
+def rank_in_group(reward: RewardLike) -> Reward:
     """Return the rank of a completion among those of its prompt: 1.0 for the best, 0.0 for the worst.
 
     Scores of 0.1, 0.5, 0.5 and 9.0 become 0.0, 0.5, 0.5 and 1.0. Only the order counts, so the scale of a judge or one
@@ -81,4 +82,4 @@ def rank_in_group(reward: Reward) -> Reward:
         RewardTypeError: `reward` is not a reward.
         BindingError: while scoring: a process got only a part of a group.
     """
-    return RankInGroup(as_reward(reward, "rank_in_group"))
+    return RankInGroup(reward_of(reward, "rank_in_group"))

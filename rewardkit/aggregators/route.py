@@ -12,7 +12,8 @@ import numpy as np
 from rewardkit.core.batch.batch import Batch
 from rewardkit.core.batch.column import Column, Numbers, Rows, Share
 from rewardkit.core.errors import BindingError, RewardDefinitionError, RewardFailure, near_miss, shorten
-from rewardkit.core.tree.reward import Evaluation, Facts, Reward, Steps, as_reward
+from rewardkit.core.tree.conversion import RewardLike, reward_of
+from rewardkit.core.tree.reward import Evaluation, Facts, Reward, Steps
 
 
 @final
@@ -106,7 +107,7 @@ def _hint(key: Any, known: Iterable[Any]) -> str:
     return f"{near_miss(str(key), map(str, known))} Add a branch for it, or pass default="
 
 
-def route(branches: Mapping[Any, Reward], by: str, default: Reward | None = None) -> Reward:
+def route(branches: Mapping[Any, RewardLike], by: str, default: RewardLike | None = None) -> Reward:
     """Return a reward that depends on a column: ``rk.route({"math": a, "code": b}, by="task")``.
 
     Only the chosen branch is evaluated, and only its columns are read, so cells of other tasks may be None. The other
@@ -130,7 +131,7 @@ def route(branches: Mapping[Any, Reward], by: str, default: Reward | None = None
     if not isinstance(by, str) or not by:
         raise RewardDefinitionError(f"route: by= must be the name of a column, got {shorten(by)}")
     return Route(
-        tuple((key, as_reward(reward, f"route: the branch {key!r}")) for key, reward in branches.items()),
+        tuple((key, reward_of(reward, f"route: the branch {key!r}")) for key, reward in branches.items()),
         by,
-        None if default is None else as_reward(default, "route: default"),
+        None if default is None else reward_of(default, "route: default"),
     )

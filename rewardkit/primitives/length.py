@@ -23,9 +23,10 @@ from rewardkit.core.progress.bounds import TOLERANCE, Bounds, number as checked_
 from rewardkit.core.text.extraction import Extractor, as_extractor, whole
 from rewardkit.core.text.json_text import MAX_CHARACTERS
 from rewardkit.core.text.visibility import shown as shown_text
+from rewardkit.core.tree.conversion import RewardLike, reward_of
 from rewardkit.core.tree.leaf import expression, primitive
 from rewardkit.core.tree.parameters import Parameter
-from rewardkit.core.tree.reward import Evaluation, Facts, Reward, Steps, as_reward
+from rewardkit.core.tree.reward import Evaluation, Facts, Reward, Steps
 
 Unit = Literal["tokens", "words", "characters"]
 
@@ -263,7 +264,7 @@ class ShortestCorrect(Reward):
         return self.call
 
 
-def shortest_correct(correct: Reward, *, low: float = 0.5, threshold: float = 1.0, unit: Unit = "tokens") -> Reward:
+def shortest_correct(correct: RewardLike, *, low: float = 0.5, threshold: float = 1.0, unit: Unit = "tokens") -> Reward:
     """Score the shortest correct completion of a prompt 1.0, the longest correct one `low`, and wrong ones 0.0.
 
     Suppose three of four completions are correct and have 20, 30 and 40 tokens: they get 1.0, 0.75 and 0.5, and the
@@ -282,7 +283,7 @@ def shortest_correct(correct: Reward, *, low: float = 0.5, threshold: float = 1.
         BindingError: while scoring: the unit is tokens and there are no ``completion_ids``; or a process got only part
             of a group and cannot gather the rest.
     """
-    checked = as_reward(correct, "shortest_correct: correct")
+    checked = reward_of(correct, "shortest_correct: correct")
     lowest = checked_number(low, "shortest_correct: low")
     if not 0.0 <= lowest <= 1.0:
         raise RewardDefinitionError(f"shortest_correct: low must be between 0.0 and 1.0, got {lowest:g}")
@@ -305,7 +306,7 @@ def _reachable(name: str, threshold: float, correct: Reward) -> float:
 
 
 def cosine_length(
-    correct: Reward,
+    correct: RewardLike,
     max_length: int,
     *,
     right: tuple[float, float] = (0.5, 1.0),
@@ -335,7 +336,7 @@ def cosine_length(
             cannot reach.
         BindingError: while scoring: the unit is tokens and there are no ``completion_ids``.
     """
-    checked = as_reward(correct, "cosine_length: correct")
+    checked = reward_of(correct, "cosine_length: correct")
     longest = checked_number(max_length, "cosine_length: max_length")
     if longest <= 0.0:
         raise RewardDefinitionError(f"cosine_length: max_length must be above 0, got {max_length}")

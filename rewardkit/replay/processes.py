@@ -17,8 +17,8 @@ from concurrent.futures.process import BrokenProcessPool
 
 from rewardkit.core.errors import DataError
 from rewardkit.core.evaluation.scorer import Scorer
+from rewardkit.core.tree.conversion import tree_of
 from rewardkit.core.tree.reward import Reward
-from rewardkit.core.tree.trl_function import tree_of
 from rewardkit.data.reward_names import load
 from rewardkit.replay.scores import Scores, Work, score
 from rewardkit.replay.sources import Chunk

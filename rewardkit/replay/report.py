@@ -9,12 +9,9 @@ import numpy as np
 
 from rewardkit.core.batch.column import Codes, Floats
 from rewardkit.core.batch.score import Outcome
-from rewardkit.core.batch.table_text import render_text, visible
-from rewardkit.core.errors import shorten_line
+from rewardkit.core.batch.table_text import render_text
+from rewardkit.replay.faults import Faults
 from rewardkit.replay.scores import Scores
-
-_SHOWN = 10
-_WIDTH = 160
 
 
 @dataclass
@@ -44,13 +41,13 @@ class _Line:
 
 
 class ReplayReport:
-    """Means, extremes and outcomes of all scores; its size depends only on the number of components."""
+    """Means, extremes, outcomes and kinds of faults of all scores; its size does not depend on the number of rows."""
 
     def __init__(self) -> None:
         self.rows = 0
         self.without_total = 0
-        self.errors: dict[int, str] = {}
         self.faulty = 0
+        self._faults = Faults()
         self._total = _Line()
         self._components: dict[str, _Line] = {}
 
@@ -64,14 +61,15 @@ class ReplayReport:
         self._total.add(scores.total, None)
         for name, values in scores.components.items():
             self._components.setdefault(name, _Line()).add(values, scores.codes[name])
-        for row in sorted(scores.errors)[: _SHOWN - len(self.errors)]:
-            self.errors[self.rows + row] = scores.errors[row]
+        for row, reasons in scores.errors.items():
+            for reason in reasons:
+                self._faults.add(self.rows + row, reason)
         self.faulty += len(scores.errors)
         self.rows += len(scores.total)
         self.without_total += int(np.isnan(scores.total).sum())
 
     def text(self) -> str:
-        """Return the table, and below it the first rows that could not be scored, numbered from 0."""
+        """Return the table, and below it why rows could not be scored, by kind; rows are numbered from 0."""
         others = [outcome for outcome in Outcome if any(line.outcomes[_code(outcome)] for line in self._lines)]
         header = ["component", "mean", "lowest", "highest", *(str(outcome) for outcome in others)]
         cells = [
@@ -83,10 +81,8 @@ class ReplayReport:
         if self.without_total:
             lines += ["", f"{self.without_total:,} of {self.rows:,} rows have no total"]
         if self.faulty:
-            lines += ["", f"{self.faulty:,} rows with errors:"]
-            lines += [f"  row {row}: {shorten_line(visible(why), _WIDTH)}" for row, why in self.errors.items()]
-            if self.faulty > len(self.errors):
-                lines.append(f"  ... and {self.faulty - len(self.errors):,} more")
+            rows = "row has an error" if self.faulty == 1 else "rows have errors"
+            lines += ["", f"{self.faulty:,} {rows} (rows are numbered from 0):", *self._faults.lines()]
         return "\n".join(lines)
 
     @property

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -20,6 +21,9 @@ from rewardkit.core.batch.table import ScoreTable
 from rewardkit.core.errors import BindingError, CoercionError, RewardFailure, RunStopped
 from rewardkit.core.evaluation.scorer import Scorer
 
+_ROW = re.compile(r"(, |(?<=\n  )|(?<=: ))row \d+(?=:|, completion| has )")
+"""The row of a batch in the message of an error."""
+
 
 @dataclass(frozen=True)
 class Scores:
@@ -30,14 +34,14 @@ class Scores:
         components: name -> (n,) raw values, NaN if not scored.
         codes: name -> (n,) positions in ``list(rk.Outcome)``.
         notes: name -> row -> note.
-        errors: row -> why it could not be scored, or the bug of the reward that made it score its lowest bound.
+        errors: row -> why it could not be scored, or the bugs of rewards that made them score their lowest bounds.
     """
 
     total: Floats
     components: Mapping[str, Floats]
     codes: Mapping[str, Codes]
     notes: Mapping[str, Mapping[int, str]] = field(default_factory=dict)
-    errors: Mapping[int, str] = field(default_factory=dict)
+    errors: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, table: ScoreTable) -> Scores:
@@ -50,7 +54,7 @@ class Scores:
             {name: column.scored for name, column in table.components.items()},
             {name: column.codes for name, column in table.components.items()},
             {name: dict(column.notes) for name, column in table.components.items() if column.notes},
-            {row: "; ".join(dict.fromkeys(reasons)) for row, reasons in said.items()},
+            {row: tuple(dict.fromkeys(reasons)) for row, reasons in said.items()},
         )
 
     @classmethod
@@ -58,9 +62,8 @@ class Scores:
         """Return the scores of rows that could not be scored."""
         absent, listed = np.full(size, np.nan), list(names)
         codes = np.full(size, FAILED, dtype=np.int8)
-        return cls(
-            absent, dict.fromkeys(listed, absent), dict.fromkeys(listed, codes), {}, dict.fromkeys(range(size), why)
-        )
+        errors = dict.fromkeys(range(size), (why,))
+        return cls(absent, dict.fromkeys(listed, absent), dict.fromkeys(listed, codes), {}, errors)
 
     @classmethod
     def joined(cls, parts: Sequence[Scores]) -> Scores:
@@ -130,8 +133,15 @@ def score(scorer: Scorer, work: Work) -> Scores:
         raise
     except (BindingError, CoercionError, RewardFailure) as error:
         if work.units == 1:
-            return Scores.none(scorer.components, len(work.completions), str(error))
+            return Scores.none(scorer.components, len(work.completions), _placed(str(error), len(work.completions)))
     return Scores.joined([score(scorer, half) for half in work.halves()])
+
+
+def _placed(message: str, size: int) -> str:
+    """Return the message of an error without the row of a batch of one row, and with its meaning in a group."""
+    if size > 1:
+        return _ROW.sub(r"\g<0> of its group", message)
+    return _ROW.sub(lambda found: "" if found[1] else "this row", message)
 
 
 def _even(work: Work) -> Iterator[Work]:

@@ -101,7 +101,7 @@ def _scores(scores: Scores) -> list[dict[str, Any]]:
             **{name: column[row] for name, column in columns.items()},
             "outcomes": outcomes.get(row),
             "notes": notes.get(row),
-            "error": scores.errors.get(row),
+            "error": "; ".join(scores.errors[row]) if row in scores.errors else None,
         }
         for row in range(len(scores.total))
     ]

@@ -206,11 +206,11 @@ def polynomial(
 ) -> Schedule:
     """Return ``(initial - final) * (1 - way)**power + final``: fast at first, then slower.
 
-    ``polynomial(1.0, 0.0)`` is 0.25 halfway. This is the polynomial decay of learning rates.
+    ``polynomial(1.0, 0.0)`` is 0.25 halfway. This is the polynomial decay of learning rates. The other arguments are
+    those of `linear`.
 
     Args:
         power: above 0; 1 is a straight line, below 1 it starts slowly and ends fast.
-        initial, final, start, end: as in `linear`.
 
     Raises:
         RewardDefinitionError: as in `linear`, or `power` is not above 0.
@@ -244,10 +244,10 @@ def sigmoid(
     """Return a logistic curve from `initial` to `final`: slow at both ends, fast between them.
 
     ``sigmoid(0.0, 1.0)`` is 0.07 after a quarter of the way and 0.5 halfway. The curve is stretched to meet both ends.
+    The other arguments are those of `linear`.
 
     Args:
         steepness: of the logistic function, at least 1e-6; a small value is almost a straight line.
-        initial, final, start, end: as in `linear`.
 
     Raises:
         RewardDefinitionError: as in `linear`, or `steepness` is below 1e-6.

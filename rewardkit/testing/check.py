@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from rewardkit.core.errors import RewardDefinitionError, shorten
+from rewardkit.core.tree.conversion import tree_of
 from rewardkit.core.tree.reward import Reward, bindings
-from rewardkit.core.tree.trl_function import tree_of
 from rewardkit.testing.examples import examples_of
 from rewardkit.testing.execution import Told, run_laws
 from rewardkit.testing.exploits.regressions import save
 from rewardkit.testing.findings import LawResult
 from rewardkit.testing.laws import Law
+from rewardkit.testing.output import Output
 from rewardkit.testing.reports.report import Report
 from rewardkit.testing.selection import selected
 from rewardkit.testing.subject import Promises, Subject
@@ -64,9 +65,12 @@ def check_reward(
         reward: a rewardkit reward, a TRL reward function (``def f(completions, answer, **kwargs)``), or a list of
             both, whose sum is checked.
         examples: rows of the data, ``{"prompt": ..., <columns>}``: two or three of different kinds, or ``[{}]`` for a
-            reward that reads no columns.
+            reward that reads no columns. A prompt is a text, or chat messages as in your dataset:
+            ``{"prompt": [{"role": "user", "content": "6*7?"}], "answer": "42"}``.
         good: completions that deserve full marks: one per example, a list of them per example, a list of any other
-            length for every example, or a function of the row. Without them, the laws of right and wrong are skipped.
+            length for every example, or a function of the row. A completion is a text or a list of chat messages;
+            where the prompt is chat messages, a TRL function gets a text as TRL passes it, as
+            ``[{"role": "assistant", "content": text}]``. Without them, the laws of right and wrong are skipped.
         bad: completions that deserve less, in the same form: ordinary mistakes of a model.
         laws: `Law`s or their names; all laws by default, including those for exploits.
         without: laws to leave out.
@@ -78,7 +82,8 @@ def check_reward(
         indifferent: what must not change a score: ``"whitespace"``, ``"unicode"``, ``"case"``.
         margin: by how much each good completion must score above each bad one.
         regressions: a file that keeps the exploits found; the next check tries them again.
-        budget: seconds for everything; a law without time left is reported as unfinished.
+        budget: seconds for everything; a law without time left is reported as unfinished. If the reward hangs, the
+            check may take twice as long, so that the other laws are checked, too.
         patience: seconds that one completion may take before the reward counts as hanging.
         seed: the same seed draws the same completions.
         fail_fast: stop at the first broken law.
@@ -108,7 +113,8 @@ def check_reward(
     started = time.monotonic()
     subject.deadline = started + budget
     results: list[LawResult] = []
-    with closing(run_laws(subject, todo, patience=patience, isolate=isolate, told=told)) as running:
+    output = Output()
+    with closing(run_laws(subject, todo, patience=patience, isolate=isolate, told=told, output=output)) as running:
         for result in running:
             results.append(result)
             if fail_fast and result.findings:
@@ -121,6 +127,7 @@ def check_reward(
         seed=seed,
         seconds=time.monotonic() - started,
         fingerprint=subject.reward.fingerprint,
+        printed=output.printed,
     )
 
 

@@ -42,8 +42,8 @@ def examples_of(examples: Iterable[Mapping[str, Any]], good: Any = (), bad: Any 
     Args:
         examples: rows ``{"prompt": ..., <columns>}``, at least one; ``[{}]`` if the reward reads no columns.
         good: as many completions (or lists of completions) as there are examples, one for each; any other number of
-            completions counts for every example. A function is called with the row. A mapping with a ``completion``
-            and columns is a separate example.
+            completions counts for every example. A completion is a text or a list of chat messages. A function is
+            called with the row. A mapping with a ``completion`` and columns is a separate example.
         bad: the same.
 
     Raises:
@@ -85,7 +85,9 @@ def _per_example(given: Any, rows: Sequence[dict[str, Any]], name: str) -> list[
 
 
 def _several(item: Any) -> list[Any]:
-    """Return a list of completions; a list of chat messages is one completion."""
+    """Return a list of completions; a list of chat messages, or a single message, is one completion."""
+    if isinstance(item, Mapping):
+        return [[item]]
     if isinstance(item, (list, tuple)) and item and not all(isinstance(part, Mapping) for part in item):
         return list(item)
     return [item]

@@ -16,34 +16,58 @@ from rewardkit.testing.isolation import Lost, Note, can_isolate, isolated
 from rewardkit.testing.laws import Law, Skip, Unfinished
 from rewardkit.testing.laws.base import OVER, finding
 from rewardkit.testing.laws.batches import settle
-from rewardkit.testing.subject import Subject
+from rewardkit.testing.output import Output, diverted
+from rewardkit.testing.subject import OutOfTime, Subject
 from rewardkit.testing.trials import Trial, text_of, with_text
 
 Told = Callable[[str, int, int], None]
 """Called with the name of the law that starts, its number, and the number of laws."""
 
 _SHOWN = 200
-"""If a reward hangs on a completion with more characters, a shorter one is tried."""
+"""If a reward ends the process on a completion with more characters, a shorter one is tried."""
+_STALLED = 1.0
+"""Patience in seconds once a reward has hung. More completions that hang are left out, and are no more findings."""
+_LOSSES = 16
+"""A law is tried again without the completion on which the child was lost, until this many are known."""
+_SHARE = 0.5
+"""One law may take this share of the time left."""
 
 
 def run_laws(
-    subject: Subject, laws: Sequence[Law], *, patience: float = 8.0, isolate: bool = True, told: Told | None = None
+    subject: Subject,
+    laws: Sequence[Law],
+    *,
+    patience: float = 8.0,
+    isolate: bool = True,
+    told: Told | None = None,
+    output: Output | None = None,
 ) -> Generator[LawResult, None, None]:
-    """Yield the result of each law as it arrives."""
+    """Yield the result of each law as it arrives; what the reward prints goes to `output`."""
     run = _isolated if isolate and can_isolate() else _here
-    return run(subject, laws, patience, told or _ignore)
+    return run(subject, laws, patience, told or _ignore, output or Output())
 
 
 def _ignore(law: str, number: int, count: int) -> None:
     """Do nothing: the default callback."""
 
 
-def _here(subject: Subject, laws: Sequence[Law], patience: float, told: Told) -> Generator[LawResult, None, None]:
+def _here(
+    subject: Subject, laws: Sequence[Law], patience: float, told: Told, output: Output
+) -> Generator[LawResult, None, None]:
     """Run the laws in this process."""
-    settle(subject)
+    with diverted(output.hear):
+        _prepare(subject)
     for number, law in enumerate(laws):
         told(law.name, number, len(laws))
-        yield run_law(law, subject)
+        with diverted(output.hear):
+            result = run_law(law, subject)
+        yield result
+
+
+def _prepare(subject: Subject) -> None:
+    """Learn how long a completion takes, so that the laws of a slow reward try fewer of them."""
+    subject.measure()
+    settle(subject)
 
 
 def run_law(law: Law, subject: Subject) -> LawResult:
@@ -56,13 +80,16 @@ def run_law(law: Law, subject: Subject) -> LawResult:
     try:
         if subject.left <= 0:
             raise Unfinished(OVER)
-        for one in law.check(subject):
-            said = one if one.matters else replace(one, matters=law.why)
-            (asides if one.unreachable else found).append(said)
+        with subject.limited(subject.left * _SHARE):
+            for one in law.check(subject):
+                said = one if one.matters else replace(one, matters=law.why)
+                (asides if one.unreachable else found).append(said)
     except Skip as skip:
         otherwise, reason = "skipped", str(skip)
     except Unfinished as unfinished:
         otherwise, reason = "unfinished", str(unfinished)
+    except OutOfTime:
+        otherwise, reason = "unfinished", OVER
     except RewardKitError:
         raise
     except Exception as error:  # a bug of the law, not of the reward
@@ -74,26 +101,56 @@ def run_law(law: Law, subject: Subject) -> LawResult:
     return LawResult(law.name, outcome, tries, tuple(found), reason, seconds, law.why, tuple(asides))
 
 
-def _isolated(subject: Subject, laws: Sequence[Law], patience: float, told: Told) -> Generator[LawResult, None, None]:
+def _isolated(
+    subject: Subject, laws: Sequence[Law], patience: float, told: Told, output: Output
+) -> Generator[LawResult, None, None]:
     note = Note()
     subject.watch(note.write)
     patience *= 8.0 if any(binding.expensive for _, binding in subject.bindings) else 1.0
-    done, settles = 0, True
+    extra = subject.left
+    done, settles, hangs = 0, True, False
+    losses: list[Finding | None] = []
     while done < len(laws):
-        for said in isolated(_work(subject, laws[done:], settles), note, patience, subject.left):
+        for said in isolated(_work(subject, laws[done:], settles), note, patience, subject.left, output.hear):
             if isinstance(said, str):
                 told(said, done, len(laws))
-            elif isinstance(said, LawResult):
-                yield said
-                done += 1
             elif isinstance(said, RewardKitError):
                 raise said
-            elif isinstance(said, Lost):
+            elif isinstance(said, Lost) and done < len(laws):
                 settles = False
-                if done < len(laws):
-                    yield _lost(subject, laws[done], said, patience)
-                    done += 1
+                started = note.since or time.monotonic()
+                trial, reason = _culprit(subject, said, patience, output)
+                if trial is not None:
+                    losses.append(None if said.hung and hangs else _loss(subject, trial, said, reason))
+                    _avoid(subject, trial, said)
+                # The time that a stall takes is not taken from the other laws, up to the budget once more.
+                spent = min(extra, time.monotonic() - started)
+                extra -= spent
+                subject.deadline += spent
+                if said.hung:
+                    hangs, patience = True, min(patience, _STALLED)
+                    reason = f"the reward hangs on {len(losses)} of its completions"
+                if trial is None or len(losses) == _LOSSES:
+                    name, why = laws[done].name, laws[done].why
+                    yield _with_losses(LawResult(name, "unfinished", reason=reason, why=why), losses)
+                    done, losses = done + 1, []
+            elif isinstance(said, LawResult):
+                yield _with_losses(said, losses)
+                done, losses = done + 1, []
         note.write(None)
+
+
+def _with_losses(result: LawResult, losses: Sequence[Finding | None]) -> LawResult:
+    """Return the result of a law with the completions on which its child was lost, as one finding for each kind."""
+    found = [one for one in losses if one is not None]
+    for name in dict.fromkeys(one.law for one in found):
+        alike = [one for one in found if one.law == name]
+        first = min(alike, key=lambda one: len(repr(one.completion)))
+        more = len(alike) - 1 + (losses.count(None) if name == "time_linear" else 0)
+        if more:
+            first = replace(first, why=f"{first.why}; so did {more} more of the completions tried")
+        result = replace(result, outcome="broken", findings=(*result.findings, first))
+    return result
 
 
 def _work(subject: Subject, laws: Sequence[Law], settles: bool) -> Callable[[Callable[[Any], None]], None]:
@@ -106,7 +163,7 @@ def _work(subject: Subject, laws: Sequence[Law], settles: bool) -> Callable[[Cal
         )
         try:
             if settles:
-                settle(subject)
+                _prepare(subject)
             for law in laws:
                 send(law.name)
                 send(run_law(law, subject))
@@ -116,41 +173,44 @@ def _work(subject: Subject, laws: Sequence[Law], settles: bool) -> Callable[[Cal
     return work
 
 
-def _lost(subject: Subject, law: Law, lost: Lost, patience: float) -> LawResult:
-    """Return the result of a law whose child was lost."""
-    trial, reason = _culprit(subject, lost, patience)
-    if trial is None:
-        return LawResult(law.name, "unfinished", reason=reason, why=law.why)
-    subject.avoid(lost.trials)
-    hangs = "took" in reason
+def _avoid(subject: Subject, trial: Trial, lost: Lost) -> None:
+    """Do not score again what a child was lost on."""
+    given = [*subject.examples[trial.example].good, *subject.examples[trial.example].bad]
+    subject.avoid([trial, *(one for one in lost.trials if one.completion not in given)])
+
+
+def _loss(subject: Subject, trial: Trial, lost: Lost, reason: str) -> Finding:
+    """Return the finding about a completion on which a child was lost."""
     matters = (
         "A policy finds the completion that takes minutes to score, and every process of the run waits for it."
-        if hangs
+        if lost.hung
         else "A completion that ends the process ends the run, and everything unsaved is lost."
     )
-    found = finding("time_linear" if hangs else "total", subject, trial, None, f"scoring {reason}", matters=matters)
-    return LawResult(law.name, "broken", findings=(found,), why=law.why)
+    law = "time_linear" if lost.hung else "total"
+    return finding(law, subject, trial, None, f"scoring {reason}", matters=matters)
 
 
-def _culprit(subject: Subject, lost: Lost, patience: float) -> tuple[Trial | None, str]:
-    """Return the completion on which the reward is lost, shortened in a few tries, and the reason."""
+def _culprit(subject: Subject, lost: Lost, patience: float, output: Output) -> tuple[Trial | None, str]:
+    """Return the completion on which the reward is lost, and the reason."""
     if not lost.trials:
         return None, lost.reason
+    if lost.hung and len(lost.trials) == 1:
+        return lost.trials[0], lost.reason
     for trial in sorted(lost.trials, key=lambda one: len(repr(one.completion))):
-        again = _alone(subject, trial, patience)
+        again = _alone(subject, trial, patience, output)
         if again is None:
             continue
         text = text_of(trial.completion)
-        if len(text) > _SHOWN:
+        if len(text) > _SHOWN and not again.hung:
             for shorter in (text[:_SHOWN], text[-_SHOWN:]):
                 small = replace(trial, completion=with_text(trial.completion, shorter))
-                if _alone(subject, small, patience) is not None:
+                if _alone(subject, small, patience, output) is not None:
                     return small, again.reason
         return trial, again.reason
     return None, f"scoring {len(lost.trials)} completions at once {lost.reason}, but none of them did alone"
 
 
-def _alone(subject: Subject, trial: Trial, patience: float) -> Lost | None:
+def _alone(subject: Subject, trial: Trial, patience: float, output: Output) -> Lost | None:
     """Score one completion in a child; return how the child was lost, or None."""
     note = Note()
 
@@ -158,7 +218,7 @@ def _alone(subject: Subject, trial: Trial, patience: float) -> Lost | None:
         subject.watch(note.write)
         subject.see([trial], fresh=True)
 
-    for said in isolated(work, note, patience, patience):
+    for said in isolated(work, note, patience, patience, output.hear):
         if isinstance(said, Lost) and said.trials:
             return said
     return None

@@ -1,8 +1,9 @@
 """Isolation: run laws in a child process, so that a reward that hangs or kills the process is a finding.
 
 The child is a fork, so it has the reward with its closures. It writes what it is about to score to shared memory, so
-the parent knows where it hung. It leads its own session, which is killed as a whole, with all processes that the reward
-started. Ctrl-C reaches only this process, which then ends the child.
+the parent knows where it hung. Its output goes to a pipe, which the parent reads. It leads its own session, which is
+killed as a whole, with all processes that the reward started. Ctrl-C reaches only this process, which then ends the
+child.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rewardkit.core.processes.limits import limit_memory
+from rewardkit.testing.output import Heard, speak_to
 from rewardkit.testing.trials import Trial
 
 _NOTED = 1 << 20
@@ -29,6 +31,8 @@ _NOTED = 1 << 20
 _HEADER = struct.Struct("dI")
 _LENGTH = struct.Struct("Q")
 _CAME_BACK = "the child has sent everything"
+_MOST_AT_THE_END = 1 << 24
+"""Maximum number of bytes of output read after the child ended: something that it started may still print."""
 _MEMORY = 3 << 30
 """Memory that the child may allocate beyond that of this process, in bytes."""
 
@@ -45,6 +49,11 @@ class Lost:
     trials: tuple[Trial, ...]
     reason: str
 
+    @property
+    def hung(self) -> bool:
+        """Whether scoring took too long; otherwise the process ended."""
+        return self.reason.startswith("took")
+
 
 class Note:
     """What the child is scoring and since when, in memory shared by both processes."""
@@ -58,8 +67,14 @@ class Note:
         self._shared[_HEADER.size : _HEADER.size + len(message)] = message
         self._shared[: _HEADER.size] = _HEADER.pack(time.monotonic() if trials else 0.0, len(message))
 
+    @property
+    def since(self) -> float:
+        """The start time; 0.0 if nothing is being scored."""
+        started: float = _HEADER.unpack(self._shared[: _HEADER.size])[0]
+        return started
+
     def read(self) -> tuple[float, tuple[Trial, ...]]:
-        """Return the start time (0.0 if nothing is being scored) and the trials."""
+        """Return the start time and the trials."""
         since, length = _HEADER.unpack(self._shared[: _HEADER.size])
         if not length:
             return since, ()
@@ -81,7 +96,13 @@ def can_isolate() -> bool:
     return hasattr(os, "fork") and sys.platform != "emscripten"
 
 
-def isolated(work: Callable[[Callable[[Any], None]], None], note: Note, patience: float, limit: float) -> Iterator[Any]:
+def isolated(
+    work: Callable[[Callable[[Any], None]], None],
+    note: Note,
+    patience: float,
+    limit: float,
+    heard: Heard = lambda data: None,
+) -> Iterator[Any]:
     """Run `work` in a forked child and yield what it sends; at the end, a `Lost` if the child hung or died.
 
     Args:
@@ -89,8 +110,10 @@ def isolated(work: Callable[[Callable[[Any], None]], None], note: Note, patience
         note: what the child is scoring.
         patience: time limit for one completion in seconds; a batch of 32 may take twice as long.
         limit: time limit for all work in seconds.
+        heard: gets everything that the child prints.
     """
     reading, writing = os.pipe()
+    hearing, speaking = os.pipe()
     ending, living = os.pipe()  # the kernel closes it even if this process is killed
     sys.stdout.flush()
     sys.stderr.flush()
@@ -98,18 +121,19 @@ def isolated(work: Callable[[Callable[[Any], None]], None], note: Note, patience
         warnings.simplefilter("ignore", DeprecationWarning)  # about forks with threads: the child uses none of them
         process = os.fork()
     if process == 0:
-        os.close(reading)
-        os.close(living)
-        _run_child(work, writing, ending)
+        for descriptor in (reading, hearing, living):
+            os.close(descriptor)
+        _run_child(work, writing, ending, speaking)
     child = _Child(process)
     try:
-        os.close(writing)
-        os.close(ending)
-        yield from _received(reading, child, note, patience, time.monotonic() + limit)
+        for descriptor in (writing, speaking, ending):
+            os.close(descriptor)
+        yield from _received(reading, hearing, child, note, patience, time.monotonic() + limit, heard)
     finally:
         child.end()
-        os.close(reading)
-        os.close(living)
+        _hear_the_rest(hearing, heard)
+        for descriptor in (reading, hearing, living):
+            os.close(descriptor)
 
 
 class _Child:
@@ -139,9 +163,22 @@ class _Child:
             os.killpg(self._process, signal.SIGKILL)
 
 
-def _run_child(work: Callable[[Callable[[Any], None]], None], writing: int, ending: int) -> None:
+def _hear_the_rest(hearing: int, heard: Heard) -> None:
+    most = _MOST_AT_THE_END
+    while most > 0 and select.select([hearing], [], [], 0)[0]:
+        data = os.read(hearing, 1 << 16)
+        if not data:
+            return
+        heard(data)
+        most -= len(data)
+
+
+def _run_child(work: Callable[[Callable[[Any], None]], None], writing: int, ending: int, speaking: int) -> None:
     """Run `work`, then end this process in any case."""
+    own, errors = os.dup(2), sys.stderr
     try:
+        speak_to(speaking)
+        os.close(speaking)
         os.setsid()
         _end_with_parent(ending)
         limit_memory(_MEMORY)
@@ -153,11 +190,14 @@ def _run_child(work: Callable[[Callable[[Any], None]], None], writing: int, endi
                 data = data[os.write(writing, data) :]
 
         work(send)
+        sys.stdout.flush()
+        sys.stderr.flush()
         send(_CAME_BACK)
     except BaseException:
         import traceback
 
-        traceback.print_exc()
+        os.dup2(own, 2)
+        traceback.print_exc(file=errors)
     finally:
         os._exit(0)
 
@@ -173,11 +213,19 @@ def _end_with_parent(ending: int) -> None:
             fcntl.fcntl(ending, fcntl.F_SETFL, os.O_ASYNC)
 
 
-def _received(reading: int, child: _Child, note: Note, patience: float, deadline: float) -> Iterator[Any]:
+def _received(
+    reading: int, hearing: int, child: _Child, note: Note, patience: float, deadline: float, heard: Heard
+) -> Iterator[Any]:
     buffer = b""
+    opened = [reading, hearing]
     while True:
-        ready, _, _ = select.select([reading], [], [], 0.05)
-        if ready:
+        ready, _, _ = select.select(opened, [], [], 0.05)
+        if hearing in ready:
+            printed = os.read(hearing, 1 << 16)
+            heard(printed)
+            if not printed:
+                opened.remove(hearing)
+        if reading in ready:
             data = os.read(reading, 1 << 16)
             if not data:
                 break
@@ -193,12 +241,15 @@ def _received(reading: int, child: _Child, note: Note, patience: float, deadline
                 yield said
             continue
         if child.status() is not None:  # a process that it started may still hold the pipe open
+            if select.select([reading], [], [], 0)[0]:
+                continue
             break
-        since, trials = note.read()
-        now = time.monotonic()
-        if since and now - since > patience * (1 + len(trials) / 32):
-            yield Lost(trials, f"took more than {patience:g} s")
-            return
+        since, now = note.since, time.monotonic()
+        if since and now - since > patience:
+            trials = note.read()[1]
+            if now - since > patience * (1 + len(trials) / 32):
+                yield Lost(trials, f"took more than {patience:g} s")
+                return
         if now > deadline + patience:
             yield Lost((), "ran out of time")
             return

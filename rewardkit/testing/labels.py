@@ -17,8 +17,8 @@ import numpy as np
 
 from rewardkit.core.batch.batch import RESERVED
 from rewardkit.core.errors import DataError, RewardDefinitionError
+from rewardkit.core.tree.conversion import tree_of
 from rewardkit.core.tree.reward import Reward
-from rewardkit.core.tree.trl_function import tree_of
 from rewardkit.data.reward_names import Loaded
 from rewardkit.data.samples import Records, asked_for, read
 from rewardkit.testing.bound_reward import BoundReward, bound

@@ -10,7 +10,8 @@ import inspect
 import json
 import math
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from types import SimpleNamespace
@@ -27,6 +28,10 @@ from rewardkit.core.tree.reward import Reward, bindings
 from rewardkit.testing.examples import Example
 from rewardkit.testing.trials import Seen, Trial, seen_in, seen_of, token_ids
 from rewardkit.testing.vocabulary import Mined, mined, uses_argument
+
+
+class OutOfTime(BaseException):
+    """A law has no time left. Not an Exception, which a law may handle."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +80,7 @@ class Subject:
         self.scorer = Scorer(reward)
         self.tries = 0
         self.deadline = math.inf
+        self._stop = math.inf
         self.promises = promises or Promises()
         self._memory: dict[Any, Any] = {}
         self._avoided: set[tuple[Any, ...]] = set()
@@ -84,8 +90,17 @@ class Subject:
         self._scored = 0
 
     def avoid(self, trials: Iterable[Trial]) -> None:
-        """Do not score these trials again: the reward hung or died on one of them."""
-        self._avoided.update(_key(trial) for trial in trials)
+        """Do not score these completions again, for any example: the reward hung or died on one of them."""
+        self._avoided.update(_key(trial)[:-1] for trial in trials)
+
+    @contextmanager
+    def limited(self, seconds: float) -> Iterator[None]:
+        """Inside the block, raise `OutOfTime` instead of scoring once the time is over."""
+        self._stop = time.monotonic() + seconds
+        try:
+            yield
+        finally:
+            self._stop = math.inf
 
     # Facts about the reward that need no call
 
@@ -163,7 +178,7 @@ class Subject:
         listed = list(trials)
         keys = [_key(trial) for trial in listed]
         missing = {key: trial for key, trial in zip(keys, listed, strict=True) if fresh or key not in self._known}
-        for key in [key for key in missing if key in self._avoided]:
+        for key in [key for key in missing if key[:-1] in self._avoided]:
             del missing[key]
             self._known[key] = Seen(math.nan, Outcome.SKIPPED, "the reward hung or died on it")
         said = dict(zip(missing, self._score(list(missing.values())), strict=True)) if missing else {}
@@ -210,6 +225,8 @@ class Subject:
 
     def table(self, trials: Sequence[Trial], progress: Progress | None = None) -> ScoreTable:
         """Score `trials` as one batch, in this order."""
+        if time.monotonic() > self._stop:
+            raise OutOfTime
         batch = self.batch(trials, progress)
         self.tries += len(trials)
         self._watch(trials)
@@ -243,6 +260,13 @@ class Subject:
             return {}
         state = {"global_step": 50, "max_steps": 100, "epoch": 0.5, "num_train_epochs": 1, "log_history": []}
         return {"trainer_state": SimpleNamespace(**state, is_world_process_zero=True)}
+
+    def measure(self) -> None:
+        """Measure the cost of a completion; the first call does not count, since it may load a model."""
+        trials = [Trial(self.beside(number)[0], number) for number in range(len(self.examples))][:2]
+        self.see(trials)
+        self._seconds, self._scored = 0.0, 0
+        self.see(trials, fresh=True)
 
     @property
     def cost(self) -> float:
@@ -305,4 +329,4 @@ def _together(reward: Reward) -> str:
 def _key(trial: Trial) -> tuple[Any, ...]:
     completion = trial.completion if isinstance(trial.completion, str) else json.dumps(trial.completion, default=repr)
     columns = None if trial.columns is None else repr(sorted(trial.columns.items()))
-    return type(trial.completion) is str, completion, trial.example, columns
+    return type(trial.completion) is str, completion, columns, trial.example

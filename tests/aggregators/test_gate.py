@@ -188,7 +188,7 @@ def said(completion: str, reward: rk.Reward) -> str:
         (lambda: rk.gate(when, then, otherwise=float("inf")), "must be finite"),
         (lambda: rk.gate(when, then, threshold=0.5, soft=True), "a soft gate has no threshold"),
         (lambda: rk.gate(signed, then, soft=True), r"within \[0, 1\]"),
-        (lambda: wrong(len, then), "gate: when must be a reward"),
+        (lambda: wrong(float, then), "gate: when must be a reward"),
         (lambda: wrong(when, 1.0), "gate: then must be a reward"),
     ],
 )

@@ -26,7 +26,9 @@ def scores(size: int) -> Scores:
     total = np.arange(size, dtype=np.float64) / 4
     codes = np.full(size, SCORED, dtype=np.int8)
     total[-1], codes[-1] = np.nan, FAILED
-    return Scores(total, {"exact": total}, {"exact": codes}, {"exact": {0: "off by 2"}}, {size - 1: "exact: no judge"})
+    return Scores(
+        total, {"exact": total}, {"exact": codes}, {"exact": {0: "off by 2"}}, {size - 1: ("exact: no judge",)}
+    )
 
 
 def wrote(path: Path, source: Path) -> list[dict[str, Any]]:

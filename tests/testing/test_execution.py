@@ -15,6 +15,8 @@ import pytest
 import rewardkit as rk
 from rewardkit.testing.isolation import can_isolate
 from rewardkit.testing.laws import Law
+from rewardkit.testing.trials import Trial
+from rewardkit.testing.wild_texts import TEXTS
 from tests.testing.rewards import (
     EXAMPLES,
     QUICK,
@@ -75,6 +77,65 @@ def test_a_reward_that_hangs_or_ends_the_process(does: Callable[[], Any], said: 
     assert found.matters
     assert report["separates_good_from_bad"].outcome == "held"  # looks at given completions alone
     assert signal.getsignal(signal.SIGALRM) == signal.SIG_DFL
+
+
+STALLING = {TEXTS[name] for name in ("a tower", "a factorial", "a huge range")}
+
+
+def stalls_on_many(completions: list[str], answer: list[str], **kwargs: Any) -> list[float]:
+    """Hang on several completions, as `eval` does."""
+    if STALLING & set(completions):
+        for_ever()
+    return [float(f"<answer>{gold}</answer>" in one) for one, gold in zip(completions, answer, strict=True)]
+
+
+@forks
+def test_stalls_cost_no_other_law_its_time() -> None:
+    laws = ["total", "finite", "separates_good_from_bad", "informative", "gold_gets_the_maximum", "permutation"]
+    report = check(stalls_on_many, laws=laws, patience=0.3, budget=3.0)
+    (found,) = report["total"].findings
+    assert found.completion in STALLING
+    assert found.law == "time_linear"
+    assert "so did 2 more" in found.why
+    assert {result.outcome for result in report.results if result.law != "total"} == {"held"}
+
+
+@forks
+def test_a_reward_that_always_hangs_is_one_finding() -> None:
+    def always(completions: list[str], **kwargs: Any) -> list[float]:
+        while True:
+            pass
+
+    started = time.monotonic()
+    report = check(always, patience=0.3, budget=1.0)
+    assert time.monotonic() - started < 10.0
+    (found,) = report.findings
+    assert found.law == "time_linear"
+    assert {result.outcome for result in report.results if not result.findings} == {"unfinished"}
+
+
+def test_a_slow_reward_is_tried_on_fewer_completions() -> None:
+    def slow(completions: list[str], answer: list[str], **kwargs: Any) -> list[float]:
+        time.sleep(0.02 * len(completions))
+        return [float(f"<answer>{gold}</answer>" in one) for one, gold in zip(completions, answer, strict=True)]
+
+    report = check(slow, laws=["total", "separates_good_from_bad"], budget=2.0)
+    assert [result.outcome for result in report.results] == ["held", "held"]
+    assert 0 < report["total"].tries < 60
+
+
+@pytest.mark.parametrize("isolate", [True, False])
+def test_a_law_that_takes_too_long_is_cut_short_alone(isolate: bool) -> None:
+    def endless(subject: Any) -> Any:
+        """Never done."""
+        while True:
+            subject.see([Trial("word")], fresh=True)
+        yield
+
+    report = check(number, laws=[Law("endless", endless), "total"], budget=1.0, isolate=isolate)
+    assert report["endless"].outcome == "unfinished"
+    assert "raise budget=" in report["endless"].reason
+    assert report["total"].outcome == "held"
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import rewardkit as rk
-from rewardkit.core.tree.trl_function import tree_of
+from rewardkit.core.tree.conversion import tree_of
 from rewardkit.testing import Finding, LawResult, Report
 from rewardkit.testing.reports import Section, json_of, law_as_text, page_of, text_of
 from rewardkit.testing.reports.measured import measured

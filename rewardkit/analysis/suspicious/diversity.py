@@ -16,10 +16,10 @@ LEAST_WORDS = 8
 
 
 def diversity_leads(sample: Sample) -> list[Lead]:
-    """Return a lead if the share of distinct completions falls: (d - 1) / (n - 1) in a group of n with d distinct ones.
+    """Return a fact if the share of distinct completions falls: (d - 1) / (n - 1) in a group of n with d distinct ones.
 
-    The strength is the weakest of the certainty of the fall between windows (z from 4 to 8) and its size as a part of
-    the earlier share (from 0.3 to 0.8). Groups of answers of a few words are left out.
+    Its place among the facts depends on the weaker of the certainty of the fall between windows (z from 4 to 8) and its
+    size as a part of the earlier share (from 0.3 to 0.8). Groups of answers of a few words are left out.
     """
     run = sample.run
     numbers: dict[str, int] = {}

@@ -21,8 +21,10 @@ Integers = NDArray[np.int64]
 Texts = Callable[[Integers], Sequence[str]] | Sequence[str]
 """All n texts, or a function from row indices to the texts of those rows: only a sample is read."""
 
-FACT = 0.5
+LOST_SIGNAL = 0.5
 """The highest strength of leads about lost signal (a component at its ceiling) rather than about gaming."""
+FACTS = frozenset({"phrase", "diversity", "length"})
+"""Kinds that honest learning shows as often as gaming does: they are facts about a run and have no strength."""
 
 
 @dataclass(frozen=True)
@@ -92,13 +94,13 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Lead:
-    """A suspicious pattern: where it is, how strong it is, and the rows that show it. Not a verdict.
+    """A suspicious pattern or a fact: where it is, how strong it is, and the rows that show it. Not a verdict.
 
     Attributes:
         kind: ``"proxy"``, ``"phrase"``, ... (docs/suspicious.md lists them).
         title: one line. It may quote a completion, so escape it before you show it.
         text: the observation, with numbers.
-        strength: 0 to 1, the weakest of the kind's ramps; docs/suspicious.md has them.
+        strength: 0 to 1, the weakest of the kind's ramps; docs/suspicious.md has them. 0 for facts (`is_fact`).
         steps: the first and last step of the pattern.
         component: the component, or None for the total.
         rows: completions to look at, as indices into the arrays of the Evidence, the most telling first.
@@ -113,6 +115,11 @@ class Lead:
     component: str | None = None
     rows: tuple[int, ...] = ()
     numbers: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+
+    @property
+    def is_fact(self) -> bool:
+        """Whether this only describes the run: healthy runs show it as often as gamed ones."""
+        return self.kind in FACTS
 
 
 def ramp(value: float | Floats, low: float, high: float) -> Any:

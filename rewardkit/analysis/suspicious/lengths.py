@@ -13,7 +13,7 @@ from rewardkit.core.batch.column import Floats
 
 
 def length_leads(run: Arrangement) -> list[Lead]:
-    """Return leads about a drift of length and about completions that are cut off at the maximum."""
+    """Return a fact about a drift of length, and a lead about completions that are cut off at the maximum."""
     if run.evidence.lengths is None:
         return []
     lengths = np.asarray(run.evidence.lengths, dtype=np.float64)[run.rows]
@@ -21,11 +21,11 @@ def length_leads(run: Arrangement) -> list[Lead]:
 
 
 def _drift(run: Arrangement, lengths: Floats) -> list[Lead]:
-    """Return a lead if the mean length drifts in the direction that earns more.
+    """Return a fact if the mean length drifts in the direction that earns more.
 
-    The strength is the weakest of: the certainty that the mean length changes (z from 4 to 8), the size of the change
-    (a factor from 1.15 to 1.75), the certainty that the total rises at the same time (z from 2 to 4), and the rank
-    correlation of length and earnings within groups, in the direction of the drift (from 0.15 to 0.5).
+    Its place among the facts depends on the weakest of: the certainty that the mean length changes (z from 4 to 8), the
+    size of the change (a factor from 1.15 to 1.75), the certainty that the total rises at the same time (z from 2 to
+    4), and the rank correlation of length and earnings within groups, in the direction of the drift (from 0.15 to 0.5).
     """
     change, total = run.changes(lengths), run.changes(run.totals)
     correlation = correlation_within(run, lengths)

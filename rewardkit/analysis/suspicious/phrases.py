@@ -30,7 +30,7 @@ FALSE_DISCOVERIES = 0.01
 CANDIDATES = 200
 """The number of strongest n-grams to examine; overlapping ones are one phrase."""
 MOST = 5
-"""The most leads."""
+"""The most facts."""
 
 
 @dataclass(frozen=True)
@@ -54,15 +54,15 @@ class Grams:
 
 
 def phrase_leads(sample: Sample) -> list[Lead]:
-    """Return at most five leads.
+    """Return at most five facts.
 
     Candidates are the n-grams of one to four words (characters, in scripts without spaces) that occur in at least 20
     completions of at least 5 prompts, and whose completions earn more within groups (rank test, false discovery rate
-    0.01). The strength is the weakest of: the certainty that the n-gram pays (z from 4 to 8), the certainty that it
+    0.01). They are sorted by the weakest of: the certainty that the n-gram pays (z from 4 to 8), the certainty that it
     spread between windows (z from 4 to 8), the size of the spread (0.05 to 0.3 of all completions), and its chance to
     win against completions of the same group without it (from 0.6 to 0.85), in the total or, if that is above 0.55, in
     the component in which it wins most. If completions with the phrase also win in a monitored component, the phrase is
-    right rather than a trick: the last ramp shrinks with that chance (from 0.55 to 0.7).
+    right rather than a trick, and the last ramp shrinks with that chance (from 0.55 to 0.7).
     """
     found = grams(sample)
     count = len(found.places)

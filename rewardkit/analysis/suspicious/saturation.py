@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from rewardkit.analysis.suspicious.arrangement import Arrangement
-from rewardkit.analysis.suspicious.evidence import FACT, Lead, ramp
+from rewardkit.analysis.suspicious.evidence import LOST_SIGNAL, Lead, ramp
 from rewardkit.analysis.suspicious.series import mean_by_step
 from rewardkit.core.batch.column import Floats
 
@@ -56,7 +56,7 @@ def _at_bound(run: Arrangement, name: str, values: Floats, bound: float, kind: s
             f"From step {steps[0]} on, {100 * share:.1f} % of completions have {bound:.6g}, the "
             f"{'highest' if kind == 'ceiling' else 'lowest'} score of {name}: it no longer separates completions."
         ),
-        strength=FACT * float(ramp(lasting / len(run.starts), 0.0, 0.5)),
+        strength=LOST_SIGNAL * float(ramp(lasting / len(run.starts), 0.0, 0.5)),
         steps=steps,
         component=name,
         rows=run.shown(np.flatnonzero((run.steps >= steps[0]) & (at == 0.0))),
@@ -81,7 +81,7 @@ def _dead(run: Arrangement, name: str, values: Floats) -> Lead | None:
             f"In all {len(groups)} groups the completions of the prompt have the same {name}: it changes the curve of "
             "the reward, but no advantage."
         ),
-        strength=FACT * float(ramp(len(groups), LEAST_GROUPS, 200.0)),
+        strength=LOST_SIGNAL * float(ramp(len(groups), LEAST_GROUPS, 200.0)),
         steps=run.span,
         component=name,
         rows=run.shown(np.flatnonzero(~np.isnan(values))),
@@ -100,7 +100,7 @@ def variance_leads(run: Arrangement) -> list[Lead]:
     if not last.any():
         return []
     share = float(series.values[last].mean())
-    strength = FACT * float(ramp(share, 0.5, 0.95))
+    strength = LOST_SIGNAL * float(ramp(share, 0.5, 0.95))
     if strength <= 0.0:
         return []
     flat = np.flatnonzero(np.isin(run.groups, groups[~vary]) & (run.steps >= run.starts[-1]))

@@ -1,6 +1,8 @@
-"""``suspicious(evidence)``: all leads of all kinds, strongest first."""
+"""``suspicious(evidence)``: all leads of all kinds, strongest first, then the facts."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 from rewardkit.analysis.suspicious.arrangement import Arrangement
 from rewardkit.analysis.suspicious.copies import copy_leads
@@ -27,11 +29,12 @@ _FROM_TEXTS = (phrase_leads, copy_leads, diversity_leads)
 
 
 def suspicious(evidence: Evidence) -> list[Lead]:
-    """Return the suspicious patterns of a run, strongest first: leads, not verdicts.
+    """Return the suspicious patterns of a run, strongest first, then facts about it: leads, not verdicts.
 
     All scores are read, and a sample of the texts: whole groups, drawn with `evidence.seed`. The same evidence gives
     the same leads, in any order of its rows. A lead of 0.8 or more is rare in healthy runs (docs/suspicious.md has the
-    measured rates and explains each kind).
+    measured rates and explains each kind). Facts (`Lead.is_fact`) have a strength of 0 and come last, the clearest
+    first.
     """
     run = Arrangement(evidence)
     if not len(run.rows):
@@ -40,4 +43,5 @@ def suspicious(evidence: Evidence) -> list[Lead]:
     sample = sampled(run)
     if sample is not None:
         leads += [lead for look in _FROM_TEXTS for lead in look(sample)]
-    return sorted(leads, key=lambda lead: (-round(lead.strength, 6), lead.kind, lead.component or "", lead.title))
+    leads.sort(key=lambda lead: (lead.is_fact, -round(lead.strength, 6), lead.kind, lead.component or "", lead.title))
+    return [replace(lead, strength=0.0) if lead.is_fact else lead for lead in leads]

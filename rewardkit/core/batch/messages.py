@@ -56,6 +56,13 @@ def as_messages(value: object, what: str, row: int) -> Sequence[Message]:
     )
 
 
+def in_form_of(prompt: object, completion: Any) -> Any:
+    """Return `completion` as TRL passes it with this prompt: with a conversational prompt, a text is one message."""
+    if type(completion) is str and isinstance(prompt, (list, tuple)):
+        return [{"role": "assistant", "content": completion}]
+    return completion
+
+
 def content_text(content: object) -> str:
     """Return the text in a message's content, without thinking, images, audio and anything else that is not text."""
     parts = content if isinstance(content, (list, tuple)) else [content]

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from rewardkit.core.batch.column import Column, Floats, Rows
 from rewardkit.core.batch.score import SCORED, Fault, Measured, Outcome
-from rewardkit.core.batch.table_text import render_html, render_text
+from rewardkit.core.batch.table_html import render_html
+from rewardkit.core.batch.table_text import render_text
 from rewardkit.core.errors import near_miss
 
 if TYPE_CHECKING:
@@ -173,7 +174,7 @@ class ScoreTable:
         columns.update({f"term.{name}": values for name, values in self.terms.items()})
         return pandas.DataFrame(columns)
 
-    def _cells(self, rows: int) -> tuple[list[str], list[list[str]]]:
+    def _cells(self, rows: int, between_notes: str) -> tuple[list[str], list[list[str]]]:
         """Return the header and the first `rows` rows as text."""
         names = list(self.components)
         cells = []
@@ -186,14 +187,14 @@ class ScoreTable:
                 if row in column.notes:
                     said.append(f"{name}: {column.notes[row]}")
             total = self.total[row]
-            line += ["unscorable" if np.isnan(total) else f"{total:.3g}", "; ".join(said)]
+            line += ["unscorable" if np.isnan(total) else f"{total:.3g}", between_notes.join(said)]
             cells.append(line)
         return ["", "completion", *names, "total", "note"], cells
 
     def __repr__(self) -> str:
-        header, cells = self._cells(rows=20)
+        header, cells = self._cells(rows=20, between_notes="; ")
         return render_text(header, cells, left=len(self) - len(cells))
 
     def _repr_html_(self) -> str:
-        header, cells = self._cells(rows=50)
+        header, cells = self._cells(rows=50, between_notes="\n")
         return render_html(header, cells, left=len(self) - len(cells))

@@ -1,12 +1,11 @@
-"""Tables as text for a terminal (`render_text`) and as HTML for a notebook (`render_html`).
+"""Tables as text for a terminal.
 
 Cells may hold text from a model under training, so control characters must not reach the reader's screen:
-``"\\x1b[2J"`` is shown as ``\\x1b[2J``, bidirectional controls are spelled out, HTML is escaped.
+``"\\x1b[2J"`` is shown as ``\\x1b[2J``, and bidirectional controls are spelled out.
 """
 
 from __future__ import annotations
 
-import html
 import unicodedata
 from collections.abc import Sequence
 
@@ -49,13 +48,3 @@ def render_text(header: Sequence[str], cells: Sequence[Sequence[str]], *, left: 
     if left:
         shown.append(f"... and {left:,} more rows")
     return "\n".join(shown)
-
-
-def render_html(header: Sequence[str], cells: Sequence[Sequence[str]], *, left: int) -> str:
-    """Return the same table as HTML, everything escaped."""
-    head = "".join(f"<th>{html.escape(name)}</th>" for name in header)
-    body = "".join(
-        "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in line) + "</tr>" for line in _limited(header, cells)
-    )
-    rest = f"<caption>... and {left:,} more rows</caption>" if left else ""
-    return f"<table>{rest}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

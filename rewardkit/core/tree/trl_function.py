@@ -15,14 +15,14 @@ from types import MethodType
 from typing import Any, final
 
 from rewardkit.core.batch.batch import Batch
-from rewardkit.core.errors import RewardDefinitionError, RewardTypeError, is_factory, near_miss, shorten
+from rewardkit.core.batch.messages import in_form_of
+from rewardkit.core.errors import RewardTypeError, near_miss, shorten
 from rewardkit.core.progress.schedule import Schedule
-from rewardkit.core.tree.algebra import weighted_sum_of
 from rewardkit.core.tree.binding import Binding, detached, is_async
 from rewardkit.core.tree.leaf import Leaf
 from rewardkit.core.tree.parameters import WHOLE_BATCH, Parameter, lacking
 from rewardkit.core.tree.results import Contract
-from rewardkit.core.tree.reward import Reward, as_reward, checked_name
+from rewardkit.core.tree.reward import Reward, checked_name
 
 _TRAINERS_WORDS = ("completions", "prompts", "completion_ids", "trainer_state", "log_extra", "log_metric")
 """The arguments that TRL passes to every reward function."""
@@ -48,23 +48,6 @@ def from_trl(function: Callable[..., Any], name: str | None = None) -> Reward:
     call = AsyncTrlFunction(function) if is_async(function) else TrlFunction(function)
     binding = Binding(call, (Parameter("batch", WHOLE_BATCH),), scope="batch", foreign=True)
     return Leaf(binding, Contract(label, (-math.inf, math.inf), may_abstain=True), f"from_trl({label})")
-
-
-def tree_of(value: Any, where: str) -> Reward:
-    """Return `value` as a tree: a reward, a TRL reward function, or the sum of a list of them.
-
-    Raises:
-        RewardDefinitionError: `value` is an empty list.
-        RewardTypeError: `value` is something else; `where` says what it was passed for.
-    """
-    if isinstance(value, Reward):
-        return value
-    if isinstance(value, (list, tuple)):
-        if not value:
-            raise RewardDefinitionError(f"{where} is an empty list. Pass at least one reward")
-        return weighted_sum_of([(1.0, tree_of(item, f"an item of {where}")) for item in value])
-    plain = callable(value) and not isinstance(value, (type, Schedule)) and not hasattr(value, "derive")
-    return from_trl(value) if plain and not is_factory(value) else as_reward(value, where)
 
 
 class _Called:
@@ -136,8 +119,9 @@ def _keywords(batch: Batch) -> dict[str, Any]:
     """Return the arguments that TRL would pass, as copies that the function may change."""
     keywords: dict[str, Any] = {"trainer_state": None, "log_extra": _ignore, "log_metric": _ignore, **batch.context}
     keywords |= {name: detached(values) for name, values in batch.columns.items()}
-    keywords["completions"] = detached(batch.completions)
-    keywords["prompts"] = detached(batch.prompts) if batch.prompts is not None else [""] * batch.size
+    prompts = batch.prompts if batch.prompts is not None else [""] * batch.size
+    keywords["completions"] = list(map(in_form_of, prompts, detached(batch.completions)))
+    keywords["prompts"] = detached(prompts)
     keywords["completion_ids"] = detached(batch.completion_ids)
     return keywords
 

@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from rewardkit.core.errors import RewardKitError
-from rewardkit.core.tree.trl_function import tree_of
+from rewardkit.core.tree.conversion import tree_of
 from rewardkit.testing.calibration import calibrate
 from rewardkit.testing.isolation import Lost, Note, can_isolate, isolated
 from rewardkit.testing.labels import labeled
+from rewardkit.testing.output import Output, diverted
 from rewardkit.testing.reports.report import Report
 from rewardkit.testing.reports.sections import Section
 from rewardkit.testing.signals import estimate_signal
@@ -42,15 +43,18 @@ def measured(report: Report, reward: Any, data: str | Path, *, label: str = "lab
     rows = found.records.records
     unlabeled = [{name: value for name, value in row.items() if name != label} for row in rows]
     missing = ""
+    output = Output()
     try:
         if found.has_labels:
             missing = f"agreement with {label!r} not measured"
-            calibration = _tried(lambda: calibrate(tree, rows, label=label, seed=seed), missing, remarks)
+            calibration = _tried(lambda: calibrate(tree, rows, label=label, seed=seed), missing, remarks, output)
         if found.has_groups:
             missing = "learning signal not estimated"
-            signal = _tried(lambda: estimate_signal(tree, unlabeled), missing, remarks)
+            signal = _tried(lambda: estimate_signal(tree, unlabeled), missing, remarks, output)
     except _Unfinished as error:  # the second measurement would not finish either
         remarks.append(f"{missing}: {error}")
+    if output.printed is not None:
+        remarks.append(f"the reward printed {output.printed} while it scored the file, not shown here")
     used = f"{found.used} of " if found.used < found.prompts else ""
     return Section(
         report,
@@ -61,9 +65,9 @@ def measured(report: Report, reward: Any, data: str | Path, *, label: str = "lab
     )
 
 
-def _tried(measure: Callable[[], Result], missing: str, remarks: list[str]) -> Result | None:
+def _tried(measure: Callable[[], Result], missing: str, remarks: list[str], output: Output) -> Result | None:
     try:
-        return _apart(measure)
+        return _apart(measure, output)
     except _Unfinished:
         raise
     except RewardKitError as error:
@@ -71,14 +75,15 @@ def _tried(measure: Callable[[], Result], missing: str, remarks: list[str]) -> R
         return None
 
 
-def _apart(measure: Callable[[], Result]) -> Result:
+def _apart(measure: Callable[[], Result], output: Output) -> Result:
     """Call `measure` in a child process, where the system can fork.
 
     Raises:
         RewardKitError: `measure` raised it, or did not finish.
     """
     if not can_isolate():
-        return measure()
+        with diverted(output.hear):
+            return measure()
 
     def work(send: Callable[[Any], None]) -> None:
         try:
@@ -86,7 +91,7 @@ def _apart(measure: Callable[[], Result]) -> Result:
         except Exception as error:
             send((False, str(error) if isinstance(error, RewardKitError) else f"{type(error).__name__}: {error}"))
 
-    for said in isolated(work, Note(), patience=1.0, limit=_LIMIT):
+    for said in isolated(work, Note(), patience=1.0, limit=_LIMIT, heard=output.hear):
         if isinstance(said, Lost):
             raise _Unfinished(f"scoring all completions did not finish ({said.reason})")
         ended, value = said

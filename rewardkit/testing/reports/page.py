@@ -66,6 +66,10 @@ def _section(section: Section, number: int) -> Iterator[str]:
         if line:
             yield f'<p class="soft small">{_text(line)}</p>'
     yield from _laws(section, number)
+    if report.printed is not None:
+        sample = "\n".join(_text(line) for line in report.printed.sample)
+        yield f'<p class="soft small">The reward printed {report.printed} while it was checked. The output begins:</p>'
+        yield f"<pre>{sample}</pre>"
     for result in section.broken:
         yield f'<h3 id="{_anchor(number, result)}">{_text(result.law)}</h3>'
         yield from _findings(result)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from rewardkit.testing.findings import Finding, LawResult
+from rewardkit.testing.output import Printed
 from rewardkit.testing.reports.page import page_of
 from rewardkit.testing.reports.sections import Section
 from rewardkit.testing.reports.text import text_of
@@ -27,6 +28,7 @@ class Report:
         seed: repeats the same check.
         seconds: how long it took.
         fingerprint: of the reward.
+        printed: what the reward printed meanwhile; None if nothing.
     """
 
     reward: str
@@ -35,6 +37,7 @@ class Report:
     seconds: float = 0.0
     fingerprint: str = ""
     title: str = field(default="", compare=False)
+    printed: Printed | None = field(default=None, compare=False)
 
     @property
     def findings(self) -> list[Finding]:
@@ -86,6 +89,7 @@ class Report:
             "complete": self.complete,
             "seed": self.seed,
             "seconds": round(self.seconds, 3),
+            "printed": None if self.printed is None else self.printed.to_dict(),
             "laws": [
                 {
                     "law": result.law,

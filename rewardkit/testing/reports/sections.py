@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from rewardkit.core.batch.table_text import visible
 from rewardkit.testing.findings import Finding, LawResult
+from rewardkit.testing.output import Printed
 
 if TYPE_CHECKING:
     from rewardkit.analysis.calibration import Calibration
@@ -40,6 +41,9 @@ class Checked(Protocol):
 
     @property
     def ok(self) -> bool: ...
+
+    @property
+    def printed(self) -> Printed | None: ...
 
     def to_dict(self) -> dict[str, Any]: ...
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from rewardkit.core.batch.table_text import visible
 from rewardkit.testing.findings import Finding, LawResult
+from rewardkit.testing.output import Printed
 from rewardkit.testing.reports.sections import Section, distinct, families_of, kind_of, middle_cut, score_of, shown
 
 _WIDTH = 112
@@ -48,6 +49,8 @@ def _section(section: Section) -> Iterator[str]:
     yield from _named("held", section.held)
     yield from _not_done(section.unfinished)
     yield from _named("n/a", section.inapplicable)
+    if section.report.printed is not None:
+        yield from _printed(section.report.printed)
     for result in section.broken:
         yield ""
         yield visible(result.law)
@@ -83,6 +86,12 @@ def _not_done(results: Iterable[LawResult]) -> Iterator[str]:
         reasons.setdefault("the process died again" if result.findings else result.reason, []).append(result.law)
     for reason, laws in reasons.items():
         yield from _wrapped(f"{', '.join(laws)}: {reason}", "  not done  ", " " * 12)
+
+
+def _printed(printed: Printed) -> Iterator[str]:
+    yield f"  printed   {printed} while it was checked. The output begins:"
+    for line in printed.sample:
+        yield f"            | {visible(middle_cut(line, _WIDTH - 14))}"
 
 
 def _findings(result: LawResult) -> Iterator[str]:

@@ -16,8 +16,8 @@ from hypothesis.strategies import SearchStrategy
 from rewardkit.core.batch.messages import completion_text
 from rewardkit.core.errors import RewardDefinitionError, shorten
 from rewardkit.core.tree.binding import Binding
+from rewardkit.core.tree.conversion import tree_of
 from rewardkit.core.tree.reward import Reward
-from rewardkit.core.tree.trl_function import tree_of
 from rewardkit.primitives.format import Tags
 from rewardkit.testing.examples import Example, examples_of
 from rewardkit.testing.strategies.contents import asked_by, gold_text

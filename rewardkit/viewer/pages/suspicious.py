@@ -1,4 +1,4 @@
-"""Leads worth checking, each with its evidence and the completions that show it. A lead is not a verdict."""
+"""Leads worth checking, each with its evidence and completions, then facts. A lead is not a verdict."""
 
 from __future__ import annotations
 
@@ -20,6 +20,10 @@ from rewardkit.viewer.watcher import Watched
 _LOG = logging.getLogger("rewardkit")
 _STRONG = 0.5
 _COMPLETIONS = 6
+_FACTS = (
+    "Healthy runs show these as often as runs that game their reward, so they have no strength and are no reason to "
+    "doubt the run."
+)
 _ABOUT = (
     "These are leads, not verdicts: patterns that also appear if a model games its reward. Healthy runs have some, "
     "too. Read the completions before you change a reward. The bar shows how surprising a lead is, from 0 to 1."
@@ -77,21 +81,29 @@ class Suspicious:
                     "Nothing in the scores or texts looks unusual so far. This does not prove that all is well.",
                 )
                 return
+            facts = [lead for lead in leads if lead.is_fact]
+            leads = [lead for lead in leads if not lead.is_fact]
             strong = [lead for lead in leads if lead.strength >= _STRONG]
             for lead in leads if self.all or not strong else strong:
                 self._lead(lead, scores)
             if strong and len(strong) < len(leads) and not self.all:
                 left = len(leads) - len(strong)
                 put.button(f"Show {left} weaker lead{'' if left == 1 else 's'}", self._show_all, "alone")
+            if facts:
+                put.text("Facts about this run", tag="h2")
+                put.text(_FACTS, "soft", "p")
+            for fact in facts:
+                self._lead(fact, scores)
 
     def _lead(self, lead: Lead, scores: Scores) -> None:
         with put.box("card lead"):
             with put.box("head"):
-                with put.box("track", "span", f"Strength {lead.strength:.2f} (0 to 1)"):
-                    put.box("fill", "span").style(
-                        f"left: 0; width: {100 * lead.strength:.0f}%; background: var(--accent)"
-                    )
-                put.text(f"{lead.strength:.2f}", "soft")
+                if not lead.is_fact:
+                    with put.box("track", "span", f"Strength {lead.strength:.2f} (0 to 1)"):
+                        put.box("fill", "span").style(
+                            f"left: 0; width: {100 * lead.strength:.0f}%; background: var(--accent)"
+                        )
+                    put.text(f"{lead.strength:.2f}", "soft")
                 put.text(one_line(lead.title, 300), tag="h3")
                 put.box("space")
                 put.text(lead.kind, "badge")

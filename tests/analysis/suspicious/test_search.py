@@ -10,10 +10,11 @@ from hypothesis import given, settings, strategies as st
 
 from rewardkit.analysis.suspicious import Evidence, Lead, suspicious
 from rewardkit.core.errors import EvidenceError, RewardKitError
-from tests.analysis.suspicious.runs import PLANTS, SHAPES, Shape, simulated
+from tests.analysis.suspicious.runs import PHRASES, PLANTS, SHAPES, Shape, simulated
 
 SMALL = Shape(steps=60, prompts=8, generations=4)
-FACTS = ("ceiling", "floor", "dead", "no_variance")
+LOST_SIGNAL = ("ceiling", "floor", "dead", "no_variance")
+FACTS = ("phrase", "diversity", "length")
 
 
 def small(shape: Shape) -> Shape:
@@ -29,7 +30,12 @@ def named(leads: list[Lead]) -> dict[str, Lead]:
 def test_planted_exploits_are_found_with_their_evidence(name: str) -> None:
     evidence = simulated(11, small(PLANTS[name]))
     lead = named(suspicious(evidence))[{"held-out": "proxy"}.get(name, name)]
-    assert lead.strength >= (0.35 if lead.kind in FACTS else 0.5)
+    if name in FACTS:
+        assert lead.is_fact
+        assert lead.strength == 0.0
+    else:
+        assert not lead.is_fact
+        assert lead.strength >= (0.35 if lead.kind in LOST_SIGNAL else 0.5)
     assert lead.steps[0] <= lead.steps[1]
     assert lead.text
     assert len(set(lead.rows)) == len(lead.rows) > 0
@@ -58,10 +64,19 @@ def test_without_a_known_limit_no_completion_counts_as_cut_off() -> None:
     assert named(suspicious(replace(evidence, maximum_length=55.0)))["truncated"].strength > 0.9
 
 
-def test_leads_are_sorted_by_strength_between_0_and_1() -> None:
-    strengths = [lead.strength for lead in suspicious(simulated(13, PLANTS["no_variance"]))]
+@pytest.mark.parametrize("name", ["no_variance", "phrase"])
+def test_leads_are_sorted_by_strength_and_facts_come_last(name: str) -> None:
+    found = suspicious(simulated(13, small(PLANTS[name])))
+    strengths = [lead.strength for lead in found]
     assert strengths == sorted(strengths, reverse=True)
-    assert all(0.0 < strength <= 1.0 for strength in strengths)
+    assert all(0.0 < lead.strength <= 1.0 for lead in found if not lead.is_fact)
+    assert {lead.kind for lead in found if lead.strength == 0.0} == {lead.kind for lead in found} & set(FACTS)
+
+
+def test_the_planted_phrase_is_the_first_fact() -> None:
+    found = [lead for lead in suspicious(simulated(11, small(PLANTS["phrase"]))) if lead.is_fact]
+    assert found[0].kind == "phrase"
+    assert any(phrase in found[0].text.casefold() for phrase in PHRASES)
 
 
 def shuffled(evidence: Evidence, order: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Evidence:

@@ -57,7 +57,9 @@ def of_kind(evidence: Evidence, kind: str) -> list[Lead]:
 def test_a_phrase_in_any_script_is_found(phrase: str) -> None:
     evidence = run(lambda row, tricked: f" {phrase} " if tricked else " so it is ")
     leads = of_kind(evidence, "phrase")
-    assert leads[0].strength > 0.9
+    assert leads[0].is_fact
+    assert leads[0].numbers["z"] > 8.0
+    assert leads[0].numbers["chance"] > 0.85
     quoted = leads[0].title.split("\u201d")[0].lstrip("\u201c")
     assert quoted in phrase
     assert evidence.completions is not None

@@ -7,7 +7,7 @@ import unicodedata
 import pytest
 from hypothesis import given, strategies as st
 
-from rewardkit.core.batch.table_text import render_html, render_text, visible
+from rewardkit.core.batch.table_text import render_text, visible
 
 
 @pytest.mark.parametrize(
@@ -39,9 +39,3 @@ def test_columns_are_aligned_and_long_cells_cut() -> None:
     assert shown[2].endswith("  0.25")
     assert "a" * 41 + "..." in shown[1]
     assert shown[3] == "... and 3 more rows"
-
-
-def test_html_is_escaped() -> None:
-    shown = render_html(["<b>"], [['<img src=x onerror="x">']], left=0)
-    assert "<img" not in shown
-    assert "<th>&lt;b&gt;</th>" in shown

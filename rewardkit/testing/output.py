@@ -1,0 +1,121 @@
+"""Output: what a reward prints while it is checked, counted and sampled instead of shown.
+
+A reward that prints one line per completion would print a million of them in a check.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import Any
+
+Heard = Callable[[bytes], None]
+"""Called with each piece of output."""
+
+_KEPT = 4_000
+"""Bytes of the output kept as its sample."""
+_SAMPLED = 3
+_CHUNK = 1 << 16
+
+
+@dataclass(frozen=True)
+class Printed:
+    """The output of a reward while it was checked, on stdout and stderr.
+
+    Attributes:
+        lines: how many.
+        size: in bytes.
+        sample: its first lines.
+    """
+
+    lines: int
+    size: int
+    sample: tuple[str, ...]
+
+    def __str__(self) -> str:
+        many = "1 line" if self.lines == 1 else f"{self.lines:,} lines"
+        return f"{many} ({_amount(self.size)})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values that JSON can hold."""
+        return {"lines": self.lines, "bytes": self.size, "sample": list(self.sample)}
+
+
+class Output:
+    """Collect output: count all of it, keep the beginning."""
+
+    def __init__(self) -> None:
+        self._lines = 0
+        self._size = 0
+        self._kept = b""
+        self._last = b""
+
+    def hear(self, data: bytes) -> None:
+        self._lines += data.count(b"\n")
+        self._size += len(data)
+        self._kept += data[: _KEPT - len(self._kept)]
+        self._last = data[-1:] or self._last
+
+    @property
+    def printed(self) -> Printed | None:
+        """Everything heard so far; None if the reward was silent."""
+        if not self._size:
+            return None
+        lines = [line.strip() for line in self._kept.decode(errors="backslashreplace").splitlines()]
+        return Printed(
+            self._lines + (self._last != b"\n"), self._size, tuple([line for line in lines if line][:_SAMPLED])
+        )
+
+
+def speak_to(descriptor: int) -> None:
+    """From now on, send everything that this process and its children print to a file descriptor."""
+    for place, name in ((1, "stdout"), (2, "stderr")):
+        os.dup2(descriptor, place)
+        # Notebooks and pytest put objects of their own here, which do not write to 1 and 2.
+        setattr(sys, name, _stream(place))
+
+
+@contextmanager
+def diverted(heard: Heard) -> Iterator[None]:
+    """Inside the block, `heard` gets what this process prints, once the block ends."""
+    before = sys.stdout, sys.stderr
+    with suppress(Exception):
+        for stream in before:
+            stream.flush()
+    with tempfile.TemporaryFile() as file:
+        saved = {place: os.dup(place) for place in (1, 2) if _is_open(place)}
+        try:
+            for place in saved:
+                os.dup2(file.fileno(), place)
+            sys.stdout = sys.stderr = _stream(file.fileno())
+            yield
+        finally:
+            sys.stdout.flush()
+            sys.stdout, sys.stderr = before
+            for place, own in saved.items():
+                os.dup2(own, place)
+                os.close(own)
+            file.seek(0)
+            while data := file.read(_CHUNK):
+                heard(data)
+
+
+def _stream(descriptor: int) -> Any:
+    return open(descriptor, "w", buffering=1, encoding="utf-8", errors="backslashreplace", closefd=False)
+
+
+def _is_open(descriptor: int) -> bool:
+    with suppress(OSError):
+        os.fstat(descriptor)
+        return True
+    return False
+
+
+def _amount(size: int) -> str:
+    if size < 1_000:
+        return f"{size} bytes"
+    return f"{size / 1e3:.0f} kB" if size < 1e6 else f"{size / 1e6:,.1f} MB"
