@@ -21,7 +21,9 @@ def only_zipped(function: Callable[..., Any], name: str) -> bool:
         return False
     read = [node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)]
     items = [item for target, source in _loops(tree) for item in _items_of(target, source, name)]
-    return bool(items) and read.count(name) == len(items) and all(item is not None and item not in read for item in items)
+    return (
+        bool(items) and read.count(name) == len(items) and all(item is not None and item not in read for item in items)
+    )
 
 
 def _loops(tree: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
 
 from rewardkit.core.batch.score import Outcome
 from rewardkit.core.errors import RewardKitError
-from rewardkit.testing.anatomy import ANSWERS, anatomy_of, as_number, marks
+from rewardkit.testing.anatomy import ANSWERS, as_number
 from rewardkit.testing.findings import Finding
-from rewardkit.testing.judgment import Judged, foreign_trials, is_penalty, judged
+from rewardkit.testing.judgment import Judged, concerns, foreign_trials, is_penalty, judged
 from rewardkit.testing.laws.base import Skip, about_good, finding, law, shortest
 from rewardkit.testing.pattern_texts import matching
 from rewardkit.testing.subject import Subject
-from rewardkit.testing.sweep import anatomies, given, swept
+from rewardkit.testing.sweep import given, swept
 from rewardkit.testing.tool_calls import wrong_calls
 from rewardkit.testing.trials import EQUAL, Seen, Trial, text_of
 from rewardkit.testing.wild_texts import TEXTS
@@ -214,7 +213,7 @@ def separates_good_from_bad(subject: Subject) -> Iterator[Finding]:
         rights = [(one, subject.see([Trial(one, number)])[0]) for one in example.good]
         scored = [seen.value for _, seen in rights if seen.scored]
         for wrong in example.bad:
-            if not subject.promises.margin and not _concerns(subject, number, wrong):
+            if not subject.promises.margin and not concerns(subject, number, wrong):
                 continue
             looked = True
             seen = subject.see([Trial(wrong, number)])[0]
@@ -225,23 +224,6 @@ def separates_good_from_bad(subject: Subject) -> Iterator[Finding]:
                 return
     if not looked:
         raise Skip("bad= differs from good= only in answers, and the reward reads no column that has them")
-
-
-def _concerns(subject: Subject, number: int, wrong: Any) -> bool:
-    """Whether a reward can tell a wrong completion from the right ones.
-
-    It cannot if the wrong one has the same form and another answer, which is in a column that the reward does not read:
-    form, length and style are all that it judges.
-    """
-    columns = subject.examples[number].columns
-    told = anatomy_of(text_of(wrong), columns, subject.columns_read)
-    for right in anatomies(subject, number):
-        reads = right.column in subject.columns_read if right.gold else bool(subject.columns_read)
-        known = right.gold or (columns and right.marked and told.marked)
-        same_answer = right.region.of(right.text).strip() == told.region.of(told.text).strip()
-        if reads or not known or same_answer or marks(right.text) != marks(told.text):
-            return True
-    return not anatomies(subject, number)
 
 
 @law

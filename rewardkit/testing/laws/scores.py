@@ -55,7 +55,7 @@ def _broken(
 def total(subject: Subject) -> Iterator[Finding]:
     """A policy in training writes anything; a reward that raises stops the run or teaches it to hide behind errors.
 
-    Every completion gets a score: an empty one, half a tag, any Unicode, chat messages of every shape that the data has.
+    Every completion gets a score: an empty one, half a tag, any Unicode, messages of every shape that the data has.
     """
 
     def said(seen: Seen) -> str:

@@ -1,4 +1,4 @@
-"""Laws of writing: a right answer earns its pay on one line or on several, with or without the comma of the gold answer."""
+"""Laws of writing: a right answer earns its pay on one line or several, with or without the comma of the gold answer."""
 
 from __future__ import annotations
 
@@ -124,10 +124,14 @@ def _other_numbers(anatomy: Anatomy) -> Iterator[_Dress]:
     """Yield the completion with its number without the comma or the unit of the gold answer, or with a comma."""
     number, written = as_number(anatomy.gold), str(anatomy.value)
     priced = _PRICED.fullmatch(written)
-    if priced is not None and anatomy.gold.strip() == written.strip():
-        bare = priced[1] or priced[2]
+    said = anatomy.region.of(anatomy.text)
+    if priced is not None and said.strip() == written.strip():
         hint = f"the gold answer {written!r} has a unit: remove it from both, or read numbers (rk.number)"
-        yield _Dress("without the unit of the gold answer", anatomy.saying(bare), hint=hint)
+        yield _Dress(
+            "without the unit of the gold answer",
+            anatomy.with_region(said.replace(written.strip(), priced[1] or priced[2])),
+            hint=hint,
+        )
     if number is None or abs(number) < 1000 or re.search(r"[^\d,.\-]", anatomy.gold):
         return
     hint = "remove commas from both sides before comparing, or read numbers (rk.number)"
@@ -140,14 +144,16 @@ def _other_numbers(anatomy: Anatomy) -> Iterator[_Dress]:
 def _only_on_one_line(subject: Subject) -> Iterator[Finding]:
     """Report a reward that pays a right completion on one line, but nothing as it was given, on several."""
     for number, example in enumerate(subject.examples[:4]):
-        lowest = min((seen.value for trial, seen in swept(subject) if trial.example == number and seen.scored), default=0)
+        lowest = min(
+            (seen.value for trial, seen in swept(subject) if trial.example == number and seen.scored), default=0
+        )
         for completion, anatomy in zip(example.good, anatomies(subject, number), strict=True):
             trial = Trial(completion, number)
             line = re.sub(r"\s*\n\s*", " ", anatomy.text.strip())
             seen, other = subject.see([trial, Trial(with_text(completion, line), number)])
             if seen.scored and _is_more(other, seen) and seen.value <= lowest + EQUAL:
-                why = f"a right completion earns {seen.value:.6g} on several lines, but {other.value:.6g} on one: {_DOTALL}"
-                yield finding("right_however_written", subject, trial, seen, why)
+                why = f"a right completion earns {seen.value:.6g} on several lines, but {other.value:.6g} on one"
+                yield finding("right_however_written", subject, trial, seen, f"{why}: {_DOTALL}")
                 return
 
 
