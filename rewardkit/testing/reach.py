@@ -1,8 +1,8 @@
 """Reach: which completions the model and the trainer of the given data can produce.
 
-A trainer passes one message with text. It passes several messages or a tool call only if the data has tools, and content
-in parts only if the data has parts. A tokenizer decodes to whole characters. Anything else may break a reward, but no run
-meets it.
+A trainer passes one message with text. It passes several messages or a tool call only if the data has tools, and
+content in parts only if the data has parts. A tokenizer decodes to whole characters. Anything else may break a reward,
+but no run meets it.
 """
 
 from __future__ import annotations

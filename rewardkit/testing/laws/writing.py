@@ -1,4 +1,4 @@
-"""Laws of writing: a right answer earns its pay on one line or several, with or without the comma of the gold answer."""
+"""Laws of writing: a right answer earns its pay on one line or several, with its comma or without."""
 
 from __future__ import annotations
 
