@@ -106,7 +106,7 @@ def test_pages_are_short_and_one_click_away() -> None:
     site = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     for page in PAGES:
         assert len((ROOT / "docs" / page).read_text(encoding="utf-8").splitlines()) <= LONGEST_PAGE, page
-        assert f"- {page}\n" in site
+        assert f" {page}\n" in site
         assert page == "index.md" or f"]({page})" in index, f"{page} is not in the index"
 
 

@@ -190,7 +190,7 @@ class Evaluator:
             raise BindingError(
                 "this reward follows training progress (a schedule, or a function that reads `progress`), but the "
                 "trainer passes no trainer_state. Add callbacks=[funcs.callback()] to the trainer; asynchronous GRPO "
-                "has no progress, so its rewards cannot use schedules"
+                "has no progress, and A2PO scores before training, so their rewards cannot use schedules"
             )
         if self.layout.scheduled and not trainer.known and not self._warned:
             self._warned = True

@@ -15,7 +15,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from types import CodeType
 from typing import Any
 
-from rewardkit.core.text.extraction import Tag
+from rewardkit.core.text.extractors import Tagged
 from rewardkit.core.tree.reward import Reward
 from rewardkit.primitives.format import Tags
 from rewardkit.testing.source import only_zipped
@@ -87,10 +87,9 @@ def _found(value: Any, depth: int, seen: set[int]) -> Iterator[tuple[str, str]]:
         binding = value.facts.binding
         for part in (binding.original, *(parameter.view for parameter in binding.parameters)):
             yield from _found(part, depth, seen)
-    elif isinstance(value, (Tags, Tag)):
-        names = value.names if isinstance(value, Tags) else (value.name,)
-        for name in names:
-            yield from (("text", f"<{name}>"), ("text", f"</{name}>"))
+    elif isinstance(value, (Tags, Tagged)):
+        for pair in value.pairs if isinstance(value, Tags) else (value.marks,):
+            yield from (("text", pair.opening), ("text", pair.closing))
     elif isinstance(value, functools.partial):
         for part in (value.func, *value.args, *value.keywords.values()):
             yield from _found(part, depth, seen)

@@ -125,12 +125,7 @@ def _table(run: Run) -> ScoreTable:
 
 def _measures(run: Run) -> dict[str, Measured]:
     """Return the measurements by component, with the new names of renamed rewards."""
-    if not run.measures:
-        return {}
-    components = run.plan.names.components
-    names = {node.facts.stands_for: name for name, node in components if node.facts.stands_for is not None}
-    names |= {node: name for name, node in components}
-    return {names.get(reward, reward.name): found for reward, found in run.measures.items()}
+    return {run.label(reward): found for reward, found in run.measures.items()}
 
 
 def score(

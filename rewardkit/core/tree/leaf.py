@@ -53,6 +53,7 @@ class Leaf(Reward):
         stand_ins = [value for value in (contract.on_failure, contract.on_error) if isinstance(value, (int, float))]
         return Facts(
             name=contract.name,
+            call=self.expression if self.expression.startswith(f"{contract.name}(") else "",
             bounds=(min(contract.bounds[0], *stand_ins, math.inf), max(contract.bounds[1], *stand_ins, -math.inf)),
             sees=binding.scope,
             # A function with scope="batch" sees the batch of its own process, as in TRL.
@@ -63,14 +64,17 @@ class Leaf(Reward):
         )
 
     def _evaluate(self, evaluation: Evaluation, rows: Rows) -> Steps:
-        batch, binding = evaluation.batch, self.binding
+        batch, binding, contract = evaluation.batch, self.binding, self.contract
+        label = evaluation.label(self)
+        if label != contract.name:
+            contract = replace(contract, name=label)
         parameters = bound(binding.parameters, batch)
         where = first = np.flatnonzero(rows)
         inverse: Numbers | None = None
         if binding.scope == "sample" and binding.deterministic:
             positions, inverse = distinct(parameters, batch, where)
             first = where if inverse is None else where[positions]
-        arguments = gather(parameters, batch, first.tolist(), self.contract.name, trusted=binding.trusted)
+        arguments = gather(parameters, batch, first.tolist(), label, trusted=binding.trusted)
         ready = arguments.without_set_aside() if arguments.set_aside else arguments
         calls, sizes = self._calls(batch, ready, parameters)
         raw = (yield calls) if ready.rows else []
@@ -82,7 +86,7 @@ class Leaf(Reward):
         def context(position: int) -> str:
             return _context(batch, arguments, parameters, position)
 
-        checked = check_results(raw, self.contract, evaluation.strict, context)
+        checked = check_results(raw, contract, evaluation.strict, context)
         return _filled(batch.size, checked, where, inverse, evaluation)
 
     def _rebuilt(self, children: tuple[Reward, ...], numbers: tuple[Any, ...]) -> Reward:

@@ -56,6 +56,8 @@ class Facts:
         children: the rewards that it combines.
         prefixes: for each child, the prefix of its name if names clash (the key of a route); empty for no prefixes.
         generic: the name was generated, so a number may be added to it.
+        call: the call that makes it, if its name is that of the called function: a second one of its kind derives its
+            name from what differs in the calls.
         logged: its raw value is a component.
         stands_for: the reward that it renames.
         addends: the children whose shares add up to its value; None if it is one term by itself.
@@ -84,6 +86,7 @@ class Facts:
     children: tuple[Reward, ...] = ()
     prefixes: tuple[str, ...] = ()
     generic: bool = False
+    call: str = ""
     logged: bool = True
     stands_for: Reward | None = None
     addends: tuple[Reward, ...] | None = None
@@ -147,6 +150,9 @@ class Evaluation(Protocol):
     @property
     def strict(self) -> bool:
         """Whether a bug in a reward raises (``rk.score``, checks, the first training batch)."""
+
+    def label(self, reward: Reward) -> str:
+        """Return the name of `reward` in this tree."""
 
     def column(self, reward: Reward) -> Column:
         """Return the values of `reward` that are known so far."""
