@@ -41,6 +41,8 @@ _BY_LAW = {
     "reward does not apply to",
     "gold_gets_the_maximum": "Compare the reward's pattern with this completion: a right answer has to match it",
     "gold_above_perturbed_gold": _COMPARE,
+    "right_however_written": "Allow for it: re.DOTALL in the pattern, .strip() on the answer, commas and units removed "
+    "from both sides",
     "separates_good_from_bad": "Make the reward read what is wrong in this completion, or remove it from bad=",
     "informative": "Run the reward's pattern on a right completion; a missing re.DOTALL is the usual reason",
     "reads_its_columns": "Compare the completion with the column, or remove the argument",
@@ -72,7 +74,9 @@ _READS_CHAT = re.compile(
     r"TypeError: string indices must be integers|AttributeError: 'str' object has no attribute 'get'"
 )
 _READS_TEXT = re.compile(
-    r"TypeError: can only concatenate list|TypeError: expected string or bytes-like object|AttributeError: '(?:list|dict)' object has no attribute"
+    r"TypeError: can only concatenate list"
+    r"|TypeError: expected string or bytes-like object"
+    r"|AttributeError: '(?:list|dict)' object has no attribute"
     r"|TypeError: .*(?:not list|not \"?list\"?|'list' and 'str'|\"list\"\) to str)"
 )
 

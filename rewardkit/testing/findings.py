@@ -31,6 +31,7 @@ class Finding:
         source: where the exploit was seen before.
         trace: the traceback, if the reward raised.
         of: the name of the component that was checked by itself; empty for the reward as a whole.
+        unreachable: why no model and trainer of the given data produce the completion; empty if they can.
     """
 
     law: str
@@ -45,6 +46,7 @@ class Finding:
     source: str = ""
     trace: str = ""
     of: str = ""
+    unreachable: str = ""
 
     @property
     def reproduce(self) -> str:
@@ -109,6 +111,7 @@ class LawResult:
         reason: why it was skipped or is unfinished.
         seconds: how long it took.
         why: why a training run needs the law.
+        asides: faults that no model and trainer of the given data can reach; they do not break the law.
     """
 
     law: str
@@ -118,6 +121,7 @@ class LawResult:
     reason: str = ""
     seconds: float = 0.0
     why: str = ""
+    asides: tuple[Finding, ...] = ()
 
 
 def jsonable_of(value: Any) -> Any:

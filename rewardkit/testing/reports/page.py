@@ -65,7 +65,7 @@ def _section(section: Section, number: int) -> Iterator[str]:
     if report.reward != section.title:
         yield f'<p class="soft"><code>{_text(report.reward)}</code></p>'
     yield f"<p>{_verdict(section)}</p>"
-    for line in (section.data, *section.remarks):
+    for line in (section.data, *section.notes):
         if line:
             yield f'<p class="soft small">{_text(line)}</p>'
     place = f"reward-{number}"

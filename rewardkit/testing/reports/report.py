@@ -59,6 +59,11 @@ class Report:
         return tuple(found)
 
     @property
+    def asides(self) -> list[Finding]:
+        """Faults that no model and trainer of the given data can reach."""
+        return [aside for result in self.results for aside in result.asides]
+
+    @property
     def ok(self) -> bool:
         """Whether no law is broken and no exploit was found."""
         return not self.findings
@@ -108,6 +113,7 @@ class Report:
                     "reason": result.reason,
                     "seconds": round(result.seconds, 3),
                     "findings": [finding.to_dict() for finding in result.findings],
+                    "asides": [aside.to_dict() for aside in result.asides],
                 }
                 for result in self.results
             ],

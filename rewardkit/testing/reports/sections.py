@@ -120,6 +120,16 @@ class Section:
         return [result for result in self.report.results if result.outcome == "skipped"]
 
     @property
+    def notes(self) -> tuple[str, ...]:
+        """The remarks, and one line about faults that no run on the given data reaches."""
+        asides = [aside for result in self.report.results for aside in result.asides]
+        if not asides:
+            return self.remarks
+        laws = ", ".join(dict.fromkeys(aside.law for aside in asides))
+        names = "; ".join(dict.fromkeys(aside.unreachable for aside in asides))
+        return (*self.remarks, f"Not counted, since no run on this data has it ({laws}): {names}.")
+
+    @property
     def verdict(self) -> str:
         """The verdict in one line."""
         counts = [f"{len(self.held)} held"]

@@ -68,7 +68,7 @@ def _section(section: Section) -> Iterator[str]:
     if section.signal is not None:
         yield from ("", "Learning signal", "", *_indented(str(section.signal)))
     yield ""
-    for remark in section.remarks:
+    for remark in section.notes:
         yield from _wrapped(remark, "  ")
     yield f"  {section.verdict}"
 
