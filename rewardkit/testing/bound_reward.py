@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rewardkit.core.errors import RewardDefinitionError, near_miss
+from rewardkit.core.tree.binding import name_of as function_name
 from rewardkit.core.tree.reward import Reward
-from rewardkit.core.tree.trl_function import name_of as trl_name_of
 from rewardkit.testing.check import check_reward
 from rewardkit.testing.execution import Told
 from rewardkit.testing.findings import LawResult
@@ -104,7 +104,7 @@ def bound(
 def name_of(reward: Any) -> str:
     """Return the default name of a reward: how it prints; for a function, its name; for a list, its items' names."""
     if not isinstance(reward, Reward) and callable(reward):
-        return trl_name_of(reward)
+        return function_name(reward)
     text = f"[{', '.join(map(name_of, reward))}]" if isinstance(reward, (list, tuple)) else repr(reward)
     half = (_LONGEST_NAME - 3) // 2
     return text if len(text) <= _LONGEST_NAME else f"{text[:half]}...{text[-half:]}"

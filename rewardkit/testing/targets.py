@@ -116,7 +116,7 @@ def _bound(one: Loaded, options: Mapping[str, Any]) -> BoundReward | LeftOut:
         return made
     seen = _first_score(subject)
     said = seen.reason if seen is not None else ""
-    missing = re.match(r"raised KeyError: '(\w+)'$", said)
+    missing = re.match(r"raised KeyError: '(\w+)'", said)
     if missing and not any(missing[1] in example.columns for example in subject.examples):
         reason = f"it asks for the column {missing[1]!r}, which the examples lack"
         return LeftOut(one.name, reason, certain=not doubtful)
