@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -120,8 +121,12 @@ def _section(bound: Any, options: argparse.Namespace, told: Told) -> Section:
 
     report = bound.report(told=told)
     if options.data is None:
-        return Section(report)
-    return measured(report, bound.reward, options.data, label=options.label, seed=options.seed)
+        section = Section(report)
+    else:
+        section = measured(report, bound.reward, options.data, label=options.label, seed=options.seed)
+    if bound.options.get("components") is False:
+        section = replace(section, remarks=(*section.remarks, "Its items are checked by themselves, as candidates."))
+    return section
 
 
 @contextmanager
