@@ -17,6 +17,7 @@ from typing import Any
 
 from rewardkit.core.text.extractors import Tagged
 from rewardkit.core.tree.reward import Reward
+from rewardkit.core.tree.trl_function import OtherColumns
 from rewardkit.primitives.format import Tags
 
 _CALL = "__call__"
@@ -175,6 +176,9 @@ def code_of(function: Any) -> CodeType | None:
 
 def uses_argument(function: Callable[..., Any], name: str) -> bool:
     """Whether the code of `function` reads its argument `name`; True if unknown."""
+    if isinstance(function, OtherColumns):
+        ours = {theirs: own for own, theirs in function.columns}
+        return uses_argument(function.function, ours.get(name, name))
     code = code_of(function)
     if code is None:
         return True

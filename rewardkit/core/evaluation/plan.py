@@ -103,7 +103,7 @@ def check_node(node: Reward, batch: Batch, label: str) -> None:
     if binding is None:
         return
     if not binding.foreign:
-        check(binding.parameters, batch, label)
+        check(binding.parameters, batch, label, binding.scope)
     more = getattr(binding.function, "check", None)
     if more is not None:
         more(batch, label)

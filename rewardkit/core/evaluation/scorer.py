@@ -153,8 +153,8 @@ def score(
         prompts: n prompts, texts or lists of messages.
         completion_ids: n lists of token ids.
         progress: how far training is; without it, schedules have their end value.
-        num_generations: completions per prompt, for rewards that compare them: every `num_generations` rows are a group.
-            Without it, a group is a run of rows with equal prompt and columns.
+        num_generations: completions per prompt, for rewards that compare them: so many rows are a group. Without it, a
+            group is a run of rows with equal prompt and columns.
         columns: the dataset's columns, n values each.
 
     Raises:
