@@ -190,11 +190,11 @@ class Batch:
         apart = None if self.num_generations else first_apart(self._alike)
         if apart is not None:
             row, before = apart
-            what = "prompt" if self.prompts is not None else "column"
+            what = "columns" if self.prompts is None else "prompt and columns" if self.columns else "prompt"
             raise BindingError(
-                f"the reward compares the completions of a prompt, but rows {before} and {row} have equal {what}s and "
-                f"row {row - 1} between them does not, so the groups are not known. Put the completions of each prompt "
-                "next to each other; if every k rows are one group as they are, pass num_generations=k"
+                f"the reward compares the completions of a prompt, but rows {before} and {row} have the same {what} "
+                f"and row {row - 1} between them has not, so the groups are not known. Put the completions of each "
+                "prompt next to each other; if every k rows are one group as they are, pass num_generations=k"
             )
 
     def members(self, rows: Rows) -> Iterator[Numbers]:

@@ -101,7 +101,7 @@ def test_a_reward_with_an_unhashable_annotation_scores() -> None:
 @pytest.mark.parametrize("name", ["completions", "prompts"])
 def test_a_function_of_lists_is_told_the_singular_name_and_what_it_holds(scope: Any, name: str) -> None:
     namespace: dict[str, Any] = {}
-    exec(f"def longest({name}):\n    return [1.0 for _ in {name}]", namespace)  # noqa: S102
+    exec(f"def longest({name}):\n    return [1.0 for _ in {name}]", namespace)
     with pytest.raises(rk.BindingError) as caught:
         rk.score(rk.reward(scope=scope)(namespace["longest"]), ["a"], prompts=["p"])
     assert f"scope={scope!r}" in str(caught.value)
