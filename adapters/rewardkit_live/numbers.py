@@ -15,7 +15,7 @@ from typing import Any, get_args
 from rewardkit.core.errors import RewardDefinitionError, near_miss, shorten
 from rewardkit.core.evaluation.scorer import Scorer
 from rewardkit.core.progress.schedule import Schedule, as_weight
-from rewardkit.core.tree.changes import changed
+from rewardkit.core.tree.algebra import changed
 from rewardkit.core.tree.reward import Kind, Reward, Tunable
 from rewardkit_live.grammar import parsed
 

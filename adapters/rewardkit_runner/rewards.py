@@ -6,8 +6,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from rewardkit.core.tree.reward import Reward
 from rewardkit.data.reward_names import load
 from rewardkit_runner.configuration.config import RunConfig
+from rewardkit_trl.functions import layout_of
 
 
 def reward_of(config: RunConfig) -> Any:
@@ -17,6 +19,16 @@ def reward_of(config: RunConfig) -> Any:
         RewardDefinitionError: there is no such module, file or name, or it cannot be imported.
     """
     return named(config.reward_target(), config.modules_path())
+
+
+def trained(config: RunConfig, reward: Any) -> Reward:
+    """Return the tree of `reward`, which `reward_of` loaded, with the weights in ``grpo: {reward_weights: ...}``.
+
+    Raises:
+        RewardDefinitionError: there is not one weight for each item of the list, or names clash.
+        RewardTypeError: it is neither a reward nor a function.
+    """
+    return layout_of(reward, config.columns, config.reward_weights).reward
 
 
 def named(target: str, modules: Path) -> Any:

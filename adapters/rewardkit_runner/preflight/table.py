@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cached_property
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Literal
 
 from rewardkit.core.batch.batch import Batch
@@ -78,7 +77,6 @@ class Table:
             completion_ids=[[0] * min(len(str(completion)), 512) for completion in completions],
             columns=columns,
             num_generations=num_generations,
-            context={"trainer_state": SimpleNamespace(global_step=0, max_steps=100, epoch=0.0, log_history=[])},
         )
 
     def spread(self, count: int) -> list[int]:

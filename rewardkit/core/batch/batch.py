@@ -17,15 +17,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rewardkit.core.batch.column import Rows
+from rewardkit.core.batch.logs import OF_TRAINERS, Logs
 from rewardkit.core.batch.messages import Message, as_messages, completion_text, prompt_text
 from rewardkit.core.errors import BindingError, shorten
 from rewardkit.core.processes.signals import from_operator
 from rewardkit.core.progress.progress import Progress
+from rewardkit.core.progress.trainer_state import TrainerState
 
 Numbers = NDArray[np.int64]
 View = Callable[[str], Any]
 
-RESERVED = ("completion", "messages", "prompt", "progress", "example", "completion_ids")
+RESERVED = ("completion", "messages", "prompt", "progress", "example", "completion_ids", *OF_TRAINERS)
 """Argument names with a fixed meaning, which no column may have."""
 
 _ABSENT: Any = object()
@@ -94,6 +96,7 @@ class Batch:
         self.progress = progress
         self.num_generations = num_generations
         self.context = context or {}
+        self.logs = Logs(self.size, self.context)
         self._views: dict[View, list[Any]] = {}
         self._equal: dict[str, Equality] = {}
 
@@ -113,6 +116,12 @@ class Batch:
         if self.prompts is None:
             return [""] * self.size
         return [value if type(value) is str else prompt_text(value, row) for row, value in enumerate(self.prompts)]
+
+    @cached_property
+    def trainer_state(self) -> Any:
+        """The trainer's state; outside of a trainer an object with the same attributes, made from `progress`."""
+        state = self.context.get("trainer_state")
+        return TrainerState.of(self.progress) if state is None else state
 
     def messages(self, row: int) -> Sequence[Message]:
         """Return the completion of one row as messages."""

@@ -6,12 +6,13 @@ ScoreTable: raw components, the additive terms, and the total.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from rewardkit.core.batch.batch import Batch
+from rewardkit.core.batch.logs import OF_TRAINERS
 from rewardkit.core.batch.score import Measured
 from rewardkit.core.batch.table import ScoreTable
 from rewardkit.core.errors import BindingError, shorten
@@ -21,6 +22,7 @@ from rewardkit.core.evaluation.scheduler import Scheduler
 from rewardkit.core.evaluation.terms import terms_of
 from rewardkit.core.progress.progress import Progress
 from rewardkit.core.progress.schedule import PerformanceSchedule, weight_now
+from rewardkit.core.tree.conversion import RewardLike, tree_of
 from rewardkit.core.tree.names import Names
 from rewardkit.core.tree.reward import Reward
 
@@ -97,6 +99,7 @@ class Scorer:
         evaluated(plan.root, np.ones(batch.size, dtype=np.bool_))
         for reward in plan.followed:
             evaluated(reward, run.applied[plan.first(reward)])
+        batch.logs.flush()
         return _table(run)
 
 
@@ -121,6 +124,8 @@ def _table(run: Run) -> ScoreTable:
         measures=_measures(run),
         timings={name: memo.seconds for name, memo in memos.items()},
         faults=tuple(run.faults),
+        metrics=run.batch.logs.metrics,
+        extras=run.batch.logs.extras,
     )
 
 
@@ -130,7 +135,7 @@ def _measures(run: Run) -> dict[str, Measured]:
 
 
 def score(
-    reward: Reward,
+    reward: RewardLike | Sequence[Any],
     completions: Iterable[Any],
     /,
     *,
@@ -148,7 +153,7 @@ def score(
         table.total      # array([1., 0.])
 
     Args:
-        reward: the tree to score with.
+        reward: the tree to score with; or what `to_trl` takes: a plain function, or a list of rewards and functions.
         completions: n texts, or conversational completions (lists of messages).
         prompts: n prompts, texts or lists of messages.
         completion_ids: n lists of token ids.
@@ -158,11 +163,19 @@ def score(
         columns: the dataset's columns, n values each.
 
     Raises:
+        RewardTypeError: `reward` is not a reward.
         BindingError: a column is missing, too short, or has a reserved name, or the groups that the reward compares are
             not known.
         CoercionError: a column's value does not fit the annotation.
         RewardFailure: a reward function raised or returned something that is not a score.
     """
+    tree = tree_of(reward, "score")
+    for name in OF_TRAINERS:
+        if name in columns:
+            raise BindingError(
+                f"{name!r} is not a column: functions that ask for it get it. Drop it. To score at a point of "
+                "training, pass progress=rk.Progress(step, max_steps)"
+            )
     batch = Batch(
         completions,
         prompts=prompts,
@@ -177,4 +190,4 @@ def score(
         raise BindingError(
             f"num_generations={num_generations} does not divide the {len(batch)} completions. Pass whole groups"
         )
-    return Scorer(reward).score(batch)
+    return Scorer(tree).score(batch)

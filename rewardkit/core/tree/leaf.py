@@ -19,11 +19,12 @@ import numpy as np
 
 from rewardkit.core.batch.batch import Batch
 from rewardkit.core.batch.column import Column, Numbers, Rows
+from rewardkit.core.batch.logs import OF_TRAINERS, RowLog
 from rewardkit.core.errors import RewardTypeError, shorten
 from rewardkit.core.progress.bounds import Bounds
 from rewardkit.core.tree.binding import Arguments, Binding, bound, distinct, gather
 from rewardkit.core.tree.fingerprints import described
-from rewardkit.core.tree.parameters import WHOLE_BATCH, Parameter, shown_columns
+from rewardkit.core.tree.parameters import SINGLE, WHOLE_BATCH, Parameter, Scope, shown_columns
 from rewardkit.core.tree.results import Contract, Results, check_results, unpacked
 from rewardkit.core.tree.reward import Calls, Evaluation, Facts, Reward, Steps
 
@@ -72,7 +73,7 @@ class Leaf(Reward):
         parameters = bound(binding.parameters, batch)
         where = first = np.flatnonzero(rows)
         inverse: Numbers | None = None
-        if binding.scope == "sample" and binding.deterministic:
+        if binding.scope == "sample" and binding.deterministic and not binding.logs:
             positions, inverse = distinct(parameters, batch, where)
             first = where if inverse is None else where[positions]
         arguments = gather(parameters, batch, first.tolist(), label, trusted=binding.trusted)
@@ -84,7 +85,11 @@ class Leaf(Reward):
         if arguments.set_aside:
             raw = _reinserted(raw, arguments)
 
-        def context(position: int) -> str:
+        def context(position: int, size: int) -> str:
+            if size > 1:
+                which = "all" if size == batch.size else "the"
+                of = "the batch" if binding.scope == "batch" else f"a prompt, from row {arguments.rows[position]} on"
+                return f"  called with {which} {size} completions of {of}"
             return _context(batch, arguments, parameters, position)
 
         checked = check_results(raw, contract, evaluation.strict, context)
@@ -119,10 +124,9 @@ class Leaf(Reward):
             return Calls(self, function, each, arguments.rows, self.binding, quiet), None
         groups = batch.groups[arguments.rows] if scope == "group" else np.zeros(len(arguments.rows))
         cuts = [0, *(np.flatnonzero(np.diff(groups)) + 1).tolist(), len(arguments.rows)]
-        single = {"progress", "prompt"} if scope == "group" else {"progress", WHOLE_BATCH}
         lists = [
             tuple(
-                column[start] if parameter.source in single else column[start:stop]
+                _of_rows(parameter, column[start:stop], scope)
                 for parameter, column in zip(parameters, arguments.columns, strict=True)
             )
             for start, stop in (pairwise(cuts) if arguments.rows else ())
@@ -249,6 +253,14 @@ def _resolve_leaf(module: str, name: str, columns: tuple[tuple[str, Any], ...] =
     return replace(found, binding=replace(found.binding, parameters=parameters))
 
 
+def _of_rows(parameter: Parameter, values: list[Any], scope: Scope) -> Any:
+    """Return the argument of a call that takes several rows: a list, or the one value that all rows share."""
+    if parameter.source == "log_extra":
+        return RowLog.joined(values)
+    shared = parameter.source in SINGLE or parameter.source == ("prompt" if scope == "group" else WHOLE_BATCH)
+    return values[0] if shared else values
+
+
 def _reinserted(raw: list[Any], arguments: Arguments) -> list[Any]:
     """Return the results of all rows: `raw`, with the rows that were set aside in their places."""
     called = iter(raw)
@@ -284,6 +296,6 @@ def _context(batch: Batch, arguments: Arguments, parameters: Sequence[Parameter]
     lines += [
         f"  {parameter.name} = {shorten(column[position])}"
         for parameter, column in zip(parameters, arguments.columns, strict=True)
-        if parameter.source not in ("completion", WHOLE_BATCH)
+        if parameter.source not in ("completion", WHOLE_BATCH, *OF_TRAINERS)
     ]
     return "\n".join(lines)

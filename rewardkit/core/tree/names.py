@@ -35,7 +35,7 @@ class Names:
     @classmethod
     def of(cls, root: Reward) -> Names:
         """Name the nodes of a tree; RewardDefinitionError if two different rewards have the same name."""
-        terms = list(dict.fromkeys(_terms(root)))
+        terms = list(dict.fromkeys(terms_of(root)))
         is_term = set(terms)
         paths: dict[Reward, list[Path]] = {}
         components: dict[Reward, None] = {}
@@ -61,7 +61,8 @@ class Names:
         )
 
 
-def _terms(root: Reward) -> Iterator[Reward]:
+def terms_of(root: Reward) -> Iterator[Reward]:
+    """Yield the rewards that are the additive terms of `root`, from left to right, as often as they occur."""
     stack = [root]
     while stack:
         node = stack.pop()
@@ -90,11 +91,17 @@ def _unique(paths: dict[Reward, list[Path]]) -> dict[Reward, str]:
         if name in owners:
             raise RewardDefinitionError(
                 f"two different rewards have the name {name!r}: {owners[name]!r} and {node!r}. "
-                'Rename one of them: .named("another name")'
+                f'Rename one of them: {_plain(node)}.named("another name")'
             )
         owners[name] = node
         result[node] = name
     return result
+
+
+def _plain(node: Reward) -> str:
+    """Return how to make a reward of a plain function, which has no ``.named`` itself; "" for any other reward."""
+    binding = node.facts.binding
+    return f"rk.{node!r}" if binding is not None and binding.plain else ""
 
 
 def _rank(node: Reward) -> int:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from numbers import Real
-from typing import Any, Literal, NamedTuple, Protocol, final
+from typing import Any, Literal, NamedTuple, NoReturn, Protocol, final
 
 from rewardkit.core.batch.batch import Batch
 from rewardkit.core.batch.column import Column, Numbers, Rows
@@ -234,7 +234,7 @@ class Reward(ABC):
         Raises:
             RewardDefinitionError: the reward reads no such column.
         """
-        from rewardkit.core.tree.changes import with_columns
+        from rewardkit.core.tree.algebra import with_columns
 
         return with_columns(self, columns)
 
@@ -282,6 +282,14 @@ class Reward(ABC):
     @final
     def __sub__(self, other: object) -> Reward:
         return self + -as_reward(other, "what is subtracted")
+
+    @final
+    def __bool__(self) -> NoReturn:
+        raise RewardTypeError(
+            f"{shorten(self)} has no truth value, so `and`, `or`, `not` and `if` cannot combine rewards. To score b "
+            "only where a passes, write rk.gate(a, b); for the lower of both, rk.minimum(a, b); for the higher, "
+            "rk.maximum(a, b); for weights, 0.3 * a + 0.7 * b. To test whether there is a reward, write `is not None`"
+        )
 
     @final
     def __call__(self, *args: Any, **kwargs: Any) -> Any:

@@ -18,7 +18,7 @@ from rewardkit.core.tree.coercion import Coercer, coerce
     [
         (np.ndarray, "[1, 2]", np.array([1, 2])), (np.ndarray, [[1.5], [2]], np.array([[1.5], [2.0]])),
         (np.ndarray, "(1, 2)", np.array([1, 2])), (NDArray[np.float64], "[1, 2]", np.array([1.0, 2.0])),
-        (NDArray[np.int64], [1.0, 2.0], np.array([1, 2])), (NDArray[np.float32], np.array([1.0]), np.array([1.0], np.float32)),
+        (NDArray[np.int64], [1.0, 2.0], np.array([1, 2])), (NDArray[np.float32], [1.0], np.array([1.0], np.float32)),
         (NDArray[Any], "[]", np.array([])), (np.ndarray | None, "[1]", np.array([1])),
     ],
 )  # fmt: skip

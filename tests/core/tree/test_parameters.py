@@ -18,9 +18,6 @@ from rewardkit.core.tree.parameters import Parameter
         ("anser", "Did you mean 'answer'?"),
         ("completions", "name the argument `completion`"),
         ("prompts", "name the argument `prompt`"),
-        ("trainer_state", "name the argument `progress`"),
-        ("log_metric", "parts={...}"),
-        ("log_extra", "note=..."),
     ],
 )
 def test_a_missing_column_suggests_similar_names_and_replacements_for_trl_arguments(column: str, hint: str) -> None:

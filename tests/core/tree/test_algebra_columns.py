@@ -10,7 +10,7 @@ import pytest
 
 import rewardkit as rk
 from rewardkit.core.evaluation.scorer import Scorer
-from rewardkit.core.tree.changes import changed
+from rewardkit.core.tree.algebra import changed
 from rewardkit.testing.examples import Example
 from rewardkit.testing.subject import Subject
 
