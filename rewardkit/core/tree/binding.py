@@ -233,7 +233,8 @@ def _copied(value: Any) -> Any:
     if kind in _ATOMS:
         return value
     if kind is list:
-        return [_copied(item) for item in value]
+        flat = _ATOMS.issuperset(map(type, value))  # token ids, scores, texts
+        return value.copy() if flat else [_copied(item) for item in value]
     if kind is dict:
         return {key: _copied(item) for key, item in value.items()}
     if kind is tuple:

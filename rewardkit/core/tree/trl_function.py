@@ -56,7 +56,7 @@ def from_trl(
         )
     label = checked_name(name if name is not None else name_of(function))
     expression = f"from_trl({_shown(function)}{'' if name is None else f', name={name!r}'})"
-    single = _takes_one_completion(function)
+    single = takes_one_completion(function)
     if single:
         texts = {"prompt", "example"} <= {parameter.name for parameter in _parameters(function)}
         parameters = parameters_of(checked_function(function, "from_trl"), "sample", label, {}, texts=texts)
@@ -83,7 +83,7 @@ def _shown(function: Callable[..., Any]) -> str:
     return shorten_line(f"partial({', '.join([_shown(function.func), *given])})", 200)
 
 
-def _takes_one_completion(function: Callable[..., Any]) -> bool:
+def takes_one_completion(function: Callable[..., Any]) -> bool:
     """Return whether it is called once per completion. A function with ``**kwargs`` is written for TRL."""
     parameters = _parameters(function)
     names = {parameter.name for parameter in parameters}
