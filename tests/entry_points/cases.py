@@ -31,7 +31,7 @@ class Case:
     totals: tuple[float, ...]
 
     @property
-    def columns(self) -> dict[str, list[Any]]:
+    def columns(self) -> dict[str, Any]:
         return {name: [row[name] for row in self.rows] for name in self.rows[0] if name != "prompt"}
 
     @property
