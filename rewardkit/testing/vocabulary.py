@@ -18,6 +18,7 @@ from typing import Any
 from rewardkit.core.text.extractors import Tagged
 from rewardkit.core.tree.reward import Reward
 from rewardkit.primitives.format import Tags
+from rewardkit.testing.source import only_zipped
 
 _CALL = "__call__"
 _DEPTH = 4
@@ -174,10 +175,15 @@ def code_of(function: Any) -> CodeType | None:
 
 
 def uses_argument(function: Callable[..., Any], name: str) -> bool:
-    """Whether the code of `function` reads its argument `name`; True if unknown."""
+    """Whether the code of `function` reads its argument `name`; True if unknown.
+
+    ``for completion, gold in zip(completions, target)`` does not read ``target`` if nothing reads ``gold``.
+    """
     code = code_of(function)
     if code is None:
         return True
+    if only_zipped(function, name):
+        return False
     for instruction in dis.get_instructions(code):
         if instruction.opname.startswith(("LOAD_FAST", "LOAD_DEREF", "LOAD_CLOSURE", "COPY_FREE")):
             read = instruction.argval

@@ -304,6 +304,12 @@ class RunConfig(Part):
     base: Path = Field(default=Path(), exclude=True)
     """the folder that paths are relative to; not a setting of the file"""
 
+    @property
+    def reward_weights(self) -> list[float] | None:
+        """One weight for each item of the reward, if it is a list."""
+        weights: list[float] | None = self.grpo.get("reward_weights")
+        return weights
+
     @field_validator("grpo")
     @classmethod
     def _known_to_trl(cls, value: dict[str, Any]) -> dict[str, Any]:

@@ -35,7 +35,7 @@ class Names:
     @classmethod
     def of(cls, root: Reward) -> Names:
         """Name the nodes of a tree; RewardDefinitionError if two different rewards have the same name."""
-        terms = list(dict.fromkeys(_terms(root)))
+        terms = list(dict.fromkeys(terms_of(root)))
         is_term = set(terms)
         paths: dict[Reward, list[Path]] = {}
         components: dict[Reward, None] = {}
@@ -61,7 +61,8 @@ class Names:
         )
 
 
-def _terms(root: Reward) -> Iterator[Reward]:
+def terms_of(root: Reward) -> Iterator[Reward]:
+    """Yield the rewards that are the additive terms of `root`, from left to right, as often as they occur."""
     stack = [root]
     while stack:
         node = stack.pop()

@@ -61,13 +61,18 @@ def settle(subject: Subject) -> None:
         for one, two in zip(together, again, strict=True)
     ):
         return  # not deterministic
-    if len(groups) > 1:
+    if len(groups) > 1 and not _flat(alone):
         long = Trial(subject.formed("word " * 300), groups[-1][0].example)
         everything = whole(subject, [*(trial for group in groups for trial in group), long])
         expected = [seen for group in together[:-1] if isinstance(group, list) for seen in group]
         if isinstance(everything, str) or not _same(everything[: len(expected)], expected):
             return
     subject.score_in_groups()
+
+
+def _flat(alone: Sequence[Sequence[Seen]]) -> bool:
+    """Whether a completion by itself always earns the same: then the function compares, be it all prompts at once."""
+    return all(one.same(seen[0]) for seen in alone for one in seen)
 
 
 def _groups(subject: Subject) -> list[list[Trial]]:

@@ -108,6 +108,20 @@ def test_metrics_and_schedules_reach_the_log(name: str, tmp_path: Path) -> None:
     assert [row["weights/short"] for row in logged] == pytest.approx([0.1, 0.3])
 
 
+def test_the_shares_are_those_of_differences_that_are_not_scaled(tmp_path: Path) -> None:
+    """RLOO compares a completion with the mean of the others, and divides by no deviation of its group."""
+    trainer = trained("RLOO", tmp_path, rk.to_trl(vowels + 0.5 * short, record=tmp_path / "record"))
+    logged = [row for row in trainer.state.log_history if "advantage_share/short" in row]
+    scores = rk.open_run(tmp_path / "record").scores().order("step, row").df()
+    assert len(logged) == 2
+    for step, row in enumerate(logged):
+        of_step = scores[scores["step"] == step]
+        terms = of_step[["components/vowels", "components/short"]].to_numpy().reshape(-1, 4, 2) * [1.0, 0.5]
+        own = terms - terms.mean(axis=1, keepdims=True)
+        total = own.sum(axis=2)
+        assert row["advantage_share/short"] == pytest.approx((own[..., 1] * total).sum() / (total**2).sum(), abs=1e-6)
+
+
 @pytest.mark.parametrize("name", ["SDPO", "OnlineDPO"])
 def test_schedules_work_where_the_trainer_takes_no_metrics(name: str, tmp_path: Path) -> None:
     functions = rk.to_trl(rk.schedules.linear(0.0, 1.0) * rk.length_between(0, 100), record=tmp_path / "record")
