@@ -68,7 +68,7 @@ DELAYED = Case(
     (1.0, 0.06),
 )
 WEIGHTED = Case(
-    "both", ported.both, ({"prompt": "Write."}, {"prompt": "Write."}), ("abba", "c"), (2.0 + 0.0, 1.0 - 0.75)
+    "both", ported.both, ({"prompt": "Write."}, {"prompt": "Draw."}), ("abba", "c"), (2.0 + 0.0, 1.0 - 0.75)
 )
 HOSTED = Case(
     "hosted",

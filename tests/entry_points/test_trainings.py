@@ -1,4 +1,4 @@
-"""Unchanged functions in real trainings: TRL's trainer, `rewardkit train` with its evaluations, `rewardkit evaluate`."""
+"""Unchanged functions in real trainings: TRL's trainer, `rewardkit train` with evaluations, `rewardkit evaluate`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 import rewardkit as rk
 from rewardkit.cli.main import main
-from tests.entry_points.cases import CASES, DELAYED, Case
+from tests.entry_points.cases import CASES, DELAYED, WEIGHTED, Case
 
 pytest.importorskip("trl")
 from datasets import Dataset
@@ -53,8 +53,9 @@ def test_a_real_trainer(case: Case, tmp_path: Path) -> None:
 @pytest.mark.parametrize("case", [case for case in CASES if case.name != "hosted"], ids=lambda case: case.name)
 def test_the_trainer_logs_what_it_logs_without_rewardkit(case: Case, tmp_path: Path) -> None:
     functions = case.reward if isinstance(case.reward, list) else [case.reward]
-    ours = trained(case, tmp_path / "ours", rk.to_trl(functions))
-    theirs = trained(case, tmp_path / "theirs", functions)
+    options = {"reward_weights": [1.0, 2.0]} if case is WEIGHTED else {}
+    ours = trained(case, tmp_path / "ours", rk.to_trl(functions), **options)
+    theirs = trained(case, tmp_path / "theirs", functions, **options)
     for own, other in zip(ours, theirs, strict=True):
         for name in ("reward", "reward_std", "loss", "grad_norm"):
             assert own[name] == other[name]
@@ -78,7 +79,9 @@ def test_the_functions_of_a_decorated_reward_log_through_the_trainer(tmp_path: P
 def test_the_command_train_evaluates_before_during_and_after(case: Case, tmp_path: Path) -> None:
     target, data = case.written(tmp_path, completions=False, times=8)
     path = tmp_path / "run.yaml"
-    grpo = {"max_steps": 4, "per_device_train_batch_size": 4, "num_generations": 4, "max_completion_length": 6}
+    grpo: dict[str, Any] = {"max_steps": 4, "per_device_train_batch_size": 4, "num_generations": 4}
+    if case is WEIGHTED:
+        grpo["reward_weights"] = [1.0, 2.0]
     written = {
         "reward": {"path": target, "packages": ["numpy"]},
         "model": {"name": "tiny", "warm_up_steps": 0},
@@ -86,7 +89,7 @@ def test_the_command_train_evaluates_before_during_and_after(case: Case, tmp_pat
         "eval": {"hold_out": 2, "every": 2, "prompts": 2},
         "preflight": {"laws": False},
         "output": "out",
-        "grpo": {**grpo, "per_device_eval_batch_size": 4, "save_steps": 4},
+        "grpo": {**grpo, "max_completion_length": 6, "per_device_eval_batch_size": 4, "save_steps": 4},
     }
     path.write_text(json.dumps(written))
     assert main(["train", str(path)]) == 0
