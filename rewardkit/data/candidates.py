@@ -22,6 +22,7 @@ from typing import Any, Literal
 
 from rewardkit.core.tree.conversion import is_plain
 from rewardkit.core.tree.reward import Reward
+from rewardkit.core.tree.trl_function import takes_one_completion
 
 Kind = Literal["reward", "TRL function", "function of one completion", "list of rewards", ""]
 
@@ -31,7 +32,6 @@ WHAT = (
 )
 """What a candidate is, in one sentence."""
 
-_ONE = ("completion", "messages")
 _NUMBERS = re.compile(r"\b(?:float|int|bool|Score|Any|object|number|Number|Real|Decimal|ndarray|Tensor)\b")
 _CONTAINERS = re.compile(r"(?:typing\.)?(?:list|tuple|dict|set|frozenset|Mapping|Iterator|Iterable)\b", re.IGNORECASE)
 
@@ -93,8 +93,7 @@ def kind_of_function(function: Callable[..., Any]) -> Kind:
         return ""
     if "completions" in parameters:
         return "TRL function"
-    starred = any(one.kind in (one.VAR_KEYWORD, one.VAR_POSITIONAL) for one in parameters.values())
-    return "function of one completion" if not starred and any(name in parameters for name in _ONE) else ""
+    return "function of one completion" if takes_one_completion(function) else ""
 
 
 def _left_out(name: str, value: Any, kind: Kind, module: ModuleType, first: str) -> str:

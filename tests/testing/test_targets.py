@@ -49,6 +49,31 @@ def decorated(messages: list, answer: str) -> float:
 
 reward_funcs = [correctness_reward_func, decorated]
 """
+ONE_BY_ONE = """
+EXAMPLES = [{"prompt": "6*7?", "answer": "42", "tests": [1]}, {"prompt": "3+4?", "answer": "7", "tests": [2]}]
+GOOD = ["<answer>42</answer>", "<answer>7</answer>"]
+BAD = ["<answer>41</answer>", "<answer>8</answer>"]
+LAWS = ["total", "gold_gets_the_maximum", "separates_good_from_bad"]
+
+def service(prompt, completion, example):
+    import ast
+    tests = ast.literal_eval(example["tests"])
+    return float(completion == f"<answer>{float(example['answer']):.0f}</answer>") * len(tests)
+
+def bare(completion, answer):
+    return float(completion == f"<answer>{answer}</answer>")
+
+def typed(completion: str) -> str:
+    return completion
+
+def untyped(completion):
+    return completion.split("<answer>")[-1]
+
+def needy(completion, language):
+    return 0.0
+
+both = [service, bare]
+"""
 NEEDY = """
 def of_tests(completions, tests, **kwargs):
     return [0.0 for _ in completions]
@@ -112,6 +137,18 @@ def test_a_reward_whose_column_is_missing_is_named_and_the_others_are_checked(gi
     assert not reasons["contents"].certain
     assert main(["check", str(gist), "--laws", "gold_gets_the_maximum"]) == 2  # no fault, but two were not checked
     assert "of_tests" in capsys.readouterr().out.splitlines()[-2]
+
+
+def test_functions_of_one_completion(gist: Path, capsys: Captured) -> None:
+    gist.write_text(ONE_BY_ONE)
+    assert main(["check", str(gist)]) == 0  # no reward beyond doubt was left out
+    out = capsys.readouterr().out
+    verdicts = dict(line.split(None, 1) for line in out.splitlines()[-6:])
+    for name in ("service", "bare", "both"):
+        assert verdicts[name].startswith("sound: 3 held"), out
+    assert verdicts["typed"] == "not checked: it returns str, not a score"
+    assert "(str)" in verdicts["untyped"]
+    assert "'language'" in verdicts["needy"]
 
 
 def test_a_reward_asked_for_by_name_must_be_checkable(gist: Path) -> None:
