@@ -59,7 +59,8 @@ def _section(section: Section) -> Iterator[str]:
         yield from _printed(section.report.printed)
     yield from _parts(section.parts)
     for result in section.broken:
-        yield from _broken(result, "")
+        if result.findings:
+            yield from _broken(result, "")
     for part in section.parts:
         for result in part.broken:
             if result.findings:
@@ -77,8 +78,7 @@ def _section(section: Section) -> Iterator[str]:
 def _laws(section: Section) -> Iterator[str]:
     width = max((len(result.law) for result in section.broken), default=0)
     for result in section.broken:
-        found = distinct(result.findings)
-        yield f"  BROKEN    {result.law:<{width}}  {_summary(found)}".rstrip()
+        yield f"  BROKEN    {result.law:<{width}}  {_said(result)}".rstrip()
     yield from _named("held", section.held)
     yield from _not_done(section.unfinished)
     yield from _named("n/a", section.inapplicable)
@@ -98,6 +98,10 @@ def _broken(result: LawResult, title: str) -> Iterator[str]:
     yield ""
     yield f"{title}{visible(result.law)}"
     yield from _findings(result)
+
+
+def _said(result: LawResult) -> str:
+    return _summary(distinct(result.findings)) if result.findings else visible(result.reason)
 
 
 def _summary(found: Sequence[Finding]) -> str:
