@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -61,9 +62,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             continue
         began = time.monotonic()
         installed, failure = _tried(case, python, sdist if case.from_sdist else wheel, uv)
-        if failure:
+        needed = _needed_python(case, failure)
+        if failure and not needed:
             failures.append(f"Python {case.python}, TRL {case.label}: {failure}")
-        result = "FAILED" if failure else "ok"
+        result = f"skipped: this TRL needs Python {needed}" if needed else "FAILED" if failure else "ok"
         print(f"| {case.python} | {case.label} | {result} | {time.monotonic() - began:.0f} | {installed} |", flush=True)
     print(f"\n{len(failures)} failed, {time.monotonic() - started:.0f} s")
     for failure in failures:
@@ -129,6 +131,15 @@ def _tried(case: Case, python: Path, package: Path, uv: str | None) -> tuple[str
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     return installed, ""
+
+
+def _needed_python(case: Case, failure: str) -> str:
+    """Return the versions of Python that this TRL needs, if the installer says that this one is not among them."""
+    if case.trl is None:
+        return ""
+    trl = re.escape(case.trl)
+    found = re.search(rf"trl=={trl}\S* depends on Python(\S+)|\b{trl}\.\d+ Requires-Python ([^\s;]+)", failure)
+    return (found[1] or found[2]).rstrip(",") if found else ""
 
 
 def _run(command: Sequence[object]) -> str:

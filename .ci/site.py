@@ -1,8 +1,9 @@
 """What the site needs beyond its Markdown; `mkdocs.yml` loads this file.
 
 - Recipes, measurements and the changelog, which are not in `docs/`, become pages of the site, and links follow.
-- On the pages of `docs/api/`, ``::: rk.reward`` becomes the documentation of that public name; members of a class follow
+- On the pages of `docs/api/`, ``::: rk.reward`` is the documentation of that public name. Members of a class follow
   a colon (``::: rk.Reward: named, clip``).
+- Blocks that the tests do not run are marked ``notest`` after their language, which is not Markdown.
 - Docstrings introduce code with ``::``, which Markdown does not know.
 """
 
@@ -13,6 +14,7 @@ import re
 import subprocess
 from os.path import normpath, relpath
 from pathlib import Path
+from textwrap import dedent
 from typing import Any
 
 import griffe
@@ -21,7 +23,9 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 OUTSIDE = ["CHANGELOG.md", "benchmarks/*.md", "benchmarks/figures", "cookbook"]
+UNTESTED = re.compile(r"^(```\w+) notest$", re.MULTILINE)
 LINK = re.compile(r"(\]\()(?![a-z]+:|#)([^)#\s]+)")
+BLOCK = re.compile(r"^(.*)::\n\n((?: {4}.*\n?|\n)+)", re.MULTILINE)
 NAME = re.compile(r"^::: (rk|rewardkit[\w.]*)\.([\w.]+)(?:: (.+))?$", re.MULTILINE)
 
 
@@ -46,10 +50,14 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         prefix, path, members = name.groups()
         first, dot, rest = path.partition(".")
         home = PUBLIC[first] + dot + rest if prefix == "rk" else f"{prefix}.{path}"
-        shown = f"[{members}]" if members else "false"
-        return f"::: {home}\n    options:\n      heading: {prefix}.{path}\n      toc_label: {path}\n      members: {shown}\n"
+        options = [
+            f"heading: {prefix}.{path}",
+            f"toc_label: {path}",
+            f"members: [{members}]" if members else "members: false",
+        ]
+        return f"::: {home}\n    options:\n" + "".join(f"      {option}\n" for option in options)
 
-    return NAME.sub(documented, LINK.sub(moved, markdown))
+    return NAME.sub(documented, LINK.sub(moved, UNTESTED.sub(r"\1", markdown)))
 
 
 def public_names() -> dict[str, str]:
@@ -66,9 +74,14 @@ def public_names() -> dict[str, str]:
 PUBLIC = public_names()
 
 
-class PlainBlocks(griffe.Extension):
-    """Drop the ``::`` before indented code, which Markdown takes for code anyway."""
+class Fences(griffe.Extension):
+    """Fence the code that ``::`` introduces."""
 
     def on_object(self, *, obj: griffe.Object, **kwargs: Any) -> None:
         if obj.docstring:
-            obj.docstring.value = re.sub(r"^::\n|(?<=:):$", "", obj.docstring.value, flags=re.MULTILINE)
+            obj.docstring.value = BLOCK.sub(fenced, obj.docstring.value)
+
+
+def fenced(block: re.Match[str]) -> str:
+    before = f"{block[1]}:" if block[1] else ""
+    return f"{before}\n\n```python\n{dedent(block[2]).strip()}\n```\n\n"

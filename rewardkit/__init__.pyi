@@ -26,6 +26,7 @@ from rewardkit.core.errors import (
     NotAFolder as NotAFolder,
     NotARun as NotARun,
     NoVerdict as NoVerdict,
+    RewardBug as RewardBug,
     RewardDefinitionError as RewardDefinitionError,
     RewardFailure as RewardFailure,
     RewardKitError as RewardKitError,

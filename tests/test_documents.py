@@ -106,7 +106,7 @@ def test_pages_are_short_and_one_click_away() -> None:
     site = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     for page in PAGES:
         assert len((ROOT / "docs" / page).read_text(encoding="utf-8").splitlines()) <= LONGEST_PAGE, page
-        assert f"- {page}\n" in site
+        assert f" {page}\n" in site
         assert page == "index.md" or f"]({page})" in index, f"{page} is not in the index"
 
 
@@ -126,6 +126,17 @@ def extractors() -> list[str]:
     made = [name for name, value in names.items() if name[0] != "_" and inspect.isfunction(value)]
     public = [name for name in made if inspect.signature(names[name]).return_annotation == "Extractor"]
     return [name for name in public if name != "as_extractor"]
+
+
+def test_the_page_of_the_package_has_no_local_links() -> None:
+    tomllib = pytest.importorskip("tomllib")
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"]["metadata"]
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert LINK.search(text)
+    for change in settings["hooks"]["fancy-pypi-readme"]["substitutions"]:
+        text = re.sub(change["pattern"], change["replacement"], text)
+    assert LINK.search(text) is None
+    assert text.count("](http") == 1
 
 
 def test_the_commands_it_names_exist() -> None:

@@ -34,7 +34,7 @@ def dry_run(run: str, target: str) -> dict[str, Any]:
     Raises:
         RewardKitError: there is no record, or the reward cannot be loaded, or it cannot score the batch.
     """
-    from rewardkit_trl.functions import checked_tree
+    from rewardkit_trl.functions import successor
 
     before, sample = _recorded(run)
     found = load(target)
@@ -42,8 +42,8 @@ def dry_run(run: str, target: str) -> dict[str, Any]:
         raise RewardKitError(
             f"{target} has several rewards: {', '.join(one.name for one in found)}. Pass one of them as {target}:NAME"
         )
-    reward = checked_tree(found[0].reward)
-    after = tried(reward, Layout.of(reward, "terms"), sample)
+    held = (Mailbox(run).current() or {}).get("held")
+    after = tried(Layout.of(successor(found[0].reward, held), "terms"), sample)
     return compared(before, after, sample)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from rewardkit.core.tree.reward import Reward
@@ -15,6 +15,7 @@ from rewardkit_trl.layout import Columns
 def to_trl(
     reward: Reward | Callable[..., Any] | Iterable[Any],
     *,
+    weights: Sequence[float] | None = None,
     columns: Columns = "terms",
     record: str | os.PathLike[str] | None = None,
     logs: bool = True,
@@ -30,7 +31,9 @@ def to_trl(
         trainer = GRPOTrainer(model, reward_funcs=rk.to_trl(reward), args=args, train_dataset=dataset)
 
     Args:
-        reward: a tree, or a list of rewards and plain TRL functions, which are summed.
+        reward: a tree, or a list of rewards and plain TRL functions, which are summed. If each item of the list gives
+            one column, as plain functions do, ``GRPOConfig(reward_weights=...)`` weights them as in TRL.
+        weights: one number for each item of the list; pass ``reward_weights=funcs.reward_weights`` to GRPOConfig.
         columns: ``"terms"``: one function per term; their plain sum is the total. ``"components"``: one per component,
             with raw scores; pass ``reward_weights=funcs.reward_weights`` to GRPOConfig (GDPO needs this form).
         record: the folder (or fsspec address) for the record: completions, scores, terms, advantages, and the output of
@@ -47,12 +50,13 @@ def to_trl(
         one evaluation per batch.
 
     Raises:
-        RewardDefinitionError: names clash, no term of the tree trains, or a limit is invalid.
+        RewardDefinitionError: names clash, no term of the tree trains, or a limit or a weight is invalid.
         RewardTypeError: an item is neither a reward nor a function.
         MissingExtraError: `record` is given, but the extra ``store`` is not installed.
     """
     return functions_for_trl(
         reward,
+        weights=weights,
         columns=columns,
         record=record,
         logs=logs,

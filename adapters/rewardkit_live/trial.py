@@ -115,8 +115,8 @@ class Tried:
     warnings: tuple[str, ...] = ()
 
 
-def tried(reward: Reward, layout: Layout, sample: Sample, *, strict: bool = True) -> Tried:
-    """Score `sample` with `reward` in this process.
+def tried(layout: Layout, sample: Sample, *, strict: bool = True) -> Tried:
+    """Score `sample` with a reward in this process.
 
     Args:
         strict: raise if the reward has a bug, or if a component fails on more than half of its rows.
@@ -124,16 +124,16 @@ def tried(reward: Reward, layout: Layout, sample: Sample, *, strict: bool = True
     Raises:
         RewardKitError: the reward cannot score the sample, or its scores are invalid for the trainer.
     """
-    scorer = Scorer(reward)
-    batch = sample.batch(reward)
+    scorer = Scorer(layout.scored)
+    batch = sample.batch(layout.scored)
     with undisturbed():
-        table = scorer.score(batch, strict=strict)
+        scores = scorer.score(batch, strict=strict)
     if strict:
-        _check_failures(table)
-    for name in layout.names:
-        layout.values(table, name)
-    each = sample.way == "each"
-    addends = layout.addends(table, batch, batch.progress, normalizes_each=each and sample.groups is not None)
+        _check_failures(scores)
+    columns, table = layout.of_table(scores), layout.weighted(scores)
+    layout.check(columns, table.total)
+    each = sample.way == "each" and sample.groups is not None
+    addends = layout.addends(columns, table, batch, batch.progress, normalizes_each=each)
     totals = np.where(np.isnan(table.total), np.nan, np.nansum(list(addends.values()), axis=0))
     return Tried(layout.names, means_of(table), totals, tuple(scorer.traps()))
 
@@ -155,15 +155,18 @@ def means_of(table: ScoreTable) -> dict[str, float | None]:
     }
 
 
-def tried_elsewhere(code: Code, folder: Path, columns: str, sample: Sample, seconds: float) -> Tried:
+def tried_elsewhere(code: Code, folder: Path, layout: Layout, sample: Sample, seconds: float) -> Tried:
     """Score `sample` with the reward in `folder`, in a separate process that is killed after `seconds`.
+
+    Args:
+        layout: the columns in force.
 
     Raises:
         RewardKitError: the reward cannot be imported, raises, hangs, or gives scores that are invalid for the trainer.
     """
     progress = None if sample.progress is None else replace(sample.progress, states={})
     try:
-        job = pickle.dumps((code, folder, columns, replace(sample, progress=progress), MEMORY))
+        job = pickle.dumps((code, folder, layout.columns, layout.held, replace(sample, progress=progress), MEMORY))
     except Exception as error:
         raise RewardKitError(f"the last batch cannot be pickled for another process: {error}") from None
     environment = {name: value for name, value in os.environ.items() if name not in _LAUNCHER}

@@ -5,21 +5,26 @@ from __future__ import annotations
 import os
 import pickle
 import warnings
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rewardkit.core.errors import RewardKitError, shorten
 from rewardkit.core.processes.limits import end_with_parent, free_bytes, limit_memory
 from rewardkit_live.trial import Tried, undisturbed
 
+if TYPE_CHECKING:
+    from rewardkit_trl.layout import Columns
+
 
 def main(question: str, answer: str) -> None:
     """Write the answer to a job: a `Tried`, or the reason for the failure."""
-    code, folder, columns, sample, memory = pickle.loads(Path(question).read_bytes())
+    code, folder, columns, held, sample, memory = pickle.loads(Path(question).read_bytes())
     _hold(memory)
     warnings.simplefilter("ignore")
     try:
-        found = pickle.dumps(answer_to(code, folder, columns, sample))
+        found = pickle.dumps(answer_to(code, folder, columns, held, sample))
     except MemoryError:
         found = pickle.dumps("MemoryError: its scores need more memory than a trial may use")
     made = Path(answer).with_suffix(".tmp")
@@ -28,19 +33,21 @@ def main(question: str, answer: str) -> None:
     os._exit(0)  # do not wait for threads of the reward
 
 
-def answer_to(code: object, folder: Path, columns: str, sample: object) -> Tried | str:
+def answer_to(
+    code: object, folder: Path, columns: Columns, held: Mapping[str, float] | None, sample: object
+) -> Tried | str:
     """Return the scores of the reward in `folder` on `sample`, or the reason for the failure."""
     from rewardkit_live.sources import MODULES
     from rewardkit_live.trial import tried
-    from rewardkit_trl.functions import checked_tree
+    from rewardkit_trl.functions import successor
     from rewardkit_trl.layout import Layout
 
     try:
         with undisturbed():  # as in the training: importing must not change the working directory
             imported = MODULES.imported(code, folder)  # type: ignore[arg-type]
         MODULES.activate(imported, MODULES)
-        tree = checked_tree(imported.reward)
-        return tried(tree, Layout.of(tree, columns), sample)  # type: ignore[arg-type]
+        tree = successor(imported.reward, held)
+        return tried(Layout.of(tree, columns, raw=held is not None), sample)  # type: ignore[arg-type]
     except RewardKitError as error:
         said = str(error)
     except BaseException as error:  # raised by the reward, including SystemExit

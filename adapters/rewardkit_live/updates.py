@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 from rewardkit.core.batch.batch import Batch
 from rewardkit.core.errors import RewardFailure, RewardKitError, shorten
 from rewardkit.core.progress import states
-from rewardkit.core.tree.reward import Reward
 from rewardkit_live import trial
 from rewardkit_live.mailbox import Answer, Mailbox, Request
 from rewardkit_live.numbers import numbers_of, retuned
@@ -66,12 +65,12 @@ class Updates:
 
     Args:
         run: the local folder of its record.
-        reward: the reward of the training script.
+        layout: the columns of the training script, and its reward.
     """
 
-    def __init__(self, run: str, reward: Reward) -> None:
+    def __init__(self, run: str, layout: Layout) -> None:
         self.mailbox = Mailbox(run)
-        self._now = Version(0, reward, None)
+        self._now = Version(0, layout.reward, None, layout.raw)
         self._versions = Versions(self.mailbox, self._now)
         self._answered: set[int] = set()
         self._again: list[Answer] = []
@@ -87,6 +86,13 @@ class Updates:
     def version(self) -> int:
         """The number of the update in force; 0 before the first."""
         return self._now.update
+
+    def use(self, layout: Layout) -> None:
+        """Take another reward as the script's own: the trainer holds other weights."""
+        own = Version(0, layout.reward, None, layout.raw)
+        self._versions.use(own)
+        if self._now.update == 0:
+            self._now = own
 
     def remember(self, evaluator: Evaluator, batch: Batch, scored: Scored, trainer: Trainer) -> None:
         """Keep the last training batch, to try the next reward on it."""
@@ -121,7 +127,7 @@ class Updates:
         records = trainer.on_main(lambda: self._versions.records(saved))
         if saved != self._now.update:
             version = self._saved_version(saved, records)
-            names = Layout.of(version.reward, evaluator.layout.columns).names
+            names = version.layout(evaluator.layout.columns).names
             if scoring and names != evaluator.layout.names:
                 raise RewardFailure(
                     f"this run resumes with version {saved} of its reward, which has other columns. Pass "
@@ -209,7 +215,7 @@ class Updates:
             try:
                 with undisturbed():
                     version = self._versions.made(request, before.update, look.to, look.records or {})
-                    layout = Layout.of(version.reward, evaluator.layout.columns)
+                    layout = version.layout(evaluator.layout.columns)
                     reason = trainer.refusal(evaluator, layout.names)
             except Exception as error:
                 reason = _said(error)
@@ -286,17 +292,17 @@ class Updates:
                 raise RewardKitError("the request has no code. Send it again")
             folder = self.mailbox.code_folder(request.update)
             placed(request.code.files, folder)
-            after = tried_elsewhere(request.code, folder, evaluator.layout.columns, sample, trial.SECONDS)
+            after = tried_elsewhere(request.code, folder, evaluator.layout, sample, trial.SECONDS)
         else:
             if request.kind == "numbers":
                 version = replace(self._now, reward=retuned(self._now.reward, request.numbers))
             else:
                 with undisturbed():
                     version = self._versions.get(to or 0, records)
-            layout = Layout.of(version.reward, evaluator.layout.columns)
+            layout = version.layout(evaluator.layout.columns)
             MODULES.activate(version.imported, self)
             try:
-                after = tried(version.reward, layout, sample, strict=request.kind == "numbers")
+                after = tried(layout, sample, strict=request.kind == "numbers")
             finally:
                 MODULES.activate(self._now.imported, self)
         reason = trainer.refusal(evaluator, after.names)
@@ -324,12 +330,12 @@ class Updates:
         from rewardkit_trl.functions import RewardFunction
 
         MODULES.activate(version.imported, self)
-        layout = Layout.of(version.reward, evaluator.layout.columns)
+        layout = version.layout(evaluator.layout.columns)
         own = {one.__name__: one for one in trainer.reward_functions if getattr(one, "evaluator", None) is evaluator}
         functions = [own.get(name) or RewardFunction(evaluator, name) for name in layout.names]
         before = evaluator.scorer.components
         trainer.replace_functions(evaluator, functions, layout.weights)
-        evaluator.take(version.reward, layout, trainer, state)
+        evaluator.take(layout, trainer, state)
         if evaluator.logs:
             now = evaluator.scorer.components
             gone = [f"components/{name}" for name in before if name not in now]
@@ -350,6 +356,7 @@ class Updates:
                     "since": state.global_step,
                     "max_steps": state.max_steps,
                     "components": evaluator.scorer.components,
+                    "held": evaluator.layout.held,
                     **numbers_of(reward),
                 }
             )

@@ -10,17 +10,27 @@ from rewardkit.core.tree.reward import Reward
 from rewardkit_live.mailbox import Answer, Mailbox, Request
 from rewardkit_live.numbers import retuned
 from rewardkit_live.sources import MODULES, Imported, placed
+from rewardkit_trl.layout import Columns, Layout
 
 Records = Mapping[int, tuple[Request, Answer]]
 
 
 @dataclass(frozen=True)
 class Version:
-    """A reward that was in force, and the update that made it; 0: the training script."""
+    """A reward that was in force.
+
+    Attributes:
+        update: the update that made it; 0: the training script.
+        raw: True if the trainer multiplies by the weights of a plain sum, as by those of the script's list.
+    """
 
     update: int
     reward: Reward
     imported: Imported | None
+    raw: bool = False
+
+    def layout(self, columns: Columns) -> Layout:
+        return Layout.of(self.reward, columns, raw=self.raw)
 
 
 class Versions:
@@ -33,6 +43,10 @@ class Versions:
     def __init__(self, mailbox: Mailbox, own: Version) -> None:
         self._mailbox = mailbox
         self._known = {own.update: own}
+
+    def use(self, own: Version) -> None:
+        """Take another version as that of the training script."""
+        self._known[own.update] = own
 
     def forget(self, update: int) -> None:
         """Drop a version that was made and then refused."""
@@ -80,18 +94,20 @@ class Versions:
 
     def made(self, request: Request, before: int, to: int | None, records: Records) -> Version:
         """Make a version from the one `before` it and a request."""
-        from rewardkit_trl.functions import checked_tree
+        from rewardkit_trl.functions import successor
 
         if request.kind == "reward" and request.code is not None:
             folder = self._mailbox.code_folder(request.update)
             placed(request.code.files, folder)
             imported = MODULES.imported(request.code, folder)
-            made = Version(request.update, checked_tree(imported.reward), imported)
+            base = self.get(before, records)
+            held = base.layout("terms").held if base.raw else None
+            made = Version(request.update, successor(imported.reward, held), imported, base.raw)
         elif request.kind == "numbers":
             base = self.get(before, records)
-            made = Version(request.update, retuned(base.reward, request.numbers), base.imported)
+            made = Version(request.update, retuned(base.reward, request.numbers), base.imported, base.raw)
         else:
             base = self.get(to or 0, records)
-            made = Version(request.update, base.reward, base.imported)
+            made = Version(request.update, base.reward, base.imported, base.raw)
         self._known[request.update] = made
         return made

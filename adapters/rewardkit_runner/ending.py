@@ -103,9 +103,9 @@ def close_from_checkpoint(config: RunConfig, checkpoint: Checkpoint, console: Co
     """Evaluate and summarize a run whose steps are all trained, from its last checkpoint."""
     from transformers import TrainerState
 
-    from rewardkit_live.functions import to_trl
     from rewardkit_runner.models import model_of
     from rewardkit_runner.plan import Plan
+    from rewardkit_runner.rewards import trained
     from rewardkit_runner.settings import grpo_config
 
     plan, watch = Plan.of(config, checkpoint.path), Stopwatch()
@@ -119,7 +119,7 @@ def close_from_checkpoint(config: RunConfig, checkpoint: Checkpoint, console: Co
     before = after = None
     if plan.held_out is not None:
         before = held_out.saved(config.output_path(), "before", plan.held_out)
-        reward = to_trl(plan.reward, columns=config.columns).reward
+        reward = trained(config, plan.reward)
         after = closing._evaluated(reward, loaded.model, loaded.tokenizer, args, "after")
     state = TrainerState.load_from_json(str(checkpoint.path / "trainer_state.json"))
     closing.sum_up(summary.numbers_of(config, loaded.model, args, state), state.log_history, before, after)

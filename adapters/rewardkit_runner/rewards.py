@@ -6,17 +6,32 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from rewardkit.core.tree.reward import Reward
 from rewardkit.data.reward_names import load
 from rewardkit_runner.configuration.config import RunConfig
+from rewardkit_runner.configuration.packages import require
+from rewardkit_trl.functions import layout_of
 
 
 def reward_of(config: RunConfig) -> Any:
     """Load what ``reward: reward.py:reward`` names: a Reward, a function written for TRL, or a list of them.
 
     Raises:
+        ConfigError: a package that the configuration lists for the reward is missing.
         RewardDefinitionError: there is no such module, file or name, or it cannot be imported.
     """
+    require(config.reward.packages)  # first: the module may import them
     return named(config.reward_target(), config.modules_path())
+
+
+def trained(config: RunConfig, reward: Any) -> Reward:
+    """Return the tree of `reward`, which `reward_of` loaded, with the weights in ``grpo: {reward_weights: ...}``.
+
+    Raises:
+        RewardDefinitionError: there is not one weight for each item of the list, or names clash.
+        RewardTypeError: it is neither a reward nor a function.
+    """
+    return layout_of(reward, config.columns, config.reward_weights).reward
 
 
 def named(target: str, modules: Path) -> Any:

@@ -193,17 +193,18 @@ class Attempt:
         config, plan = self.plan.config, self.plan
         functions = to_trl(
             plan.reward,
+            weights=config.reward_weights,
             columns=config.columns,
             record=config.record_address(),
+            updates=config.updates,
             **config.limits.model_dump(),
-            **({} if config.updates else {"updates": False}),
         )
         loaded = model_of(config, console=self._console)
         self.args = grpo_config(
             config,
             parameters=loaded.parameters,
             model_arguments=loaded.arguments,
-            reward_weights=functions.reward_weights if config.columns == "components" else None,
+            reward_weights=functions.reward_weights,
         )
         callbacks = [functions.callback(), self._interrupts]
         if config.guards:

@@ -23,8 +23,7 @@ class RewardCallback(TrainerCallback):
     def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         for evaluator in self.evaluators:
             evaluator.state = state
-            if evaluator.updates is not None:
-                evaluator.updates.begin(evaluator, Trainer.calling(self), state)
+            evaluator.begin(Trainer.calling(self), state)
         for recording in self._recordings:
             recording.training_begins()
 

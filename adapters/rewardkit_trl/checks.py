@@ -2,28 +2,74 @@
 
 from __future__ import annotations
 
+import math
 import sys
-from collections.abc import Sequence
-
-import numpy as np
+from collections.abc import Mapping, Sequence
 
 from rewardkit.core.errors import BindingError, RewardDefinitionError, RewardFailure, warn
+from rewardkit_trl.expressions import weighted_expression
 from rewardkit_trl.layout import Layout
 from rewardkit_trl.trainer import Trainer
+
+
+def honored(trainer: Trainer, layout: Layout, evaluator: object) -> Layout:
+    """Return `layout` with the weights that the trainer holds, if it may hold any."""
+    held = dict(trainer.weights_of(evaluator)) if layout.honors else {}
+    if held.keys() != set(layout.names) or _agree(held, layout):
+        return layout
+    return layout.holding([held[name] for name in layout.names])
 
 
 def check_trainer(trainer: Trainer, layout: Layout, evaluator: object) -> None:
     """Check that the sum of the trainer is the total, and warn of settings that change what the reward means.
 
     Raises:
-        RewardFailure: functions are missing, or their weights are wrong.
+        RewardFailure: functions are missing, or the trainer holds weights that the reward does not have.
         RewardDefinitionError: another function of the trainer has the name of one of ours.
     """
     held = trainer.weights_of(evaluator)
-    if held:
-        _check_weights(held, layout)
-        _check_names(trainer.reward_names, layout)
-        _warn_of_settings(trainer, layout, evaluator)
+    if not held:
+        return
+    if sorted(name for name, _ in held) != sorted(layout.names):
+        raise RewardFailure(
+            f"the trainer has the reward functions {[name for name, _ in held]}, but the reward is the sum of "
+            f"{list(layout.names)}: pass the whole list that to_trl returned, once"
+        )
+    if not _agree(dict(held), layout):
+        raise RewardFailure(_mismatch(dict(held), layout))
+    _check_names(trainer.reward_names, layout)
+    _warn_of_settings(trainer, layout, evaluator)
+
+
+def _agree(held: Mapping[str, float], layout: Layout) -> bool:
+    needed = zip(layout.names, layout.weights, strict=True)
+    return all(math.isclose(held[name], weight, rel_tol=1e-5, abs_tol=1e-7) for name, weight in needed)
+
+
+def _mismatch(held: Mapping[str, float], layout: Layout) -> str:
+    """Return what to write so that the weights of the trainer and of the reward agree. No advice drops a weight."""
+    needed = dict(zip(layout.names, layout.weights, strict=True))
+    said = f"the trainer has the reward weights {held}, but the reward needs {needed}"
+    as_needed = "pass GRPOConfig(reward_weights=funcs.reward_weights)"
+    if set(held.values()) == {1.0}:  # TRL's default: the user gave none
+        return f"{said}: {as_needed}"
+    if layout.given:
+        return (
+            f"{said}, from to_trl(weights=...). Give the weights once: {as_needed} to train with those of to_trl, or "
+            "drop weights= to train with those of the trainer"
+        )
+    expression = weighted_expression(layout, held)
+    if layout.columns == "components":
+        into = "" if expression is None else f', rk.to_trl({expression}, columns="components")'
+        return (
+            f"{said}. To train with the weights of the reward, {as_needed}; to train with those of the trainer, write "
+            f"them into the reward{into}"
+        )
+    into = "" if expression is None else f", rk.to_trl({expression}),"
+    return (
+        f"{said}. One reward gives several columns, so the weights of the trainer cannot be matched to rewards. "
+        f"Write them into the reward{into} and leave reward_weights out"
+    )
 
 
 def check_alone(layout: Layout) -> None:
@@ -39,21 +85,6 @@ def check_alone(layout: Layout) -> None:
         )
 
 
-def _check_weights(held: list[tuple[str, float]], layout: Layout) -> None:
-    needed = dict(zip(layout.names, layout.weights, strict=True))
-    if sorted(name for name, _ in held) != sorted(needed):
-        raise RewardFailure(
-            f"the trainer has the reward functions {[name for name, _ in held]}, but the reward is the sum of "
-            f"{list(needed)}: pass the whole list that to_trl returned, once"
-        )
-    if not np.allclose([weight for _, weight in held], [needed[name] for name, _ in held], rtol=1e-5, atol=1e-7):
-        raise RewardFailure(
-            f"the trainer has the reward weights {dict(held)}, but the reward needs {needed}: pass "
-            "GRPOConfig(reward_weights=funcs.reward_weights)"
-            + (", or leave reward_weights out" if set(layout.weights) == {1.0} else "")
-        )
-
-
 def _check_names(names: Sequence[str], layout: Layout) -> None:
     for name in layout.names:
         if names.count(name) > 1:
@@ -66,7 +97,8 @@ def check_plain_sum(layout: Layout) -> None:
     if set(layout.weights) != {1.0}:
         raise RewardFailure(
             f"the reward needs the weights {needed}, but this process cannot see the weights of the trainer, and "
-            'asynchronous GRPO has none. Use columns="terms"'
+            "asynchronous GRPO has none. Write them into the reward: rk.to_trl("
+            f'{weighted_expression(layout, needed)}, columns="terms")'
         )
 
 
@@ -79,7 +111,7 @@ def clash(name: str, count: int) -> str:
 
 
 def _warn_of_settings(trainer: Trainer, layout: Layout, evaluator: object) -> None:
-    """Warns of settings under which the trainer does something else than the reward says."""
+    """Warn of settings under which the trainer does something else than the reward says."""
     if any(getattr(function, "evaluator", None) is not evaluator for function in trainer.reward_functions):
         warn(
             "the trainer has other reward functions besides rewardkit's: a completion that rewardkit cannot score "

@@ -10,18 +10,17 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from rewardkit.core.batch.batch import Batch
-from rewardkit.core.batch.table import ScoreTable
 from rewardkit.core.errors import BindingError, RunStopped, warn
 from rewardkit.core.evaluation.scorer import Scorer
 from rewardkit.core.progress.progress import Progress
 from rewardkit.core.tree.reward import Reward
 from rewardkit_trl.breaker import Breaker, Limits
-from rewardkit_trl.checks import check_alone, check_plain_sum, check_trainer
+from rewardkit_trl.checks import check_alone, check_plain_sum, check_trainer, honored
 from rewardkit_trl.layout import Layout
 from rewardkit_trl.memory import Memory
 from rewardkit_trl.reports import FaultReport, OutcomeShares, StageReport, extras, metrics
 from rewardkit_trl.scored import Prepared, Scored, score
-from rewardkit_trl.shared_tables import SharedTables
+from rewardkit_trl.shared_tables import SharedTables, Table
 from rewardkit_trl.trainer import Trainer, progress_of
 from rewardkit_trl.trainer_call import TrainerCall
 
@@ -35,6 +34,9 @@ class Updates(Protocol):
     @property
     def version(self) -> int:
         """The number of the update in force; 0 before the first."""
+
+    def use(self, layout: Layout) -> None:
+        """Take another reward as the script's own: the trainer holds other weights."""
 
     def begin(self, evaluator: Evaluator, trainer: Trainer, state: Any, *, scoring: bool = False) -> None:
         """Switch to the version that the trainer's state names."""
@@ -52,8 +54,8 @@ class Updates(Protocol):
         """Refuse all requests: this process scores, but the trainer runs in another one."""
 
 
-MakeUpdates = Callable[[str, Reward], Updates]
-"""Makes the updates of a run from its local folder and the reward in the script; picklable."""
+MakeUpdates = Callable[[str, Layout], Updates]
+"""Makes the updates of a run from its local folder and the layout in the script; picklable."""
 
 
 class Session:
@@ -86,7 +88,6 @@ class Evaluator:
 
     def __init__(
         self,
-        reward: Reward,
         layout: Layout,
         limits: Limits,
         logs: bool,
@@ -96,24 +97,23 @@ class Evaluator:
         identity: str = "",
         elsewhere: bool = False,
     ) -> None:
-        self.reward = reward
         self.layout = layout
         self.limits = limits
         self.logs = logs
         self.identity = identity or uuid.uuid4().hex
-        self.scorer = Scorer(reward)
+        self.scorer = Scorer(layout.scored)
         self.state: Any = None
         self.memory = Memory(self.scorer.followers)
         self.recording: Recording | None = None
         if record is not None:
             from rewardkit_trl.recording import Recording
 
-            self.recording = Recording(record, self.scorer)
+            self.recording = Recording(record, self.reward)
         self.updates: Updates | None = None
         self.scored_version = 0  # the version of the reward that scored the last training batch
         self._make_updates = make_updates
         if make_updates is not None and self.recording is not None and self.recording.folder is not None:
-            self.updates = make_updates(self.recording.folder, reward)
+            self.updates = make_updates(self.recording.folder, layout)
         self.tables = SharedTables(readers=len(layout.names))
         self._sessions: weakref.WeakKeyDictionary[Any, Session] = weakref.WeakKeyDictionary()
         self._alone = Session(limits, self.scorer)  # for calls without a trainer
@@ -124,27 +124,50 @@ class Evaluator:
 
     def __reduce__(self) -> tuple[Any, ...]:
         record = None if self.recording is None else self.recording.path
-        options = (self.reward, self.layout, self.limits, self.logs, record, self._make_updates)
+        options = (self.layout, self.limits, self.logs, record, self._make_updates)
         return _revived, (self.identity, *options)
 
-    def take(self, reward: Reward, layout: Layout, trainer: Trainer, state: Any) -> None:
+    @property
+    def reward(self) -> Reward:
+        """The reward that is trained, with the weights of the trainer."""
+        return self.layout.reward
+
+    def take(self, layout: Layout, trainer: Trainer, state: Any) -> None:
         """Switch to another reward from the next batch on."""
-        self.reward, self.layout, self.scorer = reward, layout, Scorer(reward)
+        self.layout, self.scorer = layout, Scorer(layout.scored)
         self.memory.follow(self.scorer.followers, state)
         self.tables = SharedTables(readers=len(layout.names))
         session = self._sessions.get(trainer.instance) if trainer.known else self._alone
         if session is not None:
             session.reset(self.limits, self.scorer)
         if self.recording is not None:
-            self.recording.use(self.scorer)
+            self.recording.use(self.reward)
 
-    def table(self, call: TrainerCall) -> ScoreTable:
-        """Return the scores of one batch, once they are reported."""
+    def begin(self, trainer: Trainer, state: Any, *, scoring: bool = False) -> None:
+        """Take the weights that the trainer holds, and the version of the reward that its state names.
+
+        Args:
+            scoring: a batch is being scored, so columns cannot change now.
+        """
+        own = self.updates is None or not self.updates.version
+        layout = honored(trainer, self.layout, self) if own else self.layout
+        if layout is not self.layout:
+            self.layout = layout
+            if self.recording is not None:
+                self.recording.use(self.reward)
+            if self.updates is not None:
+                self.updates.use(layout)
+        if self.updates is not None and (trainer.training or not scoring):
+            self.updates.begin(self, trainer, state, scoring=scoring)
+
+    def table(self, call: TrainerCall) -> Table:
+        """Return the columns of one batch, once its scores are reported."""
         trainer = Trainer.behind(call.context.get("log_metric"))
         state = call.context.get("trainer_state") or self.state
         session = self._session(trainer, state)
         prepared = Prepared(call, trainer, state, self._progress(trainer, state), session.strict)
         scored = score(self.scorer, self.layout, prepared, recorded=self.recording is not None, keep=self._keep)
+        self.layout.check(scored.columns, scored.table.total)
         trainer.set_weights(self, self.layout.weights_at(prepared.progress))
         if trainer.training:
             session.strict = False
@@ -153,7 +176,7 @@ class Evaluator:
         if self.logs or self.recording is not None:
             self._report(prepared, session, scored)
         self._stop_without_signal(trainer, session, scored)
-        return scored.table
+        return scored.columns
 
     def _session(self, trainer: Trainer, state: Any) -> Session:
         """Return the session of `trainer`; a trainer is checked at its first call, and again until it passes."""
@@ -164,9 +187,8 @@ class Evaluator:
                 if self.updates is not None:
                     self.updates.refuse_elsewhere()
             return self._alone
-        if self.updates is not None and trainer.training:
-            self.updates.begin(self, trainer, state, scoring=True)
         session = self._sessions.get(trainer.instance)
+        self.begin(trainer, state, scoring=True)
         if session is None:
             check_trainer(trainer, self.layout, self)
             session = self._sessions[trainer.instance] = Session(self.limits, self.scorer)
@@ -190,7 +212,7 @@ class Evaluator:
             raise BindingError(
                 "this reward follows training progress (a schedule, or a function that reads `progress`), but the "
                 "trainer passes no trainer_state. Add callbacks=[funcs.callback()] to the trainer; asynchronous GRPO "
-                "has no progress, so its rewards cannot use schedules"
+                "has no progress, and A2PO scores before training, so their rewards cannot use schedules"
             )
         if self.layout.scheduled and not trainer.known and not self._warned:
             self._warned = True
@@ -210,7 +232,7 @@ class Evaluator:
 
     def _report(self, prepared: Prepared, session: Session, scored: Scored) -> None:
         """Log and record the results of one batch."""
-        measured = metrics(scored, contributions=self.layout.columns == "components")
+        measured = metrics(scored, contributions=self.layout.weighs)
         measured |= session.shares.of(scored.table, scored.tally)
         if self.updates is not None:
             measured["reward_version"] = float(self.updates.version)
@@ -252,7 +274,6 @@ class Evaluator:
 
 def _revived(
     identity: str,
-    reward: Reward,
     layout: Layout,
     limits: Limits,
     logs: bool,
@@ -261,4 +282,4 @@ def _revived(
 ) -> Evaluator:
     with Evaluator._making:
         alive = Evaluator._alive.get(identity)
-        return alive or Evaluator(reward, layout, limits, logs, record, make_updates, identity=identity, elsewhere=True)
+        return alive or Evaluator(layout, limits, logs, record, make_updates, identity=identity, elsewhere=True)

@@ -5,16 +5,19 @@ from __future__ import annotations
 import os
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from rewardkit.core.errors import RewardDefinitionError, RewardKitWarning, RewardTypeError, shorten
+from rewardkit.core.progress.bounds import number
+from rewardkit.core.progress.schedule import Schedule
 from rewardkit.core.tree.conversion import tree_of
 from rewardkit.core.tree.reward import Reward
 from rewardkit.core.tree.trl_function import is_model
 from rewardkit_trl.breaker import Limits
 from rewardkit_trl.checks import clash
 from rewardkit_trl.evaluator import Evaluator, MakeUpdates
+from rewardkit_trl.expressions import weighted_expression
 from rewardkit_trl.layout import Columns, Layout
 from rewardkit_trl.reports import nan_to_none
 from rewardkit_trl.trainer_call import TrainerCall
@@ -38,8 +41,7 @@ class RewardFunction:
     ) -> list[float | None]:
         context = {name: columns.pop(name) for name in _CONTEXT if name in columns}
         call = TrainerCall(completions, prompts, completion_ids, columns, context)
-        table = self.evaluator.tables.get(self.__name__, call, self.evaluator.table)
-        return nan_to_none(self.evaluator.layout.values(table, self.__name__))
+        return nan_to_none(self.evaluator.tables.get(self.__name__, call, self.evaluator.table)[self.__name__])
 
     @property
     def weight(self) -> float:
@@ -126,6 +128,7 @@ def _joined(functions: list[Any]) -> RewardFunctions:
 def to_trl(
     reward: Reward | Callable[..., Any] | Iterable[Any],
     *,
+    weights: Sequence[float] | None = None,
     columns: Columns = "terms",
     record: str | os.PathLike[str] | None = None,
     logs: bool = True,
@@ -139,13 +142,65 @@ def to_trl(
     Args:
         make_updates: returns what updates the reward during training, from the folder of the record and the reward.
     """
-    tree = checked_tree(reward)
-    layout = Layout.of(tree, columns)
+    layout = layout_of(reward, columns, weights)
     limits = Limits(max_failure_rate, max_error_rate, failure_window)
-    evaluator = Evaluator(tree, layout, limits, logs, record, make_updates)
+    evaluator = Evaluator(layout, limits, logs, record, make_updates)
     for trap in evaluator.scorer.traps():
         warnings.warn(trap, RewardKitWarning, stacklevel=3)
     return RewardFunctions(RewardFunction(evaluator, name) for name in layout.names)
+
+
+def layout_of(reward: Any, columns: Columns = "terms", weights: Sequence[float] | None = None) -> Layout:
+    """Return the layout for what was passed to `to_trl`.
+
+    Raises:
+        RewardDefinitionError: there is not one weight for each item, a weight is not finite, or as in `Layout.listed`.
+        RewardTypeError: as in `checked_tree`, or a weight is not a number.
+    """
+    checked_tree(reward)
+    listed = list(reward) if isinstance(reward, (list, tuple)) else [reward]
+    items = [tree_of(item, "an item of to_trl") for item in listed]
+    if weights is None:
+        return Layout.listed(items, columns)
+    given = list(weights)
+    if len(given) != len(items):
+        layout, inside = Layout.listed(items, columns), None
+        if len(given) == len(layout.names):  # one for each column, but a reward gives several
+            inside = weighted_expression(layout, dict(zip(layout.names, given, strict=True)))
+        instead = "" if inside is None else f", or write the weights into the reward: rk.to_trl({inside})"
+        raise RewardDefinitionError(
+            f"to_trl: there are {len(given)} weights for {len(items)} reward{'s' * (len(items) != 1)}. Pass one weight "
+            f"for each reward{instead}"
+        )
+    for weight, item in zip(given, listed, strict=True):
+        if isinstance(weight, Schedule):
+            raise RewardTypeError(
+                f"to_trl: weights= are numbers, got the schedule {weight!r}. Multiply the reward by it instead, and "
+                f"give {shorten(item)} the weight 1"
+            )
+    return Layout.listed(items, columns, [number(weight, "to_trl: a weight") for weight in given])
+
+
+def successor(reward: Any, held: Mapping[str, float] | None) -> Reward:
+    """Return the tree of what takes the place of a reward whose columns the trainer weights with `held`.
+
+    A list keeps these weights, as it keeps those of a GRPOConfig. Any other reward has its own.
+
+    Raises:
+        RewardDefinitionError: a list has other columns, so it is unknown how they are weighted.
+        RewardTypeError: as in `checked_tree`.
+    """
+    tree = checked_tree(reward)
+    if held is None or not isinstance(reward, (list, tuple)) or set(held.values()) == {1.0}:
+        return tree
+    layout = layout_of(reward)
+    if not layout.honors or set(layout.names) != set(held):
+        columns = ", ".join(f"{weight!r} * rk.from_trl({name})" for name, weight in held.items())
+        raise RewardDefinitionError(
+            f"the trainer weights the columns of the list in force, {dict(held)}, but this list has the columns "
+            f"{list(layout.names)}. Write the weights into the reward: rk.weighted_sum([{columns}])"
+        )
+    return layout.holding([held[name] for name in layout.names]).reward
 
 
 def checked_tree(reward: Any) -> Reward:

@@ -41,18 +41,18 @@ class Recording:
 
     Args:
         path: the folder of the run, or an fsspec address.
-        scorer: of the reward that is recorded.
+        reward: the reward that is recorded.
 
     Raises:
         RewardTypeError: `path` is not a path.
         MissingExtraError: the extra ``store`` is not installed.
     """
 
-    def __init__(self, path: str | os.PathLike[str], scorer: Scorer) -> None:
+    def __init__(self, path: str | os.PathLike[str], reward: Reward) -> None:
         if not isinstance(path, (str, os.PathLike)):
             raise RewardTypeError(f'record must be the folder of the run, such as record="runs/x", got {shorten(path)}')
         self.path = Files.at(path).location
-        self._scorer = scorer
+        self._scorer = Scorer(reward)
         self._lock = threading.RLock()
         self._faults = FaultLines()
         self._attempt: int | None = None
@@ -71,10 +71,10 @@ class Recording:
         """The local folder that it writes to; None for a remote address."""
         return self.path if Files.at(self.path).local else None
 
-    def use(self, scorer: Scorer) -> None:
+    def use(self, reward: Reward) -> None:
         """Switch to another version of the reward."""
         with self._lock:
-            self._scorer = scorer
+            self._scorer = Scorer(reward)
             self.__dict__.pop("_version", None)
 
     def say(self, message: str, level: str = "info") -> None:

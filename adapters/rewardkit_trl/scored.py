@@ -49,7 +49,8 @@ class Scored:
     """A batch of n completions.
 
     Attributes:
-        table: its scores.
+        table: its scores, with the weights of the trainer.
+        columns: name -> (n,) what the trainer gets.
         tally: its sums over all processes.
         addends: the names of the columns that the trainer adds up.
         totals: (n,) their sums.
@@ -62,6 +63,7 @@ class Scored:
     """
 
     table: ScoreTable
+    columns: Mapping[str, Floats]
     tally: Tally
     addends: tuple[str, ...]
     totals: Floats
@@ -83,6 +85,7 @@ class Scored:
         return replace(
             self,
             table=self.table.part(start, stop),
+            columns={name: values[start:stop] for name, values in self.columns.items()},
             totals=self.totals[start:stop],
             spread=None if self.spread is None else self.spread.part(start, stop),
             groups=self.groups[start:stop],
@@ -145,16 +148,17 @@ def _scored(
     started = time.perf_counter()
     with Capture() if recorded else nullcontext() as capture:
         # With a trainer, no process stops the run by itself: the others would wait for it forever.
-        table = scorer.score(batch, strict=prepared.strict, stops=not trainer.known)
+        scores = scorer.score(batch, strict=prepared.strict, stops=not trainer.known)
     seconds = time.perf_counter() - started
-    addends = layout.addends(table, batch, progress, normalizes_each=trainer.normalizes_each)
+    columns, table = layout.of_table(scores), layout.weighted(scores)
+    addends = layout.addends(columns, table, batch, progress, normalizes_each=trainer.normalizes_each)
     totals = np.where(np.isnan(table.total), np.nan, np.nansum(list(addends.values()), axis=0))
     cut = generations is not None and len(batch) % generations != 0
     followed = [follower.component for follower in scorer.followers]
     tally = Tally.of(table, addends, None if cut else batch.groups, trainer.scale, followed, totals)
     spread = None if cut or not recorded else Spread.of(totals, batch.groups)
     lines = () if capture is None else tuple(capture.lines)
-    scored = Scored(table, tally, tuple(addends), totals, spread, batch.groups, cut, processes, seconds, lines)
+    scored = Scored(table, columns, tally, tuple(addends), totals, spread, batch.groups, cut, processes, seconds, lines)
     keep(batch, scored, trainer)
     return scored
 

@@ -1,14 +1,17 @@
-"""One table for several calls with the same lists: the first call computes it, the others read it."""
+"""One table of columns for several calls with the same lists: the first call computes it, the others read it."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 
-from rewardkit.core.batch.table import ScoreTable
+from rewardkit.core.batch.column import Floats
 from rewardkit_trl.trainer_call import TrainerCall
+
+Table = Mapping[str, Floats]
+"""The columns of a batch by name, (n,) each, as the trainer gets them."""
 
 MAX_ENTRIES = 64
 """The number of batches kept at a time; several threads may score several groups."""
@@ -17,7 +20,7 @@ MAX_ENTRIES = 64
 @dataclass
 class _Entry:
     call: TrainerCall
-    table: Future[ScoreTable] = field(default_factory=Future)
+    table: Future[Table] = field(default_factory=Future)
     readers: set[str] = field(default_factory=set)
 
 
@@ -33,7 +36,7 @@ class SharedTables:
         self._entries: dict[tuple[int, ...], _Entry] = {}
         self._lock = threading.Lock()
 
-    def get(self, reader: str, call: TrainerCall, compute: Callable[[TrainerCall], ScoreTable]) -> ScoreTable:
+    def get(self, reader: str, call: TrainerCall, compute: Callable[[TrainerCall], Table]) -> Table:
         """Return the table of `call`; it is computed again if the same reader asks a second time."""
         entry, first = self._entry(reader, call)
         if first:

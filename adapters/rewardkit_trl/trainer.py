@@ -115,7 +115,7 @@ class Trainer:
     def weights_of(self, evaluator: object) -> list[tuple[str, float]]:
         """Return (name, weight) of each function of `evaluator`; empty if the trainer does not show them."""
         held = getattr(self._trainer, "reward_weights", None)
-        return [] if held is None else [(name, float(held[place])) for place, name in self._places(evaluator)]
+        return [] if held is None else [(name, _number(held[place])) for place, name in self._places(evaluator)]
 
     def set_weights(self, evaluator: object, weights: Mapping[str, float]) -> None:
         """Set the weights of the functions of `evaluator`, for the sum that follows this call.
@@ -189,6 +189,8 @@ class Trainer:
     @property
     def scale(self) -> Scale:
         """What advantages are divided by: the standard deviation of the group, of the batch, or nothing."""
+        if hasattr(self._trainer, "normalize_advantages"):  # RLOO, which at most divides the whole batch by one number
+            return "none"
         held = "batch" if self.normalizes_each else getattr(self._trainer, "scale_rewards", "group")
         return next((scale for scale in SCALES if scale == held), "group")
 
@@ -270,6 +272,11 @@ class Trainer:
         return result  # type: ignore[no-any-return]
 
 
+def _number(value: Any) -> float:
+    """Return the shortest number that is `value` in float32: 0.3 and not 0.30000001192092896."""
+    return float(str(np.float32(float(value))))
+
+
 def progress_of(
     state: Any, training: bool, means: Mapping[str, float] = NOTHING, states: Mapping[Any, Any] = NOTHING
 ) -> Progress | None:
@@ -277,4 +284,6 @@ def progress_of(
     step, max_steps = getattr(state, "global_step", None), getattr(state, "max_steps", None)
     if not isinstance(step, int) or not isinstance(max_steps, int):
         return None
-    return Progress(step, max(max_steps, 1), training, means=means, states=states)
+    epoch = getattr(state, "epoch", None)
+    known = {"epoch": float(epoch)} if isinstance(epoch, (int, float)) else {}
+    return Progress(step, max(max_steps, 1), training, means=means, states=states, **known)

@@ -111,7 +111,7 @@ class VerifiersReward(Reward):
         texts = evaluation.batch.texts
         contract = Contract(self.label, _UNBOUNDED, may_abstain=False, on_failure="unscorable", on_error=None)
         checked = check_results(
-            raw, contract, evaluation.strict, lambda at: f"  row {where[at]}, completion {shorten(texts[where[at]])}"
+            raw, contract, evaluation.strict, lambda at, _: f"  row {where[at]}, completion {shorten(texts[where[at]])}"
         )
         column.values[where], column.codes[where] = checked.values, checked.codes
         column.notes.update((where[at], note) for at, note in checked.notes.items())

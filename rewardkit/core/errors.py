@@ -38,6 +38,10 @@ class RewardFailure(RewardKitError):
     """Scoring stopped: a failure under policy ``"raise"``, a bug in a reward, an unknown route, or too many faults."""
 
 
+class RewardBug(RewardFailure):
+    """A reward function raised, or returned something that is not a score: it has a bug, and nothing else failed."""
+
+
 class RunStopped(RewardFailure):
     """A failure that every later sample would hit too (a wrong key, an exhausted quota), so the run stops.
 

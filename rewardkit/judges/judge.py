@@ -9,7 +9,8 @@ from importlib.util import find_spec
 from typing import Any, Literal
 
 from rewardkit.core.errors import MissingExtraError, RewardDefinitionError, shorten
-from rewardkit.core.text.visibility import spoken_text, visible_text
+from rewardkit.core.text.thinking import visible_text
+from rewardkit.core.text.visibility import spoken_text
 from rewardkit.core.tree.algebra import weighted_sum_of
 from rewardkit.core.tree.binding import Binding
 from rewardkit.core.tree.leaf import Leaf

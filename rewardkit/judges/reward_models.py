@@ -19,7 +19,7 @@ from typing import Any, final
 from rewardkit.core.batch.score import Score
 from rewardkit.core.errors import MissingExtraError, RewardDefinitionError, hashable, shorten
 from rewardkit.core.progress.bounds import Bounds
-from rewardkit.core.text.visibility import visible_text
+from rewardkit.core.text.thinking import visible_text
 from rewardkit.core.tree.binding import Binding
 from rewardkit.core.tree.leaf import Leaf, expression
 from rewardkit.core.tree.parameters import Parameter

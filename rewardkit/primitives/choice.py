@@ -13,7 +13,9 @@ from pydantic import BeforeValidator
 
 from rewardkit.core.batch.score import Score
 from rewardkit.core.errors import RewardDefinitionError, near_miss, shorten
-from rewardkit.core.text.extraction import Extractor, answer, as_extractor, whole
+from rewardkit.core.text.extraction import as_extractor, whole
+from rewardkit.core.text.extractors import Answer, Extractor, Whole
+from rewardkit.core.text.thinking import THINKING
 from rewardkit.core.tree.leaf import expression, primitive
 from rewardkit.core.tree.parameters import Parameter
 from rewardkit.core.tree.reward import Reward
@@ -108,17 +110,17 @@ def choice(
     if not isinstance(column, str):
         raise RewardDefinitionError(f"choice: pass the name of the gold option's column, got {shorten(column)}")
     known = Options(_names(options))
-    where = as_extractor(extract, answer())
+    where = as_extractor(extract, Answer())
     gold_where = None if gold is None else as_extractor(gold, whole())
     listed = options if isinstance(options, str) else list(known.names)
     shown = expression(
         "choice", column, options=(listed, "ABCD"), extract=(extract and where, None), gold=(gold_where, None)
     )
     return primitive(
-        Choice(known, extract is None),
+        Choice(known, isinstance(where, Answer)),
         "choice",
         shown,
-        Parameter("text", "completion", view=whole()),
+        Parameter("text", "completion", view=Whole(thinking=where.thinking if isinstance(where, Answer) else THINKING)),
         Parameter("found", "completion", view=where),
         Parameter("gold", column, annotation=Annotated[str, BeforeValidator(GoldOption(known, gold_where))]),
     )

@@ -18,7 +18,8 @@ from pydantic import PlainValidator
 from rewardkit.core.batch.score import Score
 from rewardkit.core.errors import RewardDefinitionError, shorten
 from rewardkit.core.progress.bounds import number as checked_number
-from rewardkit.core.text.extraction import Extractor, Tag, TextExtractor, as_extractor, whole
+from rewardkit.core.text.extraction import as_extractor, whole
+from rewardkit.core.text.extractors import ANSWER, Extractor, TextExtractor
 from rewardkit.core.text.marks import fenced_blocks
 from rewardkit.core.tree.leaf import expression, primitive
 from rewardkit.core.tree.parameters import Parameter
@@ -43,7 +44,7 @@ class Program(TextExtractor):
 
     def find(self, answer: str) -> str | None:
         if "<answer>" in answer or "</answer>" in answer:
-            answer = Tag("answer").find(answer) or ""
+            answer = ANSWER.find(answer) or ""
         if "```" in answer:
             blocks = fenced_blocks(answer)
             labeled = [body for language, body in blocks if language in _LANGUAGES and _has_code(body)]

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from rewardkit.core.batch.score import Score
-from rewardkit.core.text.extraction import Answer, Extractor, as_extractor
+from rewardkit.core.text.extraction import as_extractor
+from rewardkit.core.text.extractors import Answer, Extractor
 from rewardkit.core.text.visibility import shown
 from rewardkit.core.tree.binding import Binding
 from rewardkit.core.tree.gold import PlainText, bare

@@ -7,7 +7,7 @@ from typing import Any
 
 from rewardkit.core.batch.score import Score
 from rewardkit.core.errors import shorten
-from rewardkit.core.text.extraction import Extractor
+from rewardkit.core.text.extractors import Extractor
 from rewardkit.core.tree.gold import GoldText, against_gold, normal
 from rewardkit.core.tree.reward import Reward
 

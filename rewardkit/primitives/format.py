@@ -9,9 +9,11 @@ from typing import Any, Literal
 
 from rewardkit.core.batch.score import Score
 from rewardkit.core.errors import RewardDefinitionError, shorten
-from rewardkit.core.text.extraction import Extractor, as_extractor, whole
+from rewardkit.core.text.extraction import as_extractor, whole
+from rewardkit.core.text.extractors import Extractor
 from rewardkit.core.text.json_text import MAX_CHARACTERS
 from rewardkit.core.text.marks import fenced_blocks
+from rewardkit.core.text.thinking import Marks, Tag
 from rewardkit.core.text.visibility import has_visible_character, spoken_text, visible_between
 from rewardkit.core.tree.leaf import expression, primitive
 from rewardkit.core.tree.parameters import Parameter
@@ -34,42 +36,44 @@ _SAME_LANGUAGE = {
 class Tags:
     """Check that each tag occurs once, in order, closed, with visible content, and nothing is outside."""
 
-    names: tuple[str, ...]
+    pairs: tuple[Marks, ...]
     partial: bool
-    prefilled: str | None
+    prefilled: bool
     anchored: Anchored
 
     @cached_property
     def marks(self) -> tuple[str, ...]:
-        """All opening and closing tags in the required order."""
-        return tuple(f"<{slash}{name}>" for name in self.names for slash in ("", "/"))
+        """All opening and closing marks in the required order."""
+        return tuple(mark for pair in self.pairs for mark in pair)
 
     @cached_property
-    def pairs(self) -> tuple[tuple[str, str], ...]:
-        """The opening and the closing tag of each name."""
-        return tuple(zip(self.marks[::2], self.marks[1::2], strict=True))
+    def first(self) -> str:
+        """The character with which all marks start; empty if they differ."""
+        characters = {mark[0] for mark in self.marks}
+        return characters.pop() if len(characters) == 1 else ""
 
     @cached_property
     def any_mark(self) -> re.Pattern[str]:
-        return re.compile("|".join(map(re.escape, self.marks)))
+        return re.compile("|".join(map(re.escape, sorted(self.marks, key=len, reverse=True))))
 
     def __call__(self, completion: str) -> float | Score:
         if len(completion) > MAX_CHARACTERS:
             return Score(0.0, f"longer than {MAX_CHARACTERS:,} characters")
         text = completion if completion.endswith(self.marks[-1]) else spoken_text(completion)
         if self.prefilled:
-            text = f"<{self.prefilled}>{text}"
-        return 1.0 if self._in_order(text) else self._judged(text)
+            text = self.marks[0] + text
+        return 1.0 if self.first and self._in_order(text) else self._judged(text)
 
     def _in_order(self, text: str) -> bool:
         """The usual case, decided quickly: all tags are there, with no other "<" between them."""
+        first = self.first
         position = 0
         for opening, closing in self.pairs:
-            start = text.find("<", position)
+            start = text.find(first, position)
             if start != position and (start < 0 or (self.anchored and not text[position:start].isspace())):
                 return False
             body = start + len(opening)
-            end = text.find("<", body)
+            end = text.find(first, body)
             if not (text.startswith(opening, start) and text.startswith(closing, end) and end > body):
                 return False
             if not "!" <= text[body] <= "~" and not visible_between(text, body, end):
@@ -77,7 +81,7 @@ class Tags:
             position = end + len(closing)
         if position == len(text):
             return True
-        return text.find("<", position) < 0 and not (self.anchored is True and text[position:].strip())
+        return text.find(first, position) < 0 and not (self.anchored is True and text[position:].strip())
 
     def _judged(self, text: str) -> float | Score:
         """Check each tag, and say what is wrong."""
@@ -88,9 +92,9 @@ class Tags:
         wrong: list[str] = []
         outside: list[tuple[int, int]] = []
         position = 0
-        for name in self.names:
-            opening, closing = f"<{name}>", f"</{name}>"
-            problem = self._problem(text, places, name, position)
+        for pair in self.pairs:
+            opening, closing = pair
+            problem = self._problem(text, places, pair, position)
             if problem:
                 wrong.append(problem)
                 continue
@@ -100,7 +104,7 @@ class Tags:
         if self.anchored is True:
             outside.append((position, len(text)))
         if wrong:
-            return Score(good / len(self.names) if self.partial else 0.0, "; ".join(wrong))
+            return Score(good / len(self.pairs) if self.partial else 0.0, "; ".join(wrong))
         seen = (text[start:end].strip() for start, end in outside if visible_between(text, start, end))
         beside = next(seen, "") if self.anchored else ""
         if not beside:
@@ -108,13 +112,14 @@ class Tags:
         note = f"text outside the tags: {shorten(beside, 40)}"
         return Score(good / (good + 1) if self.partial else 0.0, note)
 
-    def _problem(self, text: str, places: dict[str, list[int]], name: str, position: int) -> str:
-        opening, closing = f"<{name}>", f"</{name}>"
+    def _problem(self, text: str, places: dict[str, list[int]], pair: Marks, position: int) -> str:
+        opening, closing = pair
+        is_first = pair is self.pairs[0]
         openings, closings = len(places[opening]), len(places[closing])
-        if openings == 0 and closings == 1 and name == self.names[0] and not self.prefilled:
-            return f"{opening} is missing; if the prompt ends with it, pass prefilled={name!r}"
-        if name == self.prefilled and openings > 1 and not text[len(opening) : places[opening][1]].strip():
-            return f"{opening} is already in the prompt (prefilled={name!r}), and the completion repeats it"
+        if openings == 0 and closings == 1 and is_first and not self.prefilled:
+            return f"{opening} is missing; if the prompt ends with it, pass prefilled={pair.written!r}"
+        if is_first and self.prefilled and openings > 1 and not text[len(opening) : places[opening][1]].strip():
+            return f"{opening} is already in the prompt (prefilled={pair.written!r}), and the completion repeats it"
         if openings != 1 or closings != 1:
             counts = ((opening, openings), (closing, closings))
             return ", ".join(
@@ -131,14 +136,15 @@ class Tags:
         return f"{inside} is inside {opening}" if inside else ""
 
 
-def tags(*names: str, partial: bool = False, prefilled: str | None = None, anchored: Anchored = True) -> Reward:
+def tags(*names: Tag, partial: bool = False, prefilled: Tag | None = None, anchored: Anchored = True) -> Reward:
     """Score 1.0 if each tag occurs exactly once, in this order, closed and with visible content, else 0.0.
 
     ``rk.tags("think", "answer")`` gives 1.0 to ``"<think>6*7</think>\\n<answer>42</answer>"``, and 0.0 with a note if
     there is a second ``<answer>``, an empty one, or text outside the tags.
 
     Args:
-        names: the tags in order, without brackets.
+        names: the tags in order: one word without brackets, ``"[ANSWER]"`` for ``[ANSWER]...[/ANSWER]``, or both
+            marks, such as ``("<start_working_out>", "<end_working_out>")``.
         partial: give a credit of 1/len(names) per correct tag; text outside costs one more share.
         prefilled: the first tag, if the prompt already ends with its opening, as chat templates of reasoning models do.
         anchored: True: nothing visible may come before, between or after the tags. ``"start"``: text may follow the
@@ -153,15 +159,12 @@ def tags(*names: str, partial: bool = False, prefilled: str | None = None, ancho
     if not names:
         raise RewardDefinitionError('tags: pass at least one name, as in rk.tags("think", "answer")')
     for name in names:
-        if isinstance(name, (list, tuple)):
+        if isinstance(name, (list, tuple)) and all(isinstance(one, str) and one.isidentifier() for one in name):
             raise RewardDefinitionError("tags: pass the names as separate arguments; for a list, write rk.tags(*names)")
-        if not isinstance(name, str) or not re.fullmatch(r"[^<>/\s]+", name):
-            raise RewardDefinitionError(
-                f'tags: pass names without brackets or white space, such as "think", got {shorten(name)}'
-            )
-    if len(set(names)) < len(names):
-        raise RewardDefinitionError(f"tags: each name must be different, got {', '.join(names)}")
-    if prefilled is not None and prefilled != names[0]:
+    pairs = tuple(Marks.of(name, "tags: a name") for name in names)
+    if len({mark for pair in pairs for mark in pair}) < 2 * len(pairs):
+        raise RewardDefinitionError(f"tags: each name and each mark must be different, got {shorten(names)}")
+    if prefilled is not None and Marks.of(prefilled, "tags: prefilled") != pairs[0]:
         raise RewardDefinitionError(
             f"tags: only the first tag can be prefilled, {names[0]!r}, not {shorten(prefilled)}"
         )
@@ -169,8 +172,15 @@ def tags(*names: str, partial: bool = False, prefilled: str | None = None, ancho
         raise RewardDefinitionError(f"tags: partial must be True or False, got {shorten(partial)}")
     if type(anchored) is not bool and anchored != "start":
         raise RewardDefinitionError(f'tags: anchored must be True, False or "start", got {shorten(anchored)}')
-    shown = expression("tags", *names, partial=(partial, False), prefilled=(prefilled, None), anchored=(anchored, True))
-    return primitive(Tags(names, partial, prefilled, anchored), "tags", shown)
+    written = [pair.written for pair in pairs]
+    shown = expression(
+        "tags",
+        *written,
+        partial=(partial, False),
+        prefilled=(prefilled and written[0], None),
+        anchored=(anchored, True),
+    )
+    return primitive(Tags(pairs, partial, prefilled is not None, anchored), "tags", shown)
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,8 @@ from pydantic import PlainValidator
 from rewardkit.core.batch.score import Score
 from rewardkit.core.errors import MissingExtraError, RewardDefinitionError, near_miss, shorten
 from rewardkit.core.progress.bounds import number
-from rewardkit.core.text.extraction import Extractor, Json, as_extractor, document
+from rewardkit.core.text.extraction import as_extractor, document
+from rewardkit.core.text.extractors import Extractor, Json
 from rewardkit.core.text.json_text import Parsed, parse_json
 from rewardkit.core.tree.leaf import expression, primitive
 from rewardkit.core.tree.parameters import Parameter

@@ -20,7 +20,8 @@ from pydantic_core import core_schema
 
 from rewardkit.core.batch.score import Score
 from rewardkit.core.errors import RewardDefinitionError, shorten
-from rewardkit.core.text.extraction import Extractor, Json, as_extractor, document
+from rewardkit.core.text.extraction import as_extractor, document
+from rewardkit.core.text.extractors import Extractor, Json
 from rewardkit.core.text.json_text import Parsed
 from rewardkit.core.tree.leaf import expression, primitive
 from rewardkit.core.tree.parameters import Parameter

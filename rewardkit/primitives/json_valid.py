@@ -7,7 +7,8 @@ from typing import Any, Literal
 
 from rewardkit.core.batch.score import Score
 from rewardkit.core.errors import MissingExtraError, RewardDefinitionError, shorten
-from rewardkit.core.text.extraction import Extractor, Json, as_extractor, document
+from rewardkit.core.text.extraction import as_extractor, document
+from rewardkit.core.text.extractors import Extractor, Json
 from rewardkit.core.text.json_text import Parsed
 from rewardkit.core.tree.leaf import expression, primitive
 from rewardkit.core.tree.parameters import Parameter

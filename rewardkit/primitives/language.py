@@ -12,7 +12,8 @@ from typing import Any
 from rewardkit.core.batch.score import Score
 from rewardkit.core.errors import RewardDefinitionError, near_miss, shorten
 from rewardkit.core.progress.bounds import number as checked_number
-from rewardkit.core.text.extraction import Extractor, as_extractor, raw
+from rewardkit.core.text.extraction import as_extractor, raw
+from rewardkit.core.text.extractors import Extractor
 from rewardkit.core.text.json_text import MAX_CHARACTERS
 from rewardkit.core.tree.leaf import expression, primitive
 from rewardkit.core.tree.parameters import Parameter

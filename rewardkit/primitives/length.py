@@ -20,7 +20,8 @@ from rewardkit.core.batch.column import Column, Rows
 from rewardkit.core.batch.score import Score
 from rewardkit.core.errors import RewardDefinitionError, shorten
 from rewardkit.core.progress.bounds import TOLERANCE, Bounds, number as checked_number
-from rewardkit.core.text.extraction import Extractor, as_extractor, whole
+from rewardkit.core.text.extraction import as_extractor, whole
+from rewardkit.core.text.extractors import Extractor
 from rewardkit.core.text.json_text import MAX_CHARACTERS
 from rewardkit.core.text.visibility import shown as shown_text
 from rewardkit.core.tree.conversion import RewardLike, reward_of

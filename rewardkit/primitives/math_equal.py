@@ -15,7 +15,7 @@ from rewardkit.core.batch.score import Score
 from rewardkit.core.errors import MissingExtraError, RewardDefinitionError, shorten
 from rewardkit.core.processes import worker
 from rewardkit.core.progress.bounds import number as checked_number
-from rewardkit.core.text.extraction import Extractor
+from rewardkit.core.text.extractors import Extractor
 from rewardkit.core.tree.gold import against_gold
 from rewardkit.core.tree.reward import Reward
 from rewardkit.primitives.mathematics import workers as in_worker

@@ -13,7 +13,7 @@ from typing import Any, Literal, get_args
 from rewardkit.core.batch.score import Score
 from rewardkit.core.errors import RewardDefinitionError, shorten
 from rewardkit.core.progress.bounds import number as checked_number
-from rewardkit.core.text.extraction import Answer, Extractor, TextExtractor
+from rewardkit.core.text.extractors import Answer, Extractor, TextExtractor
 from rewardkit.core.text.numbers import NumberText
 from rewardkit.core.tree.gold import against_gold
 from rewardkit.core.tree.reward import Reward

@@ -14,8 +14,10 @@ from typing import Any, Literal, get_args
 
 from rewardkit.core.batch.score import Score
 from rewardkit.core.errors import MissingExtraError, RewardDefinitionError, shorten
-from rewardkit.core.text.extraction import Extractor, as_extractor, raw, whole
+from rewardkit.core.text.extraction import as_extractor, raw, whole
+from rewardkit.core.text.extractors import Extractor
 from rewardkit.core.text.json_text import MAX_CHARACTERS
+from rewardkit.core.text.thinking import THINKING
 from rewardkit.core.text.visibility import has_visible_character, unmasked
 from rewardkit.core.tree.leaf import expression, primitive
 from rewardkit.core.tree.parameters import Parameter
@@ -126,7 +128,7 @@ def regex(pattern: str, *, match: Match = "full", extract: Extractor | Any = Non
     if match not in get_args(Match):
         raise RewardDefinitionError(f'regex: match must be "full" or "search", got {shorten(match)}')
     _compiled(pattern)
-    where = as_extractor(extract, raw() if "think>" in pattern else whole())
+    where = as_extractor(extract, raw() if THINKING.named_in(pattern) else whole())
     shown = expression("regex", pattern, match=(match, "full"), extract=(extract and where, None))
     return primitive(Regex(pattern, match), "regex", shown, Parameter("text", "completion", view=where))
 

@@ -12,7 +12,8 @@ from rewardkit.core.batch.column import Numbers
 from rewardkit.core.batch.score import Score
 from rewardkit.core.errors import RewardDefinitionError, shorten
 from rewardkit.core.progress.bounds import number as checked_number
-from rewardkit.core.text.extraction import Extractor, as_extractor, raw
+from rewardkit.core.text.extraction import as_extractor, raw
+from rewardkit.core.text.extractors import Extractor
 from rewardkit.core.text.json_text import MAX_CHARACTERS
 from rewardkit.core.text.visibility import unmasked
 from rewardkit.core.tree.gold import spaced

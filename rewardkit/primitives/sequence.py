@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args
 
 from rewardkit.core.batch.score import Score
 from rewardkit.core.errors import RewardDefinitionError, shorten
-from rewardkit.core.text.extraction import Extractor
+from rewardkit.core.text.extractors import Extractor
 from rewardkit.core.tree.gold import GoldItems, ItemsText, Reading, above, against_gold, checked_floor
 from rewardkit.core.tree.reward import Reward
 

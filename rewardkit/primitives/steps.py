@@ -10,7 +10,8 @@ from pydantic import BeforeValidator
 
 from rewardkit.core.batch.score import Score
 from rewardkit.core.errors import RewardDefinitionError, shorten
-from rewardkit.core.text.extraction import Extractor, Whole, as_extractor
+from rewardkit.core.text.extraction import as_extractor
+from rewardkit.core.text.extractors import Extractor, Whole
 from rewardkit.core.text.json_text import MAX_CHARACTERS
 from rewardkit.core.text.visibility import straight
 from rewardkit.core.tree.gold import GoldItems, ItemsText, PlainText, Reading, normal

@@ -13,7 +13,7 @@ from typing import Any
 from rewardkit.core.batch.score import Score
 from rewardkit.core.errors import MissingExtraError, RewardDefinitionError
 from rewardkit.core.progress.bounds import number
-from rewardkit.core.text.extraction import Extractor
+from rewardkit.core.text.extractors import Extractor
 from rewardkit.core.tree.gold import (
     LONGEST,
     BestOf,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from rewardkit.core.batch.score import Score
 from rewardkit.core.errors import MissingExtraError, RewardDefinitionError, shorten
-from rewardkit.core.text.extraction import Extractor
+from rewardkit.core.text.extractors import Extractor
 from rewardkit.core.tree.gold import GoldTexts, PlainText, Reading, against_gold
 from rewardkit.core.tree.reward import Reward
 

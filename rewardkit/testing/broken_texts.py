@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import islice, permutations
 
+from rewardkit.core.text.thinking import Marks
 from rewardkit.testing.anatomy import Anatomy
 from rewardkit.testing.json_changes import changed_values
 from rewardkit.testing.tag_violations import Blocks, violations
@@ -60,7 +61,7 @@ def _blocks(anatomy: Anatomy) -> Blocks:
     text, ends = anatomy.text, [0, *(block.whole.end for block in anatomy.blocks)]
     starts = [*(block.whole.start for block in anatomy.blocks), len(text)]
     return Blocks(
-        tuple(block.name for block in anatomy.blocks),
+        tuple(Marks(f"<{block.name}>", f"</{block.name}>") for block in anatomy.blocks),
         tuple(block.body.of(text) for block in anatomy.blocks),
         tuple(text[end:start] for end, start in zip(ends, starts, strict=True)),
     )
@@ -80,10 +81,11 @@ def _other_documents(text: str) -> Iterator[str]:
 
 
 def _other_sums(body: str) -> Iterator[str]:
-    """Yield other sums of the numbers in an expression; some divide by zero."""
+    """Yield other sums of the numbers in an expression: some divide by zero, one is a tower of powers."""
     numbers = re.findall(r"\d+", body)
     if not 3 <= len(numbers) <= 5 or not re.fullmatch(r"[\d\s+*/().-]+", body):
         return
+    yield " ** ".join(sorted(numbers, key=int))
     for first, second, third, *rest in islice(permutations(numbers), 24):
         more = "".join(f" + {number}" for number in rest)
         yield f"{first} / ({second} - {third}){more}"

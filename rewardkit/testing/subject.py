@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
-from types import SimpleNamespace
 from typing import Any
 
 from rewardkit.core.batch.batch import RESERVED, Batch
@@ -250,16 +249,7 @@ class Subject:
             completion_ids=[token_ids(completion) for completion in completions],
             columns={name: [row.get(name) for row in columns] for name in names},
             progress=progress,
-            context=self.context,
         )
-
-    @cached_property
-    def context(self) -> dict[str, Any]:
-        """What a trainer passes to its own reward functions."""
-        if not self.plain:
-            return {}
-        state = {"global_step": 50, "max_steps": 100, "epoch": 0.5, "num_train_epochs": 1, "log_history": []}
-        return {"trainer_state": SimpleNamespace(**state, is_world_process_zero=True)}
 
     def measure(self) -> None:
         """Measure the cost of a completion; the first call does not count, since it may load a model."""

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from rewardkit.core.text.thinking import Marks
+
 Anchored = bool | Literal["start"]
 
 _NOTHING = ("", " ", "\n", "\u200b")
@@ -14,18 +16,18 @@ _BESIDE = ("So: ", "0", "I am done.", "```", "<")
 
 @dataclass(frozen=True)
 class Blocks:
-    """Tags with their bodies and the gaps around them; there is one more gap than names."""
+    """Tags with their bodies and the gaps around them; there is one more gap than tags."""
 
-    names: tuple[str, ...]
+    pairs: tuple[Marks, ...]
     bodies: tuple[str, ...]
     gaps: tuple[str, ...]
     prefilled: bool = False
 
     def pieces(self) -> list[str]:
-        """gap, opening, body, closing, gap, ...: four for each name, and the last gap."""
+        """gap, opening, body, closing, gap, ...: four for each tag, and the last gap."""
         parts: list[str] = []
-        for name, body, gap in zip(self.names, self.bodies, self.gaps, strict=False):
-            parts += [gap, f"<{name}>", body, f"</{name}>"]
+        for pair, body, gap in zip(self.pairs, self.bodies, self.gaps, strict=False):
+            parts += [gap, pair.opening, body, pair.closing]
         if self.prefilled:
             parts[:2] = ["", ""]
         return [*parts, self.gaps[-1]]
@@ -42,7 +44,7 @@ def violations(drawn: Blocks, anchored: Anchored = True) -> list[str]:
 
 def _marks(drawn: Blocks) -> list[int]:
     """Return the places of the marks among the pieces."""
-    places = [place for number in range(len(drawn.names)) for place in (4 * number + 1, 4 * number + 3)]
+    places = [place for number in range(len(drawn.pairs)) for place in (4 * number + 1, 4 * number + 3)]
     return places[1:] if drawn.prefilled else places
 
 
@@ -58,13 +60,13 @@ def _missing(drawn: Blocks, anchored: Anchored) -> Iterator[str]:
 
 def _block_missing(drawn: Blocks, anchored: Anchored) -> Iterator[str]:
     pieces = drawn.pieces()
-    for number in range(int(drawn.prefilled), len(drawn.names)):
+    for number in range(int(drawn.prefilled), len(drawn.pairs)):
         yield "".join([*pieces[: 4 * number + 1], *pieces[4 * number + 4 :]])
 
 
 def _empty(drawn: Blocks, anchored: Anchored) -> Iterator[str]:
     pieces = drawn.pieces()
-    for number in range(len(drawn.names)):
+    for number in range(len(drawn.pairs)):
         for nothing in _NOTHING:
             yield _with(pieces, 4 * number + 2, nothing)
 
@@ -73,14 +75,14 @@ def _twice(drawn: Blocks, anchored: Anchored) -> Iterator[str]:
     pieces = drawn.pieces()
     for place in _marks(drawn):
         yield _with(pieces, place, pieces[place] * 2)
-    for number in range(int(drawn.prefilled), len(drawn.names)):
+    for number in range(int(drawn.prefilled), len(drawn.pairs)):
         block = "".join(pieces[4 * number + 1 : 4 * number + 4])
         yield _with(pieces, 4 * number + 3, pieces[4 * number + 3] + block)
 
 
 def _swapped(drawn: Blocks, anchored: Anchored) -> Iterator[str]:
     pieces = drawn.pieces()
-    for number in range(int(drawn.prefilled), len(drawn.names) - 1):
+    for number in range(int(drawn.prefilled), len(drawn.pairs) - 1):
         first, second = 4 * number + 1, 4 * number + 5
         yield "".join(
             [
@@ -95,7 +97,7 @@ def _swapped(drawn: Blocks, anchored: Anchored) -> Iterator[str]:
 
 def _nested(drawn: Blocks, anchored: Anchored) -> Iterator[str]:
     pieces = drawn.pieces()
-    for number in range(len(drawn.names) - 1):
+    for number in range(len(drawn.pairs) - 1):
         closing, end = 4 * number + 3, 4 * number + 8
         yield "".join([*pieces[:closing], *pieces[closing + 1 : end], pieces[closing], *pieces[end:]])
 
@@ -104,7 +106,7 @@ def _misspelled(drawn: Blocks, anchored: Anchored) -> Iterator[str]:
     pieces = drawn.pieces()
     for place in _marks(drawn):
         mark = pieces[place]
-        for other in dict.fromkeys((mark.swapcase(), f"{mark[:-1]} >", f"[{mark[1:-1]}]")):
+        for other in dict.fromkeys((mark.swapcase(), f"{mark[:-1]} >", f"[{mark[1:-1]}]", f"<{mark[1:-1]}>")):
             if other != mark:
                 yield _with(pieces, place, other)
 
@@ -112,7 +114,7 @@ def _misspelled(drawn: Blocks, anchored: Anchored) -> Iterator[str]:
 def _beside(drawn: Blocks, anchored: Anchored) -> Iterator[str]:
     pieces = drawn.pieces()
     if anchored:
-        last = 4 * len(drawn.names)
+        last = 4 * len(drawn.pairs)
         for place in range(4 * drawn.prefilled, last + (anchored is True), 4):
             for text in _BESIDE:
                 yield _with(pieces, place, text)

@@ -15,9 +15,11 @@ from dataclasses import dataclass, fields, is_dataclass
 from types import CodeType
 from typing import Any
 
-from rewardkit.core.text.extraction import Tag
+from rewardkit.core.text.extractors import Tagged
 from rewardkit.core.tree.reward import Reward
+from rewardkit.core.tree.trl_function import OtherColumns
 from rewardkit.primitives.format import Tags
+from rewardkit.testing.source import only_zipped
 
 _CALL = "__call__"
 _DEPTH = 4
@@ -86,10 +88,9 @@ def _found(value: Any, depth: int, seen: set[int]) -> Iterator[tuple[str, str]]:
         binding = value.facts.binding
         for part in (binding.original, *(parameter.view for parameter in binding.parameters)):
             yield from _found(part, depth, seen)
-    elif isinstance(value, (Tags, Tag)):
-        names = value.names if isinstance(value, Tags) else (value.name,)
-        for name in names:
-            yield from (("text", f"<{name}>"), ("text", f"</{name}>"))
+    elif isinstance(value, (Tags, Tagged)):
+        for pair in value.pairs if isinstance(value, Tags) else (value.marks,):
+            yield from (("text", pair.opening), ("text", pair.closing))
     elif isinstance(value, functools.partial):
         for part in (value.func, *value.args, *value.keywords.values()):
             yield from _found(part, depth, seen)
@@ -175,10 +176,18 @@ def code_of(function: Any) -> CodeType | None:
 
 
 def uses_argument(function: Callable[..., Any], name: str) -> bool:
-    """Whether the code of `function` reads its argument `name`; True if unknown."""
+    """Whether the code of `function` reads its argument `name`; True if unknown.
+
+    ``for completion, gold in zip(completions, target)`` does not read ``target`` if nothing reads ``gold``.
+    """
+    if isinstance(function, OtherColumns):
+        ours = {theirs: own for own, theirs in function.columns}
+        return uses_argument(function.function, ours.get(name, name))
     code = code_of(function)
     if code is None:
         return True
+    if only_zipped(function, name):
+        return False
     for instruction in dis.get_instructions(code):
         if instruction.opname.startswith(("LOAD_FAST", "LOAD_DEREF", "LOAD_CLOSURE", "COPY_FREE")):
             read = instruction.argval

@@ -109,7 +109,11 @@ def test_partial_credit_lies_between_and_is_one_exactly_where_binary_is(text: st
         lambda: rk.tags("a", "a"),
         lambda: rk.tags(""),
         lambda: rk.tags("a b"),
-        lambda: rk.tags("<a>"),
+        lambda: rk.tags("<a><b>"),
+        lambda: rk.tags(("<a>", "<a>")),
+        lambda: rk.tags(("<a>", "<b>"), ("<c>", "<b>")),
+        lambda: rk.tags(("think", "answer")),
+        lambda: rk.tags("|a|"),
         lambda: rk.tags(3),  # type: ignore[arg-type]
         lambda: rk.tags("a", "b", prefilled="b"),
         lambda: rk.tags("a", prefilled="c"),
@@ -154,6 +158,26 @@ def test_anchors(completion: str, anchored: Any, expected: float) -> None:
     assert rk.score(rk.tags("think", anchored=anchored), [completion]).total.tolist() == [expected]
     with pytest.raises(rk.RewardDefinitionError, match="anchored"):
         rk.tags("think", anchored="end")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("completion", "expected"),
+    [
+        ("<start>a<end>[ANSWER]1[/ANSWER]", 1.0),
+        ("<start>a [1] < 2<end>\n[ANSWER][1][/ANSWER]", 1.0),
+        ("<start>a[ANSWER]<end>[ANSWER]1[/ANSWER]", 0.0),
+        ("<start>a<end>so[ANSWER]1[/ANSWER]", 0.0),
+        ("<start>a</start>[ANSWER]1[/ANSWER]", 0.0),
+        ("[ANSWER]1[/ANSWER]<start>a<end>", 0.0),
+    ],
+)
+def test_marks_that_are_no_pairs_of_a_name(completion: str, expected: float) -> None:
+    reward = rk.tags(("<start>", "<end>"), "[ANSWER]")
+    assert rk.score(reward, [completion]).total.tolist() == [expected]
+    assert repr(reward) == "tags(('<start>', '<end>'), '[ANSWER]')"
+    opened = rk.tags(("<start>", "<end>"), "[ANSWER]", prefilled=("<start>", "<end>"))
+    assert rk.score(opened, [completion.removeprefix("<start>")]).total.tolist() == [expected]
+    assert rk.tags("<think>", "answer") == rk.tags("think", "answer")
 
 
 def test_the_token_that_ends_a_turn_is_not_outside() -> None:

@@ -202,7 +202,7 @@ def test_a_trainers_function_gets_the_trainers_arguments() -> None:
     assert seen["answer"] == ["42"]
     assert seen["prompts"] == ["6*7?"]
     assert len(seen["completion_ids"][0]) == 2
-    assert seen["trainer_state"].global_step == 50
+    assert seen["trainer_state"].global_step == seen["trainer_state"].max_steps  # the end, where schedules are, too
 
 
 def test_scheduled_weights_are_scored_at_a_point_of_training() -> None:

@@ -46,7 +46,6 @@ OWN_KEYS = {
 """Fields of GRPOConfig that have a setting of their own."""
 
 NOT_SET = {
-    "reward_weights": "cannot be set here: write the weights in the reward (0.7 * a + 0.3 * b)",
     "resume_from_checkpoint": "cannot be set here: use rewardkit train --resume",
     "remove_unused_columns": "must stay false, or the reward would not get its columns: delete it",
     "do_train": "cannot be set here: use rewardkit evaluate to evaluate a model",

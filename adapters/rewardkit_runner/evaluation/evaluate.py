@@ -59,12 +59,12 @@ def evaluate(
     from rich.console import Console
     from transformers import set_seed
 
-    from rewardkit_live.functions import to_trl
     from rewardkit_runner.display import report
     from rewardkit_runner.ending import how_it_is_drawn
     from rewardkit_runner.evaluation import held_out
     from rewardkit_runner.plan import Plan
     from rewardkit_runner.quiet import quiet
+    from rewardkit_runner.rewards import trained
 
     console = console or Console()
     if out is not None and not out.absolute().parent.is_dir():
@@ -78,7 +78,7 @@ def evaluate(
     assert rows is not None
     greedy = config.eval.greedy and generations == 1
     how = how_it_is_drawn(config, greedy=greedy)
-    reward = to_trl(plan.reward).reward
+    reward = trained(config, plan.reward)
     found: dict[str, Evaluation] = {}
     with quiet():
         for name, folder in folders.items():

@@ -21,7 +21,7 @@ from rewardkit_runner.preflight.laws import laws
 from rewardkit_runner.preflight.memory import memory
 from rewardkit_runner.preflight.sizes import lengths, shape_of
 from rewardkit_runner.preflight.table import Table
-from rewardkit_trl.functions import checked_tree
+from rewardkit_runner.rewards import trained
 
 if TYPE_CHECKING:
     from datasets import Dataset
@@ -45,7 +45,7 @@ def preflight(config: RunConfig, *, reward: Any, training: Dataset, held_out: Da
     if not len(training):
         return Preflight((Finding("error", "data", "the dataset has no rows", "fix dataset.path or dataset.filter"),))
     try:
-        tree = checked_tree(reward)
+        tree = trained(config, reward)
     except RewardKitError as error:
         return Preflight((Finding("error", "reward", str(error), "name a reward, a function, or a list of them"),))
     table = Table(training, tree, "training", options.rows)

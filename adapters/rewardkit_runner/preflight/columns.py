@@ -41,7 +41,7 @@ def columns(tree: Reward, table: Table) -> Iterator[Finding]:
 def _lacking(tree: Reward, batch: Batch) -> Iterator[str]:
     for node in dict.fromkeys(node for node, _, _ in walk(tree)):
         try:
-            check_node(node, batch)
+            check_node(node, batch, node.name)
             applied(node, batch, _nowhere())
         except BindingError as error:
             yield str(error)

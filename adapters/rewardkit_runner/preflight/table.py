@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from functools import cached_property
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Literal
 
 from rewardkit.core.batch.batch import Batch
 from rewardkit.core.batch.messages import prompt_text
+from rewardkit.core.progress.progress import Progress
 from rewardkit.core.tree.reward import Reward
 from rewardkit.data.samples import asked_for
 
@@ -69,7 +69,13 @@ class Table:
         """The columns that the reward may read."""
         return self.given if self._takes_all else self.named
 
-    def batch(self, rows: list[int], completions: list[Any], num_generations: int | None = None) -> Batch:
+    def batch(
+        self,
+        rows: list[int],
+        completions: list[Any],
+        num_generations: int | None = None,
+        progress: Progress | None = None,
+    ) -> Batch:
         """Return a batch of `completions` (n,) for `rows` (n,), as the trainer would pass it."""
         columns = {name: [self.values(name)[row] for row in rows] for name in self.read}
         return Batch(
@@ -78,7 +84,7 @@ class Table:
             completion_ids=[[0] * min(len(str(completion)), 512) for completion in completions],
             columns=columns,
             num_generations=num_generations,
-            context={"trainer_state": SimpleNamespace(global_step=0, max_steps=100, epoch=0.0, log_history=[])},
+            progress=progress,
         )
 
     def spread(self, count: int) -> list[int]:

@@ -17,15 +17,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rewardkit.core.batch.column import Rows
+from rewardkit.core.batch.logs import OF_TRAINERS, Logs
 from rewardkit.core.batch.messages import Message, as_messages, completion_text, prompt_text
 from rewardkit.core.errors import BindingError, shorten
 from rewardkit.core.processes.signals import from_operator
 from rewardkit.core.progress.progress import Progress
+from rewardkit.core.progress.trainer_state import TrainerState
 
 Numbers = NDArray[np.int64]
 View = Callable[[str], Any]
 
-RESERVED = ("completion", "messages", "prompt", "progress", "example", "completion_ids")
+RESERVED = ("completion", "messages", "prompt", "progress", "example", "completion_ids", *OF_TRAINERS)
 """Argument names with a fixed meaning, which no column may have."""
 
 _ABSENT: Any = object()
@@ -94,6 +96,7 @@ class Batch:
         self.progress = progress
         self.num_generations = num_generations
         self.context = context or {}
+        self.logs = Logs(self.size, self.context)
         self._views: dict[View, list[Any]] = {}
         self._equal: dict[str, Equality] = {}
 
@@ -113,6 +116,12 @@ class Batch:
         if self.prompts is None:
             return [""] * self.size
         return [value if type(value) is str else prompt_text(value, row) for row, value in enumerate(self.prompts)]
+
+    @cached_property
+    def trainer_state(self) -> Any:
+        """The trainer's state; outside of a trainer an object with the same attributes, made from `progress`."""
+        state = self.context.get("trainer_state")
+        return TrainerState.of(self.progress) if state is None else state
 
     def messages(self, row: int) -> Sequence[Message]:
         """Return the completion of one row as messages."""
@@ -173,12 +182,29 @@ class Batch:
         if self.num_generations:
             starts[:: self.num_generations] = True
         else:
-            own = [name for name in self.columns if name not in RESERVED]
-            for name in (["prompt"] if self.prompts is not None else []) + own:
-                numbers = self.equality(name).numbers
-                starts[1:] |= numbers[1:] != numbers[:-1]
+            starts[1:] = np.diff(self._alike) != 0
         groups: Numbers = np.cumsum(starts, dtype=np.int64)
         return groups
+
+    @cached_property
+    def _alike(self) -> Numbers:
+        """(n,) a number for each row, the same for rows with equal prompt and columns."""
+        own = [name for name in self.columns if name not in RESERVED]
+        return alike(
+            [self.equality(name) for name in (["prompt"] if self.prompts is not None else []) + own], self.size
+        )
+
+    def check_groups(self) -> None:
+        """Raise a BindingError if completions of one prompt are not next to each other, so that groups are unknown."""
+        apart = None if self.num_generations else first_apart(self._alike)
+        if apart is not None:
+            row, before = apart
+            what = "columns" if self.prompts is None else "prompt and columns" if self.columns else "prompt"
+            raise BindingError(
+                f"the reward compares the completions of a prompt, but rows {before} and {row} have the same {what} "
+                f"and row {row - 1} between them has not, so the groups are not known. Put the completions of each "
+                "prompt next to each other; if every k rows are one group as they are, pass num_generations=k"
+            )
 
     def members(self, rows: Rows) -> Iterator[Numbers]:
         """Yield the positions of `rows` (n,), group by group."""
@@ -213,6 +239,25 @@ def _derived(derive: Callable[[Any], Any], value: Any) -> Any:
         if from_operator(error):
             raise
         return ViewFault(error)
+
+
+def alike(equalities: Sequence[Equality], size: int) -> Numbers:
+    """(n,) a number for each row, the same for rows that are equal in all of `equalities`."""
+    numbers = np.zeros(size, dtype=np.int64)
+    for equal in equalities:  # number from 0 again, so that many columns cannot overflow
+        numbers = np.unique(numbers * equal.count + equal.numbers, return_inverse=True)[1]
+    return numbers
+
+
+def first_apart(numbers: Numbers) -> tuple[int, int] | None:
+    """Return the first row whose number occurred before but not in the row before it, and the last such row."""
+    starts = np.flatnonzero(np.diff(numbers, prepend=-1))
+    _, firsts = np.unique(numbers[starts], return_index=True)
+    again = np.setdiff1d(np.arange(len(starts)), firsts)
+    if not len(again):
+        return None
+    row = int(starts[again[0]])
+    return row, int(np.flatnonzero(numbers[:row] == numbers[row])[-1])
 
 
 def equality(values: Sequence[Any]) -> Equality:

@@ -86,6 +86,8 @@ class ScoreTable:
         measures: name of a component -> its other measurements in this batch: calls, tokens, money.
         timings: name of a component -> seconds spent in it.
         faults: the rows that failed or errored.
+        metrics: what functions logged with ``log_metric``, averaged; empty if a trainer logs it.
+        extras: what functions logged with ``log_extra``, one value per completion; empty if a trainer logs it.
     """
 
     completions: Sequence[str]
@@ -99,6 +101,8 @@ class ScoreTable:
     measures: Mapping[str, Measured] = field(default_factory=dict)
     timings: Mapping[str, float] = field(default_factory=dict)
     faults: tuple[Fault, ...] = ()
+    metrics: Mapping[str, float] = field(default_factory=dict)
+    extras: Mapping[str, Sequence[Any]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.total)

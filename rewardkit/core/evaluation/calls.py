@@ -34,13 +34,12 @@ class Made:
     measured: Measured | None = None
 
 
-def make(calls: Calls) -> Made:
-    """Make calls that do not wait for anything."""
+def make(calls: Calls, name: str) -> Made:
+    """Make calls that do not wait for anything; `name` is that of the component."""
     started = time.perf_counter()
     function, arguments = calls.function, calls.arguments
     if not calls.quiet:
         asynchronous = calls.make is not None and calls.binding.asynchronous
-        name = calls.reward.name
         function, arguments = observers.watched(function, arguments, name, calls.rows, asynchronous=asynchronous)
     if calls.make is not None:
         return Made(calls.make(function, arguments), time.perf_counter() - started)
@@ -50,8 +49,9 @@ def make(calls: Calls) -> Made:
 class Pending:
     """Calls in progress; other rewards can run meanwhile."""
 
-    def __init__(self, calls: Calls) -> None:
+    def __init__(self, calls: Calls, name: str) -> None:
         self._calls = calls
+        self._name = name
         self._started = time.perf_counter()
         self._results: list[Any] = []
         self.futures: list[Future[Any]] = []
@@ -63,7 +63,7 @@ class Pending:
             function = partial(_in_worker, observers.elsewhere(function), binding.timeout)
         else:
             function, arguments = observers.watched(
-                function, arguments, calls.reward.name, calls.rows, asynchronous=binding.asynchronous
+                function, arguments, name, calls.rows, asynchronous=binding.asynchronous
             )
         if binding.asynchronous:
             self.futures.append(in_background(self._gathered(function, arguments)))
@@ -89,7 +89,7 @@ class Pending:
         else:
             self._results = [_settled(one) if isinstance(one, Future) else one for one in self._results]
             if self._calls.binding.timeout is not None:
-                self._results = observers.told(self._results, self._calls.reward.name, self._calls.rows)
+                self._results = observers.told(self._results, self._name, self._calls.rows)
         return Made(self._results, time.perf_counter() - self._started, measured)
 
     def stop(self) -> None:

@@ -22,6 +22,7 @@ class Plan:
         names: the names of components, terms and gates.
         followers: the schedules that follow the means of components.
         followed: the rewards whose means they follow.
+        compares: whether a node compares the completions of a prompt.
         waits: whether a node waits for something, so that others can run meanwhile.
 
     Raises:
@@ -39,16 +40,25 @@ class Plan:
             self._by_identity[id(node)] = (node, self._first.setdefault(node, node))
         self.nodes: Sequence[Reward] = list(self._first)
         self._checked: object = None
+        self._labels = {id(self.first(node)): name for name, node in self.names.components}
+        for name, node in self.names.components:
+            if node.facts.stands_for is not None:
+                self._labels.setdefault(id(self.first(node.facts.stands_for)), name)
         self.followers = list(dict.fromkeys(follower for node in self.nodes for follower in node.facts.followers))
         self.followed = self._followed()
         bindings = [node.facts.binding for node in self.nodes]
         self.waits = any(binding.waits for binding in bindings if binding is not None)
+        self.compares = any(node.facts.together == "group" for node in self.nodes)
         self.measures = any(node.facts.measures for node in self.nodes)
 
     def first(self, reward: Reward) -> Reward:
         """Return the node that is evaluated for all nodes equal to `reward`."""
         known = self._by_identity.get(id(reward))
         return self._first[reward] if known is None else known[1]
+
+    def label(self, reward: Reward) -> str:
+        """Return the name of `reward` in this tree; a renamed one has its new name."""
+        return self._labels.get(id(self.first(reward)), reward.name)
 
     def _followed(self) -> list[Reward]:
         nodes = dict(self.names.components)
@@ -58,11 +68,13 @@ class Plan:
 
     def check(self, batch: Batch) -> None:
         """Raise a BindingError if the batch lacks what a reward in the tree asks for."""
+        if self.compares:
+            batch.check_groups()
         has = (tuple(batch.columns), batch.prompts is None, batch.completion_ids is None, tuple(batch.context))
         if has == self._checked:  # the same as the last batch
             return
         for node in self.nodes:
-            check_node(node, batch)
+            check_node(node, batch, self.label(node))
         self._checked = has
 
     def traps(self) -> Iterator[str]:
@@ -85,16 +97,16 @@ class Plan:
             yield from node.facts.traps
 
 
-def check_node(node: Reward, batch: Batch) -> None:
-    """Raise a BindingError if the batch lacks what one node asks for."""
+def check_node(node: Reward, batch: Batch, label: str) -> None:
+    """Raise a BindingError if the batch lacks what one node asks for; `label` is its name in the tree."""
     binding = node.facts.binding
     if binding is None:
         return
     if not binding.foreign:
-        check(binding.parameters, batch, node.name)
+        check(binding.parameters, batch, label, binding.scope)
     more = getattr(binding.function, "check", None)
     if more is not None:
-        more(batch, node.name)
+        more(batch, label)
 
 
 def _check_followed(follower: PerformanceSchedule, nodes: dict[str, Reward]) -> None:
@@ -111,6 +123,12 @@ def _check_followed(follower: PerformanceSchedule, nodes: dict[str, Reward]) -> 
             f"{follower!r} waits for a mean of {follower.highest:g}, but {name!r} is at most {best:g}"
         )
     if follower.source is not None and nodes[name] != follower.source:
+        here = next((label for label, node in nodes.items() if node == follower.source), None)
+        if here is not None:
+            raise RewardDefinitionError(
+                f"{follower!r} follows {follower.source!r}, whose name in this reward is {here!r}, since another one "
+                f"is called {name!r}. Pass the name to the schedule, {here!r}, instead of the reward"
+            )
         raise RewardDefinitionError(
             f"{follower!r} follows {follower.source!r}, but the component {name!r} is {nodes[name]!r}. Rename the one "
             'that it follows: .named("another name")'

@@ -89,7 +89,7 @@ class Run:
             except StopIteration as end:
                 return self.keep(memo, missing, end.value)
             if isinstance(asked, Calls):
-                answer = self.taken(asked.reward, memo, make(asked))
+                answer = self.taken(asked.reward, memo, make(asked, self.label(asked.reward)))
             else:
                 answer = columns = []
                 for child, needed in asked:
@@ -138,6 +138,9 @@ class Run:
         return found
 
     # For nodes: the `Evaluation` protocol
+
+    def label(self, reward: Reward) -> str:
+        return self.plan.label(reward)
 
     def column(self, reward: Reward) -> Column:
         return self.memo(reward).column or Column.empty(self.batch.size)

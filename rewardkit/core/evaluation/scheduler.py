@@ -73,7 +73,8 @@ class Scheduler:
         elif self._turns:
             task = self._turns.popleft()
             assert task.calls is not None
-            self._step(task, self._run.taken(task.calls.reward, task.memo, make(task.calls)))
+            reward = task.calls.reward
+            self._step(task, self._run.taken(reward, task.memo, make(task.calls, self._run.label(reward))))
         elif self._pending:
             self._arrival(self._arrived.get())
         else:
@@ -106,7 +107,7 @@ class Scheduler:
         self._ready.append((task, [self._run.column(reward) for reward, _ in task.requests]))
 
     def _wait(self, task: _Task, calls: Calls) -> None:
-        task.calls, task.pending = calls, Pending(calls)
+        task.calls, task.pending = calls, Pending(calls, self._run.label(calls.reward))
         self._pending.add(task)
         task.left = len(task.pending.futures)
         for future in task.pending.futures:

@@ -6,20 +6,23 @@ ScoreTable: raw components, the additive terms, and the total.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from rewardkit.core.batch.batch import Batch
+from rewardkit.core.batch.logs import OF_TRAINERS
 from rewardkit.core.batch.score import Measured
 from rewardkit.core.batch.table import ScoreTable
+from rewardkit.core.errors import BindingError, shorten
 from rewardkit.core.evaluation.plan import Plan
 from rewardkit.core.evaluation.run import Run
 from rewardkit.core.evaluation.scheduler import Scheduler
 from rewardkit.core.evaluation.terms import terms_of
 from rewardkit.core.progress.progress import Progress
 from rewardkit.core.progress.schedule import PerformanceSchedule, weight_now
+from rewardkit.core.tree.conversion import RewardLike, tree_of
 from rewardkit.core.tree.names import Names
 from rewardkit.core.tree.reward import Reward
 
@@ -96,6 +99,7 @@ class Scorer:
         evaluated(plan.root, np.ones(batch.size, dtype=np.bool_))
         for reward in plan.followed:
             evaluated(reward, run.applied[plan.first(reward)])
+        batch.logs.flush()
         return _table(run)
 
 
@@ -120,27 +124,25 @@ def _table(run: Run) -> ScoreTable:
         measures=_measures(run),
         timings={name: memo.seconds for name, memo in memos.items()},
         faults=tuple(run.faults),
+        metrics=run.batch.logs.metrics,
+        extras=run.batch.logs.extras,
     )
 
 
 def _measures(run: Run) -> dict[str, Measured]:
     """Return the measurements by component, with the new names of renamed rewards."""
-    if not run.measures:
-        return {}
-    components = run.plan.names.components
-    names = {node.facts.stands_for: name for name, node in components if node.facts.stands_for is not None}
-    names |= {node: name for name, node in components}
-    return {names.get(reward, reward.name): found for reward, found in run.measures.items()}
+    return {run.label(reward): found for reward, found in run.measures.items()}
 
 
 def score(
-    reward: Reward,
+    reward: RewardLike | Sequence[Any],
     completions: Iterable[Any],
     /,
     *,
     prompts: Iterable[Any] | None = None,
     completion_ids: Iterable[Any] | None = None,
     progress: Progress | None = None,
+    num_generations: int | None = None,
     **columns: Iterable[Any],
 ) -> ScoreTable:
     """Score completions outside of training: in a notebook or a test.
@@ -151,17 +153,41 @@ def score(
         table.total      # array([1., 0.])
 
     Args:
-        reward: the tree to score with.
+        reward: the tree to score with; or what `to_trl` takes: a plain function, or a list of rewards and functions.
         completions: n texts, or conversational completions (lists of messages).
         prompts: n prompts, texts or lists of messages.
         completion_ids: n lists of token ids.
         progress: how far training is; without it, schedules have their end value.
+        num_generations: completions per prompt, for rewards that compare them: so many rows are a group. Without it, a
+            group is a run of rows with equal prompt and columns.
         columns: the dataset's columns, n values each.
 
     Raises:
-        BindingError: a column is missing, too short, or has a reserved name.
+        RewardTypeError: `reward` is not a reward.
+        BindingError: a column is missing, too short, or has a reserved name, or the groups that the reward compares are
+            not known.
         CoercionError: a column's value does not fit the annotation.
         RewardFailure: a reward function raised or returned something that is not a score.
     """
-    batch = Batch(completions, prompts=prompts, completion_ids=completion_ids, columns=columns, progress=progress)
-    return Scorer(reward).score(batch)
+    tree = tree_of(reward, "score")
+    for name in OF_TRAINERS:
+        if name in columns:
+            raise BindingError(
+                f"{name!r} is not a column: functions that ask for it get it. Drop it. To score at a point of "
+                "training, pass progress=rk.Progress(step, max_steps)"
+            )
+    batch = Batch(
+        completions,
+        prompts=prompts,
+        completion_ids=completion_ids,
+        columns=columns,
+        progress=progress,
+        num_generations=num_generations,
+    )
+    if num_generations is not None and (type(num_generations) is not int or num_generations < 1):
+        raise BindingError(f"num_generations must be a whole number of completions, got {shorten(num_generations)}")
+    if num_generations is not None and len(batch) % num_generations:
+        raise BindingError(
+            f"num_generations={num_generations} does not divide the {len(batch)} completions. Pass whole groups"
+        )
+    return Scorer(tree).score(batch)

@@ -26,7 +26,6 @@ _STACK = 30
 _DOUBLE_MARKS = "\u0f73\u0f75\u0f81"
 """Characters that are not marks but normalize to marks only."""
 
-_THINKING = ("<think>", "</think>")
 _END_OF_TURN = re.compile(r"(?:<(?:\|\w{1,30}\||\uff5c[\w\u2581]{1,30}\uff5c|/s|eos|pad|end_of_turn)>|\[PAD\])\Z")
 _LONGEST_TOKEN = 34
 _ENDS = frozenset(("|>", "\uff5c>", "s>", "d>", "n>", "D]"))
@@ -48,19 +47,6 @@ def spoken_text(text: str) -> str:
         if token is None:
             return text[:spoken]
         spoken = end = token.start()
-
-
-def visible_text(text: str) -> str:
-    """Return what the user of the model sees: everything after the thinking.
-
-    ``visible_text("<think>17?</think>18")`` is ``"18"``. If the thinking never ends, nothing is visible.
-    """
-    opening, closing = _THINKING
-    text = spoken_text(text)
-    end = text.rfind(closing)
-    answer = text[end + len(closing) :] if end >= 0 else text
-    start = answer.find(opening)
-    return answer if start < 0 else answer[:start]
 
 
 def has_visible_character(text: str) -> bool:

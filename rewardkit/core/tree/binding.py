@@ -7,7 +7,7 @@ import copy
 import dataclasses
 import functools
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, final
@@ -17,14 +17,17 @@ from pydantic import BaseModel
 
 from rewardkit.core.batch.batch import Batch, ViewFault
 from rewardkit.core.batch.column import Numbers
+from rewardkit.core.batch.logs import RowLog
 from rewardkit.core.errors import CoercionError
-from rewardkit.core.progress.progress import Progress
+from rewardkit.core.progress.progress import END
 from rewardkit.core.tree.coercion import coerce_column
 from rewardkit.core.tree.parameters import WHOLE_BATCH, Parameter, Scope
 from rewardkit.core.tree.results import Abstention, Raised
 
 _REMEDY = "Fix the data."
 _GOLD_REMEDY = "Fix the data, or pass gold= with an extractor that finds the answer in the cell."
+_AS_THEY_ARE = ("completion", "progress", "trainer_state", "log_metric", "log_extra")
+"""Arguments that are not copied for each call."""
 _ATOMS = {str, int, float, bool, bytes, type(None)}
 _MUTABLE = (dict, list, set, bytearray, collections.deque, BaseModel)
 
@@ -46,6 +49,7 @@ class Binding:
         timeout: seconds for one call; None for no limit.
         trusted: the function does not change its arguments (primitives), so they are not copied.
         foreign: the function was written for another framework and takes that framework's arguments.
+        plain: the function was passed as it is, without ``@rk.reward``.
     """
 
     function: Callable[..., Any]
@@ -56,6 +60,7 @@ class Binding:
     timeout: float | None = None
     trusted: bool = field(default=False, compare=False)
     foreign: bool = field(default=False, compare=False)
+    plain: bool = field(default=False, compare=False)
 
     @cached_property
     def asynchronous(self) -> bool:
@@ -82,9 +87,19 @@ class Binding:
         """The parameters that are dataset columns."""
         return tuple(parameter for parameter in self.parameters if parameter.is_column)
 
-    def reads(self, source: str) -> bool:
-        """Return whether one of the parameters is `source`."""
-        return any(parameter.source == source for parameter in self.parameters)
+    def reads(self, *sources: str) -> bool:
+        """Return whether one of the parameters is one of `sources`."""
+        return any(parameter.source in sources for parameter in self.parameters)
+
+    @property
+    def logs(self) -> bool:
+        """Whether it takes ``log_metric`` or ``log_extra``, so that it must be called for every row."""
+        return self.reads("log_metric", "log_extra")
+
+    @property
+    def follows_progress(self) -> bool:
+        """Whether it names an argument that tells how far training is."""
+        return self.reads("progress", "trainer_state") or (self.foreign and "trainer_state" in _names(self.original))
 
 
 def is_async(function: Callable[..., Any]) -> bool:
@@ -92,6 +107,20 @@ def is_async(function: Callable[..., Any]) -> bool:
     while isinstance(function, functools.partial):
         function = function.func
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__)
+
+
+def name_of(function: Callable[..., Any]) -> str:
+    """Return the name of `function`, as TRL finds it."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    return str(getattr(function, "__name__", type(function).__name__))
+
+
+def _names(function: Callable[..., Any]) -> Container[str]:
+    try:
+        return inspect.signature(function).parameters
+    except (TypeError, ValueError):  # compiled code without a readable signature
+        return ()
 
 
 def bound(parameters: Sequence[Parameter], batch: Batch) -> list[Parameter]:
@@ -142,7 +171,7 @@ def gather(parameters: Sequence[Parameter], batch: Batch, rows: list[int], name:
             for position, value in enumerate(values):
                 if type(value) is ViewFault:
                     arguments.set_aside[position] = Raised(value.error)
-        if not trusted and parameter.source != "completion" and not set(map(type, values)) <= _ATOMS:
+        if not trusted and parameter.source not in _AS_THEY_ARE and not set(map(type, values)) <= _ATOMS:
             values = [detached(value) for value in values]
         arguments.columns.append(values)
     return arguments
@@ -161,11 +190,20 @@ def _values(parameter: Parameter, batch: Batch, rows: list[int], name: str, reme
     if source == "messages":
         return [list(batch.messages(row)) for row in rows]
     if source == "example":
-        return [batch.example(row) for row in rows]
+        examples = [batch.example(row) for row in rows]
+        if parameter.renamed:
+            examples = [renamed(example, parameter.renamed) for example in examples]
+        return examples if parameter.view is None else [parameter.view(example) for example in examples]
     if source == WHOLE_BATCH:
         return [batch] * len(rows)
     if source == "progress":
-        return [batch.progress or Progress(1, 1, training=False)] * len(rows)
+        return [batch.progress or END] * len(rows)
+    if source == "trainer_state":
+        return [batch.trainer_state] * len(rows)
+    if source == "log_metric":
+        return [batch.logs.metric] * len(rows)
+    if source == "log_extra":
+        return [RowLog(batch.logs, (row,)) for row in rows]
     if source == "completion_ids":
         ids = batch.completion_ids or []
         return [ids[row] for row in rows]
@@ -175,6 +213,13 @@ def _values(parameter: Parameter, batch: Batch, rows: list[int], name: str, reme
         return coerce_column(parameter.coercer, values, source, rows, remedy)
     except CoercionError as error:
         raise CoercionError(f"reward {name!r}: {error}") from error
+
+
+def renamed(columns: Mapping[str, Any], names: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    """Return columns under other names: ``renamed({"b": 42}, [("a", "b")])`` is ``{"a": 42}``."""
+    theirs = {column for _, column in names}
+    kept = {name: value for name, value in columns.items() if name not in theirs}
+    return kept | {name: columns[column] for name, column in names if column in columns}
 
 
 def detached(value: Any) -> Any:
@@ -190,7 +235,8 @@ def _copied(value: Any) -> Any:
     if kind in _ATOMS:
         return value
     if kind is list:
-        return [_copied(item) for item in value]
+        flat = _ATOMS.issuperset(map(type, value))  # token ids, scores, texts
+        return value.copy() if flat else [_copied(item) for item in value]
     if kind is dict:
         return {key: _copied(item) for key, item in value.items()}
     if kind is tuple:
@@ -199,7 +245,7 @@ def _copied(value: Any) -> Any:
         view = value.view()
         view.flags.writeable = False
         return view
-    if isinstance(value, _MUTABLE) or (dataclasses.is_dataclass(value) and not isinstance(value, Progress)):
+    if isinstance(value, _MUTABLE) or dataclasses.is_dataclass(value):
         return copy.deepcopy(value)
     return value
 
@@ -210,7 +256,7 @@ def distinct(parameters: Sequence[Parameter], batch: Batch, rows: Numbers) -> tu
     for parameter in parameters:
         if parameter.source == "example":
             names |= dict.fromkeys(batch.columns)
-        elif parameter.source != "progress":
+        elif parameter.source not in ("progress", "trainer_state"):
             names[parameter.source] = None
     numbers = np.zeros(len(rows), dtype=np.int64)
     for name in names:

@@ -17,7 +17,7 @@ from typing import Any, Literal, overload
 
 from rewardkit.core.errors import RewardDefinitionError, RewardTypeError, hashable, shorten
 from rewardkit.core.progress.bounds import Bounds
-from rewardkit.core.tree.binding import Binding
+from rewardkit.core.tree.binding import Binding, name_of
 from rewardkit.core.tree.leaf import Leaf
 from rewardkit.core.tree.parameters import Scope, caller_locals, may_abstain, parameters_of
 from rewardkit.core.tree.results import Contract, Policy
@@ -62,9 +62,11 @@ def reward(
             return 1.0 if "please" in completion else -1.0
 
     An argument is ``completion`` (its text), ``messages`` (the chat messages), ``prompt`` (text), ``completion_ids``,
-    ``progress``, ``example`` (all columns as a mapping), or a dataset column, converted to its annotation. The function
-    may be async. It returns a number, an ``rk.Score``, or None to abstain if it is annotated ``-> float | None``. It
-    raises ``rk.RewardFailure`` if the score cannot be computed and the completion is not the reason.
+    ``progress``, ``example`` (all columns as a mapping; as texts if annotated ``dict[str, str]``), what TRL passes
+    (``trainer_state``, ``log_metric(name, value)``, ``log_extra(column, value)``), or a dataset column, converted to
+    its annotation. The function may be async. It returns a number, an ``rk.Score``, or None to abstain if it is
+    annotated ``-> float | None``. It raises ``rk.RewardFailure`` if the score cannot be computed and the completion is
+    not the reason.
 
     Args:
         name: the name of the component; the function's name by default.
@@ -91,15 +93,16 @@ def reward(
             raise RewardTypeError(
                 f"@rk.reward decorates a function, got {shorten(function)} ({type(function).__name__})"
             )
-        if not hashable(function):
-            raise RewardDefinitionError(
-                f"@rk.reward: {shorten(function)} ({type(function).__name__}) is not hashable, which a reward must be. "
-                "Make its class a @dataclass(frozen=True)"
-            )
-        label = checked_name(name if name is not None else getattr(function, "__name__", type(function).__name__))
+        checked_function(function, "@rk.reward")
+        label = checked_name(name if name is not None else name_of(function))
         checked_scope(label, scope)
         parameters = parameters_of(function, scope, label, names)
-        seconds = checked_timeout(label, timeout)
+        binding = Binding(function, parameters, scope, deterministic, expensive, checked_timeout(label, timeout))
+        if binding.logs and binding.timeout is not None and not binding.asynchronous:
+            raise RewardDefinitionError(
+                f"reward {label!r} logs, but with timeout= it runs in another process, which cannot log. Drop "
+                "timeout=, or return what it logs as rk.Score(value, parts={...})"
+            )
         contract = Contract(
             label,
             checked_bounds(label, bounds),
@@ -107,9 +110,19 @@ def reward(
             on_failure if on_failure in ("unscorable", "raise") else policy_number(label, "on_failure", on_failure),
             on_error if on_error in (None, "raise") else policy_number(label, "on_error", on_error),
         )
-        return Leaf(Binding(function, parameters, scope, deterministic, expensive, seconds), contract)
+        return Leaf(binding, contract)
 
     return decorate if function is None else decorate(function)
+
+
+def checked_function(function: Callable[..., Any], where: str) -> Callable[..., Any]:
+    """Return `function`; raise a RewardDefinitionError if it has no hash, as every part of a reward must."""
+    if not hashable(function):
+        raise RewardDefinitionError(
+            f"{where}: {shorten(function)} ({type(function).__name__}) is not hashable, which a reward must be. Make "
+            "its class a @dataclass(frozen=True)"
+        )
+    return function
 
 
 def checked_scope(name: str, scope: object) -> None:

@@ -11,7 +11,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Generic, TypeVar
 
 from pydantic import BeforeValidator
@@ -19,7 +19,8 @@ from pydantic import BeforeValidator
 from rewardkit.core.batch.score import Score
 from rewardkit.core.errors import RewardDefinitionError, shorten
 from rewardkit.core.progress.bounds import number
-from rewardkit.core.text.extraction import Answer, Extractor, Whole, as_extractor
+from rewardkit.core.text.extraction import as_extractor
+from rewardkit.core.text.extractors import Answer, Extractor, Prefilled, TextExtractor, Whole
 from rewardkit.core.text.json_text import parse_json
 from rewardkit.core.text.visibility import stacked
 from rewardkit.core.tree.leaf import expression, primitive
@@ -258,6 +259,18 @@ def above(floor: float, value: float) -> float:
     return max(0.0, (value - floor) / (1.0 - floor))
 
 
+def _where(extract: Extractor | Any, default: TextExtractor | None) -> Extractor:
+    """Return the extractor; ``rk.extract.answer()`` is the primitive's default, with other thinking if it says so."""
+    where = as_extractor(extract, default or Answer())
+    if default is None:
+        return where
+    if isinstance(where, Answer):
+        return replace(default, thinking=where.thinking)
+    if isinstance(where, Prefilled) and isinstance(where.where, Answer):
+        return Prefilled(replace(default, thinking=where.where.thinking))
+    return where
+
+
 def against_gold(
     function: Callable[..., Any],
     name: str,
@@ -267,7 +280,7 @@ def against_gold(
     *,
     extract: Extractor | Any,
     gold: Extractor | Any,
-    default: Extractor | None = None,
+    default: TextExtractor | None = None,
     **options: tuple[object, object],
 ) -> Reward:
     """Return the reward `name` that calls `function` with the answer and the gold answer.
@@ -283,9 +296,10 @@ def against_gold(
         raise RewardDefinitionError(
             f"{name}: column must be the name of the gold answer's column, got {shorten(column)}"
         )
-    where = as_extractor(extract, default or Answer())
+    where = _where(extract, default)
     gold_where = None if gold is None else as_extractor(gold, Whole())
-    shown = expression(name, column, **options, extract=(extract and where, None), gold=(gold_where, None))
+    said = None if extract is None else as_extractor(extract, where)
+    shown = expression(name, column, **options, extract=(said, None), gold=(gold_where, None))
     return primitive(
         function,
         name,

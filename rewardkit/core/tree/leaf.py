@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise, repeat
@@ -19,11 +19,12 @@ import numpy as np
 
 from rewardkit.core.batch.batch import Batch
 from rewardkit.core.batch.column import Column, Numbers, Rows
+from rewardkit.core.batch.logs import OF_TRAINERS, RowLog
 from rewardkit.core.errors import CoercionError, RewardTypeError, shorten
 from rewardkit.core.progress.bounds import Bounds
 from rewardkit.core.tree.binding import Arguments, Binding, bound, distinct, gather
 from rewardkit.core.tree.fingerprints import described
-from rewardkit.core.tree.parameters import WHOLE_BATCH, Parameter
+from rewardkit.core.tree.parameters import SINGLE, WHOLE_BATCH, Parameter, Scope, shown_columns
 from rewardkit.core.tree.results import Contract, Raised, Results, check_results, unpacked
 from rewardkit.core.tree.reward import Calls, Evaluation, Facts, Reward, Steps
 
@@ -53,24 +54,29 @@ class Leaf(Reward):
         stand_ins = [value for value in (contract.on_failure, contract.on_error) if isinstance(value, (int, float))]
         return Facts(
             name=contract.name,
+            call=self.expression if self.expression.startswith(f"{contract.name}(") else "",
             bounds=(min(contract.bounds[0], *stand_ins, math.inf), max(contract.bounds[1], *stand_ins, -math.inf)),
             sees=binding.scope,
             # A function with scope="batch" sees the batch of its own process, as in TRL.
             together="group" if binding.scope == "group" else "sample",
             columns=tuple(parameter.source for parameter in binding.columns),
             measures=binding.measures,
+            with_columns=self._with_columns,
             binding=binding,
         )
 
     def _evaluate(self, evaluation: Evaluation, rows: Rows) -> Steps:
-        batch, binding = evaluation.batch, self.binding
+        batch, binding, contract = evaluation.batch, self.binding, self.contract
+        label = evaluation.label(self)
+        if label != contract.name:
+            contract = replace(contract, name=label)
         parameters = bound(binding.parameters, batch)
         where = first = np.flatnonzero(rows)
         inverse: Numbers | None = None
-        if binding.scope == "sample" and binding.deterministic:
+        if binding.scope == "sample" and binding.deterministic and not binding.logs:
             positions, inverse = distinct(parameters, batch, where)
             first = where if inverse is None else where[positions]
-        arguments = gather(parameters, batch, first.tolist(), self.contract.name, trusted=binding.trusted)
+        arguments = gather(parameters, batch, first.tolist(), label, trusted=binding.trusted)
         ready = arguments.without_set_aside() if arguments.set_aside else arguments
         calls, sizes = self._calls(batch, ready, parameters)
         raw = (yield calls) if ready.rows else []
@@ -81,14 +87,33 @@ class Leaf(Reward):
         if arguments.set_aside:
             raw = _reinserted(raw, arguments)
 
-        def context(position: int) -> str:
+        def context(position: int, size: int) -> str:
+            if size > 1:
+                which = "all" if size == batch.size else "the"
+                of = "the batch" if binding.scope == "batch" else f"a prompt, from row {arguments.rows[position]} on"
+                return f"  called with {which} {size} completions of {of}"
             return _context(batch, arguments, parameters, position)
 
-        checked = check_results(raw, self.contract, evaluation.strict, context)
+        checked = check_results(raw, contract, evaluation.strict, context)
         return _filled(batch.size, checked, where, inverse, evaluation)
 
     def _rebuilt(self, children: tuple[Reward, ...], numbers: tuple[Any, ...]) -> Reward:
         return self
+
+    def _with_columns(self, columns: Mapping[str, str]) -> Reward:
+        binding = self.binding
+        if binding.foreign:
+            other = getattr(binding.function, "with_columns", None)
+            changed = binding if other is None else replace(binding, function=other(columns))
+        else:
+            parameters = tuple(parameter.with_columns(columns) for parameter in binding.parameters)
+            changed = binding if parameters == binding.parameters else replace(binding, parameters=parameters)
+        if changed is binding:
+            return self
+        own = {one.source for one in binding.columns}
+        takes_all = binding.foreign or binding.reads("example")
+        said = {name: column for name, column in columns.items() if takes_all or name in own}
+        return replace(self, binding=changed, expression=f"{self!r}{shown_columns(said)}")
 
     def _calls(
         self, batch: Batch, arguments: Arguments, parameters: Sequence[Parameter]
@@ -101,10 +126,9 @@ class Leaf(Reward):
             return Calls(self, function, each, arguments.rows, self.binding, quiet), None
         groups = batch.groups[arguments.rows] if scope == "group" else np.zeros(len(arguments.rows))
         cuts = [0, *(np.flatnonzero(np.diff(groups)) + 1).tolist(), len(arguments.rows)]
-        single = {"progress", "prompt"} if scope == "group" else {"progress", WHOLE_BATCH}
         lists = [
             tuple(
-                column[start] if parameter.source in single else column[start:stop]
+                _of_rows(parameter, column[start:stop], scope)
                 for parameter, column in zip(parameters, arguments.columns, strict=True)
             )
             for start, stop in (pairwise(cuts) if arguments.rows else ())
@@ -133,7 +157,12 @@ class Leaf(Reward):
         options = (contract.name, binding.scope, contract.bounds, *policies, binding.timeout)
         sources = tuple(
             # Annotations may hold parsers, such as that of a primitive's gold column.
-            (parameter.source, described(parameter.view), described(getattr(parameter.annotation, "__metadata__", ())))
+            (
+                parameter.source,
+                described(parameter.view),
+                described(getattr(parameter.annotation, "__metadata__", ())),
+                *([parameter.renamed] if parameter.renamed else []),
+            )
             for parameter in binding.parameters
         )
         return f"Leaf({options!r}, {sources!r}, {described(binding.function)})"
@@ -145,6 +174,10 @@ class Leaf(Reward):
             found = _resolved(module, name)
             if isinstance(found, Leaf) and found == self:
                 return _resolve_leaf, (module, name)
+            if isinstance(found, Leaf) and replace(found, binding=self.binding) == self:  # with other columns
+                parameters = self.binding.parameters
+                if replace(found.binding, parameters=parameters) == self.binding:
+                    return _resolve_leaf, (module, name, tuple((one.source, one.renamed) for one in parameters))
             if found is not function:
                 raise RewardTypeError(
                     f"reward {self.name!r} cannot be pickled: other processes import functions by name, but "
@@ -208,14 +241,26 @@ def _resolved(module: str, name: str) -> Any:
     return found
 
 
-def _resolve_leaf(module: str, name: str) -> Leaf:
+def _resolve_leaf(module: str, name: str, columns: tuple[tuple[str, Any], ...] = ()) -> Leaf:
     found = _resolved(module, name)
     if not isinstance(found, Leaf):
         raise RewardTypeError(
             f"{module}.{name} is not a reward in this process, but it was when it was pickled. Apply @rk.reward to it "
             "at the top level of the module"
         )
-    return found
+    if not columns:
+        return found
+    pairs = zip(found.binding.parameters, columns, strict=True)
+    parameters = tuple(replace(one, source=source, renamed=renamed) for one, (source, renamed) in pairs)
+    return replace(found, binding=replace(found.binding, parameters=parameters))
+
+
+def _of_rows(parameter: Parameter, values: list[Any], scope: Scope) -> Any:
+    """Return the argument of a call that takes several rows: a list, or the one value that all rows share."""
+    if parameter.source == "log_extra":
+        return RowLog.joined(values)
+    shared = parameter.source in SINGLE or parameter.source == ("prompt" if scope == "group" else WHOLE_BATCH)
+    return values[0] if shared else values
 
 
 def _raise_data_errors(raw: Sequence[Any], rows: Sequence[int | None], name: str) -> None:
@@ -260,6 +305,6 @@ def _context(batch: Batch, arguments: Arguments, parameters: Sequence[Parameter]
     lines += [
         f"  {parameter.name} = {shorten(column[position])}"
         for parameter, column in zip(parameters, arguments.columns, strict=True)
-        if parameter.source not in ("completion", WHOLE_BATCH)
+        if parameter.source not in ("completion", WHOLE_BATCH, *OF_TRAINERS)
     ]
     return "\n".join(lines)

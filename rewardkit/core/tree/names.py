@@ -1,11 +1,14 @@
 """Names: which nodes of a tree are components, terms and gates, and the name of each.
 
 Equal nodes count as one. Names are unique: two different rewards with the same name get the key of their route as a
-prefix (``math.accuracy``), generated names get a number (``product_2``), and any other clash is an error.
+prefix (``math.accuracy``). The second of two primitives derives its name from what differs: after ``number("answer")``,
+``number("price")`` is ``number_price``. Generated names get a number (``product_2``), and any other clash is an error.
 """
 
 from __future__ import annotations
 
+import ast
+import re
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, count
@@ -14,6 +17,10 @@ from rewardkit.core.errors import RewardDefinitionError
 from rewardkit.core.tree.reward import Reward, walk
 
 Path = tuple[str, ...]
+
+_WORD = re.compile(r"\w+")
+_LONGEST = 30
+"""The most characters of an argument that becomes part of a name."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +35,7 @@ class Names:
     @classmethod
     def of(cls, root: Reward) -> Names:
         """Name the nodes of a tree; RewardDefinitionError if two different rewards have the same name."""
-        terms = list(dict.fromkeys(_terms(root)))
+        terms = list(dict.fromkeys(terms_of(root)))
         is_term = set(terms)
         paths: dict[Reward, list[Path]] = {}
         components: dict[Reward, None] = {}
@@ -54,7 +61,8 @@ class Names:
         )
 
 
-def _terms(root: Reward) -> Iterator[Reward]:
+def terms_of(root: Reward) -> Iterator[Reward]:
+    """Yield the rewards that are the additive terms of `root`, from left to right, as often as they occur."""
     stack = [root]
     while stack:
         node = stack.pop()
@@ -71,21 +79,66 @@ def _unique(paths: dict[Reward, list[Path]]) -> dict[Reward, str]:
         named.setdefault(node.name or "sum", []).append(node)
     result: dict[Reward, str] = {}
     owners: dict[str, Reward] = {}
-    for node in sorted(paths, key=lambda node: node.facts.generic):  # chosen names come first
+    for node in sorted(paths, key=_rank):
         name = node.name or "sum"
         places = set(paths[node])
         if len(named[name]) > 1 and len(places) == 1:
             name = ".".join((*places.pop(), name))
-        if node.facts.generic:
+        if node.facts.call:
+            name = _derived(name, node, owners)
+        if node.facts.generic or node.facts.call:
             name = _free(name, owners)
         if name in owners:
             raise RewardDefinitionError(
                 f"two different rewards have the name {name!r}: {owners[name]!r} and {node!r}. "
-                'Rename one of them: .named("another name")'
+                f'Rename one of them: {_plain(node)}.named("another name")'
             )
         owners[name] = node
         result[node] = name
     return result
+
+
+def _plain(node: Reward) -> str:
+    """Return how to make a reward of a plain function, which has no ``.named`` itself; "" for any other reward."""
+    binding = node.facts.binding
+    return f"rk.{node!r}" if binding is not None and binding.plain else ""
+
+
+def _rank(node: Reward) -> int:
+    """Chosen names come first, then those of primitives, then generated ones."""
+    return 2 if node.facts.generic else 1 if node.facts.call else 0
+
+
+def _derived(name: str, node: Reward, owners: dict[str, Reward]) -> str:
+    """Return `name`, followed by what distinguishes the call of `node` from those that have the name already."""
+    while name in owners:
+        label = difference(node.facts.call, owners[name].facts.call)
+        if not label or name.endswith(f"_{label}"):
+            break
+        name = f"{name}_{label}"
+    return name
+
+
+def difference(call: str, other: str) -> str:
+    """Return the first argument that differs, as a word: ``difference("a('x')", "a('y')")`` is "x"."""
+    own, others = _arguments(call), _arguments(other)
+    for key, text in own.items():
+        word = "_".join(_WORD.findall(text))
+        if text != others.get(key) and 0 < len(word) <= _LONGEST:
+            return word if isinstance(key, int) else f"{key}_{word}"
+    return next((f"without_{key}" for key in others if isinstance(key, str) and key not in own), "")
+
+
+def _arguments(call: str) -> dict[int | str, str]:
+    """Return the arguments of a call by position or name; nothing if it is not Python."""
+    try:
+        parsed = ast.parse(call, mode="eval").body
+    except (SyntaxError, ValueError):
+        return {}
+    if not isinstance(parsed, ast.Call):
+        return {}
+    found: dict[int | str, str] = {place: ast.unparse(argument) for place, argument in enumerate(parsed.args)}
+    return found | {keyword.arg: ast.unparse(keyword.value) for keyword in parsed.keywords if keyword.arg}
 
 
 def _free(name: str, taken: Container[str]) -> str:

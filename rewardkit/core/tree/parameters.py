@@ -9,13 +9,15 @@ from __future__ import annotations
 import collections.abc
 import inspect
 import sys
+import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from rewardkit.core.batch.batch import RESERVED, Batch, View
+from rewardkit.core.batch.batch import RESERVED, Batch
 from rewardkit.core.errors import BindingError, RewardDefinitionError, near_miss
+from rewardkit.core.text.cells import texts_of
 from rewardkit.core.tree.coercion import Coercer
 
 Scope = Literal["sample", "group", "batch"]
@@ -25,13 +27,21 @@ MISSING: Any = inspect.Parameter.empty
 WHOLE_BATCH = "<batch>"
 """The source of a parameter that takes the Batch itself."""
 
+SINGLE = ("progress", "trainer_state", "log_metric", "log_extra")
+"""Arguments of which a call gets one, also if it takes several rows."""
+
 _SEQUENCES = (list, tuple, collections.abc.Sequence, collections.abc.Collection, collections.abc.Iterable)
+_UNIONS = (typing.Union, types.UnionType)
+_NO_TEXTS = {*_SEQUENCES, dict, collections.abc.Mapping}
 _TRL_HABITS = {
     "completions": "rewardkit calls a function once per completion. Name the argument `completion`",
     "prompts": "rewardkit calls a function once per completion. Name the argument `prompt`",
-    "trainer_state": "Name the argument `progress`: it has step, max_steps and fraction",
-    "log_metric": "To log numbers, return rk.Score(value, parts={...})",
-    "log_extra": "To log text, return rk.Score(value, note=...)",
+}
+_LIST_HABITS = {
+    ("group", "completions"): "With scope='group', name the argument `completion`: it is the list of the group's texts",
+    ("group", "prompts"): "With scope='group', name the argument `prompt`: it is one text, that of the group",
+    ("batch", "completions"): "With scope='batch', name the argument `completion`: it is the list of all texts",
+    ("batch", "prompts"): "With scope='batch', name the argument `prompt`: it is a list with one text per completion",
 }
 
 
@@ -41,19 +51,21 @@ class Parameter:
 
     Attributes:
         name: the argument's name.
-        source: ``completion``, ``messages``, ``prompt``, ``completion_ids``, ``progress``, ``example``, a column, or
-            `WHOLE_BATCH`.
-        view: for ``completion``: extracts something from the text.
+        source: ``completion``, ``messages``, ``prompt``, ``completion_ids``, ``progress``, ``example``,
+            ``trainer_state``, ``log_metric``, ``log_extra``, a column, or `WHOLE_BATCH`.
+        view: for ``completion``: extracts something from the text; for ``example``: reads its cells.
         annotation: the target type of a column.
         default: used if the column does not exist.
+        renamed: for ``example``: (name, the data's name) of columns that the data calls otherwise.
     """
 
     name: str
     source: str
-    view: View | None = None
+    view: Callable[[Any], Any] | None = None
     annotation: Any = field(default=MISSING, hash=False)  # Annotated[int, {"unit": "m"}] has no hash
     default: Any = field(default=MISSING, compare=False)
     keyword_only: bool = field(default=False, compare=False)
+    renamed: tuple[tuple[str, str], ...] = ()
     coercer: Coercer = field(init=False, compare=False, repr=False)
     is_column: bool = field(init=False, compare=False, repr=False)
 
@@ -62,13 +74,26 @@ class Parameter:
         object.__setattr__(self, "is_column", self.source not in RESERVED and self.source != WHOLE_BATCH)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Parameter, (self.name, self.source, self.view, self.annotation, self.default, self.keyword_only)
+        options = (self.view, self.annotation, self.default, self.keyword_only, self.renamed)
+        return Parameter, (self.name, self.source, *options)
+
+    def with_columns(self, columns: Mapping[str, str]) -> Parameter:
+        """Return this parameter for data that calls columns otherwise."""
+        if self.source == "example":
+            known = {name: columns.get(column, column) for name, column in self.renamed}
+            taken = {column for _, column in self.renamed}
+            known |= {name: column for name, column in columns.items() if name not in taken}
+            return replace(self, renamed=tuple(known.items()))
+        return replace(self, source=columns.get(self.source, self.source)) if self.is_column else self
 
 
 def parameters_of(
-    function: Callable[..., Any], scope: Scope, name: str, locals_: Mapping[str, Any]
+    function: Callable[..., Any], scope: Scope, name: str, locals_: Mapping[str, Any], *, texts: bool = False
 ) -> tuple[Parameter, ...]:
     """Return the parameters of a user's function, with all checks that need no batch.
+
+    Args:
+        texts: an `example` without an annotation holds texts.
 
     Raises:
         RewardDefinitionError: the function has ``*args`` or ``**kwargs``, or an annotation cannot be used.
@@ -89,8 +114,9 @@ def parameters_of(
                 "arguments, or `example` for all columns; wrap a TRL reward function with rk.from_trl(function)"
             )
         annotation = hints.get(parameter.name, MISSING)
-        if scope != "sample" and parameter.name not in ("progress", "prompt" if scope == "group" else "progress"):
+        if scope != "sample" and parameter.name not in SINGLE and (scope, parameter.name) != ("group", "prompt"):
             annotation = _element(annotation, parameter.name, scope, name)
+        _check_kind(annotation, parameter.name, name)
         try:
             parameters.append(
                 Parameter(
@@ -99,12 +125,41 @@ def parameters_of(
                     annotation=MISSING if parameter.name in RESERVED else annotation,
                     default=parameter.default,
                     keyword_only=parameter.kind is parameter.KEYWORD_ONLY,
-                    view=None,
+                    view=texts_of if parameter.name == "example" and _holds_texts(annotation, texts) else None,
                 )
             )
         except RewardDefinitionError as error:
             raise RewardDefinitionError(f"reward {name!r}, argument {parameter.name!r}: {error}") from None
     return tuple(parameters)
+
+
+def _check_kind(annotation: Any, argument: str, name: str) -> None:
+    """Raise a RewardDefinitionError if the annotation of a text asks for messages, or the other way around."""
+    members = typing.get_args(annotation) if typing.get_origin(annotation) in _UNIONS else (annotation,)
+    kinds = {typing.get_origin(member) or member for member in members} - {type(None)}
+    if argument in ("completion", "prompt") and kinds and kinds <= _NO_TEXTS:
+        instead = ", or name it `messages` to get the chat messages" if argument == "completion" else ""
+        raise RewardDefinitionError(
+            f"reward {name!r}, argument {argument!r}: it is annotated {_shown(annotation)}, but it gets text, also "
+            f"from a conversation. Annotate `str`{instead}"
+        )
+    if argument == "messages" and kinds == {str}:
+        raise RewardDefinitionError(
+            f"reward {name!r}, argument 'messages': it is annotated str, but it gets a list of chat messages. Annotate "
+            "`list[dict[str, Any]]`, or name it `completion` to get the text"
+        )
+
+
+def _shown(annotation: Any) -> str:
+    return annotation.__name__ if isinstance(annotation, type) and not typing.get_args(annotation) else str(annotation)
+
+
+def _holds_texts(annotation: Any, by_default: bool) -> bool:
+    """Return whether an `example` with this annotation holds texts: ``dict[str, str]``."""
+    if annotation is MISSING:
+        return by_default
+    is_mapping = typing.get_origin(annotation) in (dict, collections.abc.Mapping, collections.abc.MutableMapping)
+    return is_mapping and typing.get_args(annotation) == (str, str)
 
 
 def may_abstain(function: Callable[..., Any], name: str, scope: Scope, locals_: Mapping[str, Any]) -> bool:
@@ -139,7 +194,7 @@ def _element(annotation: Any, argument: str, scope: str, name: str) -> Any:
     )
 
 
-def check(parameters: Sequence[Parameter], batch: Batch, name: str) -> None:
+def check(parameters: Sequence[Parameter], batch: Batch, name: str, scope: Scope = "sample") -> None:
     """Raise a BindingError that suggests similar names if the batch lacks what a reward asks for."""
     shadowing = next((column for column in batch.columns if column in RESERVED), None)
     if shadowing is not None:
@@ -156,7 +211,7 @@ def check(parameters: Sequence[Parameter], batch: Batch, name: str) -> None:
                 raise BindingError(f"reward {name!r} needs prompts. Pass prompts=")
         elif parameter.is_column and parameter.source not in batch.columns and parameter.default is MISSING:
             known = [*batch.columns, *RESERVED]
-            habit = _TRL_HABITS.get(parameter.source)
+            habit = _LIST_HABITS.get((scope, parameter.source)) or _TRL_HABITS.get(parameter.source)
             hint = f" {habit}." if habit else near_miss(parameter.source, known)
             raise lacking(name, parameter.source, batch, hint)
 
@@ -167,6 +222,13 @@ def lacking(name: str, column: str, batch: Batch, hint: str) -> BindingError:
         f"reward {name!r} asks for the column {column!r}, which the data does not have. "
         f"Columns: {', '.join(batch.columns) or 'none'}.{hint}"
     )
+
+
+def shown_columns(columns: Mapping[str, str]) -> str:
+    """Return the call: ``.with_columns(answer='solution')``."""
+    if all(name.isidentifier() for name in columns):
+        return f".with_columns({', '.join(f'{name}={column!r}' for name, column in columns.items())})"
+    return f".with_columns(**{dict(columns)!r})"
 
 
 def caller_locals(depth: int) -> Mapping[str, Any]:

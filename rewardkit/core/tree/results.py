@@ -12,9 +12,10 @@ import math
 import traceback
 from collections.abc import Callable, Sequence
 from concurrent.futures import TimeoutError as FutureTimeout
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from numbers import Real
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -22,7 +23,7 @@ from numpy.typing import NDArray
 
 from rewardkit.core.batch.column import Floats
 from rewardkit.core.batch.score import ABSTAINED, ERRORED, FAILED, SCORED, Fault, Outcome, Score
-from rewardkit.core.errors import SHOWN_CHARACTERS, RewardFailure, RunStopped, shorten
+from rewardkit.core.errors import SHOWN_CHARACTERS, RewardBug, RewardFailure, RunStopped, shorten
 from rewardkit.core.processes.signals import from_operator
 from rewardkit.core.progress.bounds import TOLERANCE, Bounds
 
@@ -30,14 +31,20 @@ Policy = Literal["unscorable", "raise"] | float
 """What happens to a failed sample: it gets no learning signal, stops the run, or scores a number."""
 
 _TIMEOUTS = (TimeoutError, FutureTimeout, asyncio.TimeoutError)  # the same class from Python 3.11 on
+_HERE = str(Path(__file__).resolve().parents[2])
 _NUMBERS = {float, int, bool}
 
 
 @dataclass(frozen=True, slots=True)
 class Raised:
-    """The result of a call that raised."""
+    """The result of a call that raised.
+
+    Attributes:
+        rows: the number of rows of the call.
+    """
 
     error: BaseException
+    rows: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +68,7 @@ class Contract:
         may_abstain: whether it may return None.
         on_failure: the policy for scores that could not be computed.
         on_error: the policy for its bugs; None: they raise while `strict`, and later score the lowest bound.
+        remedy: how to fix a bug that raises.
     """
 
     name: str
@@ -68,6 +76,9 @@ class Contract:
     may_abstain: bool = False
     on_failure: Policy = "unscorable"
     on_error: Literal["raise"] | float | None = None
+    remedy: str = field(
+        default="Fix the function. To score such rows instead of stopping, pass on_error=<number>.", compare=False
+    )
 
     def stand_in(self, strict: bool) -> float | None:
         """Return what an errored row scores; None if the error must raise."""
@@ -89,16 +100,21 @@ class Results:
     faults: dict[int, Fault] = field(default_factory=dict)
 
 
-def check_results(raw: Sequence[Any], contract: Contract, strict: bool, context: Callable[[int], str]) -> Results:
+Context = Callable[[int, int], str]
+"""(position, rows of the call) -> the row, its completion and arguments, for messages."""
+
+
+def check_results(raw: Sequence[Any], contract: Contract, strict: bool, context: Context) -> Results:
     """Turn `raw` results into numbers with outcomes, as `contract` says.
 
     Args:
         raw: what m calls returned; `Raised` for those that raised.
         strict: raise if the function has a bug.
-        context: position -> the row, its completion and arguments, for messages.
+        context: the row of a position, for messages.
 
     Raises:
-        RewardFailure: a bug while `strict`, or without a finite lower bound; a failure under policy "raise".
+        RewardBug: a bug while `strict`, or without a finite lower bound.
+        RewardFailure: a failure under policy "raise".
     """
     ordinary = _ordinary(raw, contract.bounds)
     if ordinary is not None:
@@ -110,16 +126,17 @@ def check_results(raw: Sequence[Any], contract: Contract, strict: bool, context:
         raw = [result if isinstance(result, Abstention) else Raised(stop) for result in raw]
     results = Results(np.full(len(raw), np.nan), np.full(len(raw), SCORED, dtype=np.int8))
     for position, result in enumerate(raw):
+        rows = result.rows if isinstance(result, Raised) else 1
         try:
             if isinstance(result, Raised):
                 raise result.error
             _take(result, position, contract, results)
         except (RewardFailure, *_TIMEOUTS) as error:
-            _fail(error, position, contract, results, context)
+            _fail(error, position, rows, contract, results, context)
         except BaseException as error:
             if from_operator(error):
                 raise
-            _err(error, position, contract, strict, results, context)
+            _err(error, position, rows, contract, strict, results, context)
     return results
 
 
@@ -192,14 +209,15 @@ def as_number(value: Any) -> float:
 
 
 def _fail(
-    error: BaseException, position: int, contract: Contract, results: Results, context: Callable[[int], str]
+    error: BaseException, position: int, rows: int, contract: Contract, results: Results, context: Context
 ) -> None:
     reason, policy = str(error) or type(error).__name__, contract.on_failure
     stops = isinstance(error, RunStopped)
     if stops:
         reason, policy = f"reward {contract.name!r} stops the run: {reason}", "unscorable"
     if policy == "raise":
-        raise RewardFailure(f"reward {contract.name!r} could not be computed: {reason}\n{context(position)}") from error
+        where = context(position, rows)
+        raise RewardFailure(f"reward {contract.name!r} could not be computed: {reason}\n{where}") from error
     results.values[position] = math.nan if policy == "unscorable" else float(policy)
     results.codes[position] = FAILED
     results.notes[position] = reason
@@ -209,23 +227,30 @@ def _fail(
 def _err(
     error: BaseException,
     position: int,
+    rows: int,
     contract: Contract,
     strict: bool,
     results: Results,
-    context: Callable[[int], str],
+    context: Context,
 ) -> None:
     reason = str(error) if isinstance(error, Nonsense) else f"raised {type(error).__name__}: {_said(error)}"
     value = contract.stand_in(strict)
     if value is None:
-        raise RewardFailure(
-            f"reward {contract.name!r} {reason}\n{context(position)}\nFix the function. To score such rows instead of "
-            "stopping, pass on_error=<number>."
+        raise RewardBug(
+            f"reward {contract.name!r} {reason}{_line(error)}\n{context(position, rows)}\n{contract.remedy}"
         ) from (None if isinstance(error, Nonsense) else error)
     results.values[position] = value
     results.codes[position] = ERRORED
     results.notes[position] = reason
     trace = "" if isinstance(error, Nonsense) else "".join(traceback.format_exception(error))
     results.faults[position] = Fault(contract.name, position, Outcome.ERRORED, reason, trace)
+
+
+def _line(error: BaseException) -> str:
+    """Return the line of the user's code that raised, in parentheses."""
+    places = traceback.extract_tb(error.__traceback__)
+    own = [place for place in places if not place.filename.startswith((_HERE, "<"))]
+    return f" ({own[-1].filename}, line {own[-1].lineno})" if own else ""
 
 
 def _said(error: BaseException) -> str:
@@ -239,13 +264,13 @@ def _said(error: BaseException) -> str:
 def unpacked(returned: Any, size: int) -> list[Any]:
     """Return the `size` results that a group or batch function returned; all `Raised` if it is not such a list."""
     if isinstance(returned, Raised):
-        return [returned] * size
+        return [replace(returned, rows=size)] * size
     if hasattr(returned, "tolist"):
         returned = returned.tolist()
     if not isinstance(returned, (list, tuple)):
         message = f"returned {shorten(returned)} ({type(returned).__name__}), not a list of {size} scores"
-        return [Raised(Nonsense(message))] * size
+        return [Raised(Nonsense(message), size)] * size
     if len(returned) != size:
         message = f"returned {len(returned)} scores for {size} completions. Return one score per completion"
-        return [Raised(Nonsense(message))] * size
+        return [Raised(Nonsense(message), size)] * size
     return list(returned)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from numbers import Real
-from typing import Any, Literal, NamedTuple, Protocol, final
+from typing import Any, Literal, NamedTuple, NoReturn, Protocol, final
 
 from rewardkit.core.batch.batch import Batch
 from rewardkit.core.batch.column import Column, Numbers, Rows
@@ -56,6 +56,8 @@ class Facts:
         children: the rewards that it combines.
         prefixes: for each child, the prefix of its name if names clash (the key of a route); empty for no prefixes.
         generic: the name was generated, so a number may be added to it.
+        call: the call that makes it, if its name is that of the called function: a second one of its kind derives its
+            name from what differs in the calls.
         logged: its raw value is a component.
         stands_for: the reward that it renames.
         addends: the children whose shares add up to its value; None if it is one term by itself.
@@ -75,6 +77,7 @@ class Facts:
         tunables: the numbers that can be changed while training runs.
         traps: warnings about what will probably not work as intended, in sentences.
         renamed: returns the node under another name, for nodes that store their name.
+        with_columns: returns the node reading other columns, for nodes that read columns themselves.
         measures: it measures more than scores: calls, tokens, money.
         binding: the function that it calls, if it is a leaf.
     """
@@ -84,6 +87,7 @@ class Facts:
     children: tuple[Reward, ...] = ()
     prefixes: tuple[str, ...] = ()
     generic: bool = False
+    call: str = ""
     logged: bool = True
     stands_for: Reward | None = None
     addends: tuple[Reward, ...] | None = None
@@ -103,6 +107,7 @@ class Facts:
     tunables: tuple[Tunable, ...] = ()
     traps: tuple[str, ...] = ()
     renamed: Callable[[str], Reward] | None = None
+    with_columns: Callable[[Mapping[str, str]], Reward] | None = None
     measures: bool = False
     binding: Binding | None = None
 
@@ -147,6 +152,9 @@ class Evaluation(Protocol):
     @property
     def strict(self) -> bool:
         """Whether a bug in a reward raises (``rk.score``, checks, the first training batch)."""
+
+    def label(self, reward: Reward) -> str:
+        """Return the name of `reward` in this tree."""
 
     def column(self, reward: Reward) -> Column:
         """Return the values of `reward` that are known so far."""
@@ -217,6 +225,20 @@ class Reward(ABC):
         return Named(self, checked) if self.facts.renamed is None else self.facts.renamed(checked)
 
     @final
+    def with_columns(self, **columns: str) -> Reward:
+        """Return this reward for data that calls its columns otherwise.
+
+        ``rk.number("answer").with_columns(answer="solution")`` reads "solution", and so does a function with the
+        argument ``answer``.
+
+        Raises:
+            RewardDefinitionError: the reward reads no such column.
+        """
+        from rewardkit.core.tree.algebra import with_columns
+
+        return with_columns(self, columns)
+
+    @final
     def clip(self, low: float = 0.0, high: float = 1.0) -> Reward:
         """Return this reward with its value limited to [`low`, `high`]: one term, no longer additive."""
         from rewardkit.core.tree.algebra import Clipped
@@ -260,6 +282,14 @@ class Reward(ABC):
     @final
     def __sub__(self, other: object) -> Reward:
         return self + -as_reward(other, "what is subtracted")
+
+    @final
+    def __bool__(self) -> NoReturn:
+        raise RewardTypeError(
+            f"{shorten(self)} has no truth value, so `and`, `or`, `not` and `if` cannot combine rewards. To score b "
+            "only where a passes, write rk.gate(a, b); for the lower of both, rk.minimum(a, b); for the higher, "
+            "rk.maximum(a, b); for weights, 0.3 * a + 0.7 * b. To test whether there is a reward, write `is not None`"
+        )
 
     @final
     def __call__(self, *args: Any, **kwargs: Any) -> Any:

@@ -1,7 +1,9 @@
-"""from_trl: turn a TRL reward function into a Reward with the same scores.
+"""from_trl: turn a plain function into a Reward with the same scores.
 
-``rk.from_trl(trl.rewards.think_format_reward)`` can be weighted, gated and logged like any other reward. The function
+``rk.from_trl(trl.rewards.think_format_reward)`` can be weighted, gated and logged like any other reward. A TRL function
 gets the whole batch as TRL passes it: raw completions and prompts, all columns, trainer_state, log_metric, log_extra.
+A function of one completion, ``f(completion, answer)`` or ``f(prompt, completion, example)``, is bound by name and type
+as if it were decorated with ``@rk.reward``.
 """
 
 from __future__ import annotations
@@ -12,15 +14,16 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass
 from types import MethodType
-from typing import Any, final
+from typing import Any, Literal, final
 
 from rewardkit.core.batch.batch import Batch
 from rewardkit.core.batch.messages import in_form_of
-from rewardkit.core.errors import RewardTypeError, near_miss, shorten
+from rewardkit.core.errors import RewardTypeError, near_miss, shorten, shorten_line
 from rewardkit.core.progress.schedule import Schedule
-from rewardkit.core.tree.binding import Binding, detached, is_async
+from rewardkit.core.tree.binding import Binding, detached, is_async, name_of, renamed
+from rewardkit.core.tree.decorator import checked_function, policy_number
 from rewardkit.core.tree.leaf import Leaf
-from rewardkit.core.tree.parameters import WHOLE_BATCH, Parameter, lacking
+from rewardkit.core.tree.parameters import WHOLE_BATCH, Parameter, lacking, may_abstain, parameters_of
 from rewardkit.core.tree.results import Contract
 from rewardkit.core.tree.reward import Reward, checked_name
 
@@ -28,16 +31,23 @@ _TRAINERS_WORDS = ("completions", "prompts", "completion_ids", "trainer_state", 
 """The arguments that TRL passes to every reward function."""
 
 
-def from_trl(function: Callable[..., Any], name: str | None = None) -> Reward:
-    """Turn a TRL reward function into a Reward: ``0.5 * rk.from_trl(think_format_reward) + closeness``.
+def from_trl(
+    function: Callable[..., Any], name: str | None = None, *, on_error: Literal["raise"] | float | None = None
+) -> Reward:
+    """Turn a plain function into a Reward: ``0.5 * rk.from_trl(think_format_reward) + closeness``.
 
     Args:
-        function: takes ``completions`` and optionally ``prompts``, ``completion_ids``, columns and ``**kwargs``;
-            returns a list of numbers, with None or NaN for rows where it does not apply. May be async.
+        function: a TRL reward function: takes ``completions`` and optionally ``prompts``, ``completion_ids``, columns
+            and ``**kwargs``; returns a list of numbers, with None or NaN for rows where it does not apply. Or a
+            function of one completion, which gets its arguments as with ``@rk.reward`` and returns its score; in
+            ``f(prompt, completion, example)``, `example` holds texts unless it is annotated otherwise. May be async.
         name: the name of the component; by default the name that TRL uses.
+        on_error: what to do if the function has a bug: None or ``"raise"`` (the run stops, as in TRL), or a number to
+            score instead.
 
     Raises:
         RewardTypeError: `function` is not a function. For a reward model, write ``rk.to_trl(reward) + [model]``.
+        RewardDefinitionError: an option is not valid, or an argument of a function of one completion.
     """
     if isinstance(function, (Reward, Schedule, type, str)) or not callable(function) or is_model(function):
         raise RewardTypeError(
@@ -45,9 +55,40 @@ def from_trl(function: Callable[..., Any], name: str | None = None) -> Reward:
             "Add a reward model to the list instead: rk.to_trl(reward) + [model]"
         )
     label = checked_name(name if name is not None else name_of(function))
-    call = AsyncTrlFunction(function) if is_async(function) else TrlFunction(function)
-    binding = Binding(call, (Parameter("batch", WHOLE_BATCH),), scope="batch", foreign=True)
-    return Leaf(binding, Contract(label, (-math.inf, math.inf), may_abstain=True), f"from_trl({label})")
+    expression = f"from_trl({_shown(function)}{'' if name is None else f', name={name!r}'})"
+    single = takes_one_completion(function)
+    if single:
+        texts = {"prompt", "example"} <= {parameter.name for parameter in _parameters(function)}
+        parameters = parameters_of(checked_function(function, "from_trl"), "sample", label, {}, texts=texts)
+        binding = Binding(function, parameters, plain=True)
+    else:
+        call = AsyncTrlFunction(function) if is_async(function) else TrlFunction(function)
+        binding = Binding(call, (Parameter("batch", WHOLE_BATCH),), scope="batch", plain=True, foreign=True)
+    contract = Contract(
+        label,
+        (-math.inf, math.inf),  # a plain function declares no bounds
+        may_abstain=not single or may_abstain(function, label, "sample", {}),
+        on_error=on_error if on_error in (None, "raise") else policy_number(label, "on_error", on_error),
+        remedy="Fix the function. A plain function declares no lowest score to give instead, so its bugs stop the run, "
+        f"as in TRL. To go on up to the limit max_error_rate, write rk.{expression[:-1]}, on_error=0.0).",
+    )
+    return Leaf(binding, contract, expression)
+
+
+def _shown(function: Callable[..., Any]) -> str:
+    """Return the function as it is written: ``at_least``, ``partial(at_least, length=5)``."""
+    if not isinstance(function, functools.partial):
+        return name_of(function)
+    given = [*map(repr, function.args), *(f"{name}={value!r}" for name, value in function.keywords.items())]
+    return shorten_line(f"partial({', '.join([_shown(function.func), *given])})", 200)
+
+
+def takes_one_completion(function: Callable[..., Any]) -> bool:
+    """Return whether it is called once per completion. A function with ``**kwargs`` is written for TRL."""
+    parameters = _parameters(function)
+    names = {parameter.name for parameter in parameters}
+    starred = any(parameter.kind in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL) for parameter in parameters)
+    return not starred and "completions" not in names and not names.isdisjoint(("completion", "messages"))
 
 
 class _Called:
@@ -61,7 +102,14 @@ class _Called:
         for parameter in _parameters(self.__wrapped__):
             starred = parameter.kind in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL)
             if parameter.default is parameter.empty and not starred and parameter.name not in known:
-                raise lacking(name, parameter.name, batch, near_miss(parameter.name, known))
+                raise lacking(name, parameter.name, batch, near_miss(parameter.name, known) or self._hint())
+
+    def _hint(self) -> str:
+        """Return what the first argument should be called if none has a name that says what it is."""
+        parameters = _parameters(self.__wrapped__)
+        if any(one.kind is one.VAR_KEYWORD or one.name in _TRAINERS_WORDS for one in parameters):
+            return ""
+        return " A reward function takes `completions` (those of a batch, as in TRL) or `completion` (one)."
 
     def accepted(self, keywords: dict[str, Any]) -> dict[str, Any]:
         """Return the keywords that the function takes: all of them if it has ``**kwargs``."""
@@ -87,6 +135,9 @@ class TrlFunction(_Called):
 
     __wrapped__: Callable[..., Any]
 
+    def with_columns(self, columns: Mapping[str, str]) -> TrlFunction:
+        return TrlFunction(OtherColumns(self.__wrapped__, tuple(columns.items())))
+
     def __call__(self, batch: Batch) -> Any:
         return _scores(self.__wrapped__(**self.accepted(_keywords(batch))))
 
@@ -98,11 +149,39 @@ class AsyncTrlFunction(_Called):
 
     __wrapped__: Callable[..., Any]
 
+    def with_columns(self, columns: Mapping[str, str]) -> AsyncTrlFunction:
+        return AsyncTrlFunction(OtherColumns(self.__wrapped__, tuple(columns.items())))
+
     async def __call__(self, batch: Batch) -> Any:
         return _scores(await self.__wrapped__(**self.accepted(_keywords(batch))))
 
 
-def _identity(function: Callable[..., Any]) -> tuple[int, ...]:
+@final
+@dataclass(frozen=True, eq=False)
+class OtherColumns:
+    """A function for data that calls its columns otherwise: (the function's name, the data's name) each."""
+
+    function: Callable[..., Any]
+    columns: tuple[tuple[str, str], ...]
+
+    def __call__(self, **keywords: Any) -> Any:
+        return self.function(**renamed(keywords, self.columns))
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        names = dict(self.columns)
+        parameters = [
+            one.replace(name=names.get(one.name, one.name), kind=one.KEYWORD_ONLY)
+            for one in _parameters(self.function)
+            if one.kind not in (one.VAR_KEYWORD, one.VAR_POSITIONAL)
+        ]
+        starred = [one for one in _parameters(self.function) if one.kind is one.VAR_KEYWORD]
+        return inspect.Signature([*parameters, *starred])
+
+
+def _identity(function: Callable[..., Any]) -> tuple[Any, ...]:
+    if isinstance(function, OtherColumns):
+        return *_identity(function.function), function.columns
     if isinstance(function, MethodType):  # each access to `object.method` makes a new one
         return id(function.__self__), id(function.__func__)
     return (id(function),)
@@ -117,8 +196,9 @@ def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
 
 def _keywords(batch: Batch) -> dict[str, Any]:
     """Return the arguments that TRL would pass, as copies that the function may change."""
-    keywords: dict[str, Any] = {"trainer_state": None, "log_extra": _ignore, "log_metric": _ignore, **batch.context}
-    keywords |= {name: detached(values) for name, values in batch.columns.items()}
+    keywords: dict[str, Any] = {name: detached(values) for name, values in batch.columns.items()}
+    keywords |= {"log_extra": batch.logs.extra, "log_metric": batch.logs.metric, **batch.context}
+    keywords["trainer_state"] = batch.trainer_state
     prompts = batch.prompts if batch.prompts is not None else [""] * batch.size
     keywords["completions"] = list(map(in_form_of, prompts, detached(batch.completions)))
     keywords["prompts"] = detached(prompts)
@@ -135,10 +215,6 @@ def _scores(returned: Any) -> Any:
     return [None if value is not None and _is_nan(value) else value for value in returned]
 
 
-def _ignore(*_: object) -> None:
-    """Do nothing: log_metric and log_extra outside of training."""
-
-
 def _is_nan(value: Any) -> bool:
     try:
         return bool(value != value)
@@ -149,10 +225,3 @@ def _is_nan(value: Any) -> bool:
 def is_model(value: object) -> bool:
     """Return whether `value` is a torch module, without importing torch."""
     return hasattr(value, "forward") and hasattr(value, "state_dict")
-
-
-def name_of(function: Callable[..., Any]) -> str:
-    """Return the name that TRL uses for `function`."""
-    while isinstance(function, functools.partial):
-        function = function.func
-    return str(getattr(function, "__name__", type(function).__name__))

@@ -7,10 +7,9 @@ from collections import deque
 from dataclasses import dataclass
 from typing import final
 
-from rewardkit.core.text.extraction import Tag, TextExtractor
+from rewardkit.core.text.extractors import ANSWER, TextExtractor
 from rewardkit.core.text.marks import behind_hashes, boxes
 
-_TAG = Tag("answer")
 _STATED = re.compile(r"\banswer\b[*\s]*(?:is\b|:)[\s:*]*", re.IGNORECASE)
 _LEAD = re.compile(r"\A\s{0,9}(?:the\s)?(?:final\s|correct\s)?answer\b[*\s]{0,9}(?:is\b|:)[\s:*]{0,9}", re.IGNORECASE)
 _FORMULA = re.compile(r"(?<!\\)\$\$?((?:[^$\\]|\\.)+)\$\$?|\\\(((?:[^\\]|\\[^()])+)\\\)|\\\[((?:[^\\]|\\[^\[\]])+)\\\]")
@@ -29,7 +28,7 @@ class FinalAnswer(TextExtractor):
 
     def find(self, answer: str) -> str | None:
         if "<answer>" in answer or "</answer>" in answer:
-            body = _TAG.find(answer)
+            body = ANSWER.find(answer)
             return _boxed(body) if body and _has_box(body) else body and _LEAD.sub("", body, count=1)
         if _has_box(answer):
             return _boxed(answer)

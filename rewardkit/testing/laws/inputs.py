@@ -59,9 +59,9 @@ def _changed_by(subject: Subject, leaf: Reward, trials: list[Trial]) -> tuple[st
         return None
     accepted = getattr(binding.function, "accepted", None)
     if accepted is not None:
-        keywords = {**mine, "completion_ids": batch.completion_ids, **subject.context}
+        keywords = {**mine, "completion_ids": batch.completion_ids, "trainer_state": batch.trainer_state}
         keywords["prompts"] = mine["prompts"] or [""] * len(trials)
-        keywords.update(log_extra=lambda *_: None, log_metric=lambda *_: None)
+        keywords.update(log_extra=batch.logs.extra, log_metric=batch.logs.metric)
         _ignoring(lambda: _finished(binding.original(**accepted(keywords)), subject.left))
     else:
         scorer = subject.scorer if binding.foreign else Scorer(rebound(leaf, trusted=True))

@@ -14,7 +14,7 @@ import numpy as np
 from rewardkit.core.batch.column import Floats
 from rewardkit.core.errors import RewardKitError
 from rewardkit.core.evaluation.scorer import Scorer
-from rewardkit.core.text.visibility import visible_text
+from rewardkit.core.text.thinking import visible_text
 from rewardkit.core.tree.leaf import rebound
 from rewardkit.core.tree.reward import Reward
 from rewardkit.judges.group_judge import GroupJudge, identifiers

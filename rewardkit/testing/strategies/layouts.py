@@ -12,7 +12,9 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from rewardkit.core.text.extraction import Fenced, Json, Prefilled, Raw, Tag, Whole
+from rewardkit.core.text.extractors import Fenced, Json, JsonValue, Prefilled, Raw, Tagged, TextExtractor, Whole
+from rewardkit.core.text.thinking import visible_text
+from rewardkit.core.text.visibility import spoken_text
 from rewardkit.primitives.format import Tags
 from rewardkit.testing.anatomy import THINKING
 from rewardkit.testing.strategies.contents import Part
@@ -53,14 +55,14 @@ def _framed(frame: Tags, parts: Sequence[Part], *, valid: bool) -> SearchStrateg
         name, forms = _home(frame, part.view)
         placed.setdefault(name, Placed(part, forms))
     right = {name: one.right() for name, one in placed.items()}
-    prefilled = frame.prefilled is not None
-    whole = blocks(frame.names, right, frame.anchored, prefilled, right.get(""))
+    prefilled = frame.prefilled
+    whole = blocks(frame.pairs, right, frame.anchored, prefilled, right.get(""))
     if valid:
         return whole.map(lambda drawn: drawn.text)
     ways = [violated(whole, frame.anchored)]
     for name, one in placed.items():
         spoilt = {**right, name: one.wrong()}
-        inside = blocks(frame.names, spoilt, frame.anchored, prefilled, spoilt.get(""))
+        inside = blocks(frame.pairs, spoilt, frame.anchored, prefilled, spoilt.get(""))
         ways.append(inside.map(lambda drawn: drawn.text))
     return st.one_of(ways)
 
@@ -68,13 +70,15 @@ def _framed(frame: Tags, parts: Sequence[Part], *, valid: bool) -> SearchStrateg
 def _home(frame: Tags, view: Any) -> tuple[str, tuple[Form, ...]]:
     """Return the tag of a part (empty: after the last one), and the ways to mark it there."""
     inner = view.where if isinstance(view, (Json, Prefilled)) else view
-    said = [name for name in frame.names if name.lower() not in THINKING]
-    home = said[-1] if said else "" if frame.anchored is not True else frame.names[-1]
-    if isinstance(inner, Tag) and inner.name in frame.names:
-        return inner.name, (_BARE,)
-    if isinstance(inner, Raw) and frame.names[0] not in said:
-        return frame.names[0], (_BARE,)
-    if type(inner).__name__ in ("Answer", "Document", "FinalNumber", "Program") and "answer" in frame.names:
+    names = [pair.name for pair in frame.pairs]
+    thinking = inner.thinking.blocks if isinstance(inner, TextExtractor) else ()
+    said = [pair.name for pair in frame.pairs if pair.name.lower() not in THINKING and pair not in thinking]
+    home = said[-1] if said else "" if frame.anchored is not True else names[-1]
+    if isinstance(inner, Tagged) and inner.marks in frame.pairs:
+        return inner.marks.name, (_BARE,)
+    if isinstance(inner, Raw) and names[0] not in said:
+        return names[0], (_BARE,)
+    if type(inner).__name__ in ("Answer", "Document", "FinalNumber", "Program") and "answer" in names:
         return "answer", (_BARE,)
     forms = tuple(form for form in forms_for(inner) if form.mark) or (_BARE,)
     whole = isinstance(inner, Whole) or not said
@@ -85,7 +89,7 @@ def _home(frame: Tags, view: Any) -> tuple[str, tuple[Form, ...]]:
 def _free(draw: DrawFn, parts: Sequence[Part], *, valid: bool) -> str:
     """Draw parts without tags around them."""
     main = parts[0]
-    beside = [part for part in parts[1:] if part.view != main.view and isinstance(part.view, (Tag, Fenced))]
+    beside = [part for part in parts[1:] if part.view != main.view and isinstance(part.view, (Tagged, Fenced))]
     seen = {repr(main.view)}
     chosen = [main]
     for part in beside:
@@ -94,8 +98,9 @@ def _free(draw: DrawFn, parts: Sequence[Part], *, valid: bool) -> str:
             chosen.append(part)
     broken = -1 if valid else draw(st.integers(0, len(chosen) - 1))
     texts = [draw(_placed(part, wrong=number == broken)) for number, part in enumerate(chosen)]
-    thinks = not isinstance(main.view, (Raw, Prefilled)) and main.view is not None
-    opening = draw(st.sampled_from(["", "<think>6*7</think>\n"])) if thinks else ""
+    source = main.view.where if isinstance(main.view, (Json, JsonValue)) else main.view
+    known = source.thinking.blocks[:1] if isinstance(source, TextExtractor) else ()
+    opening = draw(st.sampled_from(["", *(f"{start}6*7{end}\n" for start, end in known)]))
     return opening + "\n".join([*texts[1:], texts[0]])
 
 
@@ -123,4 +128,4 @@ def _stays_wrong(part: Part, form: Form, content: str) -> bool:
 
 def _quiet(text: str) -> bool:
     """Whether content does not change which part of the completion is read."""
-    return "think>" not in text
+    return visible_text(text) == spoken_text(text)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from rewardkit.core.text.extraction import (
+from rewardkit.core.text.extractors import (
     After,
     Answer,
     Boxed,
@@ -21,7 +21,7 @@ from rewardkit.core.text.extraction import (
     JsonValue,
     Prefilled,
     Raw,
-    Tag,
+    Tagged,
     Whole,
 )
 from rewardkit.core.text.json_text import Parsed
@@ -76,9 +76,10 @@ def forms_for(view: Any, known: Sequence[str] = ()) -> list[Form]:
         return [Form(form.start, form.end, form.mark, inside) for form in forms_for(view.where, known)]
     if isinstance(view, Prefilled):
         inner = forms_for(view.where, known)
-        return [Form(f"6*7</think>{form.start}", form.end, "</think>", form.write) for form in inner]
-    if isinstance(view, Tag):
-        return [Form(f"<{view.name}>", f"</{view.name}>", f"<{view.name}>")]
+        closing = view.where.thinking.closings[0]
+        return [Form(f"6*7{closing}{form.start}", form.end, closing, form.write) for form in inner]
+    if isinstance(view, Tagged):
+        return [Form(*view.marks, view.marks.opening)]
     if isinstance(view, After):
         return [Form(f"{view.marker} ", "", view.marker)]
     if isinstance(view, Boxed):

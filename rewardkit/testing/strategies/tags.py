@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
 from rewardkit.core.errors import RewardDefinitionError
+from rewardkit.core.text.thinking import Marks, Tag
 from rewardkit.core.text.visibility import has_visible_character
 from rewardkit.testing.strategies.texts import bodies
 from rewardkit.testing.tag_violations import Anchored, Blocks, violations
@@ -18,16 +19,16 @@ _GAPS = ("", "\n", " ", "\n\n")
 
 
 def tagged(
-    *names: str,
+    *names: Tag,
     body: Bodies | None = None,
     valid: bool = True,
     anchored: Anchored = True,
-    prefilled: str | None = None,
+    prefilled: Tag | None = None,
 ) -> SearchStrategy[str]:
     """Draw each tag once, in order, closed, with visible text inside, as ``rk.tags(*names)`` asks.
 
     Args:
-        names: of the tags.
+        names: the tags, as in ``rk.tags``.
         body: draws the bodies, ``bodies()`` by default; a mapping draws by name. A body with one of the tags, or
             without a visible character, is drawn again.
         valid: False for texts with exactly one violation: a mark missing, doubled or misspelled, a block missing or
@@ -37,19 +38,20 @@ def tagged(
     """
     if not names:
         raise RewardDefinitionError('tagged: no names. Pass at least one: tagged("think", "answer")')
-    whole = blocks(names, body, anchored, prefilled is not None)
+    pairs = tuple(Marks.of(name, "tagged: a name") for name in names)
+    whole = blocks(pairs, body, anchored, prefilled is not None)
     return whole.map(lambda drawn: drawn.text) if valid else violated(whole, anchored)
 
 
 def blocks(
-    names: tuple[str, ...],
+    pairs: tuple[Marks, ...],
     body: Bodies | None,
     anchored: Anchored = True,
     prefilled: bool = False,
     tail: SearchStrategy[str] | None = None,
 ) -> SearchStrategy[Blocks]:
     """Draw the blocks of `tagged`; `tail` draws the text after the last tag, if allowed."""
-    marks = [f"<{slash}{name}>" for name in names for slash in ("", "/")]
+    marks = [mark for pair in pairs for mark in pair]
 
     def clean(text: str) -> bool:
         return not any(mark in text for mark in marks)
@@ -64,9 +66,9 @@ def blocks(
     last = space if anchored is True else free if tail is None else tail.filter(clean)
     return st.builds(
         Blocks,
-        st.just(names),
-        st.tuples(*(inside(name) for name in names)),
-        st.tuples(*(between for _ in names), last),
+        st.just(pairs),
+        st.tuples(*(inside(pair.name) for pair in pairs)),
+        st.tuples(*(between for _ in pairs), last),
         st.just(prefilled),
     )
 

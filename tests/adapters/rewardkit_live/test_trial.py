@@ -31,7 +31,7 @@ def tried(folder: Path, name: str, text: str) -> Tried | str:
     code = Code(name, "reward", {f"{name}.py": text})
     placed(code.files, folder)
     with undisturbed():
-        return answer_to(code, folder, "terms", SAMPLE)
+        return answer_to(code, folder, "terms", None, SAMPLE)
 
 
 @pytest.mark.parametrize("name", [name for name in BROKEN if name not in ("dies", "hangs")])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 from typing import Any
@@ -10,11 +11,13 @@ import pytest
 
 pytest.importorskip("trl")
 import torch
+from rich.console import Console
 from trl import GRPOTrainer
 
 from rewardkit.core.errors import ConfigError, MissingExtraError
 from rewardkit.store.run import open_run
 from rewardkit_runner.configuration.reader import read
+from rewardkit_runner.evaluation.evaluate import evaluate
 from tests.adapters.rewardkit_runner.projects import STEPS, config, losses, project, same_weights, steps, trained
 
 SHORT = {"max_steps": 2, "save_steps": 100}
@@ -109,6 +112,24 @@ def test_functions_written_for_trl_train_as_they_are_and_the_record_may_stand_el
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())
     assert summary["after"]["components"].keys() == {"short", "first_letter"}
     assert steps(tmp_path / "records" / "first") == [0, 1]
+
+
+@pytest.mark.slow
+def test_a_list_is_weighted_as_in_trl_and_its_evaluation_too(tmp_path: Path) -> None:
+    run = config(tmp_path, reward="reward.py:plain", grpo={**SHORT, "reward_weights": [0.5, 2]})
+    trained(run)
+    for row in losses(tmp_path / "out", 2):
+        total = 0.5 * row["rewards/short/mean"] + 2 * row["rewards/first_letter/mean"]
+        assert row["reward"] == pytest.approx(total, abs=1e-5)
+        assert (row["weights/short"], row["weights/first_letter"]) == (0.5, 2.0)
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    for when in ("before", "after"):
+        means = summary[when]["components"]
+        assert summary[when]["total"] == pytest.approx(0.5 * means["short"] + 2 * means["first_letter"])
+    assert evaluate(run, out=tmp_path / "last.json", console=Console(file=io.StringIO())) == 0
+    rows = json.loads((tmp_path / "last.json").read_text())["rows"]
+    totals = [total for row in rows for one in row.values() if isinstance(one, dict) for total in one.get("totals", ())]
+    assert sum(totals) / 4 == pytest.approx(summary["after"]["total"])
 
 
 def test_components_as_columns_have_the_weights_of_the_reward(tmp_path: Path) -> None:

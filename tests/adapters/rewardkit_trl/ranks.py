@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import rewardkit as rk
-from rewardkit.core.batch.table import ScoreTable
 from rewardkit.core.errors import RunStopped
 from rewardkit.core.progress import states
-from rewardkit_trl.evaluator import Evaluator
-from rewardkit_trl.trainer_call import TrainerCall
+from rewardkit_trl.evaluator import Evaluator, Session
+from rewardkit_trl.scored import Prepared, Scored
 from tests.adapters.rewardkit_trl import tiny
 from tests.adapters.rewardkit_trl.test_training import Recorder, early, echo, generations, judged
 from tests.core.counting import Counting
@@ -80,14 +79,13 @@ class Watched:
 
     def __init__(self, evaluator: Evaluator) -> None:
         self.batches: list[dict[str, Any]] = []
-        evaluate = evaluator.table
+        report = evaluator._report
 
-        def watched(call: TrainerCall) -> ScoreTable:
-            progress = call.context["trainer_state"]
-            table = evaluate(call)
+        def watched(prepared: Prepared, session: Session, scored: Scored) -> None:
+            call, table = prepared.call, scored.table
             self.batches.append(
                 {
-                    "step": progress.global_step,
+                    "step": prepared.state.global_step,
                     "completions": call.completions,
                     "prompts": call.prompts,
                     "answer": call.columns["answer"],
@@ -98,9 +96,9 @@ class Watched:
                     "states": states.saved(evaluator.memory.states),
                 }
             )
-            return table
+            report(prepared, session, scored)
 
-        evaluator.table = watched  # type: ignore[method-assign]
+        evaluator._report = watched  # type: ignore[method-assign]
 
 
 def main(name: str, out: Path) -> None:

@@ -104,7 +104,7 @@ def test_unknown_weights_in_another_process_are_an_error() -> None:
     alike = pickle.dumps(rk.to_trl(short + polite, columns="components"))
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         assert pool.submit(weights_and_names_elsewhere, pickled).result() == ([0.5, 2.0], ["short", "polite"])
-        with pytest.raises(rk.RewardFailure, match=r"'short': 0\.5.*Use columns=\"terms\""):
+        with pytest.raises(rk.RewardFailure, match=r"'short': 0\.5.*rk\.to_trl\(0\.5 \* short \+ 2\.0 \* polite"):
             pool.submit(all_scored_elsewhere, pickled, TEXTS).result()
         assert pool.submit(all_scored_elsewhere, alike, [""]).result() == {"short": [1.0], "polite": [-1.0]}
 

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 import rewardkit as rk
-from rewardkit.core.text.extraction import Json, as_extractor
+from rewardkit.core.text.extraction import as_extractor
+from rewardkit.core.text.extractors import Json
 from rewardkit.core.text.marks import fenced_blocks
 
 extract = rk.extract

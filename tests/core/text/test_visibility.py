@@ -5,15 +5,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from rewardkit.core.text.visibility import (
-    has_visible_character,
-    shown,
-    spoken_text,
-    stacked,
-    straight,
-    unmasked,
-    visible_text,
-)
+from rewardkit.core.text.thinking import visible_text
+from rewardkit.core.text.visibility import has_visible_character, shown, spoken_text, stacked, straight, unmasked
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import sys
 from functools import partial
 
 import rewardkit as rk
-from rewardkit.core.text.visibility import visible_text
+from rewardkit.core.text.thinking import visible_text
 from rewardkit.core.tree.fingerprints import described, fingerprint, source
 
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given, strategies as st
+from pydantic import BaseModel
 
 import rewardkit as rk
 from rewardkit.core.evaluation.scorer import Scorer
+from rewardkit.core.tree.names import difference
 
 
 def leaf(name: str, value: float = 0.5) -> rk.Reward:
@@ -98,3 +101,95 @@ def test_named_on_a_gate_and_a_route_only_names_it() -> None:
     assert "format" in table.components
     route = rk.route({"math": A, "code": B}, by="task").named("by_task")
     assert list(rk.score(route, ["x"], task=["math"]).terms) == ["a", "b"]
+
+
+class Order(BaseModel):
+    sku: str
+
+
+class Invoice(BaseModel):
+    total: float
+
+
+ANSWER, PRICE, CLOSE = rk.number("answer"), rk.number("price"), rk.number("price", tolerance=0.5)
+
+
+def test_a_second_primitive_of_a_kind_derives_its_name_from_what_differs() -> None:
+    assert Scorer(ANSWER + PRICE + CLOSE).components == ["number", "number_price", "number_price_tolerance_0_5"]
+    assert Scorer(PRICE + CLOSE).components == ["number", "number_tolerance_0_5"]
+    assert Scorer(CLOSE + PRICE).components == ["number", "number_without_tolerance"]
+    assert Scorer(rk.json_schema(Invoice) + rk.json_schema(Order)).terms == ["json_schema", "json_schema_Order"]
+    assert Scorer(rk.tags("think") + rk.tags("think", "answer")).terms == ["tags", "tags_answer"]
+    assert Scorer(rk.tags("think", "answer") + rk.tags("think")).terms == ["tags", "tags_2"]
+    assert Scorer(rk.regex("a+") + rk.regex("b+")).terms == ["regex", "regex_b"]
+    assert Scorer(rk.regex("[.]") + rk.regex("[!]")).terms == ["regex", "regex_2"]  # no word that differs
+
+
+def test_a_name_does_not_change_because_another_reward_was_added() -> None:
+    tree = 0.5 * ANSWER + PRICE
+    for more in (CLOSE, rk.exact("answer"), leaf("own"), rk.gate(A, B)):
+        assert Scorer(tree + more).components[:2] == Scorer(tree).components == ["number", "number_price"]
+
+
+def test_a_chosen_name_wins_over_that_of_a_primitive() -> None:
+    assert Scorer(PRICE + leaf("number") + ANSWER).components == ["number_price", "number", "number_answer"]
+    assert Scorer(ANSWER + PRICE + B.named("number_price")).components == ["number", "number_price_2", "number_price"]
+    assert Scorer(ANSWER.named("right") + PRICE).components == ["right", "number"]
+    with pytest.raises(rk.RewardDefinitionError, match="'right'"):
+        Scorer(ANSWER.named("right") + PRICE.named("right"))
+
+
+def test_inside_routes_primitives_have_the_prefix_of_their_key_and_derive_within_it() -> None:
+    tree = rk.route({"math": ANSWER + PRICE, "code": CLOSE}, by="task")
+    assert Scorer(tree).components == ["math.number", "math.number_price", "code.number"]
+
+
+@given(st.permutations([ANSWER, PRICE, CLOSE, rk.number("answer", thousands=True), rk.number("price", relative=0.5)]))
+def test_all_primitives_have_a_name_that_only_those_before_them_decide(rewards: list[rk.Reward]) -> None:
+    names: list[str] = []
+    for count in range(1, len(rewards) + 1):
+        found = Scorer(rk.weighted_sum(rewards[:count])).components
+        assert found[: count - 1] == names
+        assert len(set(found)) == count
+        names = found
+
+
+def test_derived_names_are_those_of_notes_faults_errors_and_schedules() -> None:
+    tree = ANSWER + rk.schedules.when_reached("number_price", 0.5) * A + PRICE
+    table = rk.score(tree, ["42", "dunno"], answer=[42, 42], price=[42, 42])
+    with pytest.raises(rk.RewardDefinitionError, match="Pass the name to the schedule, 'number_price'"):
+        Scorer(ANSWER + rk.schedules.when_reached(PRICE, 0.5) * A + PRICE)
+    assert table.notes["number_price"] == ["", "no number found"]
+    assert table.components["number_price"].values.tolist() == [1.0, 0.0]
+    with pytest.raises(rk.CoercionError, match="'number_price'"):
+        rk.score(tree, ["42"], answer=[42], price=["much"])
+    with pytest.raises(rk.BindingError, match="'number_price'"):
+        rk.score(tree, ["42"], answer=[42])
+
+    def broken(text: str) -> str:
+        raise ValueError(text)
+
+    faulty = ANSWER + rk.number("answer", extract=broken)
+    scored = Scorer(faulty).score(rk.Batch(["42"], columns={"answer": [42]}), strict=False)
+    assert [fault.component for fault in scored.faults] == ["number_2"] == list(scored.components)[1:]
+
+
+def test_a_fault_has_the_name_that_the_user_chose() -> None:
+    @rk.reward(on_error=0.0)
+    def broken(completion: str) -> float:
+        raise ValueError(completion)
+
+    table = Scorer(broken.named("chosen")).score(rk.Batch(["a"]), strict=False)
+    assert [fault.component for fault in table.faults] == ["chosen"]
+
+
+@pytest.mark.parametrize(
+    ("call", "other", "word"),
+    [
+        ("a('x')", "a('y')", "x"), ("a('x', k=1)", "a('x')", "k_1"), ("a('x')", "a('x', k=1)", "without_k"),
+        ("a(X)", "", "X"), ("a('x', 'y')", "a('x', 'z')", "y"), ("a({'b': ...", "a('b')", ""), ("a('+')", "a()", ""),
+        (f"a({'x' * 99!r}, k=1)", "a('y')", "k_1"), ("a('\\n b')", "a()", "n_b"), ("a", "b", ""),
+    ],
+)  # fmt: skip
+def test_what_differs_between_two_calls(call: str, other: str, word: str) -> None:
+    assert difference(call, other) == word

@@ -37,7 +37,8 @@ A, B = leaf("a", 0.5), leaf("b", 0.25)
         (lambda: A + "b", "must be a reward"),
         (lambda: A * "2", "must be a number"),
         (lambda: A * True, "must be a number"),
-        (lambda: rk.score(len, ["x"]), "@rk.reward"),  # type: ignore[arg-type]
+        (lambda: rk.score("a", ["x"]), "must be a reward"),
+        (lambda: rk.score(rk.exact, ["x"]), "Call it"),
         (lambda: rk.exact("answer", extract=A), "extract="),
     ],
 )

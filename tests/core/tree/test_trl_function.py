@@ -149,10 +149,14 @@ def test_scores_outside_of_training() -> None:
     def logging_function(completions: list[str], log_metric: Any, log_extra: Any, **kwargs: Any) -> list[float]:
         log_metric("own", 1.0)
         log_extra("own", [1] * len(completions))
-        assert kwargs == {"answer": ["1", "2"], "trainer_state": None, "prompts": ["", ""], "completion_ids": None}
+        state = kwargs.pop("trainer_state")
+        assert state.global_step == state.max_steps  # the end of training, where schedules are, too
+        assert kwargs == {"answer": ["1", "2"], "prompts": ["", ""], "completion_ids": None}
         return [1.0] * len(completions)
 
-    assert rk.score(rk.from_trl(logging_function), ["a", "b"], answer=["1", "2"]).total.tolist() == [1.0, 1.0]
+    table = rk.score(rk.from_trl(logging_function), ["a", "b"], answer=["1", "2"])
+    assert table.total.tolist() == [1.0, 1.0]
+    assert (table.metrics, table.extras) == ({"own": 1.0}, {"own": [1, 1]})
 
 
 def test_functions_may_log_through_the_trainer() -> None:

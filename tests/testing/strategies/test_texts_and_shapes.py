@@ -10,6 +10,7 @@ from hypothesis import find, given, settings, strategies as st
 
 from rewardkit.core.batch.messages import completion_text
 from rewardkit.core.errors import MissingExtraError, RewardDefinitionError
+from rewardkit.core.text.thinking import Marks
 from rewardkit.testing import strategies
 from rewardkit.testing.tag_violations import Blocks, violations
 
@@ -17,7 +18,7 @@ quick = settings(database=None)
 
 
 def test_every_violation_is_another_text() -> None:
-    whole = Blocks(("think", "answer"), ("a", "b"), ("", "", ""))
+    whole = Blocks((Marks("<think>", "</think>"), Marks("<answer>", "</answer>")), ("a", "b"), ("", "", ""))
     found = violations(whole)
     assert whole.text not in found
     assert {

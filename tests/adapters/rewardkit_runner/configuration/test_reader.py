@@ -80,7 +80,7 @@ FAULTS = {
         "grpo: {vllm_server_port: 1}",
         "grpo.vllm_server_port: cannot be set here: write vllm: {port: ...}",
     ),
-    "weights": ("grpo: {reward_weights: [1]}", "grpo.reward_weights: cannot be set here"),
+    "weights": ("grpo: {reward_weights: one}", "grpo.reward_weights: must be"),
     "resuming": (
         "grpo: {resume_from_checkpoint: x}",
         "grpo.resume_from_checkpoint: cannot be set here: use rewardkit train --resume",

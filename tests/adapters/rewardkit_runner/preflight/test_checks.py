@@ -350,3 +350,12 @@ def test_gsm8k_passes_as_it_is_published() -> None:
     assert "earns 1 of 1, in 7,473 of 7,473 rows; an empty completion 0" in said(found, "fact")
     wrong = preflight(config(), reward=rk.number("answer"), training=data["train"], held_out=None)
     assert "7,473 of 7,473 cells do not fit the annotation of 'number'" in said(wrong, "error")
+
+
+def test_weights_that_do_not_fit_the_list_are_an_error_that_says_what_to_write() -> None:
+    weighted = {**SMALL, "reward_weights": [1.0, 2.0]}
+    assert looked("plain", rows(), reward=[rewards.plain, rewards.number], grpo=weighted).ok
+    found = looked("number", rows(), reward=[rewards.number, rewards.picky, rewards.exact], grpo=weighted)
+    assert "2 weights for 3 rewards" in found.text()
+    tree = looked("number", rows(), reward=0.5 * rewards.number + rewards.picky, grpo=weighted)
+    assert "rk.to_trl(0.5 * rk.number('answer', extract=rk.extract.tag('answer')) + 2.0 * picky)" in tree.text()

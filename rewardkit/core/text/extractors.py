@@ -1,0 +1,279 @@
+"""The classes of the extractors that `rewardkit.core.text.extraction` makes.
+
+``Boxed()(r"So \\boxed{42}.")`` is ``"42"``.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from json import dumps as to_json
+from typing import Any, final
+
+from rewardkit.core.errors import RewardTypeError, shorten
+from rewardkit.core.text.json_text import MAX_CHARACTERS, NO_JSON, Parsed, parse_json
+from rewardkit.core.text.marks import behind_hashes, fenced_blocks, last_box
+from rewardkit.core.text.thinking import THINKING, Marks, OpenedThinking, Thinking
+from rewardkit.core.text.visibility import spoken_text
+
+
+class Extractor(ABC):
+    """Finds something in a completion; call it with a text.
+
+    It searches the result of its `source`, which all extractors of a batch share: one visible text per completion, one
+    parse for all fields of a document.
+    """
+
+    @property
+    @abstractmethod
+    def source(self) -> Callable[[str], Any]:
+        """A function from the text of the completion to what `derive` searches."""
+
+    @abstractmethod
+    def derive(self, seen: Any) -> str | None:
+        """Return what it finds in the result of `source`, or None."""
+
+    @final
+    def __call__(self, text: str) -> str | None:
+        return self.derive(self.source(text))
+
+
+@dataclass(frozen=True)
+class TextExtractor(Extractor):
+    """Finds something in the visible text: what follows the thinking."""
+
+    thinking: Thinking = field(default=THINKING, kw_only=True)
+
+    @abstractmethod
+    def find(self, answer: str) -> str | None:
+        """Return what it finds in the visible text `answer`, or None."""
+
+    @final
+    @property
+    def source(self) -> Callable[[str], str | None]:
+        return self.thinking
+
+    @final
+    def written(self, name: str, *arguments: object, usual: Thinking = THINKING) -> str:
+        """Return the call that makes this extractor."""
+        shown = [repr(argument) for argument in arguments]
+        shown += [f"thinking={self.thinking!r}"] if self.thinking != usual else []
+        return f"{name}({', '.join(shown)})"
+
+    @final
+    def derive(self, seen: str | None) -> str | None:
+        found = None if seen is None else self.find(seen)
+        return None if found is None else found.strip()
+
+
+@final
+@dataclass(frozen=True)
+class Whole(TextExtractor):
+    def find(self, answer: str) -> str | None:
+        return answer
+
+    def __repr__(self) -> str:
+        return self.written("whole")
+
+
+@final
+@dataclass(frozen=True)
+class Raw(Extractor):
+    @property
+    def source(self) -> Callable[[str], str | None]:
+        return _capped_text
+
+    def derive(self, seen: str | None) -> str | None:
+        return seen
+
+    def __repr__(self) -> str:
+        return "raw()"
+
+
+def _capped_text(text: str) -> str | None:
+    return spoken_text(text).strip() if len(text) <= MAX_CHARACTERS else None
+
+
+@final
+@dataclass(frozen=True)
+class Tagged(TextExtractor):
+    """The body of the only block with these marks."""
+
+    marks: Marks
+
+    def find(self, answer: str) -> str | None:
+        opening, closing = self.marks
+        end = answer.find(closing)
+        start = answer.rfind(opening, 0, max(end, 0))  # an earlier one without an end only mentions the tag
+        # With a second tag, the answer is ambiguous: return none, so that a policy cannot give two answers.
+        if start < 0 or answer.find(closing, end + 1) >= 0 or answer.find(opening, end) >= 0:
+            return None
+        return answer[start + len(opening) : end]
+
+    def __repr__(self) -> str:
+        return self.written("tag", self.marks.written, usual=THINKING.without(self.marks))
+
+
+ANSWER = Tagged(Marks("<answer>", "</answer>"))
+
+
+@final
+@dataclass(frozen=True)
+class Boxed(TextExtractor):
+    def find(self, answer: str) -> str | None:
+        return last_box(answer)
+
+    def __repr__(self) -> str:
+        return self.written("boxed")
+
+
+@final
+@dataclass(frozen=True)
+class After(TextExtractor):
+    marker: str
+
+    def find(self, answer: str) -> str | None:
+        start = answer.rfind(self.marker)
+        if start < 0:
+            return None
+        return answer[start + len(self.marker) :].strip().partition("\n")[0]
+
+    def __repr__(self) -> str:
+        return self.written("after", self.marker)
+
+
+@final
+@dataclass(frozen=True)
+class Fenced(TextExtractor):
+    language: str
+
+    def find(self, answer: str) -> str | None:
+        blocks = fenced_blocks(answer)
+        return next((body for name, body in reversed(blocks) if name == self.language.lower()), None)
+
+    def __repr__(self) -> str:
+        return self.written("fenced", self.language)
+
+
+@final
+@dataclass(frozen=True)
+class Answer(TextExtractor):
+    """Find the first of these: a tag, a box, ``####``; else return the whole text."""
+
+    def find(self, answer: str) -> str | None:
+        if "<answer>" in answer or "</answer>" in answer:
+            body = ANSWER.find(answer)
+            return Boxed().find(body) if body and "\\boxed{" in body else body
+        if "\\boxed{" in answer:
+            return Boxed().find(answer)
+        if "####" in answer:
+            return behind_hashes(answer)
+        return answer
+
+    def __repr__(self) -> str:
+        return self.written("answer")
+
+
+@final
+@dataclass(frozen=True)
+class Document(TextExtractor):
+    """Find the JSON: in ``<answer>``, else in the last fenced block, else in the whole visible text."""
+
+    def find(self, answer: str) -> str | None:
+        body = ANSWER.find(answer)
+        if body is None and ("<answer>" in answer or "</answer>" in answer):
+            return None
+        return _unfenced(answer if body is None else body)
+
+    def __repr__(self) -> str:
+        return self.written("document")
+
+
+def _unfenced(text: str) -> str:
+    if "```" not in text and "~~~" not in text:
+        return text
+    blocks = [body for language, body in fenced_blocks(text) if language in ("", "json")]
+    return blocks[-1] if blocks else text
+
+
+@final
+@dataclass(frozen=True)
+class Own(TextExtractor):
+    """A user's function: visible text -> ``str`` or None."""
+
+    function: Callable[[str], str | None]
+
+    def find(self, answer: str) -> str | None:
+        found = self.function(answer)
+        if found is not None and not isinstance(found, str):
+            raise RewardTypeError(f"the extractor {self!r} returned {shorten(found)}. Return a str or None")
+        return found
+
+    def __repr__(self) -> str:
+        return getattr(self.function, "__qualname__", repr(self.function))
+
+
+@final
+@dataclass(frozen=True)
+class Json:
+    """Parse what `where` finds: ``Json(Whole())('{"a": 1}').value == {"a": 1}``."""
+
+    where: Extractor
+
+    @property
+    def source(self) -> Extractor:
+        return self.where
+
+    def derive(self, found: str | None) -> Parsed:
+        return NO_JSON if found is None else parse_json(found)
+
+    def __call__(self, text: str) -> Parsed:
+        return self.derive(self.source(text))
+
+
+@final
+@dataclass(frozen=True)
+class JsonValue(Extractor):
+    """A value inside a JSON document, as text."""
+
+    path: tuple[str | int, ...]
+    where: Extractor
+
+    @property
+    def source(self) -> Json:
+        return Json(self.where)
+
+    def derive(self, seen: Parsed) -> str | None:
+        value = seen.value
+        for step in self.path:
+            if isinstance(value, dict):
+                value = value.get(step)
+            elif isinstance(value, list) and isinstance(step, int) and -len(value) <= step < len(value):
+                value = value[step]
+            else:
+                return None
+        if type(value) in (str, int, float):
+            return str(value)
+        return None if value is None else to_json(value)
+
+    def __repr__(self) -> str:
+        return f"json({', '.join(map(repr, self.path))})"
+
+
+@final
+@dataclass(frozen=True)
+class Prefilled(Extractor):
+    """Search after ``</think>``, for prompts that end with ``<think>``."""
+
+    where: TextExtractor
+
+    @property
+    def source(self) -> Callable[[str], str | None]:
+        return OpenedThinking(self.where.thinking)
+
+    def derive(self, seen: str | None) -> str | None:
+        return self.where.derive(seen)
+
+    def __repr__(self) -> str:
+        return f"prefilled({self.where!r})"
