@@ -15,8 +15,10 @@ from pydantic import PlainValidator
 from rewardkit.core.batch.batch import View
 from rewardkit.core.batch.score import Score
 from rewardkit.core.errors import CoercionError, RewardDefinitionError, shorten
-from rewardkit.core.text.extraction import Extractor, as_extractor, readable_text, whole
+from rewardkit.core.text.extraction import as_extractor, whole
+from rewardkit.core.text.extractors import Extractor
 from rewardkit.core.text.json_text import MAX_CHARACTERS
+from rewardkit.core.text.thinking import THINKING
 from rewardkit.core.text.visibility import has_visible_character
 from rewardkit.core.tree.leaf import expression, primitive
 from rewardkit.core.tree.parameters import Parameter
@@ -39,7 +41,9 @@ _EMPTY = Score(0.0, "nothing visible")
 
 
 def passages(text: str, reading: Reading) -> tuple[Passage, ...]:
-    """Return the text, and for a loose reading also without its first or last line and without asterisks."""
+    """Return the text without line breaks around it; a loose reading adds it without its first or last line, and
+    without asterisks."""
+    text = text.strip("\r\n")
     if reading == "strict":
         return (Passage(text),)
     lines = text.split("\n")
@@ -108,7 +112,7 @@ def instruction(id: str, *, reading: Reading = "strict", extract: Extractor | An
         id: the instruction's id in the public data sets, such as ``"punctuation:no_comma"``.
         reading: ``"loose"`` also accepts what follows the instruction without its first line, its last line, both, or
             its asterisks: IFEval's loose accuracy.
-        extract: finds the text to check; by default the visible text with its white space.
+        extract: finds the text to check; by default the visible text, with its indentation.
         arguments: the instruction's arguments, under the names in the data sets.
 
     Raises:
@@ -152,7 +156,7 @@ def instructions(
         reading: ``"loose"`` also accepts what follows an instruction without its first line, its last line, both, or
             its asterisks: IFEval's loose accuracy.
         credit: ``"partial"``: the share of the instructions; ``"binary"``: 1.0 only for all of them.
-        extract: finds the text to check; by default the visible text with its white space.
+        extract: finds the text to check; by default the visible text, with its indentation.
 
     Raises:
         MissingExtraError: the extra ``instructions`` is not installed.
@@ -187,8 +191,8 @@ def instructions(
 
 
 def _view(extract: Extractor | Any) -> View:
-    # White space matters to some instructions, and rk.extract.whole() removes it around the text.
-    return readable_text if extract is None else as_extractor(extract, whole())
+    # The first line's indentation matters to some instructions, and rk.extract.whole() removes it.
+    return THINKING if extract is None else as_extractor(extract, whole())
 
 
 def _checked(name: str, value: object, options: Any, what: str) -> None:
