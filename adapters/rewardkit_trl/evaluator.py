@@ -191,6 +191,9 @@ class Evaluator:
         self.layout.check(scored.columns, scored.table.total)
         trainer.set_weights(self, self.layout.weights_at(prepared.progress))
         if trainer.training:
+            if session.strict and trainer.is_main and prepared.progress is not None:
+                for late in self.scorer.late(prepared.progress.max_steps):
+                    warn(late)
             session.strict = False
             self._learn(prepared, scored)
         self._faults.add(scored.table)

@@ -13,11 +13,10 @@ from rewardkit.analysis import signal
 from rewardkit.core.batch.column import Floats
 from rewardkit.core.batch.score import Fault
 from rewardkit.core.batch.table import ScoreTable
-from rewardkit.core.errors import warn, worth_reporting
+from rewardkit.core.errors import worth_reporting
 from rewardkit.core.evaluation.scorer import Scorer
 from rewardkit.core.progress.progress import Progress
 from rewardkit.core.progress.schedule import weight_now
-from rewardkit.core.tree.reward import Facts
 from rewardkit.store.capture import MAX_KINDS, wording
 from rewardkit_trl.scored import Scored
 from rewardkit_trl.tally import Tally
@@ -91,22 +90,11 @@ class StageReport:
 
     def tell(self, progress: Progress | None) -> None:
         for name, facts in self._curricula.items():
-            if progress is not None and name not in self._stages:
-                _warn_of_late_stages(name, facts, progress.max_steps)
             stage = max(facts.stages, key=lambda stage: weight_now(stage[1], progress))[0]
             before = self._stages.get(name)
             if before is not None and before != stage and progress is not None:
                 logger.info("%s: moved from stage %r to %r at step %d", name, before, stage, progress.step)
             self._stages[name] = stage
-
-
-def _warn_of_late_stages(name: str, facts: Facts, max_steps: int) -> None:
-    for tunable in facts.tunables:
-        if tunable.kind == "schedules" and isinstance(tunable.value, int) and tunable.value >= max_steps:
-            warn(
-                f"{name}: stage {tunable.stage!r} ends at step {tunable.value}, but this training ends at step "
-                f"{max_steps}. Write until= as a fraction of training, or lower it"
-            )
 
 
 def metrics(scored: Scored, *, contributions: bool) -> dict[str, float]:
