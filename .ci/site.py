@@ -3,6 +3,7 @@
 - Recipes, measurements and the changelog, which are not in `docs/`, become pages of the site, and links follow.
 - On the pages of `docs/api/`, ``::: rk.reward`` is the documentation of that public name. Members of a class follow
   a colon (``::: rk.Reward: named, clip``).
+- Blocks that the tests do not run are marked ``notest`` after their language, which is not Markdown.
 - Docstrings introduce code with ``::``, which Markdown does not know.
 """
 
@@ -21,6 +22,7 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 OUTSIDE = ["CHANGELOG.md", "benchmarks/*.md", "benchmarks/figures", "cookbook"]
+UNTESTED = re.compile(r"^(```\w+) notest$", re.MULTILINE)
 LINK = re.compile(r"(\]\()(?![a-z]+:|#)([^)#\s]+)")
 NAME = re.compile(r"^::: (rk|rewardkit[\w.]*)\.([\w.]+)(?:: (.+))?$", re.MULTILINE)
 
@@ -53,7 +55,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         ]
         return f"::: {home}\n    options:\n" + "".join(f"      {option}\n" for option in options)
 
-    return NAME.sub(documented, LINK.sub(moved, markdown))
+    return NAME.sub(documented, LINK.sub(moved, UNTESTED.sub(r"\1", markdown)))
 
 
 def public_names() -> dict[str, str]:

@@ -128,6 +128,17 @@ def extractors() -> list[str]:
     return [name for name in public if name != "as_extractor"]
 
 
+def test_the_page_of_the_package_has_no_local_links() -> None:
+    tomllib = pytest.importorskip("tomllib")
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"]["metadata"]
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert LINK.search(text)
+    for change in settings["hooks"]["fancy-pypi-readme"]["substitutions"]:
+        text = re.sub(change["pattern"], change["replacement"], text)
+    assert LINK.search(text) is None
+    assert text.count("](http") == 1
+
+
 def test_the_commands_it_names_exist() -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     for target in re.findall(r"^make (\w+)", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE):

@@ -75,12 +75,21 @@ class Anatomy:
 
     @cached_property
     def thinking(self) -> Block | None:
-        return next((block for block in self.blocks if block.name.lower() in THINKING), None)
+        """The block of the thinking; it begins with the text if the prompt has its opening tag."""
+        return next((block for block in self.blocks if block.name.lower() in THINKING), None) or _prefilled(self.text)
 
     @cached_property
     def region(self) -> Span:
         """The marked place of the answer: the body of a tag, a box, a fence, the rest of a line, or the whole text."""
         return _region(self)
+
+    @property
+    def only_thought(self) -> bool:
+        """Whether the gold answer is in the thinking, but not in the answer after it, which may be an equation, say."""
+        block = self.thinking
+        if block is None or not self.places or not self.text[block.whole.end :].strip():
+            return False
+        return block.body.holds(self.places[-1])
 
     @property
     def marked(self) -> bool:
@@ -144,6 +153,11 @@ def replaced(text: str, parts: Sequence[tuple[Span, str]]) -> str:
     for span, words in sorted(parts, key=lambda part: -part[0].start):
         text = text[: span.start] + words + text[span.end :]
     return text
+
+
+def marks(text: str) -> list[str]:
+    """Return the marks that give a text its form: tags, boxes, fences, hashes."""
+    return re.findall(r"</?[A-Za-z_][\w-]{0,40}>|\\boxed\{|```|####", text)
 
 
 def as_number(value: Any) -> Decimal | None:
@@ -272,6 +286,15 @@ def _blocks(text: str) -> Iterator[Block]:
             continue
         position = end + len(closing)
         yield Block(start.group(1), Span(start.start(), position), Span(start.end(), end))
+
+
+def _prefilled(text: str) -> Block | None:
+    """Return the thinking of a completion that begins inside it: the prompt ends with the opening tag."""
+    for name in THINKING:
+        end = text.find(f"</{name}>")
+        if end >= 0 and f"<{name}>" not in text:
+            return Block(name, Span(0, end + len(name) + 3), Span(0, end))
+    return None
 
 
 def _region(anatomy: Anatomy) -> Span:

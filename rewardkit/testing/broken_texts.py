@@ -81,10 +81,11 @@ def _other_documents(text: str) -> Iterator[str]:
 
 
 def _other_sums(body: str) -> Iterator[str]:
-    """Yield other sums of the numbers in an expression; some divide by zero."""
+    """Yield other sums of the numbers in an expression: some divide by zero, one is a tower of powers."""
     numbers = re.findall(r"\d+", body)
     if not 3 <= len(numbers) <= 5 or not re.fullmatch(r"[\d\s+*/().-]+", body):
         return
+    yield " ** ".join(sorted(numbers, key=int))
     for first, second, third, *rest in islice(permutations(numbers), 24):
         more = "".join(f" + {number}" for number in rest)
         yield f"{first} / ({second} - {third}){more}"

@@ -74,6 +74,7 @@ def run_law(law: Law, subject: Subject) -> LawResult:
     """Return the result of one law, run in this process."""
     before, started = subject.tries, time.monotonic()
     found: list[Finding] = []
+    asides: list[Finding] = []
     otherwise: LawOutcome = "held"
     reason = ""
     try:
@@ -81,7 +82,8 @@ def run_law(law: Law, subject: Subject) -> LawResult:
             raise Unfinished(OVER)
         with subject.limited(subject.left * _SHARE):
             for one in law.check(subject):
-                found.append(one if one.matters else replace(one, matters=law.why))
+                said = one if one.matters else replace(one, matters=law.why)
+                (asides if one.unreachable else found).append(said)
     except Skip as skip:
         otherwise, reason = "skipped", str(skip)
     except Unfinished as unfinished:
@@ -95,7 +97,8 @@ def run_law(law: Law, subject: Subject) -> LawResult:
         otherwise = "unfinished"
         reason = f"the law itself failed ({type(error).__name__}: {error}, {place.name}:{place.lineno})"
     tries, seconds = subject.tries - before, time.monotonic() - started
-    return LawResult(law.name, "broken" if found else otherwise, tries, tuple(found), reason, seconds, law.why)
+    outcome: LawOutcome = "broken" if found else otherwise
+    return LawResult(law.name, outcome, tries, tuple(found), reason, seconds, law.why, tuple(asides))
 
 
 def _isolated(

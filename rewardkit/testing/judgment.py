@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
-from rewardkit.testing.anatomy import Anatomy, anatomy_of
+from rewardkit.testing.anatomy import Anatomy, anatomy_of, marks
 from rewardkit.testing.subject import Subject
 from rewardkit.testing.sweep import anatomies, swept
 from rewardkit.testing.trials import EQUAL, Seen, Trial, text_of, with_text
@@ -144,3 +145,20 @@ def is_penalty(subject: Subject) -> bool:
     if not subject.plain:
         return subject.bounds[1] <= EQUAL
     return all(seen.value <= EQUAL for _, seen in swept(subject) if seen.scored)
+
+
+def concerns(subject: Subject, number: int, wrong: Any) -> bool:
+    """Whether a reward can tell a wrong completion from the right ones.
+
+    It cannot if the wrong one has the same form and another answer, which is in a column that the reward does not read:
+    form, length and style are all that it judges.
+    """
+    columns = subject.examples[number].columns
+    told = anatomy_of(text_of(wrong), columns, subject.columns_read)
+    for right in anatomies(subject, number):
+        reads = right.column in subject.columns_read if right.gold else bool(subject.columns_read)
+        known = right.gold or (columns and right.marked and told.marked)
+        same_answer = right.region.of(right.text).strip() == told.region.of(told.text).strip()
+        if reads or not known or same_answer or marks(right.text) != marks(told.text):
+            return True
+    return not anatomies(subject, number)

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 from rewardkit.testing.anatomy import Anatomy, anatomy_of
 from rewardkit.testing.broken_texts import broken
+from rewardkit.testing.reach import reachable_shapes, reachable_text, unreachable
 from rewardkit.testing.subject import Subject
 from rewardkit.testing.trials import Seen, Trial, text_of
-from rewardkit.testing.wild_texts import SHAPES, TEXTS
+from rewardkit.testing.wild_texts import TEXTS
 
 _EXAMPLES = 4
 """All completions are tried for this many examples; for the rest, only the given ones."""
@@ -17,11 +18,13 @@ _EXAMPLES = 4
 def anatomies(subject: Subject, example: int) -> list[Anatomy]:
     """Return the anatomies of an example's right completions."""
     one = subject.examples[example]
-    made: list[Anatomy] = subject.remembered(
-        ("anatomies", example),
-        lambda: [anatomy_of(text_of(good), one.columns, subject.columns_read) for good in one.good],
-    )
-    return made
+
+    def made() -> list[Anatomy]:
+        found = [anatomy_of(text_of(good), one.columns, subject.columns_read) for good in one.good]
+        return [Anatomy(anatomy.text) if anatomy.only_thought else anatomy for anatomy in found]
+
+    remembered: list[Anatomy] = subject.remembered(("anatomies", example), made)
+    return remembered
 
 
 def given(subject: Subject) -> list[Trial]:
@@ -45,13 +48,19 @@ def swept(subject: Subject) -> list[tuple[Trial, Seen]]:
     return list(zip(trials, subject.see(trials), strict=True))
 
 
+def beyond_reach(subject: Subject) -> list[tuple[Trial, Seen, str]]:
+    """Return completions that no run on the given data has, with their scores and descriptions."""
+    trials = list(unreachable(subject))
+    seen = subject.see([trial for trial, _ in trials])
+    return [(trial, one, name) for (trial, name), one in zip(trials, seen, strict=True)]
+
+
 def _sweep(subject: Subject) -> Iterator[Trial]:
     yield from given(subject)
-    if subject.conversational or not subject.plain:
-        for shape in SHAPES.values():
-            yield Trial(shape, 0)
+    for shape in reachable_shapes(subject).values():
+        yield Trial(shape, 0)
     for number in range(min(len(subject.examples), _EXAMPLES)):
-        for text in TEXTS.values():
+        for text in filter(reachable_text, TEXTS.values()):
             yield Trial(subject.formed(text), number)
         example = subject.examples[number]
         for value in example.columns.values():
@@ -59,10 +68,10 @@ def _sweep(subject: Subject) -> Iterator[Trial]:
                 yield Trial(subject.formed(value), number)
         bad = [text_of(completion) for completion in example.bad[:2]]
         for anatomy in anatomies(subject, number)[:2]:
-            for text in broken(anatomy, subject.mined, bad):
+            for text in filter(reachable_text, broken(anatomy, subject.mined, bad)):
                 yield Trial(subject.formed(text), number)
     if not any(example.good for example in subject.examples):
-        for text in broken(Anatomy(""), subject.mined):
+        for text in filter(reachable_text, broken(Anatomy(""), subject.mined)):
             yield Trial(subject.formed(text), 0)
 
 

@@ -17,7 +17,9 @@ from typing import Any
 
 from rewardkit.core.text.extractors import Tagged
 from rewardkit.core.tree.reward import Reward
+from rewardkit.core.tree.trl_function import OtherColumns
 from rewardkit.primitives.format import Tags
+from rewardkit.testing.source import only_zipped
 
 _CALL = "__call__"
 _DEPTH = 4
@@ -174,10 +176,18 @@ def code_of(function: Any) -> CodeType | None:
 
 
 def uses_argument(function: Callable[..., Any], name: str) -> bool:
-    """Whether the code of `function` reads its argument `name`; True if unknown."""
+    """Whether the code of `function` reads its argument `name`; True if unknown.
+
+    ``for completion, gold in zip(completions, target)`` does not read ``target`` if nothing reads ``gold``.
+    """
+    if isinstance(function, OtherColumns):
+        ours = {theirs: own for own, theirs in function.columns}
+        return uses_argument(function.function, ours.get(name, name))
     code = code_of(function)
     if code is None:
         return True
+    if only_zipped(function, name):
+        return False
     for instruction in dis.get_instructions(code):
         if instruction.opname.startswith(("LOAD_FAST", "LOAD_DEREF", "LOAD_CLOSURE", "COPY_FREE")):
             read = instruction.argval

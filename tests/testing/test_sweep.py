@@ -6,7 +6,8 @@ import time
 from typing import Any
 
 import rewardkit as rk
-from rewardkit.testing.sweep import anatomies, given, sweep, swept
+from rewardkit.testing.reach import reachable_text
+from rewardkit.testing.sweep import anatomies, beyond_reach, given, sweep, swept
 from rewardkit.testing.trials import Trial, text_of
 from rewardkit.testing.wild_texts import SHAPES, TEXTS
 from tests.testing.rewards import BAD, EXAMPLES, GOOD, naive, number, subject, tree
@@ -22,7 +23,8 @@ def test_wild_texts_broken_ones_and_wrong_answers_for_each_example() -> None:
     trials = sweep(subject(tree))
     for example, right in enumerate(GOOD):
         texts = {trial.completion for trial in trials if trial.example == example and isinstance(trial.completion, str)}
-        assert set(TEXTS.values()) <= texts
+        assert set(filter(reachable_text, TEXTS.values())) <= texts
+        assert all(map(reachable_text, texts))
         assert right.replace("</answer>", "") in texts
         assert right.replace("<think>", "<think><think>") in texts
         assert right[: len(right) // 2] in texts
@@ -35,13 +37,26 @@ def test_each_completion_once_for_an_example() -> None:
     assert len({(repr(trial.completion), trial.example) for trial in trials}) == len(trials) > 200
 
 
-def test_message_shapes_only_for_rewards_that_may_get_them() -> None:
-    def shapes(reward: Any, **options: Any) -> int:
-        return sum(trial.completion in SHAPES.values() for trial in sweep(subject(reward, **options)))
+def test_message_shapes_that_the_data_has() -> None:
+    def shapes(reward: Any, **options: Any) -> tuple[set[str], set[str]]:
+        """Return the shapes that are tried, and those that are noted."""
+        one = subject(reward, bad=[], **options)
+        names = [name for name, shape in SHAPES.items() if Trial(shape, 0) in sweep(one)]
+        return set(names), {name for _, _, name in beyond_reach(one) if name in SHAPES}
 
-    assert shapes(tree) == len(SHAPES)
-    assert shapes(naive) == 0
-    assert shapes(naive, good=[[{"role": "assistant", "content": text}] for text in GOOD], bad=[]) >= len(SHAPES)
+    several, parts = {"several turns", "a tool's answer at the end", "content None, a tool call"}, {"content in parts"}
+    chat = [[{"role": "assistant", "content": text}] for text in GOOD]
+    assert shapes(tree) == (set(), set(SHAPES))
+    assert shapes(naive) == (set(), set())
+    assert shapes(naive, good=chat) == (set(), set(SHAPES))
+    called = [[*one, {"role": "tool", "content": "42"}, *one] for one in chat]
+    assert shapes(naive, good=called) == (several, set(SHAPES) - several)
+    shown = [[{"role": "assistant", "content": [{"type": "text", "text": text}]}] for text in GOOD]
+    tried, noted = shapes(naive, good=shown)
+    assert parts <= tried
+    assert several | {"no messages", "no content"} <= noted
+    examples = [{"prompt": [{"role": "user", "content": "6*7?"}], "answer": "42", "tools": ["search"]}]
+    assert shapes(naive, good=chat[:1], examples=examples)[0] == several
 
 
 def test_chat_completions_are_swept_as_chat() -> None:

@@ -22,10 +22,11 @@ def _mixed(subject: Subject) -> list[Trial]:
     """Return trials of several examples that score without errors: given ones first, then ones with other scores."""
     known = given(subject)
     sound = [trial for trial, seen in swept(subject) if seen.outcome in (Outcome.SCORED, Outcome.ABSTAINED)]
+    scored = {repr(trial) for trial in sound}
     chosen: dict[str, Trial] = {}
     values: dict[tuple[int, float], int] = {}
     for trial in [*known, *sound]:
-        if trial not in sound:
+        if repr(trial) not in scored:
             continue
         kind = (trial.example, round(subject.see([trial])[0].value, 6))
         if trial in known or values.get(kind, 0) < 3:
@@ -61,13 +62,18 @@ def settle(subject: Subject) -> None:
         for one, two in zip(together, again, strict=True)
     ):
         return  # not deterministic
-    if len(groups) > 1:
+    if len(groups) > 1 and not _flat(alone):
         long = Trial(subject.formed("word " * 300), groups[-1][0].example)
         everything = whole(subject, [*(trial for group in groups for trial in group), long])
         expected = [seen for group in together[:-1] if isinstance(group, list) for seen in group]
         if isinstance(everything, str) or not _same(everything[: len(expected)], expected):
             return
     subject.score_in_groups()
+
+
+def _flat(alone: Sequence[Sequence[Seen]]) -> bool:
+    """Whether a completion by itself always earns the same: then the function compares, be it all prompts at once."""
+    return all(one.same(seen[0]) for seen in alone for one in seen)
 
 
 def _groups(subject: Subject) -> list[list[Trial]]:

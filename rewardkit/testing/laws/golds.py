@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from rewardkit.core.batch.score import Outcome
 from rewardkit.core.errors import RewardKitError
-from rewardkit.testing.anatomy import ANSWERS, as_number, replaced
+from rewardkit.testing.anatomy import ANSWERS, as_number
 from rewardkit.testing.findings import Finding
-from rewardkit.testing.judgment import Judged, foreign_trials, is_penalty, judged
+from rewardkit.testing.judgment import Judged, concerns, foreign_trials, is_penalty, judged
 from rewardkit.testing.laws.base import Skip, about_good, finding, law, shortest
 from rewardkit.testing.pattern_texts import matching
 from rewardkit.testing.subject import Subject
@@ -51,7 +51,6 @@ def gold_gets_the_maximum(subject: Subject) -> Iterator[Finding]:
                 return
     yield from _out_of_reach(subject)
     for right in judged(subject):
-        yield from _costly_line_break(subject, right)
         found = _better_nonsense(subject, right)
         if found is not None:
             trial, seen = shortest(subject, found, right.more)
@@ -72,21 +71,6 @@ def _out_of_reach(subject: Subject) -> Iterator[Finding]:
         trial = next(trial for trial in given(subject) if trial.completion in subject.examples[trial.example].good)
         why = f"no completion, not even a right one, earns more than {best:.6g} within bounds of ({low:g}, {high:g})"
         yield finding("gold_gets_the_maximum", subject, trial, subject.see([trial])[0], why)
-
-
-def _costly_line_break(subject: Subject, right: Judged) -> Iterator[Finding]:
-    """A line break instead of a space in the thinking must not cost anything, but does if ``.`` stops at it."""
-    block = right.anatomy.thinking
-    if block is None or subject.scope != "sample":
-        return
-    thought = block.body.of(right.anatomy.text)
-    if " " not in thought.strip() or "\n" in thought:
-        return
-    trial = right.trial(replaced(right.anatomy.text, [(block.body, thought.replace(" ", "\n", 1))]))
-    seen = subject.see([trial])[0]
-    if seen.scored and seen.value < right.value - 1e-6:
-        why = f"a line break in the thinking costs a right completion {right.value - seen.value:.6g}"
-        yield finding("gold_gets_the_maximum", subject, trial, seen, why)
 
 
 def _applies_nowhere(subject: Subject, number: int) -> bool:
@@ -224,16 +208,22 @@ def separates_good_from_bad(subject: Subject) -> Iterator[Finding]:
     if not any(example.bad for example in subject.examples):
         raise Skip("no wrong completions: pass bad=[...]")
     margin = max(subject.promises.margin, EQUAL)
+    looked = False
     for number, example in enumerate(subject.examples):
         rights = [(one, subject.see([Trial(one, number)])[0]) for one in example.good]
         scored = [seen.value for _, seen in rights if seen.scored]
         for wrong in example.bad:
+            if not subject.promises.margin and not concerns(subject, number, wrong):
+                continue
+            looked = True
             seen = subject.see([Trial(wrong, number)])[0]
             if scored and seen.scored and not min(scored) - seen.value >= margin:
                 wanted = f" (margin={subject.promises.margin:g})" if subject.promises.margin else ""
                 why = f"a wrong completion earns {seen.value:.6g}, a right one {min(scored):.6g}{wanted}"
                 yield finding("separates_good_from_bad", subject, Trial(wrong, number), seen, why)
                 return
+    if not looked:
+        raise Skip("bad= differs from good= only in answers, and the reward reads no column that has them")
 
 
 @law

@@ -10,7 +10,7 @@ from rewardkit.core.errors import RewardKitError
 from rewardkit.testing.findings import Finding
 from rewardkit.testing.laws.base import Skip, finding, law, shortest
 from rewardkit.testing.subject import Subject
-from rewardkit.testing.sweep import given, swept
+from rewardkit.testing.sweep import beyond_reach, given, swept
 from rewardkit.testing.trials import Seen, Trial, seen_in
 
 _MOST = 4
@@ -33,7 +33,7 @@ def _kind(seen: Seen) -> str:
 def _broken(
     subject: Subject, name: str, concerns: Callable[[str], bool], said: Callable[[Seen], str]
 ) -> Iterator[Finding]:
-    """Yield one finding for each way in which a law of single scores is broken."""
+    """Yield one finding for each way in which a law of single scores is broken, then the asides."""
     ways: dict[tuple[str, str], list[Trial]] = {}
     for trial, seen in swept(subject):
         if seen.outcome in (Outcome.ERRORED, Outcome.FAILED) and concerns(_kind(seen)):
@@ -46,13 +46,16 @@ def _broken(
 
         trial, seen = shortest(subject, first, shows)
         yield finding(name, subject, trial, seen, said(seen), component=component)
+    for trial, seen, described in beyond_reach(subject):
+        if seen.outcome in (Outcome.ERRORED, Outcome.FAILED) and concerns(_kind(seen)):
+            yield finding(name, subject, trial, seen, said(seen), component=seen.component, unreachable=described)
 
 
 @law
 def total(subject: Subject) -> Iterator[Finding]:
     """A policy in training writes anything; a reward that raises stops the run or teaches it to hide behind errors.
 
-    Every completion gets a score: an empty one, half a tag, any Unicode, chat messages of every shape.
+    Every completion gets a score: an empty one, half a tag, any Unicode, messages of every shape that the data has.
     """
 
     def said(seen: Seen) -> str:

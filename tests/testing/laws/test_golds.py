@@ -11,7 +11,6 @@ from hypothesis import given, settings, strategies as st
 
 import rewardkit as rk
 from tests.testing.rewards import (
-    BAD,
     EXAMPLES,
     GOOD,
     assert_held,
@@ -230,10 +229,37 @@ def test_without_right_completions_they_say_what_to_give(law: str) -> None:
 
 
 def test_wrong_completions_that_earn_as_much() -> None:
-    (found,) = broken(form, "separates_good_from_bad")
-    assert (found.completion, found.score) == (BAD[0], 1.0)
+    thought = ["<think>42</think><answer>41</answer>", "<think>7</think><answer>8</answer>"]
+    (found,) = broken(naive, "separates_good_from_bad", bad=thought)
+    assert (found.completion, found.score) == (thought[0], 1.0)
     assert "a wrong completion earns 1, a right one 1" in found.why
     assert_skipped(number, "separates_good_from_bad", "bad=[...]", bad=[])
+
+
+def same_form(completions: list[str], target: list[str], **kwargs: Any) -> list[float]:
+    """Iterates over a column that it never reads."""
+    return [float("</answer>" in text) for text, _ in zip(completions, target, strict=True)]
+
+
+def test_a_reward_for_the_form_is_not_asked_for_the_answer() -> None:
+    """Neither where an answer is a column, nor where it is an equation whose value is one."""
+    for reward in (form, same_form):
+        examples = [{"answer": "42", "target": "42"}, {"answer": "7", "target": "7"}]
+        assert_skipped(reward, "separates_good_from_bad", "reads no column", examples=examples)
+        equations = ["<think>so 42</think><answer>6 * 7</answer>", "<think>so 7</think><answer>3 + 4</answer>"]
+        wrong = ["<think>no</think><answer>6 + 7</answer>", "<think>no</think><answer>3 - 4</answer>"]
+        given: dict[str, Any] = {"examples": examples, "good": equations, "bad": wrong}
+        assert_skipped(reward, "separates_good_from_bad", "reads no column", **given)
+        assert_skipped(reward, "reads_its_columns", "no gold column", **given)
+        assert_skipped(reward, "gold_above_perturbed_gold", "not seen to judge answers", **given)
+        (found,) = broken(reward, "separates_good_from_bad", margin=0.1, **given)
+        assert found.completion == wrong[0]
+    formless: dict[str, Any] = {"examples": examples, "bad": ["41</answer>", "8</answer>"]}
+    (found,) = broken(same_form, "separates_good_from_bad", **formless)
+    assert (found.completion, found.score) == ("41</answer>", 1.0)
+    refusals: dict[str, Any] = {"examples": [{}], "good": ["Forty-two."], "bad": ["I'm sorry, but no."]}
+    (found,) = broken(polite, "separates_good_from_bad", **refusals)
+    assert found.completion == refusals["bad"][0]
 
 
 def test_the_margin_is_asked_for() -> None:

@@ -36,6 +36,11 @@ def chars(completion: str, answer: str) -> float:
 
 
 @rk.reward
+def last_word(completion: str) -> float:
+    return float(completion.split()[-1] == "42")
+
+
+@rk.reward
 def two_bugs(completion: str) -> float:
     if not completion:
         return [][0]
@@ -142,10 +147,10 @@ def test_a_function_that_raises_on_nothing() -> None:
 
 
 def test_a_reward_that_raises_on_half_a_character() -> None:
-    (found,) = broken(chars, "total")
-    assert found.completion in ("\ud800", "\udfff")
-    assert found.component == "chars"
-    assert "UnicodeEncodeError" in found.why
+    result = outcome(chars, "total")
+    assert (result.outcome, result.findings) == ("held", ())  # no tokenizer decodes to it
+    assert [aside.completion for aside in result.asides] == ["\ud800", "a\udfff"]
+    assert all(aside.component == "chars" and "UnicodeEncodeError" in aside.why for aside in result.asides)
     assert_held(chars, "finite", "bounded", "abstains_by_declaration")
 
 
@@ -156,8 +161,8 @@ def test_a_finding_for_each_way_in_which_it_raises() -> None:
 
 
 def test_a_part_of_a_tree_is_blamed() -> None:
-    (found,) = broken(0.5 * number + 0.5 * chars, "total")
-    assert found.component == "chars"
+    (found,) = broken(0.5 * number + 0.5 * last_word, "total")
+    assert found.component == "last_word"
 
 
 def test_what_is_no_number() -> None:
@@ -167,10 +172,19 @@ def test_what_is_no_number() -> None:
 
 
 def test_shapes_of_messages() -> None:
-    good = [[{"role": "assistant", "content": "four"}]]
-    found = broken(fault_of_the_last_message, "total", examples=[{}], good=good, bad=[])
-    assert {name for one in found for name in re.findall(r"[A-Z]\w+Error", one.why)} >= {"IndexError", "TypeError"}
-    assert all(isinstance(one.completion, list) for one in found)
+    """Only those that the data has: a run with one message of text per completion never sees a call of a tool."""
+    message = [{"role": "assistant", "content": "four"}]
+    given: dict[str, Any] = {"examples": [{}], "bad": []}
+    result = outcome(fault_of_the_last_message, "total", good=[message], **given)
+    assert result.outcome == "held"
+    assert {"no messages", "no content", "content None, a tool call"} <= {one.unreachable for one in result.asides}
+    turns = [message[0], {"role": "tool", "name": "f", "content": "42"}, message[0]]
+    (found,) = broken(fault_of_the_last_message, "total", good=[turns], **given)
+    assert found.completion[0]["tool_calls"]
+    assert "TypeError" in found.why
+    result = outcome(fault_of_the_last_message, "total", good=[turns], **given)
+    assert "no messages" in {one.unreachable for one in result.asides}
+    assert "content None, a tool call" not in {one.unreachable for one in result.asides}
 
 
 def test_groups_in_which_all_are_equal() -> None:
