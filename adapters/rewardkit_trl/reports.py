@@ -21,6 +21,9 @@ from rewardkit.store.capture import MAX_KINDS, wording
 from rewardkit_trl.scored import Scored
 from rewardkit_trl.tally import Tally
 
+MAX_PARTS = 64
+"""Parts in one log entry: their names are the user's, who may make one for each completion."""
+
 logger = logging.getLogger("rewardkit")
 
 
@@ -102,6 +105,7 @@ def metrics(scored: Scored, *, contributions: bool) -> dict[str, float]:
 
     ============================= ==================================================================
     ``components/<name>``         mean raw score
+    ``parts/<name>/<part>``       mean of a part of a score, over the rows that have it
     ``weights/<name>``            current weight of a term
     ``contributions/<name>``      mean of a term, if `contributions`; together they are the mean total
     ``gates/<name>``              share of rows that passed
@@ -114,6 +118,8 @@ def metrics(scored: Scored, *, contributions: bool) -> dict[str, float]:
     table, tally = scored.table, scored.tally
     logged: dict[str, float] = {}
     logged |= {f"components/{name}": mean for name, mean in tally.means(table).items()}
+    known = [(name, total / count) for name, (count, total) in scored.parts.items() if count]
+    logged |= {f"parts/{name}": mean for name, mean in known[:MAX_PARTS]}
     for name, (reached, weight) in zip(table.terms, tally.weights, strict=True):
         if reached:
             logged[f"weights/{name}"] = float(weight / reached)
