@@ -7,6 +7,7 @@ completion, and its score is wrong. ``NOISE`` has those that are not, at most on
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import pytest
 
@@ -16,6 +17,8 @@ from tests.public_rewards.lists import EVERY, Listed
 
 LENGTHY = ("memory_bounded", "search")
 """They take half of the time of a check, and say little about these functions."""
+HANGS = {"countdown.equation_reward_func", "open_r1.code_format_reward"}
+"""What hangs for 2 s hangs for 8."""
 THREADS = "math-verify sets an alarm, which works on the main thread only: asynchronous trainers score on others"
 
 FINDINGS: Mapping[str, Mapping[str, str]] = {
@@ -117,15 +120,9 @@ def kind_of(finding: Finding) -> str:
     return finding.why.split(":")[0] if finding.family else finding.law
 
 
-def checked(listed: Listed, **options: object) -> Report:
-    return check_reward(
-        listed.function,
-        examples=listed.examples,
-        good=listed.good,
-        bad=listed.bad,
-        budget=120.0,
-        **options,  # type: ignore[arg-type]
-    )
+def checked(listed: Listed, **options: Any) -> Report:
+    given: dict[str, Any] = {"examples": listed.examples, "good": listed.good, "bad": listed.bad, "budget": 60.0}
+    return check_reward(listed.function, **given, **options)
 
 
 def kinds(report: Report) -> set[str]:
@@ -135,7 +132,7 @@ def kinds(report: Report) -> set[str]:
 @pytest.mark.slow
 @pytest.mark.parametrize("listed", EVERY, ids=lambda one: one.name)
 def test_every_bug_is_found_and_nothing_else(listed: Listed) -> None:
-    report = checked(listed, without=LENGTHY)
+    report = checked(listed, without=LENGTHY, patience=2.0 if listed.name in HANGS else 8.0)
     noise = set(NOISE.get(listed.name, ()))
     must = {kind for kind in FINDINGS[listed.name] if (listed.name, kind) not in NEEDS_TIME}
     assert must <= kinds(report), report
