@@ -9,12 +9,13 @@ names of the nodes around it as a prefix: ``tags_gate/exact``.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any, get_args
 
 from rewardkit.core.errors import RewardDefinitionError, near_miss, shorten
 from rewardkit.core.evaluation.scorer import Scorer
 from rewardkit.core.progress.schedule import Schedule, as_weight
+from rewardkit.core.tree.algebra import changed
 from rewardkit.core.tree.reward import Kind, Reward, Tunable
 from rewardkit_live.grammar import parsed
 
@@ -117,7 +118,11 @@ def retuned(reward: Reward, numbers: Numbers) -> Reward:
         for name, value in given.items():
             one = _named(name, kind, found)
             changes[one.node, one.place] = _checked(value, f"{kind}.{name}")
-    made: Reward = _rebuilt(reward, changes)
+
+    def number(node: Reward, place: int, one: Tunable) -> Any:
+        return _now(changes.get((node, place), one.value), one)
+
+    made: Reward = changed(reward, lambda node: node, number)
     return made
 
 
@@ -147,33 +152,9 @@ def _checked(value: Any, where: str) -> Any:
         raise RewardDefinitionError(f"{where}: {error}") from None
 
 
-def _rebuilt(value: Any, changes: Mapping[tuple[Reward, int], Any]) -> Any:
-    """Rebuild a tree where something in it changes; all other parts stay the same objects.
-
-    Schedules that follow a changed reward are rebuilt, too.
-    """
-    if isinstance(value, Reward):
-        facts = value.facts
-        numbers = [
-            _now(changes.get((value, place), one.value), one, changes) for place, one in enumerate(facts.tunables)
-        ]
-        children = [_rebuilt(child, changes) for child in facts.children]
-        same = [new is old for new, old in zip(children, facts.children, strict=True)]
-        same += [new is one.value for new, one in zip(numbers, facts.tunables, strict=True)]
-        return value if all(same) else value._rebuilt(tuple(children), tuple(numbers))
-    if isinstance(value, tuple):
-        parts = tuple(_rebuilt(part, changes) for part in value)
-        return parts if any(new is not old for new, old in zip(parts, value, strict=True)) else value
-    if isinstance(value, Schedule) and is_dataclass(value):
-        inside = {field.name: getattr(value, field.name) for field in fields(value) if field.init}
-        new = {name: _rebuilt(part, changes) for name, part in inside.items()}
-        return value if all(new[name] is inside[name] for name in new) else replace(value, **new)
-    return value
-
-
-def _now(value: Any, tunable: Tunable, changes: Mapping[tuple[Reward, int], Any]) -> Any:
+def _now(value: Any, tunable: Tunable) -> Any:
     """Return the number in the type that its node takes."""
     if value is tunable.value:
-        return _rebuilt(value, changes)
+        return value
     value = as_weight(value) if isinstance(value, Schedule) else value  # a constant schedule is a number
     return float(value) if tunable.kind != "schedules" and isinstance(value, int) else value

@@ -45,6 +45,7 @@ class Route(Reward):
             choose=self._branch,
             wants="any",
             renamed=lambda name: replace(self, label=name),
+            with_columns=lambda columns: replace(self, by=columns.get(self.by, self.by)),
         )
 
     def _branch(self, batch: Batch, rows: Rows) -> Numbers:

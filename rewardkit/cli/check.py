@@ -27,13 +27,15 @@ def add_to(verbs: Verbs) -> None:
         description="Checks rewards against laws and searches for exploits: completions that earn a high reward "
         "without doing the task. Examples of right and wrong completions are EXAMPLES, GOOD and BAD in the reward's "
         "module, or come from a file.",
-        epilog="Exit code 0: no fault was found; 1: a law is broken or an exploit was found; 2: it could not run.",
+        epilog="Exit code 0: no fault was found; 1: a law is broken or an exploit was found; 2: it could not run, or a "
+        "reward of the module could not be checked.",
     )
     verb.add_argument(
         "targets",
         nargs="+",
         metavar="REWARDS",
-        help=f"{REWARD}; without a name after the colon, all public rewards of the module",
+        help=f"{REWARD}; without a name after the colon, all candidates of the module: its rewards, functions with an "
+        "argument `completions` or `completion`, and lists of these",
     )
     verb.add_argument(
         "--data",
@@ -72,41 +74,44 @@ def add_to(verbs: Verbs) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Check each reward; return 0 if no fault was found, else 1."""
-    from rewardkit.data.reward_names import load
+    """Check each reward; return 0 if no fault was found, 1 if one was, 2 if a reward could not be checked."""
     from rewardkit.testing.reports import json_of, page_of, text_of
+    from rewardkit.testing.targets import targets_of
 
-    loaded = [reward for target in options.targets for reward in load(target)]
     # Bind all rewards before the first check, so that a misspelled law is reported at once and not after a minute.
-    bound = [_bound(reward, options) for reward in loaded]
+    found = [targets_of(target, **_options(options)) for target in options.targets]
+    for targets in found:
+        if any(targets.kinds):
+            print(f"{targets}\n", flush=True)
+    bound = [reward for targets in found for reward in targets.bound]
+    left_out = [one for targets in found for one in targets.left_out]
     sections = []
     for number, reward in enumerate(bound):
         title = f"{reward.name} ({number + 1} of {len(bound)})" if len(bound) > 1 else reward.name
         with _progress(title) as told:
             sections.append(_section(reward, options, told))
-    print(text_of(sections))
+    print(text_of(sections, left_out))
     for path, text in ((options.json, json_of), (options.html, page_of)):
         if path is not None:
-            _write(path, text(sections))
-    return 0 if all(section.report.ok for section in sections) else 1
+            _write(path, text(sections, left_out))
+    if not all(section.report.ok for section in sections):
+        return 1
+    return 2 if any(one.certain for one in left_out) else 0
 
 
-def _bound(loaded: Any, options: argparse.Namespace) -> Any:
-    from rewardkit.testing.labels import bound_with
-
+def _options(options: argparse.Namespace) -> dict[str, Any]:
     chosen = {"budget": options.budget, "seed": options.seed}
     if options.regressions is not None:
         chosen["regressions"] = options.regressions
-    return bound_with(
-        loaded,
-        data=options.data,
-        examples=options.examples,
-        label=options.label,
-        options=chosen,
-        laws=options.laws,
-        without=options.without,
-        exploits=not options.no_exploits,
-    )
+    return {
+        "data": options.data,
+        "examples": options.examples,
+        "label": options.label,
+        "options": chosen,
+        "laws": options.laws,
+        "without": options.without,
+        "exploits": not options.no_exploits,
+    }
 
 
 def _section(bound: Any, options: argparse.Namespace, told: Told) -> Section:

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-import inspect
 import sys
 import traceback
 from collections.abc import Callable
@@ -24,7 +23,7 @@ from types import ModuleType
 from typing import Any
 
 from rewardkit.core.errors import RewardDefinitionError, near_miss, shorten
-from rewardkit.core.tree.reward import Reward
+from rewardkit.data.candidates import WHAT, Kind, candidates
 
 CONSTANTS = (
     "EXAMPLES", "GOOD", "BAD", "RIGHT", "DISTRACTORS", "CHAINS", "INDIFFERENT", "MARGIN", "LAWS", "WITHOUT",
@@ -40,31 +39,46 @@ class Loaded:
         name: of its variable.
         reward: a reward, a trainer's function, or a list of them.
         constants: options that its module defines, by their names in `check_reward`: ``{"examples": [...]}``.
+        kind: what it is, if it was not asked for by name.
+        left_out: why it is not among the public rewards; empty if it is.
     """
 
     name: str
     reward: Any
     constants: dict[str, Any]
+    kind: Kind = ""
+    left_out: str = ""
 
 
 def load(target: str) -> list[Loaded]:
     """Load the reward ``module:reward`` or ``file.py:reward``; without a name, all public rewards of the module.
 
-    Public rewards are those in ``__all__``. Without it, they are the rewards whose names do not start with ``_``, and
-    the module's own functions whose first argument is ``completions``.
+    Functions of one completion and lists count only if the module has no other reward, since they may be helpers.
 
     Raises:
         RewardDefinitionError: there is no such module, file or reward, or it cannot be imported.
     """
+    loaded = [one for one in survey(target) if not one.left_out]
+    return [one for one in loaded if one.kind in ("", "reward", "TRL function")] or loaded
+
+
+def survey(target: str) -> list[Loaded]:
+    """Load the reward of that name; without a name, all candidates of the module, also those left out.
+
+    Raises:
+        RewardDefinitionError: there is no such module, file or reward, it cannot be imported, or all candidates are
+            left out.
+    """
     source, name = split(target)
     module = load_module(source)
-    found = {name: _named(module, name, source)} if name else public_rewards(module)
-    if not found:
-        raise RewardDefinitionError(
-            f"{source} has no public rewards: no variable is a reward or a function whose first argument is "
-            f"`completions`. Name the reward: {source}:reward"
-        )
-    return [Loaded(name, reward, constants_of(module, name)) for name, reward in found.items()]
+    if name:
+        return [Loaded(name, _named(module, name, source), constants_of(module, name))]
+    found = candidates(module)
+    if all(one.left_out for one in found):
+        listed = "; ".join(f"{one.name}: {one.left_out}" for one in found)
+        said = f"all candidates are left out ({listed})" if found else f"no variable is a candidate. {WHAT}"
+        raise RewardDefinitionError(f"{source} has no public rewards: {said}. Name the reward: {source}:reward")
+    return [Loaded(one.name, one.value, constants_of(module, one.name), one.kind, one.left_out) for one in found]
 
 
 def split(target: str) -> tuple[str, str]:
@@ -171,39 +185,11 @@ def _look_in(folder: Path) -> None:
         sys.path.insert(0, str(folder))
 
 
-def public_rewards(module: ModuleType) -> dict[str, Any]:
-    """Return the public rewards of a module by their variables, in order, each once."""
-    listed = getattr(module, "__all__", None)
-    names = [name for name in vars(module) if not name.startswith("_")] if listed is None else list(listed)
-    found: dict[str, Any] = {}
-    for name in names:
-        value = getattr(module, name, None)
-        wanted = _is_reward(value, None if listed is not None else module.__name__)
-        if wanted and not any(value is other for other in found.values()):
-            found[name] = value
-    return found
-
-
-def _is_reward(value: Any, module: str | None) -> bool:
-    """Whether it is a reward or a trainer's function; an imported function counts only if `module` is None."""
-    if isinstance(value, Reward):
-        return True
-    if isinstance(value, type) or not callable(value):
-        return False
-    if inspect.isfunction(value) and module is not None and value.__module__ != module:
-        return False
-    try:
-        parameters = list(inspect.signature(value).parameters)
-    except (TypeError, ValueError):
-        return False
-    return parameters[:1] == ["completions"]
-
-
 def _named(module: ModuleType, name: str, source: str) -> Any:
     value: Any = module
     for part in name.split("."):
         if not hasattr(value, part):
-            known = [*public_rewards(module)]
+            known = [one.name for one in candidates(module) if not one.left_out]
             there = f" Its rewards: {', '.join(known)}." if known else ""
             raise RewardDefinitionError(f"{source} has no {part!r}.{near_miss(part, vars(module))}{there}")
         value = getattr(value, part)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from rewardkit.core.batch.batch import RESERVED, Batch, equality
+from rewardkit.core.batch.batch import RESERVED, Batch, Numbers, alike, equality
 from rewardkit.core.errors import DataError, near_miss
 from rewardkit.core.evaluation.scorer import Scorer
 from rewardkit.core.tree.reward import Reward, bindings, walk
@@ -132,9 +132,26 @@ class Replayed:
         """Return the sizes of the runs of rows that belong to one group."""
         starts = np.zeros(len(chunk) + 1, dtype=np.bool_)
         starts[[0, -1]] = True
+        numbers = []
         for name in self._common:
-            starts[1:-1] |= np.diff(equality(chunk.column(name)).numbers) != 0
-        return tuple(np.diff(np.flatnonzero(starts)).tolist())
+            numbers.append(equality(chunk.column(name)))
+        rows = alike(numbers, len(chunk))
+        starts[1:-1] = np.diff(rows) != 0
+        sizes = np.diff(np.flatnonzero(starts))
+        self._check_apart(rows[starts[:-1]], sizes)
+        return tuple(sizes.tolist())
+
+    def _check_apart(self, prompts: Numbers, sizes: Numbers) -> None:
+        """Raise a DataError if a prompt with a single completion comes again: a whole group may, in another epoch."""
+        _, inverse, counts = np.unique(prompts, return_inverse=True, return_counts=True)
+        alone = (sizes == 1) & (counts[inverse] > 1)
+        alone[-1:] = False  # the last group may continue
+        if alone.any():
+            raise DataError(
+                f"the reward compares the completions of a prompt, but in {self.saved.name} they are not next to each "
+                f"other ({int(alone.sum())} of {len(sizes)} groups in the first rows have one completion, and their "
+                "prompt comes again later). Sort the rows by prompt"
+            )
 
     def _work(self, chunk: Chunk, sizes: tuple[int, ...] | None = None) -> Work:
         def values(name: str) -> list[Any] | None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rewardkit.core.errors import RewardDefinitionError, near_miss
+from rewardkit.core.tree.binding import name_of as function_name
 from rewardkit.core.tree.reward import Reward
 from rewardkit.testing.check import check_reward
 from rewardkit.testing.execution import Told
@@ -54,7 +55,7 @@ class BoundReward:
     def result(self, law: str) -> LawResult:
         """Return the result of one law."""
         if law not in self._results:
-            found = self.report({law, *(name for name in self.wanted if name not in self._results)}).results
+            found = self.report({law, *(name for name in self.wanted if name not in self._results)}).merged
             again = repeated(found)
             for result in found:
                 if result.law in again:
@@ -101,9 +102,9 @@ def bound(
 
 
 def name_of(reward: Any) -> str:
-    """Return the default name of a reward: how it prints; for a function, its name."""
+    """Return the default name of a reward: how it prints; for a function, its name; for a list, its items' names."""
     if not isinstance(reward, Reward) and callable(reward):
-        return str(getattr(reward, "__name__", type(reward).__name__))
-    text = repr(reward)
+        return function_name(reward)
+    text = f"[{', '.join(map(name_of, reward))}]" if isinstance(reward, (list, tuple)) else repr(reward)
     half = (_LONGEST_NAME - 3) // 2
     return text if len(text) <= _LONGEST_NAME else f"{text[:half]}...{text[-half:]}"

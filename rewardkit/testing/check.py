@@ -5,12 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from rewardkit.core.errors import RewardDefinitionError, shorten
 from rewardkit.core.tree.conversion import tree_of
-from rewardkit.core.tree.reward import Reward, bindings
+from rewardkit.core.tree.reward import Reward
+from rewardkit.testing.components import components_of, is_foreign, of_component
 from rewardkit.testing.examples import examples_of
 from rewardkit.testing.execution import Told, run_laws
 from rewardkit.testing.exploits.regressions import save
@@ -47,6 +49,7 @@ def check_reward(
     seed: int = 0,
     fail_fast: bool = False,
     isolate: bool = True,
+    components: bool = True,
     told: Told | None = None,
 ) -> Report:
     """Check a reward against the laws, and search for ways to get paid without doing the task.
@@ -62,8 +65,8 @@ def check_reward(
         assert report.ok, report
 
     Args:
-        reward: a rewardkit reward, a TRL reward function (``def f(completions, answer, **kwargs)``), or a list of
-            both, whose sum is checked.
+        reward: a rewardkit reward, a TRL reward function (``def f(completions, answer, **kwargs)``), a function of
+            one completion (``def f(completion, answer)``), or a list of these, whose sum is checked.
         examples: rows of the data, ``{"prompt": ..., <columns>}``: two or three of different kinds, or ``[{}]`` for a
             reward that reads no columns. A prompt is a text, or chat messages as in your dataset:
             ``{"prompt": [{"role": "user", "content": "6*7?"}], "answer": "42"}``.
@@ -88,6 +91,8 @@ def check_reward(
         seed: the same seed draws the same completions.
         fail_fast: stop at the first broken law.
         isolate: run in a forked child where the system allows it, so that a reward that hangs or dies is a finding.
+        components: check each addend of a list or sum by itself, too: the sum may hide its faults. The sum gets twice
+            the time of a component.
         told: called with the name of each law that starts, its number, and the number of laws.
 
     Returns:
@@ -110,25 +115,59 @@ def check_reward(
         seed=seed,
     )
     todo = selected(laws, without=without, exploits=exploits, regressions=regressions)
+    parts = components_of(subject) if components else []
+    run = _Run(todo, patience=patience, isolate=isolate, fail_fast=fail_fast, told=told, runs=1 + len(parts))
     started = time.monotonic()
-    subject.deadline = started + budget
-    results: list[LawResult] = []
-    output = Output()
-    with closing(run_laws(subject, todo, patience=patience, isolate=isolate, told=told, output=output)) as running:
-        for result in running:
-            results.append(result)
-            if fail_fast and result.findings:
-                break
+    whole = run.report(subject, budget * 2 / (2 + len(parts)))
+    found: list[Report] = []
+    for number, (name, part) in enumerate(parts):
+        if fail_fast and not all(one.ok for one in (whole, *found)):
+            break
+        left = started + budget - time.monotonic()
+        found.append(of_component(run.report(part, left / (len(parts) - number)), name, whole))
     if regressions is not None:
-        save(regressions, (one for result in results for one in result.findings), subject.examples)
-    return Report(
-        reward=shorten(subject.reward),
-        results=tuple(results),
-        seed=seed,
-        seconds=time.monotonic() - started,
-        fingerprint=subject.reward.fingerprint,
-        printed=output.printed,
-    )
+        save(regressions, whole.findings, subject.examples)
+    return replace(whole, components=tuple(found), seconds=time.monotonic() - started)
+
+
+@dataclass
+class _Run:
+    """How the sum and its components are checked, one after the other."""
+
+    laws: tuple[Law, ...]
+    patience: float
+    isolate: bool
+    fail_fast: bool
+    told: Told | None
+    runs: int
+    done: int = 0
+
+    def report(self, subject: Subject, budget: float) -> Report:
+        """Check one of them."""
+        started = time.monotonic()
+        subject.deadline = started + budget
+        before, self.done = self.done * len(self.laws), self.done + 1
+
+        def told(law: str, number: int, count: int) -> None:
+            if self.told is not None:
+                self.told(law, before + number, self.runs * count)
+
+        results: list[LawResult] = []
+        output = Output()
+        running = run_laws(subject, self.laws, patience=self.patience, isolate=self.isolate, told=told, output=output)
+        with closing(running):
+            for result in running:
+                results.append(result)
+                if self.fail_fast and result.findings:
+                    break
+        return Report(
+            reward=shorten(subject.reward),
+            results=tuple(results),
+            seed=subject.seed,
+            seconds=time.monotonic() - started,
+            fingerprint=subject.reward.fingerprint,
+            printed=output.printed,
+        )
 
 
 def subject_of(
@@ -174,8 +213,3 @@ def _chain(chain: Sequence[Any]) -> tuple[int, tuple[Any, ...]]:
     if len(chain) == 2 and isinstance(chain[0], int) and not isinstance(chain[1], str):
         return chain[0], tuple(chain[1])
     return 0, tuple(chain)
-
-
-def is_foreign(tree: Reward) -> bool:
-    """Whether any function in the tree was written for a trainer."""
-    return any(binding.foreign for _, binding in bindings(tree))

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from rewardkit.core.errors import RewardKitError
-from rewardkit.data.reward_names import load, path_of, split
+from rewardkit.data.reward_names import path_of, split
 from rewardkit.testing.bound_reward import BoundReward
-from rewardkit.testing.labels import bound_with
 from rewardkit.testing.parametrization import LawCheck
+from rewardkit.testing.targets import LeftOut, targets_of
 
 
 class RewardCollection:
@@ -53,17 +53,19 @@ class RewardFile(pytest.File):
         super().__init__(**more)
         self._targets = targets
 
-    def collect(self) -> Iterator[pytest.Collector]:
+    def collect(self) -> Iterator[pytest.Item | pytest.Collector]:
         option = self.config.getoption
         chosen = {"budget": option("rewardkit_budget"), "seed": option("rewardkit_seed")}
         chosen = {name: value for name, value in chosen.items() if value is not None}
         try:
             for target in self._targets:
-                for loaded in load(target):
-                    found = bound_with(
-                        loaded, data=option("rewardkit_data"), examples=option("rewardkit_examples"), options=chosen
-                    )
-                    yield RewardNode.from_parent(self, name=loaded.name, bound=found)
+                found = targets_of(
+                    target, data=option("rewardkit_data"), examples=option("rewardkit_examples"), options=chosen
+                )
+                for bound in found.bound:
+                    yield RewardNode.from_parent(self, name=bound.name, bound=bound)
+                for one in found.left_out:
+                    yield LeftOutItem.from_parent(self, name=one.name, left_out=one)
         except RewardKitError as error:
             raise self.CollectError(str(error)) from None
 
@@ -78,6 +80,24 @@ class RewardNode(pytest.Collector):
     def collect(self) -> Iterator[pytest.Item]:
         for law in self._bound.laws:
             yield LawItem.from_parent(self, name=law.name, law=LawCheck(law.name, self._bound))
+
+
+class LeftOutItem(pytest.Item):
+    """A candidate that is not checked: skipped with the reason; failed if it is certainly a reward."""
+
+    def __init__(self, *, left_out: LeftOut, **more: Any) -> None:
+        super().__init__(**more)
+        self._left_out = left_out
+        self.add_marker(pytest.mark.rewardkit)
+
+    def runtest(self) -> None:
+        said = f"not checked: {self._left_out.reason}"
+        if self._left_out.certain:
+            pytest.fail(said, pytrace=False)
+        pytest.skip(said)
+
+    def reportinfo(self) -> tuple[Path, int | None, str]:
+        return self.path, None, self.name
 
 
 class LawItem(pytest.Item):

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from rewardkit.core.batch.table_text import visible
 from rewardkit.core.errors import shorten, shorten_line
+from rewardkit.testing.advice import advice_for
 
 LawOutcome = Literal["held", "broken", "unfinished", "skipped"]
 
@@ -29,6 +30,7 @@ class Finding:
         family: the family of the exploit: ``"empty"``, ``"hedge"``, ...
         source: where the exploit was seen before.
         trace: the traceback, if the reward raised.
+        of: the name of the component that was checked by itself; empty for the reward as a whole.
         unreachable: why no model and trainer of the given data produce the completion; empty if they can.
     """
 
@@ -43,6 +45,7 @@ class Finding:
     family: str = ""
     source: str = ""
     trace: str = ""
+    of: str = ""
     unreachable: str = ""
 
     @property
@@ -53,7 +56,18 @@ class Finding:
             for name, value in self.columns.items()
             if isinstance(name, str) and name.isidentifier()
         )
-        return f"rk.score(reward, [{self.completion!r}]{columns})"
+        part = f".components[{self.of!r}].values" if self.of else ""
+        return f"rk.score(reward, [{self.completion!r}]{columns}){part}"
+
+    @property
+    def chat(self) -> bool:
+        """Whether the completion was chat messages, as from a chat prompt."""
+        return not isinstance(self.completion, str) or isinstance(self.columns.get("prompt"), (list, tuple))
+
+    @property
+    def advice(self) -> str:
+        """What to do next; empty for a law of your own."""
+        return advice_for(self)
 
     def __str__(self) -> str:
         said = "nothing" if self.score is None else f"{self.score:.6g}"
@@ -69,6 +83,8 @@ class Finding:
             lines.append(f"  seen        {self.source}")
         if self.trace:
             lines.append(f"  raised      {visible(self.trace.strip().splitlines()[-1])}")
+        if self.advice:
+            lines.append(f"  next        {self.advice}")
         lines.append(f"  reproduce   {visible(shorten_line(self.reproduce))}")
         return "\n".join(lines)
 
@@ -76,6 +92,7 @@ class Finding:
         """Return plain values that JSON can hold; other values become text."""
         plain = {name: getattr(self, name) for name in self.__dataclass_fields__}
         plain["columns"] = dict(self.columns)
+        plain["advice"] = self.advice
         plain["reproduce"] = self.reproduce
         jsonable: dict[str, Any] = jsonable_of(plain)
         return jsonable

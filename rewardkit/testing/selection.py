@@ -1,6 +1,7 @@
 """Selection: choose laws by object or by name: ``selected(laws=["total", "exploits"])``.
 
-Three laws for exploits run after the others: exploits found before, the catalog, and the search.
+Exploits found before and the catalog run before the laws of growth, and the search runs last: laws that take all the
+time they get come after those that need little.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from rewardkit.testing.exploits.attempts import try_hacks
 from rewardkit.testing.exploits.regressions import load, replay
 from rewardkit.testing.exploits.search import search as search_exploits
 from rewardkit.testing.findings import Finding
-from rewardkit.testing.laws import Law
+from rewardkit.testing.laws import Law, growth
 from rewardkit.testing.subject import Subject
 
 EXPLOITS = ("regressions", "exploits", "search")
@@ -43,7 +44,9 @@ def every_law(regressions: str | Path | None = None) -> dict[str, Law]:
         return search_exploits(subject, CATALOG)
 
     kept = [Law("regressions", replayed)] if regressions is not None else []
-    return {law.name: law for law in (*known.ALL, *kept, Law("exploits", exploits), Law("search", search))}
+    first = [law for law in known.ALL if law not in growth.ALL]
+    ordered = (*first, *kept, Law("exploits", exploits), *growth.ALL, Law("search", search))
+    return {law.name: law for law in ordered}
 
 
 def selected(

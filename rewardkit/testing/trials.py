@@ -12,6 +12,7 @@ import traceback
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from rewardkit.core.batch.messages import completion_text
@@ -19,6 +20,7 @@ from rewardkit.core.batch.score import Outcome
 from rewardkit.core.batch.table import ScoreTable
 from rewardkit.core.errors import RewardFailure
 
+_PIECE = re.compile(r"\w{1,6}|[^\w\s]|\s{4}")
 EQUAL = 1e-9
 """Scores that differ by less are equal."""
 
@@ -103,8 +105,12 @@ def with_text(completion: Any, text: str) -> Any:
 
 def token_ids(completion: Any) -> list[int]:
     """Return fake token ids: one per word or mark, equal for equal words."""
-    pieces = re.findall(r"\w{1,6}|[^\w\s]|\s{4}", text_of(completion)[:200_000])
-    return [zlib.crc32(piece.encode(errors="surrogatepass")) % 50_000 for piece in pieces]
+    return list(map(_token_id, _PIECE.findall(text_of(completion)[:200_000])))
+
+
+@lru_cache(maxsize=1 << 16)
+def _token_id(piece: str) -> int:
+    return zlib.crc32(piece.encode(errors="surrogatepass")) % 50_000
 
 
 def seen_in(table: ScoreTable, row: int) -> Seen:

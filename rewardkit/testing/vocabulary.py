@@ -17,6 +17,7 @@ from typing import Any
 
 from rewardkit.core.text.extractors import Tagged
 from rewardkit.core.tree.reward import Reward
+from rewardkit.core.tree.trl_function import OtherColumns
 from rewardkit.primitives.format import Tags
 from rewardkit.testing.source import only_zipped
 
@@ -179,6 +180,9 @@ def uses_argument(function: Callable[..., Any], name: str) -> bool:
 
     ``for completion, gold in zip(completions, target)`` does not read ``target`` if nothing reads ``gold``.
     """
+    if isinstance(function, OtherColumns):
+        ours = {theirs: own for own, theirs in function.columns}
+        return uses_argument(function.function, ours.get(name, name))
     code = code_of(function)
     if code is None:
         return True

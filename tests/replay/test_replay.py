@@ -71,6 +71,15 @@ def test_one_prompt_at_two_steps_is_two_groups() -> None:
     assert scored("longest", rows).total.tolist() == [0.0, 0.0, 0.0, 1.0]
 
 
+def test_interleaved_prompts_are_refused_if_the_reward_compares() -> None:
+    rows = [{"prompt": prompt, "completion": "x" * length, "answer": "1"} for length in (1, 2) for prompt in "pqr"]
+    with pytest.raises(DataError, match=r"Sort the rows by prompt"):
+        scored("longest", rows)
+    assert len(scored("number", rows).total) == 6
+    epochs = [{"prompt": prompt, "completion": "x" * length} for prompt in "pqp" for length in (1, 2)]
+    assert scored("longest", epochs).total.tolist() == [0.0, 1.0] * 3
+
+
 def test_columns_may_have_other_names() -> None:
     rows = [{"text": "<answer>1</answer>", "reference": "1", "answer": "2"}]
     assert scored("number", rows, sources={"completion": "text", "answer": "reference"}).total.tolist() == [1.0]

@@ -188,7 +188,7 @@ def test_5_groups_are_contiguous_rows_with_equal_prompt_and_columns_split_by_num
         seen.append(len(completion))
         return [0.5] * len(completion)
 
-    prompts, answers = ["p", "p", "p", "p", "q", "p"], [1, 1, 1, 2, 2, 1]
+    prompts, answers = ["p", "p", "p", "p", "q", "r"], [1, 1, 1, 2, 2, 1]
     Scorer(sizes).score(rk.Batch(list("abcdef"), prompts=prompts, columns={"answer": answers}))
     assert seen == [3, 1, 1, 1]
     seen.clear()

@@ -112,9 +112,14 @@ def shown(reward: Any) -> str:
 
 def timeless(report: Report) -> dict[str, Any]:
     """A report without the seconds that it took."""
-    plain = report.to_dict()
+    return _timeless(report.to_dict())
+
+
+def _timeless(plain: dict[str, Any]) -> dict[str, Any]:
     for entry in (plain, *plain["laws"]):
         del entry["seconds"]
+    for part in plain["components"]:
+        _timeless(part)
     return plain
 
 

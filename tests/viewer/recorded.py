@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +71,20 @@ def ordinary(path: Path, steps: int = 12, *, epochs: float = 3.0) -> Path:
     with Recorder(path, patience=math.inf, title="an ordinary run") as recorder:
         for step in range(1, steps + 1):
             recorder.record(record(step, epoch=epochs * step / steps, changed=step > steps // 2))
+    return path
+
+
+def certain(path: Path, steps: int = 40) -> Path:
+    """Record a run in which more and more of the completions that earn more end with the same words."""
+    with Recorder(path, patience=math.inf) as recorder:
+        for step in range(1, steps + 1):
+            texts = [
+                "It follows from the text"
+                + (", I am certain of it" if row % 3 and (row + step) % 4 < step / 10 else "")
+                for row in range(6 * GENERATIONS)
+            ]
+            one = record(step, prompts=6)
+            recorder.record(replace(one, table=replace(one.table, completions=texts)))
     return path
 
 

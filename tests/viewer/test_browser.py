@@ -12,7 +12,7 @@ import pytest
 
 from rewardkit.store.recorder import Recorder
 from tests.viewer.browsing import CHROMIUM, Visit, browser, serving
-from tests.viewer.recorded import hostile, ordinary, record
+from tests.viewer.recorded import certain, hostile, ordinary, record
 
 pytestmark = pytest.mark.slow
 GRAPHS = ".plot[data-drawn]"
@@ -25,6 +25,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ordinary(path / "first")
     ordinary(path / "sweep" / "second", 6)
     hostile(path / "hostile")
+    certain(path / "certain")
     with Recorder(path / "still", patience=math.inf) as recorder:
         for step in (1, 2, 3):
             recorder.record(record(step, metrics={"trainer/loss": 1.0 / step, "trainer/rate": 0.1, "diversity/x": 1.0}))
@@ -62,13 +63,13 @@ def visit(chromium: Any, base: str) -> Iterator[Visit]:
 
 def test_runs_are_listed_and_overlaid(visit: Visit) -> None:
     visit.go("/", "tr[data-key=first] .badge.finished")
-    visit.until("document.querySelectorAll('.badge').length == 5 && !document.body.innerText.includes('reading')")
+    visit.until("document.querySelectorAll('.badge').length == 6 && !document.body.innerText.includes('reading')")
     assert "upgrade" in visit.text("tr[data-key=broken]")
     assert visit.text("tr[data-key='sweep/second'] .k-number") == "6"
     visit.page.locator("input.field").fill("sec")
     visit.until("document.querySelectorAll('tr[data-key]').length == 1")
     visit.page.locator("input.field").fill("")
-    visit.until("document.querySelectorAll('tr[data-key]').length == 5")
+    visit.until("document.querySelectorAll('tr[data-key]').length == 6")
     for name in ("first", "sweep/second"):
         visit.page.locator(f"tr[data-key='{name}'] input").click()
     visit.page.wait_for_selector(GRAPHS)
@@ -242,6 +243,16 @@ def test_leads_are_shown_as_leads(visit: Visit) -> None:
         links.first.click()
         visit.page.wait_for_selector(PANES)
         assert "right=" in visit.place
+
+
+def test_facts_come_last_and_have_no_bar(visit: Visit) -> None:
+    visit.go("/run/certain/suspicious", ".leads h2")
+    assert visit.text(".leads h2") == "Facts about this run"
+    fact = visit.page.locator(".lead", has_text="certain of it")
+    assert fact.locator(".track").count() == 0
+    assert visit.page.locator(".lead").last.locator(".track").count() == 0
+    assert visit.page.locator("h2 ~ .lead").count() >= 1
+    assert visit.page.locator("h2 ~ .lead .track").count() == 0
 
 
 def test_keys_help_and_dark(visit: Visit) -> None:

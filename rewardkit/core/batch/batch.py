@@ -182,12 +182,29 @@ class Batch:
         if self.num_generations:
             starts[:: self.num_generations] = True
         else:
-            own = [name for name in self.columns if name not in RESERVED]
-            for name in (["prompt"] if self.prompts is not None else []) + own:
-                numbers = self.equality(name).numbers
-                starts[1:] |= numbers[1:] != numbers[:-1]
+            starts[1:] = np.diff(self._alike) != 0
         groups: Numbers = np.cumsum(starts, dtype=np.int64)
         return groups
+
+    @cached_property
+    def _alike(self) -> Numbers:
+        """(n,) a number for each row, the same for rows with equal prompt and columns."""
+        own = [name for name in self.columns if name not in RESERVED]
+        return alike(
+            [self.equality(name) for name in (["prompt"] if self.prompts is not None else []) + own], self.size
+        )
+
+    def check_groups(self) -> None:
+        """Raise a BindingError if completions of one prompt are not next to each other, so that groups are unknown."""
+        apart = None if self.num_generations else first_apart(self._alike)
+        if apart is not None:
+            row, before = apart
+            what = "columns" if self.prompts is None else "prompt and columns" if self.columns else "prompt"
+            raise BindingError(
+                f"the reward compares the completions of a prompt, but rows {before} and {row} have the same {what} "
+                f"and row {row - 1} between them has not, so the groups are not known. Put the completions of each "
+                "prompt next to each other; if every k rows are one group as they are, pass num_generations=k"
+            )
 
     def members(self, rows: Rows) -> Iterator[Numbers]:
         """Yield the positions of `rows` (n,), group by group."""
@@ -222,6 +239,25 @@ def _derived(derive: Callable[[Any], Any], value: Any) -> Any:
         if from_operator(error):
             raise
         return ViewFault(error)
+
+
+def alike(equalities: Sequence[Equality], size: int) -> Numbers:
+    """(n,) a number for each row, the same for rows that are equal in all of `equalities`."""
+    numbers = np.zeros(size, dtype=np.int64)
+    for equal in equalities:  # number from 0 again, so that many columns cannot overflow
+        numbers = np.unique(numbers * equal.count + equal.numbers, return_inverse=True)[1]
+    return numbers
+
+
+def first_apart(numbers: Numbers) -> tuple[int, int] | None:
+    """Return the first row whose number occurred before but not in the row before it, and the last such row."""
+    starts = np.flatnonzero(np.diff(numbers, prepend=-1))
+    _, firsts = np.unique(numbers[starts], return_index=True)
+    again = np.setdiff1d(np.arange(len(starts)), firsts)
+    if not len(again):
+        return None
+    row = int(starts[again[0]])
+    return row, int(np.flatnonzero(numbers[:row] == numbers[row])[-1])
 
 
 def equality(values: Sequence[Any]) -> Equality:

@@ -22,6 +22,7 @@ class Plan:
         names: the names of components, terms and gates.
         followers: the schedules that follow the means of components.
         followed: the rewards whose means they follow.
+        compares: whether a node compares the completions of a prompt.
         waits: whether a node waits for something, so that others can run meanwhile.
 
     Raises:
@@ -47,6 +48,7 @@ class Plan:
         self.followed = self._followed()
         bindings = [node.facts.binding for node in self.nodes]
         self.waits = any(binding.waits for binding in bindings if binding is not None)
+        self.compares = any(node.facts.together == "group" for node in self.nodes)
         self.measures = any(node.facts.measures for node in self.nodes)
 
     def first(self, reward: Reward) -> Reward:
@@ -66,6 +68,8 @@ class Plan:
 
     def check(self, batch: Batch) -> None:
         """Raise a BindingError if the batch lacks what a reward in the tree asks for."""
+        if self.compares:
+            batch.check_groups()
         has = (tuple(batch.columns), batch.prompts is None, batch.completion_ids is None, tuple(batch.context))
         if has == self._checked:  # the same as the last batch
             return
@@ -99,7 +103,7 @@ def check_node(node: Reward, batch: Batch, label: str) -> None:
     if binding is None:
         return
     if not binding.foreign:
-        check(binding.parameters, batch, label)
+        check(binding.parameters, batch, label, binding.scope)
     more = getattr(binding.function, "check", None)
     if more is not None:
         more(batch, label)

@@ -15,7 +15,7 @@ from rewardkit.core.batch.batch import Batch
 from rewardkit.core.batch.logs import OF_TRAINERS
 from rewardkit.core.batch.score import Measured
 from rewardkit.core.batch.table import ScoreTable
-from rewardkit.core.errors import BindingError
+from rewardkit.core.errors import BindingError, shorten
 from rewardkit.core.evaluation.plan import Plan
 from rewardkit.core.evaluation.run import Run
 from rewardkit.core.evaluation.scheduler import Scheduler
@@ -142,6 +142,7 @@ def score(
     prompts: Iterable[Any] | None = None,
     completion_ids: Iterable[Any] | None = None,
     progress: Progress | None = None,
+    num_generations: int | None = None,
     **columns: Iterable[Any],
 ) -> ScoreTable:
     """Score completions outside of training: in a notebook or a test.
@@ -157,11 +158,14 @@ def score(
         prompts: n prompts, texts or lists of messages.
         completion_ids: n lists of token ids.
         progress: how far training is; without it, schedules have their end value.
+        num_generations: completions per prompt, for rewards that compare them: so many rows are a group. Without it, a
+            group is a run of rows with equal prompt and columns.
         columns: the dataset's columns, n values each.
 
     Raises:
         RewardTypeError: `reward` is not a reward.
-        BindingError: a column is missing, too short, or has a reserved name.
+        BindingError: a column is missing, too short, or has a reserved name, or the groups that the reward compares are
+            not known.
         CoercionError: a column's value does not fit the annotation.
         RewardFailure: a reward function raised or returned something that is not a score.
     """
@@ -172,5 +176,18 @@ def score(
                 f"{name!r} is not a column: functions that ask for it get it. Drop it. To score at a point of "
                 "training, pass progress=rk.Progress(step, max_steps)"
             )
-    batch = Batch(completions, prompts=prompts, completion_ids=completion_ids, columns=columns, progress=progress)
+    batch = Batch(
+        completions,
+        prompts=prompts,
+        completion_ids=completion_ids,
+        columns=columns,
+        progress=progress,
+        num_generations=num_generations,
+    )
+    if num_generations is not None and (type(num_generations) is not int or num_generations < 1):
+        raise BindingError(f"num_generations must be a whole number of completions, got {shorten(num_generations)}")
+    if num_generations is not None and len(batch) % num_generations:
+        raise BindingError(
+            f"num_generations={num_generations} does not divide the {len(batch)} completions. Pass whole groups"
+        )
     return Scorer(tree).score(batch)

@@ -1,21 +1,26 @@
-"""The algebra of rewards: the nodes behind ``0.7 * a + 0.3 * b``, ``a.named("x")`` and ``a.clip(0, 1)``."""
+"""The algebra of rewards: the nodes behind ``0.7 * a + 0.3 * b``, ``a.named("x")`` and ``a.clip(0, 1)``.
+
+Also the same tree with other numbers (`changed`) or other columns (`with_columns`). All parts that do not change stay
+the same objects.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cached_property
 from typing import Any, final
 
 import numpy as np
 
+from rewardkit.core.batch.batch import RESERVED
 from rewardkit.core.batch.column import Column, Rows, Share, weighted_total
-from rewardkit.core.errors import RewardDefinitionError
+from rewardkit.core.errors import RewardDefinitionError, near_miss, shorten
 from rewardkit.core.progress.bounds import Bounds, scaled_bounds
 from rewardkit.core.progress.progress import Progress
 from rewardkit.core.progress.schedule import Schedule, Weight, multiplied, weight_bounds, weight_now
-from rewardkit.core.tree.reward import Evaluation, Facts, Request, Reward, Steps, Tunable, leaves
+from rewardkit.core.tree.reward import Evaluation, Facts, Request, Reward, Steps, Tunable, leaves, walk
 
 Items = Sequence[tuple[Weight, Reward]]
 
@@ -214,3 +219,69 @@ def addend_weights(reward: Reward, progress: Progress | None) -> list[float]:
         return [1.0] * len(facts.addends or ())
     weights = [weight_now(weight, progress) for weight in facts.weights]
     return [weight / (sum(weights) or 1.0) for weight in weights] if facts.average else weights
+
+
+def _same_number(node: Reward, place: int, one: Tunable) -> Any:
+    return one.value
+
+
+def changed(
+    value: Any, own: Callable[[Reward], Reward], number: Callable[[Reward, int, Tunable], Any] = _same_number
+) -> Any:
+    """Return a tree where something in it changes. Schedules that follow a changed reward change, too.
+
+    Args:
+        value: a reward; also a schedule or a tuple that holds rewards.
+        own: returns a node with changes of its own; it is called from the leaves up.
+        number: returns the number for a tunable of a node, by its place.
+    """
+    if isinstance(value, Reward):
+        facts = value.facts
+        numbers = [changed(number(value, place, one), own, number) for place, one in enumerate(facts.tunables)]
+        children = [changed(child, own, number) for child in facts.children]
+        same = [new is old for new, old in zip(children, facts.children, strict=True)]
+        same += [new is one.value for new, one in zip(numbers, facts.tunables, strict=True)]
+        return own(value if all(same) else value._rebuilt(tuple(children), tuple(numbers)))
+    if isinstance(value, tuple):
+        parts = tuple(changed(part, own, number) for part in value)
+        return parts if any(new is not old for new, old in zip(parts, value, strict=True)) else value
+    if isinstance(value, Schedule) and is_dataclass(value):
+        inside = {field.name: getattr(value, field.name) for field in fields(value) if field.init}
+        new = {name: changed(part, own, number) for name, part in inside.items()}
+        return value if all(new[name] is inside[name] for name in new) else replace(value, **new)
+    return value
+
+
+def with_columns(reward: Reward, columns: Mapping[str, str]) -> Reward:
+    """Return `reward` reading other columns: ``{"answer": "solution"}`` for the data's "solution".
+
+    Raises:
+        RewardDefinitionError: it reads no such column, or the columns of a node cannot be changed.
+    """
+    read: dict[str, None] = {}
+    takes_all = False
+    for node, _, _ in walk(reward):
+        facts = node.facts
+        read |= dict.fromkeys(facts.columns)
+        if facts.binding is not None and (facts.binding.foreign or facts.binding.reads("example")):
+            takes_all = True
+            if facts.with_columns is None:
+                raise RewardDefinitionError(
+                    f"with_columns: {node!r} gets all columns from another library. Rename the columns of the dataset"
+                )
+    for ours, theirs in columns.items():
+        if not isinstance(theirs, str) or not theirs or theirs in RESERVED:
+            raise RewardDefinitionError(
+                f"with_columns: {ours}= must be the name of a column in the data, got {shorten(theirs)}"
+            )
+        if ours in RESERVED or not (takes_all or ours in read):
+            raise RewardDefinitionError(
+                f"with_columns: the reward reads no column {ours!r}. It reads: {', '.join(read) or 'none'}."
+                f"{near_miss(ours, read)} Write with_columns(<the reward's name>=<the data's name>)"
+            )
+
+    def own(node: Reward) -> Reward:
+        return node if node.facts.with_columns is None else node.facts.with_columns(columns)
+
+    result: Reward = changed(reward, own)
+    return result

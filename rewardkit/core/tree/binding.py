@@ -7,7 +7,7 @@ import copy
 import dataclasses
 import functools
 import inspect
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, final
@@ -189,6 +189,8 @@ def _values(parameter: Parameter, batch: Batch, rows: list[int], name: str, reme
         return [list(batch.messages(row)) for row in rows]
     if source == "example":
         examples = [batch.example(row) for row in rows]
+        if parameter.renamed:
+            examples = [renamed(example, parameter.renamed) for example in examples]
         return examples if parameter.view is None else [parameter.view(example) for example in examples]
     if source == WHOLE_BATCH:
         return [batch] * len(rows)
@@ -211,6 +213,13 @@ def _values(parameter: Parameter, batch: Batch, rows: list[int], name: str, reme
         raise CoercionError(f"reward {name!r}: {error}") from error
 
 
+def renamed(columns: Mapping[str, Any], names: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    """Return columns under other names: ``renamed({"b": 42}, [("a", "b")])`` is ``{"a": 42}``."""
+    theirs = {column for _, column in names}
+    kept = {name: value for name, value in columns.items() if name not in theirs}
+    return kept | {name: columns[column] for name, column in names if column in columns}
+
+
 def detached(value: Any) -> Any:
     """Return a copy that is safe to change; other objects (images, environments) are returned as they are."""
     try:
@@ -224,7 +233,8 @@ def _copied(value: Any) -> Any:
     if kind in _ATOMS:
         return value
     if kind is list:
-        return [_copied(item) for item in value]
+        flat = _ATOMS.issuperset(map(type, value))  # token ids, scores, texts
+        return value.copy() if flat else [_copied(item) for item in value]
     if kind is dict:
         return {key: _copied(item) for key, item in value.items()}
     if kind is tuple:

@@ -24,18 +24,20 @@ from functools import lru_cache
 from typing import Annotated, Any, ForwardRef, Literal, NewType, Union, final, get_args, get_origin
 from uuid import UUID
 
+import numpy as np
 from pydantic import BaseModel, BeforeValidator, PlainValidator, TypeAdapter, ValidationError, WrapValidator
 from pydantic.errors import PydanticUndefinedAnnotation, PydanticUserError
 from pydantic_core import to_json
 
 from rewardkit.core.errors import CoercionError, RewardDefinitionError, shorten
-from rewardkit.core.text.literals import NUMBER_CHARACTERS, Misfit, check_json, check_number, read_literal
+from rewardkit.core.text.literals import Misfit, check_json, read_literal
+from rewardkit.core.tree.containers import array_converter, is_array, items_converter
+from rewardkit.core.tree.scalars import BYTES_LITERAL, DECIMAL, WHITESPACE, is_missing, scalar, without_numpy
 
-_WHITESPACE = " \t\n\r\f\v"
-_INTEGER = re.compile(r"([+-]?[0-9]+)(?:\.0+)?")
-_DECIMAL = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?")
-_TRUE, _FALSE = ("true", "yes", "on", "t", "y", "1"), ("false", "no", "off", "f", "n", "0")
 _ISO_TYPES = (date, datetime, time, timedelta, UUID)
+_Items = Callable[[object], Any] | None
+_PRESENT = {str, int, bool, list, dict, tuple, type(None)}
+"""Types of values that are never missing; None is already what missing values become."""
 _REPEATABLE = {type(None), str, int, float}
 _UNIONS = (Union, types.UnionType)
 _READ_ONCE = (collections.abc.Iterable, collections.abc.Iterator, collections.abc.Generator)
@@ -55,12 +57,17 @@ def coerce_column(
     """Return the cells `values` (n,) of `column`, coerced.
 
     ``coerce_column(Coercer.of(int), ["7", None, "7"], "answer", [0, 1, 2])`` is ``[7, None, 7]``: None stays None for
-    any type, so that its row can abstain. Equal strings and numbers are read once and share the result. If no cell
-    needs a conversion, the list is returned without a copy. Messages use the row numbers `rows` (n,) and `remedy`.
+    any type, so that its row can abstain. A missing value (NaN, NaT, pandas' NA) is None. Equal strings and numbers are
+    read once and share the result. If no cell needs a conversion, the list is returned without a copy. Messages use the
+    row numbers `rows` (n,) and `remedy`.
 
     Raises CoercionError for the first cell that does not fit, with column, row, value and type.
     """
-    if coercer.passes or set(map(type, values)) <= coercer.untouched:
+    kinds = set(map(type, values))
+    if not kinds <= _PRESENT and any(map(is_missing, values)):
+        values = [None if is_missing(value) else value for value in values]
+        kinds = set(map(type, values))
+    if coercer.passes or kinds <= coercer.untouched:
         return values if isinstance(values, list) else list(values)
     coerced: list[Any] = []
     read: dict[object, Any] = {None: None}
@@ -114,7 +121,7 @@ class Coercer:
         try:
             if value is None:
                 raise Misfit(f"to allow it, annotate `{self.target} | None`.")
-            return self.convert(_without_numpy(value))
+            return self.convert(without_numpy(value))
         except Exception as error:
             # Keep the traceback of a user's validator; for anything else the message is enough.
             cause = None if isinstance(error, (Misfit, ValidationError)) else error
@@ -141,7 +148,7 @@ def _compiled(annotation: Any) -> Coercer:
             optional=_takes_none(base),
             passes=passes,
             parses=any(isinstance(one, (BeforeValidator, PlainValidator, WrapValidator)) for one in metadata),
-            untouched=frozenset({type(None), scalar} if plain else {type(None)}),
+            untouched=frozenset({type(None), scalar} if plain or scalar is np.ndarray else {type(None)}),
             convert=(lambda value: value) if passes else _converter(annotation, base, metadata),
         )
     except RewardDefinitionError:
@@ -200,21 +207,32 @@ def _converter(annotation: Any, base: Any, metadata: tuple[Any, ...]) -> Callabl
         raise Misfit("it can be iterated only once, but rows may share a value. Annotate a list.")
     if any(map(_parses_by_itself, metadata)):
         return _custom_converter(annotation, base, metadata)
-    adapter = _adapter(annotation)
+    if is_array(base) and not metadata:
+        return _array(base)
     alternatives = _alternatives(base)
     if len(alternatives) == 1:
-        return _optional_converter(Coercer.of(alternatives[0]), adapter if metadata else None)
+        return _optional_converter(Coercer.of(alternatives[0]), _adapter(annotation) if metadata else None)
+    adapter = _adapter(annotation)
     if base in (str, int, float, Decimal, bool):
-        return lambda value: adapter.validate_python(_scalar(value, base), strict=True)
+        return lambda value: adapter.validate_python(scalar(value, base), strict=True)
+
+    items = items_converter(base, Coercer.of)
 
     def convert(value: object) -> Any:
         if not isinstance(value, str):
-            return _from_value(value, adapter)
+            return _from_value(value, adapter, items)
         if base in _ISO_TYPES:
-            return _from_iso(value.strip(_WHITESPACE), adapter)
-        return _finite(_from_text(value, adapter, is_union=bool(alternatives)))
+            return _from_iso(value.strip(WHITESPACE), adapter)
+        if base in (bytes, bytearray) and BYTES_LITERAL.match(value):
+            raise Misfit("it is Python's way to write bytes, saved as text. Store the text itself in the column.")
+        return _finite(_from_text(value, adapter, items, is_union=bool(alternatives)))
 
     return convert
+
+
+def _array(base: Any) -> Callable[[object], Any]:
+    to_array, numbers = array_converter(base), Coercer.of(list[Any])
+    return lambda value: to_array(numbers.convert(value) if isinstance(value, str) else value)
 
 
 def _adapter(annotation: Any) -> TypeAdapter[Any]:
@@ -261,7 +279,7 @@ def _annotated(base: Any, *metadata: Any) -> Any:
 
 def _optional_converter(inner: Coercer, constraints: TypeAdapter[Any] | None) -> Callable[[object], Any]:
     def convert(value: object) -> Any:
-        says_none = isinstance(value, str) and value.strip(_WHITESPACE) in ("null", "None")
+        says_none = isinstance(value, str) and value.strip(WHITESPACE) in ("null", "None")
         try:
             result = inner.convert(value)
         except Exception:
@@ -275,52 +293,6 @@ def _optional_converter(inner: Coercer, constraints: TypeAdapter[Any] | None) ->
     return convert
 
 
-def _without_numpy(value: object) -> object:
-    """Convert numpy and torch scalars to Python scalars, arrays to lists, without importing either library."""
-    if type(value) is not str and hasattr(value, "dtype") and hasattr(value, "tolist"):
-        # A float32 of 5.1 means 5.1, not 5.099999904632568.
-        return float(str(value)) if type(value).__name__ in ("float16", "float32") else value.tolist()
-    return value
-
-
-def _scalar(value: object, base: type) -> object:
-    """Prepare `value` for strict validation as `base`, which rejects what does not fit."""
-    if base is str:
-        if not isinstance(value, str):
-            kind = type(value).__name__
-            raise Misfit(f"its type is {kind}, not text. Annotate `{kind}`, or store the column as text.")
-    elif isinstance(value, str):
-        return _scalar_from_text(value.strip(_WHITESPACE), base)
-    elif base is int and isinstance(value, (float, Decimal)):  # Arrow turns int columns with gaps into floats
-        if not math.isfinite(value) or value != int(value):
-            raise Misfit("it is not a whole number. Annotate `float`.")
-        return int(value)
-    elif base is float and isinstance(value, Decimal):
-        return float(value)
-    elif base is Decimal and type(value) in (int, float):
-        return Decimal(repr(value))  # Decimal(0.1) would be 0.1000000000000000055...
-    elif base is bool and type(value) in (int, float) and value in (0, 1):
-        return bool(value)
-    return value
-
-
-def _scalar_from_text(text: str, base: type) -> object:
-    if base is bool:
-        if text.lower() in _TRUE + _FALSE:
-            return text.lower() in _TRUE
-        raise Misfit("write true/false, yes/no, on/off, t/f, y/n or 1/0.")
-    if len(text) > NUMBER_CHARACTERS:
-        raise Misfit(f"a number cannot have {len(text):,} characters.")
-    if base is int:
-        if match := _INTEGER.fullmatch(text):
-            return int(match[1])
-        raise Misfit("a whole number has only ASCII digits, such as 42 or -7. For 3.5, annotate `float`.")
-    if not _DECIMAL.fullmatch(text):
-        raise Misfit("write a plain number such as 42, -0.5 or 1e-3, without units, commas or nan.")
-    check_number(text)
-    return base(text)
-
-
 def _from_iso(text: str, adapter: TypeAdapter[Any]) -> Any:
     result = adapter.validate_json(json.dumps(text), strict=True)
     if isinstance(result, datetime) and text[4:5] != "-":  # pydantic reads a number as seconds since 1970
@@ -328,11 +300,11 @@ def _from_iso(text: str, adapter: TypeAdapter[Any]) -> Any:
     return result
 
 
-def _from_text(text: str, adapter: TypeAdapter[Any], is_union: bool) -> Any:
+def _from_text(text: str, adapter: TypeAdapter[Any], items: _Items, is_union: bool) -> Any:
     with suppress(Exception):  # a Literal's option, a union with str, a model that parses text by itself
         return adapter.validate_python(text, strict=True)
     try:  # an Enum's value, a path, bytes; but for `datetime | int`, a number is not seconds since 1970
-        if is_union and _DECIMAL.fullmatch(text.strip(_WHITESPACE)):
+        if is_union and DECIMAL.fullmatch(text.strip(WHITESPACE)):
             raise Misfit("it fits no member of the union.")
         return adapter.validate_json(json.dumps(text), strict=True)
     except Exception as error:
@@ -342,16 +314,31 @@ def _from_text(text: str, adapter: TypeAdapter[Any], is_union: bool) -> Any:
     except json.JSONDecodeError as error:
         not_json = f"{error.msg} at character {error.pos}"
     else:
-        return adapter.validate_json(text, strict=True)
+        try:
+            return adapter.validate_json(text, strict=True)
+        except ValidationError as error:
+            return _by_items(json.loads(text), adapter, items, error)
     try:
-        literal = read_literal(text.strip(_WHITESPACE))
+        literal = read_literal(text.strip(WHITESPACE))
     except Exception as error:
         reason = f"{misfit}; it is neither JSON ({not_json}) nor a Python literal ({_reason(error).rstrip('.')})"
         raise Misfit(reason) from None
-    return _from_value(literal, adapter)
+    return _from_value(literal, adapter, items)
 
 
-def _from_value(value: object, adapter: TypeAdapter[Any]) -> Any:
+def _by_items(value: object, adapter: TypeAdapter[Any], items: _Items, error: ValidationError) -> Any:
+    """Convert a container item by item; raise `error` if that fails."""
+    broken = error.error_count() == 1 and error.errors(include_url=False)[0]["type"] == "json_invalid"
+    try:
+        converted = None if items is None or broken else items(value)
+    except Exception:
+        converted = None
+    if converted is None:
+        raise error
+    return _from_value(converted, adapter, None)
+
+
+def _from_value(value: object, adapter: TypeAdapter[Any], items: _Items) -> Any:
     """Validate a parsed value as it is, else as JSON: Arrow stores a ``set[str]`` as a list."""
     try:
         return adapter.validate_python(value, strict=True)
@@ -361,7 +348,10 @@ def _from_value(value: object, adapter: TypeAdapter[Any]) -> Any:
             text = to_json(value)
         if not text:
             raise
-    return adapter.validate_json(text, strict=True)
+    try:
+        return adapter.validate_json(text, strict=True)
+    except ValidationError as error:
+        return _by_items(value, adapter, items, error)
 
 
 def _finite(result: Any) -> Any:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise, repeat
@@ -24,7 +24,7 @@ from rewardkit.core.errors import RewardTypeError, shorten
 from rewardkit.core.progress.bounds import Bounds
 from rewardkit.core.tree.binding import Arguments, Binding, bound, distinct, gather
 from rewardkit.core.tree.fingerprints import described
-from rewardkit.core.tree.parameters import SINGLE, WHOLE_BATCH, Parameter, Scope
+from rewardkit.core.tree.parameters import SINGLE, WHOLE_BATCH, Parameter, Scope, shown_columns
 from rewardkit.core.tree.results import Contract, Results, check_results, unpacked
 from rewardkit.core.tree.reward import Calls, Evaluation, Facts, Reward, Steps
 
@@ -61,6 +61,7 @@ class Leaf(Reward):
             together="group" if binding.scope == "group" else "sample",
             columns=tuple(parameter.source for parameter in binding.columns),
             measures=binding.measures,
+            with_columns=self._with_columns,
             binding=binding,
         )
 
@@ -96,6 +97,21 @@ class Leaf(Reward):
 
     def _rebuilt(self, children: tuple[Reward, ...], numbers: tuple[Any, ...]) -> Reward:
         return self
+
+    def _with_columns(self, columns: Mapping[str, str]) -> Reward:
+        binding = self.binding
+        if binding.foreign:
+            other = getattr(binding.function, "with_columns", None)
+            changed = binding if other is None else replace(binding, function=other(columns))
+        else:
+            parameters = tuple(parameter.with_columns(columns) for parameter in binding.parameters)
+            changed = binding if parameters == binding.parameters else replace(binding, parameters=parameters)
+        if changed is binding:
+            return self
+        own = {one.source for one in binding.columns}
+        takes_all = binding.foreign or binding.reads("example")
+        said = {name: column for name, column in columns.items() if takes_all or name in own}
+        return replace(self, binding=changed, expression=f"{self!r}{shown_columns(said)}")
 
     def _calls(
         self, batch: Batch, arguments: Arguments, parameters: Sequence[Parameter]
@@ -139,7 +155,12 @@ class Leaf(Reward):
         options = (contract.name, binding.scope, contract.bounds, *policies, binding.timeout)
         sources = tuple(
             # Annotations may hold parsers, such as that of a primitive's gold column.
-            (parameter.source, described(parameter.view), described(getattr(parameter.annotation, "__metadata__", ())))
+            (
+                parameter.source,
+                described(parameter.view),
+                described(getattr(parameter.annotation, "__metadata__", ())),
+                *([parameter.renamed] if parameter.renamed else []),
+            )
             for parameter in binding.parameters
         )
         return f"Leaf({options!r}, {sources!r}, {described(binding.function)})"
@@ -151,6 +172,10 @@ class Leaf(Reward):
             found = _resolved(module, name)
             if isinstance(found, Leaf) and found == self:
                 return _resolve_leaf, (module, name)
+            if isinstance(found, Leaf) and replace(found, binding=self.binding) == self:  # with other columns
+                parameters = self.binding.parameters
+                if replace(found.binding, parameters=parameters) == self.binding:
+                    return _resolve_leaf, (module, name, tuple((one.source, one.renamed) for one in parameters))
             if found is not function:
                 raise RewardTypeError(
                     f"reward {self.name!r} cannot be pickled: other processes import functions by name, but "
@@ -214,14 +239,18 @@ def _resolved(module: str, name: str) -> Any:
     return found
 
 
-def _resolve_leaf(module: str, name: str) -> Leaf:
+def _resolve_leaf(module: str, name: str, columns: tuple[tuple[str, Any], ...] = ()) -> Leaf:
     found = _resolved(module, name)
     if not isinstance(found, Leaf):
         raise RewardTypeError(
             f"{module}.{name} is not a reward in this process, but it was when it was pickled. Apply @rk.reward to it "
             "at the top level of the module"
         )
-    return found
+    if not columns:
+        return found
+    pairs = zip(found.binding.parameters, columns, strict=True)
+    parameters = tuple(replace(one, source=source, renamed=renamed) for one, (source, renamed) in pairs)
+    return replace(found, binding=replace(found.binding, parameters=parameters))
 
 
 def _of_rows(parameter: Parameter, values: list[Any], scope: Scope) -> Any:

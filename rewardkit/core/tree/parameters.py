@@ -12,7 +12,7 @@ import sys
 import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from rewardkit.core.batch.batch import RESERVED, Batch
@@ -37,6 +37,12 @@ _TRL_HABITS = {
     "completions": "rewardkit calls a function once per completion. Name the argument `completion`",
     "prompts": "rewardkit calls a function once per completion. Name the argument `prompt`",
 }
+_LIST_HABITS = {
+    ("group", "completions"): "With scope='group', name the argument `completion`: it is the list of the group's texts",
+    ("group", "prompts"): "With scope='group', name the argument `prompt`: it is one text, that of the group",
+    ("batch", "completions"): "With scope='batch', name the argument `completion`: it is the list of all texts",
+    ("batch", "prompts"): "With scope='batch', name the argument `prompt`: it is a list with one text per completion",
+}
 
 
 @dataclass(frozen=True)
@@ -50,6 +56,7 @@ class Parameter:
         view: for ``completion``: extracts something from the text; for ``example``: reads its cells.
         annotation: the target type of a column.
         default: used if the column does not exist.
+        renamed: for ``example``: (name, the data's name) of columns that the data calls otherwise.
     """
 
     name: str
@@ -58,6 +65,7 @@ class Parameter:
     annotation: Any = field(default=MISSING, hash=False)  # Annotated[int, {"unit": "m"}] has no hash
     default: Any = field(default=MISSING, compare=False)
     keyword_only: bool = field(default=False, compare=False)
+    renamed: tuple[tuple[str, str], ...] = ()
     coercer: Coercer = field(init=False, compare=False, repr=False)
     is_column: bool = field(init=False, compare=False, repr=False)
 
@@ -66,7 +74,17 @@ class Parameter:
         object.__setattr__(self, "is_column", self.source not in RESERVED and self.source != WHOLE_BATCH)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Parameter, (self.name, self.source, self.view, self.annotation, self.default, self.keyword_only)
+        options = (self.view, self.annotation, self.default, self.keyword_only, self.renamed)
+        return Parameter, (self.name, self.source, *options)
+
+    def with_columns(self, columns: Mapping[str, str]) -> Parameter:
+        """Return this parameter for data that calls columns otherwise."""
+        if self.source == "example":
+            known = {name: columns.get(column, column) for name, column in self.renamed}
+            taken = {column for _, column in self.renamed}
+            known |= {name: column for name, column in columns.items() if name not in taken}
+            return replace(self, renamed=tuple(known.items()))
+        return replace(self, source=columns.get(self.source, self.source)) if self.is_column else self
 
 
 def parameters_of(
@@ -176,7 +194,7 @@ def _element(annotation: Any, argument: str, scope: str, name: str) -> Any:
     )
 
 
-def check(parameters: Sequence[Parameter], batch: Batch, name: str) -> None:
+def check(parameters: Sequence[Parameter], batch: Batch, name: str, scope: Scope = "sample") -> None:
     """Raise a BindingError that suggests similar names if the batch lacks what a reward asks for."""
     shadowing = next((column for column in batch.columns if column in RESERVED), None)
     if shadowing is not None:
@@ -193,7 +211,7 @@ def check(parameters: Sequence[Parameter], batch: Batch, name: str) -> None:
                 raise BindingError(f"reward {name!r} needs prompts. Pass prompts=")
         elif parameter.is_column and parameter.source not in batch.columns and parameter.default is MISSING:
             known = [*batch.columns, *RESERVED]
-            habit = _TRL_HABITS.get(parameter.source)
+            habit = _LIST_HABITS.get((scope, parameter.source)) or _TRL_HABITS.get(parameter.source)
             hint = f" {habit}." if habit else near_miss(parameter.source, known)
             raise lacking(name, parameter.source, batch, hint)
 
@@ -204,6 +222,13 @@ def lacking(name: str, column: str, batch: Batch, hint: str) -> BindingError:
         f"reward {name!r} asks for the column {column!r}, which the data does not have. "
         f"Columns: {', '.join(batch.columns) or 'none'}.{hint}"
     )
+
+
+def shown_columns(columns: Mapping[str, str]) -> str:
+    """Return the call: ``.with_columns(answer='solution')``."""
+    if all(name.isidentifier() for name in columns):
+        return f".with_columns({', '.join(f'{name}={column!r}' for name, column in columns.items())})"
+    return f".with_columns(**{dict(columns)!r})"
 
 
 def caller_locals(depth: int) -> Mapping[str, Any]:

@@ -77,6 +77,7 @@ class Facts:
         tunables: the numbers that can be changed while training runs.
         traps: warnings about what will probably not work as intended, in sentences.
         renamed: returns the node under another name, for nodes that store their name.
+        with_columns: returns the node reading other columns, for nodes that read columns themselves.
         measures: it measures more than scores: calls, tokens, money.
         binding: the function that it calls, if it is a leaf.
     """
@@ -106,6 +107,7 @@ class Facts:
     tunables: tuple[Tunable, ...] = ()
     traps: tuple[str, ...] = ()
     renamed: Callable[[str], Reward] | None = None
+    with_columns: Callable[[Mapping[str, str]], Reward] | None = None
     measures: bool = False
     binding: Binding | None = None
 
@@ -221,6 +223,20 @@ class Reward(ABC):
 
         checked = checked_name(name)
         return Named(self, checked) if self.facts.renamed is None else self.facts.renamed(checked)
+
+    @final
+    def with_columns(self, **columns: str) -> Reward:
+        """Return this reward for data that calls its columns otherwise.
+
+        ``rk.number("answer").with_columns(answer="solution")`` reads "solution", and so does a function with the
+        argument ``answer``.
+
+        Raises:
+            RewardDefinitionError: the reward reads no such column.
+        """
+        from rewardkit.core.tree.algebra import with_columns
+
+        return with_columns(self, columns)
 
     @final
     def clip(self, low: float = 0.0, high: float = 1.0) -> Reward:

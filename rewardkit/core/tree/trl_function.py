@@ -20,7 +20,7 @@ from rewardkit.core.batch.batch import Batch
 from rewardkit.core.batch.messages import in_form_of
 from rewardkit.core.errors import RewardTypeError, near_miss, shorten, shorten_line
 from rewardkit.core.progress.schedule import Schedule
-from rewardkit.core.tree.binding import Binding, detached, is_async, name_of
+from rewardkit.core.tree.binding import Binding, detached, is_async, name_of, renamed
 from rewardkit.core.tree.decorator import checked_function, policy_number
 from rewardkit.core.tree.leaf import Leaf
 from rewardkit.core.tree.parameters import WHOLE_BATCH, Parameter, lacking, may_abstain, parameters_of
@@ -56,7 +56,7 @@ def from_trl(
         )
     label = checked_name(name if name is not None else name_of(function))
     expression = f"from_trl({_shown(function)}{'' if name is None else f', name={name!r}'})"
-    single = _takes_one_completion(function)
+    single = takes_one_completion(function)
     if single:
         texts = {"prompt", "example"} <= {parameter.name for parameter in _parameters(function)}
         parameters = parameters_of(checked_function(function, "from_trl"), "sample", label, {}, texts=texts)
@@ -83,7 +83,7 @@ def _shown(function: Callable[..., Any]) -> str:
     return shorten_line(f"partial({', '.join([_shown(function.func), *given])})", 200)
 
 
-def _takes_one_completion(function: Callable[..., Any]) -> bool:
+def takes_one_completion(function: Callable[..., Any]) -> bool:
     """Return whether it is called once per completion. A function with ``**kwargs`` is written for TRL."""
     parameters = _parameters(function)
     names = {parameter.name for parameter in parameters}
@@ -135,6 +135,9 @@ class TrlFunction(_Called):
 
     __wrapped__: Callable[..., Any]
 
+    def with_columns(self, columns: Mapping[str, str]) -> TrlFunction:
+        return TrlFunction(OtherColumns(self.__wrapped__, tuple(columns.items())))
+
     def __call__(self, batch: Batch) -> Any:
         return _scores(self.__wrapped__(**self.accepted(_keywords(batch))))
 
@@ -146,11 +149,39 @@ class AsyncTrlFunction(_Called):
 
     __wrapped__: Callable[..., Any]
 
+    def with_columns(self, columns: Mapping[str, str]) -> AsyncTrlFunction:
+        return AsyncTrlFunction(OtherColumns(self.__wrapped__, tuple(columns.items())))
+
     async def __call__(self, batch: Batch) -> Any:
         return _scores(await self.__wrapped__(**self.accepted(_keywords(batch))))
 
 
-def _identity(function: Callable[..., Any]) -> tuple[int, ...]:
+@final
+@dataclass(frozen=True, eq=False)
+class OtherColumns:
+    """A function for data that calls its columns otherwise: (the function's name, the data's name) each."""
+
+    function: Callable[..., Any]
+    columns: tuple[tuple[str, str], ...]
+
+    def __call__(self, **keywords: Any) -> Any:
+        return self.function(**renamed(keywords, self.columns))
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        names = dict(self.columns)
+        parameters = [
+            one.replace(name=names.get(one.name, one.name), kind=one.KEYWORD_ONLY)
+            for one in _parameters(self.function)
+            if one.kind not in (one.VAR_KEYWORD, one.VAR_POSITIONAL)
+        ]
+        starred = [one for one in _parameters(self.function) if one.kind is one.VAR_KEYWORD]
+        return inspect.Signature([*parameters, *starred])
+
+
+def _identity(function: Callable[..., Any]) -> tuple[Any, ...]:
+    if isinstance(function, OtherColumns):
+        return *_identity(function.function), function.columns
     if isinstance(function, MethodType):  # each access to `object.method` makes a new one
         return id(function.__self__), id(function.__func__)
     return (id(function),)

@@ -22,10 +22,11 @@ def _mixed(subject: Subject) -> list[Trial]:
     """Return trials of several examples that score without errors: given ones first, then ones with other scores."""
     known = given(subject)
     sound = [trial for trial, seen in swept(subject) if seen.outcome in (Outcome.SCORED, Outcome.ABSTAINED)]
+    scored = {repr(trial) for trial in sound}
     chosen: dict[str, Trial] = {}
     values: dict[tuple[int, float], int] = {}
     for trial in [*known, *sound]:
-        if trial not in sound:
+        if repr(trial) not in scored:
             continue
         kind = (trial.example, round(subject.see([trial])[0].value, 6))
         if trial in known or values.get(kind, 0) < 3:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from rewardkit.core.batch.table_text import visible
 from rewardkit.testing.findings import Finding, LawResult
-from rewardkit.testing.reports.sections import Section, distinct, families_of, kind_of, middle_cut, score_of
+from rewardkit.testing.reports.sections import Section, Unchecked, distinct, families_of, kind_of, middle_cut, score_of
 from rewardkit.testing.reports.style import STYLE
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ _LONGEST = 4_000
 _MARKS = {"broken": "broken", "unfinished": "not done", "held": "held", "skipped": "n/a"}
 
 
-def page_of(sections: Sequence[Section]) -> str:
+def page_of(sections: Sequence[Section], left_out: Sequence[Unchecked] = ()) -> str:
     """Return a whole page with a section for each reward."""
     digest = base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
@@ -37,12 +37,12 @@ def page_of(sections: Sequence[Section]) -> str:
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="referrer" content="no-referrer">\n'
         f"<title>{_text(middle_cut(names, 80))}: laws and exploits</title>\n<style>{STYLE}</style>\n</head>\n"
-        f"<body>\n<main>\n{_head(sections)}\n{body}\n</main>\n</body>\n</html>\n"
+        f"<body>\n<main>\n{_head(sections, left_out)}\n{body}\n</main>\n</body>\n</html>\n"
     )
 
 
-def _head(sections: Sequence[Section]) -> str:
-    broken = sum(bool(section.broken) for section in sections)
+def _head(sections: Sequence[Section], left_out: Sequence[Unchecked]) -> str:
+    broken = sum(not section.report.ok for section in sections)
     if len(sections) == 1:
         said = "One reward, checked against the laws and the known exploits."
     else:
@@ -51,7 +51,10 @@ def _head(sections: Sequence[Section]) -> str:
         f'<tr><td><a href="#reward-{number}">{_text(section.title)}</a></td><td>{_verdict(section)}</td></tr>'
         for number, section in enumerate(sections)
     )
-    table = f"<table><tbody>{rows}</tbody></table>" if len(sections) > 1 else ""
+    rows += "".join(
+        f'<tr><td>{_text(one.name)}</td><td class="soft">not checked: {_text(one.reason)}</td></tr>' for one in left_out
+    )
+    table = f"<table><tbody>{rows}</tbody></table>" if len(sections) + len(left_out) > 1 else ""
     return f'<h1>Reward check</h1>\n<p class="soft">{said}</p>\n{table}'
 
 
@@ -65,14 +68,19 @@ def _section(section: Section, number: int) -> Iterator[str]:
     for line in (section.data, *section.notes):
         if line:
             yield f'<p class="soft small">{_text(line)}</p>'
-    yield from _laws(section, number)
+    place = f"reward-{number}"
+    yield from _laws(section, place)
     if report.printed is not None:
         sample = "\n".join(_text(line) for line in report.printed.sample)
         yield f'<p class="soft small">The reward printed {report.printed} while it was checked. The output begins:</p>'
         yield f"<pre>{sample}</pre>"
-    for result in section.broken:
-        yield f'<h3 id="{_anchor(number, result)}">{_text(result.law)}</h3>'
-        yield from _findings(result)
+    yield from _broken(section, place, "h3")
+    for number_of_part, part in enumerate(section.parts):
+        yield f"<h3>{_text(part.title)} by itself</h3>"
+        yield f"<p>{_verdict(part)}</p>"
+        own = f"{place}-{number_of_part}"
+        yield from _laws(part, own)
+        yield from _broken(part, own, "h4")
     if section.calibration is not None:
         yield from _calibration(section.calibration)
     if section.signal is not None:
@@ -81,16 +89,23 @@ def _section(section: Section, number: int) -> Iterator[str]:
     yield "</section>"
 
 
+def _broken(section: Section, place: str, heading: str) -> Iterator[str]:
+    for result in section.broken:
+        if result.findings:
+            yield f'<{heading} id="{_anchor(place, result)}">{_text(result.law)}</{heading}>'
+            yield from _findings(result)
+
+
 def _verdict(section: Section) -> str:
-    kind = "broken" if section.broken else "unfinished" if section.unfinished else "held"
+    kind = "broken" if not section.report.ok else "unfinished" if section.unfinished else "held"
     return f'<span class="verdict {kind}">{_text(section.verdict)}</span>'
 
 
-def _laws(section: Section, number: int) -> Iterator[str]:
+def _laws(section: Section, place: str) -> Iterator[str]:
     if section.broken or section.unfinished:
         yield from _table(
             [
-                *(_law(result, "broken", _link(result, number), _counted(result)) for result in section.broken),
+                *(_law(result, "broken", _link(result, place), _counted(result)) for result in section.broken),
                 *(_law(result, "unfinished", _text(result.law), _not_run(result)) for result in section.unfinished),
             ]
         )
@@ -122,12 +137,16 @@ def _law(result: LawResult, kind: str, name: str, said: str) -> str:
     )
 
 
-def _link(result: LawResult, number: int) -> str:
-    return f'<a href="#{_anchor(number, result)}">{_text(result.law)}</a>'
+def _link(result: LawResult, place: str) -> str:
+    if not result.findings:
+        return _text(result.law)
+    return f'<a href="#{_anchor(place, result)}">{_text(result.law)}</a>'
 
 
 def _counted(result: LawResult) -> str:
     found = distinct(result.findings)
+    if not found:
+        return _text(result.reason)
     families = _text(", ".join(families_of(found)))
     count = f"{len(found)} finding{'' if len(found) == 1 else 's'}"
     return f"{count}: {families}" if families else count
@@ -158,6 +177,8 @@ def _finding(finding: Finding, law: str, matters: bool) -> str:
     if finding.trace:
         trace = _lines(middle_cut(finding.trace.strip(), _LONGEST))
         rows.append(("raised", f"{_text(finding.trace.strip().splitlines()[-1])}{_more('traceback', trace)}"))
+    if finding.advice:
+        rows.append(("next", _text(finding.advice)))
     listed = "".join(f"<dt>{_text(name)}</dt><dd>{value}</dd>" for name, value in rows)
     again = _more("reproduce", _text(finding.reproduce, 5 * _LONGEST))
     why = f"{kind}: {finding.why}" if kind else finding.why
@@ -235,5 +256,5 @@ def _text(text: str, limit: int = _LONGEST) -> str:
     return escape(visible(middle_cut(text, limit)))
 
 
-def _anchor(number: int, result: LawResult) -> str:
-    return f"reward-{number}-{''.join(letter if letter.isalnum() else '-' for letter in result.law)}"
+def _anchor(place: str, result: LawResult) -> str:
+    return f"{place}-{''.join(letter if letter.isalnum() else '-' for letter in result.law)}"

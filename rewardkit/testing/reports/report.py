@@ -25,6 +25,8 @@ class Report:
     Attributes:
         reward: how the reward prints.
         results: one per law, in the order in which the laws ran.
+        components: of a list or sum, the reports of its addends, each checked by itself; they lack the findings that
+            `results` has.
         seed: repeats the same check.
         seconds: how long it took.
         fingerprint: of the reward.
@@ -38,11 +40,23 @@ class Report:
     fingerprint: str = ""
     title: str = field(default="", compare=False)
     printed: Printed | None = field(default=None, compare=False)
+    components: tuple[Report, ...] = ()
 
     @property
     def findings(self) -> list[Finding]:
-        """All faults found."""
-        return [finding for result in self.results for finding in result.findings]
+        """All faults found, also in its components."""
+        own = [finding for result in self.results for finding in result.findings]
+        return [*own, *(finding for part in self.components for finding in part.findings)]
+
+    @property
+    def merged(self) -> tuple[LawResult, ...]:
+        """One result per law, with the findings of the components."""
+        found = []
+        for result in self.results:
+            parts = [one for part in self.components for one in part.results if one.law == result.law]
+            findings = (*result.findings, *(finding for one in parts for finding in one.findings))
+            found.append(replace(result, findings=findings, outcome="broken" if findings else result.outcome))
+        return tuple(found)
 
     @property
     def asides(self) -> list[Finding]:
@@ -57,7 +71,8 @@ class Report:
     @property
     def complete(self) -> bool:
         """Whether the check of every law that applies was finished."""
-        return all(result.outcome != "unfinished" for result in self.results)
+        own = all(result.outcome != "unfinished" for result in self.results)
+        return own and all(part.complete for part in self.components)
 
     def __getitem__(self, law: str) -> LawResult:
         for result in self.results:
@@ -102,6 +117,7 @@ class Report:
                 }
                 for result in self.results
             ],
+            "components": [part.to_dict() for part in self.components],
         }
 
     def to_json(self, path: str | Path) -> None:

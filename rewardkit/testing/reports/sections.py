@@ -45,7 +45,20 @@ class Checked(Protocol):
     @property
     def printed(self) -> Printed | None: ...
 
+    @property
+    def components(self) -> Sequence[Checked]: ...
+
     def to_dict(self) -> dict[str, Any]: ...
+
+
+class Unchecked(Protocol):
+    """A candidate that was not checked."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def reason(self) -> str: ...
 
 
 @dataclass(frozen=True)
@@ -69,6 +82,16 @@ class Section:
     @property
     def title(self) -> str:
         return self.report.title or self.report.reward
+
+    @cached_property
+    def parts(self) -> list[Section]:
+        """The components of a sum, each checked by itself."""
+        return [Section(report) for report in self.report.components]
+
+    @property
+    def findings(self) -> int:
+        """The number of different findings, without those of its components."""
+        return sum(len(distinct(result.findings)) for result in self.broken)
 
     @cached_property
     def _repeated(self) -> set[str]:
@@ -113,12 +136,16 @@ class Section:
         if self.unfinished:
             counts.append(f"{len(self.unfinished)} not done")
         spent = f"{self.report.seconds:.1f} s, seed {self.report.seed}"
-        if not self.broken:
-            word = "no fault found, but some laws were not finished" if self.unfinished else "sound"
+        parts = [part for part in self.parts if part.findings]
+        if not self.broken and not parts:
+            open_ = self.unfinished or any(part.unfinished for part in self.parts)
+            word = "no fault found, but some laws were not finished" if open_ else "sound"
             return f"{word}: {', '.join(counts)}; {spent}"
-        found = sum(len(distinct(result.findings)) for result in self.broken)
-        word = f"BROKEN: {_counted(found, 'finding')} in {_counted(len(self.broken), 'law')}"
-        return f"{word}, {', '.join(counts)}; {spent}"
+        found = [f"{_counted(self.findings, 'finding')} in {_counted(len(self.broken), 'law')}"] if self.broken else []
+        if parts:
+            where = parts[0].title if len(parts) == 1 else f"{len(parts)} components"
+            found.append(f"{_counted(sum(part.findings for part in parts), 'finding')} in {where}")
+        return f"BROKEN: {', '.join([*found, *counts])}; {spent}"
 
 
 def _counted(number: int, what: str) -> str:
@@ -188,8 +215,8 @@ def score_of(finding: Finding) -> str:
     return "no score" if finding.score is None else f"{finding.score:.6g}"
 
 
-def dictionary_of(sections: Sequence[Section]) -> dict[str, Any]:
-    """Return plain values that JSON can hold: ``{"ok": ..., "rewards": [...]}``."""
+def dictionary_of(sections: Sequence[Section], left_out: Sequence[Unchecked] = ()) -> dict[str, Any]:
+    """Return plain values that JSON can hold: ``{"ok": ..., "rewards": [...], "left_out": [...]}``."""
     return {
         "ok": all(section.report.ok for section in sections),
         "rewards": [
@@ -203,12 +230,13 @@ def dictionary_of(sections: Sequence[Section]) -> dict[str, Any]:
             }
             for section in sections
         ],
+        "left_out": [{"name": one.name, "reason": one.reason} for one in left_out],
     }
 
 
-def json_of(sections: Sequence[Section]) -> str:
+def json_of(sections: Sequence[Section], left_out: Sequence[Unchecked] = ()) -> str:
     """Return `dictionary_of` as strict JSON in ASCII, since UTF-8 cannot hold a completion's lone surrogates."""
-    return json.dumps(_strict(dictionary_of(sections)), indent=2, allow_nan=False) + "\n"
+    return json.dumps(_strict(dictionary_of(sections, left_out)), indent=2, allow_nan=False) + "\n"
 
 
 def _strict(value: Any) -> Any:

@@ -11,19 +11,30 @@ from collections.abc import Iterable, Iterator, Sequence
 from rewardkit.core.batch.table_text import visible
 from rewardkit.testing.findings import Finding, LawResult
 from rewardkit.testing.output import Printed
-from rewardkit.testing.reports.sections import Section, distinct, families_of, kind_of, middle_cut, score_of, shown
+from rewardkit.testing.reports.sections import (
+    Section,
+    Unchecked,
+    distinct,
+    families_of,
+    kind_of,
+    middle_cut,
+    score_of,
+    shown,
+)
 
 _WIDTH = 112
 _LONGEST = 300
 """Characters of a completion or a cell; longer ones lose their middle."""
 
 
-def text_of(sections: Sequence[Section]) -> str:
-    """Show rewards one after the other; if there are several, their verdicts are repeated at the end."""
+def text_of(sections: Sequence[Section], left_out: Sequence[Unchecked] = ()) -> str:
+    """Show rewards one after the other; if there are several candidates, all verdicts are repeated at the end."""
     texts = ["\n".join(_section(section)) for section in sections]
-    if len(sections) > 1:
-        width = max(len(visible(section.title)) for section in sections)
-        texts.append("\n".join(f"{visible(section.title):<{width}}  {section.verdict}" for section in sections))
+    verdicts = [(visible(section.title), section.verdict) for section in sections]
+    verdicts += [(visible(one.name), f"not checked: {visible(one.reason)}") for one in left_out]
+    if len(verdicts) > 1:
+        width = max(len(title) for title, _ in verdicts)
+        texts.append("\n".join(f"{title:<{width}}  {verdict}" for title, verdict in verdicts))
     return "\n\n\n".join(texts)
 
 
@@ -42,19 +53,16 @@ def _section(section: Section) -> Iterator[str]:
     if section.data:
         yield f"  {visible(section.data)}"
     yield ""
-    width = max((len(result.law) for result in section.broken), default=0)
-    for result in section.broken:
-        found = distinct(result.findings)
-        yield f"  BROKEN    {result.law:<{width}}  {_summary(found)}".rstrip()
-    yield from _named("held", section.held)
-    yield from _not_done(section.unfinished)
-    yield from _named("n/a", section.inapplicable)
+    yield from _laws(section)
     if section.report.printed is not None:
         yield from _printed(section.report.printed)
+    yield from _parts(section.parts)
     for result in section.broken:
-        yield ""
-        yield visible(result.law)
-        yield from _findings(result)
+        yield from _broken(result, "")
+    for part in section.parts:
+        for result in part.broken:
+            if result.findings:
+                yield from _broken(result, f"{visible(part.title)} by itself: ")
     if section.calibration is not None:
         yield from ("", "Agreement with the labels", "", *_indented(str(section.calibration)))
     if section.signal is not None:
@@ -63,6 +71,32 @@ def _section(section: Section) -> Iterator[str]:
     for remark in section.notes:
         yield from _wrapped(remark, "  ")
     yield f"  {section.verdict}"
+
+
+def _laws(section: Section) -> Iterator[str]:
+    width = max((len(result.law) for result in section.broken), default=0)
+    for result in section.broken:
+        found = distinct(result.findings)
+        yield f"  BROKEN    {result.law:<{width}}  {_summary(found)}".rstrip()
+    yield from _named("held", section.held)
+    yield from _not_done(section.unfinished)
+    yield from _named("n/a", section.inapplicable)
+
+
+def _parts(parts: Sequence[Section]) -> Iterator[str]:
+    """List the components of a sum with their verdicts."""
+    if not parts:
+        return
+    yield from ("", "  Each component by itself")
+    width = max(len(visible(part.title)) for part in parts)
+    for part in parts:
+        yield f"    {visible(part.title):<{width}}  {part.verdict}"
+
+
+def _broken(result: LawResult, title: str) -> Iterator[str]:
+    yield ""
+    yield f"{title}{visible(result.law)}"
+    yield from _findings(result)
 
 
 def _summary(found: Sequence[Finding]) -> str:
@@ -123,6 +157,8 @@ def _finding(finding: Finding, number: int, law: str, matters: bool) -> Iterator
     width = max(len(name) for name, _ in rows)
     for name, value in rows:
         yield f"     {name:<{width}}  {value}"
+    if finding.advice:
+        yield from _wrapped(finding.advice, f"     {'next':<{width}}  ", " " * (width + 7))
 
 
 def _note(finding: Finding) -> str:

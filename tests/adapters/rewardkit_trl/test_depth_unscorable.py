@@ -88,7 +88,7 @@ def without(lost: Any, reward: rk.Reward, batch: dict[str, Any]) -> Any:
         if rows:
             columns = {name: [others[name][row] for row in rows] for name in ("prompts", "answer")}
             texts = [batch["completions"][row] for row in rows]
-            total = rk.score(reward, texts, progress=others["progress"], **columns).total
+            total = rk.score(reward, texts, progress=others["progress"], **columns).total  # type: ignore[arg-type]
             found[rows] = advantages(total, len(rows))
     return found
 

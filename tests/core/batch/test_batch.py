@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from datetime import datetime, timedelta, timezone
 from decimal import Decimal
 from fractions import Fraction
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,11 @@ from hypothesis import given, strategies as st
 
 import rewardkit as rk
 from rewardkit.core.batch.batch import RESERVED, ViewFault, equality
+
+
+@rk.reward(bounds=(0.0, 9.0))
+def words(completion: str) -> float:
+    return float(len(completion.split()))
 
 
 class Picture:
@@ -196,3 +203,36 @@ def test_a_text_seen_first_in_another_route_keeps_its_score() -> None:
 def test_progress_of_another_type_is_refused() -> None:
     with pytest.raises(rk.BindingError, match=r"rk.Progress\(step, max_steps\), got 0.5"):
         rk.score(rk.tags("answer"), ["a"], progress=0.5)  # type: ignore[arg-type]
+
+
+def test_interleaved_groups_are_refused_where_the_tree_compares_and_nowhere_else() -> None:
+    reward = rk.rank_in_group(words)
+    completions = ["a", "b b", "c c c", "d d"]
+    with pytest.raises(rk.BindingError, match="num_generations") as caught:
+        rk.score(reward, completions, prompts=["p", "q", "p", "q"])
+    assert "rows 0 and 2 have the same prompt and row 1" in str(caught.value)
+    with pytest.raises(rk.BindingError, match="same columns"):
+        rk.score(rk.fallback(reward, reward), completions, answer=[1, 2, 1, 2])
+    one = rk.score(words, completions, prompts=["p", "q", "p", "q"])
+    assert one.total.tolist() == [1.0, 2.0, 3.0, 2.0]
+
+
+def test_groups_of_a_known_size_may_repeat_prompts() -> None:
+    reward = rk.rank_in_group(words)
+    completions = ["a", "b b", "c c c", "d d", "e", "f f"]
+    prompts = ["p", "p", "q", "q", "p", "p"]  # another epoch
+    with pytest.raises(rk.BindingError, match="num_generations"):
+        rk.score(reward, completions, prompts=prompts)
+    table = rk.score(reward, completions, prompts=prompts, num_generations=2)
+    assert table.total.tolist() == [0.0, 1.0, 1.0, 0.0, 0.0, 1.0]
+    for wrong in (4, 0, True, 2.0):
+        with pytest.raises(rk.BindingError, match="num_generations"):
+            rk.score(reward, completions, prompts=prompts, num_generations=wrong)  # type: ignore[arg-type]
+
+
+@given(st.lists(st.integers(0, 3), max_size=12))
+def test_groups_are_known_exactly_if_each_prompt_is_one_run(prompts: list[int]) -> None:
+    batch = rk.Batch(["x"] * len(prompts), prompts=[str(prompt) for prompt in prompts])
+    together = len(list(groupby(prompts))) == len(set(prompts))
+    with nullcontext() if together else pytest.raises(rk.BindingError, match="next to each other"):
+        batch.check_groups()

@@ -102,7 +102,7 @@ def test_a_followed_reward_behind_a_closed_gate_is_not_scored_in_other_routes() 
     shut, _ = counted("shut", lambda completion: 0.0)
     tree = rk.gate(shut, rk.route({"math": part, "code": other}, by="task")) + REACHED * other
     columns = {"task": ["math", "code", "unknown"], "answer": ["0.5", "no number", "no number"]}
-    table = rk.score(tree, ["a", "b", "c"], progress=START, **columns)
+    table = rk.score(tree, ["a", "b", "c"], progress=START, **columns)  # type: ignore[arg-type]
     np.testing.assert_array_equal(table["part"], [0.5, np.nan, np.nan])
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import time as clock
 from datetime import date
+from decimal import Decimal
 from typing import Annotated, Any
 
 import numpy as np
@@ -12,6 +14,7 @@ from pydantic import (
     PlainValidator,
 )
 
+import rewardkit as rk
 from rewardkit.core.errors import CoercionError
 from rewardkit.core.tree.coercion import Coercer, coerce, coerce_column
 
@@ -82,3 +85,50 @@ def test_column_of_right_values_is_fast() -> None:
 def test_a_float32_means_the_number_it_prints() -> None:
     assert coerce(np.float32(5.1), float) == 5.1
     assert coerce(np.float64(5.1), float) == 5.1
+
+
+MISSING = [float("nan"), np.float64("nan"), np.float32("nan"), np.datetime64("NaT"), Decimal("nan"), Decimal("sNaN")]
+
+
+class NAType:
+    """What pandas calls the type of its NA, which has no truth value."""
+
+    def __eq__(self, other: object) -> Any:
+        return self
+
+    def __bool__(self) -> bool:
+        raise TypeError("boolean value of NA is ambiguous")
+
+    def __repr__(self) -> str:
+        return "<NA>"
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+@pytest.mark.parametrize("missing", [*MISSING, NAType()], ids=lambda one: f"{type(one).__name__} {str(one)[:4]}")
+def test_missing_values_are_none(missing: Any) -> None:
+    for annotation in (float, str, int, float | None, list[int], Any, inspect.Parameter.empty):
+        present: Any = "1" if annotation in (str, Any) else ["1"] if annotation == list[int] else 1
+        found = coerce_column(Coercer.of(annotation), [present, missing, None], "answer", [0, 1, 2])
+        assert found[1:] == [None, None]
+        assert found[0] is not None
+
+    @rk.reward
+    def needs(completion: str, answer: float) -> float:
+        return float(answer == 1.0)
+
+    @rk.reward
+    def copes(completion: str, answer: float | None) -> float:
+        return float(answer is None)
+
+    table = rk.score(needs + copes + rk.number("answer"), ["1", "1"], answer=[1.0, missing])
+    assert table.outcomes["needs"].tolist() == table.outcomes["number"].tolist() == ["scored", "abstained"]
+    assert table["copes"].tolist() == [0.0, 1.0]
+
+
+def test_a_gold_answer_that_says_nan_is_no_number() -> None:
+    for gold in ("nan", "NaN", "-nan"):
+        with pytest.raises(rk.CoercionError, match="row 0"):
+            rk.score(rk.number("answer"), ["nan"], answer=[gold])
+        with pytest.raises(rk.CoercionError):
+            coerce_column(Coercer.of(float), [gold], "answer", [0])

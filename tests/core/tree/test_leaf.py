@@ -116,8 +116,8 @@ def test_rows_of_a_group_that_cannot_be_bound_are_left_out_of_its_lists() -> Non
     def share(completion: list[str], answer: list[float]) -> list[float]:
         return [1.0 / len(answer)] * len(answer)
 
-    table = rk.score(share, list("abc"), prompts=["p"] * 3, answer=["1", None, "1"])
-    assert len(table) == 3  # None and "1" are different cells, so these are three groups
+    table = rk.score(share, list("abc"), prompts=["p"] * 3, answer=["1", None, "1"], num_generations=3)
+    assert table["share"].tolist()[::2] == [0.5, 0.5]
     assert table.outcomes["share"].tolist() == ["scored", "abstained", "scored"]
 
 

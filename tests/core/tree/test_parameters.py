@@ -92,3 +92,15 @@ def test_a_reward_with_an_unhashable_annotation_scores() -> None:
         return answer / 10
 
     assert Scorer(close).score(rk.Batch(["a"], columns={"answer": ["5"]})).total.tolist() == [0.5]
+
+
+@pytest.mark.parametrize("scope", ["group", "batch"])
+@pytest.mark.parametrize("name", ["completions", "prompts"])
+def test_a_function_of_lists_is_told_the_singular_name_and_what_it_holds(scope: Any, name: str) -> None:
+    namespace: dict[str, Any] = {}
+    exec(f"def longest({name}):\n    return [1.0 for _ in {name}]", namespace)
+    with pytest.raises(rk.BindingError) as caught:
+        rk.score(rk.reward(scope=scope)(namespace["longest"]), ["a"], prompts=["p"])
+    assert f"scope={scope!r}" in str(caught.value)
+    assert f"`{name[:-1]}`" in str(caught.value)
+    assert "once per completion" not in str(caught.value)

@@ -1,0 +1,115 @@
+"""Advice: what to do next about a finding, in one sentence.
+
+``advice_for(finding)`` knows the broken law, the family of the exploit, and the commonest exceptions.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Protocol
+
+_SAME_SHAPE = (
+    "Match the whole completion once, with one answer: re.fullmatch, or rk.tags and an extractor such as "
+    'rk.extract.tag("answer")'
+)
+_COMPARE = "Extract the answer first and compare it as a whole, with rk.number, rk.exact or ==, not with `in`"
+
+_BY_FAMILY = {
+    "special-cased": "Run programs in a sandbox with tests that they cannot see: rk.code_tests",
+    "empty": "Give the lowest score if there is no answer",
+    "placeholder": "Compare the answer with the gold answer instead of rewarding that there is one",
+    "hedge": "Accept one answer only: give the lowest score if the completion has several",
+    "repetition": "Count each thing once, and limit what can be counted",
+    "shotgun": "Accept one answer only: give the lowest score if the completion has several",
+    "leak": "Read the answer after the thinking and from its own tag only; rewardkit's extractors skip the thinking",
+    "delimiter": f"Require each tag once, closed and in order. {_SAME_SHAPE}",
+    "echo": "Reward what the prompt does not have already",
+    "schema": "Compare the values with the gold document, not only the shape",
+    "padding": "Do not count whitespace, markup and repeated words as content",
+    "length": "Pay for length only together with a right answer: rk.gate",
+    "unicode": "Normalize the text and reject invisible characters before you compare",
+    "language": "Reward the content, not only the words",
+    "tool calls": "Count only calls that the task needs, and read results from the tools, not from the completion",
+    "injection": "Treat the completion as data: never evaluate it, and quote it in a judge's prompt",
+}
+
+_BY_LAW = {
+    "total": "Catch this case in the reward and return the lowest score for it",
+    "finite": "Guard the division or logarithm so that every score is a finite number",
+    "bounded": "Limit the score: min(score, limit), or .clip(low, high) on the reward",
+    "abstains_by_declaration": "Return the lowest score for a bad completion; return None only for rows that the "
+    "reward does not apply to",
+    "gold_gets_the_maximum": "Compare the reward's pattern with this completion: a right answer has to match it",
+    "gold_above_perturbed_gold": _COMPARE,
+    "right_however_written": "Allow for it: re.DOTALL in the pattern, .strip() on the answer, commas and units removed "
+    "from both sides",
+    "separates_good_from_bad": "Make the reward read what is wrong in this completion, or remove it from bad=",
+    "informative": "Run the reward's pattern on a right completion; a missing re.DOTALL is the usual reason",
+    "reads_its_columns": "Compare the completion with the column, or remove the argument",
+    "improves_along_chains": "Make each step toward the right answer earn more",
+    "deterministic": "Remove the randomness or seed it with the completion; of a judge, set temperature 0",
+    "batch_equals_singles": "Score each completion by itself and build one score per row: zip(completions, column)",
+    "permutation": "Keep no state between rows, and pair each completion with its own row: zip(completions, column)",
+    "neighbors_do_not_leak": "Compare only completions of one prompt",
+    "chat_equals_text": "Read the text of the last assistant message",
+    "strings_equal_typed_columns": "Annotate the column with its type (answer: float), and rewardkit converts it",
+    "inputs_not_mutated": "Copy a list before you sort, pop or change it: sorted(values), list(values)",
+    "picklable": "Define the function at the top level of a module, without lambdas and open files",
+    "thread_safe": "Keep state in local variables; for a time limit use @rk.reward(timeout=...), not signals",
+    "gate_dominance": "Set otherwise= of the gate to at most the lowest score behind it",
+    "schedule_bounds": "Limit the schedule: .clip(low, high)",
+    "whitespace_indifferent": "Strip and join the words before you compare: ' '.join(text.split())",
+    "unicode_indifferent": "Normalize both sides before you compare: unicodedata.normalize('NFKC', text)",
+    "case_indifferent": "Compare text.casefold() on both sides",
+    "position_bias": "Ask the judge in both orders and average",
+    "verbosity_bias": "Tell the judge that length does not count, or limit the length",
+    "time_linear": "Limit the length of what you parse, and use patterns without nested repetition; for a time limit, "
+    "@rk.reward(timeout=...)",
+    "memory_bounded": "Limit the size of numbers, ranges and repetitions before you compute them",
+    "search": _COMPARE,
+    "regressions": _COMPARE,
+}
+
+_READS_CHAT = re.compile(
+    r"TypeError: string indices must be integers|AttributeError: 'str' object has no attribute 'get'"
+)
+_READS_TEXT = re.compile(
+    r"TypeError: can only concatenate list"
+    r"|TypeError: expected string or bytes-like object"
+    r"|AttributeError: '(?:list|dict)' object has no attribute"
+    r"|TypeError: .*(?:not list|not \"?list\"?|'list' and 'str'|\"list\"\) to str)"
+)
+
+
+class Found(Protocol):
+    """The part of a finding that advice depends on."""
+
+    @property
+    def law(self) -> str: ...
+
+    @property
+    def family(self) -> str: ...
+
+    @property
+    def trace(self) -> str: ...
+
+    @property
+    def chat(self) -> bool: ...
+
+
+def advice_for(found: Found) -> str:
+    """Return what to do next, without a full stop; empty for a law of the user's own."""
+    raised = found.trace.strip().splitlines()[-1] if found.trace.strip() else ""
+    if not found.chat and _READS_CHAT.search(raised):
+        return (
+            "The function reads chat messages: give the examples chat prompts as in your dataset, "
+            '{"prompt": [{"role": "user", "content": ...}]}'
+        )
+    if found.chat and _READS_TEXT.search(raised):
+        return (
+            "With chat prompts a completion is a list of messages, in TRL, too: read its text as "
+            'completion[-1]["content"], or write the function with @rk.reward and `completion: str`'
+        )
+    if raised:
+        return "Fix the line above: the reward must score every completion, a bad one with the lowest score"
+    return _BY_FAMILY.get(found.family) or _BY_LAW.get(found.law, "")
