@@ -21,6 +21,7 @@ from rewardkit.core.batch.batch import Batch
 from rewardkit.core.batch.column import Column, Numbers, Rows
 from rewardkit.core.batch.logs import OF_TRAINERS, RowLog
 from rewardkit.core.errors import RewardTypeError, shorten
+from rewardkit.core.processes.carried import importable
 from rewardkit.core.progress.bounds import Bounds
 from rewardkit.core.tree.binding import Arguments, Binding, bound, distinct, gather
 from rewardkit.core.tree.fingerprints import described
@@ -137,8 +138,9 @@ class Leaf(Reward):
     def _positional(self, parameters: Sequence[Parameter]) -> Callable[..., Any]:
         """Return the function, callable with the bound parameters in order."""
         binding = self.binding
+        elsewhere = binding.timeout is not None and not binding.asynchronous and importable(binding.function)
         # Another process imports the function by its name, and finds the leaf that replaced it.
-        function = self if binding.timeout is not None and not binding.asynchronous else binding.function
+        function = self if elsewhere else binding.function
         leading = 0
         for bound_one, declared in zip(parameters, binding.parameters, strict=False):
             if bound_one is not declared or declared.keyword_only:
