@@ -28,6 +28,7 @@ from rewardkit.core.tree.fingerprints import described
 from rewardkit.core.tree.parameters import SINGLE, WHOLE_BATCH, Parameter, Scope, shown_columns
 from rewardkit.core.tree.results import Contract, Results, check_results, unpacked
 from rewardkit.core.tree.reward import Calls, Evaluation, Facts, Reward, Steps
+from rewardkit.core.tree.text_golds import TextGolds
 
 
 @final
@@ -83,6 +84,7 @@ class Leaf(Reward):
         raw = (yield calls) if ready.rows else []
         if sizes is not None:
             raw = [one for given, size in zip(raw, sizes, strict=True) for one in unpacked(given, size)]
+        self._text_golds.look(calls.function, parameters, ready, raw, contract.bounds[0], label)
         if arguments.set_aside:
             raw = _reinserted(raw, arguments)
 
@@ -98,6 +100,10 @@ class Leaf(Reward):
 
     def _rebuilt(self, children: tuple[Reward, ...], numbers: tuple[Any, ...]) -> Reward:
         return self
+
+    @cached_property
+    def _text_golds(self) -> TextGolds:
+        return TextGolds(self.binding)
 
     def _with_columns(self, columns: Mapping[str, str]) -> Reward:
         binding = self.binding
