@@ -14,6 +14,7 @@ import re
 import subprocess
 from os.path import normpath, relpath
 from pathlib import Path
+from textwrap import dedent
 from typing import Any
 
 import griffe
@@ -24,6 +25,7 @@ from mkdocs.structure.pages import Page
 OUTSIDE = ["CHANGELOG.md", "benchmarks/*.md", "benchmarks/figures", "cookbook"]
 UNTESTED = re.compile(r"^(```\w+) notest$", re.MULTILINE)
 LINK = re.compile(r"(\]\()(?![a-z]+:|#)([^)#\s]+)")
+BLOCK = re.compile(r"^(.*)::\n\n((?: {4}.*\n?|\n)+)", re.MULTILINE)
 NAME = re.compile(r"^::: (rk|rewardkit[\w.]*)\.([\w.]+)(?:: (.+))?$", re.MULTILINE)
 
 
@@ -72,9 +74,14 @@ def public_names() -> dict[str, str]:
 PUBLIC = public_names()
 
 
-class PlainBlocks(griffe.Extension):
-    """Drop the ``::`` before indented code, which Markdown takes for code anyway."""
+class Fences(griffe.Extension):
+    """Fence the code that ``::`` introduces."""
 
     def on_object(self, *, obj: griffe.Object, **kwargs: Any) -> None:
         if obj.docstring:
-            obj.docstring.value = re.sub(r"^::\n|(?<=:):$", "", obj.docstring.value, flags=re.MULTILINE)
+            obj.docstring.value = BLOCK.sub(fenced, obj.docstring.value)
+
+
+def fenced(block: re.Match[str]) -> str:
+    before = f"{block[1]}:" if block[1] else ""
+    return f"{before}\n\n```python\n{dedent(block[2]).strip()}\n```\n\n"

@@ -9,6 +9,7 @@ from typing import Any
 from rewardkit.core.tree.reward import Reward
 from rewardkit.data.reward_names import load
 from rewardkit_runner.configuration.config import RunConfig
+from rewardkit_runner.configuration.packages import require
 from rewardkit_trl.functions import layout_of
 
 
@@ -16,8 +17,10 @@ def reward_of(config: RunConfig) -> Any:
     """Load what ``reward: reward.py:reward`` names: a Reward, a function written for TRL, or a list of them.
 
     Raises:
+        ConfigError: a package that the configuration lists for the reward is missing.
         RewardDefinitionError: there is no such module, file or name, or it cannot be imported.
     """
+    require(config.reward.packages)  # first: the module may import them
     return named(config.reward_target(), config.modules_path())
 
 

@@ -51,7 +51,7 @@ def facts_of(config: RunConfig, trainer: Any, rows: int, held_out: Sequence[Any]
     if trained < parameters:
         model += f", {trained / 1e6:,.2f} of them trained (LoRA)"
     return {
-        "reward": f"{config.reward}: {', '.join(trainer.reward_func_names)}",
+        "reward": f"{config.reward.path}: {', '.join(trainer.reward_func_names)}",
         "model": model,
         "data": f"{rows:,} rows" + (f", {len(held_out):,} held out" if held_out is not None else ""),
         "training": f"{length} of {each:,} completions, {args.num_generations} of each prompt",
@@ -71,7 +71,7 @@ def numbers_of(config: RunConfig, model: Any, args: Any, state: Any) -> dict[str
         "model": config.model.name,
         "parameters": parameters,
         "trained_parameters": trained,
-        "reward": config.reward,
+        "reward": config.reward.path,
         "device": _device(args),
         "processes": args.world_size,
         "versions": {name: version(name) for name in ("torch", "transformers", "trl")},

@@ -26,7 +26,7 @@ def test_each_configuration_can_be_read(text: str, tmp_path: Path) -> None:
     for name in ("reward.py", "data.jsonl"):
         (tmp_path / name).touch()
     (tmp_path / "run.yaml").write_text(text, encoding="utf-8")
-    assert read(tmp_path / "run.yaml").reward == "reward.py:reward"
+    assert read(tmp_path / "run.yaml").reward.path == "reward.py:reward"
 
 
 def test_the_longest_configuration_has_every_setting() -> None:

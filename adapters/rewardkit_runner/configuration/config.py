@@ -15,9 +15,21 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, FiniteFloat, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    FiniteFloat,
+    SerializerFunctionWrapHandler,
+    field_validator,
+    model_serializer,
+    model_validator,
+)
 
 from rewardkit_runner.configuration import arguments
+from rewardkit_runner.configuration.packages import checked_packages
 from rewardkit_runner.configuration.places import anchored, is_local, located
 from rewardkit_trl.guards import GuardConfig
 
@@ -50,6 +62,33 @@ class Part(BaseModel):
     model_config = ConfigDict(
         frozen=True, extra="forbid", protected_namespaces=(), allow_inf_nan=False, use_attribute_docstrings=True
     )
+
+
+class RewardConfig(Part):
+    """The reward: ``reward: reward.py:reward``, or a mapping with the packages that it needs."""
+
+    path: Text
+    """path.py:name or module:name"""
+    packages: Annotated[
+        list[Text],
+        BeforeValidator(lambda value: _text_or_list(value), json_schema_input_type=str | list[str] | None),
+        AfterValidator(checked_packages),
+    ] = []
+    """as for pip: [sympy>=1.12, nltk]; all of them must be installed, or the run does not start"""
+
+    @field_validator("path")
+    @classmethod
+    def _names_a_reward(cls, value: str) -> str:
+        source, colon, name = value.rpartition(":")
+        if not colon or not source or not name or "/" in name:
+            raise ValueError(
+                f"expected file and name (reward.py:reward) or module and name (module:reward), got {value!r}"
+            )
+        return value
+
+    @model_serializer(mode="wrap")
+    def _as_short_as_possible(self, dumped: SerializerFunctionWrapHandler) -> Any:
+        return dumped(self) if self.packages else self.path
 
 
 class ModelConfig(Part):
@@ -210,8 +249,8 @@ def _text_or_list(value: Any) -> Any:
 class RunConfig(Part):
     """The configuration of one training. ``configuration.reader.read(path)`` reads it from a file."""
 
-    reward: str
-    """path.py:name or module:name"""
+    reward: Annotated[RewardConfig, _short("path", RewardConfig)]
+    """path.py:name or module:name; or a mapping"""
     model: Annotated[ModelConfig, _short("name", ModelConfig)]
     """hub id, folder or tiny; or a mapping"""
     dataset: Annotated[DatasetConfig, _short("path", DatasetConfig)]
@@ -286,16 +325,6 @@ class RunConfig(Part):
     def _known_to_vllm(cls, value: dict[str, Any] | None) -> dict[str, Any] | None:
         return None if value is None else arguments.checked_vllm(value)
 
-    @field_validator("reward")
-    @classmethod
-    def _names_a_reward(cls, value: str) -> str:
-        source, colon, name = value.rpartition(":")
-        if not colon or not source or not name or "/" in name:
-            raise ValueError(
-                f"expected file and name (reward.py:reward) or module and name (module:reward), got {value!r}"
-            )
-        return value
-
     @model_validator(mode="after")
     def _belongs_together(self) -> RunConfig:
         if self.quantize is not None and self.lora is None:
@@ -306,8 +335,8 @@ class RunConfig(Part):
 
     def reward_target(self) -> str:
         """Return ``/absolute/path.py:name``, or ``module:name``."""
-        source, _, name = self.reward.rpartition(":")
-        return f"{located(source, self.base)}:{name}" if is_local(source) else self.reward
+        source, _, name = self.reward.path.rpartition(":")
+        return f"{located(source, self.base)}:{name}" if is_local(source) else self.reward.path
 
     def modules_path(self) -> Path:
         """Return the absolute folder in which modules are searched."""
@@ -353,7 +382,7 @@ class RunConfig(Part):
         if self.model.chat_template is not None and is_local(self.model.chat_template, self.base):
             model["chat_template"] = str(located(self.model.chat_template, self.base))
         changes: dict[str, Any] = {
-            "reward": self.reward_target(),
+            "reward": self.reward.model_copy(update={"path": self.reward_target()}),
             "model": self.model.model_copy(update=model),
             "dataset": _anchored_rows(self.dataset, self.base),
             "output": str(self.output_path()),

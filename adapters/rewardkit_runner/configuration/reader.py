@@ -198,7 +198,7 @@ def _model_in(annotation: Any) -> Any:
 def _missing_files(config: RunConfig) -> list[Fault]:
     """Find files that do not exist. Names in a reward file are checked later, when it is imported."""
     named: list[tuple[Place, str]] = [
-        (("reward",), config.reward.rpartition(":")[0]),
+        (("reward",), config.reward.path.rpartition(":")[0]),
         (("model", "name"), config.model.name),
         (("accelerate",), config.accelerate or ""),
     ]

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from rewardkit.core.errors import ConfigError, near_miss, shorten
 from rewardkit_runner.configuration.config import DatasetConfig, RunConfig
+from rewardkit_runner.configuration.packages import require
 from rewardkit_runner.data.sources import table_of
 from rewardkit_runner.data.templates import Template
 from rewardkit_runner.rewards import named
@@ -27,8 +28,9 @@ def training_and_held_out(config: RunConfig) -> tuple[Dataset, Dataset | None]:
     """Return the rows to train on, and those to evaluate on (None without ``eval``).
 
     Raises:
-        ConfigError: the data cannot be loaded, or does not fit the configuration.
+        ConfigError: the data cannot be loaded, or does not fit the configuration; a package of the reward is missing.
     """
+    require(config.reward.packages)  # a filter may be in the same module as the reward
     modules = config.modules_path()
     training = rows_of(config.dataset, config.base, config.seed, modules)
     if config.eval is None:

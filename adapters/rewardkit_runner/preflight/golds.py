@@ -17,6 +17,7 @@ from rewardkit.core.batch.score import Outcome
 from rewardkit.core.errors import RewardKitError, shorten
 from rewardkit.core.evaluation.scorer import Scorer
 from rewardkit.core.progress.bounds import TOLERANCE
+from rewardkit.core.progress.progress import Progress
 from rewardkit.core.tree.algebra import is_expensive
 from rewardkit.core.tree.reward import Reward, walk
 from rewardkit_runner.preflight.cells import shown
@@ -41,6 +42,7 @@ _SAMPLE = 48
 _EXPENSIVE = 6
 """The sample size if completions run in a sandbox."""
 _VALUE = 80
+_START = Progress(0, 100)
 
 
 @dataclass(frozen=True)
@@ -143,16 +145,18 @@ def _value(value: float) -> str:
 
 
 def _first_batch(scorer: Scorer, table: Table, rows: list[int], conversational: bool) -> list[Finding]:
-    """Find errors that would stop the training in its first batch: score useless completions of the first prompts."""
+    """Find errors that stop the training: score useless completions of the first prompts, at its start and its end."""
     texts = ["I do not know.", "<think>\n</think>\n<answer>\n0\n</answer>"]
     twice = [row for row in rows for _ in texts]
     completions = [_formed(text, conversational) for _ in rows for text in texts]
-    try:
-        found = scorer.score(table.batch(twice, completions, num_generations=len(texts)))
-    except RewardKitError as error:
-        what = f"it stops the training in the first batch: {error}"
-        return [Finding("error", "reward", what, "fix the reward; rewardkit check finds more errors like this")]
-    failed = {fault.component: fault.reason for fault in found.faults if fault.outcome is Outcome.FAILED}
+    failed: dict[str, str] = {}
+    for when, progress in (("in the first batch", _START), ("at its end", None)):
+        try:
+            found = scorer.score(table.batch(twice, completions, num_generations=len(texts), progress=progress))
+        except RewardKitError as error:
+            what = f"it stops the training {when}: {error}"
+            return [Finding("error", "reward", what, "fix the reward; rewardkit check finds more errors like this")]
+        failed |= {fault.component: fault.reason for fault in found.faults if fault.outcome is Outcome.FAILED}
     return [
         Finding("error", f"component {name!r}", f"it fails in the first batch: {reason}", "fix what it needs to run")
         for name, reason in failed.items()

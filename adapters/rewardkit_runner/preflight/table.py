@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from rewardkit.core.batch.batch import Batch
 from rewardkit.core.batch.messages import prompt_text
+from rewardkit.core.progress.progress import Progress
 from rewardkit.core.tree.reward import Reward
 from rewardkit.data.samples import asked_for
 
@@ -68,7 +69,13 @@ class Table:
         """The columns that the reward may read."""
         return self.given if self._takes_all else self.named
 
-    def batch(self, rows: list[int], completions: list[Any], num_generations: int | None = None) -> Batch:
+    def batch(
+        self,
+        rows: list[int],
+        completions: list[Any],
+        num_generations: int | None = None,
+        progress: Progress | None = None,
+    ) -> Batch:
         """Return a batch of `completions` (n,) for `rows` (n,), as the trainer would pass it."""
         columns = {name: [self.values(name)[row] for row in rows] for name in self.read}
         return Batch(
@@ -77,6 +84,7 @@ class Table:
             completion_ids=[[0] * min(len(str(completion)), 512) for completion in completions],
             columns=columns,
             num_generations=num_generations,
+            progress=progress,
         )
 
     def spread(self, count: int) -> list[int]:
