@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 from rewardkit.cli.arguments import REWARD, add_seed, seconds
 
 if TYPE_CHECKING:
+    from rewardkit.testing.bound_reward import BoundReward
     from rewardkit.testing.execution import Told
-    from rewardkit.testing.reports import Section
+    from rewardkit.testing.reports import Report, Section
 
     Verbs = argparse._SubParsersAction[argparse.ArgumentParser]
 
@@ -85,11 +87,14 @@ def run(options: argparse.Namespace) -> int:
             print(f"{targets}\n", flush=True)
     bound = [reward for targets in found for reward in targets.bound]
     left_out = [one for targets in found for one in targets.left_out]
-    sections = []
+    sections: list[Section] = []
+    reports: list[tuple[BoundReward, Report]] = []
     for number, reward in enumerate(bound):
         title = f"{reward.name} ({number + 1} of {len(bound)})" if len(bound) > 1 else reward.name
         with _progress(title) as told:
-            sections.append(_section(reward, options, told))
+            report = reward.report(told=told)
+            sections.append(_section(reward, _of_list(report, reward, reports), options))
+        reports.append((reward, report))
     print(text_of(sections, left_out))
     for path, text in ((options.json, json_of), (options.html, page_of)):
         if path is not None:
@@ -114,14 +119,32 @@ def _options(options: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def _section(bound: Any, options: argparse.Namespace, told: Told) -> Section:
+def _section(bound: BoundReward, report: Report, options: argparse.Namespace) -> Section:
     from rewardkit.testing.reports import Section
     from rewardkit.testing.reports.measured import measured
 
-    report = bound.report(told=told)
     if options.data is None:
-        return Section(report)
-    return measured(report, bound.reward, options.data, label=options.label, seed=options.seed)
+        section = Section(report)
+    else:
+        section = measured(report, bound.reward, options.data, label=options.label, seed=options.seed)
+    if not _has_checked_items(bound):
+        return section
+    said = "Its items are checked by themselves, as candidates, and their findings are not repeated here."
+    return replace(section, remarks=(*section.remarks, said))
+
+
+def _of_list(report: Report, bound: BoundReward, others: Sequence[tuple[BoundReward, Report]]) -> Report:
+    """Return the report of a list whose items are candidates, too, without the findings that they have."""
+    from rewardkit.testing.components import unrepeated
+
+    if not _has_checked_items(bound):
+        return report
+    items = [other for one, other in others if any(one.reward is item for item in bound.reward)]
+    return unrepeated(report, [finding for item in items for finding in item.findings], "as shown for its items")
+
+
+def _has_checked_items(bound: BoundReward) -> bool:
+    return bound.options.get("components") is False
 
 
 @contextmanager

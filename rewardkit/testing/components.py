@@ -5,6 +5,7 @@ A sum hides the faults of its addends: where one of five functions pays a wrong 
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from rewardkit.core.errors import shorten
@@ -37,23 +38,33 @@ def components_of(subject: Subject) -> list[tuple[str, Subject]]:
 
 def of_component(report: Report, name: str, whole: Report) -> Report:
     """Return the report of a component under its name, without the findings that the whole shows already."""
-    known = {_fault(one, name) for one in whole.findings}
+    results = [
+        replace(result, findings=tuple(_renamed(one, name) for one in result.findings)) for result in report.results
+    ]
+    return unrepeated(
+        replace(report, results=tuple(results), title=name), whole.findings, "as shown above, for the sum"
+    )
+
+
+def unrepeated(report: Report, known: Iterable[Finding], reason: str) -> Report:
+    """Return the report without findings that are known; a law without others gets the reason."""
+    faults = {fault for one in known for fault in _faults(one)}
 
     def own(result: LawResult) -> LawResult:
-        new = tuple(_renamed(one, name) for one in result.findings if _fault(one, name) not in known)
-        if result.findings and not new:
-            return replace(result, findings=(), reason="as shown above, for the sum")
-        return replace(result, findings=new)
+        new = tuple(one for one in result.findings if faults.isdisjoint(_faults(one)))
+        return replace(result, findings=new, reason=reason if result.findings and not new else result.reason)
 
-    return replace(report, results=tuple(map(own, report.results)), title=name)
+    return replace(report, results=tuple(map(own, report.results)))
 
 
-def _fault(finding: Finding, component: str) -> tuple[str, ...]:
-    """Return what tells faults apart: an exploit is the same in a sum, and so is an error of one component."""
+def _faults(finding: Finding) -> Iterator[tuple[str, ...]]:
+    """Yield what makes a fault the same in a sum and in its component."""
+    raised = finding.trace.strip().splitlines()[-1] if finding.trace.strip() else ""
+    yield finding.law, repr(finding.completion), raised
     if finding.family:
-        return finding.law, finding.family, finding.why.split(": earns")[0]
-    named = component if finding.component == "total" else finding.component
-    return finding.law, named, "" if finding.trace else finding.why
+        yield finding.law, finding.family, finding.why.split(": earns")[0]
+    if raised:
+        yield finding.law, finding.component, raised
 
 
 def _renamed(finding: Finding, name: str) -> Finding:

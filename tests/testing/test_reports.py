@@ -101,6 +101,18 @@ def test_a_finding_has_everything_to_reproduce_it() -> None:
         assert part in text
 
 
+def test_a_chat_prompt_is_shown_by_its_messages() -> None:
+    prompt = [{"role": "system", "content": "Think. " * 100}, {"role": "user", "content": "What is 6*7?"}]
+    text = str(a_report(a_finding(columns={"prompt": prompt, "answer": "42"})))
+    (line,) = [line for line in text.splitlines() if line.split()[:1] == ["prompt"]]
+    assert line.endswith("user: 'What is 6*7?'")
+    assert "system: 'Think. " in line
+    assert len(line) < 330
+    odd: Any
+    for odd in ([], [{}], ["a"], [{"content": [{"type": "text", "text": "a"}]}], "text", None):
+        assert "prompt" in str(a_report(a_finding(columns={"prompt": odd})))
+
+
 def test_one_fault_is_shown_once() -> None:
     report = a_report(a_finding(), a_finding(why="said in other words"), a_finding(completion="another"))
     assert str(report).count("reproduce ") == 2

@@ -139,6 +139,17 @@ def test_a_reward_whose_column_is_missing_is_named_and_the_others_are_checked(gi
     assert "of_tests" in capsys.readouterr().out.splitlines()[-2]
 
 
+def test_a_list_of_candidates_does_not_repeat_their_findings(gist: Path, capsys: Captured) -> None:
+    gist.write_text(GIST.replace("[correctness_reward_func, decorated]", "[lenient_reward_func, lenient_reward_func]"))
+    assert main(["check", str(gist), "--laws", "gold_above_perturbed_gold"]) == 1
+    out = capsys.readouterr().out
+    assert "as shown for its items" in out
+    assert "Its items are checked by themselves" in out
+    verdicts = dict(line.split(None, 1) for line in out.splitlines()[-5:])
+    assert verdicts["reward_funcs"].startswith("BROKEN: 1 law as shown before, 0 held")
+    assert out.count("reproduce ") == int(verdicts["lenient_reward_func"].split()[1])
+
+
 def test_functions_of_one_completion(gist: Path, capsys: Captured) -> None:
     gist.write_text(ONE_BY_ONE)
     assert main(["check", str(gist)]) == 0  # no reward beyond doubt was left out

@@ -42,7 +42,7 @@ def page_of(sections: Sequence[Section], left_out: Sequence[Unchecked] = ()) -> 
 
 
 def _head(sections: Sequence[Section], left_out: Sequence[Unchecked]) -> str:
-    broken = sum(not section.report.ok for section in sections)
+    broken = sum(section.faulty for section in sections)
     if len(sections) == 1:
         said = "One reward, checked against the laws and the known exploits."
     else:
@@ -97,7 +97,7 @@ def _broken(section: Section, place: str, heading: str) -> Iterator[str]:
 
 
 def _verdict(section: Section) -> str:
-    kind = "broken" if not section.report.ok else "unfinished" if section.unfinished else "held"
+    kind = "broken" if section.faulty else "unfinished" if section.unfinished else "held"
     return f'<span class="verdict {kind}">{_text(section.verdict)}</span>'
 
 

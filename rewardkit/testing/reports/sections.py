@@ -89,6 +89,11 @@ class Section:
         return [Section(report) for report in self.report.components]
 
     @property
+    def faulty(self) -> bool:
+        """Whether it breaks a law, as a whole or in a component."""
+        return bool(self.broken) or any(part.broken for part in self.parts)
+
+    @property
     def findings(self) -> int:
         """The number of different findings, without those of its components."""
         return sum(len(distinct(result.findings)) for result in self.broken)
@@ -141,7 +146,10 @@ class Section:
             open_ = self.unfinished or any(part.unfinished for part in self.parts)
             word = "no fault found, but some laws were not finished" if open_ else "sound"
             return f"{word}: {', '.join(counts)}; {spent}"
-        found = [f"{_counted(self.findings, 'finding')} in {_counted(len(self.broken), 'law')}"] if self.broken else []
+        own = [result for result in self.broken if result.findings]
+        found = [f"{_counted(self.findings, 'finding')} in {_counted(len(own), 'law')}"] if own else []
+        if len(own) < len(self.broken):
+            found.append(f"{_counted(len(self.broken) - len(own), 'law')} as shown before")
         if parts:
             where = parts[0].title if len(parts) == 1 else f"{len(parts)} components"
             found.append(f"{_counted(sum(part.findings for part in parts), 'finding')} in {where}")

@@ -6,7 +6,8 @@ A sound reward takes a few lines. A finding has everything you need to reproduce
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from rewardkit.core.batch.table_text import visible
 from rewardkit.testing.findings import Finding, LawResult
@@ -58,7 +59,8 @@ def _section(section: Section) -> Iterator[str]:
         yield from _printed(section.report.printed)
     yield from _parts(section.parts)
     for result in section.broken:
-        yield from _broken(result, "")
+        if result.findings:
+            yield from _broken(result, "")
     for part in section.parts:
         for result in part.broken:
             if result.findings:
@@ -76,8 +78,7 @@ def _section(section: Section) -> Iterator[str]:
 def _laws(section: Section) -> Iterator[str]:
     width = max((len(result.law) for result in section.broken), default=0)
     for result in section.broken:
-        found = distinct(result.findings)
-        yield f"  BROKEN    {result.law:<{width}}  {_summary(found)}".rstrip()
+        yield f"  BROKEN    {result.law:<{width}}  {_said(result)}".rstrip()
     yield from _named("held", section.held)
     yield from _not_done(section.unfinished)
     yield from _named("n/a", section.inapplicable)
@@ -97,6 +98,10 @@ def _broken(result: LawResult, title: str) -> Iterator[str]:
     yield ""
     yield f"{title}{visible(result.law)}"
     yield from _findings(result)
+
+
+def _said(result: LawResult) -> str:
+    return _summary(distinct(result.findings)) if result.findings else visible(result.reason)
 
 
 def _summary(found: Sequence[Finding]) -> str:
@@ -142,7 +147,7 @@ def _finding(finding: Finding, number: int, law: str, matters: bool) -> Iterator
     kind = kind_of(finding, law)
     yield from _wrapped(f"{number}. {f'{kind}: ' if kind else ''}{finding.why}", "  ", "     ")
     rows = [("completion", shown(finding.completion, _LONGEST))]
-    rows += [(visible(str(name)), shown(value, _LONGEST)) for name, value in finding.columns.items()]
+    rows += [(visible(str(name)), _cell(str(name), value)) for name, value in finding.columns.items()]
     rows.append((visible(finding.component), f"{score_of(finding)}{_note(finding)}"))
     if matters and finding.matters:
         rows.append(("matters", visible(finding.matters)))
@@ -159,6 +164,16 @@ def _finding(finding: Finding, number: int, law: str, matters: bool) -> Iterator
         yield f"     {name:<{width}}  {value}"
     if finding.advice:
         yield from _wrapped(finding.advice, f"     {'next':<{width}}  ", " " * (width + 7))
+
+
+def _cell(name: str, value: Any) -> str:
+    """Show a cell; of a chat prompt, the role and the text of each message."""
+    chat = name == "prompt" and isinstance(value, (list, tuple)) and all(isinstance(one, Mapping) for one in value)
+    if not chat:
+        return shown(value, _LONGEST)
+    share = max(60, _LONGEST // max(1, len(value)) - 20)
+    said = "; ".join(f"{one.get('role', 'message')}: {shown(one.get('content'), share)}" for one in value)
+    return visible(middle_cut(said, _LONGEST))
 
 
 def _note(finding: Finding) -> str:
