@@ -34,11 +34,11 @@ def main(registry: str) -> None:
         if identifier not in checkers:
             print(json.dumps({"strict": None, "loose": None, "seconds": 0.0}))
             continue
-        start = time.perf_counter()
+        start = time.process_time()
         checker = checkers[identifier](identifier)
         checker.build_description(**{name: value for name, value in question["kwargs"].items() if value is not None})
         strict = verdict(checker, [text])
-        seconds = time.perf_counter() - start
+        seconds = time.process_time() - start
         print(json.dumps({"strict": strict, "loose": verdict(checker, variants(text)), "seconds": seconds}))
 
 

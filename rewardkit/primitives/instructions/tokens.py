@@ -14,7 +14,7 @@ from rewardkit.core.text.visibility import straight
 _MARK = r"[;@\#$%&?!*\[\](){}<>\"\u00ab\u00bb\u201c\u201d\u201e\u2018\u2013\u2014\u2026]"
 _TOKEN = re.compile(
     rf"""\.{{2,}}|--|``?|''|{_MARK}|[:,](?!\d)
-    |(?:[^\s:,.\-`'{_MARK[1:-1]}]|[:,](?=\d)|\.(?!\.)|-(?!-)|'(?!'))+""",
+    |(?:[^\s:,.\-`'{_MARK[1:-1]}]+|[:,](?=\d)|\.(?!\.)|-(?!-)|'(?!'))+""",
     re.VERBOSE,
 )
 _CONTRACTION = re.compile(r"(?i)(.+)(n't|'s|'m|'d|'ll|'re|'ve|')\Z", re.DOTALL)
