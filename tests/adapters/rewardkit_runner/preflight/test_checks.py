@@ -234,7 +234,7 @@ def test_a_reward_that_raises_on_what_a_policy_writes_is_an_error(tmp_path: Path
         "import rewardkit as rk\n@rk.reward\ndef brittle(completion: str, answer: str) -> float:\n"
         "    return float(completion == answer) / (len(completion) != 1)\n"
     )
-    settings = config(preflight={"laws": True, "budget": 20}).model_copy(update={"reward": f"{path}:brittle"})
+    settings = config(preflight={"laws": True, "budget": 20}, reward=f"{path}:brittle")
     found = preflight(settings, reward=reward_of(settings), training=Dataset.from_list(rows()), held_out=None)
     assert "law total: brittle" in said(found, "error")
     assert "on rows of the data" in said(found, "fact")
