@@ -135,7 +135,8 @@ def tried(layout: Layout, sample: Sample, *, strict: bool = True) -> Tried:
     each = sample.way == "each" and sample.groups is not None
     addends = layout.addends(columns, table, batch, batch.progress, normalizes_each=each)
     totals = np.where(np.isnan(table.total), np.nan, np.nansum(list(addends.values()), axis=0))
-    return Tried(layout.names, means_of(table), totals, tuple(scorer.traps()))
+    late = [] if batch.progress is None else scorer.late(batch.progress.max_steps)
+    return Tried(layout.names, means_of(table), totals, (*scorer.traps(), *late))
 
 
 def _check_failures(table: ScoreTable) -> None:

@@ -179,6 +179,10 @@ class Attempt:
         if self._interrupts.received:
             return False
         closing.close(functions.reward, trainer, before)
+        faults = functions.faults(trainer)
+        if faults and trainer.is_world_process_zero():
+            said = f"The training ended before limits.failure_window={self.plan.config.limits.failure_window} batches"
+            self._console.print(f"{said} were scored: {faults}", style="yellow", markup=False, soft_wrap=True)
         return True
 
     def _trainer(self) -> tuple[Any, Any]:

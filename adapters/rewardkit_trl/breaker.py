@@ -1,7 +1,12 @@
-"""The circuit breaker: it stops a run if too many rows have failed or errored, because nothing is learned from them."""
+"""The circuit breaker: it stops a run if too many rows have failed or errored, because nothing is learned from them.
+
+Failures (an endpoint that is down) may pass, so they must last for a full window of batches. Errors are bugs, which do
+not pass: they stop the run as soon as their rate is surely above the limit.
+"""
 
 from __future__ import annotations
 
+import math
 import threading
 from collections import deque
 from collections.abc import Sequence
@@ -10,6 +15,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from rewardkit.core.errors import RewardDefinitionError, RewardFailure
+
+_FEWEST_BATCHES, _FEWEST_ROWS = 2, 64
+"""What must be seen before errors can stop a run."""
+_SURE = 3.0902
+"""The quantile of the normal distribution at 99.9 %: the question is asked at every batch of a long run."""
 
 
 @dataclass(frozen=True)
@@ -29,15 +39,17 @@ class Limits:
 
 
 class Breaker:
-    """Adds up the faults of the last batches. Thread-safe."""
+    """Adds up the faults of the last batches, and of all batches. Thread-safe."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._batches: deque[Sequence[Sequence[float]]] = deque(maxlen=limits.window)
+        self._all: dict[str, list[int]] = {}
+        self._count = 0
         self._lock = threading.Lock()
 
     def add(self, counts: Sequence[Sequence[float]], names: Sequence[str]) -> RewardFailure | None:
-        """Add one batch. Return the error to stop with if the window is full and a component is over its limit.
+        """Add one batch. Return the error to stop with if a component is over its limit.
 
         Args:
             counts: (components, 4) as ``tally.fault_counts`` returns them, over all processes.
@@ -45,24 +57,50 @@ class Breaker:
         """
         with self._lock:
             self._batches.append(counts)
-            if len(self._batches) < self._limits.window:
-                return None
+            self._count += 1
+            for name, found in zip(names, counts, strict=True):
+                before = self._all.get(name, [0] * len(found))
+                self._all[name] = [int(one + more) for one, more in zip(before, found, strict=True)]
             totals = np.sum(list(self._batches), axis=0).astype(int).tolist()
             stop = next(filter(None, map(self._verdict, names, totals)), None)
             if stop is not None:
                 self._batches.clear()
             return stop
 
+    @property
+    def faults(self) -> str:
+        """The failures and errors of a run that ended before a window was full; empty if there were none."""
+        with self._lock:
+            said = [
+                f"{name!r} {kind} on {count:,} of {evaluated:,} completions"
+                for name, (evaluated, failed, errored, _) in self._all.items()
+                for kind, count in (("failed", failed), ("errored", errored))
+                if count and self._count < self._limits.window
+            ]
+        return ", ".join(said)
+
     def _verdict(self, name: str, totals: Sequence[int]) -> RewardFailure | None:
         evaluated, failed, errored, harmless = totals
+        batches = len(self._batches)
         for count, kind, limit, option in (
             (failed - harmless, "failed", self._limits.max_failure_rate, "max_failure_rate"),
             (errored, "errored", self._limits.max_error_rate, "max_error_rate"),
         ):
-            if evaluated and count / evaluated > limit:
+            if batches < self._limits.window:
+                early = kind == "errored" and batches >= _FEWEST_BATCHES and evaluated >= _FEWEST_ROWS
+                over = early and count > 0 and _lower_bound(count, evaluated) > limit
+            else:
+                over = evaluated > 0 and count / evaluated > limit
+            if over:
                 return RewardFailure(
-                    f"reward {name!r} {kind} on {count:,} of {evaluated:,} completions of the last "
-                    f"{self._limits.window} batches, more than {limit:.0%}: this run trains on noise. See the "
-                    f"log for the reasons and fix them; {option}= sets the limit"
+                    f"reward {name!r} {kind} on {count:,} of {evaluated:,} completions of the last {batches} "
+                    f"batch{'es' * (batches != 1)}, more than {limit:.0%}: this run trains on noise. See the log for "
+                    f"the reasons and fix them; {option}= sets the limit"
                 )
         return None
+
+
+def _lower_bound(count: int, total: int) -> float:
+    """Return the lower bound of a rate at 99.9 % (Wilson 1927, Probable inference): 12 of 64 is at least 8 %."""
+    rate, spread = count / total, _SURE**2 / total
+    return (rate + spread / 2 - _SURE * math.sqrt((rate * (1 - rate) + spread / 4) / total)) / (1 + spread)

@@ -39,8 +39,7 @@ class RewardCallback(TrainerCallback):
 
     def on_train_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         for evaluator in self.evaluators:
-            if evaluator.updates is not None:
-                evaluator.updates.end(state)
+            evaluator.end(Trainer.calling(self), state)
         for recording in self._recordings:
             recording.flush(finished=state.global_step >= state.max_steps)  # otherwise it was stopped
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
 import uuid
@@ -26,6 +27,8 @@ from rewardkit_trl.trainer_call import TrainerCall
 
 if TYPE_CHECKING:
     from rewardkit_trl.recording import Recording
+
+logger = logging.getLogger("rewardkit")
 
 
 class Updates(Protocol):
@@ -63,10 +66,12 @@ class Session:
 
     Attributes:
         strict: True if a bug raises: until the first training batch is scored.
+        followed: True if a callback of ours is told when the training ends.
     """
 
     def __init__(self, limits: Limits, scorer: Scorer) -> None:
         self.strict = True
+        self.followed = False
         self.shares = OutcomeShares()
         self.reset(limits, scorer)
 
@@ -160,6 +165,22 @@ class Evaluator:
         if self.updates is not None and (trainer.training or not scoring):
             self.updates.begin(self, trainer, state, scoring=scoring)
 
+    def end(self, trainer: Trainer, state: Any) -> None:
+        """Called at the end of training, before the record is closed."""
+        if self.updates is not None:
+            self.updates.end(state)
+        faults = self.faults(trainer)
+        if faults and state.is_world_process_zero:
+            said = f"this training ended before failure_window={self.limits.window} batches were scored: {faults}"
+            logger.warning("%s", said)
+            if self.recording is not None:
+                self.recording.say(said, "warning")
+
+    def faults(self, trainer: Trainer) -> str:
+        """The failures and errors in a training that ended before the breaker could judge them; empty for none."""
+        session = self._sessions.get(trainer.instance) if trainer.known else None
+        return "" if session is None else session.breaker.faults
+
     def table(self, call: TrainerCall) -> Table:
         """Return the columns of one batch, once its scores are reported."""
         trainer = Trainer.behind(call.context.get("log_metric"))
@@ -170,6 +191,9 @@ class Evaluator:
         self.layout.check(scored.columns, scored.table.total)
         trainer.set_weights(self, self.layout.weights_at(prepared.progress))
         if trainer.training:
+            if session.strict and trainer.is_main and prepared.progress is not None:
+                for late in self.scorer.late(prepared.progress.max_steps):
+                    warn(late)
             session.strict = False
             self._learn(prepared, scored)
         self._faults.add(scored.table)
@@ -192,7 +216,8 @@ class Evaluator:
         if session is None:
             check_trainer(trainer, self.layout, self)
             session = self._sessions[trainer.instance] = Session(self.limits, self.scorer)
-            if self.recording is not None:
+            session.followed = self.recording is not None
+            if session.followed:
                 self._add_callback(trainer)
         return session
 
@@ -259,6 +284,9 @@ class Evaluator:
         The run stops after a checkpoint at the end of the step, or at once if that is impossible.
         """
         error = session.breaker.add(scored.tally.faults.tolist(), list(scored.table.components))
+        if session.breaker.faults and trainer.can_stop_later and not session.followed:
+            self._add_callback(trainer)  # it reports them at the end
+            session.followed = True
         if scored.tally.stops.any():  # on all processes, whichever of them it happened on
             error = RunStopped(next(filter(None, trainer.of_each_process(scored.table.stop))))
         if error is None:

@@ -20,6 +20,7 @@ from rewardkit_trl.evaluator import Evaluator, MakeUpdates
 from rewardkit_trl.expressions import weighted_expression
 from rewardkit_trl.layout import Columns, Layout
 from rewardkit_trl.reports import nan_to_none
+from rewardkit_trl.trainer import Trainer
 from rewardkit_trl.trainer_call import TrainerCall
 
 _CONTEXT = ("trainer_state", "log_extra", "log_metric", "environments")
@@ -89,6 +90,11 @@ class RewardFunctions(list[Any]):
         from rewardkit_trl.callbacks import RewardCallback
 
         return RewardCallback(self._evaluators)
+
+    def faults(self, trainer: Any) -> str:
+        """Return the failures and errors of a training of `trainer` that ended before `failure_window` batches."""
+        found = [evaluator.faults(Trainer(trainer)) for evaluator in self._evaluators]
+        return ", ".join(filter(None, found))
 
     def flush(self) -> None:
         """Wait until everything recorded so far is written.

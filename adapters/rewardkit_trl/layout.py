@@ -28,12 +28,12 @@ from rewardkit.core.progress.schedule import Schedule, Weight, multiplied, weigh
 from rewardkit.core.tree.algebra import summands, weighted_sum_of
 from rewardkit.core.tree.names import terms_of
 from rewardkit.core.tree.parameters import Scope
+from rewardkit.core.tree.results import LARGEST
 from rewardkit.core.tree.reward import Reward, walk
 
 Columns = Literal["terms", "components"]
 
 TOTAL = "total"
-_LARGEST = float(np.finfo(np.float32).max)
 
 
 class _Plan(NamedTuple):
@@ -195,7 +195,7 @@ class Layout:
     def check(self, columns: Mapping[str, Floats], totals: Floats) -> None:
         """Raise RewardFailure if a column or the total is too large for the float32 of the trainer."""
         for name, values in (*columns.items(), ("the total", totals)):
-            if np.any(np.abs(values) > _LARGEST):
+            if np.any(np.abs(values) > LARGEST):
                 raise RewardFailure(
                     f"{name if values is totals else repr(name)} scored {np.nanmax(np.abs(values)):g}, which is too "
                     "large for the trainer's float32. Scale it down, or use .clip(low, high)"

@@ -13,14 +13,16 @@ from rewardkit.analysis import signal
 from rewardkit.core.batch.column import Floats
 from rewardkit.core.batch.score import Fault
 from rewardkit.core.batch.table import ScoreTable
-from rewardkit.core.errors import warn, worth_reporting
+from rewardkit.core.errors import worth_reporting
 from rewardkit.core.evaluation.scorer import Scorer
 from rewardkit.core.progress.progress import Progress
 from rewardkit.core.progress.schedule import weight_now
-from rewardkit.core.tree.reward import Facts
 from rewardkit.store.capture import MAX_KINDS, wording
 from rewardkit_trl.scored import Scored
 from rewardkit_trl.tally import Tally
+
+MAX_PARTS = 64
+"""Parts in one log entry: their names are the user's, who may make one for each completion."""
 
 logger = logging.getLogger("rewardkit")
 
@@ -91,8 +93,6 @@ class StageReport:
 
     def tell(self, progress: Progress | None) -> None:
         for name, facts in self._curricula.items():
-            if progress is not None and name not in self._stages:
-                _warn_of_late_stages(name, facts, progress.max_steps)
             stage = max(facts.stages, key=lambda stage: weight_now(stage[1], progress))[0]
             before = self._stages.get(name)
             if before is not None and before != stage and progress is not None:
@@ -100,20 +100,12 @@ class StageReport:
             self._stages[name] = stage
 
 
-def _warn_of_late_stages(name: str, facts: Facts, max_steps: int) -> None:
-    for tunable in facts.tunables:
-        if tunable.kind == "schedules" and isinstance(tunable.value, int) and tunable.value >= max_steps:
-            warn(
-                f"{name}: stage {tunable.stage!r} ends at step {tunable.value}, but this training ends at step "
-                f"{max_steps}. Write until= as a fraction of training, or lower it"
-            )
-
-
 def metrics(scored: Scored, *, contributions: bool) -> dict[str, float]:
     """Return the metrics of a batch of all processes.
 
     ============================= ==================================================================
     ``components/<name>``         mean raw score
+    ``parts/<name>/<part>``       mean of a part of a score, over the rows that have it
     ``weights/<name>``            current weight of a term
     ``contributions/<name>``      mean of a term, if `contributions`; together they are the mean total
     ``gates/<name>``              share of rows that passed
@@ -126,6 +118,8 @@ def metrics(scored: Scored, *, contributions: bool) -> dict[str, float]:
     table, tally = scored.table, scored.tally
     logged: dict[str, float] = {}
     logged |= {f"components/{name}": mean for name, mean in tally.means(table).items()}
+    known = [(name, total / count) for name, (count, total) in scored.parts.items() if count]
+    logged |= {f"parts/{name}": mean for name, mean in known[:MAX_PARTS]}
     for name, (reached, weight) in zip(table.terms, tally.weights, strict=True):
         if reached:
             logged[f"weights/{name}"] = float(weight / reached)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -54,6 +54,7 @@ class Scored:
         tally: its sums over all processes.
         addends: the names of the columns that the trainer adds up.
         totals: (n,) their sums.
+        parts: ``<component>/<part>`` -> the number of rows with that part, and its sum.
         spread: the totals relative to their groups; None if groups are incomplete or nothing is recorded.
         groups: (n,) the group of each row.
         cut: True if a group continues in another batch.
@@ -67,6 +68,7 @@ class Scored:
     tally: Tally
     addends: tuple[str, ...]
     totals: Floats
+    parts: Mapping[str, tuple[float, float]]
     spread: Spread | None
     groups: Numbers
     cut: bool
@@ -124,10 +126,11 @@ def score(scorer: Scorer, layout: Layout, prepared: Prepared, *, recorded: bool,
     scored = _scored(scorer, layout, prepared, recorded, keep, processes=trainer.processes)
     if trainer.processes == 1:
         return scored
-    table = scored.table
+    table, tally = scored.table, scored.tally.summed(trainer.summed_over_ranks)
     if scorer.measures:
         table = replace(table, measures=_summed(trainer.of_each_process(table.measures)))
-    return replace(scored, table=table, tally=scored.tally.summed(trainer.summed_over_ranks))
+    parts = _all_parts(trainer.of_each_process(scored.parts)) if tally.parts.any() else scored.parts
+    return replace(scored, table=table, tally=tally, parts=parts)
 
 
 def _scored(
@@ -158,9 +161,39 @@ def _scored(
     tally = Tally.of(table, addends, None if cut else batch.groups, trainer.scale, followed, totals)
     spread = None if cut or not recorded else Spread.of(totals, batch.groups)
     lines = () if capture is None else tuple(capture.lines)
-    scored = Scored(table, columns, tally, tuple(addends), totals, spread, batch.groups, cut, processes, seconds, lines)
+    scored = Scored(
+        table=table,
+        columns=columns,
+        tally=tally,
+        addends=tuple(addends),
+        totals=totals,
+        parts=_parts(table),
+        spread=spread,
+        groups=batch.groups,
+        cut=cut,
+        processes=processes,
+        seconds=seconds,
+        lines=lines,
+    )
     keep(batch, scored, trainer)
     return scored
+
+
+def _parts(table: ScoreTable) -> dict[str, tuple[float, float]]:
+    found: dict[str, tuple[float, float]] = {}
+    for name, column in table.components.items():
+        for part, values in column.parts.items():
+            known = values[np.isfinite(values)]
+            found[f"{name}/{part}"] = float(len(known)), float(known.sum())
+    return found
+
+
+def _all_parts(found: Iterable[Mapping[str, tuple[float, float]]]) -> dict[str, tuple[float, float]]:
+    summed: dict[str, tuple[float, float]] = {}
+    for name, (count, total) in chain.from_iterable(own.items() for own in found):
+        before = summed.get(name, (0.0, 0.0))
+        summed[name] = before[0] + count, before[1] + total
+    return summed
 
 
 def _summed(measures: Sequence[Mapping[str, Measured]]) -> dict[str, Measured]:

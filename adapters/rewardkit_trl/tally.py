@@ -24,6 +24,7 @@ class Tally:
     Attributes:
         rows: (2,) the number of rows, and of unscorable rows.
         faults: (components, 4) rows evaluated, failed, errored, and failed without harm (see `fault_counts`).
+        parts: (1,) the number of parts of scores; what they are called may differ between processes.
         stops: (1,) the number of processes in which a reward stopped the run.
         absent: (components, 2) abstained and skipped rows.
         sums: (components, 2) scored rows, and the sum of their scores.
@@ -38,6 +39,7 @@ class Tally:
 
     rows: Floats
     faults: Floats
+    parts: Floats
     stops: Floats
     absent: Floats
     sums: Floats
@@ -76,6 +78,7 @@ class Tally:
         return cls(
             rows=np.array([len(table), unscorable.sum()], dtype=np.float64),
             faults=fault_counts(table),
+            parts=np.array([float(sum(len(column.parts) for column in table.components.values()))]),
             stops=np.array([float(table.stop is not None)]),
             absent=np.array(
                 [[(own == code).sum() for code in (ABSTAINED, SKIPPED)] for _, own in columns], dtype=np.float64

@@ -125,6 +125,10 @@ class Ramp(Schedule):
         low, high = self.bounds
         return min(max(self.curve(way, self.initial, self.target), low), high)
 
+    def late(self, max_steps: int) -> list[tuple[Schedule, int]]:
+        first = self.start + (self.start != self.end)
+        return self.late_at(first, max_steps) if self.initial != self.target else []
+
     @property
     def text(self) -> str:
         options = self.curve.options
@@ -163,6 +167,14 @@ class Piecewise(Schedule):
         following = self.points[after][1]
         low, high = min(value, following), max(value, following)
         return min(max(Straight()(way, value, following), low), high)
+
+    def late(self, max_steps: int) -> list[tuple[Schedule, int]]:
+        others = [place for place, (_, value) in enumerate(self.points) if value != self.points[0][1]]
+        if not others:
+            return []
+        jumps = self.interpolation == "constant"
+        first = self.points[others[0]][0] if jumps else self.points[others[0] - 1][0] + 1
+        return self.late_at(first, max_steps)
 
     @property
     def text(self) -> str:

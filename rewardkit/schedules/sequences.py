@@ -45,6 +45,12 @@ class Joined(Schedule):
             return self.end_value
         return self.pieces[piece][1].at(progress.within(starts[piece], progress.max_steps))
 
+    def late(self, max_steps: int) -> list[tuple[Schedule, int]]:
+        # Positions inside the pieces are relative to them.
+        low, high = self.pieces[0][1].bounds
+        others = [position for position, piece in self.pieces if piece.bounds != (low, high)]
+        return self.late_at(others[0], max_steps) if others and low == high else []
+
     @property
     def text(self) -> str:
         return call_text("join", dict(self.pieces))
@@ -77,6 +83,9 @@ class Cycled(Schedule):
         first, last = first_step(done * period), first_step((done + 1) * period)
         return self.schedule.at(progress.within(first, last))
 
+    def late(self, max_steps: int) -> list[tuple[Schedule, int]]:
+        return []  # its positions are relative to a period
+
     @property
     def text(self) -> str:
         return call_text("cycle", self.schedule, period=self.period)
@@ -107,6 +116,11 @@ class Extreme(Schedule):
 
     def at(self, progress: Progress) -> float:
         return self._of(schedule.at(progress) for schedule in self.schedules)
+
+    def late(self, max_steps: int) -> list[tuple[Schedule, int]]:
+        moving = [schedule for schedule in self.schedules if schedule.bounds[0] != schedule.bounds[1]]
+        steps = [found[0][1] for schedule in moving if (found := schedule.late(max_steps))]
+        return self.late_at(min(steps), max_steps) if steps and len(steps) == len(moving) else []
 
     @property
     def text(self) -> str:

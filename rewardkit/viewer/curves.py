@@ -140,6 +140,7 @@ def panels(scores: Scores, metrics: Metrics, components: Sequence[str]) -> list[
             "What each term adds to the total, including its weight.",
             _means(training, scores.terms),
         ),
+        _of_metrics(metrics, "parts/", "parts", "Parts", "The mean of each part of a score, where it has one."),
         _of_metrics(
             metrics, "weights/", "weights", "Weights", "The weight of each component at each step.", exact=True
         ),
@@ -293,7 +294,10 @@ def _diversity(metrics: Metrics) -> Panel:
     return Panel("diversity", "Diversity", about, lines, "share", section="Completions")
 
 
-_DRAWN = ("components/", "weights/", "stage/", "gates/", "threshold/", "advantage_share/", "seconds/", "diversity/")
+_DRAWN = (
+    *("components/", "parts/", "weights/", "stage/", "gates/", "threshold/", "advantage_share/"),
+    *("seconds/", "diversity/"),
+)
 _COUNTED = ("contributions/", "failed/", "errored/", "abstained/", "skipped/", "unscorable", "recorder/", "rewardkit/")
 _SETTINGS = ("limit/",)
 

@@ -77,7 +77,7 @@ def test_a_shift_changes_nothing_and_the_order_stays(values: list[float], shift:
 
 
 @pytest.mark.parametrize("tree", [GROUP, BATCH])
-@pytest.mark.parametrize("values", [["1e300", "-1e300"], ["1e-320", "0"], ["1e16", "1e16"]])
+@pytest.mark.parametrize("values", [["3e38", "-3e38"], ["1e-320", "0"], ["1e16", "1e16"]])
 def test_huge_and_tiny_numbers_stay_finite(tree: rk.Reward, values: list[str]) -> None:
     assert np.isfinite(rk.score(tree, values).total).all()
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from rewardkit.core.errors import RewardKitError
+from rewardkit.core.evaluation.scorer import Scorer
 from rewardkit.core.tree.reward import Reward, walk
 from rewardkit.data.reward_names import load
 from rewardkit_runner.configuration.config import PreflightConfig, RunConfig
@@ -97,6 +98,9 @@ def _training(config: RunConfig, tree: Reward, table: Table, other: Table | None
     yield from found
     if batches is None:
         return
+    for late in Scorer(tree).late(batches.steps):
+        what, _, remedy = late.rpartition(". ")
+        yield Finding("error", "reward", what, remedy[:1].lower() + remedy[1:])
     yield from split_groups(batches, any(node.facts.together == "group" for node, _, _ in walk(tree)))
     yield from memory(config, shape, batches, longest)
     every = config.eval.every if config.eval is not None else None

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from rewardkit.core.batch.batch import Batch
 from rewardkit.core.errors import RewardDefinitionError, near_miss
+from rewardkit.core.evaluation.late import late_changes
 from rewardkit.core.progress.bounds import TOLERANCE
 from rewardkit.core.progress.schedule import PerformanceSchedule, Schedule
 from rewardkit.core.tree.names import Names
@@ -95,6 +96,10 @@ class Plan:
                     "a small weight"
                 )
             yield from node.facts.traps
+
+    def late(self, max_steps: int) -> Iterator[str]:
+        """Yield a sentence for each schedule or stage that first changes after the last step of a training."""
+        return late_changes(self.nodes, max_steps, lambda node: self.label(node) or repr(node))
 
 
 def check_node(node: Reward, batch: Batch, label: str) -> None:

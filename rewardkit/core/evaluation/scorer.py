@@ -75,6 +75,10 @@ class Scorer:
         """Return warnings about what will probably not work as intended, in sentences."""
         return list(self._plan.traps())
 
+    def late(self, max_steps: int) -> list[str]:
+        """Return, in sentences, the schedules and stages that first change after the last step of a training."""
+        return list(dict.fromkeys(self._plan.late(max_steps)))
+
     def check(self, batch: Batch) -> None:
         """Raise a BindingError if the batch lacks what a reward in the tree asks for."""
         self._plan.check(batch)

@@ -84,6 +84,9 @@ class Passing(Schedule):
             return 1.0
         return begun / duration if begun > 0.0 else 0.0
 
+    def late(self, max_steps: int) -> list[tuple[Schedule, int]]:
+        return self.late_at(self.position + (self.over != 0), max_steps)
+
     @property
     def text(self) -> str:
         return call_text("after", self.position, over=self.over)

@@ -46,6 +46,18 @@ class Schedule(ABC):
     def text(self) -> str:
         """The expression that creates it, with all digits: ``"0.5 * (linear(0.0, 1.0, start=0.0, end=0.3))"``."""
 
+    def late(self, max_steps: int) -> list[tuple[Schedule, int]]:
+        """Return the schedules in this one that first change after the last step, each with the step of that change.
+
+        Only positions in steps can lie there. A schedule that follows performance has none.
+        """
+        return [found for part in self.parts for found in part.late(max_steps)]
+
+    @final
+    def late_at(self, step: int | float, max_steps: int) -> list[tuple[Schedule, int]]:
+        """Return what `late` returns for a schedule whose value is first another one at the position `step`."""
+        return [(self, step)] if isinstance(step, int) and step >= max_steps else []
+
     @final
     def __call__(self, progress: Progress | None = None) -> float:
         """Return the current value; the end value in evaluation or without Progress."""

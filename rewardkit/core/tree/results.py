@@ -30,6 +30,9 @@ from rewardkit.core.progress.bounds import TOLERANCE, Bounds
 Policy = Literal["unscorable", "raise"] | float
 """What happens to a failed sample: it gets no learning signal, stops the run, or scores a number."""
 
+LARGEST = float(np.finfo(np.float32).max)
+"""Trainers compute in float32, where a larger number is infinite."""
+
 _TIMEOUTS = (TimeoutError, FutureTimeout, asyncio.TimeoutError)  # the same class from Python 3.11 on
 _HERE = str(Path(__file__).resolve().parents[2])
 _NUMBERS = {float, int, bool}
@@ -160,7 +163,8 @@ def _ordinary(raw: Sequence[Any], bounds: Bounds) -> Results | None:
         return None
     lowest, highest = float(values.min()), float(values.max())
     # A comparison with NaN is False, so NaN is not ordinary.
-    if not (bounds[0] - TOLERANCE <= lowest and highest <= bounds[1] + TOLERANCE and math.isfinite(highest - lowest)):
+    within = max(bounds[0] - TOLERANCE, -LARGEST) <= lowest and highest <= min(bounds[1] + TOLERANCE, LARGEST)
+    if not within:
         return None
     return Results(values, np.full(len(raw), SCORED, dtype=np.int8), notes)
 
@@ -188,6 +192,8 @@ def _take(result: Any, position: int, contract: Contract, results: Results) -> N
     low, high = contract.bounds
     if not math.isfinite(value):
         raise Nonsense(f"returned {value}, which is not a finite number")
+    if abs(value) > LARGEST:
+        raise Nonsense(f"returned {value:g}, which is too large for the float32 of trainers. Scale it down")
     if not low - TOLERANCE <= value <= high + TOLERANCE:
         raise Nonsense(
             f"returned {value:g}, outside its bounds ({low:g}, {high:g}). "

@@ -26,6 +26,12 @@ def down_on_rank_1(completion: str) -> float:
 
 
 @rk.reward
+def parted(completion: str) -> rk.Score:
+    """Has a part on each rank that the other one does not have."""
+    return rk.Score(0.5, parts={"letters": float(len(completion.split())), f"rank{os.environ['RANK']}": 1.0})
+
+
+@rk.reward
 def unpaid_on_rank_1(completion: str, progress: rk.Progress) -> float:
     if os.environ["RANK"] == "1" and progress.step == 1:
         raise RunStopped("the quota is exhausted")
@@ -59,7 +65,7 @@ RELATIVE = 0.5 * rk.rank_in_group(early) + rk.normalize(echo) + 0.2 * rk.diversi
 OVER_THE_BATCH = rk.normalize(early, by="batch") + echo
 
 CASES: dict[str, dict[str, Any]] = {
-    "logs": {"reward": judged + 0.5 * early, "limits": {"max_failure_rate": 1.0}},
+    "logs": {"reward": judged + 0.5 * early + rk.monitor(parted), "limits": {"max_failure_rate": 1.0}},
     "breaker": {"reward": down_on_rank_1 + early, "limits": {"failure_window": 3}},
     "unpaid": {"reward": unpaid_on_rank_1 + early},
     "adaptive": {"reward": ADAPTIVE, "options": {"learning_rate": 1e-2, "max_steps": 9}},

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
+from hypothesis import given, strategies as st
 
 import rewardkit as rk
 from rewardkit_trl.breaker import Breaker, Limits
@@ -39,6 +42,51 @@ def test_exactly_the_limit_is_allowed(failed: int, errored: int, stops: bool) ->
     breaker = Breaker(LIMITS)
     results = [breaker.add(counts(100, failed, errored), ["judge"]) for _ in range(20)]
     assert (results[-1] is not None) == stops
+
+
+@pytest.mark.parametrize(
+    ("rows", "errored", "stops_at"),
+    [(32, 32, 2), (64, 64, 2), (31, 31, 3), (16, 16, 4), (64, 20, 2), (64, 14, 2), (64, 10, 5), (64, 6, None)],
+)
+def test_bugs_stop_the_run_as_soon_as_their_rate_is_surely_above_the_limit(
+    rows: int, errored: int, stops_at: int | None
+) -> None:
+    breaker = Breaker(LIMITS)
+    stops = [batch for batch in range(1, 21) if breaker.add(counts(rows, errored=errored), ["buggy"]) is not None]
+    assert stops[:1] == ([] if stops_at is None else [stops_at])
+
+
+@given(st.lists(st.tuples(st.integers(0, 64), st.floats(0.0, 1.0)), max_size=19), st.floats(0.0, 1.0))
+def test_fewer_batches_stop_only_above_the_limit(batches: list[tuple[int, float]], limit: float) -> None:
+    breaker = Breaker(Limits(1.0, limit, 20))
+    rows = errored = 0
+    for number, (size, share) in enumerate(batches, start=1):
+        found = round(size * share)
+        rows, errored = rows + size, errored + found
+        if breaker.add(counts(size, errored=found), ["buggy"]) is not None:
+            assert number >= 2
+            assert rows >= 64
+            assert errored / rows > limit
+            return
+
+
+def test_bugs_at_the_limit_itself_hardly_ever_stop_a_run_early() -> None:
+    drawn = np.random.default_rng(0).binomial(64, LIMITS.max_error_rate, size=(300, 19))
+    stopped = 0
+    for run in drawn:
+        breaker = Breaker(LIMITS)
+        stopped += any(breaker.add(counts(64, errored=int(errored)), ["buggy"]) is not None for errored in run)
+    assert stopped <= 6  # 19 questions at 0.1 % each, which are not independent
+
+
+def test_a_run_that_ends_sooner_knows_its_faults() -> None:
+    breaker = Breaker(LIMITS)
+    assert breaker.faults == ""
+    for _ in range(19):
+        breaker.add([*counts(8, failed=1), *counts(8, errored=0)], ["judge", "fine"])
+    assert breaker.faults == "'judge' failed on 19 of 152 completions"
+    breaker.add([*counts(8), *counts(8)], ["judge", "fine"])
+    assert breaker.faults == ""
 
 
 def test_a_short_burst_passes() -> None:
@@ -115,7 +163,7 @@ def test_in_a_trainer_it_leaves_a_callback_that_raises_after_the_checkpoint() ->
     trainer.rewards(["fine", "fine"])
     for _ in range(4):
         trainer.rewards(["bug", "fine"])
-    (callback,) = trainer.callbacks
+    _, callback = trainer.callbacks
     control = SimpleNamespace(should_save=False)
     callback.on_step_end(None, None, control)
     assert control.should_save
@@ -146,4 +194,24 @@ def test_every_rank_counts_the_faults_of_all_ranks() -> None:
     assert trainer.metrics()["failed/unjudged"] == pytest.approx(1 / 3)
     assert not trainer.callbacks
     trainer.rewards(["down", "down", "up"])
-    assert "on 8 of 12 completions" in str(trainer.callbacks[0]._error)
+    assert "on 8 of 12 completions" in str(trainer.callbacks[-1]._error)
+
+
+def test_a_training_that_ends_sooner_says_its_faults_last(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    pytest.importorskip("trl")
+    from tests.adapters.rewardkit_trl import tiny
+
+    @rk.reward
+    def moody(completion: str, progress: rk.Progress) -> float:
+        if progress.step and "a" in completion:
+            raise ValueError("no a")
+        return 0.5
+
+    functions = rk.to_trl(moody + short, record=tmp_path / "run")
+    trainer = tiny.trainer(tmp_path, functions)
+    trainer.train()
+    said = [record.getMessage() for record in caplog.records if record.name == "rewardkit"][-1]
+    assert said.startswith("this training ended before failure_window=20 batches were scored: 'moody' errored on ")
+    assert said.endswith("of 24 completions")
+    assert functions.faults(trainer) in said
+    assert said in rk.open_run(tmp_path / "run").logs().df().message.tolist()

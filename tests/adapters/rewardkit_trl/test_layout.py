@@ -86,14 +86,25 @@ def test_an_unscorable_row_is_none_for_every_function() -> None:
 
 
 def test_a_value_that_float32_cannot_hold_is_an_error() -> None:
-    @rk.reward(bounds=(0.0, 1e300))
-    def huge(completion: str) -> float:
-        return 1e39
-
+    huge = (1e39 * short).named("huge")
     for columns in get_args(Columns):
         functions = rk.to_trl(huge + short, columns=columns)
-        with pytest.raises(rk.RewardFailure, match=r"'huge' scored 1e\+39.*float32"):
+        with pytest.raises(rk.RewardFailure, match=r"'huge' scored 5e\+38.*float32"):
             call(functions, ["a"])
+
+
+def test_a_total_that_float32_cannot_hold_is_an_error_even_if_each_column_fits() -> None:
+    for reward in (2e38 * short + 3e38 * short.named("again"), 3e38 * short):
+        functions = rk.to_trl(reward)
+        trainer = StandInTrainer(functions)
+        if len(functions) == 1:
+            assert np.isfinite(trainer.rewards([""])).all()
+        else:
+            with pytest.raises(rk.RewardFailure, match=r"the total scored 5e\+38.*float32"):
+                trainer.rewards([""])
+    weighted = StandInTrainer(rk.to_trl([plain, short]), reward_weights=[3e38, 1.0])
+    with pytest.raises(rk.RewardFailure, match=r"the total scored 6e\+38"):
+        weighted.rewards(["xx"])
 
 
 # Components

@@ -64,6 +64,9 @@ def test_both_log_what_both_scored(launched: Launched) -> None:
         assert entry["unscorable"] == pytest.approx(np.isnan(table.total).mean())
         assert entry["rewards/early/mean"] == pytest.approx(np.nanmean(table.terms["early"]), abs=1e-6)
         assert entry["components/judged"] == pytest.approx(np.nanmean(table["judged"]))
+        letters = [len(text.split()) for text in table.completions]
+        assert entry["parts/parted/letters"] == pytest.approx(np.mean(letters))
+        assert entry["parts/parted/rank0"] == entry["parts/parted/rank1"] == 1.0
         if "failed/judged" in entry:
             assert entry["failed/judged"] == pytest.approx(entry["unscorable"])
 

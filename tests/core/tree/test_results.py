@@ -101,11 +101,14 @@ def test_a_score_out_of_bounds_says_how_to_declare_it() -> None:
 
 
 @pytest.mark.parametrize("bounds", [(-math.inf, math.inf), (-1e308, 1e308)])
-def test_wide_bounds_still_refuse_what_is_not_finite(bounds: tuple[float, float]) -> None:
-    values = {"low": -1e308, "high": 1e308, "nan": math.nan, "inf": math.inf}
+def test_wide_bounds_still_refuse_what_is_not_finite_in_float32(bounds: tuple[float, float]) -> None:
+    values = {"low": -3e38, "high": 3e38, "nan": math.nan, "inf": math.inf, "huge": 1e39, "lowest": -1e308}
     reward = rk.reward(name="r", bounds=bounds, on_error=0.0)(lambda completion: values[completion])
     table = rk.score(reward, list(values))
-    assert table.outcomes["r"].tolist() == ["scored", "scored", "errored", "errored"]
+    assert table.outcomes["r"].tolist() == ["scored", "scored", *["errored"] * 4]
+    assert "returned 1e+39, which is too large for the float32 of trainers" in table.notes["r"][4]
+    alone = rk.score(reward, ["huge"])
+    assert alone.outcomes["r"].tolist() == ["errored"]
 
 
 def test_none_is_an_abstention_only_where_the_annotation_allows_it() -> None:

@@ -359,3 +359,13 @@ def test_weights_that_do_not_fit_the_list_are_an_error_that_says_what_to_write()
     assert "2 weights for 3 rewards" in found.text()
     tree = looked("number", rows(), reward=0.5 * rewards.number + rewards.picky, grpo=weighted)
     assert "rk.to_trl(0.5 * rk.number('answer', extract=rk.extract.tag('answer')) + 2.0 * picky)" in tree.text()
+
+
+def test_a_schedule_beyond_the_end_is_an_error_before_training() -> None:
+    late = rewards.number + rk.schedules.linear(0.0, 1.0, start=50, end=80) * rewards.exact
+    found = looked("number", rows(), reward=late)
+    assert not found.ok
+    assert "first changes at step 51, but this training has 5 steps" in " ".join(found.text().split())
+    stages = rk.curriculum(rk.Stage("form", rewards.exact, until=20), rk.Stage("answer", rewards.number))
+    assert "stage 'form' ends at step 20" in looked("number", rows(), reward=stages).text()
+    assert looked("number", rows(), reward=late, grpo={**SMALL, "max_steps": 60}).ok
