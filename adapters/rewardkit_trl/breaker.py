@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rewardkit.core.errors import RewardDefinitionError, RewardFailure
+from rewardkit.core.errors import RewardBug, RewardDefinitionError, RewardFailure
 
 _FEWEST_BATCHES, _FEWEST_ROWS = 2, 64
 """What must be seen before errors can stop a run."""
@@ -92,7 +92,8 @@ class Breaker:
             else:
                 over = evaluated > 0 and count / evaluated > limit
             if over:
-                return RewardFailure(
+                stop = RewardBug if kind == "errored" else RewardFailure
+                return stop(
                     f"reward {name!r} {kind} on {count:,} of {evaluated:,} completions of the last {batches} "
                     f"batch{'es' * (batches != 1)}, more than {limit:.0%}: this run trains on noise. See the log for "
                     f"the reasons and fix them; {option}= sets the limit"

@@ -235,7 +235,7 @@ class Evaluator:
         progress = progress_of(state, trainer.training, self.memory.means, self.memory.states)
         if self.layout.scheduled and progress is None:
             raise BindingError(
-                "this reward follows training progress (a schedule, or a function that reads `progress`), but the "
+                "this reward follows training progress (a schedule, or a function that reads it), but the "
                 "trainer passes no trainer_state. Add callbacks=[funcs.callback()] to the trainer; asynchronous GRPO "
                 "has no progress, and A2PO scores before training, so their rewards cannot use schedules"
             )

@@ -85,7 +85,7 @@ class Anatomy:
 
     @property
     def only_thought(self) -> bool:
-        """Whether the gold answer is in the thinking, but not in the answer after it, which may be an equation, say."""
+        """Whether the gold answer is in the thinking, but not in the answer after it."""
         block = self.thinking
         if block is None or not self.places or not self.text[block.whole.end :].strip():
             return False
@@ -115,13 +115,14 @@ class Anatomy:
         return "".join(f"<{block.name}>{body}</{block.name}>" for block in self.blocks)
 
 
-def anatomy_of(text: str, columns: Mapping[str, Any], read: frozenset[str]) -> Anatomy:
+def anatomy_of(text: str, columns: Mapping[str, Any], read: frozenset[str], *, answered: bool = False) -> Anatomy:
     """Find the value of a column in a right completion.
 
     Args:
         text: of the completion.
         columns: of its example.
         read: the columns that the reward reads; others count only if none of these is found.
+        answered: leave out values that are only in the thinking: the answer after it may be an equation, say.
     """
     found = []
     for name, value in columns.items():
@@ -129,9 +130,12 @@ def anatomy_of(text: str, columns: Mapping[str, Any], read: frozenset[str]) -> A
         if places:
             likely = next((rank for rank, word in enumerate(ANSWERS) if word in name.lower()), len(ANSWERS))
             found.append(((name not in read, likely, -places[-1].end), Anatomy(text, name, value, places)))
-    if not found:
-        return _approximate(text, columns, read)
-    return min(found, key=lambda pair: pair[0])[1]
+    if answered:
+        found = [pair for pair in found if not pair[1].only_thought]
+    if found:
+        return min(found, key=lambda pair: pair[0])[1]
+    near = _approximate(text, columns, read)
+    return Anatomy(text) if answered and near.only_thought else near
 
 
 def _approximate(text: str, columns: Mapping[str, Any], read: frozenset[str]) -> Anatomy:

@@ -7,16 +7,17 @@ wrong thing wherever the reward ranks completions differently.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from rewardkit.analysis.calibration import TOTAL, Calibration, calibration_of
 from rewardkit.core.evaluation.scorer import Scorer
 from rewardkit.core.progress.progress import Progress
-from rewardkit.core.tree.reward import Reward
+from rewardkit.core.tree.conversion import RewardLike
 from rewardkit.data.samples import Data, arranged, read
 
 
 def calibrate(
-    reward: Reward,
+    reward: RewardLike | Sequence[Any],
     data: Data,
     *,
     label: str = "label",
@@ -40,7 +41,7 @@ def calibrate(
         found.plot("reliability.png")
 
     Args:
-        reward: a reward. Wrap a TRL function in ``rk.from_trl(function)``.
+        reward: a reward, a plain function, or a list of them.
         data: the path of a .jsonl, .json, .csv or .parquet file, or records: mappings with a completion, a label,
             usually a prompt, and the columns that `reward` reads.
         label: the column of the labels: true or false in any spelling (``"False"`` is False), or grades, where higher
@@ -66,7 +67,7 @@ def calibrate(
     found = read(data)
     labels = found.labels(label)
     samples = arranged(
-        reward, found, completion=completion, prompt=prompt, group_by=group_by, label=label, progress=progress
+        scorer.reward, found, completion=completion, prompt=prompt, group_by=group_by, label=label, progress=progress
     )
     table = scorer.score(samples.batch, strict=False)
     bounds = {name: node.bounds for name, node in scorer.names.components}
@@ -75,7 +76,7 @@ def calibrate(
         labels[samples.rows],
         samples.groups,
         rows=samples.rows,
-        bounds=bounds | {TOTAL: reward.bounds},
+        bounds=bounds | {TOTAL: scorer.reward.bounds},
         threshold=threshold,
         bins=bins,
         cases=cases,

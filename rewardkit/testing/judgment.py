@@ -154,7 +154,7 @@ def concerns(subject: Subject, number: int, wrong: Any) -> bool:
     form, length and style are all that it judges.
     """
     columns = subject.examples[number].columns
-    told = anatomy_of(text_of(wrong), columns, subject.columns_read)
+    told = anatomy_of(text_of(wrong), columns, subject.columns_read, answered=True)
     for right in anatomies(subject, number):
         reads = right.column in subject.columns_read if right.gold else bool(subject.columns_read)
         known = right.gold or (columns and right.marked and told.marked)

@@ -18,7 +18,8 @@ import numpy as np
 from rewardkit.core.batch.batch import RESERVED
 from rewardkit.core.errors import DataError, RewardDefinitionError
 from rewardkit.core.tree.conversion import tree_of
-from rewardkit.core.tree.reward import Reward
+from rewardkit.core.tree.parameters import MISSING
+from rewardkit.core.tree.reward import Reward, bindings
 from rewardkit.data.reward_names import Loaded
 from rewardkit.data.samples import Records, asked_for, read
 from rewardkit.testing.bound_reward import BoundReward, bound
@@ -138,7 +139,7 @@ def bound_with(
     if "examples" not in said:
         needed = _columns(loaded.reward)
         if needed or _takes_any(loaded.reward):
-            reads = f"reads {', '.join(needed)}" if needed else "may read any column"
+            reads = f"reads {', '.join(needed)}" if needed else "may read the prompt or any column"
             raise RewardDefinitionError(
                 f"{loaded.name} {reads}, but has no examples. Define "
                 'EXAMPLES = [{"prompt": ..., <columns>}] in its module ([{}] if it reads no columns), with GOOD and '
@@ -195,9 +196,18 @@ def _columns(reward: Any, known: Iterable[str] = ()) -> tuple[str, ...]:
 
 
 def _takes_any(reward: Any) -> bool:
-    """Whether it is a function with ``**kwargs``, which may read any column."""
-    kinds = [one.kind for one in inspect.signature(reward).parameters.values()] if callable(reward) else []
-    return not isinstance(reward, Reward) and inspect.Parameter.VAR_KEYWORD in kinds
+    """Whether a function may read any column or the prompt: it takes `example` or `prompt`, or plain ``**kwargs``."""
+    found = [one for _, one in bindings(tree_of(reward, "a reward with labels"))]
+    plain = [one.original for one in found if one.foreign and not isinstance(reward, Reward)]
+    needed = [each.source for one in found for each in one.parameters if each.default is MISSING]
+    return "example" in needed or "prompt" in needed or any(map(_takes_keywords, plain))
+
+
+def _takes_keywords(function: Any) -> bool:
+    try:
+        return inspect.Parameter.VAR_KEYWORD in {one.kind for one in inspect.signature(function).parameters.values()}
+    except (TypeError, ValueError):
+        return False
 
 
 def _parameters(function: Any) -> list[str]:

@@ -20,7 +20,7 @@ _NEEDS_PARTS = ("content in parts", "an image", "an empty list of parts")
 
 def reachable_shapes(subject: Subject) -> dict[str, Any]:
     """Return the message shapes, by description, that the trainer of the given data passes."""
-    if not subject.conversational:
+    if not _has_messages(subject):
         return {}
     names = (*(_NEEDS_TOOLS if _has_tools(subject) else ()), *(_NEEDS_PARTS if _has_parts(subject) else ()))
     return {name: SHAPES[name] for name in names}
@@ -33,7 +33,7 @@ def reachable_text(text: str) -> bool:
 
 def unreachable(subject: Subject) -> Iterator[tuple[Trial, str]]:
     """Yield completions that no run on the given data has, each with a description."""
-    if subject.conversational or not subject.plain:
+    if _has_messages(subject) or not subject.plain:
         known = reachable_shapes(subject)
         for name, shape in SHAPES.items():
             if name not in known:
@@ -41,6 +41,10 @@ def unreachable(subject: Subject) -> Iterator[tuple[Trial, str]]:
     for name, text in TEXTS.items():
         if not reachable_text(text):
             yield Trial(subject.formed(text), 0), name
+
+
+def _has_messages(subject: Subject) -> bool:
+    return subject.conversational or any(isinstance(example.prompt, list) for example in subject.examples)
 
 
 def _has_tools(subject: Subject) -> bool:

@@ -7,6 +7,7 @@ estimate how many prompts that is, which gates nothing passes, and what the call
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -17,14 +18,14 @@ from rewardkit.core.batch.table import ScoreTable
 from rewardkit.core.errors import DataError, RewardDefinitionError
 from rewardkit.core.evaluation.scorer import Scorer
 from rewardkit.core.progress.progress import Progress
-from rewardkit.core.tree.reward import Reward
+from rewardkit.core.tree.conversion import RewardLike
 from rewardkit.data.samples import Data, arranged, read
 
 Opened = tuple[Rows, Rows]
 
 
 def estimate_signal(
-    reward: Reward,
+    reward: RewardLike | Sequence[Any],
     data: Data,
     *,
     num_generations: int | None = None,
@@ -47,7 +48,7 @@ def estimate_signal(
         found.calls[0].cost    # the cost for the whole run
 
     Args:
-        reward: a reward. Wrap a TRL function in ``rk.from_trl(function)``.
+        reward: a reward, a plain function, or a list of them.
         data: the path of a .jsonl, .json, .csv or .parquet file, or records: mappings with a completion, a prompt, and
             the columns that `reward` reads; several samples per prompt, in any order.
         num_generations: completions per prompt in the run; by default, the number of samples.
@@ -79,7 +80,7 @@ def estimate_signal(
             f"Columns: {', '.join(map(str, found.columns))}."
         )
     samples = arranged(
-        reward,
+        scorer.reward,
         found,
         completion=completion,
         prompt=prompt,

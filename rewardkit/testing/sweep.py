@@ -18,13 +18,11 @@ _EXAMPLES = 4
 def anatomies(subject: Subject, example: int) -> list[Anatomy]:
     """Return the anatomies of an example's right completions."""
     one = subject.examples[example]
-
-    def made() -> list[Anatomy]:
-        found = [anatomy_of(text_of(good), one.columns, subject.columns_read) for good in one.good]
-        return [Anatomy(anatomy.text) if anatomy.only_thought else anatomy for anatomy in found]
-
-    remembered: list[Anatomy] = subject.remembered(("anatomies", example), made)
-    return remembered
+    made: list[Anatomy] = subject.remembered(
+        ("anatomies", example),
+        lambda: [anatomy_of(text_of(good), one.columns, subject.columns_read, answered=True) for good in one.good],
+    )
+    return made
 
 
 def given(subject: Subject) -> list[Trial]:

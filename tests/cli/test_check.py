@@ -130,3 +130,10 @@ def test_the_command_line_itself_is_checked(arguments: list[str]) -> None:
     with pytest.raises(SystemExit) as stopped:
         main(["check", *arguments])
     assert stopped.value.code == 2
+
+
+def test_a_function_that_reads_the_row_needs_examples(tmp_path: Path, capsys: Captured) -> None:
+    path = tmp_path / "reads_a_row.py"
+    path.write_text("def service(prompt, completion, example):\n    return float(example['target']) / 10\n")
+    assert main(["check", f"{path}:service"]) == 2
+    assert "service may read the prompt or any column, but has no examples" in capsys.readouterr().err

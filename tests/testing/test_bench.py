@@ -20,6 +20,8 @@ LONG_BY_NATURE = {
     "decode_error_is_not_all",  # nesting without end, or 5,000 digits
     "padding_is_detail",  # pays length
     "penalty_subtracted",  # pays repetition
+    "catastrophic_sentences",  # the catalog, which runs before the laws of growth, hangs it with a long text
+    "pairwise_difflib",
 }
 HANGS = {"answer_evaluated", "catastrophic_sentences"}
 """They are waited for twice, and hang for 2 s as they hang for 8."""

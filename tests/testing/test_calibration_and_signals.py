@@ -137,3 +137,18 @@ def test_missing_arguments_are_errors() -> None:
         estimate_signal(number, DATA, steps=10)
     with pytest.raises(rk.BindingError, match="only one completion"):
         estimate_signal(number, DATA[:2])
+
+
+def test_plain_functions_and_lists_are_measured_like_rewards() -> None:
+    def long(completion: str, least: int) -> float:
+        return float(len(completion) >= least)
+
+    rows = [
+        {"prompt": "p", "completion": text, "least": "2", "label": len(text) > 1} for text in ("a", "bb", "c", "dd")
+    ]
+    decorated, found = rk.reward(long), calibrate(rk.reward(long), rows)
+    for plain in (long, [long]):
+        assert calibrate(plain, rows).total.within == found.total.within
+        assert len(calibrate(plain, rows).components) == len(found.components) == 1
+        estimated = estimate_signal(plain, rows, num_generations=2)
+        assert str(estimated) == str(estimate_signal(decorated, rows, num_generations=2))

@@ -299,7 +299,11 @@ def _key(value: Any) -> Any:
     try:
         if kind in (list, tuple, dict):
             plain = list(value) if kind is tuple else value
-            return (kind, json.dumps(plain, sort_keys=True)) if _is_json(plain) else (_ABSENT, id(value))
+            if _is_json(plain):
+                return kind, json.dumps(plain, sort_keys=True)
+            if kind is dict:
+                return kind, frozenset((_key(name), _key(item)) for name, item in value.items())
+            return kind, tuple(map(_key, value))  # messages with one image are equal, even if each row has its own list
         hash(value)
         # Decimal("1.0") == Decimal("1.00") with the same hash, but their text differs.
         return kind, repr(value), value

@@ -19,7 +19,8 @@ from rewardkit.core.batch.score import Measured
 from rewardkit.core.errors import RewardDefinitionError, RewardFailure
 from rewardkit.core.evaluation import observers
 from rewardkit.core.evaluation.background import in_background
-from rewardkit.core.processes import worker
+from rewardkit.core.processes import carried, worker
+from rewardkit.core.processes.carried import Carried
 from rewardkit.core.processes.signals import from_operator
 from rewardkit.core.tree.results import Raised
 from rewardkit.core.tree.reward import Calls
@@ -59,8 +60,9 @@ class Pending:
         binding = calls.binding
         function, arguments = calls.function, calls.arguments
         if not binding.asynchronous and binding.timeout is not None:
-            _check_picklable(calls)
-            function = partial(_in_worker, observers.elsewhere(function), binding.timeout)
+            by_value = not carried.importable(binding.function)
+            function = _sendable(calls, by_value)
+            function = partial(_in_worker, observers.elsewhere(function), binding.timeout, by_value)
         else:
             function, arguments = observers.watched(
                 function, arguments, name, calls.rows, asynchronous=binding.asynchronous
@@ -144,15 +146,22 @@ def _settled(future: Future[Any]) -> Any:
     return future.result() if error is None else Raised(error)
 
 
-def _in_worker(function: Callable[..., Any], timeout: float, *arguments: Any) -> Future[Any]:
-    return worker.submit(function, arguments, timeout)
+def _in_worker(function: Callable[..., Any], timeout: float, by_value: bool, *arguments: Any) -> Future[Any]:
+    return worker.submit(function, arguments, timeout, by_value=by_value)
 
 
-def _check_picklable(calls: Calls) -> None:
+def _sendable(calls: Calls, by_value: bool) -> Callable[..., Any]:
+    """Return the function in the form in which another process gets it."""
     try:
+        if by_value:
+            return Carried.of(calls.function)
         pickle.dumps(calls.reward)
     except Exception as error:
+        where = "Define its function at the top level of a module, or"
+        if by_value:
+            where = "Put it into a file and import it, define inside the function what cannot be sent, or"
         raise RewardDefinitionError(
             f"reward {calls.reward.name!r} has a timeout, so it runs in another process and must be picklable, but it "
-            f"is not ({error}). Define its function at the top level of a module, or drop timeout="
+            f"is not ({error}). {where} drop timeout="
         ) from error
+    return calls.function

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from rewardkit.core.batch.batch import Batch
 from rewardkit.core.errors import RewardDefinitionError, near_miss
 from rewardkit.core.evaluation.late import late_changes
 from rewardkit.core.progress.bounds import TOLERANCE
 from rewardkit.core.progress.schedule import PerformanceSchedule, Schedule
+from rewardkit.core.tree.conversion import RewardLike, tree_of
 from rewardkit.core.tree.names import Names
 from rewardkit.core.tree.parameters import check
-from rewardkit.core.tree.reward import Reward, as_reward, leaves, walk
+from rewardkit.core.tree.reward import Reward, leaves, walk
 
 
 class Plan:
@@ -31,8 +33,8 @@ class Plan:
         RewardDefinitionError: two different rewards of the tree have the same name.
     """
 
-    def __init__(self, reward: Reward) -> None:
-        self.root = as_reward(reward, "what is scored")
+    def __init__(self, reward: RewardLike | Sequence[Any]) -> None:
+        self.root = tree_of(reward, "what is scored")
         self.names = Names.of(self.root)
         self._first: dict[Reward, Reward] = {}
         # Keep the objects alive, so that no other object gets their id.

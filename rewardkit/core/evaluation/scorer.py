@@ -22,7 +22,7 @@ from rewardkit.core.evaluation.scheduler import Scheduler
 from rewardkit.core.evaluation.terms import terms_of
 from rewardkit.core.progress.progress import Progress
 from rewardkit.core.progress.schedule import PerformanceSchedule, weight_now
-from rewardkit.core.tree.conversion import RewardLike, tree_of
+from rewardkit.core.tree.conversion import RewardLike
 from rewardkit.core.tree.names import Names
 from rewardkit.core.tree.reward import Reward
 
@@ -31,14 +31,14 @@ class Scorer:
     """A compiled tree that scores batches. It keeps no results, so threads can share it.
 
     Args:
-        reward: the tree.
+        reward: the tree; or a plain function, or a list of rewards and functions.
 
     Raises:
         RewardTypeError: `reward` is not a reward.
         RewardDefinitionError: two different rewards of the tree have the same name.
     """
 
-    def __init__(self, reward: Reward) -> None:
+    def __init__(self, reward: RewardLike | Sequence[Any]) -> None:
         self._plan = Plan(reward)
 
     @property
@@ -173,7 +173,7 @@ def score(
         CoercionError: a column's value does not fit the annotation.
         RewardFailure: a reward function raised or returned something that is not a score.
     """
-    tree = tree_of(reward, "score")
+    scorer = Scorer(reward)
     for name in OF_TRAINERS:
         if name in columns:
             raise BindingError(
@@ -194,4 +194,4 @@ def score(
         raise BindingError(
             f"num_generations={num_generations} does not divide the {len(batch)} completions. Pass whole groups"
         )
-    return Scorer(tree).score(batch)
+    return scorer.score(batch)

@@ -21,11 +21,11 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from functools import partial
 from multiprocessing import current_process
-from multiprocessing.spawn import get_preparation_data
 from queue import SimpleQueue
 from typing import Any, NamedTuple
 
 from rewardkit.core.errors import RewardFailure, WorkerDied
+from rewardkit.core.processes.carried import main_module, packed
 from rewardkit.core.processes.frames import receive, send
 
 MAX_PROCESSES = 4
@@ -64,7 +64,14 @@ class _Job(NamedTuple):
     timeout: float
 
 
-def submit(function: Callable[..., Any], arguments: tuple[Any, ...], timeout: float, memory: int | None = None) -> Call:
+def submit(
+    function: Callable[..., Any],
+    arguments: tuple[Any, ...],
+    timeout: float,
+    memory: int | None = None,
+    *,
+    by_value: bool = False,
+) -> Call:
     """Run ``function(*arguments)`` in a worker that is killed after `timeout` seconds.
 
     The future raises ``TimeoutError`` after a timeout, `WorkerDied` if the worker died, else what the function raised.
@@ -72,6 +79,7 @@ def submit(function: Callable[..., Any], arguments: tuple[Any, ...], timeout: fl
     Args:
         function: imported by its module and name in the worker, as pickle does.
         timeout: seconds, counted after the worker has imported the function.
+        by_value: send functions and classes of ``__main__`` as they are, because there is no script to import.
         memory: bytes that one call may add to the memory of its process; beyond that, it gets a ``MemoryError``.
 
     Raises:
@@ -84,7 +92,7 @@ def submit(function: Callable[..., Any], arguments: tuple[Any, ...], timeout: fl
             'code that scores under `if __name__ == "__main__":`, or move the function to another module'
         )
     call = Call()
-    _pool(os.getpid(), memory).take(_Job(call, pickle.dumps((function, arguments)), timeout))
+    _pool(os.getpid(), memory).take(_Job(call, (packed if by_value else pickle.dumps)((function, arguments)), timeout))
     return call
 
 
@@ -208,7 +216,7 @@ class _Child:
                     start_new_session=True,  # Ctrl-C goes only to the parent; killing the group kills all descendants
                 )
             self._socket = ours
-            send(ours, pickle.dumps((_main_module(), self._memory)))
+            send(ours, pickle.dumps((main_module(), self._memory)))
         return self._socket
 
     def kill_while(self, call: Call | None) -> None:
@@ -231,12 +239,6 @@ class _Child:
 def _kill(process: subprocess.Popen[bytes]) -> None:
     if process.returncode is None:  # not waited for, so the system cannot have reused its id
         os.killpg(process.pid, signal.SIGKILL)
-
-
-def _main_module() -> dict[str, Any]:
-    """Return what the child needs to import functions of the script."""
-    prepared = get_preparation_data("rewardkit worker")
-    return {key: prepared[key] for key in ("init_main_from_name", "init_main_from_path") if key in prepared}
 
 
 def renew() -> None:

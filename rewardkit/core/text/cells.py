@@ -18,7 +18,7 @@ def cell_text(value: Any) -> str:
     if absent or value is None or type(value).__name__ in ("NaTType", "NAType"):  # the latter are pandas'
         return ""
     try:
-        return json.dumps(value, ensure_ascii=False, default=str) if _is_json(value) else str(value)
+        return json.dumps(value, ensure_ascii=False, default=_plain) if _is_json(value) else str(value)
     except (TypeError, ValueError, RecursionError):  # keys that JSON cannot write, an object that contains itself
         return str(value)
 
@@ -26,6 +26,10 @@ def cell_text(value: Any) -> str:
 def texts_of(example: Mapping[str, Any]) -> dict[str, str]:
     """Return the cells of a row as texts."""
     return {name: cell_text(value) for name, value in example.items()}
+
+
+def _plain(value: Any) -> Any:
+    return value.tolist() if hasattr(value, "tolist") else str(value)
 
 
 def _is_json(value: Any) -> bool:

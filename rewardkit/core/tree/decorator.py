@@ -81,7 +81,8 @@ def reward(
         expensive: skip it while its scheduled weight is zero.
         timeout: seconds for one call; after that, the sample failed. An async function is canceled, so it must await
             and not block. Any other function runs in a process that is killed. Such a process imports your script
-            again, so put the code that starts the training under ``if __name__ == "__main__":``.
+            again, so put the code that starts the training under ``if __name__ == "__main__":``. From a notebook, the
+            function is sent there with all that it refers to.
 
     Raises:
         RewardDefinitionError: an option, the signature or an annotation is not valid.

@@ -7,6 +7,7 @@ are bound by name and type; `Parameter.source` lists the possible names.
 from __future__ import annotations
 
 import collections.abc
+import functools
 import inspect
 import sys
 import types
@@ -172,6 +173,8 @@ def may_abstain(function: Callable[..., Any], name: str, scope: Scope, locals_: 
 
 
 def _hints(function: Callable[..., Any], name: str, locals_: Mapping[str, Any]) -> dict[str, Any]:
+    while isinstance(function, functools.partial):
+        function = function.func
     target = function if inspect.isroutine(function) else type(function).__call__
     try:
         return typing.get_type_hints(inspect.unwrap(target), localns=dict(locals_), include_extras=True)

@@ -78,7 +78,7 @@ def from_trl(
 def _shown(function: Callable[..., Any]) -> str:
     """Return the function as it is written: ``at_least``, ``partial(at_least, length=5)``."""
     if not isinstance(function, functools.partial):
-        return name_of(function)
+        return name_of(function).replace("<lambda>", "lambda ...")
     given = [*map(repr, function.args), *(f"{name}={value!r}" for name, value in function.keywords.items())]
     return shorten_line(f"partial({', '.join([_shown(function.func), *given])})", 200)
 

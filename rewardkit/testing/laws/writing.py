@@ -89,7 +89,7 @@ def _dresses(subject: Subject, right: Judged) -> Iterator[_Dress]:
         text = anatomy.text.replace("\n", "\r\n")
         yield _Dress("with Windows line ends", text, unreachable="" if right.judges else "Windows line ends")
     yield from _prefilled(subject, right)
-    if right.judges and not all(binding.trusted for _, binding in subject.bindings):
+    if right.judges and not any(binding.trusted for _, binding in subject.bindings):  # rk.exact is exact by contract
         yield from _other_numbers(anatomy)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -211,3 +212,10 @@ def test_a_schedule_without_a_known_trainer_warns_once_that_it_assumes_training(
     with pytest.warns(rk.RewardKitWarning, match="counts as training"):
         assert call(functions, [""], trainer_state=state)["short"].tolist() == [0.5]
     call(functions, [""], trainer_state=state)  # a second warning would be an error here
+
+
+@pytest.mark.parametrize(("epoch", "known"), [(0.5, 0.5), (None, 0.25), (0, 0.0)])
+def test_progress_knows_the_epoch_of_the_trainer(epoch: Any, known: float) -> None:
+    progress = progress_of(SimpleNamespace(global_step=1, max_steps=4, epoch=epoch), True)
+    assert progress is not None
+    assert progress.epoch == known

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from typing import Any
 
 import pytest
 
@@ -43,3 +44,16 @@ def test_a_part_of_training_counts_from_its_start() -> None:
     assert Progress(10, 100).within(20, 60) == Progress(0, 40)
     assert Progress(90, 100).within(20, 60).fraction == 1.0
     assert Progress(5, 10).within(5, 5) == Progress(0, 1)
+
+
+def test_epochs_are_one_pass_unless_they_are_known() -> None:
+    assert rk.Progress(25, 100).epoch == 0.25
+    assert rk.Progress(25, 100, epoch=0.75).epoch == 0.75
+    assert pickle.loads(pickle.dumps(rk.Progress(25, 100, epoch=0.75))).epoch == 0.75
+    assert rk.Progress(30, 100, epoch=1.2).within(20, 60).epoch == 1.2
+
+
+@pytest.mark.parametrize("epoch", [-1.0, float("inf"), "1"])
+def test_an_impossible_epoch_is_refused(epoch: Any) -> None:
+    with pytest.raises(rk.RewardDefinitionError, match="epoch"):
+        rk.Progress(1, 2, epoch=epoch)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import pytest
@@ -104,3 +105,32 @@ def test_a_function_of_lists_is_told_the_singular_name_and_what_it_holds(scope: 
     assert f"scope={scope!r}" in str(caught.value)
     assert f"`{name[:-1]}`" in str(caught.value)
     assert "once per completion" not in str(caught.value)
+
+
+def annotated(name: str, annotation: Any, scope: Any = "sample") -> rk.Reward:
+    namespace: dict[str, Any] = {}
+    exec(f"def asks({name}): return 1.0", namespace)
+    namespace["asks"].__annotations__[name] = annotation
+    return rk.reward(scope=scope)(namespace["asks"])
+
+
+@pytest.mark.parametrize("annotation", [list, list[dict[str, str]], Sequence[Any], dict[str, str], list[str] | None])
+def test_a_completion_is_text_and_messages_have_another_name(annotation: Any) -> None:
+    with pytest.raises(rk.RewardDefinitionError, match="`messages`"):
+        annotated("completion", annotation)
+    with pytest.raises(rk.RewardDefinitionError, match="Annotate `str`"):
+        annotated("prompt", annotation)
+    with pytest.raises(rk.RewardDefinitionError, match="`messages`"):
+        annotated("completion", list[annotation], "group")
+
+
+@pytest.mark.parametrize("annotation", [str, Any, object, str | list[str], Annotated[str, "text"]])
+def test_annotations_that_take_text_are_fine(annotation: Any) -> None:
+    assert rk.score(annotated("completion", annotation), ["a"]).total.tolist() == [1.0]
+    annotated("completion", list[annotation], "group")
+
+
+def test_messages_are_no_text() -> None:
+    with pytest.raises(rk.RewardDefinitionError, match="`completion`"):
+        annotated("messages", str)
+    assert rk.score(annotated("messages", list), ["a"]).total.tolist() == [1.0]

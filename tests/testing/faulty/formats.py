@@ -156,8 +156,8 @@ CASES = [
         "content_is_none",
         soft_format_reward,
         [
-            {"prompt": [{"role": "user", "content": "What is 6 * 7?"}]},
-            {"prompt": [{"role": "user", "content": "9 * 9?"}]},
+            {"prompt": [{"role": "user", "content": "What is 6 * 7?"}], "tools": ["multiply"]},
+            {"prompt": [{"role": "user", "content": "9 * 9?"}], "tools": ["multiply"]},
         ],
         [[{"role": "assistant", "content": text}] for text in FORMED],
         [[{"role": "assistant", "content": text}] for text in UNFORMED],

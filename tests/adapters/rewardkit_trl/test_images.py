@@ -1,0 +1,72 @@
+"""Prompts and completions with image parts: their text is read, and nothing breaks on the way to the record."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import rewardkit as rk
+
+
+class Picture:
+    """Like a PIL image: compared by identity, and not JSON."""
+
+
+PICTURE = Picture()
+
+
+def prompt(question: str) -> list[dict[str, Any]]:
+    parts = [{"type": "image", "image": PICTURE}, {"type": "text", "text": question}]
+    return [{"role": "user", "content": parts}]
+
+
+def said(*parts: Any) -> list[dict[str, Any]]:
+    content = [{"type": "text", "text": part} if isinstance(part, str) else {"type": "image"} for part in parts]
+    return [{"role": "assistant", "content": content}]
+
+
+@rk.reward
+def repeats(completion: str, prompt: str) -> float:
+    return float(prompt in completion)
+
+
+def trl_function(completions: list[Any], prompts: list[Any], **kwargs: Any) -> list[float]:
+    return [float(len(completion[0]["content"])) for completion in completions]
+
+
+REWARD = rk.number("answer") + rk.tags("think", "answer") + repeats + rk.from_trl(trl_function)
+PROMPTS = [prompt("How many?") for _ in range(4)]
+COMPLETIONS = [
+    said("<think>a</think>", None, "<answer>42</answer>"), said("How many? ", "42"), said(None), said("41"),
+]  # fmt: skip
+ANSWERS = [42] * 4
+
+
+def test_the_text_of_parts_is_scored() -> None:
+    table = rk.score(REWARD, COMPLETIONS, prompts=PROMPTS, answer=ANSWERS)
+    assert table["number"].tolist() == [1.0, 1.0, 0.0, 0.0]
+    assert table["tags"].tolist() == [1.0, 0.0, 0.0, 0.0]
+    assert table["repeats"].tolist() == [0.0, 1.0, 0.0, 0.0]
+    assert table["trl_function"].tolist() == [3.0, 2.0, 1.0, 1.0]
+    assert "42" in repr(table)
+
+
+def test_rows_with_one_image_are_one_group_although_each_has_its_own_list() -> None:
+    ranked = rk.rank_in_group(rk.number("answer"))
+    table = rk.score(ranked, COMPLETIONS, prompts=PROMPTS, answer=ANSWERS)
+    assert len(set(table.total.tolist())) == 2
+
+
+@pytest.mark.filterwarnings("ignore:to_trl")
+def test_they_are_recorded(tmp_path: Path) -> None:
+    functions = rk.to_trl(REWARD, record=tmp_path / "run")
+    given = {"answer": ANSWERS, "image": [PICTURE] * 4, "completion_ids": [[1, 2]] * 4}
+    scores = [function(prompts=PROMPTS, completions=COMPLETIONS, **given) for function in functions]
+    assert [sum(values) for values in zip(*scores, strict=True)] == [5.0, 4.0, 1.0, 1.0]
+    functions.flush()
+    run = rk.open_run(tmp_path / "run")
+    texts = run.completions().order("row").fetchall()
+    assert [row[6] for row in texts] == ["<think>a</think><answer>42</answer>", "How many? 42", "", "41"]
+    assert [row[1] for row in run.prompts().fetchall()] == ["How many?"]
