@@ -31,6 +31,17 @@ WORST: dict[str, Worst] = {
     "contains_none: marks": (lambda: rk.contains_none(["abc"]), repeated("\u0301\u0316"), {}),
     "choice: claims": (lambda: rk.choice("answer"), repeated("answer ((( "), answers("B")),
     "choice: brackets": (lambda: rk.choice("answer"), repeated(")", "B"), answers("B")),
+    "instruction: sentences": (
+        lambda: rk.instruction("words:last_first", reading="loose"),
+        repeated('J. a.) "*\n'),
+        {},
+    ),
+    "instruction: tokens": (lambda: rk.instruction("format:title_case"), repeated("'A'.'-:1,"), {}),
+    "instruction: brackets": (
+        lambda: rk.instruction("detectable_content:number_placeholders", num_placeholders=1),
+        repeated("["),
+        {},
+    ),
     "language": (lambda: rk.language("en"), repeated("aя"), {}),
     "number: digits": (lambda: rk.number("answer"), repeated("1"), answers("42")),
     "number: numbers": (lambda: rk.number("answer"), repeated("1,1.1e1 "), answers("42")),

@@ -58,6 +58,7 @@ from rewardkit.primitives.code import code_runs as code_runs, code_tests as code
 from rewardkit.primitives.diversity import diversity as diversity
 from rewardkit.primitives.exact import exact as exact
 from rewardkit.primitives.format import fenced as fenced, tags as tags
+from rewardkit.primitives.instruction import instruction as instruction, instructions as instructions
 from rewardkit.primitives.json_match import json_match as json_match
 from rewardkit.primitives.json_schema import json_schema as json_schema
 from rewardkit.primitives.json_valid import json_valid as json_valid

@@ -43,6 +43,10 @@ def exact() -> rk.Reward:
     return rk.exact("answer")
 
 
+def told(id: str, **arguments: object) -> Made:  # noqa: A002
+    return lambda: rk.instruction(id, reading="loose", **arguments)
+
+
 def letter() -> rk.Reward:
     return rk.choice("answer")
 
@@ -219,6 +223,25 @@ HACKS = [
     Hack("milestones repeated", lambda: rk.steps("one", "two"), "two one two one two", most=0.5),
     Hack("milestones in the thinking", lambda: rk.steps("one", "two"), "<think>one two</think>"),
     Hack("unrelated text, BLEU", lambda: rk.bleu("answer"), "the the the the the", gold("the cat sat down"), most=0.3),
+    # instructions
+    Hack("chained sentences without periods", told("words:last_first"), "We saw fog\nIt came\nIce grew"),
+    Hack("balance of nothing", told("ratio:sentence_balance"), "We saw fog"),
+    Hack("two to one of nothing", told("ratio:sentence_type"), "We saw fog"),
+    Hack("longer sentences, only one", told("sentence:increment", small_n=3), "We saw fog."),
+    Hack("no bullet points at all", told("format:sub-bullets"), "We saw fog."),
+    Hack("a template left empty", told("format:output_template"), "My Answer: My Conclusion: Future Outlook:"),
+    Hack("stairs of one line", told("format:line_indent"), "We saw fog."),
+    Hack("too short for the nth word", told("count:words_japanese", N=5), "We saw fog."),
+    Hack("one letter as a palindrome", told("keywords:palindrome"), "I saw a boat."),
+    Hack("forbidden word before a period", told("keywords:exclude_word_harder", keyword="fog"), "We saw fog."),
+    Hack("empty placeholders", told("detectable_content:number_placeholders", num_placeholders=2), "[] [ ] we"),
+    Hack("a comma in full width", told("punctuation:no_comma"), "Fog\uff0c then ice."),
+    Hack("an exclamation mark in full width", told("punctuation:punctuation_exclamation"), "Fog\uff01"),
+    Hack("one country 60 times", told("custom:reverse_newline"), "Zimbabwe\n" * 60),
+    Hack("a number as JSON", told("detectable_format:json_format"), "42"),
+    Hack("empty brackets around nothing", told("detectable_format:square_brackets"), "[] []"),
+    Hack("the request with a space", told("repeat:repeat_change", prompt_to_repeat="Go on now"), "Go on  now"),
+    Hack("an instruction in the thinking", told("startend:end_checker", end_phrase="Bye."), "<think>Bye.</think>No."),
     # repetition and length
     Hack("padding by repetition", lambda: rk.repetition_penalty(unit="words"), "so " * 200, most=-0.9),
     Hack("padding past the limit", lambda: rk.overlong_penalty(9, 3, unit="words"), "so " * 200, most=-1.0),
@@ -239,6 +262,9 @@ HONEST = [
     Hack("negative", number, "#### -42", gold(-42), most=1.0),
     Hack("exact, other white space", exact, "<answer>New\n York </answer>", gold("New York"), most=1.0),
     Hack("exact, decomposed", exact, "<answer>Zu\u0308rich</answer>", gold("Z\u00fcrich"), most=1.0),
+    Hack("chained sentences", told("words:last_first"), "We saw fog. Fog brought *ice*. Ice!", most=1.0),
+    Hack("a title and a list", told("format:sub-bullets"), "# Fog\n* **Thick**\n  - very", most=1.0),
+    Hack("an abbreviation", told("sentence:keyword", word="ice", N=2), "Dr. Vik saw fog. Then ice.", most=1.0),
     Hack("letter in a sentence", letter, "A is too small, so the answer is (B).", gold("B"), most=1.0),
     Hack("letter with its text", letter, "<answer>B. A mystery</answer>", gold("B"), most=1.0),
     Hack("JSON", invoice, '{"sku": "a", "qty": 1, "lines": [1, 2]}', most=1.0),

@@ -55,6 +55,24 @@ REWARDS: dict[str, Case] = {
     "contains_none": Case(lambda: rk.contains_none(["beta"]), "alpha", "beta", most=None),
     "no_refusal": Case(lambda: rk.no_refusal(), "Paris", "As an AI, I do not know.", most=None),
     "choice": Case(lambda: rk.choice("answer"), "The answer is (C).", "A", gold("C")),
+    "instruction": Case(
+        lambda: rk.instruction("sentence:keyword", word="harbor", N=2, reading="loose"),
+        "Fog came. The harbor slept.",
+        "Fog came.",
+    ),
+    "instruction, punctuation": Case(
+        lambda: rk.instruction("ratio:sentence_balance"), "Fog came. Why? Go!", "Fog came."
+    ),
+    "instructions": Case(
+        lambda: rk.instructions(),
+        '"Fog came to the HARBOR"',
+        "No, it left.",
+        {
+            "instruction_id_list": ["startend:quotation", "keywords:existence"],
+            "kwargs": [{}, {"keywords": ["harbor", "fog"]}],
+        },
+        most=0.5,
+    ),
     "language": Case(lambda: rk.language("el"), "Αθήνα", "Athens"),
     "number": Case(lambda: rk.number("answer"), "<answer>43.5</answer>", "44", gold("43.5")),
     "number, linear": Case(

@@ -14,7 +14,7 @@ import rewardkit as rk
 
 def totals(completions: list[str], prompts: str = "", reward: rk.Reward | None = None) -> list[float]:
     groups = list(prompts) or ["a"] * len(completions)
-    return list(rk.score(reward or rk.diversity(), completions, prompts=groups).total.tolist())
+    return list(rk.score(rk.diversity() if reward is None else reward, completions, prompts=groups).total.tolist())
 
 
 def answers(*found: str) -> list[str]:
@@ -24,7 +24,10 @@ def answers(*found: str) -> list[str]:
 def test_who_is_alone_with_an_answer_gets_one_and_who_agrees_less() -> None:
     assert totals(answers("red", "Red", "blue")) == [0.5, 0.5, 1.0]
     assert totals(answers("red", "red", " red\n")) == [0.0, 0.0, 0.0]
-    assert totals(answers("1", "2", "1", "2"), "abab") != totals(answers("1", "2", "1", "2"), "aabb")
+    assert totals(answers("1", "1", "2", "2"), "aabb") == [0.0] * 4
+    assert totals(answers("1", "2", "1", "2"), "aabb") == [1.0] * 4
+    with pytest.raises(rk.BindingError, match="num_generations"):
+        totals(answers("1", "2", "1", "2"), "abab")
     assert totals(answers("1", "1", "1", "1"), "aabb") == [0.0] * 4
 
 

@@ -24,6 +24,7 @@ from rewardkit.core.tree.coercion import coerce_column
 from rewardkit.core.tree.parameters import WHOLE_BATCH, Parameter, Scope
 from rewardkit.core.tree.results import Abstention, Raised
 
+_REMEDY = "Fix the data."
 _GOLD_REMEDY = "Fix the data, or pass gold= with an extractor that finds the answer in the cell."
 _AS_THEY_ARE = ("completion", "progress", "trainer_state", "log_metric", "log_extra")
 """Arguments that are not copied for each call."""
@@ -160,7 +161,8 @@ def gather(parameters: Sequence[Parameter], batch: Batch, rows: list[int], name:
     """
     arguments = Arguments(rows)
     for parameter in parameters:
-        values = _values(parameter, batch, rows, name, _GOLD_REMEDY if trusted else "")
+        remedy = "" if not trusted else _GOLD_REMEDY if parameter.name == "gold" else _REMEDY
+        values = _values(parameter, batch, rows, name, remedy)
         if parameter.is_column and not parameter.coercer.optional:
             for position, value in enumerate(values):
                 if value is None:

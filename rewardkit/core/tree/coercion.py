@@ -385,4 +385,5 @@ def _reason(error: Exception) -> str:
         reason = (getattr(error, "message", "") or getattr(error, "msg", "") or str(error)).partition("\n")[0]
     else:
         reason = shorten(error)
-    return f"{reason[:400].rstrip('.')}."
+    reason = reason[:400].rstrip(".")
+    return reason if reason.endswith("?") else f"{reason}."

@@ -20,13 +20,13 @@ import numpy as np
 from rewardkit.core.batch.batch import Batch
 from rewardkit.core.batch.column import Column, Numbers, Rows
 from rewardkit.core.batch.logs import OF_TRAINERS, RowLog
-from rewardkit.core.errors import RewardTypeError, shorten
+from rewardkit.core.errors import CoercionError, RewardTypeError, shorten
 from rewardkit.core.processes.carried import importable
 from rewardkit.core.progress.bounds import Bounds
 from rewardkit.core.tree.binding import Arguments, Binding, bound, distinct, gather
 from rewardkit.core.tree.fingerprints import described
 from rewardkit.core.tree.parameters import SINGLE, WHOLE_BATCH, Parameter, Scope, shown_columns
-from rewardkit.core.tree.results import Contract, Results, check_results, unpacked
+from rewardkit.core.tree.results import Contract, Raised, Results, check_results, unpacked
 from rewardkit.core.tree.reward import Calls, Evaluation, Facts, Reward, Steps
 from rewardkit.core.tree.text_golds import TextGolds
 
@@ -84,6 +84,8 @@ class Leaf(Reward):
         raw = (yield calls) if ready.rows else []
         if sizes is not None:
             raw = [one for given, size in zip(raw, sizes, strict=True) for one in unpacked(given, size)]
+        if binding.trusted:
+            _raise_data_errors(raw, ready.rows, self.contract.name)
         self._text_golds.look(calls.function, parameters, ready, raw, contract.bounds[0], label)
         if arguments.set_aside:
             raw = _reinserted(raw, arguments)
@@ -267,6 +269,13 @@ def _of_rows(parameter: Parameter, values: list[Any], scope: Scope) -> Any:
         return RowLog.joined(values)
     shared = parameter.source in SINGLE or parameter.source == ("prompt" if scope == "group" else WHOLE_BATCH)
     return values[0] if shared else values
+
+
+def _raise_data_errors(raw: Sequence[Any], rows: Sequence[int | None], name: str) -> None:
+    """Raise the CoercionError of a primitive that found columns which do not fit each other, with its row."""
+    for result, row in zip(raw, rows, strict=False):
+        if type(result) is Raised and isinstance(result.error, CoercionError):
+            raise CoercionError(f"reward {name!r}: row {row}: {result.error} Fix the data.") from None
 
 
 def _reinserted(raw: list[Any], arguments: Arguments) -> list[Any]:

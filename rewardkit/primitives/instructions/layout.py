@@ -1,0 +1,241 @@
+"""Instructions about layout: titles, lists, highlights, brackets, indentation, JSON."""
+
+from __future__ import annotations
+
+import json
+import re
+from itertools import pairwise
+
+from rewardkit.core.errors import shorten
+from rewardkit.core.text.visibility import has_visible_character
+from rewardkit.primitives.instructions.passage import PUNCTUATION, Passage, bare, spoken
+from rewardkit.primitives.instructions.registry import Count, Text, check, counted
+
+_POSTSCRIPTS = {"P.S.": re.compile(r"p\.\s?s\."), "P.P.S": re.compile(r"p\.\s?p\.\s?s")}
+_HIGHLIGHT, _STRONG = re.compile(r"\*([^\n*]*)\*"), re.compile(r"\*\*([^\n*]*)\*\*")
+_FENCE = re.compile(r"\A```(?:json|Json|JSON)?")
+_ANSWERS = ("My answer is yes.", "My answer is no.", "My answer is maybe.")
+_LABELS = ("My Answer:", "My Conclusion:", "Future Outlook:")
+_LETTERED = re.compile(r"\W*a\W*b\W*c", re.IGNORECASE)
+_ITALICS, _END_OF_ITALICS = re.compile(r"<(?:i|em)>"), re.compile(r"</(?:i|em)>")
+_EMOJI = re.compile(
+    "[\u00a9\u00ae\u203c\u2049\u2122\u2139\u2194-\u21aa\u231a-\u23ff\u24c2\u25aa-\u25fe\u2600-\u27bf\u2934\u2935"
+    "\u2b05-\u2b55\u3030\u303d\u3297\u3299\U0001f000-\U0001faff]"
+)
+
+
+@check("detectable_content:number_placeholders")
+def number_placeholders(passage: Passage, num_placeholders: Count) -> str:
+    pieces = (piece.partition("[") for line in passage.lines for piece in line.split("]")[:-1])
+    found = sum(bool(bracket and inner.strip()) for _, bracket, inner in pieces)
+    return counted(found, "at least", num_placeholders, "placeholders")
+
+
+@check("detectable_content:postscript")
+def postscript(passage: Passage, postscript_marker: Text) -> str:
+    pattern = _POSTSCRIPTS.get(postscript_marker)
+    found = pattern.search(passage.lower) if pattern else postscript_marker.lower() in passage.lower
+    return "" if found else f"no postscript that starts with {shorten(postscript_marker, 40)}"
+
+
+@check("detectable_format:number_bullet_lists")
+def number_bullets(passage: Passage, num_bullets: Count) -> str:
+    lines = map(str.lstrip, passage.lines)
+    found = sum(line.startswith("-") or (line[:1] == "*" and line[1:2] not in ("*", "")) for line in lines)
+    return counted(found, "exactly", num_bullets, "bullet points")
+
+
+@check("detectable_format:constrained_response")
+def constrained_response(passage: Passage) -> str:
+    return (
+        "" if any(answer in passage.text for answer in _ANSWERS) else 'no "My answer is yes.", "... no.", "... maybe."'
+    )
+
+
+@check("detectable_format:number_highlighted_sections")
+def number_highlights(passage: Passage, num_highlights: Count) -> str:
+    found = [*_HIGHLIGHT.findall(passage.text), *_STRONG.findall(passage.text)]
+    return counted(sum(bool(inner.strip()) for inner in found), "at least", num_highlights, "highlighted sections")
+
+
+@check("detectable_format:multiple_sections")
+def multiple_sections(passage: Passage, section_spliter: Text, num_sections: Count) -> str:
+    found = re.findall(rf"{re.escape(section_spliter)}\s?\d", passage.text)
+    return counted(len(found), "at least", num_sections, f"sections marked {shorten(section_spliter, 40)}")
+
+
+@check("detectable_format:json_format")
+def json_format(passage: Passage) -> str:
+    text = _FENCE.sub("", passage.text.strip()).removesuffix("```").strip()
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        return f"not JSON: {shorten(str(error), 80)}"
+    return "" if isinstance(value, (dict, list, str)) else "a bare value, not JSON around the response"
+
+
+@check("detectable_format:title")
+def title(passage: Passage) -> str:
+    spans = ((line, line.find("<<"), line.rfind(">>")) for line in passage.lines)
+    found = any(0 <= start < end and line[start:end].strip("<> \t\r") for line, start, end in spans)
+    return "" if found else "no title in <<double angular brackets>>"
+
+
+@check("detectable_format:square_brackets")
+def square_brackets(passage: Passage) -> str:
+    outside = next((word for word in passage.text.split() if not (word[0] == "[" and word[-1] == "]" != word[1])), None)
+    return f"{shorten(outside, 40)} is not in square brackets" if outside else ""
+
+
+@check("detectable_format:bigram_wrapping")
+def bigram_wrapping(passage: Passage) -> str:
+    words = passage.text.split()
+    pairs = list(zip(words[::2], words[1::2], strict=False))
+    outside = next((pair for pair in pairs if not (pair[0].startswith("<<") and pair[1].endswith(">>"))), None)
+    return f"{shorten(' '.join(outside), 40)} is not in <<>>" if outside else "" if pairs else "no pair of words"
+
+
+@check("detectable_format:sentence_hyphens")
+def sentence_hyphens(passage: Passage) -> str:
+    parts = passage.text.strip().split("-")
+    spaced = Passage(" ".join(parts)).sentences
+    if len(spaced) < 2:
+        return "only one sentence"
+    wrong = next((part for part, sentence in zip(parts, spaced, strict=False) if part != sentence), None)
+    return "" if wrong is None and len(parts) == len(spaced) else "sentences are not connected by hyphens alone"
+
+
+@check("format:parentheses")
+def nested_parentheses(passage: Passage) -> str:
+    pairs = {")": "(", "]": "[", "}": "{"}
+    stack: list[str] = []
+    deepest = 0
+    for character in passage.text:
+        if character in "([{":
+            stack.append(character)
+            deepest = max(deepest, len(stack))
+        elif character in pairs:
+            if not stack or stack.pop() != pairs[character]:
+                stack, deepest = [], 0
+            elif deepest >= 5:
+                return ""
+    return "brackets are not nested five deep"
+
+
+@check("format:quotes")
+def nested_quotes(passage: Passage) -> str:
+    stack: list[str] = []
+    deepest = 0
+    for character in passage.text:
+        if character not in "\"'":
+            continue
+        if stack and stack[-1] == character:
+            stack.pop()
+            if deepest - len(stack) >= 3:
+                return ""
+        else:
+            stack.append(character)
+            deepest = max(deepest, len(stack))
+    return "quotes are not nested three deep"
+
+
+@check("format:quote_unquote")
+def quote_and_explanation(passage: Passage) -> str:
+    text = passage.text.translate(dict.fromkeys(map(ord, "\u201c\u201d\u201f"), '"')).replace("'\"'", "")
+    text = "".join(text.split())
+    if text.count('"') < 2:
+        return "no quoted phrase"
+    if '""' in text:
+        return "a quote follows a quote"
+    end = text.rstrip("0123456789" + PUNCTUATION.replace('"', ""))
+    return "no explanation follows the last quote" if end.endswith('"') else ""
+
+
+@check("format:options")
+def options(passage: Passage, options: Text) -> str:
+    separator = next((one for one in ("/", "or") if one in options), ",")
+    listed = [option.strip() for option in options.split(separator)]
+    if _LETTERED.match(options):  # letters must be written as in the list: "a)"
+        return "" if passage.text in listed else f"expected one of {shorten(options, 60)}"
+    said = passage.lower.strip(PUNCTUATION + " ")
+    known = {option.lower().strip(PUNCTUATION + " ") for option in listed}
+    return "" if said in known else f"expected one of {shorten(options, 60)}"
+
+
+@check("format:newline")
+def word_per_line(passage: Passage) -> str:
+    lines = list(filter(None, (spoken(line.split()) for line in bare(passage.text).split("\n"))))
+    longer = next((line for line in lines if len(line) > 1), None)
+    return "two words on a line" if longer else "" if lines else "no words"
+
+
+@check("format:emoji")
+def emoji_after_sentences(passage: Passage) -> str:
+    stripped = [bare(sentence).strip() for sentence in passage.sentences]
+    for sentence, following in zip(stripped, [*stripped[1:], ""], strict=True):
+        # An emoji after the period belongs to the next sentence; a selector or skin tone may follow it.
+        if not sentence or not (_EMOJI.search(sentence[-2:]) or _EMOJI.match(following)):
+            return f"no emoji after {shorten(sentence[-40:])}"
+    return ""
+
+
+@check("format:line_indent")
+def stairs(passage: Passage) -> str:
+    indents = [len(line) - len(line.lstrip(" ")) for line in passage.lines]
+    if len(indents) < 2:
+        return "only one line"
+    rising = all(upper < lower for upper, lower in pairwise(indents))
+    return "" if rising else "a line is not indented more than the one before"
+
+
+@check("format:list")
+def separator_list(passage: Passage, sep: Text) -> str:
+    return counted(passage.text.count(sep), "at least", 2, f"items marked {shorten(sep, 40)}")
+
+
+@check("format:thesis")
+def thesis_in_italics(passage: Passage) -> str:
+    start = _ITALICS.search(passage.text)
+    end = start and _END_OF_ITALICS.search(passage.text, start.end())
+    if not start or not end or not has_visible_character(passage.text[start.end() : end.start()]):
+        return "no thesis in <i>italics</i>"
+    return "" if passage.text[end.end() :].strip() else "nothing follows the thesis"
+
+
+@check("format:sub-bullets")
+def sub_bullets(passage: Passage) -> str:
+    marks = [mark for line in passage.lines if (mark := line.lstrip()[0]) in "*-"]
+    if "*" not in marks:
+        return "no bullet point *"
+    bare_bullet = any(mark == "*" and after != "-" for mark, after in zip(marks, [*marks[1:], ""], strict=True))
+    return "a bullet point without sub-bullet -" if bare_bullet else ""
+
+
+@check("format:no_bullets_bullets")
+def sentences_then_bullets(passage: Passage) -> str:
+    starred = [line.lstrip().startswith("*") for line in passage.lines]
+    first = starred.index(True) if True in starred else len(starred)
+    before = Passage("\n".join(passage.lines[:first])).sentences
+    ended = sum(sentence.endswith(".") for sentence in before)
+    if problem := counted(ended, "at least", 2, "sentences with a period before the bullet points"):
+        return problem
+    if not all(starred[first:]):
+        return "text between or after the bullet points"
+    return counted(len(starred) - first, "at least", 2, "bullet points *")
+
+
+@check("format:output_template")
+def output_template(passage: Passage) -> str:
+    rest = passage.text
+    for label, following in zip(_LABELS, (*_LABELS[1:], None), strict=True):
+        _, found, rest = rest.partition(label)
+        filled = rest.partition(following)[0] if following else rest
+        if not found or not has_visible_character(filled):
+            return f"no {label!r} with an answer after it" if found else f"no {label!r} in its place"
+    return ""
+
+
+@check("format:no_whitespace")
+def no_whitespace(passage: Passage) -> str:
+    found = len(passage.text.split()) > 1 or passage.text != passage.text.strip()
+    return "contains white space" if found else ""
