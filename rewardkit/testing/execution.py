@@ -111,7 +111,8 @@ def _isolated(
     done, settles, hangs = 0, True, False
     losses: list[Finding | None] = []
     while done < len(laws):
-        for said in isolated(_work(subject, laws[done:], settles), note, patience, subject.left, output.hear):
+        work, left = _work(subject, laws[done:], settles), subject.left
+        for said in isolated(work, note, patience, left, output.hear, quiet=left * _SHARE):
             if isinstance(said, str):
                 told(said, done, len(laws))
             elif isinstance(said, RewardKitError):

@@ -8,6 +8,7 @@ child.
 
 from __future__ import annotations
 
+import math
 import mmap
 import os
 import pickle
@@ -102,6 +103,7 @@ def isolated(
     patience: float,
     limit: float,
     heard: Heard = lambda data: None,
+    quiet: float = math.inf,
 ) -> Iterator[Any]:
     """Run `work` in a forked child and yield what it sends; at the end, a `Lost` if the child hung or died.
 
@@ -111,6 +113,7 @@ def isolated(
         patience: time limit for one completion in seconds; a batch of 32 may take twice as long.
         limit: time limit for all work in seconds.
         heard: gets everything that the child prints.
+        quiet: time limit between two of the things that it sends, in seconds.
     """
     reading, writing = os.pipe()
     hearing, speaking = os.pipe()
@@ -128,7 +131,7 @@ def isolated(
     try:
         for descriptor in (writing, speaking, ending):
             os.close(descriptor)
-        yield from _received(reading, hearing, child, note, patience, time.monotonic() + limit, heard)
+        yield from _received(reading, hearing, child, note, patience, time.monotonic() + limit, heard, quiet)
     finally:
         child.end()
         _hear_the_rest(hearing, heard)
@@ -214,9 +217,17 @@ def _end_with_parent(ending: int) -> None:
 
 
 def _received(
-    reading: int, hearing: int, child: _Child, note: Note, patience: float, deadline: float, heard: Heard
+    reading: int,
+    hearing: int,
+    child: _Child,
+    note: Note,
+    patience: float,
+    deadline: float,
+    heard: Heard,
+    quiet: float,
 ) -> Iterator[Any]:
     buffer = b""
+    last = time.monotonic()
     opened = [reading, hearing]
     while True:
         ready, _, _ = select.select(opened, [], [], 0.05)
@@ -239,6 +250,7 @@ def _received(
                 if said == _CAME_BACK:
                     return
                 yield said
+            last = time.monotonic()
             continue
         if child.status() is not None:  # a process that it started may still hold the pipe open
             if select.select([reading], [], [], 0)[0]:
@@ -250,7 +262,7 @@ def _received(
             if now - since > patience * (1 + len(trials) / 32):
                 yield Lost(trials, f"took more than {patience:g} s")
                 return
-        if now > deadline + patience:
+        if now > min(deadline, last + quiet) + patience:
             yield Lost((), "ran out of time")
             return
     while (status := child.status()) is None:  # it closed the pipe, so it is about to end

@@ -255,8 +255,12 @@ class Subject:
         """Measure the cost of a completion; the first call does not count, since it may load a model."""
         trials = [Trial(self.beside(number)[0], number) for number in range(len(self.examples))][:2]
         self.see(trials)
-        self._seconds, self._scored = 0.0, 0
-        self.see(trials, fresh=True)
+        times: list[float] = []
+        while len(times) < 3 and sum(times) < 0.1:  # on a busy machine, a quick call may look slow once
+            self._seconds, self._scored = 0.0, 0
+            self.see(trials, fresh=True)
+            times.append(self._seconds)
+        self._seconds = min(times)
 
     @property
     def cost(self) -> float:

@@ -16,7 +16,7 @@ from rewardkit.testing import check_reward
 from tests.entry_points import ported
 from tests.entry_points.cases import CASES, DELAYED, LATER, START, WEIGHTED, Case
 
-LAWS = ["bounded", "deterministic", "batch_equals_singles", "thread_safe"]
+LAWS = ["finite", "batch_equals_singles"]
 
 Captured = pytest.CaptureFixture[str]
 
@@ -55,8 +55,9 @@ def test_two_functions_with_weights() -> None:
 
 @every_case
 def test_check_reward(case: Case) -> None:
-    report = check_reward(case.reward, examples=list(case.rows), laws=LAWS, exploits=False, budget=20)
-    assert {result.outcome for result in report.results} == {"held"}, report
+    report = check_reward(case.reward, examples=list(case.rows), laws=LAWS, exploits=False, budget=60)
+    assert report.ok, report
+    assert all(result.outcome == "held" or result.reason.startswith("only ") for result in report.results), report
 
 
 @every_case
@@ -102,18 +103,29 @@ def test_preflight(case: Case, tmp_path: Path) -> None:
     assert found.ok, found.text()
 
 
-def test_preflight_finds_what_stops_the_training_at_its_start(tmp_path: Path) -> None:
+def test_preflight_finds_what_stops_the_training_at_its_start_or_its_end() -> None:
     pytest.importorskip("trl")
     from datasets import Dataset
 
     from rewardkit_runner.preflight.golds import golds
     from rewardkit_runner.preflight.table import Table
 
-    def rate(completions: list[str], trainer_state: Any, **kwargs: Any) -> list[float]:
+    def rises(completions: list[str], trainer_state: Any, **kwargs: Any) -> list[float]:
         return [1.0 / trainer_state.global_step for _ in completions]
 
-    tree = rk.from_trl(rate)
-    table = Table(Dataset.from_list([{"prompt": "Write."}] * 4), tree, "training")
-    (found,) = golds(tree, table, 5.0).findings
-    assert found.kind == "error"
-    assert "ZeroDivisionError" in found.what
+    def falls(completions: list[str], trainer_state: Any, **kwargs: Any) -> list[float]:
+        return [1.0 / (trainer_state.max_steps - trainer_state.global_step) for _ in completions]
+
+    def imports(prompt: str, completion: str, example: dict[str, str]) -> float:
+        import package_that_no_one_has  # type: ignore[import-not-found]
+
+        return float(package_that_no_one_has.score(completion))
+
+    for function, error in ((rises, "ZeroDivisionError"), (falls, "ZeroDivisionError"), (imports, "package_that")):
+        tree = rk.from_trl(function)
+        table = Table(Dataset.from_list([{"prompt": "Write."}] * 4), tree, "training")
+        (found,) = golds(tree, table, 5.0).findings
+        assert found.kind == "error"
+        assert error in found.what
+        assert "\n" not in found.what
+        assert ("packages" in found.remedy) == (function is imports)

@@ -88,3 +88,6 @@ CELLS: dict[str, Callable[[], Any]] = {
     "unkind": Unkind,
     "subclass of text": lambda: Text("x"),
 }
+
+MISSING = ("None", "NaN", "numpy NaN", "Decimal NaN", "Decimal signaling")
+"""The cells that say that there is no gold answer, so that the row abstains."""

@@ -138,6 +138,18 @@ def test_a_law_that_takes_too_long_is_cut_short_alone(isolate: bool) -> None:
     assert report["total"].outcome == "held"
 
 
+@forks
+def test_a_law_that_waits_without_scoring_is_cut_short_alone() -> None:
+    def waits(subject: Any) -> Any:
+        """Wait for a thread that never ends, say."""
+        time.sleep(60)
+        yield
+
+    report = check(number, laws=[Law("waits", waits), "total"], budget=2.0, patience=0.2)
+    assert (report["waits"].outcome, report["waits"].reason) == ("unfinished", "ran out of time")
+    assert report["total"].outcome == "held"
+
+
 @pytest.mark.slow
 @forks
 def test_the_completion_of_a_batch_that_hangs_is_named() -> None:

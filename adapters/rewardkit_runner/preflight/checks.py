@@ -23,6 +23,7 @@ from rewardkit_runner.preflight.memory import memory
 from rewardkit_runner.preflight.sizes import lengths, shape_of
 from rewardkit_runner.preflight.table import Table
 from rewardkit_runner.rewards import trained
+from rewardkit_trl.functions import checked_tree
 
 if TYPE_CHECKING:
     from datasets import Dataset
@@ -45,10 +46,14 @@ def preflight(config: RunConfig, *, reward: Any, training: Dataset, held_out: Da
     options = config.preflight or PreflightConfig()
     if not len(training):
         return Preflight((Finding("error", "data", "the dataset has no rows", "fix dataset.path or dataset.filter"),))
+    where, remedy = "reward", "name a reward, a function, or a list of them"
     try:
+        checked_tree(reward)
+        if config.reward_weights is not None:
+            where, remedy = "grpo.reward_weights", "weight each item of the list, or delete it and weight the reward"
         tree = trained(config, reward)
     except RewardKitError as error:
-        return Preflight((Finding("error", "reward", str(error), "name a reward, a function, or a list of them"),))
+        return Preflight((Finding("error", where, str(error), remedy),))
     table = Table(training, tree, "training", options.rows)
     other = None if held_out is None else Table(held_out, tree, "held out", options.rows)
     found = [*_tried("settings", packages(config)), *_tried("data", _data(tree, table, other))]

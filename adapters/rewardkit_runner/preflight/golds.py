@@ -154,8 +154,11 @@ def _first_batch(scorer: Scorer, table: Table, rows: list[int], conversational: 
         try:
             found = scorer.score(table.batch(twice, completions, num_generations=len(texts), progress=progress))
         except RewardKitError as error:
-            what = f"it stops the training {when}: {error}"
-            return [Finding("error", "reward", what, "fix the reward; rewardkit check finds more errors like this")]
+            what = f"it stops the training {when}: {' '.join(map(str.strip, str(error).splitlines()))}"
+            remedy = "fix the reward; rewardkit check finds more errors like this"
+            if isinstance(error.__cause__, ModuleNotFoundError):
+                remedy = "install what it imports, and list it in run.yaml: reward: {path: ..., packages: [...]}"
+            return [Finding("error", "reward", what, remedy)]
         failed |= {fault.component: fault.reason for fault in found.faults if fault.outcome is Outcome.FAILED}
     return [
         Finding("error", f"component {name!r}", f"it fails in the first batch: {reason}", "fix what it needs to run")

@@ -33,6 +33,8 @@ RESERVED = ("completion", "messages", "prompt", "progress", "example", "completi
 _ABSENT: Any = object()
 _PLAIN = {str, int, bool}
 """Types whose equal values can replace each other, as long as all are of one type."""
+_DEEPEST = 6
+"""How deep an image may be in a message, for messages to be compared."""
 _JSON_ATOMS = {str, int, float, bool, type(None)}
 
 
@@ -290,7 +292,7 @@ def _numbered(keys: Sequence[Any]) -> Equality:
     return Equality(np.array(list(map(seen.__getitem__, keys)), dtype=np.int64), len(seen))
 
 
-def _key(value: Any) -> Any:
+def _key(value: Any, depth: int = _DEEPEST) -> Any:
     kind = type(value)
     if kind in (str, bytes, int, bool, type(None)):
         return kind, value
@@ -301,9 +303,12 @@ def _key(value: Any) -> Any:
             plain = list(value) if kind is tuple else value
             if _is_json(plain):
                 return kind, json.dumps(plain, sort_keys=True)
+            if depth == 0:
+                return _ABSENT, id(value)
+            # Messages with the same image are equal, even if each row has lists of its own.
             if kind is dict:
-                return kind, frozenset((_key(name), _key(item)) for name, item in value.items())
-            return kind, tuple(map(_key, value))  # messages with one image are equal, even if each row has its own list
+                return kind, frozenset((_key(name, depth - 1), _key(item, depth - 1)) for name, item in value.items())
+            return kind, tuple(_key(item, depth - 1) for item in value)
         hash(value)
         # Decimal("1.0") == Decimal("1.00") with the same hash, but their text differs.
         return kind, repr(value), value

@@ -236,3 +236,11 @@ def test_groups_are_known_exactly_if_each_prompt_is_one_run(prompts: list[int]) 
     together = len(list(groupby(prompts))) == len(set(prompts))
     with nullcontext() if together else pytest.raises(rk.BindingError, match="next to each other"):
         batch.check_groups()
+
+
+def test_lists_with_one_image_are_equal_and_a_list_in_itself_ends() -> None:
+    rows = [[{"content": [{"image": PICTURE}, "a"]}] for _ in range(2)] + [[{"content": [{"image": Picture()}, "a"]}]]
+    assert equality(rows).numbers.tolist() == [0, 0, 1]
+    endless: list[Any] = [PICTURE]
+    endless += [endless, endless]
+    assert equality([endless, endless, [PICTURE]]).numbers.tolist() == [0, 0, 1]

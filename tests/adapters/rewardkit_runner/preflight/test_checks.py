@@ -234,7 +234,7 @@ def test_a_reward_that_raises_on_what_a_policy_writes_is_an_error(tmp_path: Path
         "import rewardkit as rk\n@rk.reward\ndef brittle(completion: str, answer: str) -> float:\n"
         "    return float(completion == answer) / (len(completion) != 1)\n"
     )
-    settings = config(preflight={"laws": True, "budget": 20}).model_copy(update={"reward": f"{path}:brittle"})
+    settings = config(preflight={"laws": True, "budget": 20}, reward=f"{path}:brittle")
     found = preflight(settings, reward=reward_of(settings), training=Dataset.from_list(rows()), held_out=None)
     assert "law total: brittle" in said(found, "error")
     assert "on rows of the data" in said(found, "fact")
@@ -358,7 +358,8 @@ def test_weights_that_do_not_fit_the_list_are_an_error_that_says_what_to_write()
     found = looked("number", rows(), reward=[rewards.number, rewards.picky, rewards.exact], grpo=weighted)
     assert "2 weights for 3 rewards" in found.text()
     tree = looked("number", rows(), reward=0.5 * rewards.number + rewards.picky, grpo=weighted)
-    assert "rk.to_trl(0.5 * rk.number('answer', extract=rk.extract.tag('answer')) + 2.0 * picky)" in tree.text()
+    said = "rk.to_trl(0.5 * rk.number('answer', extract=rk.extract.tag('answer')) + 2.0 * picky)"
+    assert said in " ".join(tree.text().split())
 
 
 def test_a_schedule_beyond_the_end_is_an_error_before_training() -> None:
