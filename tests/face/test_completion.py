@@ -10,7 +10,7 @@ from tests.frozen.compositions import COMPOSITIONS
 from tests.hostile.rewards import REWARDS
 
 MOST = 15
-FOR_ALL = {"bounds", "children", "clip", "facts", "fingerprint", "name", "named"}
+FOR_ALL = {"bounds", "children", "clip", "facts", "fingerprint", "name", "named", "with_columns"}
 MAKERS = {**COMPOSITIONS, **{f"primitive {name}": case.make for name, case in REWARDS.items()}}
 
 
