@@ -31,7 +31,7 @@ _LINKS = frozenset((
 """Words between a denial and what it denies: "not [likely to be equal to] 42"."""
 
 _OPINIONS = frozenset((
-    "answer", "answers", "believe", "claim", "guess", "say", "saying", "think", "thinking",
+    "believe", "claim", "guess", "say", "saying", "think", "thinking",
 ))  # fmt: skip
 _OTHERS = frozenset((
     "people", "students", "others", "everyone", "many", "most", "some", "they", "one", "he", "she", "you",
@@ -81,7 +81,7 @@ def denied_before(text: str, start: int) -> bool:
     for _ in range(_MOST_WORDS):
         tail, word = _last_word(tail)
         if word[-1:] == ":" and not linked:
-            return word[:-1] in _DENIALS
+            return word[:-1] in _DENIALS and "\n" not in text[max(0, start - 4) : start]
         if word == "doubt" or (word == "but" and _last_word(tail)[1] == "anything"):
             rest, before = _last_word(tail)  # "no doubt that it is 42", "it can't be anything but 42"
             rest = rest if word == "but" else tail
@@ -132,7 +132,9 @@ _DENIED_AFTER = "|".join((
     r" ?(?:不对|不對|不正确|不正確|是错|是錯|错误|錯誤)",
     r" (?:ist|sind) (?:falsch|nicht)| (?:es|son) (?:incorrect|fals|erróne)| est (?:faux|incorrect)| неверно| неправ",
 ))  # fmt: skip
-_AFTER = re.compile(rf"[)\]}}*_`$\"'”’»\\]{{0,6}}(?: ?[a-z%°]{{1,20}}){{0,2}}?(?:{_DENIED_AFTER})")
+_NOUN = r" ?(?!(?:because|since|as|and|or|but|so|while|if|which|that|not|rather|than|instead)\b)[a-z%°]{1,20}"
+_CLOSE_AFTER = re.compile(rf"[)\]*_`$\"'”’»]{{0,4}}(?:{_DENIED_AFTER})")
+_AFTER = re.compile(rf"[)\]}}*_`$\"'”’»\\]{{0,6}}(?:{_NOUN}){{0,2}}?(?:{_DENIED_AFTER})")
 _MAY_DENY = re.compile(
     r"[?？✗✘❌✖]|not\b|n't|wrong|incor|false|impos|mistak|inval|ruled|excl|elim|out\b|nonse|absurd|unlike|trap|"
     r"error|guess|answer|thought|too |fail|sense|good|lie\b|distr|falsch|nicht|fals|erró|faux|невер|неправ|"
@@ -141,12 +143,16 @@ _MAY_DENY = re.compile(
 _SENTENCE_END = re.compile(r"[?？]|[!。！\n]|\.(?:\s|\Z)")
 
 
-def denied_after(text: str, end: int) -> bool:
-    """Return whether the words after the mention that ends at `end` deny it, or ask about it."""
+def denied_after(text: str, end: int, *, noun: bool = False) -> bool:
+    """Return whether the words after the mention that ends at `end` deny it, or ask about it.
+
+    Args:
+        noun: the mention may have a noun: "42 apples is wrong".
+    """
     tail = text[end : end + WINDOW // 2].lower()
     if tail.lstrip(_MARKUP)[:1] in ("", ".", "\n"):
         return False
-    return bool(_MAY_DENY.search(tail, 0, WINDOW // 4) and _AFTER.match(tail))
+    return bool(_MAY_DENY.search(tail, 0, WINDOW // 4) and (_AFTER if noun else _CLOSE_AFTER).match(tail))
 
 
 def asked(text: str, end: int) -> bool:
@@ -238,9 +244,10 @@ def without_struck(text: str) -> str:
 # Words that join two mentions. CJK text has no spaces around them.
 
 OR_WORDS = (
-    r"\b(?:or|xor|vs|versus|alternatively|maybe|perhaps|possibly|either|oder|ou|o|или)\b|或者?|还是|還是|または|又は|"
-    r"もしくは|あるいは|이?나(?= )|또는?|혹은|아니면"
+    r"\b(?:or|xor|vs|versus|alternatively|maybe|perhaps|possibly|either|otherwise|else|oder|ou|o|или)\b|"
+    "或者?|还是|還是|または|又は|もしくは|あるいは|이?나(?= )|또는?|혹은|아니면"
 )
 AND_WORDS = (
-    r"\b(?:and|plus|also|then|und|et|y|e|и)\b|以及|[和与與跟及]|および|及び|ならびに|[とや]|[와과]|및|하고|이?랑|그리고"
+    r"\b(?:and|plus|also|too|then|with|as well as|along with|together with|und|et|y|e|и)\b|"
+    "以及|[和与與跟及]|および|及び|ならびに|[とや]|[와과]|및|하고|이?랑|그리고"
 )

@@ -142,7 +142,7 @@ class _Text:
 
     def _is_denied(self, line: list[Piece]) -> bool:
         text, piece = self.text, line[-1]
-        if denied_before(text, piece.start) or denied_after(text, piece.end) or asked(text, piece.end):
+        if denied_before(text, piece.start) or denied_after(text, piece.end, noun=True) or asked(text, piece.end):
             return True
         if len(line) < 2:
             return False

@@ -3,7 +3,6 @@ r"""The number that a text claims, compared with what a careful teacher would re
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, strategies as st
 
 import rewardkit as rk
 
