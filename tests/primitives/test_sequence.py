@@ -313,7 +313,8 @@ def test_abbreviations_at_the_end_of_gold_items_stay_right() -> None:
 @pytest.mark.parametrize(
     "answer",
     [
-        "The answers are 3 and 4", "The answers are $3$ and $4$.", "Answer: 3, 4", "**Answer:** 4, 3", "### Answer\n3, 4",
+        "The answers are 3 and 4", "The answers are $3$ and $4$.", "Answer: 3, 4", "**Answer:** 4, 3",
+        "### Answer\n3, 4",
         "### Final answer\n\n- 3\n- 4", "So the solutions are 3 and 4.", "<answer>3 and 4</answer>", "{3, 4}",
         "\\boxed{3 \\text{ and } 4}",
     ],
