@@ -276,10 +276,8 @@ class _Text:
         joined = context.OR.fullmatch(self.text, first.end, min(second.start, first.end + 2 * _NEAR))
         if not joined or second.start - first.end > 2 * _NEAR:
             return False
-        noun, other = (
-            context.WORD.findall(joined["noun"]),
-            context.WORD.match(self.text[second.end : second.end + 24].lstrip(" *$")),
-        )
+        noun = [word for word in context.WORD.findall(joined["noun"]) if not context.JOIN.fullmatch(word)]
+        other = context.WORD.match(self.text[second.end : second.end + 24].lstrip(" *$"))
         # "2 hours or 120 minutes" says the same twice.
         return not (noun and other and noun[-1].lower() != other[0].lower())
 
