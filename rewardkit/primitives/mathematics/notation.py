@@ -10,12 +10,14 @@ from rewardkit.primitives.mathematics.characters import FUNCTIONS, LOWERED, RAIS
 _COMMAND = re.compile(
     r"\\(?:(?:left|right)\.|[A-Za-z]+|!\s*|.)|\{,\}|[<>!]=|\*\*|\.\.\.|</?su[bp]>|[^\x21-\x7e]|[$~%]", re.DOTALL
 )
+_PLAIN_NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?", re.ASCII)
 _EATEN = re.compile("[\x07\x08\x0b\x0c](?=[a-z]{2})|\t(?=ext|imes|heta|frac|riangle)|\r(?=ight|angle)")
 """Escapes of JSON and Python that replaced a backslash and a letter: a form feed and "rac" for ``\\frac``."""
 
 _UNESCAPED = {"\x07": "\\a", "\x08": "\\b", "\x0b": "\\v", "\x0c": "\\f", "\t": "\\t", "\r": "\\r"}
 _ESCAPED_TWICE = re.compile(r"\\\\(?=[A-Za-z]{2})")
 _JOINED_TO_A_LETTER = re.compile(r"\\q?quad(?=[A-Za-z])(?!quad)")
+_OUTSIDE = re.compile(r"((?<!\\)\$\$?(?:[^$\\]|\\.)*\$\$?)|(?<![\\A-Za-z{])([A-Za-z]{2,}(?: [A-Za-z]{2,})*)")
 _RAISED = re.compile("[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿ]+")
 _LOWERED = re.compile("[₀₁₂₃₄₅₆₇₈₉]+")
 _ROOT = re.compile("√\\s?([0-9]+)")
@@ -24,6 +26,7 @@ _NAMED = re.compile(r"\\text\s*\{\s*(" + "|".join(sorted(FUNCTIONS - {"min", "se
 _PLAIN = re.compile(
     r"(?<![\\A-Za-z])(?:(" + "|".join(sorted(FUNCTIONS - {"min", "max", "sec"})) + r")(?![A-Za-z])|(sec|max|min)(?=\())"
 )
+_LETTERS = re.compile("[A-Za-z]{2}")
 _WORDS = {"pi": "\\pi ", "infinity": "\\infty ", "theta": "\\theta "}
 _PLAIN_WORD = re.compile(r"(?<![\\A-Za-z{ ])(pi|theta)(?![A-Za-z])|\A\s*([-+]?)(infinity|pi|theta)\s*\Z")
 _PYTHON_POWER = re.compile(r"(?<=[0-9A-Za-z)])\*\*(?=[-0-9A-Za-z({\\])(?![^*]{0,40}\*\*(?![0-9A-Za-z({\\-]))")
@@ -40,11 +43,15 @@ _GROUPS = re.compile(r"\\text\s*\{[^{}0-9]*\}|[_^]\{[^{}]*\}|\([^()]*\)|\\[A-Za-
 
 def clean(text: str) -> str:
     r"""Return `text` in one notation, without purely visual commands. Takes linear time."""
+    if _PLAIN_NUMBER.fullmatch(text):
+        return text
     text = _EATEN.sub(_unescaped, text)
     if "\\begin" not in text:
         text = _ESCAPED_TWICE.sub(r"\\", text)
     if "quad" in text:
         text = _JOINED_TO_A_LETTER.sub(" ", text)
+    if text.count("$") > 1:
+        text = _OUTSIDE.sub(_prose, text)
     if not text.isascii():
         text = _ROOT.sub(r"\\sqrt{\1}", _CIRCLED.sub(_circled, text.translate(WIDE)))
         text = _RAISED.sub(_raised, _LOWERED.sub(_lowered, text))
@@ -52,7 +59,8 @@ def clean(text: str) -> str:
         text = _PYTHON_POWER.sub("^", text)
     text = _COMMAND.sub(_replacement, text)
     text = " ".join(text.split()).rstrip(" .,;")
-    text = _PLAIN_WORD.sub(_word, _PLAIN.sub(_function, _NAMED.sub(_named, text)))
+    if _LETTERS.search(text):
+        text = _PLAIN_WORD.sub(_word, _PLAIN.sub(_function, _NAMED.sub(_named, text)))
     if "." in text:
         text = _STRAY_PERIOD.sub("", text)
     if "\\" in text:
@@ -60,6 +68,11 @@ def clean(text: str) -> str:
     if "^" in text or "_" in text:
         text = _PRIMES.sub(r"\1\2", _SUPERSCRIPT.sub(r"\1{\2}", _powers_of_groups(text)))
     return text
+
+
+def _prose(match: re.Match[str]) -> str:
+    """Return words between formulas as text: ``$5$ cm`` is five centimeters."""
+    return match[1] or f"\\text{{ {match[2]} }}"
 
 
 def _unescaped(match: re.Match[str]) -> str:

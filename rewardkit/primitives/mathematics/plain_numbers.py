@@ -29,6 +29,7 @@ _NUMBER = re.compile(
     (?P<unit>.*)""",
     re.VERBOSE | re.ASCII | re.IGNORECASE,
 )
+_PLAIN = re.compile(r"-?[0-9]+(?:\.[0-9]+)?", re.ASCII)
 _POWER_OF_TEN = re.compile(r"([+-]?)\s*10\s*\^\{\s*([+-]?[0-9]{1,3})\s*\}(.*)", re.ASCII)
 # A comma in brackets separates elements: (1,234) is a pair.
 _WRAPPED = re.compile(r"([+-]?)\s*(?:\(([^(),]*)\)|\{([^,]*)\}|\\\{([^{},]*)\\\})(\s*\^\{\\circ\}|\s*\\%)?")
@@ -71,6 +72,8 @@ class Numeral:
 
 def read(cleaned: str) -> Numeral | None:
     """Read the number in a cleaned text; None if there is none or something is left to be evaluated."""
+    if _PLAIN.fullmatch(cleaned) and len(cleaned) <= MAX_DIGITS:
+        return Numeral(Fraction(cleaned))
     if text := _TEXT.fullmatch(cleaned):
         cleaned = text[1].strip()
     if wrapped := _WRAPPED.fullmatch(cleaned):
@@ -90,7 +93,7 @@ def read(cleaned: str) -> Numeral | None:
     value = _value(match)
     if unit is None or value is None or (unit and match["percent"]):
         return None
-    value *= factor
+    value = value * factor if factor > 1 else value
     if match["currency"]:
         unit = unit or _CURRENCIES[match["currency"]]
     divided = bool(match["top"] or match["top_"]) and value.denominator == 1
@@ -139,4 +142,5 @@ def _value(match: re.Match[str]) -> Fraction | None:
         return Fraction(f"{before}.{after or 0}") + repeated
     digits = match["decimal"].replace(",", "").replace(" ", "")
     exponent = int(match["e"] or match["power"] or 0)
-    return Fraction(digits.removesuffix(".")) * Fraction(10) ** exponent
+    value = Fraction(digits.removesuffix("."))
+    return value * Fraction(10) ** exponent if exponent else value

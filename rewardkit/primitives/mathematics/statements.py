@@ -38,6 +38,7 @@ _UNIT_AND = re.compile(r"(\\text\s*\{[^{}]*[a-z][^{}]*?)\s+(and|or)\s*\}(?=\s*[-
 """The end of ``7 \\text{ goats and } 4 \\text{ cows}``."""
 
 _DENIED = re.compile(r"\b(?:not|no|never|wrong|incorrect|except|excluding|without|if|when|or|and)\b", re.IGNORECASE)
+_LETTER = re.compile("[A-Za-z]")
 _KINDS = {"positive": "Z^+", "nonnegative": "N_0", "non-negative": "N_0"}
 
 
@@ -58,6 +59,8 @@ class Stated:
 
 def stated(cleaned: str) -> Stated:
     """Split a cleaned text into the answer and its domain."""
+    if not _LETTER.search(cleaned):
+        return Stated(cleaned)
     text = _LEAD.sub("", cleaned, count=1) or cleaned
     if ":" in text:
         text = _LABEL.sub(_unlabeled, text)

@@ -37,6 +37,7 @@ _MINUS = re.compile(r"\\setminus(?![A-Za-z])|(?<=[)\]}])\s*-(?=\s*\\\{)")
 _COLON = re.compile(":")
 _BAR = re.compile(r"[|:]")
 _LETTER = re.compile(r"[A-Za-z]|\\[a-z]+")
+_NAME = re.compile(r"(?:[A-Za-z]|\\[a-z]+)(?:_\{[A-Za-z0-9]+\})?(?:\([A-Za-z]\))?")
 _VARIABLE = re.compile(r"([A-Za-z]|\\[a-z]+)(?:\s*\\in\s*\\mathbb\{R\})?")
 _ENVIRONMENT = re.compile(r"\\begin\{([a-z]+)\}(?:\{[lcr|]*\})?((?:(?!\\begin|\\end).)*)\\end\{\1\}", re.DOTALL)
 _MATRICES = frozenset(("matrix", "pmatrix", "bmatrix"))
@@ -117,7 +118,7 @@ def _statement(text: str) -> Node:
         texts, signs = texts[::-1], signs[::-1]
     if len(signs) == 1:
         return Node(signs[0], tuple(map(_expression, texts)))
-    if len(signs) == 2 and (_LETTER.fullmatch(texts[1]) or is_name(texts[1])):
+    if len(signs) == 2 and _NAME.fullmatch(texts[1]):
         brackets = ("(" if signs[0] == "<" else "[") + (")" if signs[1] == "<" else "]")
         return Node(brackets, (_leaf(texts[0]), _leaf(texts[2])), texts[1])
     return Node(ORDER, tuple(map(_expression, texts)), " ".join(signs))

@@ -30,6 +30,7 @@ ten eleven twelve twenty thirty forty fifty sixty seventy eighty ninety percent 
 lakh lakhs crore crores bn mn score gross tenth tenths sixth sixths eighth eighths hundredth hundredths thousandth
 thousandths millionth millionths billionth billionths
 fold double twice triple inverse reciprocal squared cubed wrong false incorrect lower upper bound is
+then if when because since but so though although which that was were are has have nor only just actually wait
 """
 _CHANGING = frozenset(_VALUES.split())
 """Words after a number that may change it, or name another number."""
