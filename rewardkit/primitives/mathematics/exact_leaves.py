@@ -39,7 +39,8 @@ def value(text: str) -> tuple[Formula | None, Numeral | None, str]:
     if number is not None:
         return None, number, number.unit
     bare, unit = without_unit(text)
-    return (formula(bare), None, unit) if unit else (None, None, "")
+    found = formula(bare) if unit else None
+    return (found, None, unit) if found else (None, None, "")
 
 
 class ExactLeaves(Leaves):

@@ -11,7 +11,8 @@ from rewardkit.core.text.extractors import ANSWER, TextExtractor
 from rewardkit.core.text.marks import behind_hashes, boxes
 
 _STATED = re.compile(
-    r"\banswers?\b[*\s]*(?:is\b|are\b|:)[\s:*]*|^[ ]{0,3}(?:#{1,6}[ ]{0,9}|\*\*)(?:the |final |correct ){0,2}answer\**[ ]*\n\s*",
+    r"\banswers?\b[*\s]*(?:is\b|are\b|:)[\s:*]*"
+    r"|^[ ]{0,3}(?:#{1,6}[ ]{0,9}|\*\*)(?:the |final |correct ){0,2}answer\**[ ]*\n\s*",
     re.IGNORECASE | re.MULTILINE,
 )
 _LEAD = re.compile(
