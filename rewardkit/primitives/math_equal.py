@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from typing import Any, ClassVar
 
 from rewardkit.core.batch.score import Score
-from rewardkit.core.errors import MissingExtraError, RewardDefinitionError, shorten
+from rewardkit.core.errors import MissingExtraError, RewardDefinitionError, RewardFailure, shorten
 from rewardkit.core.processes import worker
 from rewardkit.core.progress.bounds import number as checked_number
 from rewardkit.core.text.extractors import Extractor
@@ -44,6 +44,7 @@ class GoldAnswer:
 
     extract: Extractor | None
     timeout: float
+    fails: bool = False
 
     def __call__(self, value: object) -> Gold:
         if isinstance(value, float):
@@ -62,11 +63,15 @@ class GoldAnswer:
             raise ValueError(f"{shorten(found, 60)} is a missing value. Drop the row or fill in its gold answer")
         if refusal(gold.text) == TOO_HIGH and not gold.is_exact:
             return replace(gold, is_text=True)  # 2^{2018} is never evaluated, but equals itself
-        if reason := self._problem(gold):
+        reason = self._problem(gold)
+        if reason and self.fails:
+            return replace(gold, problem=f"the gold answer {shorten(found, 60)} {reason}")
+        if reason:
             where = 'rk.extract.after("####")' if "####" in found else "rk.extract.boxed()"
             raise ValueError(
                 f"{shorten(found, 60)} {reason}. For a column of whole solutions, pass gold=, such as gold={where}; "
-                "write an answer in words as \\text{words}; score answers that only a reader can compare with a judge"
+                "write an answer in words as \\text{words}; for answers that only a reader can compare, pass "
+                'unreadable="fail" and write rk.fallback(rk.math_equal(...), rk.judge(...))'
             )
         return gold
 
@@ -106,6 +111,8 @@ class MathEqual:
     waits: ClassVar[bool] = True
 
     def __call__(self, answer: str | None, gold: Gold) -> float | Score | Future[float | Score]:
+        if gold.problem:
+            raise RewardFailure(gold.problem)
         if answer is None:
             return Score(0.0, "no answer found")
         if len(answer) > MAX_CHARACTERS:
@@ -285,40 +292,48 @@ def math_equal(
     gold: Extractor | Any = None,
     evaluated: bool = True,
     timeout: float = 3.0,
+    unreadable: str = "raise",
 ) -> Reward:
     r"""Score 1.0 if the final answer equals the gold answer mathematically, else 0.0.
 
     ``\boxed{\frac{2}{4}}`` scores 1.0 if "answer" is ``0.5``, and ``\boxed{\sqrt{12}}`` if it is ``2\sqrt{3}``.
     ``\boxed{17 \times 24}`` scores 0.0 if it is ``408``, because that restates the question. Plain numbers are compared
-    exactly (0.333333 is not 1/3); everything else by math-verify, in a worker process with limits on time and memory.
+    exactly (0.333333 is not 1/3), so are formulas without functions, and everything else by sympy, in a worker process
+    with limits on time and memory. What readers could read in two ways scores 0.0.
 
     Args:
         column: the column of the gold answer: LaTeX with or without ``$``, text, or a number.
         extract: finds the answer; by default ``<answer>``, else the boxes, else the text after ``####``, else the text
-            after "answer is" or "answer:", else the only formula of the last line. Several different boxes are a list.
+            after "answer is" or "answer:", else the value of a last sentence like "The area is 5", else the only
+            formula of the last line. Several different boxes are a list.
         gold: finds the gold answer in its cell, such as ``rk.extract.boxed()`` for whole solutions.
         evaluated: require an evaluated answer: a number if the gold answer is one, otherwise no more arithmetic left to
             do than in the gold answer. False accepts any equal expression.
         timeout: seconds for one comparison in the worker, at most 60; an answer that takes longer scores 0.0.
+        unreadable: what a gold answer does that cannot be read as mathematics: "raise" a CoercionError, or "fail": then
+            ``rk.fallback(rk.math_equal("answer", unreadable="fail"), rk.judge(...))`` asks a judge about these rows.
 
     Raises:
         MissingExtraError: math-verify is not installed.
-        CoercionError: while scoring: a gold cell that cannot be read as mathematics.
+        CoercionError: while scoring: a gold cell that is missing or, by default, cannot be read as mathematics.
     """
     if find_spec("math_verify") is None or find_spec("antlr4") is None:
         raise MissingExtraError.of("rk.math_equal", "math")
     seconds = checked_number(timeout, "math_equal: timeout")
     if not 0.0 < seconds <= MAX_SECONDS:
         raise RewardDefinitionError(f"math_equal: timeout must be above 0 and at most {MAX_SECONDS:g} s, got {timeout}")
+    if unreadable not in ("raise", "fail"):
+        raise RewardDefinitionError(f'math_equal: unreadable must be "raise" or "fail", got {shorten(unreadable)}')
     return against_gold(
         MathEqual(bool(evaluated), float(seconds)),
         "math_equal",
         column,
         Gold,
-        partial(GoldAnswer, timeout=float(seconds)),
+        partial(GoldAnswer, timeout=float(seconds), fails=unreadable == "fail"),
         extract=extract,
         gold=gold,
         default=FinalAnswer(),
         evaluated=(evaluated, True),
         timeout=(timeout, 3.0),
+        unreadable=(unreadable, "raise"),
     )

@@ -144,8 +144,9 @@ def _same_list(gold: Node, answer: Node, leaves: Leaves) -> Verdict:
         return False
     if not (names or other_names):
         return _same_items(gold.parts, answer.parts, leaves)
-    if len(values) != len(other_values) or not _usual_order(names or other_names):
-        return False  # which value belongs to which name?
+    values, other_values = _in_usual_order(names, values), _in_usual_order(other_names, other_values)
+    if len(values) != len(other_values):
+        return False
     return _all(compare(one, other, leaves) for one, other in zip(values, other_values, strict=True))
 
 
@@ -163,11 +164,12 @@ def _values(node: Node, names: list[str]) -> tuple[Node, ...]:
     return tuple(part.parts[1] for part in node.parts) if names else node.parts
 
 
-def _usual_order(names: list[str]) -> bool:
-    """Return whether the names come in the order of a list without names: x, y, z, but any order of w, d, a."""
+def _in_usual_order(names: list[str], values: tuple[Node, ...]) -> tuple[Node, ...]:
+    """Return values in the order of a list without names: by x, y, z, but as written for names like w, d, a."""
     codes = sorted(ord(name) for name in names if len(name) == 1)
-    is_run = len(codes) == len(names) and codes == list(range(codes[0], codes[0] + len(codes)))
-    return not is_run or names == sorted(names)
+    if not codes or len(codes) < len(names) or codes != list(range(codes[0], codes[0] + len(codes))):
+        return values
+    return tuple(value for _, value in sorted(zip(names, values, strict=True), key=lambda pair: pair[0]))
 
 
 def _same_named(gold: dict[str, Node], answer: dict[str, Node], leaves: Leaves) -> Verdict:
@@ -181,9 +183,10 @@ def _list_and_brackets(gold: Node, answer: Node, leaves: Leaves) -> Verdict:
     if brackets.kind != "()" or brackets.text or len(listed.parts) != len(brackets.parts):
         return False
     names = _names(listed)
-    if names and (len(set(names)) < len(names) or not _usual_order(names)):
+    if names and len(set(names)) < len(names):
         return False
-    return _all(compare(one, other, leaves) for one, other in zip(_values(listed, names), brackets.parts, strict=True))
+    values = _in_usual_order(names, _values(listed, names))
+    return _all(compare(one, other, leaves) for one, other in zip(values, brackets.parts, strict=True))
 
 
 def _same_ratio(gold: Node, answer: Node, leaves: Leaves) -> Verdict:

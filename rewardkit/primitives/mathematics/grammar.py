@@ -155,6 +155,8 @@ class Reader(Generic[V]):
             if self._next() not in ("+", "-"):
                 break
             sign = self._take()
+            if sign == "+" and self._next() == "-":
+                sign = self._take()  # 2k + -2
         self.arithmetic += max(0, rationals - 1)
         self._depth -= 1
         return value

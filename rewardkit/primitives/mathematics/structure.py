@@ -27,6 +27,7 @@ _JOINED = re.compile(rf"[,;]\s*{_CONNECTIVE}?|{_WORD}")
 _JOINED_LOOSELY = re.compile(rf"(?:(?<![0-9])[,;]|[,;](?![0-9]))\s*{_CONNECTIVE}?|{_WORD}")
 _LOGIC = re.compile(r"\\(?:vee|wedge)(?![a-z])")
 _TIGHT_THOUSANDS = re.compile(r"(?<![0-9,])[0-9]{1,3}(?:,[0-9]{3})+(?![0-9])")
+_THOUSANDS = re.compile(r"[-+]?[1-9][0-9]{0,2}(?:,[0-9]{3})+(?:\.[0-9]+)?")
 _COMMA = re.compile("[,;]")
 _SEMICOLON = re.compile(";")
 _SIGN = re.compile(r"(?<![:!])=|<|>|\\(?:le|ge|ne|in)(?![A-Za-z])")
@@ -85,6 +86,8 @@ def parse(cleaned: str) -> Node:
 
 def items(cleaned: str) -> list[str]:
     """Return the items of a list without brackets; the whole text if it is none."""
+    if _THOUSANDS.fullmatch(cleaned):
+        return [cleaned]
     if _TIGHT_THOUSANDS.search(cleaned) and re.search(r",\s|and|or|;", cleaned):
         return split_at(cleaned, _JOINED_LOOSELY)  # 1,234, 5,678
     return split_at(cleaned, _JOINED)
