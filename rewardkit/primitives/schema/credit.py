@@ -32,7 +32,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
+from urllib.parse import quote, urljoin
 
 from rewardkit.core.errors import MissingExtraError, shorten
 from rewardkit.core.text.json_notes import Path, Violations, path_text, printable, value_text
@@ -52,6 +52,9 @@ EXAMINED_VALUES = 2_000
 arrays of one value, so that a completion cannot cost seconds."""
 
 REGEX_BYTES = 10_000_000
+
+ADDRESS = "https://rewardkit.invalid/schema"
+"""The base URI of a schema without one. It has a path, so that a relative ``$id`` (``"/line"``) can be resolved."""
 
 # Keywords that check a value without another schema; the notes quote the validator for them.
 _PLAIN: frozenset[str] = frozenset().union(
@@ -87,8 +90,7 @@ class SchemaEngine:
         self._document = SchemaDocument(read_schema(text))
         check_document(self._document)
         root = self._document.root
-        self._dialect = {"$schema": root["$schema"]} if "$schema" in root else {}
-        self._address = self._document.base or "urn:rewardkit:schema"
+        self._address = urljoin(ADDRESS, self._document.base)
         try:
             self._validator = self._compiled(root)
             self._registry = jsonschema_rs.Registry([(self._address, root)], retriever=_fetch_nothing)
@@ -132,7 +134,8 @@ class SchemaEngine:
         if validator is None:
             # By reference, so that the part keeps its context: $defs, anchors, the base URI.
             address = f"{self._address}#{quote(self._document.pointer(node), safe='/~')}"
-            validator = self._compiled({**self._dialect, "$ref": address}, registry=self._registry)
+            schema = {"$schema": self._document.dialect(node), "$ref": address}
+            validator = self._compiled(schema, registry=self._registry)
             self._validators[id(node)] = validator
         return validator.is_valid(value)
 
@@ -174,7 +177,7 @@ class SchemaEngine:
 
     def item_schemas(self, level: Level, index: int) -> Iterator[Node]:
         """Return the subschemas for the item at `index`."""
-        return level.item_schemas(index, self._document.draft)
+        return level.item_schemas(index, self._document)
 
     def plain_problem(self, level: Level, value: object) -> str:
         """Describe the first violated keyword that needs no other schema; empty if there is none."""
@@ -182,7 +185,7 @@ class SchemaEngine:
             validator = self._plain_validators.get(id(member))
             if validator is None:
                 plain = {keyword: member[keyword] for keyword in member if keyword in _PLAIN}
-                validator = self._compiled({**self._dialect, **plain}, mask=_MASK)
+                validator = self._compiled({"$schema": self._document.dialect(member), **plain}, mask=_MASK)
                 self._plain_validators[id(member)] = validator
             if not validator.is_valid(value):
                 try:
