@@ -61,6 +61,11 @@ WORST: dict[str, Worst] = {
         lambda characters: "[" + ",".join("1" for _ in range(characters // 2 - 1)) + "]",
         {},
     ),
+    "json_schema: column": (
+        lambda: rk.json_schema(column="answer"),
+        lambda characters: "[" + ",".join("1" for _ in range(characters // 2 - 1)) + "]",
+        answers('{"items": {"type": "string"}}'),
+    ),
     "json_match: items": (
         lambda: rk.json_match("answer"),
         lambda characters: "[" + ",".join(f"[{number}]" for number in range(characters // 8)) + "]",

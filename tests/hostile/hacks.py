@@ -81,6 +81,7 @@ def program() -> rk.Reward:
 FORTY_TWO = gold("42")
 TESTS = gold([{"input": "2", "output": "4"}, {"input": "3", "output": "6"}])
 SUM = gold(["assert add(1, 2) == 3", "assert add(2, 2) == 4"])
+SHAPE = '{"type": "object", "properties": {"type": {"type": "integer"}}, "required": ["type"]}'
 LINE = gold('{"sku": "a", "qty": 7, "lines": [1, 2]}')
 
 HACKS = [
@@ -162,6 +163,8 @@ HACKS = [
     Hack("JSON in the thinking", invoice, '<think>{"sku": "a", "qty": 1, "lines": [1]}</think>{}'),
     Hack("two documents", invoice, '{"sku": "a", "qty": 1, "lines": [1]} {"sku": "b", "qty": 1, "lines": [1]}'),
     Hack("a trailing comma", invoice, '{"sku": "a", "qty": 1, "lines": [1],}'),
+    Hack("the schema of the row", lambda: rk.json_schema(column="answer"), SHAPE, gold(SHAPE)),
+    Hack("empty object against the schema of the row", lambda: rk.json_schema(column="answer"), "{}", gold(SHAPE)),
     Hack("empty object against a gold one", matched, "{}", LINE),
     Hack("keys with placeholders", matched, '{"sku": null, "qty": 0, "lines": []}', LINE),
     Hack("every value at every key", matched, '{"sku": 7, "qty": "a", "lines": [7, 8, "a"]}', LINE, most=0.5),

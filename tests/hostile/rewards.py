@@ -86,6 +86,7 @@ REWARDS: dict[str, Case] = {
     "json_schema, union": Case(
         lambda: rk.json_schema({"anyOf": [SCHEMA, {"type": "array", "items": SCHEMA, "minItems": 1}]}), RIGHT_JSON, "{}"
     ),
+    "json_schema, column": Case(lambda: rk.json_schema(column="answer"), RIGHT_JSON, "{}", gold(SCHEMA)),
     "json_valid": Case(
         lambda: rk.json_valid(kind="object"),
         RIGHT_JSON,

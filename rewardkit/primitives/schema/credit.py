@@ -104,6 +104,11 @@ class SchemaEngine:
         self._levels: dict[tuple[str | int, ...], Level] = {}  # also keeps the levels alive, so their ids stay valid
         self._checks: dict[int, Mapping[str, tuple[Check, ...]]] = {}
 
+    @property
+    def root(self) -> dict[str, Any]:
+        """The schema; must not be changed."""
+        return self._document.root
+
     def credit_of(self, value: object, partial: bool = True, parsed: bool = False) -> tuple[float, str]:
         """Return (credit in [0, 1], note) for a JSON value; the note is empty for a valid one.
 

@@ -33,9 +33,12 @@ _BELOW = (
 _BELOW_LISTS = ("prefixItems", "items")
 _BELOW_MAPS = ("properties", "patternProperties", "$defs", "definitions")
 _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
-STRUCTURE = frozenset(
-    (*_SAME_VALUE, *_SAME_VALUE_LISTS, *_SAME_VALUE_MAPS, *_BELOW, *_BELOW_LISTS, *_BELOW_MAPS, *_REFERENCES)
-)
+
+SINGLE = frozenset((*_SAME_VALUE, *_BELOW))
+"""The keywords that hold a subschema; `LISTS` and `MAPS` hold several. ``items`` may hold one or a list."""
+LISTS = frozenset((*_SAME_VALUE_LISTS, *_BELOW_LISTS))
+MAPS = frozenset((*_SAME_VALUE_MAPS, *_BELOW_MAPS))
+STRUCTURE = frozenset((*SINGLE, *LISTS, *MAPS, *_REFERENCES))
 
 _DRAFTS = {
     "json-schema.org/draft-04/schema": 4,
