@@ -39,6 +39,7 @@ from rewardkit.core.text.json_notes import Path, Violations, path_text, printabl
 from rewardkit.primitives.schema.checks import check_document, read_schema, why_no_json
 from rewardkit.primitives.schema.document import Node, SchemaDocument, refusal
 from rewardkit.primitives.schema.levels import Kind, Level, level_of
+from rewardkit.primitives.schema.lookaheads import rewritten
 
 if TYPE_CHECKING:
     from jsonschema_rs import Validator
@@ -87,7 +88,10 @@ class SchemaEngine:
             raise MissingExtraError.of("rk.json_schema", "json") from None
         self._library = jsonschema_rs
         self._formats = formats
-        self._document = SchemaDocument(read_schema(text))
+        schema = read_schema(text)
+        if "(?" in text:
+            rewritten(schema)
+        self._document = SchemaDocument(schema)
         check_document(self._document)
         root = self._document.root
         self._address = urljoin(ADDRESS, self._document.base)
@@ -216,7 +220,7 @@ class SchemaEngine:
             schema,
             offline=True,
             validate_formats=self._formats,
-            # The linear-time engine does not support lookaround and backreferences.
+            # The linear-time engine has neither lookaround (but see `lookaheads`) nor backreferences.
             pattern_options=self._library.RegexOptions(size_limit=REGEX_BYTES),
             **options,
         )
@@ -326,8 +330,8 @@ def _definition_problem(error: Any) -> str:
     problem = f"the schema is not valid{f' at {where}' if where else ''}: {shorten(str(error.message))}."
     if 'is not a "regex"' in str(error.message):
         problem += (
-            " Patterns run in linear time, so lookaround and backreferences are not supported, and a compiled "
-            f"pattern may have at most {REGEX_BYTES // 1_000_000} MB."
+            " Patterns run in linear time, so backreferences and lookaround (other than lookaheads right behind ^ in "
+            f'"pattern") are not supported, and a compiled pattern may have at most {REGEX_BYTES // 1_000_000} MB.'
         )
     return problem
 
