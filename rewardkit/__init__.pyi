@@ -1,6 +1,7 @@
 """The public face: every ``rk.<name>``, and the module that it loads from when it is first used."""
 
 from rewardkit import schedules as schedules
+from rewardkit.aggregators.cached import cached as cached
 from rewardkit.aggregators.combination import maximum as maximum, minimum as minimum, product as product
 from rewardkit.aggregators.curriculum import Stage as Stage, curriculum as curriculum
 from rewardkit.aggregators.fallback import fallback as fallback
