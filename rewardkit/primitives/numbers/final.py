@@ -124,7 +124,7 @@ class _Text:
                 denied.add(piece.found)
             elif not self._is_label(piece):
                 return self._settled(line, denied)
-            skipped = skipped or self._passage(piece.start - 12, piece.end + 12)
+            skipped = skipped or self._around(piece)
         return skipped
 
     def _from_the_end(self) -> Iterator[list[Piece]]:
@@ -312,6 +312,13 @@ class _Text:
 
     def _has_pieces(self, start: int, end: int) -> bool:
         return start < end and bool(_DIGIT.search(self.text, start, end))
+
+    def _around(self, piece: Piece) -> str:
+        """Return the number with some words before and after it, so that a note shows why it was skipped."""
+        start, end = max(0, piece.start - 24), min(len(self.text), piece.end + 16)
+        start = self.text.find(" ", start, piece.start) + 1 if start else 0
+        end = max(piece.end, self.text.rfind(" ", piece.end, end)) if end < len(self.text) else end
+        return f"{self._passage(start, end)} …"
 
     def _passage(self, start: int, end: int) -> str:
         """Return ``text[start:end]`` in one line, which is not a number."""
