@@ -55,6 +55,12 @@ _STATED_IN_ASCII = (
     r"\b(?:jawaban|jibu|svar|cevap)(?: ?:| adalah| ni)",
     r"\b(?:sondern|sino)",
 )
+_STATED_WORDS = (
+    "answer", "choice", "option", "solution", "resp", "result", "descri", "one", "ans", "conclusion", "correct", "final",
+    "decision", "verdict", "right", "best", "actually", "wait,", "no,", "rispo", "antwo", "jawab", "jibu", "svar",
+    "cevap", "sondern", "sino",
+)  # fmt: skip
+"""One of these is in every match of these patterns, and finding none is faster than trying them."""
 _STATED_IN_OTHERS = (
     r"(?:答案|正确选项|正解|答え) ?(?:是|为|為|は)?(?:选项)? ?:?",
     r"(?:正确的|正確的)(?:选项|答案)?(?:是|为|為)",
@@ -252,8 +258,13 @@ class _Statement:
     # the ranks
 
     def _stated(self, number: int) -> bool:
-        lead = _STATED_IN_PLAIN_TEXT if self._is_ascii else _STATED
-        return self._follows(number, lead) and not self._predicated(number)
+        if not self._is_ascii:
+            return self._follows(number, _STATED) and not self._predicated(number)
+        start = self.mentions[number].start
+        window = self.text[max(0, start - _WINDOW) : start].lower()
+        if not any(map(window.__contains__, _STATED_WORDS)):
+            return False
+        return self._follows(number, _STATED_IN_PLAIN_TEXT) and not self._predicated(number)
 
     def _right(self, number: int) -> bool:
         mention = self.mentions[number]
