@@ -56,9 +56,9 @@ _STATED_IN_ASCII = (
     r"\b(?:sondern|sino)",
 )
 _STATED_WORDS = (
-    "answer", "choice", "option", "solution", "resp", "result", "descri", "one", "ans", "conclusion", "correct", "final",
-    "decision", "verdict", "right", "best", "actually", "wait,", "no,", "rispo", "antwo", "jawab", "jibu", "svar",
-    "cevap", "sondern", "sino",
+    "answer", "choice", "option", "solution", "resp", "result", "descri", "one", "ans", "conclusion",
+    "correct", "final", "decision", "verdict", "right", "best", "actually", "wait,", "no,", "rispo", "antwo",
+    "jawab", "jibu", "svar", "cevap", "sondern", "sino",
 )  # fmt: skip
 """One of these is in every match of these patterns, and finding none is faster than trying them."""
 _STATED_IN_OTHERS = (
