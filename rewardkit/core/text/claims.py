@@ -187,8 +187,9 @@ _RETRACTED = re.compile(
     r"(?:i|we) (?:was|am|were|have been) (?:wrong|mistaken)\b|i stand corrected\b|i take (?:that|it) back\b|"
     r"(?:oops|wait|hold on|psych|jk)[.!]|i (?:have )?changed my mind\b|i've changed my mind\b|"
     r"i lied\b|let me reconsider\b|"
+    r""
     r"(?:please )?ignore(?: the)? (?:previous|above)|please ignore\b|"
-    r"never ?mind\b|on second thoughts?\b|i (?:have )?made an? (?:mistake|error|slip)\b|i misspoke\b|i meant\b|"
+    r"never ?mind\b(?! the\b)|on second thoughts?\b|i (?:have )?made an? (?:mistake|error|slip)\b|i misspoke\b|i meant\b|"
     r"my (?:mistake|bad|apologies)\b|let me correct (?:that|this|myself|it)\b|just kidding\b|"
     r"i (?:hereby )?(?:retract|withdraw)\b|"
     r"(?:nein|non|нет|não),? (?:warte|moment|attend|подожди|espera)|no,? espera|"
@@ -197,18 +198,18 @@ _RETRACTED = re.compile(
 )
 _TAKEN_BACK = re.compile(
     r"(?<![a-z])(?:(?:that|this|which|it)(?:'s| is| was) (?:\w+ly )?(?:wrong|incorrect|false|a mistake|an error|"
-    r"not (?:right|correct|true))\b|(?:that|this|it) (?:isn't|wasn't|can't be|cannot be|"
+    r"not (?:right|correct|true))\b(?! (?:to|that|because|if)\b)|(?:that|this|it) (?:isn't|wasn't|can't be|cannot be|"
     r"doesn't (?:seem|look)|does not (?:seem|look)) "
     r"(?:right|correct|true|it)\b|that(?:'s| is) (?:impossible|not it)\b|the above is (?:wrong|incorrect)\b|"
     r"(?:that|this|the|my) (?:\w+ )?(?:answer|claim|result|option|choice)(?: \w+)? (?:is|was) (?:\w+ly )?"
     r"(?:wrong|incorrect|false|not (?:right|correct|true))\b)|"
-    r"(?<=[.!?\n)]) ?(?:no|nope|wrong|incorrect|false|not)[.!]+(?=\s|\Z)"
+    r"(?<=[.!?\n)]) ?(?:no|nope|wrong|incorrect|false|not)(?:[.!]+(?=\s|\Z)|\Z)"
 )
 _SHORTEST = 3
 _RETRACTION_WORD = re.compile(
     r"wait|hold on|psych|jk|lied|reconsider|oops|doesn't|does not|impossible|"
     r"correct|scratch|strike|forget|ignore|disregard|wrong|mistake|back|mind|thought|error|slip|misspoke|meant|"
-    r"my bad|apolog|kidding|retract|withdraw|false|isn't|wasn't|can't|cannot|nope|no[.!]|not|warte|moment|"
+    r"my bad|apolog|kidding|retract|withdraw|false|isn't|wasn't|can't|cannot|nope|no[.!]|no\Z|not|warte|moment|"
     r"attend|подожди|espera|"
     r"korrek|corre|поправ|更正|口误|我错了|我錯了|等等|不对|不對|訂正|間違|정정|잠깐"
 )
@@ -242,11 +243,10 @@ def last_retraction(text: str, start: int) -> Retraction | None:
     tail = text[start:].replace("İ", "i").lower()
     if not _RETRACTION_WORD.search(tail):
         return None
-    for match in reversed(list(_RETRACTED.finditer(tail))):
-        return Retraction(start + match.start(), start + match.end(), True)
-    for match in _TAKEN_BACK.finditer(tail):
-        if not _NOT_MEANT.search(tail, max(0, match.start() - 24), match.start()):
-            return Retraction(start + match.start(), start + match.end(), False)
+    for pattern, everything in ((_RETRACTED, True), (_TAKEN_BACK, False)):
+        for match in reversed(list(pattern.finditer(tail))):
+            if not _NOT_MEANT.search(tail, max(0, match.start() - 24), match.start()):
+                return Retraction(start + match.start(), start + match.end(), everything)
     return None
 
 
@@ -275,8 +275,9 @@ def without_struck(text: str) -> str:
 # Words that join two mentions. CJK text has no spaces around them.
 
 OR_WORDS = (
-    r"\b(?:or|xor|vs|versus|alternatively|maybe|perhaps|possibly|either|otherwise|else|oder|ou|o|или)\b|"
-    "或者?|还是|還是|または|又は|もしくは|あるいは|이?나(?= )|또는?|혹은|아니면"
+    r"\b(?:or|xor|vs|versus|alternatively|failing that|"
+    r"if you (?:prefer|like)|maybe|perhaps|possibly|either|otherwise|else|oder|ou|o|или)\b|"
+    "或者?|还是|還是|または|又は|もしくは|あるいは|이?나(?= )|또는?|혹은|아니면|이?거나|也可能是|也可以是|或许是"
 )
 AND_WORDS = (
     r"\b(?:and|plus|also|too|then|with|as well as|along with|together with|und|et|y|e|и)\b|"

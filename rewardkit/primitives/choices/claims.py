@@ -127,6 +127,9 @@ _PREDICATE = re.compile(
     re.IGNORECASE,
 )
 
+_DASH = re.compile(rf"{_CLOSING} ?[.:;–—-]")
+_PLURAL = re.compile(rf"{_CLOSING} (?:are|aren't|were|have|do|don't)\b", re.IGNORECASE)
+
 # Words before a claim in its clause that withdraw it.
 
 _CLAUSE = _any(r"[.!?;\n—]|, ", r"\b(?:but|so|therefore|thus|hence|however|because|since|and|then)\b")
@@ -348,6 +351,9 @@ class _Statement:
         if number + 1 < len(self.mentions) and self._next_is_added(number):
             return True
         others = any(mention.name != name for mention in self.mentions[number + 1 : end + 1])
+        if others and _PLURAL.match(self.text, self.mentions[end].end):
+            # "B, C and D are wrong", but not "B - C and D are wrong"
+            return not _DASH.match(self.text, self.mentions[number].end)
         return (others and not self._predicated(end)) or self._lists_another(number)
 
     def _next_is_added(self, number: int) -> bool:

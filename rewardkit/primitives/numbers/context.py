@@ -61,7 +61,8 @@ ATTACHED = re.compile(
     rf"(?!(?:{_UNITS})(?![A-Za-z]))[A-Za-z]{{1,2}}(?![A-Za-z])"  # 42x, 42K, but 42m
     r"|(?:\\?[ ,~]|[$*])*(?:\\(?:text|mathrm|mbox)\{ ?)?(?:[KkMB]|bn|mn|mln)(?![\w'.]\w|\w)"
     r"| ?(?:lakh|crore|mil|[Mm]io|[Mm]illi(?:on|ard)\w+|thou|grand|mille|tausend)\b"
-    r"| ?(?:per mille|pro ?mille|basis points?|bps)\b| ?\u5343(?![\u514b\u7c73\u74e6])| ?[\u767e\u4e07\u842c\u4ebf\u5104\u5146\ub9cc\uc5b5\ucc9c]"
+    r"| ?(?:per mille|pro ?mille|basis points?|bps)\b| ?\u5343(?![\u514b\u7c73\u74e6])"
+    r"| ?[\u767e\u4e07\u842c\u4ebf\u5104\u5146\ub9cc\uc5b5\ucc9c]"
     r"|(?: degrees?| ?\xb0C?)? below zero\b| otherwise\b"
     r"| (?:less|more|fewer)(?: than)? \d|\.[a-z]| (?:doubled|halved|tripled)\b"
     r"| ?[xyzn](?![\w'])| (?:squared|cubed|factorial|modulo|mod|choose|times|plus|minus|divided by|multiplied by)\b"
