@@ -16,6 +16,7 @@ import pytest
 import rewardkit as rk
 from rewardkit.core.tree.conversion import tree_of
 from rewardkit.testing import Finding, LawResult, Report
+from rewardkit.testing.laws.base import NO_GOOD
 from rewardkit.testing.reports import Section, json_of, law_as_text, page_of, text_of
 from rewardkit.testing.reports.measured import measured
 from rewardkit.testing.reports.sections import middle_cut
@@ -84,6 +85,12 @@ def test_a_sound_reward_takes_a_few_lines() -> None:
         "",
         "  sound: 1 held; 1.2 s, seed 7",
     ]
+
+
+def test_a_reward_without_right_completions_is_not_called_sound() -> None:
+    text = str(a_report(exploits=NO_GOOD, separates_good_from_bad=NO_GOOD, gate_dominance="it has no gate"))
+    assert "Not tried, since no right completions are known: exploits, separates_good_from_bad." in text
+    assert text.endswith("  no fault found, but no right completions were given: 1 held; 1.2 s, seed 7")
 
 
 def test_a_finding_has_everything_to_reproduce_it() -> None:

@@ -60,9 +60,7 @@ class Pending:
         binding = calls.binding
         function, arguments = calls.function, calls.arguments
         if not binding.asynchronous and binding.timeout is not None:
-            by_value = not carried.importable(binding.function)
-            function = _sendable(calls, by_value)
-            function = partial(_in_worker, observers.elsewhere(function), binding.timeout, by_value)
+            function = partial(_in_worker, observers.elsewhere(_sendable(calls)), binding.timeout)
         else:
             function, arguments = observers.watched(
                 function, arguments, name, calls.rows, asynchronous=binding.asynchronous
@@ -146,12 +144,13 @@ def _settled(future: Future[Any]) -> Any:
     return future.result() if error is None else Raised(error)
 
 
-def _in_worker(function: Callable[..., Any], timeout: float, by_value: bool, *arguments: Any) -> Future[Any]:
-    return worker.submit(function, arguments, timeout, by_value=by_value)
+def _in_worker(function: Callable[..., Any], timeout: float, *arguments: Any) -> Future[Any]:
+    return worker.submit(function, arguments, timeout)
 
 
-def _sendable(calls: Calls, by_value: bool) -> Callable[..., Any]:
+def _sendable(calls: Calls) -> Callable[..., Any]:
     """Return the function in the form in which another process gets it."""
+    by_value = not carried.importable(calls.binding.function)
     try:
         if by_value:
             return Carried.of(calls.function)

@@ -1,8 +1,8 @@
 """Worker processes that can be killed, for functions that may hang: ``submit(abs, (-3,), timeout=2.0).result()`` is 3.
 
 They start on first use, all rewards share them, and a killed one is replaced. They do not use ``multiprocessing``, so
-they work from any thread, from a daemonic process, and from a script without ``if __name__ == "__main__":`` (unless the
-function is defined in that script).
+they work from any thread, from a daemonic process, and from a script without ``if __name__ == "__main__":``. Functions
+and classes of the script are sent as they are.
 """
 
 from __future__ import annotations
@@ -20,12 +20,11 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 from functools import partial
-from multiprocessing import current_process
 from queue import SimpleQueue
 from typing import Any, NamedTuple
 
-from rewardkit.core.errors import RewardFailure, WorkerDied
-from rewardkit.core.processes.carried import main_module, packed
+from rewardkit.core.errors import WorkerDied
+from rewardkit.core.processes.carried import packed
 from rewardkit.core.processes.frames import receive, send
 
 MAX_PROCESSES = 4
@@ -69,8 +68,6 @@ def submit(
     arguments: tuple[Any, ...],
     timeout: float,
     memory: int | None = None,
-    *,
-    by_value: bool = False,
 ) -> Call:
     """Run ``function(*arguments)`` in a worker that is killed after `timeout` seconds.
 
@@ -79,20 +76,13 @@ def submit(
     Args:
         function: imported by its module and name in the worker, as pickle does.
         timeout: seconds, counted after the worker has imported the function.
-        by_value: send functions and classes of ``__main__`` as they are, because there is no script to import.
         memory: bytes that one call may add to the memory of its process; beyond that, it gets a ``MemoryError``.
 
     Raises:
         pickle.PicklingError, TypeError, AttributeError: function or arguments cannot be pickled.
-        RewardFailure: a worker imported a script without ``if __name__ == "__main__":``, which starts over.
     """
-    if getattr(current_process(), "_inheriting", False):
-        raise RewardFailure(
-            "a worker process imports your script to find a function, and that starts the scoring again. Put the "
-            'code that scores under `if __name__ == "__main__":`, or move the function to another module'
-        )
     call = Call()
-    _pool(os.getpid(), memory).take(_Job(call, (packed if by_value else pickle.dumps)((function, arguments)), timeout))
+    _pool(os.getpid(), memory).take(_Job(call, packed((function, arguments)), timeout))
     return call
 
 
@@ -216,7 +206,7 @@ class _Child:
                     start_new_session=True,  # Ctrl-C goes only to the parent; killing the group kills all descendants
                 )
             self._socket = ours
-            send(ours, pickle.dumps((main_module(), self._memory)))
+            send(ours, pickle.dumps(self._memory))
         return self._socket
 
     def kill_while(self, call: Call | None) -> None:

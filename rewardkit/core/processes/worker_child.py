@@ -1,7 +1,4 @@
-"""The main loop of a worker process: read a call, announce its start, make it, answer. See `worker`.
-
-To call a function from the parent's script, it imports the script under another name, as ``multiprocessing`` does.
-"""
+"""The main loop of a worker process: read a call, announce its start, make it, answer. See `worker`."""
 
 from __future__ import annotations
 
@@ -10,7 +7,6 @@ import pickle
 import socket
 import sys
 from contextlib import suppress
-from multiprocessing import current_process, spawn
 from typing import Any
 
 from rewardkit.core.errors import shorten
@@ -27,17 +23,17 @@ def serve() -> None:
     sys.argv[1:] = []
     end_with_parent()
     with suppress(EOFError, OSError):  # the parent is gone, or has closed the socket
-        _serve(theirs, *pickle.loads(receive(theirs)))
+        _serve(theirs, pickle.loads(receive(theirs)))
 
 
-def _serve(theirs: socket.socket, main_module: dict[str, Any], memory: int | None) -> None:
+def _serve(theirs: socket.socket, memory: int | None) -> None:
     process = os.getpid()
     baseline = 0
     last = False
     while not last:
         message = receive(theirs)
         token, call = message[:_TOKEN_BYTES], message[_TOKEN_BYTES:]
-        succeeded, result = _loaded(call, main_module)
+        succeeded, result = _loaded(call)
         if succeeded and memory is not None:
             baseline = baseline or held_bytes()
             limit_memory(memory)
@@ -52,24 +48,11 @@ def _serve(theirs: socket.socket, main_module: dict[str, Any], memory: int | Non
         send(theirs, token + _packed(succeeded, last, result))
 
 
-def _loaded(call: bytes, main_module: dict[str, Any]) -> tuple[bool, Any]:
+def _loaded(call: bytes) -> tuple[bool, Any]:
     try:
-        if b"__main__" in call and main_module:
-            _import_main(main_module)
         return True, pickle.loads(call)
     except BaseException as error:
         return False, error
-
-
-def _import_main(main_module: dict[str, Any]) -> None:
-    # multiprocessing marks a child this way while it must not start children; `worker.submit` checks it.
-    process: Any = current_process()
-    process._inheriting = True
-    try:
-        spawn.prepare(dict(main_module))
-        main_module.clear()
-    finally:
-        process._inheriting = False
 
 
 def _called(function: Any, arguments: tuple[Any, ...]) -> tuple[bool, Any]:

@@ -46,11 +46,16 @@ class Schedule(ABC):
     def text(self) -> str:
         """The expression that creates it, with all digits: ``"0.5 * (linear(0.0, 1.0, start=0.0, end=0.3))"``."""
 
+    @abstractmethod
     def late(self, max_steps: int) -> list[tuple[Schedule, int]]:
         """Return the schedules in this one that first change after the last step, each with the step of that change.
 
         Only positions in steps can lie there. A schedule that follows performance has none.
         """
+
+    @final
+    def late_parts(self, max_steps: int) -> list[tuple[Schedule, int]]:
+        """Return what `late` returns for a schedule whose parts have their positions in the same training."""
         return [found for part in self.parts for found in part.late(max_steps)]
 
     @final
@@ -168,6 +173,10 @@ class PerformanceSchedule(Schedule):
     def at(self, progress: Progress) -> float:
         return self.value(progress.states.get(self) or self.init())
 
+    @final
+    def late(self, max_steps: int) -> list[tuple[Schedule, int]]:
+        return self.late_parts(max_steps)
+
 
 def following(schedule: Weight) -> Iterator[PerformanceSchedule]:
     """Yield the schedules by performance inside `schedule`, including itself."""
@@ -194,6 +203,9 @@ class Constant(Schedule):
 
     def at(self, progress: Progress) -> float:
         return self.value
+
+    def late(self, max_steps: int) -> list[tuple[Schedule, int]]:
+        return self.late_parts(max_steps)
 
     @property
     def text(self) -> str:
@@ -222,6 +234,9 @@ class Scaled(Schedule):
     def at(self, progress: Progress) -> float:
         return self.factor * self.schedule.at(progress)
 
+    def late(self, max_steps: int) -> list[tuple[Schedule, int]]:
+        return self.late_parts(max_steps)
+
     @property
     def text(self) -> str:
         return f"{self.factor!r} * ({self.schedule.text})"
@@ -248,6 +263,9 @@ class Multiplied(Schedule):
 
     def at(self, progress: Progress) -> float:
         return self.first.at(progress) * self.second.at(progress)
+
+    def late(self, max_steps: int) -> list[tuple[Schedule, int]]:
+        return self.late_parts(max_steps)
 
     @property
     def text(self) -> str:
@@ -276,6 +294,9 @@ class Summed(Schedule):
 
     def at(self, progress: Progress) -> float:
         return self.first.at(progress) + self.second.at(progress)
+
+    def late(self, max_steps: int) -> list[tuple[Schedule, int]]:
+        return self.late_parts(max_steps)
 
     @property
     def text(self) -> str:
@@ -318,6 +339,9 @@ class Limited(Schedule):
 
     def at(self, progress: Progress) -> float:
         return self._limited(self.schedule.at(progress))
+
+    def late(self, max_steps: int) -> list[tuple[Schedule, int]]:
+        return self.late_parts(max_steps)
 
     @property
     def text(self) -> str:

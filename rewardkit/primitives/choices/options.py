@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 
+from rewardkit.core.text.claims import without_struck
+
 MAX_CHARACTERS = 20_000
 """How many characters at the end of an answer are read: a choice is short and follows its explanation."""
 
@@ -25,7 +27,7 @@ _WIDE = str.maketrans(
 )
 _QUOTES = dict.fromkeys(map(ord, "’ʼ"), "'") | dict.fromkeys(map(ord, '*`"“”„«»$\\{}'), "")
 _PLAIN = _WIDE | _QUOTES
-_LATEX = re.compile(r"\\(?:text|math)[a-z]{0,6}\b|\\boxed\b|\\(?:bf|rm|quad|,|;|!)")
+_LATEX = re.compile(r"\\(?:text|math)[a-z]{0,6}\b|\\f?box(?:ed)?\b|\\(?:bf|rm|quad|,|;|!)")
 _FRAME = re.compile(r"(?<!\w)['_]{1,3}|['_]{1,3}(?!\w)")
 _LINE_MARK = re.compile(r"^(?:[#>\u2022]{1,6} ?|[-+] )")
 
@@ -76,6 +78,8 @@ class Options:
     def plain(self, text: str) -> str:
         """Return the end of `text` without formatting, margins and empty lines."""
         text = text[-MAX_CHARACTERS:]
+        if not self._kept & set("~<>"):
+            text = without_struck(text)
         if "\\" not in self._kept:
             text = _LATEX.sub("", text)
         text = text.translate({code: new for code, new in _PLAIN.items() if chr(code) not in self._kept})

@@ -21,6 +21,10 @@ class Skip(Exception):
     """The law does not apply to this reward; the message says why."""
 
 
+NO_GOOD = "no right completions: pass good=[...]"
+"""Why a law that starts from right completions was skipped."""
+
+
 class Unfinished(Exception):
     """The law may apply, but its check was cut short; the message says why. Findings made before that count."""
 

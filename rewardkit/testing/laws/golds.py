@@ -10,7 +10,7 @@ from rewardkit.core.errors import RewardKitError
 from rewardkit.testing.anatomy import ANSWERS, as_number
 from rewardkit.testing.findings import Finding
 from rewardkit.testing.judgment import Judged, concerns, foreign_trials, is_penalty, judged
-from rewardkit.testing.laws.base import Skip, about_good, finding, law, shortest
+from rewardkit.testing.laws.base import NO_GOOD, Skip, about_good, finding, law, shortest
 from rewardkit.testing.pattern_texts import matching
 from rewardkit.testing.subject import Subject
 from rewardkit.testing.sweep import given, swept
@@ -28,7 +28,7 @@ _ALONE = "a distractor and nothing else"
 
 def _needs_good(subject: Subject) -> None:
     if not any(example.good for example in subject.examples):
-        raise Skip("no right completions: pass good=[...]")
+        raise Skip(NO_GOOD)
 
 
 @law

@@ -10,7 +10,7 @@ from rewardkit.core.batch.messages import prompt_text
 from rewardkit.testing.anatomy import Anatomy, Span, as_number, replaced
 from rewardkit.testing.findings import Finding
 from rewardkit.testing.judgment import Judged, judged
-from rewardkit.testing.laws.base import Skip, finding, law
+from rewardkit.testing.laws.base import NO_GOOD, Skip, finding, law
 from rewardkit.testing.subject import Subject
 from rewardkit.testing.sweep import anatomies, swept
 from rewardkit.testing.trials import EQUAL, Seen, Trial, with_text
@@ -48,7 +48,7 @@ def right_however_written(subject: Subject) -> Iterator[Finding]:
     ends, after an opening tag that the prompt has, and with the answer without a comma or a unit of the gold answer.
     """
     if not any(example.good for example in subject.examples):
-        raise Skip("no right completions: pass good=[...]")
+        raise Skip(NO_GOOD)
     if subject.scope != "sample":
         raise Skip(f"the reward compares completions (scope {subject.scope!r})")
     known: set[str] = set()

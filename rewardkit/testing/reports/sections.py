@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from rewardkit.core.batch.table_text import visible
 from rewardkit.testing.findings import Finding, LawResult
+from rewardkit.testing.laws.base import NO_GOOD
 from rewardkit.testing.output import Printed
 
 if TYPE_CHECKING:
@@ -125,14 +126,26 @@ class Section:
         return [result for result in self.report.results if result.outcome == "skipped"]
 
     @property
+    def _untried(self) -> list[str]:
+        """Say what only right completions can show, if there are none."""
+        laws = [result.law for result in self.report.results if result.reason == NO_GOOD]
+        if not laws:
+            return []
+        return [
+            f"Not tried, since no right completions are known: {', '.join(laws)}. Pass good=[...] with one for each "
+            "example, write GOOD = [...] beside the reward, or put them into a file for --examples."
+        ]
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """The remarks, and one line about faults that no run on the given data reaches."""
+        remarks = (*self.remarks, *self._untried)
         asides = [aside for result in self.report.results for aside in result.asides]
         if not asides:
-            return self.remarks
+            return remarks
         laws = ", ".join(dict.fromkeys(aside.law for aside in asides))
         names = "; ".join(dict.fromkeys(aside.unreachable for aside in asides))
-        return (*self.remarks, f"Not counted, since no run on this data has it ({laws}): {names}.")
+        return (*remarks, f"Not counted, since no run on this data has it ({laws}): {names}.")
 
     @property
     def verdict(self) -> str:
@@ -145,6 +158,8 @@ class Section:
         if not self.broken and not parts:
             open_ = self.unfinished or any(part.unfinished for part in self.parts)
             word = "no fault found, but some laws were not finished" if open_ else "sound"
+            if not open_ and self._untried:
+                word = "no fault found, but no right completions were given"
             return f"{word}: {', '.join(counts)}; {spent}"
         own = [result for result in self.broken if result.findings]
         found = [f"{_counted(self.findings, 'finding')} in {_counted(len(own), 'law')}"] if own else []

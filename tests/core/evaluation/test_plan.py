@@ -28,7 +28,7 @@ def test_traps_name_a_useless_schedule_an_unpaid_condition_and_a_paid_failure() 
 
 def test_other_values_are_refused() -> None:
     with pytest.raises(TypeError, match="what is scored must be a reward"):
-        Scorer("tags")  # type: ignore[arg-type]
+        Scorer("tags")
 
 
 REACHED = rk.schedules.when_reached("part", level=0.5, window=1)

@@ -159,7 +159,7 @@ def mine(completion: str) -> float:
     [
         ("print(worker.submit(abs, (-3,), timeout=20.0).result())", "3"),
         ("if __name__ == '__main__': print(rk.score(mine, ['a']).total)", "[0.25]"),
-        ("print(rk.score(mine, ['a']).notes['mine'])", 'under `if __name__ == "__main__":`'),
+        ("print('once', rk.score(mine, ['a']).total)", "once [0.25]"),
     ],
     ids=["a function of a module", "a function of the script, guarded", "unguarded"],
 )
@@ -167,7 +167,7 @@ def test_scripts(tmp_path: Path, run: str, said: str) -> None:
     script = tmp_path / "script.py"
     script.write_text(SCRIPT.format(run=run))
     done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=120, check=False)
-    assert said in done.stdout + done.stderr
+    assert (done.stdout.strip(), done.stderr) == (said, "")
 
 
 @pytest.mark.slow
