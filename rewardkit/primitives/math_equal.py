@@ -34,6 +34,7 @@ MAX_SECONDS = 60.0
 
 _APPROXIMATELY = re.compile(r"\\approx(?![A-Za-z])")
 _FUNCTION_NAME = re.compile(r"[A-Za-z]'*\([a-z]\)")
+_VARIABLE = re.compile(r"[A-Za-z]'*(?:_\{[A-Za-z0-9]*\})?'*")
 _DECIMAL = re.compile(r"-?[0-9]*\.?([0-9]*)")
 _REGION = re.compile(r"[<>]|\\(?:le|ge|ne|in)(?![A-Za-z])")
 
@@ -266,7 +267,11 @@ def _other_variable(name: str, others: list[str]) -> bool:
     if _FUNCTION_NAME.fullmatch(name):
         found = [_FUNCTION_NAME.fullmatch(side) for side in others]
         return any(match is not None and match[0] != name for match in found)
-    return len(name) == 1 and any(len(side) == 1 and side.isalpha() and side != name for side in others)
+    if len(name) != 1:
+        return False
+    return any(
+        side != name and (_VARIABLE.fullmatch(side) or (is_about(side) and not is_name(side))) for side in others
+    )
 
 
 def _solved(text: str, gold: Gold) -> str:

@@ -36,8 +36,10 @@ _SYNONYMS = {
 
 def spelled(cleaned: str) -> str:
     """Return words in one spelling."""
-    text = _TEXT.sub(r"\1", cleaned).strip(" .\"'`*")
+    text = _TEXT.sub(r"\1", cleaned).strip(' ."`*')
     choice = _CHOICE.fullmatch(text)
+    if choice and choice[1].lower() > "j":
+        return choice[1]  # not an option but a variable: R is not r
     words = " ".join((choice[1] if choice else text).casefold().split())
     return _LISTED.sub(", ", _ARTICLE.sub("", words))
 
