@@ -81,6 +81,7 @@ from rewardkit.primitives.patterns import (
     starts_with as starts_with,
 )
 from rewardkit.primitives.repetition import repetition_penalty as repetition_penalty
+from rewardkit.primitives.script import script as script
 from rewardkit.primitives.sequence import sequence_match as sequence_match, set_match as set_match
 from rewardkit.primitives.steps import steps as steps
 from rewardkit.primitives.text import rouge_l as rouge_l, similarity as similarity, token_f1 as token_f1

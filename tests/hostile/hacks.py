@@ -81,6 +81,8 @@ def program() -> rk.Reward:
 FORTY_TWO = gold("42")
 TESTS = gold([{"input": "2", "output": "4"}, {"input": "3", "output": "6"}])
 SUM = gold(["assert add(1, 2) == 3", "assert add(2, 2) == 4"])
+GERMAN = "Die Antwort lautet natürlich zweiundvierzig."
+ENGLISH = "The answer is of course this number."
 SHAPE = '{"type": "object", "properties": {"type": {"type": "integer"}}, "required": ["type"]}'
 LINE = gold('{"sku": "a", "qty": 7, "lines": [1, 2]}')
 
@@ -106,7 +108,15 @@ HACKS = [
     Hack("a refusal in full-width letters", lambda: rk.no_refusal(), "Ａｓ ａｎ ＡＩ, no."),
     Hack("a forbidden word with a zero-width space", lambda: rk.contains_none(["guess"]), "I gu\u200bess 42"),
     Hack("wanted words in the thinking", lambda: rk.contains_all(["because"]), "<think>because</think>42"),
-    Hack("the wrong script", lambda: rk.language("zh"), "the answer", most=0.0),
+    Hack("the wrong script", lambda: rk.script("zh"), "the answer", most=0.0),
+    Hack("a language in the wrong script", lambda: rk.language("zh"), "the answer", most=0.0),
+    Hack("the wrong language", lambda: rk.language("de"), "The answer is forty-two, as I have shown.", most=0.0),
+    Hack("the right language in the thinking", lambda: rk.language("de"), f"<think>{GERMAN}</think>{ENGLISH}"),
+    Hack("the right language in code", lambda: rk.language("de"), f"```\n{GERMAN}\n```\n{ENGLISH}"),
+    Hack("all of it in code", lambda: rk.language("de"), f"```\n{ENGLISH}\n```"),
+    Hack("every second sentence", lambda: rk.language("de"), f"{GERMAN} {ENGLISH} {GERMAN} {ENGLISH}", most=0.5),
+    Hack("look-alike letters of a language", lambda: rk.language("ru"), "Aнcweр is hеre tоdаy аnd nоw"),
+    Hack("invisible characters in words", lambda: rk.language("de"), "\u200b".join(ENGLISH)),
     Hack("invisible padding", lambda: rk.length_between(50, 99, unit="characters"), "a" + " \u200b" * 60),
     Hack("invisible words", lambda: rk.length_between(5, 99, unit="words"), "\u200b " * 60),
     # the answer: hidden, hedged, echoed

@@ -73,7 +73,12 @@ REWARDS: dict[str, Case] = {
         },
         most=0.5,
     ),
+    "script": Case(lambda: rk.script("Greek"), "Αθήνα", "Athens"),
     "language": Case(lambda: rk.language("el"), "Αθήνα", "Athens"),
+    "language, told": Case(
+        lambda: rk.language("cy", minimum=0.8), "Mae'r ateb yn hawdd i'w weld.", "The answer is easy to see.", most=None
+    ),
+    "language, column": Case(lambda: rk.language(column="answer"), "Ответ найти легко.", "It is easy.", gold("ru")),
     "number": Case(lambda: rk.number("answer"), "<answer>43.5</answer>", "44", gold("43.5")),
     "number, linear": Case(
         lambda: rk.number("answer", credit="linear", scale=0.5, thousands=True, percent=True),

@@ -27,7 +27,7 @@ _WIDE = str.maketrans(
 )
 _QUOTES = dict.fromkeys(map(ord, "’ʼ"), "'") | dict.fromkeys(map(ord, '*`"“”„«»$\\{}'), "")
 _PLAIN = _WIDE | _QUOTES
-_LATEX = re.compile(r"\\(?:text|math)[a-z]{0,6}\b|\\boxed\b|\\(?:bf|rm|quad|,|;|!)")
+_LATEX = re.compile(r"\\(?:text|math)[a-z]{0,6}\b|\\f?box(?:ed)?\b|\\(?:bf|rm|quad|,|;|!)")
 _FRAME = re.compile(r"(?<!\w)['_]{1,3}|['_]{1,3}(?!\w)")
 _LINE_MARK = re.compile(r"^(?:[#>\u2022]{1,6} ?|[-+] )")
 

@@ -79,8 +79,14 @@ COMMA = re.compile(r"[)*$]{0,3}\s?[,;\u3001\uff0c]\s?[*$\\(]{0,3}")
 SPACE = re.compile(r"[*$_`]{0,4}[ \t\xa0]{1,3}[*$_`]{0,4}")
 EQUALS = re.compile(r"[*$\s]{0,3}(?:=|\u2248)[*$\s]{0,3}")
 LISTED = re.compile(
-    r"(?:\b(?:is|are|be|either|answers?|between|and|=)|[:=(\[{,;]|^|\n)\s?[*$\\({\[]{0,3}\Z", re.IGNORECASE
+    r"(?:\b(?:is|are|be|either|answers?|between|and|=)|[:=(\[{,;]|^|\n)[*_$\\({\[\s]{0,5}\Z", re.IGNORECASE
 )
+UNLISTED = re.compile(
+    r"\b(?:in|on|by|at|after|before|until|since|during|from|of|the|for|with|to|day|week|month|year|hour|minute|age|room|round|"
+    r"level) [*$\\(]{0,3}\Z",
+    re.IGNORECASE,
+)
+"""In 2019, 42 came: the first number is no item of a list."""
 WORD = re.compile(r"[^\W\d_]+")
 
 # What states the answer, and what may follow it.

@@ -241,7 +241,7 @@ class _Text:
         if stated.found == last.found:
             return stated
         between = self.text[stated.end : last.start]
-        if context.CORRECTION.search(between) or corrects(self.text, last.start):
+        if context.CORRECTION.search(between) or corrects(self.text, last.start) or last_retraction(between, 0):
             return last
         alone = context.ALONE.match(self.text, stated.end)
         if context.CONCLUSION.search(between):
@@ -301,7 +301,7 @@ class _Text:
         if not context.COMMA.fullmatch(text, *span):
             return False
         third = len(rest) > 1 and context.COMMA.fullmatch(text, rest[-2].end, first.start)
-        return bool(third or context.LISTED.search(text, lead, first.start))
+        return bool(third or not context.UNLISTED.search(text, lead, first.start))
 
     def _preceded(self, pattern: re.Pattern[str], piece: Piece) -> re.Match[str] | None:
         """Search for `pattern` before the number, if the character or the word before it may be part of it."""

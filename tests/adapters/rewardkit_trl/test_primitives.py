@@ -24,6 +24,7 @@ PRIMITIVES = {
     "no_refusal": rk.no_refusal(),
     "choice": rk.choice("letter", options="abcdefgh"),
     "language": rk.language("en"),
+    "script": rk.script("en"),
     "number": rk.number("answer", credit="linear"),
     "exact": rk.exact("letter"),
     "similarity": rk.similarity("letter"),
