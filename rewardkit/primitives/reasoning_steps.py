@@ -89,10 +89,10 @@ def reasoning_steps(enough: int = 3, *, words: int = 5, extract: Extractor | Any
     ``rk.reasoning_steps(3)`` gives 2/3 to ``1. Add 3 and 4 to get 7.``, ``2. Halve 7, which gives 3.5.``, ``3. Done.``
     on three lines.
 
-    A step begins with a number or a bullet at the start of a line, with ``Step 1:`` in any language, or with a word such
-    as First, Next, Then or Finally at the start of a sentence. It ends where the next one begins, and counts if it has
-    at least `words` words or numbers, three of them different, and shares at most 60% of its words with each step that
-    counted before. The idea is open-r1's ``reasoning_steps_reward``, which counts the marks alone.
+    A step begins with a number or a bullet at the start of a line, with ``Step 1:`` in any language, or with a word
+    such as First, Next, Then or Finally at the start of a sentence. It ends where the next one begins. It counts if it
+    has at least `words` words or numbers, three of them different, and shares at most 60% of its words with each step
+    that counted before. The idea is open-r1's ``reasoning_steps_reward``, which counts the marks alone.
 
     It rewards a form. Steps that are nonsense count if they differ, so give it a small weight, and reward the answer.
     ``rk.steps`` looks for certain milestones instead.

@@ -27,7 +27,8 @@ def note(text: str) -> str:
 
 
 FORMS = ["{n}. {s}", "{n}) {s}", "({n}) {s}", "- {s}", "* {s}", "\u2022 {s}", "Step {n}: {s}", "**Step {n}:** {s}",
-         "### Step {n}: {s}", "Schritt {n}: {s}", "\u6b65\u9aa4{n}\uff1a{s}", "## {n}. {s}", "  {n}. {s}", "> {n}. {s}"]  # fmt: skip
+         "> {n}. {s}", "### Step {n}: {s}", "Schritt {n}: {s}", "\u6b65\u9aa4{n}\uff1a{s}", "## {n}. {s}",
+         "  {n}. {s}"]  # fmt: skip
 
 
 @given(st.sampled_from(FORMS), st.integers(0, 5), st.integers(1, 5))
@@ -58,7 +59,8 @@ def test_other_forms_of_steps(text: str) -> None:
     [
         "", "42", "Step 1: Step 2: Step 3:", "First, Second, Next, Finally,", "\n-\n-\n-", "1.\n2.\n3.",
         "Step 1: ok\nStep 2: ok\nStep 3: ok", "- a b c d e f\n- g h i j k l\n- m n o p q r",
-        "1. \u200b\u200b \u200b\n2. \u200b\n3. \u200b", "1. and and and and and\n2. or or or or or", "A single line of 1.5 kg of prose.",
+        "1. \u200b\u200b \u200b\n2. \u200b\n3. \u200b", "1. and and and and and\n2. or or or or or",
+        "A single line of 1.5 kg of prose.",
         "The year 1999. It was fine. 3.14 is a number that is not at the start of a list.",
     ],
 )  # fmt: skip
@@ -101,7 +103,7 @@ def test_the_note_says_why() -> None:
 def test_options_are_checked_and_printed() -> None:
     for arguments in ((0,), (21,), (2.0,), (True,), ("3",)):
         with pytest.raises(rk.RewardDefinitionError):
-            rk.reasoning_steps(*arguments)  # type: ignore[arg-type]
+            rk.reasoning_steps(*arguments)
     with pytest.raises(rk.RewardDefinitionError):
         rk.reasoning_steps(words=0)
     assert repr(rk.reasoning_steps()) == "reasoning_steps()"

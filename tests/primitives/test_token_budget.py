@@ -27,8 +27,9 @@ def value(reward: rk.Reward, completion: str, tokens: int, **columns: Any) -> fl
     [
         ("exact", "right", 1_000, 1.0), ("exact", "right", 2_000, 0.7), ("exact", "right", 0, 0.7),
         ("exact", "wrong", 1_000, 0.0), ("exact", "wrong", 2_000, -0.3), ("exact", "wrong", 0, -0.3),
-        ("max", "right", 1_000, 0.5), ("max", "right", 2_000, 0.2), ("max", "right", 0, 0.8), ("max", "right", 9_000, 0.0),
-        ("max", "wrong", 1_000, 0.0), ("max", "wrong", 0, 0.0), ("max", "wrong", 9_000, 0.0),
+        ("max", "right", 1_000, 0.5), ("max", "right", 2_000, 0.2), ("max", "right", 0, 0.8),
+        ("max", "right", 9_000, 0.0), ("max", "wrong", 1_000, 0.0), ("max", "wrong", 0, 0.0),
+        ("max", "wrong", 9_000, 0.0),
     ],
 )  # fmt: skip
 def test_the_examples(form: Any, completion: str, tokens: int, score: float) -> None:
@@ -91,11 +92,11 @@ def test_it_follows_what_says_right() -> None:
 def test_options_are_checked_and_printed() -> None:
     for arguments in (
         {}, {"budget": 5, "column": "a"}, {"column": ""}, {"budget": 0}, {"budget": float("inf")}, {"budget": "5"},
-        {"budget": 5, "form": "least"}, {"budget": 5, "alpha": 0}, {"budget": 5, "delta": 1.5}, {"budget": 5, "delta": 0},
-        {"budget": 5, "threshold": 2.0}, {"budget": 5, "unit": "lines"},
+        {"budget": 5, "form": "least"}, {"budget": 5, "alpha": 0}, {"budget": 5, "delta": 1.5},
+        {"budget": 5, "delta": 0}, {"budget": 5, "threshold": 2.0}, {"budget": 5, "unit": "lines"},
     ):  # fmt: skip
         with pytest.raises(rk.RewardDefinitionError):
-            rk.token_budget(is_right, **arguments)  # type: ignore[arg-type]
+            rk.token_budget(is_right, **arguments)
     with pytest.raises(rk.RewardDefinitionError):
         rk.token_budget(5, 5)  # type: ignore[arg-type]
     with pytest.raises(rk.BindingError, match="completion_ids"):
