@@ -123,6 +123,8 @@ class MathEqual:
             return Score(0.0, "no answer found")
         if "\\boxed" in cleaned or "\\fbox" in cleaned:
             return Score(0.0, "a box inside a box")
+        if words.denials(cleaned) - words.denials(gold.cleaned):
+            return Score(0.0, f"{shorten(cleaned, 60)} denies something")
         if gold.number is not None:
             return self._number(cleaned, gold, gold.number)
         if compact(cleaned) == compact(gold.cleaned) or (gold.spellings and words.spelled(cleaned) in gold.spellings):
