@@ -60,9 +60,9 @@ def counted(
     )
 
 
-def table(rows: Iterable[Counted]) -> str:
+def table(rows: Iterable[Counted], refused: str = "golds refused") -> str:
     """Return the rows of one set as a Markdown table; 3 / 40 means 3 of 40."""
-    lines = ["| | wrong accepted | right refused | golds refused | us per completion |", "|---|--:|--:|--:|--:|"]
+    lines = [f"| | wrong accepted | right refused | {refused} | us per completion |", "|---|--:|--:|--:|--:|"]
     for row in rows:
         figures = (
             f"{len(row.wrong_accepted)} / {row.wrong}",

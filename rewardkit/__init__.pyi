@@ -94,6 +94,10 @@ from rewardkit.store.imports import import_run as import_run
 from rewardkit.store.run import open_run as open_run
 from rewardkit_eval_protocol import from_eval_protocol as from_eval_protocol
 from rewardkit_live import get_config as get_config, to_trl as to_trl, update_config as update_config
+from rewardkit_reasoning_gym import (
+    from_reasoning_gym as from_reasoning_gym,
+    reasoning_gym_rows as reasoning_gym_rows,
+)
 from rewardkit_verifiers import from_verifiers as from_verifiers
 
 extract = extraction

@@ -92,7 +92,7 @@ def choice(
 
     The text is read as a teacher would read it. "The answer is B" and "B is correct" decide; otherwise a first or last
     line with only the choice; then "I choose B" and "So B."; then "Mitochondria (B)" at the very end. The last claim
-    counts. Denials, questions, suppositions and reports about other people ("most students pick B") are not choices,
+    counts, and after a retraction ("No wait, C") nothing before it does. Denials, questions, suppositions and reports about other people ("most students pick B") are not choices,
     and neither is a choice next to another option ("B or C", "B, C"). Case is ignored.
 
     Args:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -63,6 +63,19 @@ def examples_of(examples: Iterable[Mapping[str, Any]], good: Any = (), bad: Any 
                     own[place].append(item["completion"])
                     _merged(found, own)
     return tuple(Example(prompt, columns, tuple(right), tuple(wrong)) for prompt, columns, right, wrong in found)
+
+
+def per_example(examples: Sequence[Example], **given: Any) -> Iterator[str]:
+    """Say which of good= and bad= were tied to the examples one by one, because there are as many of them."""
+    for name, values in given.items():
+        if values is None or callable(values) or len(examples) < 2:
+            continue
+        items = [item for item in values if not _is_row(item)]
+        if len(items) == len(examples) and all(len(_several(item)) == 1 for item in items):
+            yield (
+                f"{name}: {len(items)} completions for {len(examples)} examples, so one per example. To try each of "
+                "them on all examples, pass a list of them per example."
+            )
 
 
 def _merged(found: list[list[Any]], own: list[Any]) -> None:

@@ -54,6 +54,9 @@ _SUPPOSED = frozenset((
 ))  # fmt: skip
 """These deny only what a link joins to them: "it may [be] 42", but not "in May 42 people came"."""
 
+_NOT = frozenset(("not", "isn't", "never", "cannot", "can't"))
+"""These deny what is on the next line, too."""
+
 _NO = frozenset(("no", "without", "beyond", "any", "little"))
 _TWO_WORDS = {
     "than": ("rather", "other", "different"),
@@ -77,11 +80,14 @@ def denied_before(text: str, start: int) -> bool:
     tail = text[max(0, start - WINDOW // 2) : start].lower()
     if not tail.isascii() and tail.rstrip(_MARKUP + " ").endswith(_SIGNS):
         return True
+    lines, _, tail = tail.rpartition("\n")
+    if not tail.strip(_MARKUP + " "):
+        return _last_word(lines)[1] in _NOT
     linked = opinion = False
     for _ in range(_MOST_WORDS):
         tail, word = _last_word(tail)
         if word[-1:] == ":" and not linked:
-            return word[:-1] in _DENIALS and "\n" not in text[max(0, start - 4) : start]
+            return word[:-1] in _DENIALS
         if word == "doubt" or (word == "but" and _last_word(tail)[1] == "anything"):
             rest, before = _last_word(tail)  # "no doubt that it is 42", "it can't be anything but 42"
             rest = rest if word == "but" else tail

@@ -74,13 +74,20 @@ CHANGED = re.compile(rf"\b(?:{_CHANGES})\w*\b[^.!?\n]{{0,40}}\bfrom [*$\\(]{{0,3
 OR = re.compile(
     rf"(?P<noun>(?: ?[^\W\d]{{1,20}}){{0,2}})[)*$,\s]{{0,4}}\(?(?:{OR_WORDS}|/)[^.!?\n\d]{{0,40}}", re.IGNORECASE
 )
+JOIN = re.compile(rf"(?:{OR_WORDS}|{AND_WORDS})", re.IGNORECASE)
 AND = re.compile(rf"[)*$,\s]{{0,4}}(?:{AND_WORDS}|&)\s?(?:also\s)?[*$\\(]{{0,3}}", re.IGNORECASE)
 COMMA = re.compile(r"[)*$]{0,3}\s?[,;\u3001\uff0c]\s?[*$\\(]{0,3}")
 SPACE = re.compile(r"[*$_`]{0,4}[ \t\xa0]{1,3}[*$_`]{0,4}")
 EQUALS = re.compile(r"[*$\s]{0,3}(?:=|\u2248)[*$\s]{0,3}")
 LISTED = re.compile(
-    r"(?:\b(?:is|are|be|either|answers?|between|and|=)|[:=(\[{,;]|^|\n)\s?[*$\\({\[]{0,3}\Z", re.IGNORECASE
+    r"(?:\b(?:is|are|be|either|answers?|between|and|=)|[:=(\[{,;]|^|\n)[*_$\\({\[\s]{0,5}\Z", re.IGNORECASE
 )
+UNLISTED = re.compile(
+    r"\b(?:in|on|by|at|after|before|until|since|during|from|of|the|for|with|to|day|week|month|year|hour|minute|age|room|round|"
+    r"level) [*$\\(]{0,3}\Z",
+    re.IGNORECASE,
+)
+"""In 2019, 42 came: the first number is no item of a list."""
 WORD = re.compile(r"[^\W\d_]+")
 
 # What states the answer, and what may follow it.

@@ -124,7 +124,7 @@ class _Text:
                 denied.add(piece.found)
             elif not self._is_label(piece):
                 return self._settled(line, denied)
-            skipped = skipped or self._passage(piece.start - 12, piece.end + 12)
+            skipped = skipped or self._around(piece)
         return skipped
 
     def _from_the_end(self) -> Iterator[list[Piece]]:
@@ -241,7 +241,7 @@ class _Text:
         if stated.found == last.found:
             return stated
         between = self.text[stated.end : last.start]
-        if context.CORRECTION.search(between) or corrects(self.text, last.start):
+        if context.CORRECTION.search(between) or corrects(self.text, last.start) or last_retraction(between, 0):
             return last
         alone = context.ALONE.match(self.text, stated.end)
         if context.CONCLUSION.search(between):
@@ -276,10 +276,8 @@ class _Text:
         joined = context.OR.fullmatch(self.text, first.end, min(second.start, first.end + 2 * _NEAR))
         if not joined or second.start - first.end > 2 * _NEAR:
             return False
-        noun, other = (
-            context.WORD.findall(joined["noun"]),
-            context.WORD.match(self.text[second.end : second.end + 24].lstrip(" *$")),
-        )
+        noun = [word for word in context.WORD.findall(joined["noun"]) if not context.JOIN.fullmatch(word)]
+        other = context.WORD.match(self.text[second.end : second.end + 24].lstrip(" *$"))
         # "2 hours or 120 minutes" says the same twice.
         return not (noun and other and noun[-1].lower() != other[0].lower())
 
@@ -301,7 +299,7 @@ class _Text:
         if not context.COMMA.fullmatch(text, *span):
             return False
         third = len(rest) > 1 and context.COMMA.fullmatch(text, rest[-2].end, first.start)
-        return bool(third or context.LISTED.search(text, lead, first.start))
+        return bool(third or not context.UNLISTED.search(text, lead, first.start))
 
     def _preceded(self, pattern: re.Pattern[str], piece: Piece) -> re.Match[str] | None:
         """Search for `pattern` before the number, if the character or the word before it may be part of it."""
@@ -314,6 +312,13 @@ class _Text:
 
     def _has_pieces(self, start: int, end: int) -> bool:
         return start < end and bool(_DIGIT.search(self.text, start, end))
+
+    def _around(self, piece: Piece) -> str:
+        """Return the number with some words before and after it, so that a note shows why it was skipped."""
+        start, end = max(0, piece.start - 24), min(len(self.text), piece.end + 16)
+        start = self.text.find(" ", start, piece.start) + 1 if start else 0
+        end = max(piece.end, self.text.rfind(" ", piece.end, end)) if end < len(self.text) else end
+        return f"{self._passage(start, end)} …"
 
     def _passage(self, start: int, end: int) -> str:
         """Return ``text[start:end]`` in one line, which is not a number."""

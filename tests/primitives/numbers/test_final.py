@@ -93,7 +93,7 @@ I have no doubt: 42
 That leaves 42.
 42 is correct, 41 is wrong.
 Not 41, not 43. 42.
-4​2
+​42​
 42.0
 The answer is 42 (forty-two).
 The answer is forty-two (42).
@@ -236,6 +236,7 @@ Ce n'est pas 42
 - 42
 −42
 not forty-two, i.e. not 42
+4​2
 ~~42~~
 <!-- 42 -->
 <del>42</del>
@@ -266,3 +267,38 @@ def test_a_teacher_reads_42(completion: str) -> None:
 @pytest.mark.parametrize("completion", _texts(_NOT_CLAIMING_42))
 def test_a_teacher_does_not_read_42(completion: str, thousands: bool) -> None:
     assert value(completion, thousands=thousands) == 0.0
+
+
+# Reported misreadings of other extractors: a comma or a sentence after the number, signs, articles, run-on text.
+_REPORTED: list[tuple[str, object, float]] = [
+    ("The total is 72 clips, altogether.", 72, 1.0),
+    ("The answer is 72, in total, so the farmer earns that much.", 72, 1.0),
+    ("The answer is 72, which is the total.", 72, 1.0),
+    ("The temperature is -3.", -3, 1.0),
+    ("#### -3", 3, 0.0),
+    ("The total cost of the order is $29.00.", 29, 1.0),
+    ("Profit: $200,000 - $130,000 = $70,000.", 70_000, 1.0),
+    ("Total cost = $204 (donuts) + $160 (cupcakes) + $330 (cheesecakes) = $694.", 694, 1.0),
+    ("I think the answer: 5 is wrong. Answer: 10", 10, 1.0),
+    ("I think the answer: 5 is wrong. Answer: 10", 5, 0.0),
+    ("It has $10,200 + $255 = $10,455. The final answer is $10,455$. I hope it is correct.", 10_455, 1.0),
+    ("2+40=42\n#### 42\n" + " and the reasoning above confirms this result." * 8, 42, 1.0),
+    ("She has 23 - 15 dollars left. 23 - 15 is 8. The answer is 8.", 8, 1.0),
+    ("answer is 3 5", 5, 0.0),
+    ("3a5", 5, 0.0),
+    ("3,1415x926", 926, 0.0),
+    ("The answer is [8.124,12.852]", 852, 0.0),
+    ("The answer is definitely not 42.", 42, 0.0),
+    ("I cannot solve this problem. It is certainly not 42, though.", 42, 0.0),
+    ("We can rule out 42 immediately. The answer must be 43.", 42, 0.0),
+    ("One might guess 42, but on reflection the correct answer is 43.", 42, 0.0),
+    ("The answer could be 40, 41, 42, 43, or 44.", 44, 0.0),
+    ("What is 6 times 7?", 7, 0.0),
+    ("It is 4\u200b2.", 2, 0.0),
+    ("It is 4\u03362\u0336.", 42, 0.0),
+]
+
+
+@pytest.mark.parametrize(("completion", "gold", "expected"), _REPORTED)
+def test_reported_misreadings(completion: str, gold: object, expected: float) -> None:
+    assert value(completion, gold, thousands=True) == expected

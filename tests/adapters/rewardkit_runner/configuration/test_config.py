@@ -15,8 +15,9 @@ from pydantic import ValidationError
 from rewardkit.core.errors import RewardDefinitionError
 from rewardkit_runner.configuration import installed
 from rewardkit_runner.configuration.arguments import GRPO_DEFAULTS, NOT_SET, OWN_KEYS, vllm_arguments
-from rewardkit_runner.configuration.config import DatasetConfig, RunConfig
+from rewardkit_runner.configuration.config import RunConfig
 from rewardkit_runner.configuration.installed import grpo_fields, lora_fields, trackers
+from rewardkit_runner.configuration.rows import DatasetConfig
 from rewardkit_runner.rewards import reward_of
 
 
