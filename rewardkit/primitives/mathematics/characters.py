@@ -19,6 +19,7 @@ _TEXTS = (
     "\\mbox", "\\hbox", "\\operatorname",
 )  # fmt: skip
 _COMMANDS = {
+    "\\langle": "(", "\\rangle": ")",
     "\\dfrac": "\\frac", "\\tfrac": "\\frac", "\\cfrac": "\\frac", "\\dbinom": "\\binom", "\\tbinom": "\\binom",
     "\\leq": "\\le", "\\geq": "\\ge", "\\neq": "\\ne", "\\leqslant": "\\le", "\\geqslant": "\\ge", "\\lt": "<",
     "\\gt": ">", "\\lbrace": "\\{", "\\rbrace": "\\}", "\\lvert": "|", "\\rvert": "|", "\\vert": "|", "\\mid": "|",

@@ -105,6 +105,10 @@ def _is_region(node: Node) -> bool:
     )
 
 
+def _kinds(*nodes: Node) -> set[str]:
+    return {part.kind for node in nodes for part in node.parts}
+
+
 def _is_interval(node: Node) -> bool:
     return node.kind in BRACKETS and bool(node.text)
 
@@ -116,7 +120,11 @@ def _same_region(gold: Node, answer: Node, leaves: Leaves) -> Verdict:
         found = leaves.same_inequality(gold, answer)
         if found is not None:
             return found
-    if gold.kind == answer.kind == UNION and _same_items(gold.parts, answer.parts, leaves):
+    if (
+        gold.kind == answer.kind == UNION
+        and LEAF not in _kinds(gold, answer)
+        and _same_items(gold.parts, answer.parts, leaves)
+    ):
         return True
     if gold.kind == answer.kind == LIST and "," in (gold.text, answer.text):
         return _same_items(gold.parts, answer.parts, leaves)

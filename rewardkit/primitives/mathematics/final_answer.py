@@ -108,7 +108,8 @@ def _value_of_subject(line: str) -> str | None:
         start = sentence.rfind(verb)
         if start >= 0:
             subject, value = sentence[: start + len(verb) - 1], sentence[start + len(verb) :].strip()
-            if _SUBJECT.search(subject) and not _DOUBT.search(sentence) and _VALUE.fullmatch(value):
+            said = _SUBJECT.search(subject)
+            if said and not _DOUBT.search(sentence, said.start()) and _VALUE.fullmatch(value):
                 return value
     return None
 

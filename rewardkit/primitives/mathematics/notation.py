@@ -28,9 +28,12 @@ _PLAIN = re.compile(
 )
 _LETTERS = re.compile("[A-Za-z]{2}")
 _WORDS = {"pi": "\\pi ", "infinity": "\\infty ", "theta": "\\theta "}
-_PLAIN_WORD = re.compile(r"(?<![\\A-Za-z{ ])(pi|theta)(?![A-Za-z])|\A\s*([-+]?)(infinity|pi|theta)\s*\Z")
+_PLAIN_WORD = re.compile(
+    r"(?<![\\A-Za-z{ ])(pi|theta)(?![A-Za-z])|\A\s*([-+]?)(?:\\text\s*\{\s*)?(infinity|pi|theta)\s*\}?\s*\Z"
+)
 _PYTHON_POWER = re.compile(r"(?<=[0-9A-Za-z)])\*\*(?=[-0-9A-Za-z({\\])(?![^*]{0,40}\*\*(?![0-9A-Za-z({\\-]))")
 _STRAY_PERIOD = re.compile(r"(?<=[0-9A-Za-z)}])\.(?=\s*[\])}])")
+_NUMBERS = re.compile(r"\\mathbb\s*([A-Z])(?![A-Za-z])")
 _ARGUMENTS = re.compile(r"\\(frac|binom|sqrt|overline)(?![A-Za-z])")
 _SUPERSCRIPT = re.compile(r"([\^_])\s*([+-]?[0-9]+|[A-Za-z]|'+(?=\})|\\circ(?![A-Za-z])|\\(?!frac|sqrt|text)[A-Za-z]+)")
 _PRIMES = re.compile(r"\^\{\s*('+)\s*\}|\^('+)")
@@ -64,7 +67,7 @@ def clean(text: str) -> str:
     if "." in text:
         text = _STRAY_PERIOD.sub("", text)
     if "\\" in text:
-        text = _braced(text)
+        text = _braced(_NUMBERS.sub(r"\\mathbb{\1}", text))
     if "^" in text or "_" in text:
         text = _PRIMES.sub(r"\1\2", _SUPERSCRIPT.sub(r"\1{\2}", _powers_of_groups(text)))
     return text
@@ -193,6 +196,7 @@ def is_about(side: str) -> bool:
     return bool(letters - {"e", "i"}) or (len(side) == 1 and bool(letters)) or side.startswith("\\text")
 
 
+_COMPUTED = re.compile(r"\\(?:frac|binom|" + "|".join(sorted(FUNCTIONS - {"min", "max"})) + r")(?![A-Za-z])")
 _PRODUCT = re.compile(r"[a-z]{2}")
 """Of variables: two small letters are a product, while two capitals name a segment."""
 
@@ -202,6 +206,7 @@ def is_name(side: str) -> bool:
     return (
         is_about(side)
         and "^" not in side
+        and not _COMPUTED.search(side)
         and not _PRODUCT.fullmatch(side)
         and not _OPERATORS.search(_GROUPS.sub(" ", side))
     )

@@ -16,6 +16,7 @@ from rewardkit.primitives.mathematics.units import differ, unit_of
 MAX_DIGITS = 400
 
 _DIGITS = r"(?:[0-9]{1,3}(?:,[0-9]{3})+(?![0-9])|[0-9]{1,3}(?:[ ][0-9]{3})+(?![0-9])|[0-9]+)"
+_PERCENT = r"percent(?:age)?|per\ cent|pct"
 _NUMBER = re.compile(
     rf"""
     (?P<sign>[+-]?)\s*(?P<currency>\\\$|[€£¥])?\s*
@@ -25,7 +26,7 @@ _NUMBER = re.compile(
       | (?P<decimal>(?:{_DIGITS}(?:\.[0-9]*)?|\.[0-9]+))
         (?:e(?P<e>[+-]?[0-9]{{1,3}})(?![0-9])|\s*(?:\\times|\\cdot|\*)\s*10\s*\^\{{\s*(?P<power>[+-]?[0-9]{{1,3}})\s*\}})?
     )
-    \s*?(?P<percent>\s*(?:\\%|\\text\s*\{{\s*(?:percent|\\%)\s*\}}|percent\b))?
+    \s*?(?P<percent>\s*(?:\\%|\\text\s*\{{\s*(?:{_PERCENT}|\\%)\s*\}}|(?:{_PERCENT})\b))?
     (?P<unit>.*)""",
     re.VERBOSE | re.ASCII | re.IGNORECASE,
 )
@@ -66,6 +67,8 @@ class Numeral:
             return False
         if self.percent == other.percent:
             return self.value == other.value
+        if self.unit or other.unit:
+            return False
         share, plain = (self, other) if self.percent else (other, self)
         return share.value / 100 == plain.value or (share.value == plain.value and abs(plain.value) >= 1)
 

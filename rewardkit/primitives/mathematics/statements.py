@@ -13,7 +13,7 @@ _SET = r"(?:\\mathbb\s*\{?\s*([ZNQR])\s*\}?|([ZNQR])(?![A-Za-z]))\s*((?:[_^]\s*\
 _BELONGS = re.compile(rf"(?<![\\A-Za-z])([A-Za-z](?:\s*,\s*[A-Za-z])*)\s*\\in\s*{_SET}")
 _LEADING = r"(?:\\text\s*\{{\s*,?\s*(?:{0})\s*\}}|(?<![A-Za-z])(?:{0})(?![A-Za-z])|\\forall(?![A-Za-z]))"
 _WHERE = _LEADING.format("where|with|and|for|for (?:all|any|every|each|some|integers?)")
-_DOMAIN = re.compile(rf"[\s,;]*(?:{_WHERE})?[\s,]*\(?\s*{_BELONGS.pattern}\s*\)?\s*\Z")
+_DOMAIN = re.compile(rf"(?:[\s,;]*(?:[,;(]|{_WHERE})[\s,(]*|\s(?=[A-Za-z]\s*\\in)){_BELONGS.pattern}\s*\)?\s*\Z")
 _KIND = r"(?:positive |nonnegative |non-negative )?integer"
 _INTEGER = re.compile(
     r"[\s,;]*(?:\(\s*)?(?:\\text\s*\{\s*,?\s*)?(?:where|with|for)?\s*(?:\}\s*)?(?:(?:all|any|every|each|some|an)\s+)?"

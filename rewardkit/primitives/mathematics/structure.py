@@ -170,8 +170,6 @@ def _expression(text: str) -> Node:
         return _environment(text, "matrix", environment[2])
     if kind:
         return _bracketed(text, kind, inside)
-    if text.startswith("\\langle") and text.endswith("\\rangle"):
-        return _bracketed(text, "()", text[len("\\langle") : -len("\\rangle")].strip())
     return _signed(text)
 
 

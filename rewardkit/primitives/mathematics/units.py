@@ -39,6 +39,7 @@ _TEXT = re.compile(r"\\text\s*\{([^{}]*)\}")
 _MAGNITUDE = re.compile(r"\s*\\text\s*\{\s*[KMBT]\s*\}")
 """K and M mean thousands and millions; kelvin must be spelled out, or be in the gold answer, too."""
 
+_SHORT_WORD = re.compile(r"(?<![a-z])[a-z](?![a-z])|\A[a-z]{2}\Z")
 _POWER = re.compile(r"\^\{?([23])\}?")
 _WORDS = re.compile(r"[€£¥]|[a-z]+(?:\^[23])?(?:[ /-]+[a-z]+(?:\^[23])?)*")
 
@@ -60,7 +61,7 @@ def unit_of(text: str) -> str | None:
         return None
     unit = _canonical(words)
     # Adjacent letters are variables: 5ab, 5 x. A known unit may be written that way, and so may a word after a space.
-    if not spelled and unit == UNKNOWN and (not text[0].isspace() or len(words) < 3):
+    if not spelled and unit == UNKNOWN and (not text[0].isspace() or _SHORT_WORD.search(words)):
         return None
     return None if not spelled and words.isalpha() and len(words) == 1 and not text[0].isspace() else unit
 
