@@ -122,7 +122,7 @@ class _Text:
             if count > _MOST_SKIPPED:
                 return skipped
             if self._is_denied(line):
-                denied.add(piece.found)
+                denied.add(_value(piece.found))
             elif not self._is_label(piece):
                 return self._settled(line, denied)
             skipped = skipped or self._around(piece)
@@ -193,7 +193,7 @@ class _Text:
         passage = self._longer(last, rest, following)
         if passage:
             return passage
-        if last.found in denied:
+        if _value(last.found) in denied:
             return f"{last.found}, which is denied later,"
         retraction = last_retraction(self.text, last.end)
         if retraction and (retraction.everything or not self._has_pieces(last.end, retraction.start)):
@@ -239,9 +239,9 @@ class _Text:
 
     def _stated_or_last(self, stated: Piece, last: Piece) -> Piece | None:
         """Return the stated number, or the last one if it replaces that, or None if no reader could tell."""
-        if stated.found == last.found:
-            return stated
         between = self.text[stated.end : last.start]
+        if _value(stated.found) == _value(last.found):
+            return last if last_retraction(between, 0) else stated
         if context.UNDECIDED.match(between) and len(between) < _NEAR:
             return None
         if context.CORRECTION.search(between) or corrects(self.text, last.start) or last_retraction(between, 0):
@@ -334,6 +334,12 @@ class _Text:
     def _passage(self, start: int, end: int) -> str:
         """Return ``text[start:end]`` in one line, which is not a number."""
         return " ".join(self.text[max(0, start) : end].split())
+
+
+def _value(found: str) -> str:
+    """Return the number in one form, so that 42, $42 and 42.00 are equal."""
+    plain = found.strip("+$\u20ac\xa3\xa5\\ ").replace(",", "")
+    return plain.rstrip("0").rstrip(".") if "." in plain else plain
 
 
 def _is_plain(piece: Piece) -> bool:
