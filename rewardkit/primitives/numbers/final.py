@@ -157,7 +157,9 @@ class _Text:
             return piece.kind == "citation"
         if context.ORDINAL.match(text, end) or self._preceded(context.LABEL, context.LABELS, piece):
             return True
-        if context.RAISED_ORDINAL.search(piece.found) or (piece.found.isdecimal() and self._is_dated(piece)):
+        if ("^" in piece.found and context.RAISED_ORDINAL.search(piece.found)) or (
+            piece.found.isdecimal() and self._is_dated(piece)
+        ):
             return True
         if not (context.BULLET_END.match(text, end) and context.LINE_START.search(text, max(0, start - 20), start)):
             return False
@@ -265,7 +267,7 @@ class _Text:
             return self._passage(start, attached.end())
         if text[end : end + 1] == "m" and text[start] in _CURRENCIES and not text[end + 1 : end + 2].isalnum():
             return self._passage(start, end + 1)  # $42m
-        if context.BARE_END.match(text, end) and context.BARE_LINES.search(text, left, start):
+        if self._is_bare(piece) and context.BARE_LINES.search(text, left, start):
             return self._passage(left, end)
         opening = context.TUPLE_OPEN.search(text, left, start) if "," in piece.found else None
         if opening:
@@ -277,6 +279,13 @@ class _Text:
         if following and (self._alternatives(piece, following[0]) or self._several([piece], following[0])):
             return self._passage(start, following[0].end)
         return None
+
+    def _is_bare(self, piece: Piece) -> bool:
+        """Return whether it is alone on its line, but for a bullet."""
+        margin = self.text[max(0, piece.start - 8) : piece.start].rpartition("\n")
+        if not margin[1] or ":" in margin[2]:
+            return False
+        return context.BARE_END.match(self.text, piece.end) is not None
 
     def _alternatives(self, first: Piece, second: Piece) -> bool:
         """Return whether the text offers the second instead of the first: "41 or 42"."""
