@@ -1,4 +1,4 @@
-"""Which answers verifiers pay: rewardkit and its peers on labeled answers that mostly others wrote.
+r"""Which answers verifiers pay: rewardkit and its peers on labeled answers that mostly others wrote.
 
     python benchmarks/accuracy.py                     # rewardkit, math-verify and TRL, in this environment
     python benchmarks/accuracy.py --peers             # also verifiers, rewardlint and open-r1, each in its own
@@ -34,7 +34,7 @@ REWARDLINT = Peer("rewardlint==0.1.0", ".venv-rewardlint", "verdicts.py")
 
 @dataclass(frozen=True)
 class Contestant:
-    """A verifier, and how it is run.
+    r"""A verifier, and how it is run.
 
     Attributes:
         name: its name in the table.
@@ -43,6 +43,8 @@ class Contestant:
         also: more packages of that environment.
         source: a repository that it is read from; its folder is the last argument.
         only: the kind of gold answer that it is for; None is all kinds.
+        needs_marks: it reads a bare formula in the gold cell in part: ``2\sqrt{3}`` as 2. It gets such a gold answer
+            in a box, in the sets of which this is true (`BARE`).
     """
 
     name: str
@@ -51,6 +53,7 @@ class Contestant:
     also: tuple[str, ...] = ()
     source: Source | None = None
     only: Kind | None = None
+    needs_marks: bool = False
 
 
 OURS = (
@@ -58,7 +61,10 @@ OURS = (
     Contestant("rk.number", ("rewardkit", 'rk.number("answer", thousands=True, {gold})'), only="number"),
     Contestant("rk.choice", ("rewardkit", 'rk.choice("answer", {gold})'), only="letter"),
 )
-HERE = (Contestant("math-verify", ("math-verify",)), Contestant("TRL accuracy_reward", ("trl",)))
+HERE = (
+    Contestant("math-verify", ("math-verify",), needs_marks=True),
+    Contestant("TRL accuracy_reward", ("trl",), needs_marks=True),
+)
 PEERS = (
     Contestant(
         "verifiers 0.4 verify_boxed_math_answer",
@@ -78,6 +84,7 @@ PEERS = (
         ("open-r1",),
         Peer("math-verify==0.5.2", ".venv-open-r1", "verdicts.py"),
         source=OPEN_R1,
+        needs_marks=True,
     ),
 )
 SETS: dict[str, Callable[[Path], list[Case]]] = {
@@ -89,18 +96,23 @@ SETS: dict[str, Callable[[Path], list[Case]]] = {
 }
 
 
-def asked(contestant: Contestant, cases: Sequence[Case], folder: Path) -> dict[str, Any]:
-    """Return a contestant's report about the cases: version, verdicts, seconds.
+BARE = ("HardVerify-Math", "GSM8K", "by hand (ours)")
+"""Sets with bare formulas as gold answers. In the others, math-verify does best with gold answers as published."""
+
+
+def asked(contestant: Contestant, cases: Sequence[Case], folder: Path, *, bare: bool = False) -> dict[str, Any]:
+    """Return a contestant's report about the cases: version, verdicts, seconds; `bare`: the set is one of `BARE`.
 
     Raises:
         RuntimeError: it failed; the message has its error output.
     """
     python = str(contestant.peer.python) if contestant.peer else sys.executable
     arguments = [*contestant.script, *([str(contestant.source.folder(folder))] if contestant.source else [])]
+    read = marked if bare and contestant.needs_marks else str
     path = os.pathsep.join(str(one) for one in (ROOT, ROOT / "adapters"))
     done = subprocess.run(
         [python, str(BENCHMARKS / "peers" / "verdicts.py"), *arguments],
-        input=json.dumps([[case.gold, case.completion] for case in cases]),
+        input=json.dumps([[read(case.gold), case.completion] for case in cases]),
         env={**os.environ, "OMP_NUM_THREADS": "1", **({} if contestant.peer else {"PYTHONPATH": path})},
         capture_output=True,
         text=True,
@@ -111,6 +123,11 @@ def asked(contestant: Contestant, cases: Sequence[Case], folder: Path) -> dict[s
         raise RuntimeError(f"{contestant.name} failed:\n{done.stderr[-4_000:]}")
     report: dict[str, Any] = json.loads(lines[-1].removeprefix(MARK))
     return report
+
+
+def marked(gold: str) -> str:
+    """Return a gold answer in a box, unless it has marks."""
+    return gold if "$" in gold or "\\boxed" in gold else f"\\boxed{{{gold}}}"
 
 
 def asked_all(
@@ -124,7 +141,7 @@ def asked_all(
         if not cases:
             continue
         print(f"  {labeled.name}: {contestant.name} ...", file=sys.stderr)
-        report = asked(contestant, cases, folder)
+        report = asked(contestant, cases, folder, bare=labeled.name in BARE)
         counts.append(counted(labeled.name, contestant.name, cases, report["verdicts"], report["seconds"]))
         for case, verdict in zip(cases, report["verdicts"], strict=True):
             verdicts[case.name][contestant.name] = verdict

@@ -52,6 +52,13 @@ WORST: dict[str, Worst] = {
     "number: boxes": (lambda: rk.number("answer"), repeated("\\boxed{"), answers("42")),
     "exact: marks": (lambda: rk.exact("answer"), repeated("\u0301\u0316"), answers("42")),
     "length: characters": (lambda: rk.length_between(1, 2, unit="characters"), repeated("a\u200b "), {}),
+    "token_budget: characters": (
+        lambda: rk.token_budget(rk.exact("answer"), 9, unit="characters"),
+        repeated("a\u200b "),
+        answers("42"),
+    ),
+    "reasoning_steps: steps": (lambda: rk.reasoning_steps(20), repeated("- aa bb cc dd ee\n"), {}),
+    "reasoning_steps: marks": (lambda: rk.reasoning_steps(), repeated("step 1:"), {}),
     "diversity: spaces": (lambda: rk.diversity(extract=rk.extract.whole()), repeated("a "), {}),
     "repetition: words": (lambda: rk.repetition_penalty(unit="words"), repeated("a "), {}),
     "json_schema: brackets": (lambda: rk.json_schema({"type": "object"}), repeated("["), {}),

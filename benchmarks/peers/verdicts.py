@@ -17,7 +17,6 @@ import gc
 import io
 import json
 import logging
-import re
 import resource
 import sys
 import time
@@ -29,22 +28,15 @@ from typing import Any
 
 MARK = "VERDICTS "
 
-_NUMBER = re.compile(r"[-+.,0-9]+")
 Verdicts = list["bool | None"]
 Contestant = Callable[[Sequence[str], Sequence[str]], Verdicts]
-
-
-def marked(gold: str) -> str:
-    r"""Return the gold answer in dollars if it is a bare formula: math-verify reads ``2\sqrt{3}`` as 2 otherwise."""
-    has_marks = any(mark in gold for mark in ("$", "\\boxed", "\\(", "\\["))
-    return gold if has_marks or _NUMBER.fullmatch(gold) else f"${gold}$"
 
 
 def math_verify() -> Contestant:
     from math_verify import parse, verify
 
     def verdict(gold: str, completion: str) -> bool | None:
-        parsed = parse(marked(gold))
+        parsed = parse(gold)
         return bool(verify(parsed, parse(completion))) if parsed else None
 
     return one_by_one(verdict)
@@ -75,7 +67,7 @@ def accuracy(function: Any) -> Contestant:
 
     def verdicts(golds: Sequence[str], completions: Sequence[str]) -> Verdicts:
         messages = [[{"role": "assistant", "content": text}] for text in completions]
-        scores = function(messages, [marked(gold) for gold in golds])
+        scores = function(messages, list(golds))
         return [None if score is None else score > 0 for score in scores]
 
     return verdicts

@@ -30,7 +30,8 @@ def add_to(verbs: Verbs) -> None:
         "without doing the task. Examples of right and wrong completions are EXAMPLES, GOOD and BAD in the reward's "
         "module, or come from a file.",
         epilog="Exit code 0: no fault was found; 1: a law is broken or an exploit was found; 2: it could not run, or a "
-        "reward of the module could not be checked.",
+        "reward of the module could not be checked; 3: no fault was found, but some laws were not finished: the report "
+        "says which --budget they need.",
     )
     verb.add_argument(
         "targets",
@@ -101,7 +102,9 @@ def run(options: argparse.Namespace) -> int:
             _write(path, text(sections, left_out))
     if not all(section.report.ok for section in sections):
         return 1
-    return 2 if any(one.certain for one in left_out) else 0
+    if any(one.certain for one in left_out):
+        return 2
+    return 0 if all(section.report.complete for section in sections) else 3
 
 
 def _options(options: argparse.Namespace) -> dict[str, Any]:

@@ -124,8 +124,9 @@ def number(
             "apples"]``; or units with their factors: ``{"m": 1, "km": 1000}``. A number without a unit is taken as it
             is.
         extract: finds the number. By default the marked answer (``<answer>``, ``\boxed{}``, ``####``), which must
-            contain only a number (LaTeX or Markdown formatting is fine), else the last number of the visible text; if
-            that is part of a fraction, power, root or product, no number is found.
+            contain only a number (LaTeX or Markdown formatting is fine), else the last number that the visible text
+            claims: not one that it denies, doubts, asks for or takes back. No number is found if it is one of several
+            ("41 or 42") or part of something else (a fraction, a root, ``42K``, ``40-42``); see docs/answers.md.
         gold: finds the number in the gold cell, such as ``rk.extract.after("####")`` for raw GSM8K.
 
     Raises:

@@ -35,7 +35,8 @@ def components_of(subject: Subject) -> list[tuple[str, Subject]]:
     for weight, reward in items:
         # A penalty, -0.1 * repetition, is judged as such.
         part = reward if weight_bounds(weight)[0] >= 0 else weighted_sum_of([(weight, reward)])
-        own = Subject(part, subject.examples, plain=is_foreign(part), seed=subject.seed, promises=promises)
+        whole = subject.whole or subject
+        own = Subject(part, subject.examples, plain=is_foreign(part), seed=subject.seed, promises=promises, whole=whole)
         found.append((reward.name or shorten(reward), own))
     return found
 

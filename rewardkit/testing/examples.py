@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -63,6 +63,17 @@ def examples_of(examples: Iterable[Mapping[str, Any]], good: Any = (), bad: Any 
                     own[place].append(item["completion"])
                     _merged(found, own)
     return tuple(Example(prompt, columns, tuple(right), tuple(wrong)) for prompt, columns, right, wrong in found)
+
+
+def per_example(examples: Sequence[Example], **given: Any) -> Iterator[str]:
+    """Say which of good= and bad= were tied to the examples one by one, because there are as many of them."""
+    tied = []
+    for name, values in given.items():
+        items = [] if values is None or callable(values) else [item for item in values if not _is_row(item)]
+        if len(items) == len(examples) > 1 and all(len(_several(item)) == 1 for item in items):
+            tied.append(name)
+    if tied:
+        yield f"{' and '.join(tied)}: one per example. To try more of them on an example, give it a list of them."
 
 
 def _merged(found: list[list[Any]], own: list[Any]) -> None:

@@ -6,7 +6,7 @@ import os
 import tempfile
 import time
 import traceback
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,6 +16,7 @@ from rewardkit.testing.isolation import Lost, Note, can_isolate, isolated
 from rewardkit.testing.laws import Law, Skip, Unfinished
 from rewardkit.testing.laws.base import OVER, finding
 from rewardkit.testing.laws.batches import settle
+from rewardkit.testing.laws.growth import time_linear, took_long
 from rewardkit.testing.output import Output, diverted
 from rewardkit.testing.subject import OutOfTime, Subject
 from rewardkit.testing.trials import Trial, text_of, with_text
@@ -23,12 +24,16 @@ from rewardkit.testing.trials import Trial, text_of, with_text
 Told = Callable[[str, int, int], None]
 """Called with the name of the law that starts, its number, and the number of laws."""
 
+_Runner = Callable[[Subject, Sequence[Law], float, Told, Output], Generator[LawResult, None, None]]
+
 _SHOWN = 200
 """If a reward ends the process on a completion with more characters, a shorter one is tried."""
 _STALLED = 1.0
 """Patience in seconds once a reward has hung. More completions that hang are left out, and are no more findings."""
 _LOSSES = 16
 """A law is tried again without the completion on which the child was lost, until this many are known."""
+_WORTH = 1.0
+"""Seconds that must be left for laws that were not finished to go on."""
 _SHARE = 0.5
 """One law may take this share of the time left."""
 
@@ -44,7 +49,27 @@ def run_laws(
 ) -> Generator[LawResult, None, None]:
     """Yield the result of each law as it arrives; what the reward prints goes to `output`."""
     run = _isolated if isolate and can_isolate() else _here
-    return run(subject, laws, patience, told or _ignore, output or Output())
+    return _twice(run, subject, laws, patience, told or _ignore, output or Output())
+
+
+def _twice(
+    run: _Runner, subject: Subject, laws: Sequence[Law], patience: float, told: Told, output: Output
+) -> Generator[LawResult, None, None]:
+    """Yield the result of each law; laws that were not finished go on with the time that the others left."""
+    cut: dict[str, LawResult] = {}
+    for result in run(subject, laws, patience, told, output):
+        if result.longest:
+            subject.skip_longer(result.longest)  # for the next child process
+        cut |= {result.law: result} if result.outcome == "unfinished" and result.count else {}
+        yield result
+    if not cut or subject.left < _WORTH:
+        return
+    subject.resume({name: result.reached for name, result in cut.items()})
+    for again in run(subject, [law for law in laws if law.name in cut], patience, told, output):
+        first = cut[again.law]
+        tries, seconds = first.tries + again.tries, first.seconds + again.seconds
+        kept = again if again.reason != OVER else replace(first, outcome=again.outcome)
+        yield replace(kept, tries=tries, seconds=seconds)
 
 
 def _ignore(law: str, number: int, count: int) -> None:
@@ -76,18 +101,19 @@ def run_law(law: Law, subject: Subject) -> LawResult:
     found: list[Finding] = []
     asides: list[Finding] = []
     otherwise: LawOutcome = "held"
-    reason = ""
+    reason, reached, count = "", 0, 0
     try:
         if subject.left <= 0:
             raise Unfinished(OVER)
-        with subject.limited(subject.left * _SHARE):
-            for one in law.check(subject):
+        with subject.limited(subject.left * (1.0 if subject.reached(law.name) else _SHARE)):
+            for one in _found(law, subject):
                 said = one if one.matters else replace(one, matters=law.why)
                 (asides if one.unreachable else found).append(said)
     except Skip as skip:
         otherwise, reason = "skipped", str(skip)
     except Unfinished as unfinished:
         otherwise, reason = "unfinished", str(unfinished)
+        reached, count = unfinished.reached, unfinished.count
     except OutOfTime:
         otherwise, reason = "unfinished", OVER
     except RewardKitError:
@@ -98,7 +124,20 @@ def run_law(law: Law, subject: Subject) -> LawResult:
         reason = f"the law itself failed ({type(error).__name__}: {error}, {place.name}:{place.lineno})"
     tries, seconds = subject.tries - before, time.monotonic() - started
     outcome: LawOutcome = "broken" if found else otherwise
-    return LawResult(law.name, outcome, tries, tuple(found), reason, seconds, law.why, tuple(asides))
+    return LawResult(
+        law.name, outcome, tries, tuple(found), reason, seconds, law.why, tuple(asides), reached, count, subject.longest
+    )
+
+
+def _found(law: Law, subject: Subject) -> Iterator[Finding]:
+    """Yield what a law finds, and what its long completions say about the time."""
+    subject.slow, subject.covered = None, False
+    try:
+        yield from law.check(subject)
+    finally:
+        cut = subject.slow if law is not time_linear else None
+    if cut is not None:
+        yield from (replace(one, matters=time_linear.why) for one in took_long(subject))
 
 
 def _isolated(
@@ -131,7 +170,7 @@ def _isolated(
                 if said.hung:
                     hangs, patience = True, min(patience, _STALLED)
                     reason = f"the reward hangs on {len(losses)} of its completions"
-                if trial is None or len(losses) == _LOSSES:
+                if trial is None or len(losses) == _LOSSES or (said.hung and laws[done] is time_linear):
                     name, why = laws[done].name, laws[done].why
                     yield _with_losses(LawResult(name, "unfinished", reason=reason, why=why), losses)
                     done, losses = done + 1, []

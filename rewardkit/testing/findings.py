@@ -10,6 +10,7 @@ from typing import Any, Literal
 from rewardkit.core.batch.table_text import visible
 from rewardkit.core.errors import shorten, shorten_line
 from rewardkit.testing.advice import advice_for
+from rewardkit.testing.expressions import expression_of
 
 LawOutcome = Literal["held", "broken", "unfinished", "skipped"]
 
@@ -31,6 +32,9 @@ class Finding:
         source: where the exploit was seen before.
         trace: the traceback, if the reward raised.
         of: the name of the component that was checked by itself; empty for the reward as a whole.
+        own: the raw score of `component`, if it is a part of the reward.
+        tip: what to do next, if more is known than the law.
+        imports: statements that import the reward as ``reward``; empty if they are not known.
         unreachable: why no model and trainer of the given data produce the completion; empty if they can.
     """
 
@@ -46,18 +50,31 @@ class Finding:
     source: str = ""
     trace: str = ""
     of: str = ""
+    own: float | None = None
+    tip: str = ""
+    imports: str = ""
     unreachable: str = ""
 
     @property
     def reproduce(self) -> str:
-        """A line of Python that reproduces the finding, given ``reward``."""
+        """A line of Python that reproduces the finding; given ``reward``, where its import is not known."""
         columns = "".join(
-            f", {'prompts' if name == 'prompt' else name}=[{value!r}]"
+            f", {'prompts' if name == 'prompt' else name}=[{expression_of(value)}]"
             for name, value in self.columns.items()
             if isinstance(name, str) and name.isidentifier()
         )
-        part = f".components[{self.of!r}].values" if self.of else ""
-        return f"rk.score(reward, [{self.completion!r}]{columns}){part}"
+        part = f".components[{self.of!r}].values" if self.of and not self.imports else ""
+        imports = f"import rewardkit as rk; {self.imports}; " if self.imports else ""
+        return f"{imports}rk.score(reward, [{expression_of(self.completion)}]{columns}){part}"
+
+    @property
+    def scores(self) -> list[tuple[str, str]]:
+        """The total, and the score of the component at fault where it is a part of it."""
+        said = "no score" if self.score is None else f"{self.score:.6g}"
+        if self.own is None or self.component in ("total", self.of):
+            return [(self.component, said)]
+        own = f"{self.own:.6g}" if isfinite(self.own) else "no score"
+        return [("total", said), (self.component, own)]
 
     @property
     def chat(self) -> bool:
@@ -67,16 +84,16 @@ class Finding:
     @property
     def advice(self) -> str:
         """What to do next; empty for a law of your own."""
-        return advice_for(self)
+        return self.tip or advice_for(self)
 
     def __str__(self) -> str:
-        said = "nothing" if self.score is None else f"{self.score:.6g}"
         lines = [
             f"{self.law}{f' ({self.family})' if self.family else ''}: {visible(self.why)}",
             f"  completion  {_shown(self.completion)}",
         ]
         lines += [f"  {visible(str(name)):<10}  {_shown(value)}" for name, value in self.columns.items()]
-        lines.append(f"  {self.component:<10}  {said}{f'   {visible(self.note)}' if self.note else ''}")
+        lines += [f"  {visible(name):<10}  {said}" for name, said in self.scores]
+        lines += [f"  note        {visible(self.note)}"] if self.note else []
         if self.matters:
             lines.append(f"  matters     {self.matters}")
         if self.source:
@@ -85,7 +102,8 @@ class Finding:
             lines.append(f"  raised      {visible(self.trace.strip().splitlines()[-1])}")
         if self.advice:
             lines.append(f"  next        {self.advice}")
-        lines.append(f"  reproduce   {visible(shorten_line(self.reproduce))}")
+        if len(self.reproduce) <= 1_000:
+            lines.append(f"  reproduce   {visible(self.reproduce)}")
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
@@ -112,6 +130,9 @@ class LawResult:
         seconds: how long it took.
         why: why a training run needs the law.
         asides: faults that no model and trainer of the given data can reach; they do not break the law.
+        reached: if it is unfinished, how many kinds of completions were tried.
+        count: of how many; 0 if that is not known.
+        longest: of a slow reward, the length of the longest completions that other laws try; 0 for any length.
     """
 
     law: str
@@ -122,6 +143,9 @@ class LawResult:
     seconds: float = 0.0
     why: str = ""
     asides: tuple[Finding, ...] = ()
+    reached: int = 0
+    count: int = 0
+    longest: int = 0
 
 
 def jsonable_of(value: Any) -> Any:

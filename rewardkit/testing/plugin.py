@@ -7,6 +7,7 @@ pytest loads this file in every run, so everything else is imported when it is u
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -86,6 +87,10 @@ def check_reward(request: pytest.FixtureRequest) -> Callable[..., Report]:
         report = check(reward, **{**defaults, **options})
         if not report.ok:
             pytest.fail(str(report), pytrace=False)
+        if not report.complete:
+            needed = f" It needs about budget={report.needs}." if report.needs else ""
+            late = ", ".join(one.law for one in report.merged if one.outcome == "unfinished")
+            warnings.warn(f"{report.reward}: some laws were not finished ({late}).{needed}", stacklevel=2)
         return report
 
     return checked

@@ -1,7 +1,8 @@
 """Selection: choose laws by object or by name: ``selected(laws=["total", "exploits"])``.
 
-Exploits found before and the catalog run before the laws of growth, and the search runs last: laws that take all the
-time they get come after those that need little.
+`time_linear` runs first: a slow reward spends the time of all other laws. Exploits found before and the catalog run
+before `memory_bounded`, and the search runs last: laws that take all the time they get come after those that need
+little.
 """
 
 from __future__ import annotations
@@ -45,7 +46,9 @@ def every_law(regressions: str | Path | None = None) -> dict[str, Law]:
 
     kept = [Law("regressions", replayed)] if regressions is not None else []
     first = [law for law in known.ALL if law not in growth.ALL]
-    ordered = (*first, *kept, Law("exploits", exploits), *growth.ALL, Law("search", search))
+    ordered = (
+        growth.time_linear, *first, *kept, Law("exploits", exploits), growth.memory_bounded, Law("search", search)
+    )  # fmt: skip
     return {law.name: law for law in ordered}
 
 

@@ -25,8 +25,11 @@ from rewardkit.core.progress.progress import Progress
 from rewardkit.core.tree.binding import Binding
 from rewardkit.core.tree.reward import Reward, bindings
 from rewardkit.testing.examples import Example
-from rewardkit.testing.trials import Seen, Trial, seen_in, seen_of, token_ids
+from rewardkit.testing.trials import Seen, Trial, seen_in, seen_of, text_of, token_ids
 from rewardkit.testing.vocabulary import Mined, mined, uses_argument
+
+_SLOW = 1.0
+"""Seconds after which a completion is evidence that long completions take too long."""
 
 
 class OutOfTime(BaseException):
@@ -61,6 +64,7 @@ class Subject:
         plain: whether it is a trainer's reward function.
         seed: of everything drawn.
         promises: what its author declares.
+        whole: the sum of all rewards of the run, if this is one of several.
     """
 
     def __init__(
@@ -71,6 +75,7 @@ class Subject:
         plain: bool = False,
         seed: int = 0,
         promises: Promises | None = None,
+        whole: Subject | None = None,
     ) -> None:
         self.reward = reward
         self.examples = tuple(examples)
@@ -87,19 +92,53 @@ class Subject:
         self._known: dict[tuple[Any, ...], Seen] = {}
         self._seconds = 0.0
         self._scored = 0
+        self._reached: dict[str, int] = {}
+        self._longest = math.inf
+        self.slow: tuple[Trial, float] | None = None
+        self.whole = whole
+        self.covered = False
+
+    def resume(self, results: Mapping[str, int]) -> None:
+        """Let laws go on after so many kinds of completions, which they have tried."""
+        self._reached.update(results)
+
+    def reached(self, law: str) -> int:
+        """Return how many kinds of completions a law has tried already."""
+        return self._reached.get(law, 0)
+
+    def skip_longer(self, size: int) -> None:
+        """Do not score longer completions from now on: the reward is known to be slow, and other laws need the time."""
+        self._longest = min(self._longest, max(size, 200))
 
     def avoid(self, trials: Iterable[Trial]) -> None:
         """Do not score these completions again, for any example: the reward hung or died on one of them."""
         self._avoided.update(_key(trial)[:-1] for trial in trials)
 
+    @property
+    def longest(self) -> int:
+        """The length of the longest completions that are scored; 0 for any length."""
+        return int(self._longest) if math.isfinite(self._longest) else 0
+
+    def skips(self, trial: Trial) -> bool:
+        """Whether a completion is too long for a reward that is known to be slow."""
+        return len(text_of(trial.completion)) > self._longest
+
+    @property
+    def lost(self) -> bool:
+        """Whether the reward hung or died on a completion."""
+        return bool(self._avoided)
+
     @contextmanager
     def limited(self, seconds: float) -> Iterator[None]:
         """Inside the block, raise `OutOfTime` instead of scoring once the time is over."""
-        self._stop = time.monotonic() + seconds
+        limited = [one for one in (self, self.whole) if one is not None]
+        for one in limited:
+            one._stop = time.monotonic() + seconds
         try:
             yield
         finally:
-            self._stop = math.inf
+            for one in limited:
+                one._stop = math.inf
 
     # Facts about the reward that need no call
 
@@ -169,6 +208,8 @@ class Subject:
     def watch(self, before: Callable[[Sequence[Trial] | None], None]) -> None:
         """Call `before` with trials before they are scored, and with None afterward."""
         self._watch = before
+        if self.whole is not None:
+            self.whole.watch(before)
 
     # Scores
 
@@ -180,6 +221,9 @@ class Subject:
         for key in [key for key in missing if key[:-1] in self._avoided]:
             del missing[key]
             self._known[key] = Seen(math.nan, Outcome.SKIPPED, "the reward hung or died on it")
+        for key in [key for key, trial in missing.items() if self.skips(trial)]:
+            del missing[key]
+            self._known[key] = Seen(math.nan, Outcome.SKIPPED, "the reward is slow, and it is long")
         said = dict(zip(missing, self._score(list(missing.values())), strict=True)) if missing else {}
         for key, seen in said.items():
             self._known.setdefault(key, seen)
@@ -229,12 +273,16 @@ class Subject:
         batch = self.batch(trials, progress)
         self.tries += len(trials)
         self._watch(trials)
-        started = time.perf_counter()
+        started, before = time.perf_counter(), time.process_time()
         try:
             return self.scorer.score(batch, strict=False)
         finally:
-            self._seconds += time.perf_counter() - started
+            spent = time.perf_counter() - started
+            self._seconds += spent
             self._scored += len(trials)
+            busy = time.process_time() - before
+            if busy > _SLOW:
+                self.slow = max(trials, key=lambda trial: len(text_of(trial.completion))), busy
             self._watch(None)
 
     def batch(self, trials: Sequence[Trial], progress: Progress | None = None) -> Batch:

@@ -48,6 +48,11 @@ class Mined:
         return tuple(dict.fromkeys([*found, *(text.strip() for text in self.texts if len(text) <= 40)]))
 
     @property
+    def has_dots(self) -> bool:
+        """Whether a pattern has a repeated ``.``, which stops at line breaks without re.DOTALL."""
+        return any(re.search(r"(?<!\\)\.[*+{]", text) for text in (*self.patterns, *self.texts))
+
+    @property
     def tags(self) -> tuple[str, ...]:
         """Names of XML-like tags in the texts and patterns."""
         found = (

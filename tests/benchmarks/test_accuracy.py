@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 
@@ -90,15 +89,19 @@ def test_the_kind_of_a_gold_answer(gold: str, kind: str) -> None:
 
 
 def test_rewardkit_refuses_what_it_cannot_read_and_reads_boxes_of_solutions() -> None:
-    pytest.importorskip("math_verify")
-    contestant = verdicts.rewardkit('rk.math_equal("answer", {gold})')
-    golds = ["5", "5", "So \\boxed{7} it is.", "no formula, just words and \\frac{"]
+    contestant = verdicts.rewardkit('rk.number("answer", {gold})')
+    golds = ["5", "5", "So \\boxed{7} it is.", "no number"]
     assert contestant(golds, ["\\boxed{5}", "\\boxed{6}", "\\boxed{7}", "\\boxed{7}"]) == [True, False, True, None]
 
 
+@pytest.mark.parametrize(
+    ("gold", "read"), [("2\\sqrt{3}", "\\boxed{2\\sqrt{3}}"), ("$2$", "$2$"), ("\\boxed{2}", "\\boxed{2}")]
+)
+def test_bare_gold_answers_are_boxed_for_contestants_that_need_marks(gold: str, read: str) -> None:
+    assert accuracy.marked(gold) == read
+
+
 def test_a_contestant_answers_in_its_own_process(tmp_path: Path) -> None:
-    pytest.importorskip("math_verify")
     report = accuracy.asked(accuracy.OURS[1], CASES[:2], tmp_path)
     assert report["verdicts"] == [True, False]
     assert report["version"].startswith("rewardkit")
-    assert json.dumps(report)

@@ -258,6 +258,13 @@ HACKS = [
     # repetition and length
     Hack("padding by repetition", lambda: rk.repetition_penalty(unit="words"), "so " * 200, most=-0.9),
     Hack("padding past the limit", lambda: rk.overlong_penalty(9, 3, unit="words"), "so " * 200, most=-1.0),
+    Hack("a short wrong answer, budget", lambda: rk.token_budget(exact(), 9, form="max", unit="words"), "x", gold("y")),
+    Hack("a short wrong answer, group", lambda: rk.kimi_length(exact(), unit="words"), "x", gold("y")),
+    Hack("steps without content", lambda: rk.reasoning_steps(), "Step 1: ok\nStep 2: ok\nStep 3: ok"),
+    Hack("bullets alone", lambda: rk.reasoning_steps(), "x\n- \n- \n- \n"),
+    Hack("transition words alone", lambda: rk.reasoning_steps(), "First, Second, Next, Finally,"),
+    Hack("one step, many times", lambda: rk.reasoning_steps(), "- Let me think about it.\n" * 99, most=0.34),
+    Hack("letters for words", lambda: rk.reasoning_steps(), "- a b c d e f\n- g h i j k l\n- m n o p q r"),
     Hack("a short wrong answer", lambda: rk.cosine_length(exact(), 90, unit="words"), "x", gold("y"), most=-0.99),
 ]
 

@@ -95,7 +95,7 @@ def test_a_finding_explains_itself() -> None:
     ):
         assert part in shown
     assert "Traceback" not in shown
-    assert "nothing" in str(finding(score=None))
+    assert "no score" in str(finding(score=None))
     assert "[{'role'" in str(finding(completion=CHAT))
 
 

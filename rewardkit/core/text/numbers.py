@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from decimal import Context, Decimal
 
 from rewardkit.core.errors import shorten
-from rewardkit.core.text.visibility import shown
+from rewardkit.core.text.visibility import has_visible_character, shown
 
 MAX_CHARACTERS = 400
 _EXACT = Context(prec=2 * MAX_CHARACTERS)
@@ -32,6 +32,7 @@ _SCALE = re.compile(
 _SCALES = {"hundred": 2, "thousand": 3, "million": 6, "billion": 9, "trillion": 12}
 _FRACTION = re.compile(r"(\d*) ?([½¼¾⅕⅖⅗⅘⅛⅜⅝⅞])", re.ASCII)
 """Fractions whose decimals end; ⅓ has none."""
+_BETWEEN_DIGITS = re.compile(r"(?<=\d)[^\w\s!-~]{1,20}(?=\d)")
 _WIDE = str.maketrans("０１２３４５６７８９．％＋－", "0123456789.%+-")
 _DRESS = (
     ("(", ")"), ("**", "**"), ("*", "*"), ("`", "`"), ("\\(", "\\)"), ("\\[", "\\]"), ("$$", "$$"), ("$", "$"),
@@ -121,8 +122,15 @@ class NumberText:
 
 
 def plain_digits(text: str) -> str:
-    """Return `text` without invisible characters, and with ASCII digits for full-width ones."""
-    return text if text.isascii() else shown(text).translate(_WIDE)
+    """Return `text` without invisible characters, and with ASCII digits for full-width ones.
+
+    Between digits, invisible characters become "_", so that no reader takes the digits for one number or for two.
+    """
+    return text if text.isascii() else shown(_BETWEEN_DIGITS.sub(_marked_if_hidden, text)).translate(_WIDE)
+
+
+def _marked_if_hidden(match: re.Match[str]) -> str:
+    return match[0] if has_visible_character(match[0]) else "_"
 
 
 def _signed(text: str) -> tuple[str, str]:

@@ -37,7 +37,7 @@ _UNSPACED = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3"
 _LETTER = rf"[^\W{_UNSPACED}]"
 _RUNS_ON = re.compile(
     r"'\w| (?!(?:because|since|as|for|due|given|is|isn't|was|are|and|or|not|rather|instead|over|but|plus|so|while|if|"
-    r"which|also|cannot|can't|would|alternatively)\b)[a-z]"
+    r"which|also|cannot|can't|would|alternatively|oder|ou|und|et|with|vs|xor|along|together|maybe|perhaps|then)\b)[a-z]"
 )
 """After A, I or No: it is an ordinary word, as in "A dog" and "I think"."""
 

@@ -44,11 +44,15 @@ PART_OF = re.compile(
 NEGATIVE = re.compile(r"\b(?:negative|minus) [*$(\\]{0,3}\Z", re.IGNORECASE)
 SILENT = ("", "=", ":", ",", ".", "\n", ";")
 """Characters at the end of a text that matches none of the patterns above."""
-TELLING = frozenset((
-    "of", "twice", "double", "triple", "thrice", "times", "plus", "by", "root", "log", "modulo", "mod", "minus",
-    "negative", "floor", "ceil", "vert", "step", "equation", "eq", "eqn", "figure", "fig", "theorem", "lemma",
-    "problem", "question", "example", "exercise", "appendix", "footnote", "ref", "refs",
+LABELS = frozenset((
+    "step", "equation", "eq", "eqn", "figure", "fig", "theorem", "lemma", "problem", "question", "example", "exercise",
+    "appendix", "footnote", "ref", "refs",
 ))  # fmt: skip
+PARTS = frozenset((
+    "of", "twice", "double", "triple", "thrice", "times", "plus", "by", "root", "log", "modulo", "mod", "minus",
+    "floor", "ceil", "vert",
+))  # fmt: skip
+NEGATIVES = frozenset(("negative", "minus"))
 """The words at the end of these patterns: other words before a number say nothing about it."""
 
 _UNITS = "[mgshlL]|[kcm]m|[km]?g|lb|oz|ft|in|mi|yd|hr|ml|mL|cl|dl|kW|Hz|[KkMGT]B|[ap]m|[AP]M|ms|ha|kJ|kN|pt|qt"
@@ -74,6 +78,7 @@ CHANGED = re.compile(rf"\b(?:{_CHANGES})\w*\b[^.!?\n]{{0,40}}\bfrom [*$\\(]{{0,3
 OR = re.compile(
     rf"(?P<noun>(?: ?[^\W\d]{{1,20}}){{0,2}})[)*$,\s]{{0,4}}\(?(?:{OR_WORDS}|/)[^.!?\n\d]{{0,40}}", re.IGNORECASE
 )
+JOIN = re.compile(rf"(?:{OR_WORDS}|{AND_WORDS})", re.IGNORECASE)
 AND = re.compile(rf"[)*$,\s]{{0,4}}(?:{AND_WORDS}|&)\s?(?:also\s)?[*$\\(]{{0,3}}", re.IGNORECASE)
 COMMA = re.compile(r"[)*$]{0,3}\s?[,;\u3001\uff0c]\s?[*$\\(]{0,3}")
 SPACE = re.compile(r"[*$_`]{0,4}[ \t\xa0]{1,3}[*$_`]{0,4}")

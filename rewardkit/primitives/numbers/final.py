@@ -10,7 +10,7 @@ which is not a number.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -124,7 +124,7 @@ class _Text:
                 denied.add(piece.found)
             elif not self._is_label(piece):
                 return self._settled(line, denied)
-            skipped = skipped or self._passage(piece.start - 12, piece.end + 12)
+            skipped = skipped or self._around(piece)
         return skipped
 
     def _from_the_end(self) -> Iterator[list[Piece]]:
@@ -154,7 +154,7 @@ class _Text:
         text, start, end = self.text, piece.start, piece.end
         if piece.kind != "number":
             return piece.kind == "citation"
-        if context.ORDINAL.match(text, end) or self._preceded(context.LABEL, piece):
+        if context.ORDINAL.match(text, end) or self._preceded(context.LABEL, context.LABELS, piece):
             return True
         if context.RAISED_ORDINAL.search(piece.found) or (piece.found.isdecimal() and self._is_dated(piece)):
             return True
@@ -197,7 +197,7 @@ class _Text:
         retraction = last_retraction(self.text, last.end)
         if retraction and (retraction.everything or not self._has_pieces(last.end, retraction.start)):
             return self._passage(last.start, retraction.end)
-        return f"-{last.found}" if self._preceded(context.NEGATIVE, last) else last.found
+        return f"-{last.found}" if self._preceded(context.NEGATIVE, context.NEGATIVES, last) else last.found
 
     # the stated answer
 
@@ -254,7 +254,7 @@ class _Text:
         """Return the passage that the number is a part of, or in which it is one of several; None if it is alone."""
         text, start, end = self.text, piece.start, piece.end
         left = max(0, start - _NEAR)
-        part = self._preceded(context.PART_OF, piece)
+        part = self._preceded(context.PART_OF, context.PARTS, piece)
         if part:
             return self._passage(part.start(), end)
         attached = context.ATTACHED.match(text, end)
@@ -276,10 +276,8 @@ class _Text:
         joined = context.OR.fullmatch(self.text, first.end, min(second.start, first.end + 2 * _NEAR))
         if not joined or second.start - first.end > 2 * _NEAR:
             return False
-        noun, other = (
-            context.WORD.findall(joined["noun"]),
-            context.WORD.match(self.text[second.end : second.end + 24].lstrip(" *$")),
-        )
+        noun = [word for word in context.WORD.findall(joined["noun"]) if not context.JOIN.fullmatch(word)]
+        other = context.WORD.match(self.text[second.end : second.end + 24].lstrip(" *$"))
         # "2 hours or 120 minutes" says the same twice.
         return not (noun and other and noun[-1].lower() != other[0].lower())
 
@@ -303,10 +301,10 @@ class _Text:
         third = len(rest) > 1 and context.COMMA.fullmatch(text, rest[-2].end, first.start)
         return bool(third or not context.UNLISTED.search(text, lead, first.start))
 
-    def _preceded(self, pattern: re.Pattern[str], piece: Piece) -> re.Match[str] | None:
-        """Search for `pattern` before the number, if the character or the word before it may be part of it."""
+    def _preceded(self, pattern: re.Pattern[str], words: Set[str], piece: Piece) -> re.Match[str] | None:
+        """Search for `pattern` before the number, if the character before it, or one of `words`, may end it."""
         head = self.text[max(0, piece.start - context.CLOSE) : piece.start].rstrip(" *$(\\")
-        if head[-1:].isalpha() and head[-2:-1].isalpha() and head.rsplit(None, 1)[-1].lower() not in context.TELLING:
+        if head[-1:].isalpha() and head[-2:-1].isalpha() and head.rsplit(None, 1)[-1].lower() not in words:
             return None
         if head[-1:] in context.SILENT:
             return None
@@ -314,6 +312,13 @@ class _Text:
 
     def _has_pieces(self, start: int, end: int) -> bool:
         return start < end and bool(_DIGIT.search(self.text, start, end))
+
+    def _around(self, piece: Piece) -> str:
+        """Return the number with some words before and after it, so that a note shows why it was skipped."""
+        start, end = max(0, piece.start - 24), min(len(self.text), piece.end + 16)
+        start = self.text.find(" ", start, piece.start) + 1 if start else 0
+        end = max(piece.end, self.text.rfind(" ", piece.end, end)) if end < len(self.text) else end
+        return f"{self._passage(start, end)} …"
 
     def _passage(self, start: int, end: int) -> str:
         """Return ``text[start:end]`` in one line, which is not a number."""

@@ -7,12 +7,25 @@ laws in the order in which they run.
 from __future__ import annotations
 
 from rewardkit.core.errors import near_miss
-from rewardkit.testing.laws import batches, forms, golds, growth, inputs, judges, repetition, scores, trees, writing
+from rewardkit.testing.laws import (
+    batches,
+    forms,
+    golds,
+    growth,
+    information,
+    inputs,
+    judges,
+    repetition,
+    scores,
+    trees,
+    writing,
+)
 from rewardkit.testing.laws.base import Law as Law, Skip as Skip, Unfinished as Unfinished
 
 ALL: tuple[Law, ...] = (
     *scores.ALL,
     *golds.ALL,
+    *information.ALL,
     *writing.ALL,
     *repetition.ALL,
     *batches.ALL,

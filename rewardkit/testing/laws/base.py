@@ -14,19 +14,30 @@ from rewardkit.testing.trials import Seen, Trial, text_of, with_text
 
 Check = Callable[[Subject], Iterator[Finding]]
 
-OVER = "out of time: raise budget="
+OVER = "out of time"
+"""Why a law was not finished."""
 
 
 class Skip(Exception):
     """The law does not apply to this reward; the message says why."""
 
 
-NO_GOOD = "no right completions: pass good=[...]"
+NO_GOOD = "no right completions were given"
 """Why a law that starts from right completions was skipped."""
 
 
 class Unfinished(Exception):
-    """The law may apply, but its check was cut short; the message says why. Findings made before that count."""
+    """The law may apply, but its check was cut short; the message says why. Findings made before that count.
+
+    Attributes:
+        reached: how many kinds of completions were tried; the law goes on from there if time is left at the end.
+        count: of how many.
+    """
+
+    def __init__(self, reason: str, reached: int = 0, count: int = 0) -> None:
+        super().__init__(reason)
+        self.reached = reached
+        self.count = count
 
 
 @dataclass(frozen=True)
@@ -81,6 +92,7 @@ def finding(
         why=why,
         note="" if seen is None else seen.note,
         trace="" if seen is None else seen.trace,
+        own=None if seen is None or component not in seen.components else seen.components[component],
         **more,
     )
 
@@ -89,7 +101,7 @@ def about_good(subject: Subject) -> str:
     """Return a hint about missing right completions for a reward that seems to pay nothing, if any are missing."""
     good = [example.good for example in subject.examples]
     if not any(good):
-        return "; no right completion was given, so perhaps none was tried: pass good=[...], one per example"
+        return "; no right completion was given, so perhaps none was tried: give one per example (good=, GOOD)"
     if len(good) > 1 and len(good[0]) != len(good) and all(one == good[0] for one in good):
         count = f"{len(good[0])} completion{'' if len(good[0]) == 1 else 's'}"
         return f"; good= has {count} for {len(good)} examples, and all count as right for each: pass one per example"

@@ -6,27 +6,25 @@ import math
 from collections.abc import Iterator
 
 from rewardkit.core.batch.score import Outcome
-from rewardkit.core.errors import RewardKitError
 from rewardkit.testing.anatomy import ANSWERS, as_number
 from rewardkit.testing.findings import Finding
 from rewardkit.testing.judgment import Judged, concerns, foreign_trials, is_penalty, judged
 from rewardkit.testing.laws.base import NO_GOOD, Skip, about_good, finding, law, shortest
-from rewardkit.testing.pattern_texts import matching
+from rewardkit.testing.pattern_texts import reacts
 from rewardkit.testing.subject import Subject
 from rewardkit.testing.sweep import given, swept
 from rewardkit.testing.tool_calls import wrong_calls
 from rewardkit.testing.trials import EQUAL, Seen, Trial, text_of
+from rewardkit.testing.whole import COVERED, covered, tells_apart
 from rewardkit.testing.wild_texts import TEXTS
 from rewardkit.testing.wrong_answers import Wrong
 
 _MOST = 6
-_ENOUGH = 20
-"""Completions that must be scored before a constant value counts as a fault."""
 _FOREIGN = "right for another example"
 _ALONE = "a distractor and nothing else"
 
 
-def _needs_good(subject: Subject) -> None:
+def needs_good(subject: Subject) -> None:
     if not any(example.good for example in subject.examples):
         raise Skip(NO_GOOD)
 
@@ -37,7 +35,7 @@ def gold_gets_the_maximum(subject: Subject) -> Iterator[Finding]:
 
     A reward that never pays it teaches nothing, and a reward that pays nonsense more teaches nonsense.
     """
-    _needs_good(subject)
+    needs_good(subject)
     lowest = min((seen.value for _, seen in swept(subject) if seen.scored), default=0.0)
     for number, example in enumerate(subject.examples):
         for completion in example.good:
@@ -90,6 +88,8 @@ def _too_low(subject: Subject, seen: Seen, lowest: float) -> str:
     elif seen.value <= lowest + EQUAL and len({round(one.value, 9) for _, one in swept(subject) if one.scored}) > 1:
         return f"a right completion earns {seen.value:.6g}, the least of all completions tried"
     elif seen.value <= lowest + EQUAL and lowest <= 0.0 and not is_penalty(subject):
+        if not subject.mined.has_dots and reacts(subject):
+            return ""  # it looks for what these completions do not have
         return f"a right completion earns {seen.value:.6g}, like every completion tried"
     return ""
 
@@ -100,7 +100,7 @@ def _better_nonsense(subject: Subject, right: Judged) -> Trial | None:
         if trial.example != right.example or not right.more(seen):
             continue
         text = text_of(trial.completion)
-        if text in wild and not _holds(text, right):
+        if text in wild and not _holds(text, right) and not covered(subject, right, trial):
             return trial
     return None
 
@@ -119,7 +119,7 @@ def gold_above_perturbed_gold(subject: Subject) -> Iterator[Finding]:
     another option, the gold answer of another example, `distractors=`. The law applies only to rewards that are seen
     to judge answers.
     """
-    _needs_good(subject)
+    needs_good(subject)
     found: dict[str, Finding] = {}
     looked = False
     for right in judged(subject):
@@ -130,7 +130,7 @@ def gold_above_perturbed_gold(subject: Subject) -> Iterator[Finding]:
         for trial in wrong_calls(subject, right):
             seen = subject.see([trial])[0]
             looked = True
-            if right.paid(seen):
+            if right.paid(seen) and not covered(subject, right, trial):
                 why = f"a wrong tool call earns {seen.value:.6g}, the right one {right.value:.6g}"
                 found.setdefault("call", finding("gold_above_perturbed_gold", subject, trial, seen, why))
         if not right.judges:
@@ -139,17 +139,19 @@ def gold_above_perturbed_gold(subject: Subject) -> Iterator[Finding]:
         for text, kind in _perturbed(subject, right):
             trial = right.trial(text)
             seen = subject.see([trial])[0]
-            if right.paid(seen) and kind not in found:
+            if right.paid(seen) and kind not in found and not covered(subject, right, trial):
                 found[kind] = _wrong_paid(subject, right, trial, kind)
         for trial in foreign_trials(subject, right.example, right.completion):
             seen = subject.see([trial])[0]
-            if right.paid(seen):
+            if right.paid(seen) and not covered(subject, right, trial):
                 found.setdefault("other", _wrong_paid(subject, right, trial, _FOREIGN))
         if len(found) >= _MOST:
             break
     if not looked:
         raise Skip("the reward was not seen to judge answers")
     yield from list(found.values())[:_MOST]
+    if subject.covered:
+        raise Skip(COVERED)
 
 
 def _pays_any_answer(subject: Subject, right: Judged) -> Finding | None:
@@ -164,6 +166,8 @@ def _pays_any_answer(subject: Subject, right: Judged) -> Finding | None:
     if len(honest) < 4 or not all(right.paid(seen) for _, seen in honest) or len(right.anatomy.gold) < 2:
         return None
     text, seen = honest[0]
+    if covered(subject, right, right.trial(text)):
+        return None
     why = f"the reward reads {column!r} but pays {len(honest)} wrong answers {seen.value:.6g} each, like the right one"
     return finding("gold_above_perturbed_gold", subject, right.trial(text), seen, why)
 
@@ -204,7 +208,7 @@ def _wrong_paid(subject: Subject, right: Judged, trial: Trial, kind: str) -> Fin
 @law
 def separates_good_from_bad(subject: Subject) -> Iterator[Finding]:
     """A policy learns only from the order of the scores within a group."""
-    _needs_good(subject)
+    needs_good(subject)
     if not any(example.bad for example in subject.examples):
         raise Skip("no wrong completions: pass bad=[...]")
     margin = max(subject.promises.margin, EQUAL)
@@ -218,118 +222,16 @@ def separates_good_from_bad(subject: Subject) -> Iterator[Finding]:
             looked = True
             seen = subject.see([Trial(wrong, number)])[0]
             if scored and seen.scored and not min(scored) - seen.value >= margin:
+                if all(tells_apart(subject, Trial(one, number), Trial(wrong, number)) for one in example.good):
+                    continue
                 wanted = f" (margin={subject.promises.margin:g})" if subject.promises.margin else ""
                 why = f"a wrong completion earns {seen.value:.6g}, a right one {min(scored):.6g}{wanted}"
                 yield finding("separates_good_from_bad", subject, Trial(wrong, number), seen, why)
                 return
     if not looked:
         raise Skip("bad= differs from good= only in answers, and the reward reads no column that has them")
-
-
-@law
-def informative(subject: Subject) -> Iterator[Finding]:
-    """If all completions of a group earn the same, all advantages are zero: the step costs time and teaches nothing.
-
-    This law looks at all completions together, and at each example with given right and wrong completions.
-    """
-    if subject.scope == "batch":
-        raise Skip('the reward declares scope="batch"')
-    seen = [pair for pair in swept(subject) if pair[1].outcome in (Outcome.SCORED, Outcome.ABSTAINED)]
-    if len(seen) < _ENOUGH:
-        raise Skip("the reward scores too few completions")
-    values = {round(one.value, 9) for _, one in seen if one.scored}
-    if len(values) <= 1:
-        value = next(iter(values), math.nan)
-        why = f"all {len(seen)} completions tried earn {value:.6g}{about_good(subject)}"
-        trial = (given(subject) or [seen[0][0]])[0]
-        yield finding("informative", subject, trial, subject.see([trial])[0], why)
-        return
-    yield from _idle_groups(subject, seen)
-    if subject.scope == "sample":
-        yield from _idle_components(subject)
-
-
-def _idle_groups(subject: Subject, seen: list[tuple[Trial, Seen]]) -> Iterator[Finding]:
-    """Report the first example whose right, wrong and wild completions all earn the same."""
-    for number, example in enumerate(subject.examples):
-        values = [one.value for trial, one in seen if trial.example == number and one.scored]
-        if example.good and example.bad and len(values) >= _ENOUGH and max(values) - min(values) <= EQUAL:
-            why = f"all {len(values)} completions tried for this example earn {values[0]:.6g}"
-            trial = Trial(example.good[0], number)
-            yield finding("informative", subject, trial, subject.see([trial])[0], why)
-            return
-
-
-def _idle_components(subject: Subject) -> Iterator[Finding]:
-    """Report user functions in a tree that score everything the same, even texts that their own code mentions."""
-    own = {leaf.name for leaf, binding in subject.bindings if not binding.trusted}
-    if len(subject.bindings) < 2 or not own:
-        return
-    spoken = [word for text in (*subject.mined.words, *subject.mined.texts) for word in (text, f"{text} " * 5)]
-    more = [Trial(subject.formed(text)) for text in (*spoken, *matching(subject.mined.patterns), "word " * 20_000)]
-    seen = [*(one for _, one in swept(subject)), *subject.see(more)]
-    for name in sorted(own):
-        values = {round(value, 9) for one in seen if not math.isnan(value := one.components.get(name, math.nan))}
-        if len(values) == 1 and sum(name in one.components for one in seen) >= _ENOUGH:
-            why = f"the component {name!r} gives {values.pop():.6g} to all {len(seen)} completions tried"
-            trial = (given(subject) or [Trial(subject.formed("word"))])[0]
-            yield finding("informative", subject, trial, subject.see([trial])[0], why, component=name)
-
-
-@law
-def reads_its_columns(subject: Subject) -> Iterator[Finding]:
-    """A reward that reads the gold answer but pays the same for any value of it teaches nothing about it.
-
-    ``bool("False")`` is True, so a flag that comes as text from a file has no effect.
-    """
-    _needs_good(subject)
-    looked = False
-    for column in sorted(subject.columns_read):
-        values = _values_of(subject, column)
-        if len(values) < 2:
-            continue
-        right = [one for one in judged(subject) if one.anatomy.column == column]
-        if not right and not _is_flag(values):
-            continue
-        looked = True
-        effect = False
-        pairs = [(trial, seen) for trial, seen in swept(subject) if seen.scored][: subject.affordable(60)]
-        for trial, seen in pairs:
-            own = subject.examples[trial.example].columns.get(column)
-            for value in values:
-                if value == own and type(value) is type(own):
-                    continue
-                try:
-                    other = subject.see([Trial(trial.completion, trial.example, {column: value})])[0]
-                except RewardKitError:
-                    continue
-                effect = effect or not other.same(seen)
-            if effect:
-                break
-        if not effect and pairs:
-            trial = next(iter(given(subject)))
-            seen = subject.see([trial])[0]
-            shown = ", ".join(repr(value)[:30] for value in values[:3])
-            why = f"the column {column!r} has no effect on {len(pairs)} completions: scores are the same for {shown}"
-            yield finding("reads_its_columns", subject, trial, seen, why)
-    if not looked:
-        raise Skip("the reward reads no gold column with two different values, and no flag")
-
-
-def _values_of(subject: Subject, column: str) -> list[object]:
-    values: list[object] = []
-    for example in subject.examples:
-        value = example.columns.get(column)
-        if value is not None and value not in values:
-            values.append(value)
-    if len(values) == 1 and _is_flag(values):
-        opposite = {True: False, False: True, "True": "False", "False": "True", "true": "false", "false": "true"}
-        values.append(opposite[values[0]])
-    return values[:4]
-
-
-def _is_flag(values: list[object]) -> bool:
-    return all(isinstance(value, bool) or value in ("True", "False", "true", "false") for value in values)
+    if subject.covered:
+        raise Skip(COVERED)
 
 
 @law
@@ -379,7 +281,5 @@ ALL = (
     gold_gets_the_maximum,
     gold_above_perturbed_gold,
     separates_good_from_bad,
-    informative,
-    reads_its_columns,
     improves_along_chains,
 )

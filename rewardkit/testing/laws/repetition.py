@@ -63,7 +63,7 @@ def deterministic(subject: Subject) -> Iterator[Finding]:
                 return
     if not _orders_sets(subject):
         return
-    sent = [*_joined(subject), *trials[:_SENT]]
+    sent = [trial for trial in (*_joined(subject), *trials[:_SENT]) if not subject.skips(trial)]
     known = subject.see(sent, fresh=True)  # in the same batches as there: rewards may look at the other rows
     for said in _in_other_processes(subject, sent):
         for trial, here, (value, outcome) in zip(sent, known, said, strict=True):

@@ -70,9 +70,15 @@ def _paid_less(subject: Subject, right: Judged, dress: _Dress) -> Finding | None
         return None
     if dress.control and not right.paid(subject.see([right.trial(dress.control)])[0]):
         return None
-    hint = f": {dress.hint}" if dress.hint else ""
+    hint = f": {dress.hint}" if dress.hint and (dress.hint != _DOTALL or subject.mined.has_dots) else ""
     why = f"a right completion {dress.name} earns {seen.value:.6g} instead of {right.value:.6g}{hint}"
-    return finding("right_however_written", subject, trial, seen, why, unreachable=dress.unreachable)
+    return finding("right_however_written", subject, trial, seen, why, unreachable=dress.unreachable, tip=_tip(subject))
+
+
+def _tip(subject: Subject) -> str:
+    """Return the advice for a reward that has no pattern with a dot; empty for the usual one."""
+    said = "Allow for it: .strip() on the answer, commas and units removed from both sides"
+    return "" if subject.mined.has_dots else said
 
 
 def _nothing(subject: Subject, right: Judged) -> float:
@@ -153,7 +159,8 @@ def _only_on_one_line(subject: Subject) -> Iterator[Finding]:
             seen, other = subject.see([trial, Trial(with_text(completion, line), number)])
             if seen.scored and _is_more(other, seen) and seen.value <= lowest + EQUAL:
                 why = f"a right completion earns {seen.value:.6g} on several lines, but {other.value:.6g} on one"
-                yield finding("right_however_written", subject, trial, seen, f"{why}: {_DOTALL}")
+                hint = f": {_DOTALL}" if subject.mined.has_dots else ""
+                yield finding("right_however_written", subject, trial, seen, f"{why}{hint}", tip=_tip(subject))
                 return
 
 

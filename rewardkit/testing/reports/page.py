@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from rewardkit.core.batch.table_text import visible
 from rewardkit.testing.findings import Finding, LawResult
-from rewardkit.testing.reports.sections import Section, Unchecked, distinct, families_of, kind_of, middle_cut, score_of
+from rewardkit.testing.reports.sections import Section, Unchecked, distinct, families_of, kind_of, middle_cut
 from rewardkit.testing.reports.style import STYLE
 
 if TYPE_CHECKING:
@@ -169,7 +169,8 @@ def _finding(finding: Finding, law: str, matters: bool) -> str:
     rows = [("completion", _pre(finding.completion))]
     rows += [(str(name), _pre(value)) for name, value in finding.columns.items()]
     note = f' <span class="soft">{_text(finding.note)}</span>' if finding.note else ""
-    rows.append((finding.component, f"<strong>{score_of(finding)}</strong>{note}"))
+    rows += [(name, f"<strong>{score}</strong>") for name, score in finding.scores]
+    rows += [("note", note)] if note else []
     if matters and finding.matters:
         rows.append(("matters", _text(finding.matters)))
     if finding.source:
@@ -180,7 +181,7 @@ def _finding(finding: Finding, law: str, matters: bool) -> str:
     if finding.advice:
         rows.append(("next", _text(finding.advice)))
     listed = "".join(f"<dt>{_text(name)}</dt><dd>{value}</dd>" for name, value in rows)
-    again = _more("reproduce", _text(finding.reproduce, 5 * _LONGEST))
+    again = _more("reproduce", escape(visible(finding.reproduce)))
     why = f"{kind}: {finding.why}" if kind else finding.why
     return f'<div class="finding"><p>{_text(why)}</p><dl>{listed}</dl>{again}</div>'
 

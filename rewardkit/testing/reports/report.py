@@ -14,7 +14,7 @@ from typing import Any
 from rewardkit.testing.findings import Finding, LawResult
 from rewardkit.testing.output import Printed
 from rewardkit.testing.reports.page import page_of
-from rewardkit.testing.reports.sections import Section
+from rewardkit.testing.reports.sections import Section, budget_for
 from rewardkit.testing.reports.text import text_of
 
 
@@ -30,6 +30,8 @@ class Report:
         seed: repeats the same check.
         seconds: how long it took.
         fingerprint: of the reward.
+        budget: the seconds that it was given.
+        remarks: what the reader should know about the examples.
         printed: what the reward printed meanwhile; None if nothing.
     """
 
@@ -41,6 +43,8 @@ class Report:
     title: str = field(default="", compare=False)
     printed: Printed | None = field(default=None, compare=False)
     components: tuple[Report, ...] = ()
+    budget: float = field(default=0.0, compare=False)
+    remarks: tuple[str, ...] = field(default=(), compare=False)
 
     @property
     def findings(self) -> list[Finding]:
@@ -65,7 +69,7 @@ class Report:
 
     @property
     def ok(self) -> bool:
-        """Whether no law is broken and no exploit was found."""
+        """Whether no law is broken and no exploit was found; see `complete` for whether everything was tried."""
         return not self.findings
 
     @property
@@ -73,6 +77,11 @@ class Report:
         """Whether the check of every law that applies was finished."""
         own = all(result.outcome != "unfinished" for result in self.results)
         return own and all(part.complete for part in self.components)
+
+    @property
+    def needs(self) -> int:
+        """The budget, in seconds, that would finish the laws that ran out of time; 0 if none did."""
+        return budget_for(self)
 
     def __getitem__(self, law: str) -> LawResult:
         for result in self.results:
@@ -104,6 +113,9 @@ class Report:
             "complete": self.complete,
             "seed": self.seed,
             "seconds": round(self.seconds, 3),
+            "budget": self.budget,
+            "needs": self.needs,
+            "remarks": list(self.remarks),
             "printed": None if self.printed is None else self.printed.to_dict(),
             "laws": [
                 {

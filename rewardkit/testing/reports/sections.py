@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,12 +12,17 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from rewardkit.core.batch.table_text import visible
 from rewardkit.testing.findings import Finding, LawResult
-from rewardkit.testing.laws.base import NO_GOOD
+from rewardkit.testing.laws.base import NO_GOOD, OVER
 from rewardkit.testing.output import Printed
+from rewardkit.testing.whole import COVERED
 
 if TYPE_CHECKING:
     from rewardkit.analysis.calibration import Calibration
     from rewardkit.analysis.readiness import Signal
+
+
+_NAMED = 4
+"""Laws that a verdict names."""
 
 
 class Checked(Protocol):
@@ -44,10 +50,19 @@ class Checked(Protocol):
     def ok(self) -> bool: ...
 
     @property
+    def complete(self) -> bool: ...
+
+    @property
     def printed(self) -> Printed | None: ...
 
     @property
     def components(self) -> Sequence[Checked]: ...
+
+    @property
+    def budget(self) -> float: ...
+
+    @property
+    def remarks(self) -> tuple[str, ...]: ...
 
     def to_dict(self) -> dict[str, Any]: ...
 
@@ -137,9 +152,25 @@ class Section:
         ]
 
     @property
+    def _covered(self) -> list[str]:
+        """Say that a component pays wrong completions that the others reject."""
+        laws = [result.law for result in self.report.results if result.reason == COVERED]
+        if not laws:
+            return []
+        return [f"It pays some wrong completions, too; the sum of the rewards does not ({', '.join(laws)})."]
+
+    @property
+    def _cut(self) -> list[str]:
+        """Say which budget would do."""
+        needed = budget_for(self.report)
+        if not needed:
+            return []
+        return [f"It needs about {needed} s to finish: budget={needed}, or --budget {needed} on the command line."]
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """The remarks, and one line about faults that no run on the given data reaches."""
-        remarks = (*self.remarks, *self._untried)
+        remarks = (*self.remarks, *self.report.remarks, *self._untried, *self._covered, *self._cut)
         asides = [aside for result in self.report.results for aside in result.asides]
         if not asides:
             return remarks
@@ -156,10 +187,15 @@ class Section:
         spent = f"{self.report.seconds:.1f} s, seed {self.report.seed}"
         parts = [part for part in self.parts if part.findings]
         if not self.broken and not parts:
-            open_ = self.unfinished or any(part.unfinished for part in self.parts)
-            word = "no fault found, but some laws were not finished" if open_ else "sound"
-            if not open_ and self._untried:
-                word = "no fault found, but no right completions were given"
+            if self.unfinished and not self.held:
+                return f"NOT CHECKED: nothing was finished, {', '.join(counts)}; {spent}"
+            late = [*self.unfinished, *(result for part in self.parts for result in part.unfinished)]
+            if late:
+                laws = list(dict.fromkeys(result.law for result in late))
+                names = ", ".join(laws[:_NAMED]) + (f" and {len(laws) - _NAMED} more" if len(laws) > _NAMED else "")
+                word = f"INCOMPLETE: no fault found, but some laws were not finished ({names})"
+            else:
+                word = "no fault found, but no right completions were given" if self._untried else "sound"
             return f"{word}: {', '.join(counts)}; {spent}"
         own = [result for result in self.broken if result.findings]
         found = [f"{_counted(self.findings, 'finding')} in {_counted(len(own), 'law')}"] if own else []
@@ -169,6 +205,19 @@ class Section:
             where = parts[0].title if len(parts) == 1 else f"{len(parts)} components"
             found.append(f"{_counted(sum(part.findings for part in parts), 'finding')} in {where}")
         return f"BROKEN: {', '.join([*found, *counts])}; {spent}"
+
+
+def budget_for(report: Checked) -> int:
+    """Estimate the budget that would finish the laws that ran out of time; 0 if none did, or none is known."""
+    everything = [report, *report.components]
+    results = [result for one in everything for result in one.results]
+    done = [result.seconds for result in results if result.outcome in ("held", "broken")]
+    late = [one for one in results if one.outcome == "unfinished" and (one.count or one.reason == OVER)]
+    if not late or not report.budget:
+        return 0
+    usual = max(1.0, sum(done) / max(1, len(done)))
+    more = sum(one.seconds * (one.count / max(1, one.reached) - 1) if one.count else usual for one in late)
+    return math.ceil(max(report.budget + more * 1.5, report.budget * 1.5) / 10) * 10
 
 
 def _counted(number: int, what: str) -> str:
@@ -181,6 +230,26 @@ def distinct(findings: Sequence[Finding]) -> list[Finding]:
     for finding in findings:
         found.setdefault(_key(finding), finding)
     return list(found.values())
+
+
+def cause_of(finding: Finding) -> str:
+    """Return the cause of a finding: equal for the same fault of several components, or at several places."""
+    raised = finding.trace.strip().splitlines()[-1] if finding.trace.strip() else ""
+    why = re.split(r": earns|; so d", finding.why)[0]
+    return repr((finding.law, finding.family, raised, re.sub(r"-?\d[\d.,]*(?:e[-+]?\d+)?", "#", why)))
+
+
+def by_cause(section: Section) -> list[tuple[str, list[tuple[str, Finding]]]]:
+    """Return the findings of a reward and its components by law, each with the name of its component, if it has one.
+
+    Laws without findings of their own are left out.
+    """
+    found: dict[str, list[tuple[str, Finding]]] = {}
+    for title, one in [("", section), *((part.title, part) for part in section.parts)]:
+        for result in one.broken:
+            if result.findings:
+                found.setdefault(result.law, []).extend((title, finding) for finding in distinct(result.findings))
+    return list(found.items())
 
 
 def _key(finding: Finding) -> str:
@@ -232,10 +301,6 @@ def shown(value: Any, limit: int) -> str:
     except Exception as error:
         text = f"<{type(value).__name__} whose repr raises {type(error).__name__}>"
     return visible(middle_cut(text, limit))
-
-
-def score_of(finding: Finding) -> str:
-    return "no score" if finding.score is None else f"{finding.score:.6g}"
 
 
 def dictionary_of(sections: Sequence[Section], left_out: Sequence[Unchecked] = ()) -> dict[str, Any]:

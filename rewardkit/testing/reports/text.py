@@ -1,12 +1,14 @@
 """The text of a report: broken and held laws, each finding with its completion, and a verdict.
 
-A sound reward takes a few lines. A finding has everything you need to reproduce it.
+A sound reward takes a few lines. Each cause is shown once, with the components that it concerns; the JSON and HTML
+reports have every finding in full.
 """
 
 from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from rewardkit.core.batch.table_text import visible
@@ -15,17 +17,22 @@ from rewardkit.testing.output import Printed
 from rewardkit.testing.reports.sections import (
     Section,
     Unchecked,
+    by_cause,
+    cause_of,
     distinct,
     families_of,
     kind_of,
     middle_cut,
-    score_of,
     shown,
 )
 
 _WIDTH = 112
 _LONGEST = 300
-"""Characters of a completion or a cell; longer ones lose their middle."""
+"""Characters of a completion; longer ones lose their middle."""
+_CELL = 80
+"""Characters of a cell."""
+_SHORT = 200
+"""Characters of a line that reproduces a finding; longer ones are left to the other reports, never cut."""
 
 
 def text_of(sections: Sequence[Section], left_out: Sequence[Unchecked] = ()) -> str:
@@ -43,8 +50,16 @@ def law_as_text(result: LawResult, reward: str) -> str:
     """Show all findings of one broken law, for a failing test."""
     found = distinct(result.findings)
     count = "" if len(found) == 1 else f" in {len(found)} ways"
-    lines = [f"{visible(reward)} breaks {result.law}{count}", *_findings(result)]
+    lines = [f"{visible(reward)} breaks {result.law}{count}", *_findings(_Shown(), result.law, found)]
     return "\n".join(lines).rstrip()
+
+
+@dataclass
+class _Shown:
+    """What a section has shown already, so that it is not shown again."""
+
+    columns: Mapping[str, Any] | None = None
+    cut: bool = False
 
 
 def _section(section: Section) -> Iterator[str]:
@@ -58,21 +73,32 @@ def _section(section: Section) -> Iterator[str]:
     if section.report.printed is not None:
         yield from _printed(section.report.printed)
     yield from _parts(section.parts)
-    for result in section.broken:
-        if result.findings:
-            yield from _broken(result, "")
-    for part in section.parts:
-        for result in part.broken:
-            if result.findings:
-                yield from _broken(result, f"{visible(part.title)} by itself: ")
+    said = _Shown()
+    for law, found in by_cause(section):
+        yield from ("", visible(law))
+        concerned = _concerned(found)
+        yield from _findings(
+            said, law, [one for title, one in found if concerned[cause_of(one)][0] == title], concerned
+        )
     if section.calibration is not None:
         yield from ("", "Agreement with the labels", "", *_indented(str(section.calibration)))
     if section.signal is not None:
         yield from ("", "Learning signal", "", *_indented(str(section.signal)))
     yield ""
+    if said.cut:
+        yield "  The lines that reproduce longer findings: finding.reproduce, --json, --html."
     for remark in section.notes:
         yield from _wrapped(remark, "  ")
     yield f"  {section.verdict}"
+
+
+def _concerned(found: Sequence[tuple[str, Finding]]) -> dict[str, list[str]]:
+    """Return the components that each cause concerns."""
+    concerned: dict[str, list[str]] = {}
+    for title, finding in found:
+        names = concerned.setdefault(cause_of(finding), [])
+        names += [title] if title not in names else []
+    return concerned
 
 
 def _laws(section: Section) -> Iterator[str]:
@@ -92,12 +118,6 @@ def _parts(parts: Sequence[Section]) -> Iterator[str]:
     width = max(len(visible(part.title)) for part in parts)
     for part in parts:
         yield f"    {visible(part.title):<{width}}  {part.verdict}"
-
-
-def _broken(result: LawResult, title: str) -> Iterator[str]:
-    yield ""
-    yield f"{title}{visible(result.law)}"
-    yield from _findings(result)
 
 
 def _said(result: LawResult) -> str:
@@ -133,32 +153,65 @@ def _printed(printed: Printed) -> Iterator[str]:
         yield f"            | {visible(middle_cut(line, _WIDTH - 14))}"
 
 
-def _findings(result: LawResult) -> Iterator[str]:
-    """Show once why the law matters, then each finding."""
-    reasons = list(dict.fromkeys(finding.matters for finding in result.findings if finding.matters))
+def _findings(
+    said: _Shown, law: str, found: Sequence[Finding], concerned: Mapping[str, Sequence[str]] | None = None
+) -> Iterator[str]:
+    """Show each kind of fault once in full, and others of that kind in one line each."""
+    reasons = list(dict.fromkeys(finding.matters for finding in found if finding.matters))
     if len(reasons) == 1:
         yield from _wrapped(reasons[0], "  ")
-    for number, finding in enumerate(distinct(result.findings), start=1):
+    kinds: dict[str, list[Finding]] = {}
+    for finding in found:
+        kinds.setdefault(_kind(finding), []).append(finding)
+    for number, alike in enumerate(kinds.values(), start=1):
         yield ""
-        yield from _finding(finding, number, result.law, matters=len(reasons) > 1)
+        yield from _finding(said, alike, number, law, concerned or {}, matters=len(reasons) > 1)
 
 
-def _finding(finding: Finding, number: int, law: str, matters: bool) -> Iterator[str]:
+def _kind(finding: Finding) -> str:
+    """Return what findings have in common if only the first of them is shown in full."""
+    raised = finding.trace.strip().splitlines()[-1] if finding.trace.strip() else ""
+    return repr((finding.law, finding.family, finding.matters, raised, finding.advice))
+
+
+def _finding(
+    said: _Shown,
+    alike: Sequence[Finding],
+    number: int,
+    law: str,
+    concerned: Mapping[str, Sequence[str]],
+    *,
+    matters: bool,
+) -> Iterator[str]:
+    finding = alike[0]
     kind = kind_of(finding, law)
     yield from _wrapped(f"{number}. {f'{kind}: ' if kind else ''}{finding.why}", "  ", "     ")
     rows = [("completion", shown(finding.completion, _LONGEST))]
-    rows += [(visible(str(name)), _cell(str(name), value)) for name, value in finding.columns.items()]
-    rows.append((visible(finding.component), f"{score_of(finding)}{_note(finding)}"))
+    if finding.columns != said.columns:
+        rows += [(visible(str(name)), _cell(str(name), value)) for name, value in finding.columns.items()]
+    elif finding.columns:
+        rows.append(("example", "as above"))
+    said.columns = finding.columns
+    rows += [(visible(name), score) for name, score in finding.scores]
+    if finding.note:
+        rows[-1] = (rows[-1][0], f"{rows[-1][1]}   {visible(middle_cut(finding.note, _LONGEST))}")
+    names = [name for name in concerned.get(cause_of(finding), ()) if name]
     if matters and finding.matters:
         rows.append(("matters", visible(finding.matters)))
+    if names:
+        rows.append(("concerns", visible(", ".join(names))))
     if finding.trace:
         rows.append(("raised", visible(middle_cut(finding.trace.strip().splitlines()[-1], _LONGEST))))
-        place = _place(finding.trace)
-        if place:
-            rows.append(("at", visible(place)))
+        place_of = _place(finding.trace)
+        if place_of:
+            rows.append(("at", visible(place_of)))
     if finding.source:
         rows.append(("seen in", visible(finding.source)))
-    rows.append(("reproduce", _reproduce(finding)))
+    line = visible(finding.reproduce)
+    if len(line) <= _SHORT:
+        rows.append(("reproduce", line))
+    said.cut = said.cut or len(line) > _SHORT
+    rows += [("also", _in_short(finding, other, concerned)) for other in alike[1:]]
     width = max(len(name) for name, _ in rows)
     for name, value in rows:
         yield f"     {name:<{width}}  {value}"
@@ -166,32 +219,28 @@ def _finding(finding: Finding, number: int, law: str, matters: bool) -> Iterator
         yield from _wrapped(finding.advice, f"     {'next':<{width}}  ", " " * (width + 7))
 
 
+def _in_short(first: Finding, finding: Finding, concerned: Mapping[str, Sequence[str]]) -> str:
+    """Show another finding of a kind on one line."""
+    names = [name for name in concerned.get(cause_of(finding), ()) if name]
+    where = f" ({', '.join(names)})" if names and names != list(concerned.get(cause_of(first), ())) else ""
+    why = visible(middle_cut(finding.why.split("; so does")[0], _WIDTH - 30))
+    return f"{why}: {shown(finding.completion, 60)}{visible(where)}"
+
+
 def _cell(name: str, value: Any) -> str:
-    """Show a cell; of a chat prompt, the role and the text of each message."""
+    """Show a cell on one line; of a chat prompt, the role and the text of each message."""
     chat = name == "prompt" and isinstance(value, (list, tuple)) and all(isinstance(one, Mapping) for one in value)
     if not chat:
-        return shown(value, _LONGEST)
-    share = max(60, _LONGEST // max(1, len(value)) - 20)
+        return shown(value, _CELL)
+    share = max(30, _CELL // max(1, len(value)) - 15)
     said = "; ".join(f"{one.get('role', 'message')}: {shown(one.get('content'), share)}" for one in value)
-    return visible(middle_cut(said, _LONGEST))
-
-
-def _note(finding: Finding) -> str:
-    return f"   {visible(middle_cut(finding.note, _LONGEST))}" if finding.note else ""
+    return visible(middle_cut(said, _CELL + 30))
 
 
 def _place(trace: str) -> str:
     """Return the last place in a traceback."""
     places = [line.strip() for line in trace.splitlines() if line.strip().startswith('File "')]
     return places[-1].removeprefix("File ") if places else ""
-
-
-def _reproduce(finding: Finding) -> str:
-    """Return a line that can be run, or where to find it if it is too long."""
-    line = visible(finding.reproduce)
-    if len(line) <= 4 * _LONGEST:
-        return line
-    return f"too long to show ({len(line):,} characters): see finding.reproduce, or `reproduce` in the JSON report"
 
 
 def _wrapped(text: str, first: str, then: str | None = None) -> list[str]:

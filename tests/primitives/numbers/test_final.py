@@ -93,7 +93,7 @@ I have no doubt: 42
 That leaves 42.
 42 is correct, 41 is wrong.
 Not 41, not 43. 42.
-4​2
+​42​
 42.0
 The answer is 42 (forty-two).
 The answer is forty-two (42).
@@ -236,6 +236,7 @@ Ce n'est pas 42
 - 42
 −42
 not forty-two, i.e. not 42
+4​2
 ~~42~~
 <!-- 42 -->
 <del>42</del>
@@ -293,6 +294,8 @@ _REPORTED: list[tuple[str, object, float]] = [
     ("One might guess 42, but on reflection the correct answer is 43.", 42, 0.0),
     ("The answer could be 40, 41, 42, 43, or 44.", 44, 0.0),
     ("What is 6 times 7?", 7, 0.0),
+    ("It is 4\u200b2.", 2, 0.0),
+    ("It is 4\u03362\u0336.", 42, 0.0),
 ]
 
 

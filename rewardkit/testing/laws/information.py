@@ -1,0 +1,143 @@
+"""Laws of information: scores differ between completions, and follow the columns that the reward reads."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from rewardkit.core.batch.score import Outcome
+from rewardkit.core.errors import RewardKitError
+from rewardkit.testing.findings import Finding
+from rewardkit.testing.judgment import judged
+from rewardkit.testing.laws.base import Skip, about_good, finding, law
+from rewardkit.testing.laws.golds import needs_good
+from rewardkit.testing.pattern_texts import own_texts, reacts
+from rewardkit.testing.subject import Subject
+from rewardkit.testing.sweep import given, swept
+from rewardkit.testing.trials import EQUAL, Seen, Trial
+from rewardkit.testing.whole import tells_apart
+
+_ENOUGH = 20
+"""Completions that must be scored before a constant value counts as a fault."""
+
+
+@law
+def informative(subject: Subject) -> Iterator[Finding]:
+    """If all completions of a group earn the same, all advantages are zero: the step costs time and teaches nothing.
+
+    This law looks at all completions together, and at each example with given right and wrong completions.
+    """
+    if subject.scope == "batch":
+        raise Skip('the reward declares scope="batch"')
+    seen = [pair for pair in swept(subject) if pair[1].outcome in (Outcome.SCORED, Outcome.ABSTAINED)]
+    if len(seen) < _ENOUGH:
+        raise Skip("the reward scores too few completions")
+    values = {round(one.value, 9) for _, one in seen if one.scored}
+    if len(values) <= 1 and not (reacts(subject) and not subject.mined.has_dots):
+        value = next(iter(values), math.nan)
+        why = f"all {len(seen)} completions tried earn {value:.6g}{about_good(subject)}"
+        trial = (given(subject) or [seen[0][0]])[0]
+        yield finding("informative", subject, trial, subject.see([trial])[0], why, tip=_tip(subject))
+        return
+    yield from _idle_groups(subject, seen)
+    if subject.scope == "sample":
+        yield from _idle_components(subject)
+
+
+def _tip(subject: Subject) -> str:
+    """Return what is known about the reason why all scores are the same; empty for the usual advice."""
+    if subject.mined.has_dots:
+        return ""
+    words = [text for text in (*subject.mined.patterns, *subject.mined.texts) if 1 < len(text) <= 30][:3]
+    if not words:
+        return "Score a right completion with it by hand: it should earn more than an empty one"
+    said = ", ".join(map(repr, words))
+    return f"Its code mentions {said}: give a right completion that earns more, or fix how it reads completions"
+
+
+def _idle_groups(subject: Subject, seen: list[tuple[Trial, Seen]]) -> Iterator[Finding]:
+    """Report the first example whose right, wrong and wild completions all earn the same."""
+    for number, example in enumerate(subject.examples):
+        values = [one.value for trial, one in seen if trial.example == number and one.scored]
+        if example.good and example.bad and len(values) >= _ENOUGH and max(values) - min(values) <= EQUAL:
+            pairs = [(Trial(good, number), Trial(bad, number)) for good in example.good for bad in example.bad]
+            if reacts(subject) or all(tells_apart(subject, *pair) for pair in pairs):
+                continue
+            why = f"all {len(values)} completions tried for this example earn {values[0]:.6g}"
+            trial = Trial(example.good[0], number)
+            yield finding("informative", subject, trial, subject.see([trial])[0], why)
+            return
+
+
+def _idle_components(subject: Subject) -> Iterator[Finding]:
+    """Report user functions in a tree that score everything the same, even texts that their own code mentions."""
+    own = {leaf.name for leaf, binding in subject.bindings if not binding.trusted}
+    if len(subject.bindings) < 2 or not own:
+        return
+    more = [Trial(subject.formed(text)) for text in own_texts(subject)]
+    seen = [*(one for _, one in swept(subject)), *subject.see(more)]
+    for name in sorted(own):
+        values = {round(value, 9) for one in seen if not math.isnan(value := one.components.get(name, math.nan))}
+        if len(values) == 1 and sum(name in one.components for one in seen) >= _ENOUGH:
+            why = f"the component {name!r} gives {values.pop():.6g} to all {len(seen)} completions tried"
+            trial = (given(subject) or [Trial(subject.formed("word"))])[0]
+            yield finding("informative", subject, trial, subject.see([trial])[0], why, component=name)
+
+
+@law
+def reads_its_columns(subject: Subject) -> Iterator[Finding]:
+    """A reward that reads the gold answer but pays the same for any value of it teaches nothing about it.
+
+    ``bool("False")`` is True, so a flag that comes as text from a file has no effect.
+    """
+    needs_good(subject)
+    looked = False
+    for column in sorted(subject.columns_read):
+        values = _values_of(subject, column)
+        if len(values) < 2:
+            continue
+        right = [one for one in judged(subject) if one.anatomy.column == column]
+        if not right and not _is_flag(values):
+            continue
+        looked = True
+        effect = False
+        pairs = [(trial, seen) for trial, seen in swept(subject) if seen.scored][: subject.affordable(60)]
+        for trial, seen in pairs:
+            own = subject.examples[trial.example].columns.get(column)
+            for value in values:
+                if value == own and type(value) is type(own):
+                    continue
+                try:
+                    other = subject.see([Trial(trial.completion, trial.example, {column: value})])[0]
+                except RewardKitError:
+                    continue
+                effect = effect or not other.same(seen)
+            if effect:
+                break
+        if not effect and pairs:
+            trial = next(iter(given(subject)))
+            seen = subject.see([trial])[0]
+            shown = ", ".join(repr(value)[:30] for value in values[:3])
+            why = f"the column {column!r} has no effect on {len(pairs)} completions: scores are the same for {shown}"
+            yield finding("reads_its_columns", subject, trial, seen, why)
+    if not looked:
+        raise Skip("the reward reads no gold column with two different values, and no flag")
+
+
+def _values_of(subject: Subject, column: str) -> list[object]:
+    values: list[object] = []
+    for example in subject.examples:
+        value = example.columns.get(column)
+        if value is not None and value not in values:
+            values.append(value)
+    if len(values) == 1 and _is_flag(values):
+        opposite = {True: False, False: True, "True": "False", "False": "True", "true": "false", "false": "true"}
+        values.append(opposite[values[0]])
+    return values[:4]
+
+
+def _is_flag(values: list[object]) -> bool:
+    return all(isinstance(value, bool) or value in ("True", "False", "true", "false") for value in values)
+
+
+ALL = (informative, reads_its_columns)
