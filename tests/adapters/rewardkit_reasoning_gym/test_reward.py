@@ -28,8 +28,8 @@ def rows(task: str, size: int = 3) -> list[dict[str, str]]:
 
 def totals(reward: rk.Reward, answers: list[str], task: str, row: int = 0) -> list[float]:
     texts = [f"<think>so</think>\n<answer>{answer}</answer>" for answer in answers]
-    found: list[float] = rk.score(reward, texts, metadata=[rows(task)[row]["metadata"]] * len(texts)).total.tolist()
-    return found
+    table = rk.score(reward, texts, metadata=[rows(task)[row]["metadata"]] * len(texts))
+    return [float(total) for total in table.total]
 
 
 # --- Rows ------------------------------------------------------------------------------------------------
