@@ -49,6 +49,11 @@ def _made_by_a_task(config: DatasetConfig) -> Dataset:
 
     from rewardkit_reasoning_gym import reasoning_gym_rows
 
+    if config.split is not None:
+        raise ConfigError(
+            f"eval.split: {config.reasoning_gym} of reasoning-gym has no splits. Write hold_out: 64 instead, or "
+            "dataset: {seed: 1}"
+        )
     try:
         rows = reasoning_gym_rows(
             config.reasoning_gym or "", size=config.size or 500, seed=config.seed or 0, **config.options

@@ -28,7 +28,8 @@ def rows(task: str, size: int = 3) -> list[dict[str, str]]:
 
 def totals(reward: rk.Reward, answers: list[str], task: str, row: int = 0) -> list[float]:
     texts = [f"<think>so</think>\n<answer>{answer}</answer>" for answer in answers]
-    return rk.score(reward, texts, metadata=[rows(task)[row]["metadata"]] * len(texts)).total.tolist()
+    table = rk.score(reward, texts, metadata=[rows(task)[row]["metadata"]] * len(texts))
+    return [float(total) for total in table.total]
 
 
 # --- Rows ------------------------------------------------------------------------------------------------
