@@ -34,7 +34,7 @@ MAX_SECONDS = 60.0
 
 _APPROXIMATELY = re.compile(r"\\approx(?![A-Za-z])")
 _FUNCTION_NAME = re.compile(r"[A-Za-z]'*\([a-z]\)")
-_VARIABLE = re.compile(r"[A-Za-z]'*(?:_\{[A-Za-z0-9]*\})?'*")
+_SEGMENT = re.compile(r"[A-Z]{2}")
 _DECIMAL = re.compile(r"-?[0-9]*\.?([0-9]*)")
 _REGION = re.compile(r"[<>]|\\(?:le|ge|ne|in)(?![A-Za-z])")
 
@@ -123,6 +123,8 @@ class MathEqual:
             return Score(0.0, "no answer found")
         if "\\boxed" in cleaned or "\\fbox" in cleaned:
             return Score(0.0, "a box inside a box")
+        if words.denials(cleaned) - words.denials(gold.cleaned):
+            return Score(0.0, f"{shorten(cleaned, 60)} denies something")
         if gold.number is not None:
             return self._number(cleaned, gold, gold.number)
         if compact(cleaned) == compact(gold.cleaned) or (gold.spellings and words.spelled(cleaned) in gold.spellings):
@@ -216,8 +218,7 @@ class MathEqual:
         *names, last = sides(text)
         if not names or _REGION.search(text):
             return self._decided([text], gold, evaluated=self.evaluated)
-        other = _other_variable(gold.name, names) and (len(names) > 1 or is_name(names[0]))
-        if gold.name and (other or (len(names) == 1 and not is_name(names[0]))):
+        if _other_variable(gold.name, names) or (gold.name and len(names) == 1 and not is_name(names[0])):
             # y - 2x = 1 or x = (y - 1)/2 for y = 2x + 1
             whole = replace(gold, text=gold.stated.text, node=parse(gold.stated.text))
             return self._decided([text], whole, evaluated=False)
@@ -264,14 +265,21 @@ def _unequal(cleaned: str, gold: Gold) -> Score:
 
 def _other_variable(name: str, others: list[str]) -> bool:
     """Return whether the answer is about something else: ``y = 5`` for ``x = 5``, ``g(x) = x`` for ``f(x) = x``."""
-    if _FUNCTION_NAME.fullmatch(name):
-        found = [_FUNCTION_NAME.fullmatch(side) for side in others]
-        return any(match is not None and match[0] != name for match in found)
-    if len(name) != 1:
+    if any(side.startswith("-") and is_about(side) for side in others):
+        return True  # -x = 5
+    if not name or "\\text" in name:
         return False
     return any(
-        side != name and (_VARIABLE.fullmatch(side) or (is_about(side) and not is_name(side))) for side in others
+        is_about(side) and "\\text" not in side and not (is_name(side) and _same_name(name, side)) for side in others
     )
+
+
+def _same_name(one: str, other: str) -> bool:
+    """Return whether two names can mean the same: f(x) and y, AB and BA."""
+    names = {compact(one), compact(other)}
+    if len(names) == 1 or ("y" in names and any(_FUNCTION_NAME.fullmatch(name) for name in names)):
+        return True
+    return all(_SEGMENT.fullmatch(name) for name in names) and len({"".join(sorted(name)) for name in names}) == 1
 
 
 def _solved(text: str, gold: Gold) -> str:

@@ -96,8 +96,9 @@ def token_budget(
     0.2, and wrong ones always 0.0.
 
     With *n* the length and *b* the budget, ``"exact"`` is correct - alpha * abs(n - b), for completions as long as the
-    prompt asks; ``"max"`` is correct * clip(alpha * (b - n) + delta, 0, 1), for completions of at most that length.
-    Source: Aggarwal and Welleck 2025, L1 (arXiv:2503.04697). The prompt must say the budget: "Think for 1000 tokens."
+    prompt asks (padding up to the budget is paid, too); ``"max"`` is correct * clip(alpha * (b - n) + delta, 0, 1), for
+    completions of at most that length. Source: Aggarwal and Welleck 2025, L1 (arXiv:2503.04697). The prompt must say
+    the budget: "Think for 1000 tokens."
 
     Args:
         correct: the reward that says whether the answer is correct. If it abstains or fails, so does this one.

@@ -70,7 +70,7 @@ _BY_LAW = {
     "regressions": _COMPARE,
 }
 
-_READS_CHAT = re.compile(r"Nonsense: seems to read chat messages|AttributeError: 'str' object has no attribute 'get'")
+READS_CHAT = re.compile(r"Nonsense: seems to read chat messages|AttributeError: 'str' object has no attribute 'get'")
 _READS_TEXT = re.compile(
     r"TypeError: can only concatenate list"
     r"|TypeError: expected string or bytes-like object"
@@ -98,7 +98,7 @@ class Found(Protocol):
 def advice_for(found: Found) -> str:
     """Return what to do next, without a full stop; empty for a law of the user's own."""
     raised = found.trace.strip().splitlines()[-1] if found.trace.strip() else ""
-    if not found.chat and _READS_CHAT.search(raised):
+    if not found.chat and READS_CHAT.search(raised):
         return (
             "The function reads chat messages: give the examples chat prompts as in your dataset, "
             '{"prompt": [{"role": "user", "content": ...}]}'

@@ -67,15 +67,13 @@ def examples_of(examples: Iterable[Mapping[str, Any]], good: Any = (), bad: Any 
 
 def per_example(examples: Sequence[Example], **given: Any) -> Iterator[str]:
     """Say which of good= and bad= were tied to the examples one by one, because there are as many of them."""
+    tied = []
     for name, values in given.items():
-        if values is None or callable(values) or len(examples) < 2:
-            continue
-        items = [item for item in values if not _is_row(item)]
-        if len(items) == len(examples) and all(len(_several(item)) == 1 for item in items):
-            yield (
-                f"{name}: {len(items)} completions for {len(examples)} examples, so one per example. To try each of "
-                "them on all examples, pass a list of them per example."
-            )
+        items = [] if values is None or callable(values) else [item for item in values if not _is_row(item)]
+        if len(items) == len(examples) > 1 and all(len(_several(item)) == 1 for item in items):
+            tied.append(name)
+    if tied:
+        yield f"{' and '.join(tied)}: one per example. To try more of them on an example, give it a list of them."
 
 
 def _merged(found: list[list[Any]], own: list[Any]) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -25,12 +25,25 @@ from rewardkit.data.samples import Records, asked_for, read
 from rewardkit.testing.bound_reward import BoundReward, bound
 from rewardkit.testing.examples import Example
 from rewardkit.testing.subject import Subject
+from rewardkit.testing.vocabulary import uses_argument
 
 _OWN = ("prompt", "completion", "completion_ids")
 _OF_TRAINERS = ("completions", "prompts", "trainer_state", "log_extra", "log_metric")
 _MOST_EXAMPLES = 24
 _MOST_COMPLETIONS = 3
 """The laws look at this many prompts, with this many right and wrong completions each; calibration uses all."""
+
+
+class NoExamples(RewardDefinitionError):
+    """A reward reads columns, but there are no examples.
+
+    Attributes:
+        columns: that it reads.
+    """
+
+    def __init__(self, message: str, columns: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.columns = tuple(columns)
 
 
 @dataclass
@@ -140,11 +153,12 @@ def bound_with(
         needed = _columns(loaded.reward)
         if needed or _takes_any(loaded.reward):
             reads = f"reads {', '.join(needed)}" if needed else "may read the prompt or any column"
-            raise RewardDefinitionError(
+            raise NoExamples(
                 f"{loaded.name} {reads}, but has no examples. Define "
                 'EXAMPLES = [{"prompt": ..., <columns>}] in its module ([{}] if it reads no columns), with GOOD and '
                 f"BAD completions (or {loaded.name.upper()}_EXAMPLES for only this reward), or pass a file with --data "
-                "or --examples (in pytest: --rewardkit-data, --rewardkit-examples)."
+                "or --examples (in pytest: --rewardkit-data, --rewardkit-examples).",
+                needed,
             )
         said["examples"] = [{}]
     return bound(
@@ -205,9 +219,11 @@ def _takes_any(reward: Any) -> bool:
 
 def _takes_keywords(function: Any) -> bool:
     try:
-        return inspect.Parameter.VAR_KEYWORD in {one.kind for one in inspect.signature(function).parameters.values()}
+        parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
         return False
+    # A TRL function has **kwargs because TRL passes it everything; one that never mentions them reads nothing there.
+    return any(one.kind is one.VAR_KEYWORD and uses_argument(function, one.name) for one in parameters)
 
 
 def _parameters(function: Any) -> list[str]:

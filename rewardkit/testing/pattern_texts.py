@@ -20,8 +20,9 @@ _EACH = 3
 def own_texts(subject: Subject) -> list[str]:
     """Return texts that the code of a reward mentions, once and repeated, texts for its patterns, and a long one."""
     spoken = [word for text in (*subject.mined.words, *subject.mined.texts) for word in (text, f"{text} " * 5)]
-    together = " ".join(subject.mined.texts)
-    return [*spoken, together, *matching(subject.mined.patterns), *matching(subject.mined.texts), "word " * 20_000]
+    matched = [*matching(subject.mined.patterns), *matching(subject.mined.texts)]
+    together = (" ".join(subject.mined.texts), " ".join(matched))  # for a reward that wants several of them
+    return [*spoken, *matched, *together, "word " * 20_000]
 
 
 def reacts(subject: Subject) -> bool:

@@ -94,7 +94,7 @@ class Subject:
         self._scored = 0
         self._reached: dict[str, int] = {}
         self._longest = math.inf
-        self.slow: Trial | None = None
+        self.slow: tuple[Trial, float] | None = None
         self.whole = whole
         self.covered = False
 
@@ -273,15 +273,16 @@ class Subject:
         batch = self.batch(trials, progress)
         self.tries += len(trials)
         self._watch(trials)
-        started = time.perf_counter()
+        started, before = time.perf_counter(), time.process_time()
         try:
             return self.scorer.score(batch, strict=False)
         finally:
             spent = time.perf_counter() - started
             self._seconds += spent
             self._scored += len(trials)
-            if spent > _SLOW:
-                self.slow = max(trials, key=lambda trial: len(text_of(trial.completion)))
+            busy = time.process_time() - before
+            if busy > _SLOW:
+                self.slow = max(trials, key=lambda trial: len(text_of(trial.completion))), busy
             self._watch(None)
 
     def batch(self, trials: Sequence[Trial], progress: Progress | None = None) -> Batch:

@@ -13,13 +13,16 @@ from typing import Any
 from rewardkit.core.errors import BindingError, RewardDefinitionError, RewardKitError
 from rewardkit.data.candidates import WHAT
 from rewardkit.data.reward_names import Loaded, survey
+from rewardkit.testing.advice import READS_CHAT
 from rewardkit.testing.bound_reward import BoundReward
 from rewardkit.testing.check import subject_of
 from rewardkit.testing.isolation import Note, can_isolate, isolated
-from rewardkit.testing.labels import bound_with
+from rewardkit.testing.labels import NoExamples, bound_with
 from rewardkit.testing.subject import Subject
 from rewardkit.testing.trials import Seen, Trial
 
+_CHAT = [{"prompt": [{"role": "user", "content": "..."}]}]
+"""The examples of a function that reads chat messages and no columns."""
 _PATIENCE = 8.0
 """Seconds for the one call that tells a helper from a reward, and whether a column is missing."""
 
@@ -32,11 +35,13 @@ class LeftOut:
         name: of its variable.
         reason: why it is not checked.
         certain: whether it is a reward beyond doubt that should have been checked.
+        columns: that it reads, if it is left out because there are no examples.
     """
 
     name: str
     reason: str
     certain: bool = False
+    columns: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -61,9 +66,25 @@ class Targets:
         rows += [(one.name, f"left out: {one.reason}") for one in self.left_out]
         width = max(len(name) for name, _ in rows)
         count = f"{len(rows)} candidate{'' if len(rows) == 1 else 's'}, {len(self.bound)} to check"
-        return "\n".join(
-            [f"{self.target}: {count}", *(f"  {name:<{width}}  {said}" for name, said in rows), f"{WHAT}."]
-        )
+        listed = (f"  {name:<{width}}  {said}" for name, said in rows)
+        return "\n".join([f"{self.target}: {count}", *listed, f"{WHAT}.", *stub_of(self.left_out)])
+
+
+def stub_of(left_out: Sequence[LeftOut]) -> list[str]:
+    """Return lines to paste into a module whose rewards lack examples."""
+    lacking = [one for one in left_out if one.columns]
+    if not lacking:
+        return []
+    columns = dict.fromkeys(name for one in lacking for name in one.columns)
+    cells = "".join(f', "{name}": "..."' for name in columns)
+    return [
+        "",
+        "To check the others, write two or three rows of your data and their completions into the module:",
+        "",
+        f'EXAMPLES = [{{"prompt": [{{"role": "user", "content": "..."}}]{cells}}}]',
+        'GOOD = ["..."]  # a right completion for each example',
+        'BAD = ["..."]  # a wrong completion for each example',
+    ]
 
 
 def targets_of(target: str, **options: Any) -> Targets:
@@ -91,11 +112,12 @@ def targets_of(target: str, **options: Any) -> Targets:
                 bound.append((one, made))
     if not bound:
         listed = "; ".join(f"{one.name}: {one.reason}" for one in left_out)
-        raise RewardDefinitionError(f"{target} has nothing to check. {listed}. {WHAT}.")
+        stub = "\n".join(stub_of(left_out))
+        raise RewardDefinitionError(f"{target} has nothing to check. {listed}. {WHAT}.{stub and chr(10) + stub}")
     own = [one.reward for one, _ in bound]
     return Targets(
         target,
-        tuple(_without_components(made, own) for _, made in bound),
+        tuple(_beside(one, _without_components(made, own), bound) for one, made in bound),
         tuple(one.kind for one, _ in bound),
         tuple(left_out),
     )
@@ -103,9 +125,14 @@ def targets_of(target: str, **options: Any) -> Targets:
 
 def _bound(one: Loaded, options: Mapping[str, Any]) -> BoundReward | LeftOut:
     doubtful = one.kind == "function of one completion"
+    chat = False
     try:
         made = bound_with(one, **options)
         subject = _subject(made)
+        chat = one.kind == "TRL function" and made.options["examples"] == [{}] and "good" not in made.options
+    except NoExamples as error:
+        said = ", ".join(error.columns) or "columns"
+        return LeftOut(one.name, f"it reads {said}, but has no examples", certain=not doubtful, columns=error.columns)
     except BindingError as error:
         return LeftOut(one.name, str(error), certain=not doubtful)
     except RewardDefinitionError as error:
@@ -115,6 +142,9 @@ def _bound(one: Loaded, options: Mapping[str, Any]) -> BoundReward | LeftOut:
     if "function" not in one.kind or not can_isolate():
         return made
     seen = _first_score(subject)
+    if chat and seen is not None and READS_CHAT.search(seen.trace or seen.reason):
+        made = replace(made, options={**made.options, "examples": _CHAT})
+        seen = _first_score(_subject(made))
     said = seen.reason if seen is not None else ""
     missing = re.match(r"raised KeyError: '(\w+)'", said)
     if missing and not any(missing[1] in example.columns for example in subject.examples):
@@ -125,6 +155,20 @@ def _bound(one: Loaded, options: Mapping[str, Any]) -> BoundReward | LeftOut:
     if helps and "return" not in getattr(one.reward, "__annotations__", {}):
         return LeftOut(one.name, f"it {said.split(', not')[0]}, not {'a score' if doubtful else 'scores'}")
     return made
+
+
+def _beside(one: Loaded, made: BoundReward, bound: Sequence[tuple[Loaded, BoundReward]]) -> BoundReward:
+    """Tell a TRL function of the others in its module that have the same examples: a trainer adds them."""
+    if one.kind != "TRL function" or "beside" in made.options:
+        return made
+    others = [
+        other.reward
+        for loaded, other in bound
+        if loaded is not one
+        and loaded.kind == "TRL function"
+        and all(made.options.get(name) == other.options.get(name) for name in ("examples", "good", "bad"))
+    ]
+    return replace(made, options={**made.options, "beside": others}) if others else made
 
 
 def _subject(made: BoundReward) -> Subject:

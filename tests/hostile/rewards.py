@@ -136,7 +136,7 @@ REWARDS: dict[str, Case] = {
     "kimi_length": Case(
         lambda: rk.kimi_length(rk.exact("answer"), unit="words"), "Paris", "It is Rome.", gold("Paris"), relative=True
     ),
-    "token_budget": Case(lambda: rk.token_budget(rk.exact("answer"), 100), "Paris", "Rome", gold("Paris"), most=0.0),
+    "token_budget": Case(lambda: rk.token_budget(rk.exact("answer"), 1), "Paris", "Rome", gold("Paris"), most=0.0),
     "token_budget, max": Case(
         lambda: rk.token_budget(rk.exact("answer"), column="budget", form="max", unit="words"),
         "Paris",

@@ -108,7 +108,7 @@ def test_a_component_that_hangs_ends_neither_the_sum_nor_the_others() -> None:
             pass
         return [0.0 for _ in completions]
 
-    report = check([strict, hangs, naive], laws=LAWS, patience=0.3, budget=4.0)
+    report = check([strict, hangs, naive], laws=LAWS, patience=0.3, budget=12.0)
     assert report["gold_gets_the_maximum"].outcome == "held"
     assert report["total"].findings[0].law == "time_linear"
     assert broken_laws(by_itself(report, "naive")) == {"gold_above_perturbed_gold"}

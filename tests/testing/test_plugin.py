@@ -202,7 +202,7 @@ def test_completions_come_from_a_file(folder: pytest.Pytester) -> None:
     [
         ("nowhere.py", "*there is no file nowhere.py*"),
         ("broken.py", "*broken.py cannot be imported: ZeroDivisionError*"),
-        ("bare.py", "*right reads answer, but has no examples*"),
+        ("bare.py", "*right: it reads answer, but has no examples*"),
     ],
 )
 def test_collection_errors_say_why(folder: pytest.Pytester, option: str, message: str) -> None:

@@ -6,6 +6,7 @@ import json
 import re
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -147,7 +148,8 @@ def test_a_list_of_candidates_does_not_repeat_their_findings(gist: Path, capsys:
     assert "Its items are checked by themselves" in out
     verdicts = dict(line.split(None, 1) for line in out.splitlines()[-5:])
     assert verdicts["reward_funcs"].startswith("BROKEN: 1 law as shown before, 0 held")
-    assert out.count("reproduce ") == int(verdicts["lenient_reward_func"].split()[1])
+    assert out.count("reproduce ") == 1
+    assert out.count("also ") == int(verdicts["lenient_reward_func"].split()[1]) - 1
 
 
 def test_functions_of_one_completion(gist: Path, capsys: Captured) -> None:
@@ -203,3 +205,39 @@ def test_pytest_fails_on_a_reward_that_cannot_be_checked(pytester: pytest.Pytest
     result = pytester.runpytest("--rewardkit", "rewards.py", "-k", "of_ or contents")
     result.assert_outcomes(failed=2, skipped=1)
     result.stdout.fnmatch_lines_random(["*not checked: it asks for the column 'info'*"])
+
+
+UNCHANGED = """
+def exact_answer(completions, gold, **kwargs):
+    return [float(one[0]["content"] == answer) for one, answer in zip(completions, gold)]
+
+
+def short(completions, **kwargs):
+    return [-min(1.0, len(one[0]["content"]) / 10_000) for one in completions]
+
+
+def by_difficulty(completions, **kwargs):
+    return [float(level) for level in kwargs["level"]]
+"""
+
+
+def test_an_unchanged_file_is_checked_as_far_as_it_can_be(tmp_path: Path, capsys: Captured) -> None:
+    file = tmp_path / "unchanged_rewards.py"
+    file.write_text(UNCHANGED)
+    assert main(["check", str(file), "--laws", "total,finite"]) == 2
+    out = capsys.readouterr().out
+    assert "3 candidates, 1 to check" in out
+    assert re.search(r"short +sound: 2 held", out)
+    assert "exact_answer   left out: it reads gold, but has no examples" in out
+    stub = "\n".join(line for line in out.splitlines() if line.startswith(("EXAMPLES", "GOOD", "BAD")))
+    names: dict[str, Any] = {}
+    exec(stub, names)
+    assert set(names["EXAMPLES"][0]) == {"prompt", "gold"}
+    assert len(names["GOOD"]) == len(names["BAD"]) == 1
+
+
+def test_functions_of_one_module_are_a_list_to_each_other(tmp_path: Path) -> None:
+    file = tmp_path / "three_rewards.py"
+    file.write_text(UNCHANGED.replace("by_difficulty", "_hidden") + 'EXAMPLES = [{"gold": "42"}]\n')
+    bound = {one.name: one for one in targets_of(str(file)).bound}
+    assert [one.__name__ for one in bound["short"].options["beside"]] == ["exact_answer"]

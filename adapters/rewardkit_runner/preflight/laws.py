@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from rewardkit.core.errors import RewardKitError, shorten_line
+from rewardkit.core.errors import RewardKitError
 from rewardkit.core.tree.reward import Reward
 from rewardkit.testing.check import check_reward
 from rewardkit.testing.findings import Finding as Broken
@@ -18,6 +18,8 @@ ROWS = 3
 STOPPING = ("total", "finite", "bounded", "inputs_not_mutated", "time_linear", "memory_bounded")
 """Laws that a training depends on: without them it raises, hangs, or learns from NaN."""
 _SHOWN = 5
+_LONGEST = 300
+"""Characters of a line that reproduces a fault; a longer one is left to `rewardkit check`."""
 
 
 def laws(
@@ -42,6 +44,14 @@ def laws(
         yield Finding("error", "laws", str(error), "fix EXAMPLES, GOOD and BAD next to the reward")
         return
     yield Finding("fact", "laws", _summary(report, "examples" in constants))
+    slow = next((one for one in report.merged if one.law == "time_linear"), None)
+    if slow is not None and slow.outcome == "unfinished":
+        yield Finding(
+            "warning",
+            "law time_linear",
+            f"whether long completions take long was not seen to the end: {slow.reason} within {budget:g} s",
+            f"raise preflight.budget to about {report.needs or 2 * budget:g}, or run rewardkit check",
+        )
     for broken in report.findings[:_SHOWN]:
         yield _finding(broken)
     if len(report.findings) > _SHOWN:
@@ -67,7 +77,7 @@ def _finding(broken: Broken) -> Finding:
         f"law {broken.law}",
         f"{broken.component}: {broken.why}",
         broken.matters,
-        (shorten_line(broken.reproduce, 160),),
+        (broken.reproduce,) if len(broken.reproduce) <= _LONGEST else (),
     )
 
 

@@ -187,6 +187,7 @@ _TAKEN_BACK = re.compile(
     r"(?:wrong|incorrect|false|not (?:right|correct|true))\b)|"
     r"(?<=[.!?\n)]) ?(?:no|nope|wrong|incorrect|not)[.!]+(?=\s|\Z)"
 )
+_SHORTEST = 3
 _RETRACTION_WORD = re.compile(
     r"wait|correct|scratch|strike|forget|ignore|disregard|wrong|mistake|back|mind|thought|error|slip|misspoke|meant|"
     r"my bad|apolog|kidding|retract|withdraw|false|isn't|wasn't|can't|cannot|nope|no[.!]|not|warte|moment|"
@@ -218,6 +219,8 @@ class Retraction:
 
 def last_retraction(text: str, start: int) -> Retraction | None:
     """Return the last retraction in ``text[start:]``; one that withdraws everything is preferred."""
+    if len(text) - start < _SHORTEST:
+        return None
     tail = text[start:].replace("İ", "i").lower()
     if not _RETRACTION_WORD.search(tail):
         return None

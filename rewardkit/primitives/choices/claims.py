@@ -43,27 +43,34 @@ _CLOSING = r"[)\]]{0,2}"
 
 # Text before an option.
 
-_STATED = _any(
+_STATED_IN_ASCII = (
     r"\b(?:answer|choice|option|solution|response|result|description|one)s?"
     rf"(?: (?:to|for|of|in|here)\b[^.:;!?\n]{{0,80}}?)?,? {_BE}(?: {_ADVERB},?|, {_ADVERB},)?(?: {_KIND})?(?: ?:)?",
     rf"\b(?:answer|ans|choice|solution|conclusion|correct|final|decision|verdict)(?: {_KIND})?(?: ?(?:[:=→–—-]|=>|->))",
     rf"\b(?:correct|right|best|final) (?:answer|choice|option)(?: {_KIND})?(?: ?(?::|=|->|→))?",
     r"(?:^|\n)(?:the |my )?(?:(?:final|correct|best) )?(?:answer|choice):?\n",
     r"\b(?:actually|wait,|no,) (?:it's|it is)",
+    r"\b(?:respuesta|resposta|risposta)(?: (?:correcta|correta|corretta|final|finale))?(?: es ?:?| ?:)(?: la)?",
+    r"\b(?:antwort|antwoord)(?: (?:ist|is|lautet) ?:?| ?:)",
+    r"\b(?:jawaban|jibu|svar|cevap)(?: ?:| adalah| ni)",
+    r"\b(?:sondern|sino)",
+)
+_STATED_IN_OTHERS = (
     r"(?:答案|正确选项|正解|答え) ?(?:是|为|為|は)?(?:选项)? ?:?",
+    r"(?:正确的|正確的)(?:选项|答案)?(?:是|为|為)",
     r"\b(?:respuesta|resposta|risposta|opción|opção)(?: (?:correcta|correta|corretta|final|finale))?"
     r"(?: (?:es|é|è) ?:?| ?:)(?: la)?",
     r"\bréponse(?: (?:correcte|finale))?(?: est ?:?| ?:)(?: la)?",
-    r"\b(?:antwort|antwoord|lösung)(?: (?:ist|is|lautet) ?:?| ?:)",
+    r"\blösung(?: (?:ist|lautet) ?:?| ?:)",
     r"\bответ(?: ?[:—–-])?",
+    r"\b(?:svar är|odpowiedź(?: to| ?:))",
     r"(?:정답|답변?)(?:은|는|:)?",
-    r"\b(?:jawaban|jibu|svar|odpowiedź|cevap)(?: ?:| adalah| ni| är| to)",
     r"(?:الإجابة|إجابة|الجواب)(?: الصحيحة| الصحيح| النهائية| النهائي)?(?: هي| هو| ?:)",
     r"(?:उत्तर|উত্তর)(?: है)? ?:?",
-    r"(?:正确的|正確的)(?:选项|答案)?(?:是|为|為)",
-    r"[가이]? ?아니라|而是|ではなく(?:て)?,?|\b(?:sondern|sino)",
-    end=r"[ \n]?[(\[]{0,2}\Z",
+    r"[가이]? ?아니라|而是|ではなく(?:て)?,?",
 )
+_STATED = _any(*_STATED_IN_ASCII, *_STATED_IN_OTHERS, end=r"[ \n]?[(\[]{0,2}\Z")
+_STATED_IN_PLAIN_TEXT = _any(*_STATED_IN_ASCII, end=r"[ \n]?[(\[]{0,2}\Z")
 _PICKED = _any(
     r"\b(?:choose|pick|select|chose|picked|selected|choosing|go with|going with|opt for|settle on)"
     rf"(?: {_KIND})? ?:?",
@@ -245,7 +252,8 @@ class _Statement:
     # the ranks
 
     def _stated(self, number: int) -> bool:
-        return self._follows(number, _STATED) and not self._predicated(number)
+        lead = _STATED_IN_PLAIN_TEXT if self._is_ascii else _STATED
+        return self._follows(number, lead) and not self._predicated(number)
 
     def _right(self, number: int) -> bool:
         mention = self.mentions[number]
@@ -269,6 +277,10 @@ class _Statement:
         mention = self.mentions[number]
         over = _OVER.match(self.text, mention.end)
         return bool(over and over.end() == len(self.text) and self._follows(number, _POINTED))
+
+    @cached_property
+    def _is_ascii(self) -> bool:
+        return self.text.isascii()
 
     @cached_property
     def _lines(self) -> frozenset[int]:

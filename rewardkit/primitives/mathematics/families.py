@@ -20,6 +20,7 @@ from rewardkit.primitives.mathematics.closed_form import (
     split_by,
     variables,
 )
+from rewardkit.primitives.mathematics.notation import is_name
 from rewardkit.primitives.mathematics.structure import LEAF, LIST, SET, Node, parse
 
 PARAMETERS = frozenset("klmnpt")
@@ -58,6 +59,8 @@ def families(text: str, letters: str, *, is_stated: bool) -> list[Family] | None
         return [Family(residue, period) for residue in residues if residue] if all(residues) and period else None
     found = []
     for part in _parts(parse(text)):
+        if part.kind == "=" and not (part.parts[0].kind == LEAF and is_name(part.parts[0].text)):
+            return None
         value = part.parts[1] if part.kind == "=" else part
         read = formula(value.text) if value.kind == LEAF else None
         family = _family(read, letters, is_stated=is_stated) if read else None

@@ -183,8 +183,8 @@ class Reader(Generic[V]):
                     raise Unreadable  # 2 3, x2
                 factors = [mixed]
             else:
-                if divisors or (token == "[" and self._next(2) == "]"):
-                    raise Unreadable  # 1/2x, and x [1] with a footnote
+                if divisors or (token == "{" and self._next(1)[:1].isdigit()):
+                    raise Unreadable  # 1/2x, and 5{2}, which is printed as 52
                 factors.append(self._power())
             previous = self._tokens[self._position - 1]
         return self._multiplied(factors, divisors)
@@ -249,6 +249,8 @@ class Reader(Generic[V]):
     def _atom(self) -> V:
         token = self._take()
         algebra = self._algebra
+        if token == "[" and self._next(1) == "]":
+            raise Unreadable  # a footnote
         if token in ("(", "{", "["):
             bars, self._bars = self._bars, 0
             value = self._sum()

@@ -196,6 +196,7 @@ def is_about(side: str) -> bool:
     return bool(letters - {"e", "i"}) or (len(side) == 1 and bool(letters)) or side.startswith("\\text")
 
 
+_COMPUTED = re.compile(r"\\(?:frac|binom|" + "|".join(sorted(FUNCTIONS - {"min", "max"})) + r")(?![A-Za-z])")
 _PRODUCT = re.compile(r"[a-z]{2}")
 """Of variables: two small letters are a product, while two capitals name a segment."""
 
@@ -205,6 +206,7 @@ def is_name(side: str) -> bool:
     return (
         is_about(side)
         and "^" not in side
+        and not _COMPUTED.search(side)
         and not _PRODUCT.fullmatch(side)
         and not _OPERATORS.search(_GROUPS.sub(" ", side))
     )

@@ -26,6 +26,10 @@ _NOTATION = re.compile(
     r"\\(?:forall|exists|to|Rightarrow|Leftrightarrow|wedge|vee|neg|equiv|perp|parallel|angle|triangle|sim|cong|subset|"
     r"subseteq|mathbb|circ|mapsto|leftrightarrow|vec|begin|frac\{d)(?![A-Za-z])|[A-Za-z]'|[A-Z]{2}|:"
 )
+_DENIAL = re.compile(
+    r"\b(?:not|isn|aren|doesn|never|neither|nor|no|cannot|wrong|incorrect|false|except|excluding|without|unless)\b",
+    re.IGNORECASE,
+)
 _SYNONYMS = {
     "infinitely many": ("\\infty", "infinite"), "infinite": ("\\infty", "infinitely many"),
     "no solution": ("no solutions", "\\emptyset"), "no solutions": ("no solution", "\\emptyset"),
@@ -64,6 +68,11 @@ def is_prose(cleaned: str) -> bool:
     bare = _TEXT.sub(" ", _COMMAND.sub(" ", cleaned.replace("\\text", "\\text ")))
     words = _LONG_WORD.findall(bare)
     return any(not is_product(word) for word in words) and not re.search(r"[=<>^_\\+]|\d", cleaned)
+
+
+def denials(cleaned: str) -> set[str]:
+    """Return the words with which a text denies something."""
+    return {word.lower() for word in _DENIAL.findall(cleaned)}
 
 
 def as_written_only(cleaned: str) -> bool:

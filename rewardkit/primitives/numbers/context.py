@@ -44,11 +44,15 @@ PART_OF = re.compile(
 NEGATIVE = re.compile(r"\b(?:negative|minus) [*$(\\]{0,3}\Z", re.IGNORECASE)
 SILENT = ("", "=", ":", ",", ".", "\n", ";")
 """Characters at the end of a text that matches none of the patterns above."""
-TELLING = frozenset((
-    "of", "twice", "double", "triple", "thrice", "times", "plus", "by", "root", "log", "modulo", "mod", "minus",
-    "negative", "floor", "ceil", "vert", "step", "equation", "eq", "eqn", "figure", "fig", "theorem", "lemma",
-    "problem", "question", "example", "exercise", "appendix", "footnote", "ref", "refs",
+LABELS = frozenset((
+    "step", "equation", "eq", "eqn", "figure", "fig", "theorem", "lemma", "problem", "question", "example", "exercise",
+    "appendix", "footnote", "ref", "refs",
 ))  # fmt: skip
+PARTS = frozenset((
+    "of", "twice", "double", "triple", "thrice", "times", "plus", "by", "root", "log", "modulo", "mod", "minus",
+    "floor", "ceil", "vert",
+))  # fmt: skip
+NEGATIVES = frozenset(("negative", "minus"))
 """The words at the end of these patterns: other words before a number say nothing about it."""
 
 _UNITS = "[mgshlL]|[kcm]m|[km]?g|lb|oz|ft|in|mi|yd|hr|ml|mL|cl|dl|kW|Hz|[KkMGT]B|[ap]m|[AP]M|ms|ha|kJ|kN|pt|qt"

@@ -10,7 +10,7 @@ which is not a number.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -154,7 +154,7 @@ class _Text:
         text, start, end = self.text, piece.start, piece.end
         if piece.kind != "number":
             return piece.kind == "citation"
-        if context.ORDINAL.match(text, end) or self._preceded(context.LABEL, piece):
+        if context.ORDINAL.match(text, end) or self._preceded(context.LABEL, context.LABELS, piece):
             return True
         if context.RAISED_ORDINAL.search(piece.found) or (piece.found.isdecimal() and self._is_dated(piece)):
             return True
@@ -197,7 +197,7 @@ class _Text:
         retraction = last_retraction(self.text, last.end)
         if retraction and (retraction.everything or not self._has_pieces(last.end, retraction.start)):
             return self._passage(last.start, retraction.end)
-        return f"-{last.found}" if self._preceded(context.NEGATIVE, last) else last.found
+        return f"-{last.found}" if self._preceded(context.NEGATIVE, context.NEGATIVES, last) else last.found
 
     # the stated answer
 
@@ -254,7 +254,7 @@ class _Text:
         """Return the passage that the number is a part of, or in which it is one of several; None if it is alone."""
         text, start, end = self.text, piece.start, piece.end
         left = max(0, start - _NEAR)
-        part = self._preceded(context.PART_OF, piece)
+        part = self._preceded(context.PART_OF, context.PARTS, piece)
         if part:
             return self._passage(part.start(), end)
         attached = context.ATTACHED.match(text, end)
@@ -301,10 +301,10 @@ class _Text:
         third = len(rest) > 1 and context.COMMA.fullmatch(text, rest[-2].end, first.start)
         return bool(third or not context.UNLISTED.search(text, lead, first.start))
 
-    def _preceded(self, pattern: re.Pattern[str], piece: Piece) -> re.Match[str] | None:
-        """Search for `pattern` before the number, if the character or the word before it may be part of it."""
+    def _preceded(self, pattern: re.Pattern[str], words: Set[str], piece: Piece) -> re.Match[str] | None:
+        """Search for `pattern` before the number, if the character before it, or one of `words`, may end it."""
         head = self.text[max(0, piece.start - context.CLOSE) : piece.start].rstrip(" *$(\\")
-        if head[-1:].isalpha() and head[-2:-1].isalpha() and head.rsplit(None, 1)[-1].lower() not in context.TELLING:
+        if head[-1:].isalpha() and head[-2:-1].isalpha() and head.rsplit(None, 1)[-1].lower() not in words:
             return None
         if head[-1:] in context.SILENT:
             return None

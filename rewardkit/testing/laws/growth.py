@@ -76,16 +76,16 @@ def _again(subject: Subject, text: str, seconds: float) -> float:
 
 def took_long(subject: Subject) -> Iterator[Finding]:
     """Yield a finding if a completion that another law tried took long, and a shorter one much less."""
-    slow = subject.slow
-    subject.slow = None
-    if slow is None or not text_of(slow.completion):
+    if subject.slow is None:
         return
+    slow, seconds = subject.slow
     text = text_of(slow.completion)
     times = []
-    for size in (len(text) // 4, len(text) // 2, len(text)):
+    for size in (len(text) // 4, len(text) // 2):
         started = time.process_time()
         subject.see([Trial(with_text(slow.completion, text[:size]), slow.example)], fresh=True)
         times.append((size, time.process_time() - started))
+    times.append((len(text), seconds))
     why = _too_steep(times) if len(text) >= _GLANCE[2] else ""
     if why:
         subject.skip_longer(_size_for(times, _SPENT))

@@ -36,6 +36,9 @@ def _strong(subject: Subject) -> Iterator[tuple[str, Grown]]:
     for piece in _STRONG:
         yield f"{piece!r} * n between letters", _grown(piece, _between)
         yield f"{piece!r} * n", _grown(piece, str)
+    for tag in subject.mined.tags[:2]:
+        for piece in ("a", " "):
+            yield f"{piece!r} * n after <{tag}>", _grown(piece, _behind(f"<{tag}>"))
     for anatomy in anatomies(subject, 0)[:1]:
         if anatomy.text:
             yield "a right completion * n", _pumped("", anatomy.text)

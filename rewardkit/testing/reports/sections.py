@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from rewardkit.analysis.readiness import Signal
 
 
+_NAMED = 4
+"""Laws that a verdict names."""
+
+
 class Checked(Protocol):
     """The part of a report that a section reads."""
 
@@ -187,7 +191,8 @@ class Section:
                 return f"NOT CHECKED: nothing was finished, {', '.join(counts)}; {spent}"
             late = [*self.unfinished, *(result for part in self.parts for result in part.unfinished)]
             if late:
-                names = ", ".join(dict.fromkeys(result.law for result in late))
+                laws = list(dict.fromkeys(result.law for result in late))
+                names = ", ".join(laws[:_NAMED]) + (f" and {len(laws) - _NAMED} more" if len(laws) > _NAMED else "")
                 word = f"INCOMPLETE: no fault found, but some laws were not finished ({names})"
             else:
                 word = "no fault found, but no right completions were given" if self._untried else "sound"

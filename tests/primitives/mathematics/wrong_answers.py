@@ -241,4 +241,9 @@ WRONG: dict[str, list[str]] = {
         "2+3", "2 \\cdot 3", "-2,-3", "2,3,3.0001", "2<x<3", "\\{2\\},\\{3\\}", "2 \\text{ not } 3",
         "2, \\text{ not } 3", "2 \\text{ and maybe } 3", "\\text{between } 2 \\text{ and } 3", "2 \\text{ to } 3",
         "2;3;4", "\\text{neither } 2 \\text{ nor } 3"],
+    "f(x)=x-1": ["f(x) \\text{ not } = x-1", "\\text{not } f(x) = x-1", "f(x) = x-1 \\text{ is wrong}"],
+    "k=3": ["\\text{not } k=3", "k=3 \\text{ is incorrect}", "-k=3", "k=3, k \\ne 3"],
+    "AB=5": ["CD=5", "B=5", "A'B=5", "-AB=5"],
+    "V_1:V_2=11:21": ["V_2:V_1=11:21", "V_1:V_3=11:21"], "A:B=2": ["B:A=2"], "S_n=2^n": ["S_k=2^n", "a_n=2^n"],
+    "\\binom{5}{2}": ["{5}{2}", "52"], "x=\\frac{5\\pi}{6}+2k\\pi": ["\\sqrt{x}=\\frac{5\\pi}{6}+2k\\pi"],
 }  # fmt: skip

@@ -10,8 +10,11 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
+from rewardkit.testing import check_reward
+from rewardkit.testing.laws import Law
 from rewardkit.testing.laws.growth import _SIZES, _too_steep
 from rewardkit.testing.laws.long_texts import families_of
+from rewardkit.testing.trials import Trial
 from tests.testing.rewards import assert_held, assert_skipped, broken, number, shown, subject, tagged_number, tree
 
 CATASTROPHE = re.compile(r"^<answer>((\w+\s?)+)</answer>$")
@@ -96,3 +99,48 @@ def test_families_grow_in_proportion() -> None:
         sizes = [len(grown(size)) for size in (1_000, 4_000)]
         assert math.isclose(sizes[1] - sizes[0], 3_000, rel_tol=0.3 if "counted up" in name else 0.02), name
     assert list(_SIZES) == sorted(_SIZES)
+
+
+def fields(completions: list[str], **kwargs: Any) -> list[float]:
+    """Every letter may begin a word, so the time of a long word is quadratic."""
+    return [float(len(re.findall(r"(\w+)\s*(?:==|!=|>=|<=|>|<)", text)) > 0) for text in completions]
+
+
+def spaces(completions: list[str], **kwargs: Any) -> list[float]:
+    """Spaces at the ends are stripped, those between letters take quadratic time."""
+    words = [re.compile(rf"\s+{word}\s+") for word in ("and", "or", "not", "in", "as", "is")]
+    return [float(any(word.search(text.strip()) for word in words)) for text in completions]
+
+
+@pytest.mark.parametrize(("reward", "piece"), [(fields, "a"), (spaces, " ")])
+def test_slow_patterns_are_found_first_and_can_be_pasted(reward: Any, piece: str) -> None:
+    report = check_reward(reward, examples=[{}], good=["a == 1 and b < 2"], bad=["no"])
+    assert report.results[0].law == "time_linear"
+    (found,) = report["time_linear"].findings
+    assert f"{piece!r} * n" in found.why
+    assert len(found.completion) > 5_000
+    assert re.search(rf"{piece!r} \* \d+_\d{{3}}", found.reproduce)
+    assert "..." not in found.reproduce
+    assert report["total"].outcome == "held"  # the other laws had time
+
+
+def test_a_long_completion_of_another_law_is_evidence() -> None:
+    def long(subject: Any) -> Any:
+        """Try a long completion."""
+        subject.see([Trial("a" * 8_000)])
+        yield from ()
+
+    report = check_reward(fields, examples=[{}], good=["a == 1"], laws=[Law("long", long)], patience=60.0, budget=200.0)
+    assert [one.law for one in report.findings] == ["time_linear"]
+
+
+def test_what_is_not_finished_is_said_with_the_budget_that_would_do() -> None:
+    report = check_reward(
+        number, examples=[{"answer": "42"}], good=["42"], bad=["41"], laws=["time_linear"], budget=0.05
+    )
+    assert report.ok
+    assert not report.complete
+    assert report["time_linear"].outcome == "unfinished"
+    assert report.needs >= 10
+    assert f"budget={report.needs}" in str(report)
+    assert str(report).splitlines()[-1].strip().startswith(("INCOMPLETE", "NOT CHECKED"))
