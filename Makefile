@@ -16,6 +16,8 @@ $(READY): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt torch
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[reasoning-gym]' \
+	    || echo "reasoning-gym is not installed (it needs a C compiler), so its tests will skip"
 	touch $(READY)
 
 demo: $(READY) ## train a small language model with GRPO and show what its reward did

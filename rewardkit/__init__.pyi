@@ -1,6 +1,7 @@
 """The public face: every ``rk.<name>``, and the module that it loads from when it is first used."""
 
 from rewardkit import schedules as schedules
+from rewardkit.aggregators.cached import cached as cached
 from rewardkit.aggregators.combination import maximum as maximum, minimum as minimum, product as product
 from rewardkit.aggregators.curriculum import Stage as Stage, curriculum as curriculum
 from rewardkit.aggregators.fallback import fallback as fallback
@@ -63,10 +64,10 @@ from rewardkit.primitives.json_match import json_match as json_match
 from rewardkit.primitives.json_schema import json_schema as json_schema
 from rewardkit.primitives.json_valid import json_valid as json_valid
 from rewardkit.primitives.language import language as language
-from rewardkit.primitives.length import (
+from rewardkit.primitives.length import length_between as length_between, overlong_penalty as overlong_penalty
+from rewardkit.primitives.length_of_correct import (
     cosine_length as cosine_length,
-    length_between as length_between,
-    overlong_penalty as overlong_penalty,
+    kimi_length as kimi_length,
     shortest_correct as shortest_correct,
 )
 from rewardkit.primitives.math_equal import math_equal as math_equal
@@ -79,10 +80,13 @@ from rewardkit.primitives.patterns import (
     regex as regex,
     starts_with as starts_with,
 )
+from rewardkit.primitives.reasoning_steps import reasoning_steps as reasoning_steps
 from rewardkit.primitives.repetition import repetition_penalty as repetition_penalty
+from rewardkit.primitives.script import script as script
 from rewardkit.primitives.sequence import sequence_match as sequence_match, set_match as set_match
 from rewardkit.primitives.steps import steps as steps
 from rewardkit.primitives.text import rouge_l as rouge_l, similarity as similarity, token_f1 as token_f1
+from rewardkit.primitives.token_budget import token_budget as token_budget
 from rewardkit.primitives.translation import bleu as bleu, chrf as chrf
 from rewardkit.schedules.plots import plot_schedules as plot_schedules, weights_over_training as weights_over_training
 from rewardkit.store.comparison import compare_runs as compare_runs
@@ -90,6 +94,10 @@ from rewardkit.store.imports import import_run as import_run
 from rewardkit.store.run import open_run as open_run
 from rewardkit_eval_protocol import from_eval_protocol as from_eval_protocol
 from rewardkit_live import get_config as get_config, to_trl as to_trl, update_config as update_config
+from rewardkit_reasoning_gym import (
+    from_reasoning_gym as from_reasoning_gym,
+    reasoning_gym_rows as reasoning_gym_rows,
+)
 from rewardkit_verifiers import from_verifiers as from_verifiers
 
 extract = extraction

@@ -1,1 +1,1 @@
-"""Rewards made of rewards: means, gates, routes, products, extremes, fallbacks, monitors."""
+"""Rewards made of rewards: means, gates, routes, products, extremes, fallbacks, monitors, caches."""

@@ -53,13 +53,13 @@ class Loaded:
 def load(target: str) -> list[Loaded]:
     """Load the reward ``module:reward`` or ``file.py:reward``; without a name, all public rewards of the module.
 
-    Functions of one completion and lists count only if the module has no other reward, since they may be helpers.
+    Functions of one completion count only if the module has no other reward, since they may be helpers.
 
     Raises:
         RewardDefinitionError: there is no such module, file or reward, or it cannot be imported.
     """
     loaded = [one for one in survey(target) if not one.left_out]
-    return [one for one in loaded if one.kind in ("", "reward", "TRL function")] or loaded
+    return [one for one in loaded if one.kind != "function of one completion"] or loaded
 
 
 def survey(target: str) -> list[Loaded]:

@@ -180,8 +180,10 @@ def asked_for(reward: Reward) -> tuple[set[str], bool]:
     named: set[str] = set()
     takes_all = False
     for node, _, _ in walk(reward):
-        named.update(node.facts.columns)
         binding = node.facts.binding
+        named.update(node.facts.columns)
+        if binding is not None and binding.foreign:
+            named.update(getattr(binding.function, "columns", ()))
         takes_all |= binding is not None and (binding.foreign or binding.reads("example"))
     return named, takes_all
 

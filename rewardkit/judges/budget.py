@@ -12,7 +12,7 @@ from typing import Any, Literal, final
 from uuid import uuid4
 
 from rewardkit.core.errors import RewardDefinitionError, near_miss, shorten
-from rewardkit.judges.shared_file import checked_path, require_apsw
+from rewardkit.core.processes.shared_file import checked_path, require_apsw
 
 Then = Literal["stop", "skip", "fall_back"]
 
@@ -77,8 +77,8 @@ class Budget:
                 "completion tokens)}"
             )
         if self.ledger is not None:
-            object.__setattr__(self, "ledger", checked_path(self.ledger, "rk.Budget: ledger"))
-        require_apsw("rk.Budget")
+            object.__setattr__(self, "ledger", checked_path(self.ledger, "rk.Budget: ledger", "judge"))
+        require_apsw("rk.Budget", "judge")
 
     def check(self, model: str) -> None:
         """Raise RewardDefinitionError if money is limited and `model` has no price."""

@@ -8,22 +8,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, final
+from typing import final
 
-from rewardkit.core.errors import RewardFailure
-from rewardkit.judges.shared_file import checked_path, shared
+from rewardkit.core.processes.saved_texts import SavedTexts
+from rewardkit.core.processes.shared_file import checked_path
 
 FORMAT = 1
 """The version of the entries and their keys; entries of another version are not found."""
 
-_AT_ONCE = 500  # keys in one query
 _NAME = f"verdicts_{FORMAT}"
-_TABLE = f"{_NAME} (key TEXT PRIMARY KEY, text BLOB NOT NULL) WITHOUT ROWID"
-
-_log = logging.getLogger("rewardkit.judges")
 
 
 @final
@@ -47,7 +42,7 @@ class Cache:
     replay: bool = False
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "path", checked_path(self.path, "rk.Cache: path"))
+        object.__setattr__(self, "path", checked_path(self.path, "rk.Cache: path", "judge"))
 
     def get(self, key: str) -> str | None:
         """Return the text saved under `key`, or None."""
@@ -60,16 +55,7 @@ class Cache:
             RunStopped: the file cannot be opened.
             RewardFailure: the file cannot be read, and ``replay`` is True.
         """
-        found: dict[str, str] = {}
-        for start in range(0, len(keys), _AT_ONCE):
-            some = keys[start : start + _AT_ONCE]
-            query = f"SELECT key, text FROM {_NAME} WHERE key IN ({','.join('?' * len(some))})"
-            for key, kept in self._tried(query, some):
-                try:
-                    found[key] = kept.decode(errors="surrogatepass")
-                except (AttributeError, UnicodeDecodeError):  # another program wrote it
-                    self.forget(key)
-        return found
+        return self._texts.many(keys)
 
     def put(self, key: str, text: str) -> None:
         """Save `text` under `key`, unless another process already saved one there.
@@ -77,13 +63,15 @@ class Cache:
         Raises:
             RunStopped: the file cannot be opened.
         """
-        if not self.replay:
-            self._tried(f"INSERT OR IGNORE INTO {_NAME} VALUES (?, ?)", (key, text.encode(errors="surrogatepass")))
+        self._texts.put({key: text})
 
     def forget(self, key: str) -> None:
         """Delete the text under `key`, which is no longer a valid verdict."""
-        if not self.replay:
-            self._tried(f"DELETE FROM {_NAME} WHERE key = ?", (key,))
+        self._texts.forget(key)
+
+    @property
+    def _texts(self) -> SavedTexts:
+        return SavedTexts(self.path, _NAME, "the judge", self.replay)
 
     def missed(self, key: str) -> str:
         """Return the message for a replay that finds nothing under `key`."""
@@ -91,22 +79,6 @@ class Cache:
             f"replay: {self.path} has no verdict for this request (key {key[:16]}). The completion, the rubric, the "
             "model or a setting differs from the run that filled the cache. Drop replay=True to call the judge"
         )
-
-    def _tried(self, statement: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
-        import apsw
-
-        file = shared(self.path, _TABLE, replay=self.replay)
-        try:
-            return file.rows(statement, values)
-        except apsw.Error as error:
-            if self.replay:
-                raise RewardFailure(f"the cache {self.path} of the judge cannot be read: {error}") from error
-            if not file.warned:
-                file.warned = True
-                _log.warning(
-                    "the cache %s of the judge cannot be used now, so the judge is called instead: %s", self.path, error
-                )
-            return []
 
 
 def key_of(**parts: object) -> str:

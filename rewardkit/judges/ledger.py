@@ -13,9 +13,9 @@ from functools import cache
 from typing import Any, TypeVar, final
 
 from rewardkit.core.errors import RewardFailure, RunStopped
+from rewardkit.core.processes.shared_file import IN_MEMORY, SharedFile, shared
 from rewardkit.judges.budget import Budget
 from rewardkit.judges.endpoint.failures import NoTime
-from rewardkit.judges.shared_file import IN_MEMORY, SharedFile, shared
 from rewardkit.judges.usage import tally
 
 _T = TypeVar("_T")

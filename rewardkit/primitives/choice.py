@@ -90,10 +90,11 @@ def choice(
     ``rk.choice("answer")`` gives 1.0 to ``<answer>(B)</answer>``, ``\boxed{\text{B}}``, ``B. Paris`` and ``It cannot be
     A, so the answer is B.`` if "answer" is ``B``; 0.0 to ``A, B, C or D`` and to ``B or C``.
 
-    The text is read as a teacher would read it. "The answer is B" and "B is correct" decide; otherwise a first or last
-    line with only the choice; then "I choose B" and "So B."; then "Mitochondria (B)" at the very end. The last claim
-    counts. Denials, questions, suppositions and reports about other people ("most students pick B") are not choices,
-    and neither is a choice next to another option ("B or C", "B, C"). Case is ignored.
+    The text is read as a teacher would read it. "The answer is B" and "B is correct" decide; otherwise a first or
+    last line with only the choice; then "I choose B" and "So B."; then "Mitochondria (B)" at the very end. The last
+    claim counts, and after a retraction ("No wait, C") nothing before it does. Denials, questions, suppositions and
+    reports about other people ("most students pick B") are not choices, and neither is a choice next to another
+    option ("B or C", "B, C"). Case is ignored.
 
     Args:
         column: the column of the gold option: its name, or its position from 0.

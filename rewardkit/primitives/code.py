@@ -6,12 +6,12 @@ With ``tests=['[{"input": "2", "output": "4"}]']``, a completion that prints 5 s
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from concurrent.futures import Future
 from contextlib import closing
 from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import Annotated, Any, ClassVar, Literal, get_args
+from typing import Annotated, Any, ClassVar, Literal, TypeVar, get_args
 
 from pydantic import PlainValidator
 
@@ -27,9 +27,15 @@ from rewardkit.core.tree.reward import Reward
 from rewardkit.primitives.sandbox import pool, verdicts
 from rewardkit.primitives.sandbox.assertions import foreign_modules
 from rewardkit.primitives.sandbox.cases import Tests, read_tests
+from rewardkit.primitives.sandbox.comparison import comparison
 from rewardkit.primitives.sandbox.isolation import chosen
 from rewardkit.primitives.sandbox.limits import USUAL, Limits
-from rewardkit.primitives.sandbox.runs import Job, Trial, runs
+from rewardkit.primitives.sandbox.requests import address
+from rewardkit.primitives.sandbox.runs import Job, Trial
+from rewardkit.primitives.sandbox.service import AT_ONCE, OUTPUT_BYTES, Service
+from rewardkit.primitives.sandbox.verdicts import Place
+
+_Result = TypeVar("_Result")
 
 Credit = Literal["partial", "binary"]
 
@@ -67,25 +73,49 @@ class Room:
     limits: Limits
     packages: bool
     unsafe: bool
+    service: Service | None = None
+
+    def place(self) -> Place:
+        """Return where programs run; raises `RewardFailure` if no sandbox works."""
+        return self.service or chosen(packages=self.packages, unsafe=self.unsafe)
+
+    def submit(self, function: Callable[..., _Result], *arguments: Any) -> Future[_Result]:
+        return pool.submit(function, *arguments, threads=AT_ONCE if self.service else None)
 
 
 @dataclass(frozen=True)
 class GoldTests:
-    """Read a gold cell as tests, and check that the imports of its set-up code are available."""
+    """Read a gold cell as tests, and check that they can be checked where programs run."""
 
     packages: bool
     extract: Extractor | None
+    remote: bool = False
 
     def __call__(self, cell: object) -> Tests:
         if self.extract and isinstance(cell, str):
             cell = self.extract(cell)
         tests = read_tests(cell)
+        if self.remote:
+            return _checked_here(tests)
         for module in {module for test in tests.asserted for module in foreign_modules(test.setup)}:
             if not self.packages:
                 raise ValueError(f"the set-up code imports {module}, which needs packages=True")
             if find_spec(module) is None:
                 raise ValueError(f"the set-up code imports {module}, which is not installed; install it")
         return tests
+
+
+def _checked_here(tests: Tests) -> Tests:
+    """Refuse tests that a sandbox behind HTTP cannot run, or that cannot be checked without running code."""
+    for number, test in enumerate(tests.printed, 1):
+        size = sum(map(len, test.expected)) + len(test.expected)
+        if size > OUTPUT_BYTES:
+            raise ValueError(
+                f"test {number} expects {size:,} bytes of output; behind HTTP the limit is {OUTPUT_BYTES:,}"
+            )
+    for assertion in tests.asserted:
+        comparison(assertion)
+    return tests
 
 
 @dataclass(frozen=True)
@@ -99,7 +129,7 @@ class CodeTests:
     def __call__(self, program: str | None, tests: Tests) -> Score | Future[float | Score]:
         if program is None:
             return Score(0.0, "no program found")
-        return pool.submit(self._score, program, tests)
+        return self.room.submit(self._score, program, tests)
 
     def _score(self, program: str, tests: Tests) -> float | Score:
         total = len(tests.printed) + len(tests.asserted)
@@ -120,9 +150,9 @@ class CodeTests:
         return Score(passed / total, f"passed {passed} of {total}; {note}")
 
     def _problems(self, program: str, tests: Tests) -> Generator[str, None, None]:
-        isolation = chosen(packages=self.room.packages, unsafe=self.room.unsafe)
-        yield from verdicts.printed(program, tests.printed, self.room.limits, isolation)
-        yield from verdicts.asserted(program, tests.asserted, self.room.limits, isolation)
+        place = self.room.place()
+        yield from verdicts.printed(program, tests.printed, self.room.limits, place)
+        yield from verdicts.asserted(program, tests.asserted, self.room.limits, place)
 
 
 @dataclass(frozen=True)
@@ -136,12 +166,11 @@ class CodeRuns:
         if program is None:
             return Score(0.0, "no program found")
         given = tests.printed[0].given if tests and tests.printed else b""
-        return pool.submit(self._score, program, given)
+        return self.room.submit(self._score, program, given)
 
     def _score(self, program: str, given: bytes) -> float | Score:
-        isolation = chosen(packages=self.room.packages, unsafe=self.room.unsafe)
-        job = Job(program, (Trial(given),), self.room.limits, isolation.packages)
-        with closing(runs(job, isolation.command)) as results:
+        job = Job(program, (Trial(given),), self.room.limits)
+        with closing(verdicts.launched(job, self.room.place())) as results:
             run = next(results)
         if run.problem or not run.finished:
             return Score(0.0, run.problem or "ended early")
@@ -155,6 +184,7 @@ def code_tests(
     timeout: float = 2.0,
     memory: int = 256,
     packages: bool = False,
+    sandbox: str | None = None,
     unsafe: bool = False,
     extract: Extractor | Any = None,
     gold: Extractor | Any = None,
@@ -176,6 +206,8 @@ def code_tests(
             After two timeouts the remaining tests are skipped and count as failed.
         memory: megabytes of address space, 64 or more; the interpreter itself takes about 20.
         packages: let programs import the packages installed here (such as numpy), not only the standard library.
+        sandbox: the address of a SandboxFusion service, such as ``"http://localhost:8080"``, for machines that cannot
+            run programs themselves. Its packages can be imported; ``packages`` does not apply.
         unsafe: run without a sandbox, with only limits on time and memory.
         extract: finds the program; by default the last fenced block of Python, else the last fenced block without a
             language, else the whole visible text if there is no fence.
@@ -193,7 +225,7 @@ def code_tests(
         raise RewardDefinitionError(
             f"code_tests: credit must be one of {', '.join(get_args(Credit))}, got {shorten(credit)}"
         )
-    room = _room("code_tests", timeout, memory, packages, unsafe)
+    room = _room("code_tests", timeout, memory, packages, unsafe, sandbox)
     where = as_extractor(extract, Program())
     gold_where = None if gold is None else as_extractor(gold, whole())
     shown = expression(
@@ -220,6 +252,7 @@ def code_runs(
     timeout: float = 2.0,
     memory: int = 256,
     packages: bool = False,
+    sandbox: str | None = None,
     unsafe: bool = False,
     extract: Extractor | Any = None,
     gold: Extractor | Any = None,
@@ -234,6 +267,8 @@ def code_runs(
         timeout: seconds of processor time.
         memory: megabytes of address space, 64 or more.
         packages: let programs import the packages installed here.
+        sandbox: the address of a SandboxFusion service, such as ``"http://localhost:8080"``, for machines that cannot
+            run programs themselves. Its packages can be imported; ``packages`` does not apply.
         unsafe: run without a sandbox, with only limits on time and memory.
         extract: finds the program, as in ``code_tests``.
         gold: finds the tests in a gold cell that is text.
@@ -241,7 +276,7 @@ def code_runs(
     Raises:
         RewardDefinitionError: limits out of range.
     """
-    room = _room("code_runs", timeout, memory, packages, unsafe)
+    room = _room("code_runs", timeout, memory, packages, unsafe, sandbox)
     where = as_extractor(extract, Program())
     gold_where = None if gold is None else as_extractor(gold, whole())
     columns = () if column is None else (column,)
@@ -256,17 +291,23 @@ def code_runs(
 def _gold(name: str, column: str, room: Room, extract: Extractor | None) -> Parameter:
     if not isinstance(column, str) or not column.strip():
         raise RewardDefinitionError(f"{name}: pass the name of the column with the tests, got {shorten(column)}")
-    return Parameter("tests", column, annotation=Annotated[Tests, PlainValidator(GoldTests(room.packages, extract))])
+    reader = GoldTests(room.packages, extract, room.service is not None)
+    return Parameter("tests", column, annotation=Annotated[Tests, PlainValidator(reader)])
 
 
-def _room(name: str, timeout: float, memory: int, packages: bool, unsafe: bool) -> Room:
+def _room(name: str, timeout: float, memory: int, packages: bool, unsafe: bool, sandbox: str | None = None) -> Room:
     if not 0.0 < checked_number(timeout, f"{name}: timeout") <= _MOST_SECONDS:
         raise RewardDefinitionError(f"{name}: timeout must be above 0 and at most {_MOST_SECONDS:g} s, got {timeout}")
     if isinstance(memory, bool) or not isinstance(memory, int) or memory < _LEAST_MEMORY:
         raise RewardDefinitionError(
             f"{name}: memory (in MB) must be an int of {_LEAST_MEMORY} or more, got {shorten(memory)}"
         )
-    return Room(Limits(float(timeout), memory), bool(packages), bool(unsafe))
+    if sandbox is not None and (packages or unsafe):
+        raise RewardDefinitionError(
+            f"{name}: {'packages' if packages else 'unsafe'}=True does not apply to programs in a service; remove it"
+        )
+    service = None if sandbox is None else Service(address(sandbox, name))
+    return Room(Limits(float(timeout), memory), bool(packages), bool(unsafe), service)
 
 
 def _shown(room: Room) -> dict[str, tuple[object, object]]:
@@ -274,5 +315,6 @@ def _shown(room: Room) -> dict[str, tuple[object, object]]:
         "timeout": (room.limits.timeout, USUAL.timeout),
         "memory": (room.limits.memory, USUAL.memory),
         "packages": (room.packages, False),
+        "sandbox": (room.service and room.service.url, None),
         "unsafe": (room.unsafe, False),
     }

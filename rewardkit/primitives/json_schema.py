@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from types import FunctionType
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BaseModel, TypeAdapter
+from pydantic import BaseModel, PlainValidator, TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue, JsonSchemaWarningKind
 from pydantic_core import core_schema
 
@@ -26,11 +26,13 @@ from rewardkit.core.text.json_text import Parsed
 from rewardkit.core.tree.leaf import expression, primitive
 from rewardkit.core.tree.parameters import Parameter
 from rewardkit.core.tree.reward import Reward
+from rewardkit.primitives.schema.cells import without_gaps
 from rewardkit.primitives.schema.checks import read_schema
 from rewardkit.primitives.schema.credit import SchemaEngine
 from rewardkit.primitives.schema.document import refusal
 
-COMPILED_SCHEMAS = 1_024
+COMPILED_SCHEMAS = 256
+"""How many compiled schemas are kept; those that were used least recently make room."""
 
 Credit = Literal["partial", "binary"]
 
@@ -146,8 +148,44 @@ class SchemaCredit:
         return SchemaCredit, (self.schema,)  # without the engine, which cannot be pickled
 
 
+@dataclass(frozen=True)
+class SchemaCell:
+    """Read a cell, a dict or JSON text, as a compiled schema."""
+
+    formats: bool
+
+    def __call__(self, value: object) -> SchemaEngine:
+        if not isinstance(value, (str, Mapping)):
+            raise ValueError(f"expected a schema as JSON text or a dict, not {type(value).__name__}")
+        try:
+            text = _canonical(value if isinstance(value, str) else without_gaps(value))
+            if text == "{}":
+                raise refusal("the schema is empty, so every value would pass. Use None where there is no schema.")
+            return _engine(text, self.formats)
+        except RewardDefinitionError as error:
+            raise ValueError(str(error).removeprefix("rk.json_schema: ")) from None
+
+
+@dataclass(frozen=True)
+class RowSchemaCredit:
+    """Score a parsed completion by the schema of its row."""
+
+    credit: Credit
+
+    def __call__(self, document: Parsed, schema: SchemaEngine) -> float | Score:
+        if document.error:
+            return Score(0.0, document.error)
+        credit, note = schema.credit_of(document.value, self.credit == "partial", parsed=True)
+        return Score(credit, note) if note else credit
+
+
 def json_schema(
-    schema: Any, *, credit: Credit = "partial", formats: bool = True, extract: Extractor | Any = None
+    schema: Any = None,
+    *,
+    column: str | None = None,
+    credit: Credit = "partial",
+    formats: bool = True,
+    extract: Extractor | Any = None,
 ) -> Reward:
     """Score how far the completion's JSON satisfies a schema; 1.0 exactly if it validates.
 
@@ -157,21 +195,33 @@ def json_schema(
         schema: a JSON schema (dict or text; draft 2020-12 unless it says otherwise), a pydantic model, dataclass or
             TypedDict. A model is checked by its JSON schema, which includes neither its validator functions nor the
             digits of a Decimal.
+        column: a column with a schema for each row, instead of `schema`: JSON text or a dict; None abstains. Prefer
+            text: Arrow gives all dicts of a column the same keys and fills the gaps with None, which are ignored here.
+            Each schema is compiled once; the last 256 are kept.
         credit: ``"partial"``: credit by required property; ``"binary"``: 1.0 or 0.0. docs/json.md has the formula.
         formats: check ``format``, too; dates and times by RFC 3339 (with a time zone).
         extract: finds the JSON; by default the ``<answer>``, else the last fenced block, else the whole visible text.
             It is parsed strictly: no repair, no duplicate keys, no NaN.
 
     Raises:
-        RewardDefinitionError: the schema is invalid, needs a remote reference, or refers to itself endlessly.
+        RewardDefinitionError: both or neither of schema and column; or the schema is invalid, needs a remote reference,
+            or refers to itself endlessly.
         MissingExtraError: the extra ``json`` is not installed.
+        CoercionError: while scoring: a cell of the column is not a schema that can be used.
     """
-    engine = JsonSchema.of(schema, credit, formats)
-    shown = getattr(schema, "__name__", None) or shorten(schema, 60)
-    options = expression("", credit=(credit, "partial"), formats=(formats, True), extract=(extract, None))[1:-1]
-    return primitive(
-        SchemaCredit(engine),
-        "json_schema",
-        f"json_schema({', '.join(filter(None, (shown, options)))})",
-        Parameter("document", "completion", view=Json(as_extractor(extract, document()))),
+    if (schema is None) == (column is None):
+        raise refusal('pass either a schema, as in rk.json_schema(Invoice), or column="schema".')
+    if column is not None and (not isinstance(column, str) or not column.strip()):
+        raise refusal(f"column must be the name of a column, got {shorten(column)}.")
+    # With a column, any schema will do: it checks the options and that the extra is installed.
+    judge = JsonSchema.of({"type": "object"} if column else schema, credit, formats)
+    shown = "" if column else getattr(schema, "__name__", None) or shorten(schema, 60)
+    options = expression(
+        "", column=(column, None), credit=(credit, "partial"), formats=(formats, True), extract=(extract, None)
     )
+    written = f"json_schema({', '.join(filter(None, (shown, options[1:-1])))})"
+    found = Parameter("document", "completion", view=Json(as_extractor(extract, document())))
+    if column is None:
+        return primitive(SchemaCredit(judge), "json_schema", written, found)
+    cell = Parameter("schema", column, annotation=Annotated[SchemaEngine, PlainValidator(SchemaCell(judge.formats))])
+    return primitive(RowSchemaCredit(credit), "json_schema", written, found, cell)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from concurrent.futures import Future
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache, partial
@@ -12,87 +12,31 @@ from importlib.util import find_spec
 from typing import Any, ClassVar
 
 from rewardkit.core.batch.score import Score
-from rewardkit.core.errors import MissingExtraError, RewardDefinitionError, shorten
+from rewardkit.core.errors import MissingExtraError, RewardDefinitionError, RewardFailure, shorten
 from rewardkit.core.processes import worker
 from rewardkit.core.progress.bounds import number as checked_number
 from rewardkit.core.text.extractors import Extractor
 from rewardkit.core.tree.gold import against_gold
 from rewardkit.core.tree.reward import Reward
-from rewardkit.primitives.mathematics import workers as in_worker
+from rewardkit.primitives.mathematics import words, workers as in_worker
+from rewardkit.primitives.mathematics.exact_leaves import arithmetic, decide, letters
+from rewardkit.primitives.mathematics.families import are_least, families, same_families
 from rewardkit.primitives.mathematics.final_answer import FinalAnswer
-from rewardkit.primitives.mathematics.formulas import Written, equal, written
-from rewardkit.primitives.mathematics.notation import clean, compact, is_about, is_name, outer_brackets, sides
+from rewardkit.primitives.mathematics.gold import Gold
+from rewardkit.primitives.mathematics.notation import clean, compact, is_about, is_name, sides, split_at, wrapped
 from rewardkit.primitives.mathematics.plain_numbers import Numeral, read
 from rewardkit.primitives.mathematics.precheck import TOO_HIGH, refusal
-from rewardkit.primitives.mathematics.units import differ, without_unit
+from rewardkit.primitives.mathematics.statements import renamed, stated, with_argument_of
+from rewardkit.primitives.mathematics.structure import LEAF, items, parse
 
 MAX_CHARACTERS = 2_000
 MAX_SECONDS = 60.0
 
-_BOX = re.compile(r"\s*\\(?:boxed|fbox)\s*\{(.*)\}\s*", re.DOTALL)
-_WORDS = re.compile(r"\\text\s*\{([^{}]*)\}")
-_CHOICE = re.compile(r"\(?\s*([A-Za-z])\s*\)?")
-_BARE_WORDS = re.compile(r"[a-z][a-z' -]*")
-_CONNECTIVE = re.compile(r"\\text\s*\{\s*(and|or)\s*\}")
-_INEQUALITY = re.compile(r"[<>]|\\[lg]e(?![a-z])|\\ne(?![a-z])")
-_BASED = re.compile(r"([0-9A-Za-z]+)_\{([0-9]+)\}")
-
-
-@dataclass(frozen=True)
-class Gold:
-    """A gold answer, read once.
-
-    Attributes:
-        cleaned: the whole gold answer in normal notation.
-        text: the same without a name before an equality sign and without a unit.
-        name: the name of the value: ``x`` in ``x = 5``.
-        number: the value, if it is written as a plain number.
-        spellings: the accepted spellings, if the answer may be words: ``even``, ``c`` for ``(C)``.
-        is_text: whether the answer is only words.
-        form: the formula, or list of formulas, if it needs no computer algebra.
-    """
-
-    cleaned: str
-    text: str
-    name: str
-    unit: str
-    number: Numeral | None
-    spellings: tuple[str, ...]
-    is_text: bool
-    form: Written | None = field(compare=False)
-
-    @classmethod
-    def of(cls, text: str) -> Gold:
-        box = _BOX.fullmatch(text)
-        cleaned = clean(box[1] if box else text)
-        name, value = "", cleaned
-        if len(parts := sides(cleaned)) == 2 and is_name(parts[0]):
-            name, value = parts
-        number = read(value)
-        value, unit = (value, number.unit) if number else without_unit(value)
-        spellings, is_text = ((), False) if number else _spellings(cleaned)
-        form = None if number or is_text else written(value)
-        return cls(cleaned, value, name, unit, number, spellings, is_text, form)
-
-    @property
-    def is_relation(self) -> bool:
-        """Whether it can be compared only as a whole: ``x^2 + y^2 = 25``, ``x = 1, y = 2``."""
-        return len(sides(self.text)) > 1
-
-
-def _spelled(cleaned: str) -> str:
-    text = _WORDS.sub(r"\1", cleaned).rstrip(" .")
-    choice = _CHOICE.fullmatch(text)
-    return " ".join((choice[1] if choice else text).casefold().split())
-
-
-def _spellings(cleaned: str) -> tuple[tuple[str, ...], bool]:
-    """Return the accepted spellings of an answer in words, and whether it can only be words."""
-    if based := _BASED.fullmatch(cleaned):
-        return (cleaned.casefold(), based[1].casefold()), True
-    spelled = _spelled(cleaned)
-    is_text = ("\\text" in cleaned and not _WORDS.sub("", cleaned).strip(" .()")) or bool(_CHOICE.fullmatch(cleaned))
-    return ((spelled,), is_text) if is_text or _BARE_WORDS.fullmatch(spelled) else ((), False)
+_APPROXIMATELY = re.compile(r"\\approx(?![A-Za-z])")
+_FUNCTION_NAME = re.compile(r"[A-Za-z]'*\([a-z]\)")
+_SEGMENT = re.compile(r"[A-Z]{2}")
+_DECIMAL = re.compile(r"-?[0-9]*\.?([0-9]*)")
+_REGION = re.compile(r"[<>]|\\(?:le|ge|ne|in)(?![A-Za-z])")
 
 
 @dataclass(frozen=True)
@@ -101,6 +45,7 @@ class GoldAnswer:
 
     extract: Extractor | None
     timeout: float
+    fails: bool = False
 
     def __call__(self, value: object) -> Gold:
         if isinstance(value, float):
@@ -115,23 +60,39 @@ class GoldAnswer:
         if found is None or not found.strip():
             raise ValueError(f"no gold answer found in {shorten(value)}")
         gold = Gold.of(found)
-        if refusal(gold.text) == TOO_HIGH and not gold.form:
+        if words.spelled(gold.cleaned) in words.MISSING:
+            raise ValueError(f"{shorten(found, 60)} is a missing value. Drop the row or fill in its gold answer")
+        if refusal(gold.text) == TOO_HIGH and not gold.is_exact:
             return replace(gold, is_text=True)  # 2^{2018} is never evaluated, but equals itself
-        if not (gold.number or gold.is_text or gold.form) and (reason := _unreadable(gold, self.timeout)):
+        reason = self._problem(gold)
+        if reason and self.fails:
+            return replace(gold, problem=f"the gold answer {shorten(found, 60)} {reason}")
+        if reason:
             where = 'rk.extract.after("####")' if "####" in found else "rk.extract.boxed()"
             raise ValueError(
                 f"{shorten(found, 60)} {reason}. For a column of whole solutions, pass gold=, such as gold={where}; "
-                "write an answer in words as \\text{words}"
+                "write an answer in words as \\text{words}; for answers that only a reader can compare, pass "
+                'unreadable="fail" and write rk.fallback(rk.math_equal(...), rk.judge(...))'
             )
         return gold
 
+    def _problem(self, gold: Gold) -> str:
+        if gold.number or gold.clock or gold.families:
+            return ""
+        if gold.is_text:
+            is_long = "\\text" not in gold.cleaned and len(gold.cleaned.split()) > words.MAX_WORDS
+            return "is a sentence, which can be said in too many ways" if is_long else ""
+        if gold.is_exact and not refusal(gold.text):
+            return ""
+        return "" if words.as_written_only(gold.cleaned) else _unreadable(gold.text, self.timeout)
+
 
 @lru_cache(maxsize=10_000)
-def _unreadable(gold: Gold, timeout: float) -> str:
-    if reason := refusal(gold.text):
+def _unreadable(text: str, timeout: float) -> str:
+    if reason := refusal(text):
         return reason
     try:
-        problem: str = in_worker.submit("check", gold.text, timeout=timeout).result()
+        problem: str = in_worker.submit("check", text, timeout=timeout).result()
         return problem
     except in_worker.TOO_MUCH as error:
         return _too_much(error, timeout)
@@ -151,6 +112,8 @@ class MathEqual:
     waits: ClassVar[bool] = True
 
     def __call__(self, answer: str | None, gold: Gold) -> float | Score | Future[float | Score]:
+        if gold.problem:
+            raise RewardFailure(gold.problem)
         if answer is None:
             return Score(0.0, "no answer found")
         if len(answer) > MAX_CHARACTERS:
@@ -160,22 +123,33 @@ class MathEqual:
             return Score(0.0, "no answer found")
         if "\\boxed" in cleaned or "\\fbox" in cleaned:
             return Score(0.0, "a box inside a box")
+        if words.denials(cleaned) - words.denials(gold.cleaned):
+            return Score(0.0, f"{shorten(cleaned, 60)} denies something")
         if gold.number is not None:
             return self._number(cleaned, gold, gold.number)
-        if compact(cleaned) == compact(gold.cleaned) or (gold.spellings and _spelled(cleaned) in gold.spellings):
+        if compact(cleaned) == compact(gold.cleaned) or (gold.spellings and words.spelled(cleaned) in gold.spellings):
             return 1.0
         if gold.is_text:
             return _unequal(cleaned, gold)
+        if gold.clock:
+            time = words.clock(stated(cleaned).text)
+            return 1.0 if time and words.same_clock(gold.clock, time) else _unequal(cleaned, gold)
         return self._formula(cleaned, gold)
 
     def _number(self, cleaned: str, gold: Gold, expected: Numeral) -> float | Score | Future[float | Score]:
-        *others, last = sides(cleaned)
+        said = stated(cleaned)
+        exact, *rounded = split_at(said.text, _APPROXIMATELY)
+        if rounded and is_name(exact):
+            exact, *rounded = rounded  # x \approx 11
+        *others, last = sides(exact)
         value = read(last)
+        if rounded:
+            return self._rounded(last, rounded, gold, value, others)
         if value is None and self.evaluated:
             return Score(0.0, f"{shorten(last, 60)} is not a number; the gold answer is {shorten(gold.cleaned, 60)}")
         if value is None:
-            stated = [side for side in others if not is_about(side)]
-            return self._compared([*stated, last], gold, evaluated=False)
+            stated_sides = [side for side in others if not is_about(side)]
+            return self._decided([*stated_sides, last], gold, evaluated=False)
         if not expected.equals(value) or _other_variable(gold.name, others):
             return _unequal(cleaned, gold)
         if self.evaluated and value.divided and not expected.divided:
@@ -189,54 +163,92 @@ class MathEqual:
                 unread.append(side)
             elif not expected.equals(number):
                 return Score(0.0, f"{shorten(cleaned, 60)} is not true")
-        return self._compared(unread, gold, evaluated=False) if unread else 1.0
+        return self._decided(unread, gold, evaluated=False) if unread else 1.0
+
+    def _rounded(
+        self, exact: str, rounded: list[str], gold: Gold, value: Numeral | None, others: list[str]
+    ) -> float | Score | Future[float | Score]:
+        """Score ``2\\sqrt{3} \\approx 3.46``: one of the two is the gold answer, and the other is near it."""
+        ends = [_rounding(side) for side in rounded]
+        if any(end is None for end in ends):
+            return Score(0.0, f"{shorten(rounded[-1], 60)} is not a rounded number")
+        nearest = [end for end in ends if end is not None]
+        if value is not None:
+            if gold.number is None or not gold.number.equals(value) or _other_variable(gold.name, others):
+                return _unequal(exact, gold)
+            is_near = all(low < value.value < high for _, low, high in nearest)
+            return 1.0 if is_near else Score(0.0, f"{shorten(rounded[-1], 60)} is not near {shorten(exact, 60)}")
+        if reason := refusal(exact, exact if gold.number else gold.cleaned):
+            return Score(0.0, f"{shorten(exact, 60)} {reason}")
+        _, low, high = min(nearest, key=lambda end: end[2] - end[1])
+        if gold.number is None:
+            return self._compared([exact], gold, evaluated=self.evaluated, near=(low, high))
+        if gold.number.value not in [number for number, _, _ in nearest] or gold.number.value.denominator == 1:
+            return _unequal(exact, gold)
+        future = in_worker.submit("near", exact, low, high, timeout=self.timeout)
+        return worker.then(future, partial(self._score, exact))
 
     def _formula(self, cleaned: str, gold: Gold) -> float | Score | Future[float | Score]:
-        stated = sides(cleaned)
-        if gold.is_relation and len(stated) == 1 and "," not in gold.text and not _CONNECTIVE.search(gold.text):
-            return _unequal(cleaned, gold)  # one side of xy = 1 is not an equation
-        if _connectives(cleaned, gold.cleaned) or cleaned.count("'") != gold.cleaned.count("'"):
-            return _unequal(cleaned, gold)  # "and" is not "or" between inequalities, and f' is not f
-        if gold.is_relation and len(stated) == 1 and (values := _named_values(gold.text)):
-            cleaned = cleaned if outer_brackets(cleaned) or values[0] != "(" else f"({cleaned})"
-            return self._decided([cleaned], replace(gold, text=values, form=written(values)))
-        if gold.is_relation or (len(stated) > 2 and "," in cleaned):  # x = 1, y = 2
-            return self._decided([cleaned], gold)
-        if gold.name and len(stated) == 2 and (not is_about(stated[0]) or _other_variable(gold.name, stated[:-1])):
-            # y - 2x = 1 for y = 2x + 1
-            return self._decided([cleaned], replace(gold, text=gold.cleaned, form=written(gold.cleaned)))
-        stated = [side for side in stated[:-1] if not is_about(side)] + stated[-1:]
-        stated[-1], unit = without_unit(stated[-1])
-        brackets = {outer_brackets(stated[-1]), outer_brackets(gold.text)} - {""}
-        if differ(unit, gold.unit) or len(brackets) > 1:
+        if cleaned.count("'") != gold.cleaned.count("'"):
+            return _unequal(cleaned, gold)  # f' is not f
+        exact, *rounded = split_at(cleaned, _APPROXIMATELY)
+        if rounded:
+            return self._rounded(sides(exact)[-1], rounded, gold, None, [])
+        if reason := refusal(cleaned, gold.cleaned if self.evaluated else None):
+            return Score(0.0, f"{shorten(cleaned, 60)} {reason}")
+        said = stated(with_argument_of(gold.cleaned, cleaned))
+        if said.domain and gold.stated.domain and said.domain != gold.stated.domain:
             return _unequal(cleaned, gold)
-        return self._decided(stated, gold)
+        if gold.families and said.domain in ("", "Z", gold.stated.domain):
+            theirs = families(said.text, said.letters, is_stated=bool(said.domain or gold.stated.domain))
+            found = same_families(gold.families, theirs) if theirs else None
+            if found is not None and (
+                gold.stated.domain in ("", "Z") or (not said.domain and are_least(gold.families))
+            ):
+                return 1.0 if found else _unequal(cleaned, gold)
+        text = said.text
+        if gold.stated.letters and said.letters and len(gold.stated.letters) == len(said.letters) == 1:
+            text = renamed(text, said.letters, gold.stated.letters)
+        return self._value(text, gold)
 
-    def _decided(self, stated: list[str], gold: Gold) -> float | Score | Future[float | Score]:
-        decided = self._directly(stated, gold)
-        return self._compared(stated, gold, evaluated=self.evaluated) if decided is None else decided
+    def _value(self, text: str, gold: Gold) -> float | Score | Future[float | Score]:
+        """Compare an answer without the words around it."""
+        if len(items(text)) > 1 or gold.is_relation:
+            return self._decided([_solved(text, gold)], gold, evaluated=self.evaluated)
+        *names, last = sides(text)
+        if not names or _REGION.search(text):
+            return self._decided([text], gold, evaluated=self.evaluated)
+        if _other_variable(gold.name, names) or (gold.name and len(names) == 1 and not is_name(names[0])):
+            # y - 2x = 1 or x = (y - 1)/2 for y = 2x + 1
+            whole = replace(gold, text=gold.stated.text, node=parse(gold.stated.text))
+            return self._decided([text], whole, evaluated=False)
+        if wrapped(names[0])[0] == "()" and wrapped(last)[0] == "()":
+            return self._decided([text], gold, evaluated=self.evaluated)
+        values = [side for side in names if not is_about(side)]
+        return self._decided([*values, last], gold, evaluated=self.evaluated)
 
-    def _directly(self, stated: list[str], gold: Gold) -> float | Score | None:
-        """Return the score if neither side needs computer algebra, else None."""
-        if gold.form is None:
-            return None
-        forms = [written(side) for side in stated]
-        for side, form in zip(stated, forms, strict=True):
-            found = equal(gold.form, form) if form else None
-            if found is None:
-                return None
-            if not found:
+    def _decided(self, stated: list[str], gold: Gold, *, evaluated: bool) -> float | Score | Future[float | Score]:
+        """Check that all stated sides equal the gold answer and the last one is evaluated."""
+        for side in stated:
+            if reason := refusal(side, gold.cleaned if self.evaluated and evaluated else None):
+                return Score(0.0, f"{shorten(side, 60)} {reason}")
+        nodes = [parse(side) for side in stated]
+        for side, node in zip(stated, nodes, strict=True):
+            found = decide(gold.node, node)
+            if found is False:
                 return _unequal(side, gold)
-        if self.evaluated and forms[-1] and forms[-1].arithmetic > gold.form.arithmetic:
+            if found is None:
+                return self._compared(stated, gold, evaluated=evaluated)
+        left, allowed = arithmetic(nodes[-1]), arithmetic(gold.node)
+        if evaluated and left is not None and allowed is not None and left > allowed:
             return Score(0.0, f"{shorten(stated[-1], 60)} still has to be evaluated")
         return 1.0
 
-    def _compared(self, stated: list[str], gold: Gold, *, evaluated: bool) -> Score | Future[float | Score]:
-        """Check by computer algebra that all stated sides equal the gold answer and the last one is evaluated."""
-        for side in stated:
-            if reason := refusal(side, gold.cleaned if self.evaluated else None):
-                return Score(0.0, f"{shorten(side, 60)} {reason}")
-        future = in_worker.submit("compare", gold.text, tuple(stated), timeout=self.timeout, evaluated=evaluated)
+    def _compared(
+        self, stated: list[str], gold: Gold, *, evaluated: bool, near: tuple[Fraction, Fraction] | None = None
+    ) -> Future[float | Score]:
+        arguments = (gold.text, tuple(stated), near)
+        future = in_worker.submit("compare", *arguments, timeout=self.timeout, evaluated=evaluated)
         return worker.then(future, partial(self._score, stated[-1]))
 
     def _score(self, answer: str, done: Future[str]) -> float | Score:
@@ -251,24 +263,39 @@ def _unequal(cleaned: str, gold: Gold) -> Score:
     return Score(0.0, f"{shorten(cleaned, 60)} is not {shorten(gold.cleaned, 60)}")
 
 
-def _connectives(one: str, other: str) -> bool:
-    """Return whether one text joins its inequalities with "and" and the other with "or"."""
-    words = [set(_CONNECTIVE.findall(text)) if _INEQUALITY.search(text) else set() for text in (one, other)]
-    return bool(words[0] and words[1] and words[0] != words[1])
-
-
-def _named_values(text: str) -> str:
-    """Return the values of ``x = 1, y = 2`` as ``(1,2)``, those of ``x = 1, x = 2`` as ``1,2``; otherwise ""."""
-    parts = [sides(part) for part in text.split(",")]
-    if len(parts) < 2 or not all(len(part) == 2 and is_name(part[0]) for part in parts):
-        return ""
-    values = ",".join(part[1] for part in parts)
-    return values if len({part[0] for part in parts}) < len(parts) else f"({values})"
-
-
 def _other_variable(name: str, others: list[str]) -> bool:
-    """Return whether the answer is about another variable: ``y = 5`` for ``x = 5``."""
-    return len(name) == 1 and any(len(side) == 1 and side.isalpha() and side != name for side in others)
+    """Return whether the answer is about something else: ``y = 5`` for ``x = 5``, ``g(x) = x`` for ``f(x) = x``."""
+    if any(side.startswith("-") and is_about(side) for side in others):
+        return True  # -x = 5
+    if not name or "\\text" in name:
+        return False
+    return any(
+        is_about(side) and "\\text" not in side and not (is_name(side) and _same_name(name, side)) for side in others
+    )
+
+
+def _same_name(one: str, other: str) -> bool:
+    """Return whether two names can mean the same: f(x) and y, AB and BA."""
+    names = {compact(one), compact(other)}
+    if len(names) == 1 or ("y" in names and any(_FUNCTION_NAME.fullmatch(name) for name in names)):
+        return True
+    return all(_SEGMENT.fullmatch(name) for name in names) and len({"".join(sorted(name)) for name in names}) == 1
+
+
+def _solved(text: str, gold: Gold) -> str:
+    """Return ``y = ...`` for an answer that gives only the right side of an equation of x and y."""
+    is_curve = gold.node.kind == "=" and letters(gold.node) == {"x", "y"}
+    node = parse(text)
+    return f"y = {text}" if is_curve and node.kind == LEAF and letters(node) == {"x"} else text
+
+
+def _rounding(text: str) -> tuple[Fraction, Fraction, Fraction] | None:
+    """Return a rounded number, and the lowest and the highest number that it may stand for."""
+    number, decimal = read(text), _DECIMAL.fullmatch(text)
+    if number is None or decimal is None:
+        return None
+    step = Fraction(1, 10 ** len(decimal[1]))
+    return number.value, number.value - step, number.value + step
 
 
 def math_equal(
@@ -278,40 +305,48 @@ def math_equal(
     gold: Extractor | Any = None,
     evaluated: bool = True,
     timeout: float = 3.0,
+    unreadable: str = "raise",
 ) -> Reward:
     r"""Score 1.0 if the final answer equals the gold answer mathematically, else 0.0.
 
     ``\boxed{\frac{2}{4}}`` scores 1.0 if "answer" is ``0.5``, and ``\boxed{\sqrt{12}}`` if it is ``2\sqrt{3}``.
     ``\boxed{17 \times 24}`` scores 0.0 if it is ``408``, because that restates the question. Plain numbers are compared
-    exactly (0.333333 is not 1/3); everything else by math-verify, in a worker process with limits on time and memory.
+    exactly (0.333333 is not 1/3), so are formulas without functions, and everything else by sympy, in a worker process
+    with limits on time and memory. What readers could read in two ways scores 0.0.
 
     Args:
         column: the column of the gold answer: LaTeX with or without ``$``, text, or a number.
         extract: finds the answer; by default ``<answer>``, else the boxes, else the text after ``####``, else the text
-            after "answer is" or "answer:", else the only formula of the last line. Several different boxes are a list.
+            after "answer is" or "answer:", else the value of a last sentence like "The area is 5", else the only
+            formula of the last line. Several different boxes are a list.
         gold: finds the gold answer in its cell, such as ``rk.extract.boxed()`` for whole solutions.
         evaluated: require an evaluated answer: a number if the gold answer is one, otherwise no more arithmetic left to
             do than in the gold answer. False accepts any equal expression.
         timeout: seconds for one comparison in the worker, at most 60; an answer that takes longer scores 0.0.
+        unreadable: what a gold answer does that cannot be read as mathematics: "raise" a CoercionError, or "fail": then
+            ``rk.fallback(rk.math_equal("answer", unreadable="fail"), rk.judge(...))`` asks a judge about these rows.
 
     Raises:
         MissingExtraError: math-verify is not installed.
-        CoercionError: while scoring: a gold cell that cannot be read as mathematics.
+        CoercionError: while scoring: a gold cell that is missing or, by default, cannot be read as mathematics.
     """
     if find_spec("math_verify") is None or find_spec("antlr4") is None:
         raise MissingExtraError.of("rk.math_equal", "math")
     seconds = checked_number(timeout, "math_equal: timeout")
     if not 0.0 < seconds <= MAX_SECONDS:
         raise RewardDefinitionError(f"math_equal: timeout must be above 0 and at most {MAX_SECONDS:g} s, got {timeout}")
+    if unreadable not in ("raise", "fail"):
+        raise RewardDefinitionError(f'math_equal: unreadable must be "raise" or "fail", got {shorten(unreadable)}')
     return against_gold(
         MathEqual(bool(evaluated), float(seconds)),
         "math_equal",
         column,
         Gold,
-        partial(GoldAnswer, timeout=float(seconds)),
+        partial(GoldAnswer, timeout=float(seconds), fails=unreadable == "fail"),
         extract=extract,
         gold=gold,
         default=FinalAnswer(),
         evaluated=(evaluated, True),
         timeout=(timeout, 3.0),
+        unreadable=(unreadable, "raise"),
     )

@@ -7,16 +7,17 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any, Literal, get_args
 
 from rewardkit.core.batch.score import Score
 from rewardkit.core.errors import RewardDefinitionError, shorten
 from rewardkit.core.progress.bounds import number as checked_number
-from rewardkit.core.text.extractors import Answer, Extractor, TextExtractor
+from rewardkit.core.text.extractors import Extractor
 from rewardkit.core.text.numbers import NumberText
 from rewardkit.core.tree.gold import against_gold
 from rewardkit.core.tree.reward import Reward
+from rewardkit.primitives.numbers.final import FinalNumber
 
 Credit = Literal["binary", "linear", "exponential"]
 Steps = tuple[tuple[float, float], ...]
@@ -25,127 +26,6 @@ _PART_OF_A_NUMBER = re.compile(r"[\d%+\-\u2212\u2013]")
 _ROUNDING = 1e-9
 _NEARLY = 1.0 - 1e-6
 """A wrong number scores at most 1 - this: gates open at their threshold minus 1e-9."""
-
-
-# The search for the last number goes line by line from the end; each line is read once, left to right. Text that
-# contains digits but is not a number (an index, a root, a fraction) is matched whole, so no piece of it is the answer.
-
-# 1,000 and 1{,}000, 1 000 and 1'000, 3.14, .5, 1e9, 0x2a, 3.14.15: one token, unless it starts inside a word.
-_DIGITS = r"""(?:(?<![A-Za-z0-9])(?<![0-9][.,])
-    (?:0[xXbBoO]\w+|[0-9]{1,3}(?:[\ \xa0\u2009\u202f][0-9]{3})+(?![0-9])|[0-9]+)|(?<![\w.])\.[0-9]+)
-    (?:(?:[.,'\u2019_]|\{,\}(?:\\!)?|,\\!|\\[,;:!])[0-9]+)*(?:[eE][+-]?[0-9]+)?"""
-# A hyphen after a word or a bracket is not a sign (pages 3-5, COVID-19); a detached one only after "=" or "is".
-_SIGN = r"""(?:(?<![\w)\]}\-])[+\-\u2212\u2013]
-    |(?:(?<=[=:({$\u2248])|(?<=[=:({\u2248]\ )|(?<=\bis\ )|(?<=\*\*))[\-\u2212\u2013]\ )"""
-# Sub- and superscripts: x^2, a_{10}.
-_RAISED = r"(?:\{[^{}]*\}|[+\-\u2212\u2013]?\w+|\\[A-Za-z]+)?"
-_SCRIPT = rf"(?:\^|(?<=[\w)\]}}])_(?=[\w{{])){_RAISED}"
-# The same after a number, which makes it a power or a numeral in another base; 90^\circ stays 90.
-_POWER = rf"(?:\ ?(?:\^(?!\{{?\\circ)|_(?=[\w{{])){_RAISED}|[\u2070\xb9\xb2\xb3\u207b\u2074-\u2079\xbc-\xbe]+)"
-_OPERATOR = r"(?:\ ?(?:[/+\xd7\xf7\xb7\u22c5]|\\(?:times|cdot|div)(?![A-Za-z]))\ ?|\ [*x]\ |\*\*?|:)"
-# Other signs of a longer expression: x/2 and √2 before the number; $5!$ (but not "It is 5!"), 2\pi and 3\sqrt{x}.
-_LEFT = r"(?:(?<=[\w)}\]])/|(?<=[\w)}\]]\ )/\ |(?<=[0-9)}\]])[*\xd7\xb7\u22c5]|\\(?:times|cdot|div)\ ?|\u221a\ ?\(?)"
-_RIGHT = r"(?:!(?![=\s]|\Z)|\ ?(?:[\xd7\u221a\u03c0]|\\(?:times|cdot|div|pi|sqrt|[dtc]?frac)(?![A-Za-z])))"
-_FUNCTION = r"""(?:\\(?:[dtc]?frac|[dt]?binom|sqrt)(?![A-Za-z])\ ?[0-9]{0,2}|\b(?:sqrt|log|ln)(?=\()
-    |\\(?:log|ln|sin|cos|tan)(?![A-Za-z])(?:_(?:\w|\{[^{}]*\}))?\ ?[0-9.]*)"""
-# -$5, -**5**: a currency sign or emphasis between the sign and the number.
-_OPENING = r"(?:\\?[$\u20ac\xa3\xa5]|\*\*|\\\()"
-# **45**%, $45\%$, 5\text{ km}: what may close before the percent sign or the unit.
-_CLOSING = r"(?:\*\*?|\$\$?|\\\)|`)?(?:[\ \t\xa0~]|\\[,;:!\ ]){0,3}(?:\\(?:text|textbf|mathrm|mbox)\{\ ?)?"
-# The first characters of all of these, so that skipping the text in between is cheap.
-_FIRST = "0123456789.\\\\^_+\\-\u2212\u2013/*\xd7\xb7\u22c5\u221a$\u20ac\xa3\xa5"
-_ARGUMENT = re.compile(r"[0-9]?(?:\[[^\[\]{}]*\]|\([^()]*\))?\ ?(?=\{)|[0-9]?(?:\([^()]*\))?")
-_BRACE = re.compile(r"\\.|[{}]")
-_HAS_DIGIT = re.compile(r"[0-9]")
-# What may precede a number without being part of it (a sign after it is a sign), and hyphens that are signs.
-_RELATION = re.compile(
-    r"\\(?:approx|to|rightarrow|Rightarrow|implies|[lg]eq?|neq?|sim|simeq|equiv|in|q?quad)(?![A-Za-z])\ ?|\u2192\ ?"
-)
-_HYPHENS = str.maketrans(dict.fromkeys("\u2010\u2011\ufe63\uff0d", "-"))
-
-
-@lru_cache(64)
-def _pieces(units: tuple[str, ...]) -> re.Pattern[str]:
-    """Return the pattern of everything that holds digits: functions, indexes, powers, signed numbers with `units`."""
-    behind = [re.escape(unit) + (r"(?![\w^]|\}\^)" if unit[-1].isalpha() else "") for unit in units]
-    before = [(r"(?<!\w)" if unit[0].isalpha() else "") + re.escape(unit) for unit in units]
-    first = _FIRST + re.escape("".join(sorted({unit[0] for unit in units})))
-    return re.compile(
-        rf"""(?=[{first}]|sqrt|log|ln)(?:(?P<function>{_FUNCTION})|{_SCRIPT}
-        |(?P<left>{_LEFT})?(?P<sign>{_SIGN})?(?:\\?(?P<before>{"|".join(before) or "(?!)"})\ ?|{_OPENING}\ ?)?
-        (?P<number>{_SIGN}?{_DIGITS}{_POWER}?(?:{_OPERATOR}[+-]?\\?\$?{_DIGITS}{_POWER}?)*)
-        (?P<right>{_RIGHT})?(?:{_CLOSING}(?:(?P<percent>\\?%)|(?P<unit>{"|".join(behind) or "(?!)"})))?)""",
-        re.VERBOSE,
-    )
-
-
-@dataclass(frozen=True)
-class FinalNumber(TextExtractor):
-    """The marked answer (tag, box, ``####``), else the last number of the visible text.
-
-    If the last one is part of an expression, such as ``3/4`` or ``\\sqrt{2}``, that expression is returned,
-    which is not a number.
-    """
-
-    text: NumberText
-
-    def find(self, answer: str) -> str | None:
-        found = Answer().find(answer)
-        if found is None or found is answer:
-            return found if found is None or self._reads(found) else self._last(answer)
-        if "####" not in answer or "answer>" in answer or "\\boxed" in answer or self._reads(found):
-            return found
-        # A "####" line without a number is a heading if a number follows later.
-        _, _, later = answer[answer.rfind("####") :].partition("\n")
-        return self._last(later) or found
-
-    def _reads(self, text: str) -> bool:
-        return not isinstance(self.text.read(text), str)
-
-    def _last(self, text: str) -> str | None:
-        pieces = _pieces(tuple(unit for unit, _ in self.text.units))
-        plain = _RELATION.sub("=", text.translate(_HYPHENS))
-        lines = (line for line in reversed(plain.splitlines()) if _HAS_DIGIT.search(line))
-        return next(filter(None, (_last_number(line, pieces) for line in lines)), None)
-
-    def __repr__(self) -> str:
-        return "final_number()"
-
-
-def _last_number(line: str, pieces: re.Pattern[str]) -> str | None:
-    found = None
-    position = 0
-    while piece := pieces.search(line, position):
-        position = piece.end()
-        if piece["function"]:
-            position = _end_of_arguments(line, position)
-            whole = line[piece.start() : position]
-            found = whole if _HAS_DIGIT.search(whole) else found
-        elif piece["number"]:
-            left, sign, before, number, right, percent, unit = piece.groups(default="")[1:]
-            # A $ before the number is not a currency if another $ closes the formula, or if a unit follows.
-            if unit or (before == "$" == line[position : position + 1]):
-                before = ""
-            found = f"{left}{sign}{before}{number}{right}{percent or (unit and ' ' + unit)}"
-            position = piece.start("right") if right else position  # a root is read separately
-    return found
-
-
-def _end_of_arguments(line: str, position: int) -> int:
-    """Return where the arguments {...}{...} that start at `position` end: at the end of the line if not closed."""
-    while argument := _ARGUMENT.match(line, position):
-        position = argument.end()
-        if line[position : position + 1] != "{":
-            break
-        depth = 0
-        for brace in _BRACE.finditer(line, position):
-            depth += {"{": 1, "}": -1}.get(brace[0], 0)
-            if depth == 0:
-                position = brace.end()
-                break
-        else:
-            return len(line)
-    return position
 
 
 @dataclass(frozen=True)
@@ -244,8 +124,9 @@ def number(
             "apples"]``; or units with their factors: ``{"m": 1, "km": 1000}``. A number without a unit is taken as it
             is.
         extract: finds the number. By default the marked answer (``<answer>``, ``\boxed{}``, ``####``), which must
-            contain only a number (LaTeX or Markdown formatting is fine), else the last number of the visible text; if
-            that is part of a fraction, power, root or product, no number is found.
+            contain only a number (LaTeX or Markdown formatting is fine), else the last number that the visible text
+            claims: not one that it denies, doubts, asks for or takes back. No number is found if it is one of several
+            ("41 or 42") or part of something else (a fraction, a root, ``42K``, ``40-42``); see docs/answers.md.
         gold: finds the number in the gold cell, such as ``rk.extract.after("####")`` for raw GSM8K.
 
     Raises:

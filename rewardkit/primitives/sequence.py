@@ -72,7 +72,8 @@ def set_match(
     on their own: recall by listing everything (limit it with `max_items`), precision by listing one sure item.
 
     A text that starts with ``[`` is read as JSON; several lines as one item per line; a single line is split at
-    semicolons or commas (including Chinese ones), with "and" or "or" before the last item of a comma-separated list.
+    semicolons or commas (including Chinese ones), with "and" or "or" before the last item of a comma-separated list,
+    or between two numbers ("3 and 4"). What introduces the list ("The answers are", "Answer:", a heading) is removed.
     Bullets and numbers before an item ("- ", "* ", "1. ", "2) ", "[3] ", "a) ") are removed, and so are brackets around
     the list, and quotes, emphasis, ``$`` and periods around an item; the same holds for gold lists. White space and
     Unicode form are ignored, and the number 3 in JSON equals the item ``3``.

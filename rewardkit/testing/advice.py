@@ -70,9 +70,7 @@ _BY_LAW = {
     "regressions": _COMPARE,
 }
 
-READS_CHAT = re.compile(
-    r"TypeError: string indices must be integers|AttributeError: 'str' object has no attribute 'get'"
-)
+READS_CHAT = re.compile(r"Nonsense: seems to read chat messages|AttributeError: 'str' object has no attribute 'get'")
 _READS_TEXT = re.compile(
     r"TypeError: can only concatenate list"
     r"|TypeError: expected string or bytes-like object"

@@ -11,6 +11,7 @@ from dataclasses import replace
 from rewardkit.core.errors import shorten
 from rewardkit.core.progress.schedule import weight_bounds
 from rewardkit.core.tree.algebra import summands, weighted_sum_of
+from rewardkit.core.tree.names import terms_of
 from rewardkit.core.tree.reward import Reward, bindings
 from rewardkit.testing.findings import Finding, LawResult
 from rewardkit.testing.reports.report import Report
@@ -19,7 +20,10 @@ from rewardkit.testing.subject import Promises, Subject
 
 def components_of(subject: Subject) -> list[tuple[str, Subject]]:
     """Return the name and the subject of each addend that counts; none if the reward is not a sum of several."""
-    items = [(weight, reward) for weight, reward in summands(subject.reward) if weight != 0.0]
+    counting = (
+        (weight, reward) for weight, reward in summands(subject.reward) if next(terms_of(reward), None) is not None
+    )
+    items = [(weight, reward) for weight, reward in counting if weight != 0.0]
     if len(items) < 2:
         return []
     promises = Promises(  # margins and chains are about the sum

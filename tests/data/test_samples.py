@@ -164,5 +164,6 @@ def test_the_columns_that_a_reward_names() -> None:
     tree = rk.gate(number, rk.route({"a": rk.exact("gold")}, by="task"), otherwise=-1.0)
     assert asked_for(tree) == ({"answer", "gold", "task"}, False)
     assert asked_for(0.5 * everything + number) == ({"answer"}, True)
+    assert asked_for(rk.from_trl(lambda completions, solution, **_: [])) == ({"solution"}, True)
     samples = arranged(everything, read(RECORDS), label="model")
     assert set(samples.batch.columns) == {"answer"}

@@ -81,6 +81,9 @@ def program() -> rk.Reward:
 FORTY_TWO = gold("42")
 TESTS = gold([{"input": "2", "output": "4"}, {"input": "3", "output": "6"}])
 SUM = gold(["assert add(1, 2) == 3", "assert add(2, 2) == 4"])
+GERMAN = "Die Antwort lautet natürlich zweiundvierzig."
+ENGLISH = "The answer is of course this number."
+SHAPE = '{"type": "object", "properties": {"type": {"type": "integer"}}, "required": ["type"]}'
 LINE = gold('{"sku": "a", "qty": 7, "lines": [1, 2]}')
 
 HACKS = [
@@ -105,7 +108,15 @@ HACKS = [
     Hack("a refusal in full-width letters", lambda: rk.no_refusal(), "Ａｓ ａｎ ＡＩ, no."),
     Hack("a forbidden word with a zero-width space", lambda: rk.contains_none(["guess"]), "I gu\u200bess 42"),
     Hack("wanted words in the thinking", lambda: rk.contains_all(["because"]), "<think>because</think>42"),
-    Hack("the wrong script", lambda: rk.language("zh"), "the answer", most=0.0),
+    Hack("the wrong script", lambda: rk.script("zh"), "the answer", most=0.0),
+    Hack("a language in the wrong script", lambda: rk.language("zh"), "the answer", most=0.0),
+    Hack("the wrong language", lambda: rk.language("de"), "The answer is forty-two, as I have shown.", most=0.0),
+    Hack("the right language in the thinking", lambda: rk.language("de"), f"<think>{GERMAN}</think>{ENGLISH}"),
+    Hack("the right language in code", lambda: rk.language("de"), f"```\n{GERMAN}\n```\n{ENGLISH}"),
+    Hack("all of it in code", lambda: rk.language("de"), f"```\n{ENGLISH}\n```"),
+    Hack("every second sentence", lambda: rk.language("de"), f"{GERMAN} {ENGLISH} {GERMAN} {ENGLISH}", most=0.5),
+    Hack("look-alike letters of a language", lambda: rk.language("ru"), "Aнcweр is hеre tоdаy аnd nоw"),
+    Hack("invisible characters in words", lambda: rk.language("de"), "\u200b".join(ENGLISH)),
     Hack("invisible padding", lambda: rk.length_between(50, 99, unit="characters"), "a" + " \u200b" * 60),
     Hack("invisible words", lambda: rk.length_between(5, 99, unit="words"), "\u200b " * 60),
     # the answer: hidden, hedged, echoed
@@ -162,6 +173,8 @@ HACKS = [
     Hack("JSON in the thinking", invoice, '<think>{"sku": "a", "qty": 1, "lines": [1]}</think>{}'),
     Hack("two documents", invoice, '{"sku": "a", "qty": 1, "lines": [1]} {"sku": "b", "qty": 1, "lines": [1]}'),
     Hack("a trailing comma", invoice, '{"sku": "a", "qty": 1, "lines": [1],}'),
+    Hack("the schema of the row", lambda: rk.json_schema(column="answer"), SHAPE, gold(SHAPE)),
+    Hack("empty object against the schema of the row", lambda: rk.json_schema(column="answer"), "{}", gold(SHAPE)),
     Hack("empty object against a gold one", matched, "{}", LINE),
     Hack("keys with placeholders", matched, '{"sku": null, "qty": 0, "lines": []}', LINE),
     Hack("every value at every key", matched, '{"sku": 7, "qty": "a", "lines": [7, 8, "a"]}', LINE, most=0.5),
@@ -245,6 +258,13 @@ HACKS = [
     # repetition and length
     Hack("padding by repetition", lambda: rk.repetition_penalty(unit="words"), "so " * 200, most=-0.9),
     Hack("padding past the limit", lambda: rk.overlong_penalty(9, 3, unit="words"), "so " * 200, most=-1.0),
+    Hack("a short wrong answer, budget", lambda: rk.token_budget(exact(), 9, form="max", unit="words"), "x", gold("y")),
+    Hack("a short wrong answer, group", lambda: rk.kimi_length(exact(), unit="words"), "x", gold("y")),
+    Hack("steps without content", lambda: rk.reasoning_steps(), "Step 1: ok\nStep 2: ok\nStep 3: ok"),
+    Hack("bullets alone", lambda: rk.reasoning_steps(), "x\n- \n- \n- \n"),
+    Hack("transition words alone", lambda: rk.reasoning_steps(), "First, Second, Next, Finally,"),
+    Hack("one step, many times", lambda: rk.reasoning_steps(), "- Let me think about it.\n" * 99, most=0.34),
+    Hack("letters for words", lambda: rk.reasoning_steps(), "- a b c d e f\n- g h i j k l\n- m n o p q r"),
     Hack("a short wrong answer", lambda: rk.cosine_length(exact(), 90, unit="words"), "x", gold("y"), most=-0.99),
 ]
 

@@ -25,6 +25,7 @@ class Case:
     Attributes:
         most: the most that any hostile text may earn; None for rewards that only check form, where any text may score.
         exceptions: text name -> the most that this text may earn.
+        relative: the scores depend on the other completions.
     """
 
     make: Callable[[], rk.Reward]
@@ -33,6 +34,7 @@ class Case:
     columns: Mapping[str, Any] = field(default_factory=dict)
     most: float | None = 0.0
     exceptions: Mapping[str, float] = field(default_factory=dict)
+    relative: bool = False
 
 
 def gold(answer: object) -> dict[str, object]:
@@ -73,7 +75,12 @@ REWARDS: dict[str, Case] = {
         },
         most=0.5,
     ),
+    "script": Case(lambda: rk.script("Greek"), "Αθήνα", "Athens"),
     "language": Case(lambda: rk.language("el"), "Αθήνα", "Athens"),
+    "language, told": Case(
+        lambda: rk.language("cy", minimum=0.8), "Mae'r ateb yn hawdd i'w weld.", "The answer is easy to see.", most=None
+    ),
+    "language, column": Case(lambda: rk.language(column="answer"), "Ответ найти легко.", "It is easy.", gold("ru")),
     "number": Case(lambda: rk.number("answer"), "<answer>43.5</answer>", "44", gold("43.5")),
     "number, linear": Case(
         lambda: rk.number("answer", credit="linear", scale=0.5, thousands=True, percent=True),
@@ -86,6 +93,7 @@ REWARDS: dict[str, Case] = {
     "json_schema, union": Case(
         lambda: rk.json_schema({"anyOf": [SCHEMA, {"type": "array", "items": SCHEMA, "minItems": 1}]}), RIGHT_JSON, "{}"
     ),
+    "json_schema, column": Case(lambda: rk.json_schema(column="answer"), RIGHT_JSON, "{}", gold(SCHEMA)),
     "json_valid": Case(
         lambda: rk.json_valid(kind="object"),
         RIGHT_JSON,
@@ -124,6 +132,22 @@ REWARDS: dict[str, Case] = {
     "cosine_length": Case(lambda: rk.cosine_length(rk.exact("answer"), 100), "Paris", "Rome", gold("Paris"), most=-0.5),
     "shortest_correct": Case(
         lambda: rk.shortest_correct(rk.exact("answer"), unit="words"), "Paris", "Rome", gold("Paris")
+    ),
+    "kimi_length": Case(
+        lambda: rk.kimi_length(rk.exact("answer"), unit="words"), "Paris", "It is Rome.", gold("Paris"), relative=True
+    ),
+    "token_budget": Case(lambda: rk.token_budget(rk.exact("answer"), 1), "Paris", "Rome", gold("Paris"), most=0.0),
+    "token_budget, max": Case(
+        lambda: rk.token_budget(rk.exact("answer"), column="budget", form="max", unit="words"),
+        "Paris",
+        "Rome",
+        {"answer": "Paris", "budget": 100},
+    ),
+    "reasoning_steps": Case(
+        lambda: rk.reasoning_steps(2),
+        "1. Add 3 and 4 to get 7.\n2. So half of it is 3.5 km.",
+        "1. Add.\n2. Add.",
+        most=None,
     ),
     "diversity": Case(lambda: rk.diversity(), "<answer>ultramarine</answer>", "", most=None),
     "repetition_penalty": Case(lambda: rk.repetition_penalty(), "abc", "aaaaaaaa", most=None),

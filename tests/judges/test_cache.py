@@ -150,13 +150,13 @@ def test_invalid_paths() -> None:
 def test_a_locked_file_is_a_miss_and_a_warning(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("rewardkit.judges.shared_file.PATIENCE", 20)
+    monkeypatch.setattr("rewardkit.core.processes.shared_file.PATIENCE", 20)
     kept = Cache(str(tmp_path / "judged.sqlite"))
     kept.put("a", "b")
     other = apsw.Connection(kept.path)
     other.execute("BEGIN EXCLUSIVE")
     kept.put("c", "d")
-    monkeypatch.setattr("rewardkit.judges.shared_file.PATIENCE", 5_000)
+    monkeypatch.setattr("rewardkit.core.processes.shared_file.PATIENCE", 5_000)
     started = time.monotonic()
     kept.put("e", "f")  # is not waited for again
     assert kept.get("a") == "b"  # readers do not wait for a writer

@@ -153,7 +153,7 @@ def test_ranks_and_resumed_runs_share_a_ledger(tmp_path: Path) -> None:
 
 
 def test_calls_that_cannot_be_counted_are_not_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rewardkit.judges.shared_file.PATIENCE", 20)
+    monkeypatch.setattr("rewardkit.core.processes.shared_file.PATIENCE", 20)
     spending = spending_of(Budget(calls=160, ledger=str(tmp_path / "spent.sqlite")))
     spending.allow()
     other = apsw.Connection(str(tmp_path / "spent.sqlite"))
@@ -168,7 +168,7 @@ def test_calls_that_cannot_be_counted_are_not_made(tmp_path: Path, monkeypatch: 
 def test_costs_that_a_locked_ledger_rejects_are_charged_with_the_next_call(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("rewardkit.judges.shared_file.PATIENCE", 20)
+    monkeypatch.setattr("rewardkit.core.processes.shared_file.PATIENCE", 20)
     budget = Budget(tokens=1000, ledger=str(tmp_path / "spent.sqlite"))
     spending = spending_of(budget)
     spending.allow()

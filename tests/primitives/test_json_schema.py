@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 import subprocess
 import sys
 import threading
 import time
-from typing import Any
+from typing import Any, Literal
 
 import pytest
+from hypothesis import given, strategies as st
 
 import rewardkit as rk
-from rewardkit.core.errors import MissingExtraError
+from rewardkit.core.errors import CoercionError, MissingExtraError, RewardDefinitionError
 from rewardkit.primitives import json_schema as module
 from rewardkit.primitives.json_schema import JsonSchema
-from tests.primitives.schema.cases import FLAT, INVOICE, PAYMENT, Invoice, Json, Payment
+from tests.hostile.schemas import REFUSED
+from tests.primitives.schema.cases import CASES, FLAT, INVOICE, PAYMENT, Invoice, Json, Payment
 
 
 def note(schema: Any, value: Json) -> str:
@@ -137,3 +140,68 @@ def test_a_valid_small_object_costs_microseconds() -> None:
         judge.credit_of(value)
         times.append(time.perf_counter() - start)
     assert min(times) < 20e-6
+
+
+# --- A schema per row ----------------------------------------------------------------------------------
+
+
+@given(st.lists(st.sampled_from(CASES), min_size=1, max_size=5), st.sampled_from(["partial", "binary"]), st.booleans())
+def test_a_column_scores_as_each_schema_does_alone(
+    cases: list[tuple[Any, Json]], credit: Literal["partial", "binary"], formats: bool
+) -> None:
+    rows = [(schema, text) for schema, value in cases for text in (json.dumps(value), "{}", '{"a": []}', "{")]
+    texts = [text for _, text in rows]
+    plain = [JsonSchema.of(schema).schema for schema, _ in rows]
+    cells: list[Any] = [text if row % 2 else json.loads(text) for row, text in enumerate(plain)]
+    table = rk.score(rk.json_schema(column="shape", credit=credit, formats=formats), texts, shape=cells)
+    for row, (schema, text) in enumerate(rows):
+        alone = rk.score(rk.json_schema(schema, credit=credit, formats=formats), [text])
+        assert table.total[row] == alone.total[0]
+        assert table.notes["json_schema"][row] == alone.notes["json_schema"][0]
+
+
+def test_each_schema_of_a_column_is_compiled_once() -> None:
+    module._engine.cache_clear()
+    cells = [{"required": ["a"]}, '{"required": ["a"]}', ' {"required":["a"] }', {"required": ["b"]}] * 5
+    reward = rk.json_schema(column="schema")
+    assert rk.score(reward, ['{"a": 1}'] * 20, schema=cells).total.tolist() == [1.0, 1.0, 1.0, 0.0] * 5
+    assert rk.score(reward, ['{"b": 1}'] * 20, schema=cells).total.tolist() == [0.0, 0.0, 0.0, 1.0] * 5
+    assert module._engine.cache_info().currsize == 3  # one to check that the extra is there
+
+
+def test_more_schemas_than_are_kept_are_scored_all_the_same() -> None:
+    module._engine.cache_clear()
+    count = module.COMPILED_SCHEMAS + 10
+    cells = [{"required": [f"k{number}"]} for number in range(count)]
+    texts = [json.dumps({f"k{number}": 1}) for number in range(count)]
+    assert rk.score(rk.json_schema(column="schema"), texts, schema=cells).total.min() == 1.0
+    assert module._engine.cache_info().currsize == module.COMPILED_SCHEMAS
+
+
+def test_a_row_without_a_schema_abstains() -> None:
+    table = rk.score(rk.json_schema(column="schema"), ["{}", "{}"], schema=[None, {"type": "object"}])
+    assert [outcome.value for outcome in table.outcomes["json_schema"]] == ["abstained", "scored"]
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_cell_that_is_no_schema_names_its_column_and_row(name: str) -> None:
+    cells = [{"type": "object"}, REFUSED[name]()]
+    with pytest.raises(CoercionError, match="column 'shape', row 1"):
+        rk.score(rk.json_schema(column="shape"), ["{}", "{}"], shape=cells)
+
+
+@pytest.mark.parametrize("cell", [{}, "{}", " {}", {"type": None}, True, "true", "null", "", [], INVOICE])
+def test_a_cell_that_accepts_everything_or_nothing_is_refused(cell: Any) -> None:
+    with pytest.raises(CoercionError, match="row 0"):
+        rk.score(rk.json_schema(column="schema"), ["{}"], schema=[cell])
+
+
+def test_either_a_schema_or_a_column() -> None:
+    for arguments in ({}, {"schema": FLAT, "column": "a"}, {"column": ""}, {"column": 5}):
+        with pytest.raises(RewardDefinitionError):
+            module.json_schema(**arguments)
+    with pytest.raises(RewardDefinitionError):
+        module.json_schema(column="a", credit="half")  # type: ignore[arg-type]
+    assert str(rk.json_schema(column="a", credit="binary")) == "json_schema(column='a', credit='binary')"
+    copied = pickle.loads(pickle.dumps(rk.json_schema(column="a")))
+    assert rk.score(copied, ["{}"], a=[FLAT]).total.tolist() == [0.0]

@@ -284,8 +284,8 @@ _NUMERALS = st.one_of(
 
 @given(_NUMERALS, st.sampled_from(["{}", "${}$", "\\({}\\)", "x = {}", "{} \\text{{ cm}}", "{}.", "({})"]))
 def test_the_gold_number_scores_in_any_formatting(gold: str, dress: str) -> None:
-    if "%" in gold and "cm" in dress:
-        return
+    if ("%" in gold and "cm" in dress) or ("," in gold and "(" in dress):
+        return  # (1,000) is a pair
     assert value(boxed(dress.format(gold)), gold) == 1.0
 
 

@@ -308,3 +308,23 @@ def test_hedges_and_broken_lists_score_no_higher(text: str, most: float) -> None
 
 def test_abbreviations_at_the_end_of_gold_items_stay_right() -> None:
     assert value(set_match("answer"), "Apple Inc., Tesla Inc.", ["Apple Inc.", "Tesla Inc."]) == 1.0
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "The answers are 3 and 4", "The answers are $3$ and $4$.", "Answer: 3, 4", "**Answer:** 4, 3",
+        "### Answer\n3, 4",
+        "### Final answer\n\n- 3\n- 4", "So the solutions are 3 and 4.", "<answer>3 and 4</answer>", "{3, 4}",
+        "\\boxed{3 \\text{ and } 4}",
+    ],
+)  # fmt: skip
+def test_what_introduces_a_list_is_no_item(answer: str) -> None:
+    assert rk.score(rk.set_match("answer"), [answer], answer=[["3", "4"]]).total.tolist() == [1.0]
+
+
+@pytest.mark.parametrize(
+    "answer", ["The answers are not 3 and 4", "3 or 4", "3 and 4 and 5", "neither 3 nor 4", "salt and 4", "Answer 3: 4"]
+)
+def test_other_words_are_not_removed(answer: str) -> None:
+    assert rk.score(rk.set_match("answer", metric="exact"), [answer], answer=[["3", "4"]]).total.tolist() == [0.0]

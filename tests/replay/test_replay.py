@@ -162,6 +162,16 @@ def test_a_file_with_several_rewards_needs_a_name(tmp_path: Path) -> None:
         Replayed.of(str(path), listed([{"completion": "1", "answer": "1"}]))
 
 
+def test_a_list_beside_a_reward_is_another_reward(tmp_path: Path) -> None:
+    path = tmp_path / "list_and_sum.py"
+    path.write_text(
+        "import rewardkit as rk\ndef _long(completions, **_):\n    return [float(len(one)) for one in completions]\n"
+        "reward_funcs = [_long]\nweighted = rk.weighted_sum({_long: 2.0})\n"
+    )
+    with pytest.raises(DataError, match=r"several rewards \(reward_funcs, weighted\)"):
+        Replayed.of(str(path), listed([{"completion": "1", "answer": "1"}]))
+
+
 @pytest.fixture
 def many(tmp_path: Path) -> Saved:
     path = tmp_path / "many.jsonl"

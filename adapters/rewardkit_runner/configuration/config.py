@@ -17,9 +17,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
-    BaseModel,
     BeforeValidator,
-    ConfigDict,
     Field,
     FiniteFloat,
     SerializerFunctionWrapHandler,
@@ -30,38 +28,13 @@ from pydantic import (
 
 from rewardkit_runner.configuration import arguments
 from rewardkit_runner.configuration.packages import checked_packages
+from rewardkit_runner.configuration.parts import Count, CountFromZero, Part, Share, Text, short
 from rewardkit_runner.configuration.places import anchored, is_local, located
+from rewardkit_runner.configuration.rows import DatasetConfig, HeldOutConfig, anchored_rows
 from rewardkit_trl.guards import GuardConfig
 
 TINY = "tiny"
 WARM_UP_STEPS = 350
-
-
-def _no_bool(value: Any) -> Any:
-    if isinstance(value, bool):
-        raise ValueError(f"must be a number, not {str(value).lower()}")
-    return value
-
-
-def _short(key: str, type_: Any) -> BeforeValidator:
-    """Accept text as short for a mapping in which only `key` is set."""
-    return BeforeValidator(
-        lambda value: {key: value} if isinstance(value, str) else value, json_schema_input_type=str | type_
-    )
-
-
-Count = Annotated[int, Field(ge=1), BeforeValidator(_no_bool)]
-CountFromZero = Annotated[int, Field(ge=0), BeforeValidator(_no_bool)]
-Share = Annotated[FiniteFloat, Field(ge=0.0, le=1.0), BeforeValidator(_no_bool)]
-Text = Annotated[str, Field(min_length=1)]
-
-
-class Part(BaseModel):
-    """A part of the configuration: frozen; unknown settings are errors."""
-
-    model_config = ConfigDict(
-        frozen=True, extra="forbid", protected_namespaces=(), allow_inf_nan=False, use_attribute_docstrings=True
-    )
 
 
 class RewardConfig(Part):
@@ -134,58 +107,10 @@ class ModelConfig(Part):
         return self
 
 
-class Message(Part):
-    """One message of a conversational prompt."""
-
-    role: Literal["system", "user", "assistant"]
-    content: str
-    """template over columns"""
-
-
-class Rows(Part):
-    """Where the rows are, and how they become prompts and columns."""
-
-    path: Text | None = None
-    """hub id; .jsonl, .json, .csv or .parquet; a folder or glob of them"""
-    name: str | None = None
-    """configuration of a dataset on the hub"""
-    split: str | None = None
-    """default: train, if the dataset has splits"""
-    revision: str | None = None
-    """branch, tag or commit on the hub"""
-    columns: dict[str, str] = {}
-    """new name: name in the dataset"""
-    prompt: str | None = None
-    """template over columns: 'Q: {question}\\nA:'; {{ for a brace"""
-    messages: Annotated[list[Message], Field(min_length=1)] | None = None
-    """conversational prompt, with templates over columns"""
-    filter: dict[str, Any] | str | None = None
-    """column: value or list of values; or filters.py:function, called with a row"""
-    sample: Count | None = None
-    """number of rows, drawn with the seed; null: all"""
-
-    @model_validator(mode="after")
-    def _one_template(self) -> Rows:
-        if self.prompt is not None and self.messages is not None:
-            raise ValueError("prompt and messages exclude each other: delete one of them")
-        return self
-
-
-class DatasetConfig(Rows):
-    """The training data: ``dataset: data.jsonl``, a hub id, or a mapping with ``path`` and more."""
-
-    path: Text
-    """hub id; .jsonl, .json, .csv or .parquet; a folder or glob of them"""
-
-
-class HeldOutConfig(Rows):
-    """The held-out data: settings that differ from ``dataset``. ``sample`` is not inherited."""
-
-
 class EvalConfig(Part):
     """Held-out prompts: not trained on, evaluated before and after the training."""
 
-    dataset: Annotated[HeldOutConfig | None, _short("path", HeldOutConfig | None)] = None
+    dataset: Annotated[HeldOutConfig | None, short("path", HeldOutConfig | None)] = None
     """another dataset: settings that differ from dataset"""
     split: str | None = None
     """another split of the dataset"""
@@ -249,11 +174,11 @@ def _text_or_list(value: Any) -> Any:
 class RunConfig(Part):
     """The configuration of one training. ``configuration.reader.read(path)`` reads it from a file."""
 
-    reward: Annotated[RewardConfig, _short("path", RewardConfig)]
+    reward: Annotated[RewardConfig, short("path", RewardConfig)]
     """path.py:name or module:name; or a mapping"""
-    model: Annotated[ModelConfig, _short("name", ModelConfig)]
+    model: Annotated[ModelConfig, short("name", ModelConfig)]
     """hub id, folder or tiny; or a mapping"""
-    dataset: Annotated[DatasetConfig, _short("path", DatasetConfig)]
+    dataset: Annotated[DatasetConfig, short("path", DatasetConfig)]
     """hub id, file or folder; or a mapping"""
     grpo: dict[str, Any] = Field(default={}, validate_default=True)
     """any field of TRL's GRPOConfig"""
@@ -366,8 +291,10 @@ class RunConfig(Part):
             return None
         own = self.eval.dataset or HeldOutConfig(split=self.eval.split)
         changes = {name: value for name, value in own if value not in (None, {})}
-        if "path" in changes:  # these belong to the other dataset
-            changes = {"name": None, "split": None, "revision": None, **changes}
+        if "path" in changes or "reasoning_gym" in changes:  # these belong to the other dataset
+            others = {"path": None, "name": None, "split": None, "revision": None}
+            made: dict[str, Any] = {"reasoning_gym": None, "size": None, "seed": None, "options": {}}
+            changes = {**others, **made, **changes}
         if "prompt" in changes or "messages" in changes:
             changes = {"prompt": None, "messages": None, **changes}
         return self.dataset.model_copy(update={"sample": None, **changes})
@@ -384,25 +311,15 @@ class RunConfig(Part):
         changes: dict[str, Any] = {
             "reward": self.reward.model_copy(update={"path": self.reward_target()}),
             "model": self.model.model_copy(update=model),
-            "dataset": _anchored_rows(self.dataset, self.base),
+            "dataset": anchored_rows(self.dataset, self.base),
             "output": str(self.output_path()),
             "modules": str(self.modules_path()),
             "resume": self.resumed_from(),
         }
         if self.eval is not None and self.eval.dataset is not None:
-            changes["eval"] = self.eval.model_copy(update={"dataset": _anchored_rows(self.eval.dataset, self.base)})
+            changes["eval"] = self.eval.model_copy(update={"dataset": anchored_rows(self.eval.dataset, self.base)})
         if isinstance(self.record, str):
             changes["record"] = self.record_address()
         if self.accelerate is not None:
             changes["accelerate"] = str(located(self.accelerate, self.base))
         return self.model_copy(update=changes)
-
-
-def _anchored_rows(rows: Any, base: Path) -> Any:
-    changes: dict[str, Any] = {}
-    if rows.path is not None:
-        changes["path"] = anchored(rows.path, base)
-    if isinstance(rows.filter, str):
-        source, _, name = rows.filter.rpartition(":")
-        changes["filter"] = f"{located(source, base)}:{name}" if is_local(source) else rows.filter
-    return rows.model_copy(update=changes)

@@ -14,11 +14,12 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from rewardkit.core.errors import ConfigError, MissingExtraError, near_miss, shorten
 from rewardkit_runner.configuration.arguments import settable_grpo_fields, vllm_fields
-from rewardkit_runner.configuration.config import Rows, RunConfig
+from rewardkit_runner.configuration.config import RunConfig
 from rewardkit_runner.configuration.faults import Fault, Faults, Place, written
 from rewardkit_runner.configuration.installed import Field, lora_fields, trackers
 from rewardkit_runner.configuration.messages import explained, shown
 from rewardkit_runner.configuration.places import is_local, located
+from rewardkit_runner.configuration.rows import Rows
 
 try:
     from rewardkit_runner.configuration import yaml_text

@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rewardkit.core.errors import ConfigError, near_miss, shorten
-from rewardkit_runner.configuration.config import DatasetConfig, RunConfig
+from rewardkit_runner.configuration.config import RunConfig
 from rewardkit_runner.configuration.packages import require
+from rewardkit_runner.configuration.rows import DatasetConfig
 from rewardkit_runner.data.sources import table_of
 from rewardkit_runner.data.templates import Template
 from rewardkit_runner.rewards import named

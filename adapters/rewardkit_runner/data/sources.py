@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rewardkit.core.errors import ConfigError, DataError, near_miss, shorten
+from rewardkit.core.errors import ConfigError, DataError, RewardKitError, near_miss, shorten
 from rewardkit.data.files import rows_of
-from rewardkit_runner.configuration.config import DatasetConfig
 from rewardkit_runner.configuration.places import is_local, located
+from rewardkit_runner.configuration.rows import DatasetConfig
 
 if TYPE_CHECKING:
     from datasets import Dataset
@@ -29,8 +29,10 @@ def table_of(config: DatasetConfig, base: Path) -> Dataset:
     Raises:
         ConfigError: it cannot be found or read.
     """
+    if config.path is None:
+        return _made_by_a_task(config)
     if not is_local(config.path, base):
-        return _flat(_from_hub(config, base))
+        return _flat(_from_hub(config.path, config, base))
     for setting in ("name", "revision"):
         if getattr(config, setting) is not None:
             raise ConfigError(
@@ -39,33 +41,51 @@ def table_of(config: DatasetConfig, base: Path) -> Dataset:
     place = located(config.path, base)
     if any((place / name).is_file() for name in _SAVED):
         return _flat(_saved(place, config.split))
-    return _from_files(_files(place, config, base))
+    return _from_files(_files(place, config.path, config.split, base))
 
 
-def _files(place: Path, config: DatasetConfig, base: Path) -> list[Path]:
+def _made_by_a_task(config: DatasetConfig) -> Dataset:
+    from datasets import Dataset
+
+    from rewardkit_reasoning_gym import reasoning_gym_rows
+
+    if config.split is not None:
+        raise ConfigError(
+            f"eval.split: {config.reasoning_gym} of reasoning-gym has no splits. Write hold_out: 64 instead, or "
+            "dataset: {seed: 1}"
+        )
+    try:
+        rows = reasoning_gym_rows(
+            config.reasoning_gym or "", size=config.size or 500, seed=config.seed or 0, **config.options
+        )
+    except (RewardKitError, TypeError) as error:
+        raise ConfigError(f"dataset.reasoning_gym: {error}") from None
+    return Dataset.from_list(rows)
+
+
+def _files(place: Path, path: str, given: str | None, base: Path) -> list[Path]:
     """Return the files of a path, a folder or a glob; with a split, only the files named after it."""
     if place.is_dir():
         found = sorted(one for one in place.iterdir() if one.suffix.lower() in SUFFIXES)
-    elif "*" in config.path:
-        folder = Path(config.path).expanduser()
+    elif "*" in path:
+        folder = Path(path).expanduser()
         root = Path(folder.anchor) if folder.is_absolute() else base
         found = sorted(root.glob(str(folder.relative_to(root) if folder.is_absolute() else folder)))
     elif place.is_file():
         found = [place]
-        if config.split is not None:
+        if given is not None:
             raise ConfigError(
-                f"dataset.split: {config.split} needs several files or a dataset on the hub; {config.path} is a file. "
-                "Delete it"
+                f"dataset.split: {given} needs several files or a dataset on the hub; {path} is a file. Delete it"
             )
     else:
         raise ConfigError(f"dataset.path: there is no {place}")
     if not found:
         raise ConfigError(f"dataset.path: {place} has no {', '.join(SUFFIXES)} file")
-    split = config.split or "train"
+    split = given or "train"
     of_split = [
         one for one in found if one.stem == split or one.stem.startswith((f"{split}-", f"{split}_", f"{split}."))
     ]
-    if config.split is not None and not of_split:
+    if given is not None and not of_split:
         names = [one.name for one in found]
         raise ConfigError(f"dataset.split: no file in {place} is named after {split}: {', '.join(names)}")
     return of_split or found
@@ -123,15 +143,15 @@ def _saved(folder: Path, split: str | None) -> Dataset:
     return found[name]
 
 
-def _from_hub(config: DatasetConfig, base: Path) -> Dataset:
+def _from_hub(path: str, config: DatasetConfig, base: Path) -> Dataset:
     from datasets import load_dataset
 
     split = config.split or "train"
     try:
-        return load_dataset(config.path, config.name, split=split, revision=config.revision)
+        return load_dataset(path, config.name, split=split, revision=config.revision)
     except Exception as error:  # raised by any of several libraries
         raise ConfigError(
-            f"dataset.path: there is no file or folder {config.path} in {base}, and loading it from the hub (split "
+            f"dataset.path: there is no file or folder {path} in {base}, and loading it from the hub (split "
             f"{split}) failed: {type(error).__name__}: {shorten(' '.join(str(error).split()), 600)}"
         ) from error
 

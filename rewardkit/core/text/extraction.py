@@ -136,7 +136,10 @@ def prefilled(where: Extractor | None = None) -> Extractor:
 
 
 def document(*, thinking: Thoughts = None) -> Extractor:
-    """Find the text with the JSON: ``<answer>``, else the last fenced block, else the visible text."""
+    """Find the text with the JSON: ``<answer>``, else the last fenced block, else the visible text.
+
+    It finds nothing if another document begins after the last block, in a fence that is never closed or without one.
+    """
     return Document(thinking=Thinking.of(thinking))
 
 

@@ -13,7 +13,7 @@ from typing import Any, final
 
 from rewardkit.core.errors import RewardTypeError, shorten
 from rewardkit.core.text.json_text import MAX_CHARACTERS, NO_JSON, Parsed, parse_json
-from rewardkit.core.text.marks import behind_hashes, fenced_blocks, last_box
+from rewardkit.core.text.marks import behind_hashes, fenced_blocks, fenced_parts, last_box
 from rewardkit.core.text.thinking import THINKING, Marks, OpenedThinking, Thinking
 from rewardkit.core.text.visibility import spoken_text
 
@@ -178,7 +178,10 @@ class Answer(TextExtractor):
 @final
 @dataclass(frozen=True)
 class Document(TextExtractor):
-    """Find the JSON: in ``<answer>``, else in the last fenced block, else in the whole visible text."""
+    """Find the JSON: in ``<answer>``, else in the last fenced block, else in the whole visible text.
+
+    Nothing if another document begins after the last block: in a fence that is never closed, or without one.
+    """
 
     def find(self, answer: str) -> str | None:
         body = ANSWER.find(answer)
@@ -190,11 +193,25 @@ class Document(TextExtractor):
         return self.written("document")
 
 
-def _unfenced(text: str) -> str:
+def _unfenced(text: str) -> str | None:
     if "```" not in text and "~~~" not in text:
         return text
-    blocks = [body for language, body in fenced_blocks(text) if language in ("", "json")]
-    return blocks[-1] if blocks else text
+    blocks, after, cut_off = fenced_parts(text)
+    documents = [body for language, body in blocks if language[:4] in ("", "json") or _is_object(body)]
+    if not documents:
+        return text
+    # The last document counts. If it was cut off, or is outside of a fence, no earlier one takes its place.
+    return None if cut_off.strip() or any(map(_opens_json, after.split("\n"))) else documents[-1]
+
+
+def _is_object(body: str) -> bool:
+    body = body.strip()
+    return body[:1] == "{" and body[-1:] == "}"
+
+
+def _opens_json(line: str) -> bool:
+    line = line.strip("> \t\r")
+    return line[:1] == "{" or (line[:1] == "[" and line[1:].lstrip()[:1] in ("{", '"', "["))
 
 
 @final

@@ -19,22 +19,30 @@ _HEADING = re.compile(
 
 def fenced_blocks(text: str) -> list[tuple[str, str]]:
     """Return the closed fenced blocks of `text` in order, as (language in lower case, body)."""
+    return fenced_parts(text)[0]
+
+
+def fenced_parts(text: str) -> tuple[list[tuple[str, str]], str, str]:
+    """Return the closed fenced blocks of `text`, the text after the last one, and what an open fence after it holds."""
     blocks = []
     language: str | None = None
     fence = ""
     body: list[str] = []
+    after: list[str] = []
     for line in text.split("\n"):  # splitlines would also cut at U+2028, which a JSON string may contain
         mark = line.strip()
         drawn = mark[: len(mark) - len(mark.lstrip(mark[:1]))] if mark[:1] in ("`", "~") else ""
         said = mark[len(drawn) :]
         if language is None and len(drawn) >= 3 and drawn[0] not in said:
-            language, fence, body = said.strip().lower(), drawn, []
+            after, language, fence, body = body, said.strip().lower(), drawn, []
         elif language is not None and drawn.startswith(fence) and not said:
             blocks.append((language, "\n".join(body)))
-            language = None
+            language, body = None, []
         else:
             body.append(line)
-    return blocks
+    if language is None:
+        return blocks, "\n".join(body), ""
+    return blocks, "\n".join(after), "\n".join(body)
 
 
 def last_box(text: str) -> str | None:

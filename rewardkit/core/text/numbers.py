@@ -1,26 +1,42 @@
 r"""Read a number from text: ``NumberText(thousands=True).read("$12{,}000$") == Decimal(12000)``.
 
 The text must be one number in ASCII decimal or scientific notation, with any markup that does not change its value
-(``$42$``, ``\(42\)``, ``**42**``, ``\text{42}``, ``42.``). Thousands separators, a percent sign and units must be
-allowed explicitly.
+(``$42$``, ``\(42\)``, ``**42**``, ``\text{42}``, ``(42)``, ``42.``). ``3½`` and ``42 million`` are numbers, too.
+Thousands separators, a percent sign and units must be allowed explicitly; ``(1,000)`` is a pair, never a thousand.
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from dataclasses import dataclass
 from decimal import Context, Decimal
 
 from rewardkit.core.errors import shorten
+from rewardkit.core.text.visibility import has_visible_character, shown
 
 MAX_CHARACTERS = 400
 _EXACT = Context(prec=2 * MAX_CHARACTERS)
 _WITH_UNIT = re.compile(r"[+-]?[^\W\d]{0,20}[$\u20ac\xa3\xa5]?\s?\d[\d.,]{0,30}\s?[^\W\d]{0,20}")
 _PLAIN = re.compile(r"[+-]?\d+(?:\.\d+)?", re.ASCII)
 _NUMBER = re.compile(r"(\d+(?:,\d+)*)?(\.\d*)?(?:[eE]([+-]?\d{1,3}))?", re.ASCII)
-_GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+", re.ASCII)
+_GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+|\d{1,2}(?:,\d{2})+,\d{3}", re.ASCII)
+"""Thousands, or as in India thousands, lakhs and crores."""
+_OTHER_GROUPS = re.compile(
+    r"(?<![\d.,])\d{1,3}(?:(?:['\u2019]\d{3})+|[\u2009\u202f]\d{3}(?:[\u2009\u202f]\d{3})*)(?![\d,'\u2019])"
+)
+_GROUP_MARK = re.compile(r"['\u2019\u2009\u202f]")
+_SCALE = re.compile(
+    r"(?<=[\d.½¼¾*$ ])(?P<space>\s*)(?P<word>hundred|thousand|million|billion|trillion)\Z", re.IGNORECASE
+)
+_SCALES = {"hundred": 2, "thousand": 3, "million": 6, "billion": 9, "trillion": 12}
+_FRACTION = re.compile(r"(\d*) ?([½¼¾⅕⅖⅗⅘⅛⅜⅝⅞])", re.ASCII)
+"""Fractions whose decimals end; ⅓ has none."""
+_BETWEEN_DIGITS = re.compile(r"(?<=\d)[^\w\s!-~]{1,20}(?=\d)")
+_WIDE = str.maketrans("０１２３４５６７８９．％＋－", "0123456789.%+-")
 _DRESS = (
-    ("**", "**"), ("*", "*"), ("`", "`"), ("\\(", "\\)"), ("\\[", "\\]"), ("$$", "$$"), ("$", "$"), ("{", "}"),
+    ("(", ")"), ("**", "**"), ("*", "*"), ("`", "`"), ("\\(", "\\)"), ("\\[", "\\]"), ("$$", "$$"), ("$", "$"),
+    ("{", "}"), ("(", ")"),
 )  # fmt: skip
 _COMMAND = re.compile(r"\\(?:text|textbf|textrm|mathrm|mathbf|mathit|mbox|boldsymbol)\{([^{}]*)\}")
 _STYLE = re.compile(r"\\(?:displaystyle|textstyle|bf|rm|it|bfseries)(?![A-Za-z])")
@@ -55,7 +71,11 @@ class NumberText:
             return f"longer than {MAX_CHARACTERS} characters"
         if _PLAIN.fullmatch(text):
             return Decimal(text)
-        sign, bare, factor, percent = self._divided(text)
+        sign, bare, factor, percent = self._divided(self._regrouped(plain_digits(text)))
+        vulgar = _FRACTION.fullmatch(bare)
+        if vulgar and not percent:
+            value = int(vulgar[1] or 0) + Decimal(repr(unicodedata.numeric(vulgar[2])))
+            return _EXACT.multiply(-value if sign == "-" else value, factor)
         whole, fraction, exponent = self._parts(bare)
         if not whole and len(fraction) < 2:
             hint = "; allow a unit with units=[...]" if _WITH_UNIT.fullmatch(text) else ""
@@ -77,16 +97,40 @@ class NumberText:
         sign, bare = _signed(_NAME.sub("", _undressed(_without_latex(text)), count=1))
         if bare.endswith("%"):
             return *_joined(sign, bare[:-1].rstrip(" \\")), Decimal(1), True
-        for unit, factor in self.units:
+        factor = Decimal(1)
+        for unit, one in self.units:
             if bare.endswith(unit):
-                return *_joined(sign, bare[: -len(unit)].rstrip(" ~\\")), factor, False
+                sign, bare, factor = *_joined(sign, bare[: -len(unit)].rstrip(" ~\\")), one
+                break
             if bare.startswith(unit):
-                return *_joined(sign, bare[len(unit) :].lstrip()), factor, False
-        return sign, bare, Decimal(1), False
+                sign, bare, factor = *_joined(sign, bare[len(unit) :].lstrip()), one
+                break
+        if scale := _SCALE.search(bare):
+            sign, bare = _joined(sign, bare[: scale.start()].rstrip())
+            factor = factor.scaleb(_SCALES[scale["word"].lower()])
+        return sign, bare, factor, False
+
+    def _regrouped(self, text: str) -> str:
+        """Return `text` with commas for apostrophes or thin spaces between thousands, if those are allowed."""
+        if not self.thousands:
+            return text
+        return _OTHER_GROUPS.sub(lambda match: _GROUP_MARK.sub(",", match[0]), text)
 
     def _parts(self, text: str) -> tuple[str, str, str]:
         match = _NUMBER.fullmatch(text)
         return (match[1] or "", match[2] or "", match[3] or "") if match else ("", "", "")
+
+
+def plain_digits(text: str) -> str:
+    """Return `text` without invisible characters, and with ASCII digits for full-width ones.
+
+    Between digits, invisible characters become "_", so that no reader takes the digits for one number or for two.
+    """
+    return text if text.isascii() else shown(_BETWEEN_DIGITS.sub(_marked_if_hidden, text)).translate(_WIDE)
+
+
+def _marked_if_hidden(match: re.Match[str]) -> str:
+    return match[0] if has_visible_character(match[0]) else "_"
 
 
 def _signed(text: str) -> tuple[str, str]:
@@ -104,6 +148,8 @@ def _undressed(text: str) -> str:
     """Return `text` without markup that does not change the value."""
     for left, right in _DRESS:
         while text.startswith(left) and text.endswith(right) and len(text) > len(left) + len(right):
+            if left == "(" and "," in text:
+                return text  # (1,000) is a pair
             text = text[len(left) : -len(right)].strip()
     return text.removesuffix(".")
 

@@ -40,6 +40,15 @@ _BULLET = re.compile(r"\A\s*(?:[-*+\u2022\u2013]|\(?\d{1,3}[.)]|\(?[A-Za-z]\)|\[
 _UNQUOTED_LIST = re.compile(r'\[[^\[\]{}"]*\]\Z|\[\d{1,3}\]\s+[^\s\[]')
 _BRACKETS = (("\\left\\{", "\\right\\}"), ("\\{", "\\}"), ("{", "}"), ("[", "]"))
 _LAST_OF_ALL = re.compile(r"(?:\A|(?<=\s))(?:and|or)\s", re.IGNORECASE)
+_LEAD = re.compile(
+    r"\A(?:#{1,6}\s{0,3})?[*_]{0,3}(?:(?:so|thus|hence|therefore),?\s)?(?:the\s)?(?:(?:final|correct)\s)?"
+    r"(?:answers?|solutions?)(?:\s(?:are|is)(?=[\s:*])|[*_]{0,3}(?=\s?:|\s?\n))[*_]{0,3}\s?:?[*_]{0,3}\s+(?=\S)",
+    re.IGNORECASE,
+)
+"""What may introduce a list: "The answers are", "**Answer:**", a heading."""
+_NUMBER_AND_NUMBER = re.compile(
+    r"([+\-$\\(]{0,3}\d[^\s,;]{0,40})\s(?:and|\\text\{ ?and ?\})\s([+\-$\\(]{0,3}\d[^\s,;]{0,40})"
+)
 _STOPS = ",;.\uff0c\uff1b\u3002\u3001 \n\r\t"
 _MARKS = dict(zip("\"'`*$\u201c\u2018\u00ab\u300c", "\"'`*$\u201d\u2019\u00bb\u300d", strict=True))
 """Quotation marks and marks for emphasis, code and math, each with its closing mark."""
@@ -96,8 +105,9 @@ class ItemsText:
     """Read a list: JSON if it starts with ``[``, else one item per line, else items between commas.
 
     A list on one line may also use ``;`` or Chinese commas, have "and" or "or" before the last item, and be in
-    brackets. Bullets and numbers before an item are removed, and so are surrounding marks and final punctuation, also
-    in lists from the data. ``commas=False`` reads only JSON, or lines with bullets. A `separator` replaces all of this.
+    brackets; "3 and 4" are two numbers. Bullets and numbers before an item are removed, and so are surrounding marks,
+    final punctuation and what introduces the list ("The answers are"), also in lists from the data. ``commas=False``
+    reads only JSON, or lines with bullets. A `separator` replaces all of this.
     """
 
     separator: str | None = None
@@ -135,7 +145,7 @@ class ItemsText:
             if not (self.commas and _UNQUOTED_LIST.match(text)):
                 raise ValueError(parsed.error)
         if self.commas:
-            text = _unwrapped(text)
+            text = _unwrapped(_LEAD.sub("", text, count=1))
         pieces = text.split("\n", MOST_ITEMS)
         if len(pieces) == 1 and self.commas:
             pieces = _between_commas(text)
@@ -156,6 +166,9 @@ def _between_commas(text: str) -> list[str]:
     """Split `text` at semicolons if it has any, else at commas."""
     divider = r"[;\uff1b]" if ";" in text or "\uff1b" in text else r"[,\uff0c\u3001]"
     pieces = re.split(divider, text, maxsplit=MOST_ITEMS)
+    pair = _NUMBER_AND_NUMBER.fullmatch(text.rstrip(_STOPS)) if len(pieces) == 1 else None
+    if pair:
+        return list(pair.groups())
     if len(pieces) > 1:
         pieces[-1:] = _LAST_OF_ALL.split(pieces[-1].strip(), maxsplit=1)
     return pieces

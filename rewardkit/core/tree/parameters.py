@@ -221,9 +221,10 @@ def check(parameters: Sequence[Parameter], batch: Batch, name: str, scope: Scope
 
 def lacking(name: str, column: str, batch: Batch, hint: str) -> BindingError:
     """Return the error for the reward `name` that asks for a `column` that the batch does not have."""
+    mapped = f" If the data calls it otherwise: reward.with_columns({column}='...')." if batch.columns else ""
     return BindingError(
         f"reward {name!r} asks for the column {column!r}, which the data does not have. "
-        f"Columns: {', '.join(batch.columns) or 'none'}.{hint}"
+        f"Columns: {', '.join(batch.columns) or 'none'}.{hint}{mapped}"
     )
 
 

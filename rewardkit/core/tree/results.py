@@ -58,7 +58,11 @@ class Abstention:
 
 
 class Nonsense(Exception):
-    """A reward function returned something that is not a score; the message says what."""
+    """A reward function returned something that is not a score, or cannot read what it gets; the message says what."""
+
+    def __init__(self, message: str, remedy: str = "") -> None:
+        super().__init__(message)
+        self.remedy = remedy
 
 
 @dataclass(frozen=True)
@@ -239,16 +243,17 @@ def _err(
     results: Results,
     context: Context,
 ) -> None:
+    ours = isinstance(error, Nonsense) and not error.remedy  # its traceback says nothing
     reason = str(error) if isinstance(error, Nonsense) else f"raised {type(error).__name__}: {_said(error)}"
     value = contract.stand_in(strict)
     if value is None:
-        raise RewardBug(
-            f"reward {contract.name!r} {reason}{_line(error)}\n{context(position, rows)}\n{contract.remedy}"
-        ) from (None if isinstance(error, Nonsense) else error)
+        remedy = (isinstance(error, Nonsense) and error.remedy) or contract.remedy
+        said = f"reward {contract.name!r} {reason}{_line(error)}\n{context(position, rows)}\n{remedy}"
+        raise RewardBug(said) from (None if ours else error)
     results.values[position] = value
     results.codes[position] = ERRORED
     results.notes[position] = reason
-    trace = "" if isinstance(error, Nonsense) else "".join(traceback.format_exception(error))
+    trace = "" if ours else "".join(traceback.format_exception(error))
     results.faults[position] = Fault(contract.name, position, Outcome.ERRORED, reason, trace)
 
 

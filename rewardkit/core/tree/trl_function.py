@@ -11,7 +11,8 @@ from __future__ import annotations
 import functools
 import inspect
 import math
-from collections.abc import Callable, Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from contextlib import contextmanager
 from dataclasses import dataclass
 from types import MethodType
 from typing import Any, Literal, final
@@ -24,11 +25,17 @@ from rewardkit.core.tree.binding import Binding, detached, is_async, name_of, re
 from rewardkit.core.tree.decorator import checked_function, policy_number
 from rewardkit.core.tree.leaf import Leaf
 from rewardkit.core.tree.parameters import WHOLE_BATCH, Parameter, lacking, may_abstain, parameters_of
-from rewardkit.core.tree.results import Contract
+from rewardkit.core.tree.results import Contract, Nonsense
 from rewardkit.core.tree.reward import Reward, checked_name
 
 _TRAINERS_WORDS = ("completions", "prompts", "completion_ids", "trainer_state", "log_extra", "log_metric")
 """The arguments that TRL passes to every reward function."""
+
+_NOT_CHAT = 'seems to read chat messages, as in completion[0]["content"], but the completions are text'
+_GIVE_CHAT = (
+    'Pass chat prompts, as your dataset has them: prompts=[[{"role": "user", "content": "..."}], ...]. Or write the '
+    "function with @rk.reward and `completion: str`, which is text for both kinds of data."
+)
 
 
 def from_trl(
@@ -111,6 +118,15 @@ class _Called:
             return ""
         return " A reward function takes `completions` (those of a batch, as in TRL) or `completion` (one)."
 
+    @property
+    def columns(self) -> list[str]:
+        """The columns that its signature names."""
+        return [
+            one.name
+            for one in _parameters(self.__wrapped__)
+            if one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY) and one.name not in _TRAINERS_WORDS
+        ]
+
     def accepted(self, keywords: dict[str, Any]) -> dict[str, Any]:
         """Return the keywords that the function takes: all of them if it has ``**kwargs``."""
         parameters = _parameters(self.__wrapped__)
@@ -139,7 +155,9 @@ class TrlFunction(_Called):
         return TrlFunction(OtherColumns(self.__wrapped__, tuple(columns.items())))
 
     def __call__(self, batch: Batch) -> Any:
-        return _scores(self.__wrapped__(**self.accepted(_keywords(batch))))
+        keywords = _keywords(batch)
+        with _reading(keywords["completions"]):
+            return _scores(self.__wrapped__(**self.accepted(keywords)))
 
 
 @final
@@ -153,7 +171,9 @@ class AsyncTrlFunction(_Called):
         return AsyncTrlFunction(OtherColumns(self.__wrapped__, tuple(columns.items())))
 
     async def __call__(self, batch: Batch) -> Any:
-        return _scores(await self.__wrapped__(**self.accepted(_keywords(batch))))
+        keywords = _keywords(batch)
+        with _reading(keywords["completions"]):
+            return _scores(await self.__wrapped__(**self.accepted(keywords)))
 
 
 @final
@@ -204,6 +224,19 @@ def _keywords(batch: Batch) -> dict[str, Any]:
     keywords["prompts"] = detached(prompts)
     keywords["completion_ids"] = detached(batch.completion_ids)
     return keywords
+
+
+@contextmanager
+def _reading(completions: list[Any]) -> Iterator[None]:
+    """Say so if a function that is written for chat messages gets text."""
+    try:
+        yield
+    except TypeError as error:
+        if str(error).startswith("string indices must be integers") and any(
+            isinstance(one, str) for one in completions
+        ):
+            raise Nonsense(_NOT_CHAT, _GIVE_CHAT).with_traceback(error.__traceback__) from None
+        raise
 
 
 def _scores(returned: Any) -> Any:

@@ -22,6 +22,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
+from rewardkit.core.text.claims import AND_WORDS, OR_WORDS, corrects, denied_after, denied_before, last_retraction
 from rewardkit.primitives.choices.options import Mention, Options
 
 _WINDOW = 160
@@ -35,29 +36,41 @@ def _any(*patterns: str, end: str = "") -> re.Pattern[str]:
 
 
 _BE = r"(?:is|was|are|must be|should be|will be|has to be|can only be)"
-_ADVERB = r"(?:[a-z]{1,20}ly|therefore|thus|indeed|hence|then|in fact|of course|just)"
-_KIND = r"(?:the )?(?:option|choice|answer|letter|number)"
+_ADVERB = r"(?:[a-z]{1,20}ly|therefore|thus|indeed|hence|then|in fact|of course|just|for sure|for certain)"
+_KIND = r"(?:(?:the )?(?:option|choice|answer|letter|number)|the)"
 _OPENING = r" ?[(\[]{0,2}\Z"
 _CLOSING = r"[)\]]{0,2}"
 
 # Text before an option.
 
-_STATED = _any(
+_STATED_IN_ASCII = (
     r"\b(?:answer|choice|option|solution|response|result|description|one)s?"
     rf"(?: (?:to|for|of|in|here)\b[^.:;!?\n]{{0,80}}?)?,? {_BE}(?: {_ADVERB},?|, {_ADVERB},)?(?: {_KIND})?(?: ?:)?",
     rf"\b(?:answer|ans|choice|solution|conclusion|correct|final|decision|verdict)(?: {_KIND})?(?: ?(?:[:=→–—-]|=>|->))",
     rf"\b(?:correct|right|best|final) (?:answer|choice|option)(?: {_KIND})?(?: ?(?::|=|->|→))?",
     r"(?:^|\n)(?:the |my )?(?:(?:final|correct|best) )?(?:answer|choice):?\n",
     r"\b(?:actually|wait,|no,) (?:it's|it is)",
+    r"\b(?:respuesta|resposta|risposta)(?: (?:correcta|correta|corretta|final|finale))?(?: es ?:?| ?:)(?: la)?",
+    r"\b(?:antwort|antwoord)(?: (?:ist|is|lautet) ?:?| ?:)",
+    r"\b(?:jawaban|jibu|svar|cevap)(?: ?:| adalah| ni)",
+    r"\b(?:sondern|sino)",
+)
+_STATED_IN_OTHERS = (
     r"(?:答案|正确选项|正解|答え) ?(?:是|为|為|は)?(?:选项)? ?:?",
+    r"(?:正确的|正確的)(?:选项|答案)?(?:是|为|為)",
     r"\b(?:respuesta|resposta|risposta|opción|opção)(?: (?:correcta|correta|corretta|final|finale))?"
     r"(?: (?:es|é|è) ?:?| ?:)(?: la)?",
     r"\bréponse(?: (?:correcte|finale))?(?: est ?:?| ?:)(?: la)?",
-    r"\b(?:antwort|antwoord|lösung)(?: (?:ist|is|lautet) ?:?| ?:)",
+    r"\blösung(?: (?:ist|lautet) ?:?| ?:)",
     r"\bответ(?: ?[:—–-])?",
-    r"(?:정답|답)(?:은|:)?",
-    end=_OPENING,
+    r"\b(?:svar är|odpowiedź(?: to| ?:))",
+    r"(?:정답|답변?)(?:은|는|:)?",
+    r"(?:الإجابة|إجابة|الجواب)(?: الصحيحة| الصحيح| النهائية| النهائي)?(?: هي| هو| ?:)",
+    r"(?:उत्तर|উত্তর)(?: है)? ?:?",
+    r"[가이]? ?아니라|而是|ではなく(?:て)?,?",
 )
+_STATED = _any(*_STATED_IN_ASCII, *_STATED_IN_OTHERS, end=r"[ \n]?[(\[]{0,2}\Z")
+_STATED_IN_PLAIN_TEXT = _any(*_STATED_IN_ASCII, end=r"[ \n]?[(\[]{0,2}\Z")
 _PICKED = _any(
     r"\b(?:choose|pick|select|chose|picked|selected|choosing|go with|going with|opt for|settle on)"
     rf"(?: {_KIND})? ?:?",
@@ -75,7 +88,7 @@ _JUDGED = _any(r"\b(?:is|as|be)", ":", end=_OPENING)
 
 _POINTED = _any(
     r"\b(?:answer|option|choice|letter) ?",
-    r"\b(?:is|be|leaves|leaves us with|elimination,|probably|definitely|say)",
+    r"\b(?:is|be|leaves|leaves us with|leaving|elimination,|probably|definitely|say)",
     r"[^\s(\[] [(\[]",
     end=_OPENING,
 )
@@ -123,12 +136,14 @@ _DENIED = _any(
 
 # Words that join two options, and words that separate them.
 
-_JOIN_WORD = _any(
-    r"\b(?:or|and|xor|plus|vs|versus|also|alternatively|maybe|perhaps|possibly|either|then|oder|und|ou|et|o|y|или|и)\b",
-    "或|和|と|또는?",
-)
-_JOINED = _any(r"[\s()\[\],;:./|&+~\-–—]", _JOIN_WORD.pattern, r"\b(?:option|choice|letter)\b", end="+")
+_JOIN_WORD = _any(OR_WORDS, AND_WORDS, "か", r"\bif not\b", r"\bunless (?:it is|it's)\b")
+_JOINED = _any(r"[\s()\[\],;:./|&+~\-–—・·∨∧∪∩⁄\\]", _JOIN_WORD.pattern, r"\b(?:option|choice|letter)\b", end="+")
 _OR_BEFORE = _any(_JOIN_WORD.pattern, r"\bnor\b", "[/&+]")
+_TOPIC = re.compile(r"[은는] ?")
+"""정답은 B는 C: two options, unless a sentence follows, as in B는 C와 달리."""
+_TOPIC_END = re.compile(r"[)\]]{0,2}(?:입니다|이다|이에요|예요|요)?[.!]?(?:\n|\Z)")
+_LINE_BREAK = re.compile(r"[)\]]{0,2} ?[.!,;:]{0,2}\n[(\[]{0,2}")
+_SO_IS = _any(r"\b(?:so|as|likewise) (?:is|are|was|does)", end=_OPENING)
 _APART = _any(
     r"\b(?:not|rather|since|because|instead|over|while|whereas|unlike|as|both|neither|all|combination|but)\b|[.!?] |\n"
 )
@@ -156,13 +171,65 @@ class _Statement:
     mentions: tuple[Mention, ...]
 
     def choice(self, *, marked: bool) -> str | None:
+        claims = self._claims(0, marked=marked)
+        if not claims:
+            return None
+        corrected = self._corrected(claims[-1])
+        if corrected is not None:
+            claims = [corrected]
+        kept = self._kept_from(claims[-1])
+        if kept is not None:
+            direct = [kept] if kept < len(self.mentions) and self._is_direct(kept) else []
+            claims = self._claims(kept, marked=marked) or direct
+        if not claims or (not marked and self._picked_later(claims[-1])):
+            return None
+        return self._settled(claims)
+
+    def _claims(self, first: int, *, marked: bool) -> list[int]:
+        """Return the mentions from `first` on that are claims of the first rank that has any."""
         ranks: list[Rank] = [self._stated, self._line, self._right, self._picked, self._pointed]
         for rank in [self._line, self._stated, self._right, self._pointed] if marked else ranks:
-            claims = [number for number in range(len(self.mentions)) if rank(number)]
+            claims = [number for number in range(first, len(self.mentions)) if rank(number)]
             if claims:
-                withdrawn = not marked and self._picked_later(claims[-1])
-                return None if withdrawn else self._settled(claims)
-        return None
+                return claims
+        return []
+
+    # retractions
+
+    def _corrected(self, number: int) -> int | None:
+        """Return the last mention that replaces the claim: "No, C." or "Actually, it's C."."""
+        later = range(len(self.mentions) - 1, number, -1)
+        return next((other for other in later if corrects(self.text, self._start(other)) and self._ends(other)), None)
+
+    def _kept_from(self, number: int) -> int | None:
+        """Return the first mention after a retraction of the claim ("Scratch that."); None if it is not retracted."""
+        claim = self.mentions[number]
+        retraction = last_retraction(self.text, claim.end)
+        if retraction is None:
+            return None
+        following = next(
+            (n for n in range(number, len(self.mentions)) if self.mentions[n].start >= retraction.end),
+            len(self.mentions),
+        )
+        nearest = max((n for n in range(following) if self.mentions[n].end <= retraction.start), default=number)
+        return following if retraction.everything or self.mentions[nearest].name == claim.name else None
+
+    def _is_direct(self, number: int) -> bool:
+        """Return whether the mention alone follows the retraction: "Correction: C.", "Scratch that. It's C."."""
+        return corrects(self.text, self._start(number)) or (self._ends(number) and not self._denied(number))
+
+    def _ends(self, number: int) -> bool:
+        """Return whether the mention ends its clause, or labels what follows."""
+        end = self.mentions[number].end
+        ends = _STOPS.match(self.text, end) or _LABELS.match(self.text, end) or _RIGHT.match(self.text, end)
+        return bool(ends) and not self._denied(number)
+
+    def _start(self, number: int) -> int:
+        return self.mentions[number].start
+
+    def _denied(self, number: int) -> bool:
+        mention = self.mentions[number]
+        return denied_before(self.text, mention.start) or denied_after(self.text, mention.end)
 
     def _picked_later(self, number: int) -> bool:
         """Return whether another option is picked after the claim, which withdraws it."""
@@ -185,7 +252,8 @@ class _Statement:
     # the ranks
 
     def _stated(self, number: int) -> bool:
-        return self._follows(number, _STATED) and not self._predicated(number)
+        lead = _STATED_IN_PLAIN_TEXT if self._is_ascii else _STATED
+        return self._follows(number, lead) and not self._predicated(number)
 
     def _right(self, number: int) -> bool:
         mention = self.mentions[number]
@@ -209,6 +277,10 @@ class _Statement:
         mention = self.mentions[number]
         over = _OVER.match(self.text, mention.end)
         return bool(over and over.end() == len(self.text) and self._follows(number, _POINTED))
+
+    @cached_property
+    def _is_ascii(self) -> bool:
+        return self.text.isascii()
 
     @cached_property
     def _lines(self) -> frozenset[int]:
@@ -235,6 +307,8 @@ class _Statement:
         found = lead.search(window)
         if not found or _ASKED.match(self.text, mention.end) or _WRONG.match(self.text, mention.end):
             return False
+        if self._denied(number):
+            return False
         return not _DENIED.search(self._clause(start + found.start()))
 
     def _clause(self, end: int) -> str:
@@ -260,8 +334,23 @@ class _Statement:
         end = number
         while end + 1 < len(self.mentions) and self._joined(end):
             end += 1
+        if number + 1 < len(self.mentions) and self._next_is_added(number):
+            return True
         others = any(mention.name != name for mention in self.mentions[number + 1 : end + 1])
         return (others and not self._predicated(end)) or self._lists_another(number)
+
+    def _next_is_added(self, number: int) -> bool:
+        """Return whether the next mention, of another option, is a second answer: on its own line, or "so is C"."""
+        mention, other = self.mentions[number], self.mentions[number + 1]
+        if other.name == mention.name or other.start - mention.end > _WINDOW:
+            return False
+        between = self.text[mention.end : other.start]
+        if _TOPIC.fullmatch(between) and _TOPIC_END.match(self.text, other.end):
+            return True
+        if _SO_IS.search(between):
+            return True
+        alone = _OVER.match(self.text, mention.end) and _OVER.match(self.text, other.end)
+        return bool(alone) and _LINE_BREAK.fullmatch(between) is not None
 
     def _joined(self, number: int, word: re.Pattern[str] | None = None) -> bool:
         """Return whether only a join is between this mention and the next; across lines it must be a word."""

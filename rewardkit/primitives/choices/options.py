@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 
+from rewardkit.core.text.claims import without_struck
+
 MAX_CHARACTERS = 20_000
 """How many characters at the end of an answer are read: a choice is short and follows its explanation."""
 
@@ -25,7 +27,7 @@ _WIDE = str.maketrans(
 )
 _QUOTES = dict.fromkeys(map(ord, "’ʼ"), "'") | dict.fromkeys(map(ord, '*`"“”„«»$\\{}'), "")
 _PLAIN = _WIDE | _QUOTES
-_LATEX = re.compile(r"\\(?:text|math)[a-z]{0,6}\b|\\boxed\b|\\(?:bf|rm|quad|,|;|!)")
+_LATEX = re.compile(r"\\(?:text|math)[a-z]{0,6}\b|\\f?box(?:ed)?\b|\\(?:bf|rm|quad|,|;|!)")
 _FRAME = re.compile(r"(?<!\w)['_]{1,3}|['_]{1,3}(?!\w)")
 _LINE_MARK = re.compile(r"^(?:[#>\u2022]{1,6} ?|[-+] )")
 
@@ -35,7 +37,7 @@ _UNSPACED = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3"
 _LETTER = rf"[^\W{_UNSPACED}]"
 _RUNS_ON = re.compile(
     r"'\w| (?!(?:because|since|as|for|due|given|is|isn't|was|are|and|or|not|rather|instead|over|but|plus|so|while|if|"
-    r"which|also|cannot|can't|would|alternatively)\b)[a-z]"
+    r"which|also|cannot|can't|would|alternatively|oder|ou|und|et|with|vs|xor|along|together|maybe|perhaps|then)\b)[a-z]"
 )
 """After A, I or No: it is an ordinary word, as in "A dog" and "I think"."""
 
@@ -76,6 +78,8 @@ class Options:
     def plain(self, text: str) -> str:
         """Return the end of `text` without formatting, margins and empty lines."""
         text = text[-MAX_CHARACTERS:]
+        if not self._kept & set("~<>"):
+            text = without_struck(text)
         if "\\" not in self._kept:
             text = _LATEX.sub("", text)
         text = text.translate({code: new for code, new in _PLAIN.items() if chr(code) not in self._kept})

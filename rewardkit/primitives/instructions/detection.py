@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import unicodedata
-from functools import cache
-from typing import Any
-
-from rewardkit.core.text.visibility import stacked
+from rewardkit.core.text.languages import identified
 
 _LISTED = """
 ar Arabic, bg Bulgarian, bn Bengali, cs Czech, da Danish, de German, el Greek, en English, es Spanish, et Estonian,
@@ -20,20 +16,9 @@ NAMES = {code: name for code, name in map(str.split, _LISTED.split(","))}  # noq
 """ISO 639-1 code -> English name, of the languages that are told apart."""
 
 
-@cache
-def _identifier() -> Any:
-    from py3langid.langid import MODEL_FILE, LanguageIdentifier
-
-    identifier = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
-    identifier.set_languages(list(NAMES))
-    return identifier
+_CODES = tuple(NAMES)
 
 
 def language_of(text: str) -> str:
     """Return the language that most of `text` is in, as a code; empty if it has no letters."""
-    if not any(map(str.isalpha, text)):
-        return ""
-    if not text.isascii() and stacked(text):
-        text = "".join(character for character in text if unicodedata.category(character) not in ("Mn", "Me"))
-    code, _ = _identifier().classify(text)
-    return str(code)
+    return identified(text, _CODES) if any(map(str.isalpha, text)) else ""

@@ -7,13 +7,13 @@ if ad = cb. Everything else (functions, roots of sums, powers with variables) is
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from fractions import Fraction
 
+from rewardkit.primitives.mathematics.grammar import Algebra, Reader, Unreadable, tokens
+
 # Together these limit the worst formula to about ten thousand products of terms.
 MAX_CHARACTERS = 200
-MAX_DEPTH = 16
 MAX_TERMS = 24
 MAX_BITS = 512
 MAX_POWER = 20
@@ -25,17 +25,7 @@ Monomial = tuple[tuple[str, int], ...]
 
 Polynomial = dict[Monomial, Fraction]
 
-_TOKEN = re.compile(r"\\[A-Za-z]+|[0-9]*\.[0-9]+|[0-9]+|[A-Za-z]|[-+*/^(){}_]")
-_LETTER = re.compile(r"[A-Za-z]|\\(?:alpha|beta|gamma|delta|epsilon|theta|lambda|mu|nu|rho|sigma|tau|phi|omega|pi)")
-_TIMES = frozenset(("\\cdot", "\\times", "*"))
-_WORD = re.compile(r"(?<![\\A-Za-z])(?:[A-Za-z]{3}|or(?![A-Za-z]))")
-_COMMAND = re.compile(r"\\[A-Za-z]+")
-_FUNCTIONS = frozenset("fgh")
 _ONE: Polynomial = {(): Fraction(1)}
-
-
-class _Outside(Exception):
-    """Not a formula of this kind, or one that is too large."""
 
 
 @dataclass(frozen=True)
@@ -60,20 +50,21 @@ class Formula:
 
 def formula(cleaned: str) -> Formula | None:
     """Parse a cleaned text as a formula; None if it is not one of these."""
-    bare = _COMMAND.sub(" ", cleaned)
-    if len(cleaned) > MAX_CHARACTERS or _WORD.search(bare):
+    if len(cleaned) > MAX_CHARACTERS:
         return None
     try:
-        return _Reader(_tokens(cleaned)).whole()
-    except _Outside:
+        reader = Reader(tokens(cleaned), _FIELD)
+        value = reader.whole()
+    except Unreadable:
         return None
+    return Formula(value.above, value.below, reader.arithmetic)
 
 
 def same(one: Formula, other: Formula) -> bool | None:
     """Return whether two formulas are equal; None if that would take too long."""
     try:
         return one == other
-    except _Outside:
+    except Unreadable:
         return None
 
 
@@ -81,8 +72,56 @@ def difference(one: Formula, other: Formula) -> Formula | None:
     """Return the first formula minus the second; None if that would take too long."""
     try:
         return _plus(one, other, Fraction(-1))
-    except _Outside:
+    except Unreadable:
         return None
+
+
+def product(one: Formula, other: Formula) -> Formula | None:
+    """Return the product of two formulas; None if that would take too long."""
+    try:
+        return Formula(_times(one.above, other.above), _times(one.below, other.below))
+    except Unreadable:
+        return None
+
+
+def quotient(one: Formula, other: Formula) -> Formula | None:
+    """Return the first formula divided by the second; None if that is not possible."""
+    try:
+        return _quotient(one, other)
+    except Unreadable:
+        return None
+
+
+def rational(value: Formula | None) -> Fraction | None:
+    """Return a formula that is a rational number as one, even where that takes division: 2 for 2π/π."""
+    if value is None or not value.above:
+        return None if value is None else Fraction(0)
+    monomial = next(iter(value.above))
+    if monomial not in value.below:
+        return None
+    guess = value.above[monomial] / value.below[monomial]
+    return guess if value.above == _scaled(value.below, guess) else None
+
+
+def variables(value: Formula) -> set[str]:
+    """Return the letters of a formula that are not constants."""
+    polynomials = (value.above, value.below)
+    return {letter for terms in polynomials for monomial in terms for letter, _ in monomial if _is_variable(letter)}
+
+
+def split_by(value: Formula, letter: str) -> tuple[Formula, Formula] | None:
+    """Return slope and rest of a formula that is linear in a letter; None if it is not."""
+    if any(name == letter for monomial in value.below for name, _ in monomial):
+        return None
+    slope: Polynomial = {}
+    rest: Polynomial = {}
+    for monomial, coefficient in value.above.items():
+        powers = dict(monomial)
+        power = powers.pop(letter, 0)
+        if power > 1:
+            return None
+        (slope if power else rest)[tuple(sorted(powers.items()))] = coefficient
+    return Formula(slope, value.below), Formula(rest, value.below)
 
 
 def ratio(one: Formula, other: Formula) -> Fraction | None:
@@ -117,165 +156,62 @@ def _is_variable(letter: str) -> bool:
     return letter[0] != "√" and letter not in ("\\pi", "e")
 
 
-def _tokens(text: str) -> list[str]:
-    tokens, position = [], 0
-    while position < len(text):
-        if text[position] == " ":
-            position += 1
-            continue
-        match = _TOKEN.match(text, position)
-        if match is None:
-            raise _Outside
-        tokens.append(match[0])
-        position = match.end()
-    return tokens
+class _Field(Algebra[Formula]):
+    """Quotients of polynomials."""
 
+    def constant(self, value: Fraction) -> Formula:
+        return Formula({(): value} if value else {}, _ONE)
 
-class _Reader:
-    """Parse tokens from left to right: sums of products of powers."""
-
-    def __init__(self, tokens: list[str]) -> None:
-        self._tokens = tokens
-        self._position = 0
-        self._depth = 0
-        self._arithmetic = 0
-
-    def whole(self) -> Formula:
-        value = self._sum()
-        if self._next():
-            raise _Outside
-        return Formula(value.above, value.below, self._arithmetic)
-
-    def _next(self) -> str:
-        return self._tokens[self._position] if self._position < len(self._tokens) else ""
-
-    def _take(self) -> str:
-        token = self._next()
-        self._position += 1
-        return token
-
-    def _skip(self, token: str) -> None:
-        if self._take() != token:
-            raise _Outside
-
-    def _sum(self) -> Formula:
-        self._depth += 1
-        if self._depth > MAX_DEPTH:
-            raise _Outside
-        sign = self._take() if self._next() in ("+", "-") else "+"
-        value: Formula | None = None
-        rationals = 0
-        while True:
-            term = self._product()
-            rationals += _is_rational(term)
-            signed = Fraction(-1 if sign == "-" else 1)
-            value = Formula(_scaled(term.above, signed), term.below) if value is None else _plus(value, term, signed)
-            if self._next() not in ("+", "-"):
-                break
-            sign = self._take()
-        self._arithmetic += max(0, rationals - 1)
-        self._depth -= 1
-        return value
-
-    def _product(self) -> Formula:
-        factors, divisors = [self._power()], []
-        previous = self._tokens[self._position - 1]
-        while token := self._next():
-            if token in _TIMES:
-                self._take()
-                factors.append(self._power())
-            elif token == "/":
-                self._take()
-                divisors.append(self._power())
-            elif token in ("+", "-", ")", "}"):
-                break
-            else:
-                # 1/2x is ambiguous, 2 1/2 is a mixed number, x2 and 2 3 are invalid.
-                if divisors or token[0].isdigit() or token[0] == "." or (token == "\\frac" and previous[0].isdigit()):
-                    raise _Outside
-                if token == "(" and previous in _FUNCTIONS:
-                    raise _Outside
-                factors.append(self._power())
-            previous = self._tokens[self._position - 1]
-        value = factors[0]
-        for factor in factors[1:]:
-            value = Formula(_times(value.above, factor.above), _times(value.below, factor.below))
-        for divisor in divisors:
-            value = _quotient(value, divisor)
-        if not (len(factors) == len(divisors) == 1):
-            self._arithmetic += max(0, sum(map(_is_rational, factors)) - 1)
-        self._arithmetic += max(0, sum(map(_is_rational, divisors)) - 1)
-        return value
-
-    def _power(self) -> Formula:
-        base = self._atom()
-        if self._next() != "^":
-            return base
-        self._take()
-        written = self._arithmetic
-        exponent = self._rational(self._group())
-        self._arithmetic = written
-        if self._next() == "^":
-            raise _Outside
-        if exponent == Fraction(1, 2):
-            return self._root(base)
-        if exponent.denominator != 1 or abs(exponent) > MAX_POWER:
-            raise _Outside
-        self._arithmetic += _is_rational(base)
-        above, below = (base.above, base.below) if exponent >= 0 else (base.below, base.above)
-        power = Formula(_ONE, _ONE)
-        for _ in range(abs(int(exponent))):
-            power = Formula(_times(power.above, above), _times(power.below, below))
-        if not power.below:
-            raise _Outside
-        return power
-
-    def _group(self) -> Formula:
-        self._skip("{")
-        value = self._sum()
-        self._skip("}")
-        return value
-
-    def _atom(self) -> Formula:
-        token = self._take()
-        if token in ("(", "{"):
-            value = self._sum()
-            self._skip(")" if token == "(" else "}")
-            return value
-        if token == "\\frac":
-            return _quotient(self._group(), self._group())
-        if token == "\\sqrt":
-            return self._root(self._group())
-        if token[:1].isdigit() or token[:1] == ".":
-            return _constant(Fraction(token))
-        if not _LETTER.fullmatch(token):
-            raise _Outside
-        return self._letter(token)
-
-    def _letter(self, token: str) -> Formula:
-        name = token  # R and r are different variables
-        if self._next() == "_":
-            self._take()
-            self._skip("{")
-            index = self._take()
-            self._skip("}")
-            if not index.isalnum():
-                raise _Outside
-            name += f"_{index}"
+    def letter(self, name: str) -> Formula:
         return Formula({(("√-1" if name == "i" else name, 1),): Fraction(1)}, _ONE)
 
-    def _root(self, radicand: Formula) -> Formula:
-        number = self._rational(radicand)
+    def plus(self, one: Formula, other: Formula, sign: int) -> Formula:
+        return _plus(one, other, Fraction(sign))
+
+    def times(self, one: Formula, other: Formula) -> Formula:
+        return Formula(_times(one.above, other.above), _times(one.below, other.below))
+
+    def over(self, above: Formula, below: Formula) -> Formula:
+        return _quotient(above, below)
+
+    def power(self, base: Formula, exponent: Formula) -> Formula:
+        number = self._number(exponent)
+        if number == Fraction(1, 2):
+            return self.root(base, None)
+        if number.denominator != 1 or abs(number) > MAX_POWER:
+            raise Unreadable
+        above, below = (base.above, base.below) if number >= 0 else (base.below, base.above)
+        power = Formula(_ONE, _ONE)
+        for _ in range(abs(int(number))):
+            power = Formula(_times(power.above, above), _times(power.below, below))
+        if not power.below or (number <= 0 and not base.above):
+            raise Unreadable
+        return power
+
+    def root(self, radicand: Formula, index: Formula | None) -> Formula:
+        if index is not None:
+            raise Unreadable
+        number = self._number(radicand)
         whole, primes = _square_free(number.numerator * number.denominator)
-        if not primes:
-            self._arithmetic += 1
         monomial = tuple(sorted((f"√{prime}", 1) for prime in primes))
         return Formula({monomial: Fraction(whole, number.denominator)} if number else {}, _ONE)
 
-    def _rational(self, value: Formula) -> Fraction:
-        if not _is_rational(value):
-            raise _Outside
+    def apply(self, function: str, arguments: list[Formula]) -> Formula:
+        raise Unreadable
+
+    def is_rational(self, value: Formula) -> bool:
+        return set(value.above) <= {()} and set(value.below) == {()}
+
+    def is_worked_out(self, value: Formula) -> bool:
+        return False
+
+    def _number(self, value: Formula) -> Fraction:
+        if not self.is_rational(value):
+            raise Unreadable
         return value.above.get((), Fraction(0)) / value.below[()]
+
+
+_FIELD = _Field()
 
 
 def infinity(sign: int) -> Formula:
@@ -283,17 +219,9 @@ def infinity(sign: int) -> Formula:
     return Formula({(("∞", 1),): Fraction(sign)}, _ONE)
 
 
-def _constant(value: Fraction) -> Formula:
-    return Formula({(): value} if value else {}, _ONE)
-
-
-def _is_rational(value: Formula) -> bool:
-    return set(value.above) <= {()} and set(value.below) == {()}
-
-
 def _quotient(above: Formula, below: Formula) -> Formula:
     if not below.above:
-        raise _Outside
+        raise Unreadable
     return Formula(_times(above.above, below.below), _times(above.below, below.above))
 
 
@@ -319,13 +247,13 @@ def _sum_of(one: Polynomial, other: Polynomial) -> Polynomial:
 def _add(polynomial: Polynomial, monomial: Monomial, coefficient: Fraction) -> None:
     total = polynomial.get(monomial, Fraction(0)) + coefficient
     if max(total.numerator.bit_length(), total.denominator.bit_length()) > MAX_BITS:
-        raise _Outside
+        raise Unreadable
     if total:
         polynomial[monomial] = total
     else:
         polynomial.pop(monomial, None)
     if len(polynomial) > MAX_TERMS:
-        raise _Outside
+        raise Unreadable
 
 
 def _times(one: Polynomial, other: Polynomial) -> Polynomial:
@@ -354,7 +282,7 @@ def _product_of(left: Monomial, right: Monomial) -> tuple[int, Monomial]:
 def _square_free(number: int) -> tuple[int, list[int]]:
     """Return a root as ``whole`` times the roots of ``primes``: 12 gives (2, [3]), -1 gives (1, [-1])."""
     if abs(number) > MAX_RADICAND:
-        raise _Outside
+        raise Unreadable
     whole, primes = 1, [-1] if number < 0 else []
     rest, divisor = abs(number), 2
     while divisor * divisor <= rest:

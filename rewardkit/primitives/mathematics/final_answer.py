@@ -10,8 +10,34 @@ from typing import final
 from rewardkit.core.text.extractors import ANSWER, TextExtractor
 from rewardkit.core.text.marks import behind_hashes, boxes
 
-_STATED = re.compile(r"\banswer\b[*\s]*(?:is\b|:)[\s:*]*", re.IGNORECASE)
-_LEAD = re.compile(r"\A\s{0,9}(?:the\s)?(?:final\s|correct\s)?answer\b[*\s]{0,9}(?:is\b|:)[\s:*]{0,9}", re.IGNORECASE)
+_STATED = re.compile(
+    r"\banswers?\b[*\s]*(?:is\b|are\b|:)[\s:*]*"
+    r"|^[ ]{0,3}(?:#{1,6}[ ]{0,9}|\*\*)(?:the |final |correct ){0,2}answer\**[ ]*\n\s*",
+    re.IGNORECASE | re.MULTILINE,
+)
+_LEAD = re.compile(
+    r"\A\s{0,9}(?:the\s)?(?:final\s|correct\s)?answers?\b[*\s]{0,9}(?:is\b|are\b|:)[\s:*]{0,9}", re.IGNORECASE
+)
+_TURN = re.compile(r"<\|(?:im_start|im_end|endoftext|eot_id|end|user|assistant)\|>")
+"""The end of the model's turn. What it makes up of the next one is not its answer."""
+
+_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z])")
+_SUBJECT = re.compile(
+    r"(?:\A|\b(?:So|Thus|Hence|Therefore|Then|Finally)\b,?\s+)(?:[Tt]he|[Ii]ts|[Tt]heir)\s[^.;:!?]{1,160}\s(?:is|are|equals)\Z"
+)
+_DOUBT = re.compile(
+    r"\b(?:not|never|no|none|cannot|if|when|suppose|assum\w*|guess|might|could|may|would|should|possib\w*|maybe|perhaps|likely|"
+    r"unlikely|wrong|incorrect|false|doubt|almost|nearly|approximat\w*|about|around|less|more|least|most|greater|between|"
+    r"either|or|unless|except|instead|example|bound|one|first|second|another|some|other|next|previous|initial|both|false)\b|n't\b",
+    re.IGNORECASE,
+)
+_DENIED = re.compile(
+    r"\b(?:not|never|nobody|none|cannot|hardly|if|unless|suppose|assum\w*|wrong|incorrect|false|doubt\w*|den(?:y|ies|ied))\b"
+    r"|\bno one\b|n't\b",
+    re.IGNORECASE,
+)
+_LAST_SENTENCE = re.compile(r"[.!?;\n]")
+_VALUE = re.compile(r"(?:\*\*|\$|\\\()?\s*(?:[-+(\[\\]|[0-9.])[^\n]{0,120}|\$[^$\n]{1,120}\$|\*\*[^*\n]{1,80}\*\*")
 _FORMULA = re.compile(r"(?<!\\)\$\$?((?:[^$\\]|\\.)+)\$\$?|\\\(((?:[^\\]|\\[^()])+)\\\)|\\\[((?:[^\\]|\\[^\[\]])+)\\\]")
 _DISPLAYS = (("\\[", "\\]"), ("$$", "$$"))
 _CLOSING_WORDS = "i hope it is correct"
@@ -35,7 +61,8 @@ class FinalAnswer(TextExtractor):
         marked = behind_hashes(answer) if "####" in answer else answer
         if marked is not answer:
             return marked
-        return _stated(_without_closing_words(answer.rstrip()))
+        turn = _TURN.search(answer)
+        return _stated(_without_closing_words((answer[: turn.start()] if turn else answer).rstrip()))
 
     def __repr__(self) -> str:
         return "final_answer()"
@@ -43,7 +70,7 @@ class FinalAnswer(TextExtractor):
 
 def _without_closing_words(text: str) -> str:
     """Remove the closing words of the Minerva prompt: "The final answer is $5$. I hope it is correct."."""
-    bare = text.rstrip(".")
+    bare = text.rstrip(". ")
     if bare[-len(_CLOSING_WORDS) :].lower() != _CLOSING_WORDS:
         return text
     return bare[: -len(_CLOSING_WORDS)].rstrip(" .\n")
@@ -63,11 +90,28 @@ def _boxed(text: str) -> str | None:
 
 def _stated(text: str) -> str | None:
     said = next(iter(deque(_STATED.finditer(text), maxlen=1)), None)
-    line = _first_line(text[said.end() :]) if said else _last_line(text)
+    if said and _DENIED.search(_LAST_SENTENCE.split(text[max(0, said.start() - 200) : said.start()])[-1]):
+        return None  # nobody thinks that the answer is 42
+    line = _without_closing_words(_first_line(text[said.end() :]) if said else _last_line(text))
+    if value := _value_of_subject(line):
+        return value
     formulas = _FORMULA.findall(line)
     if said or not formulas:
         return line
     return "".join(formulas[0]) if len(formulas) == 1 else None
+
+
+def _value_of_subject(line: str) -> str | None:
+    """Return the value in a last sentence like "The largest n is 34."; None where it is denied, doubted, or unclear."""
+    sentence = _SENTENCE.split(line[-400:].strip())[-1]
+    for verb in (" is ", " are ", " equals "):
+        start = sentence.rfind(verb)
+        if start >= 0:
+            subject, value = sentence[: start + len(verb) - 1], sentence[start + len(verb) :].strip()
+            said = _SUBJECT.search(subject)
+            if said and not _DOUBT.search(sentence, said.start()) and _VALUE.fullmatch(value):
+                return value
+    return None
 
 
 def _first_line(text: str) -> str:

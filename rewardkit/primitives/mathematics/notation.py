@@ -4,57 +4,174 @@ from __future__ import annotations
 
 import re
 
-_SPACES = (
-    "\\,", "\\;", "\\:", "\\ ", "~", "\\quad", "\\qquad", "\\thinspace", "\u00a0", "\u2009", "\u202f", "\n", "\t",
-)  # fmt: skip
-_NOTHING = (
-    "\\!", "\\left", "\\right", "\\big", "\\Big", "\\bigl", "\\bigr", "\\Bigl", "\\Bigr", "\\displaystyle",
-    "\\textstyle", "\\limits", "\\(", "\\)", "\\[", "\\]", "$", "**", "\\mathbf", "\\boldsymbol", "\\bm",
-)  # fmt: skip
-_TEXTS = ("\\textbf", "\\textit", "\\textrm", "\\textnormal", "\\textsf", "\\mathrm", "\\mathit", "\\mbox", "\\hbox")
-_OTHERS = {
-    "\\dfrac": "\\frac", "\\tfrac": "\\frac", "\\cfrac": "\\frac", "\\leq": "\\le", "\\geq": "\\ge", "\\neq": "\\ne",
-    "\\leqslant": "\\le", "\\geqslant": "\\ge", "<=": "\\le ", ">=": "\\ge ", "!=": "\\ne ",
-    "\\lbrace": "\\{", "\\rbrace": "\\}", "{,}": ",", "\u2212": "-", "\u00d7": "\\times ", "\u00b7": "\\cdot ",
-    "\u22c5": "\\cdot ", "\u00f7": "\\div ", "\u03c0": "\\pi ", "\u221e": "\\infty ", "\u2264": "\\le ",
-    "\u2265": "\\ge ", "\u2260": "\\ne ", "\u2248": "\\approx ", "\u00b1": "\\pm ", "\u222a": "\\cup ",
-    "\u2229": "\\cap ", "\u2205": "\\emptyset ", "\\varnothing": "\\emptyset", "\u00b0": "^{\\circ}",
-    "\u00b2": "^{2}", "\u00b3": "^{3}", "\\degree": "^{\\circ}", "\\degrees": "^{\\circ}",
-    "\u00bd": "\\frac{1}{2}", "\u00bc": "\\frac{1}{4}", "\u00be": "\\frac{3}{4}", "\u221a": "\\sqrt ",
-    "\\bar": "\\overline",
-    "\\i": "i", "\\operatorname": "\\text", "%": "\\%",
-}  # fmt: skip
-_REPLACED = dict.fromkeys(_SPACES, " ") | dict.fromkeys(_NOTHING, "") | dict.fromkeys(_TEXTS, "\\text") | _OTHERS
+from rewardkit.primitives.mathematics.characters import FUNCTIONS, LOWERED, RAISED, REPLACED, WIDE
+
 # A command, or a character sequence that acts as one.
-_COMMAND = re.compile(r"\\(?:[A-Za-z]+|!\s*|.)|\{,\}|[<>!]=|\*\*|[^\x21-\x7e]|[$~%]", re.DOTALL)
-_BRACES_LEFT_OUT = (
-    (re.compile(r"\\frac\s*([0-9])\s*([0-9A-Za-z])"), r"\\frac{\1}{\2}"),
-    (re.compile(r"\\frac\s*([0-9])\s*\{"), r"\\frac{\1}{"),
-    (re.compile(r"\\frac\s*(\{[^{}]*\})\s*([0-9])"), r"\\frac\1{\2}"),
-    (re.compile(r"\\frac\s*(\{[^{}]*\})\s*\{"), r"\\frac\1{"),
-    (re.compile(r"\\sqrt\s*([0-9]|[A-Za-z](?![A-Za-z]))"), r"\\sqrt{\1}"),
-    (re.compile(r"\^\s*\\circ(?![A-Za-z])"), r"^{\\circ}"),
-    # People write 2^10 for 2^{10}.
-    (re.compile(r"([\^_])\s*([0-9]+|[A-Za-z])"), r"\1{\2}"),
+_COMMAND = re.compile(
+    r"\\(?:(?:left|right)\.|[A-Za-z]+|!\s*|.)|\{,\}|[<>!]=|\*\*|\.\.\.|</?su[bp]>|[^\x21-\x7e]|[$~%]", re.DOTALL
 )
+_PLAIN_NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?", re.ASCII)
+_EATEN = re.compile("[\x07\x08\x0b\x0c](?=[a-z]{2})|\t(?=ext|imes|heta|frac|riangle)|\r(?=ight|angle)")
+"""Escapes of JSON and Python that replaced a backslash and a letter: a form feed and "rac" for ``\\frac``."""
+
+_UNESCAPED = {"\x07": "\\a", "\x08": "\\b", "\x0b": "\\v", "\x0c": "\\f", "\t": "\\t", "\r": "\\r"}
+_ESCAPED_TWICE = re.compile(r"\\\\(?=[A-Za-z]{2})")
+_JOINED_TO_A_LETTER = re.compile(r"\\q?quad(?=[A-Za-z])(?!quad)")
+_OUTSIDE = re.compile(r"((?<!\\)\$\$?(?:[^$\\]|\\.)*\$\$?)|(?<![\\A-Za-z{])([A-Za-z]{2,}(?: [A-Za-z]{2,})*)")
+_RAISED = re.compile("[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿ]+")
+_LOWERED = re.compile("[₀₁₂₃₄₅₆₇₈₉]+")
+_ROOT = re.compile("√\\s?([0-9]+)")
+_CIRCLED = re.compile("[\u2460-\u2473]+")
+_NAMED = re.compile(r"\\text\s*\{\s*(" + "|".join(sorted(FUNCTIONS - {"min", "sec"})) + r"|[eid])\s*\}")
+_PLAIN = re.compile(
+    r"(?<![\\A-Za-z])(?:(" + "|".join(sorted(FUNCTIONS - {"min", "max", "sec"})) + r")(?![A-Za-z])|(sec|max|min)(?=\())"
+)
+_LETTERS = re.compile("[A-Za-z]{2}")
+_WORDS = {"pi": "\\pi ", "infinity": "\\infty ", "theta": "\\theta "}
+_PLAIN_WORD = re.compile(
+    r"(?<![\\A-Za-z{ ])(pi|theta)(?![A-Za-z])|\A\s*([-+]?)(?:\\text\s*\{\s*)?(infinity|pi|theta)\s*\}?\s*\Z"
+)
+_PYTHON_POWER = re.compile(r"(?<=[0-9A-Za-z)])\*\*(?=[-0-9A-Za-z({\\])(?![^*]{0,40}\*\*(?![0-9A-Za-z({\\-]))")
+_STRAY_PERIOD = re.compile(r"(?<=[0-9A-Za-z)}])\.(?=\s*[\])}])")
+_NUMBERS = re.compile(r"\\mathbb\s*([A-Z])(?![A-Za-z])")
+_ARGUMENTS = re.compile(r"\\(frac|binom|sqrt|overline)(?![A-Za-z])")
+_SUPERSCRIPT = re.compile(r"([\^_])\s*([+-]?[0-9]+|[A-Za-z]|'+(?=\})|\\circ(?![A-Za-z])|\\(?!frac|sqrt|text)[A-Za-z]+)")
+_PRIMES = re.compile(r"\^\{\s*('+)\s*\}|\^('+)")
 _MEANINGLESS_SPACE = re.compile(r"(?<![0-9A-Za-z.]) +| +(?![0-9A-Za-z.])")
 _EQUALS = re.compile(r"(?<![<>!:])=")
 _POINT = re.compile(r"\(\s*[A-Za-z](?:\s*,\s*[A-Za-z])*\s*\)")
-_OPERATORS = re.compile(r"[-+*/<>,;:!]")
+_OPERATORS = re.compile(r"[-+*/<>,;!]")
 _GROUPS = re.compile(r"\\text\s*\{[^{}0-9]*\}|[_^]\{[^{}]*\}|\([^()]*\)|\\[A-Za-z]+")
 
 
 def clean(text: str) -> str:
     r"""Return `text` in one notation, without purely visual commands. Takes linear time."""
+    if _PLAIN_NUMBER.fullmatch(text):
+        return text
+    text = _EATEN.sub(_unescaped, text)
+    if "\\begin" not in text:
+        text = _ESCAPED_TWICE.sub(r"\\", text)
+    if "quad" in text:
+        text = _JOINED_TO_A_LETTER.sub(" ", text)
+    if text.count("$") > 1:
+        text = _OUTSIDE.sub(_prose, text)
+    if not text.isascii():
+        text = _ROOT.sub(r"\\sqrt{\1}", _CIRCLED.sub(_circled, text.translate(WIDE)))
+        text = _RAISED.sub(_raised, _LOWERED.sub(_lowered, text))
+    if "**" in text:
+        text = _PYTHON_POWER.sub("^", text)
     text = _COMMAND.sub(_replacement, text)
     text = " ".join(text.split()).rstrip(" .,;")
-    for pattern, replacement in _BRACES_LEFT_OUT:
-        text = pattern.sub(replacement, text)
+    if _LETTERS.search(text):
+        text = _PLAIN_WORD.sub(_word, _PLAIN.sub(_function, _NAMED.sub(_named, text)))
+    if "." in text:
+        text = _STRAY_PERIOD.sub("", text)
+    if "\\" in text:
+        text = _braced(_NUMBERS.sub(r"\\mathbb{\1}", text))
+    if "^" in text or "_" in text:
+        text = _PRIMES.sub(r"\1\2", _SUPERSCRIPT.sub(r"\1{\2}", _powers_of_groups(text)))
     return text
 
 
+def _prose(match: re.Match[str]) -> str:
+    """Return words between formulas as text: ``$5$ cm`` is five centimeters."""
+    return match[1] or f"\\text{{ {match[2]} }}"
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    return _UNESCAPED[match[0]]
+
+
 def _replacement(match: re.Match[str]) -> str:
-    return "" if match[0].startswith("\\!") else _REPLACED.get(match[0], match[0])
+    return "" if match[0].startswith("\\!") else REPLACED.get(match[0], match[0])
+
+
+def _circled(match: re.Match[str]) -> str:
+    return ",".join(str(ord(digit) - 0x245F) for digit in match[0])
+
+
+def _raised(match: re.Match[str]) -> str:
+    return f"^{{{match[0].translate(RAISED)}}}"
+
+
+def _lowered(match: re.Match[str]) -> str:
+    return f"_{{{match[0].translate(LOWERED)}}}"
+
+
+def _named(match: re.Match[str]) -> str:
+    return match[1] if len(match[1]) == 1 else f"\\{match[1]} "
+
+
+def _function(match: re.Match[str]) -> str:
+    return f"\\{match[1] or match[2]} "
+
+
+def _word(match: re.Match[str]) -> str:
+    return (match[2] or "") + _WORDS[match[1] or match[3]]
+
+
+def _braced(text: str) -> str:
+    r"""Put the arguments of commands in braces: ``\frac{1}{2}`` for ``\frac12``, ``\sqrt{3}`` for ``\sqrt(3)``."""
+    if not _ARGUMENTS.search(text):
+        return text
+    closing = _closing(text)
+    changes: dict[int, str] = {}  # what stands at a position instead
+    for command in _ARGUMENTS.finditer(text):
+        position = command.end()
+        if command[1] == "sqrt" and text[position : position + 1] == "[":
+            position = closing.get(position, position) + 1
+        for _ in range(2 if command[1] in ("frac", "binom") else 1):
+            start = position
+            while start < len(text) and text[start] == " ":
+                start += 1
+            if text[start : start + 1] == "{" and start in closing:
+                for space in range(position, start):
+                    changes[space] = ""
+                position = closing[start] + 1
+                continue
+            if command[1] == "sqrt" and text[start : start + 1] == "(" and start in closing:
+                changes[start], changes[closing[start]] = "{", "}"
+                break
+            token = re.compile(r"[0-9A-Za-z]|\\(?!frac|sqrt|binom|text)[A-Za-z]+").match(text, start)
+            if token is None:
+                break
+            for space in range(position, start):
+                changes[space] = ""
+            changes[start] = "{" + changes.get(start, text[start])
+            position = token.end()
+            last = position - 1
+            changes[last] = changes.get(last, text[last]) + "}"
+    return "".join(changes.get(place, character) for place, character in enumerate(text))
+
+
+def _closing(text: str) -> dict[int, int]:
+    """Return where each bracket is closed."""
+    closing, stack = {}, []
+    for position, character in enumerate(text):
+        if character in "{([" and text[position - 1 : position] != "\\":
+            stack.append((character, position))
+        elif character in "})]" and stack and text[position - 1 : position] != "\\":
+            while character == "}" and len(stack) > 1 and stack[-1][0] != "{":
+                stack.pop()  # the interval in {[0, 1)}
+            if stack[-1][0] + character in ("{}", "()", "[]"):
+                closing[stack.pop()[1]] = position
+    return closing
+
+
+def _powers_of_groups(text: str) -> str:
+    r"""Put exponents in braces: ``10^{-3}`` for ``10^(-3)``, ``x^{\frac{1}{2}}`` for ``x^\frac{1}{2}``."""
+    if "^(" not in text and "^\\frac" not in text and "^ \\frac" not in text:
+        return text
+    closing = _closing(text)
+    changes: dict[int, str] = {}
+    for match in re.finditer(r"\^\s?(?:(\()|\\frac(?=\{))", text):
+        start = match.end()
+        if match[1] and start - 1 in closing:
+            changes[start - 1], changes[closing[start - 1]] = "{", "}"
+        elif not match[1] and (middle := closing.get(start)) and (end := closing.get(middle + 1)):
+            changes[match.start()] = "^{"
+            changes[end] = "}}"
+    return "".join(changes.get(place, character) for place, character in enumerate(text))
 
 
 def compact(cleaned: str) -> str:
@@ -64,7 +181,7 @@ def compact(cleaned: str) -> str:
 
 def sides(cleaned: str) -> list[str]:
     """Split at the equality signs, the value last: ``sides("x = 2 + 3 = 5")`` is ``["x", "2 + 3", "5"]``."""
-    parts = [side.strip() for side in _EQUALS.split(cleaned)]
+    parts = split_at(cleaned, _EQUALS)
     return parts[::-1] if len(parts) == 2 and is_name(parts[1]) and not is_name(parts[0]) else parts
 
 
@@ -79,6 +196,7 @@ def is_about(side: str) -> bool:
     return bool(letters - {"e", "i"}) or (len(side) == 1 and bool(letters)) or side.startswith("\\text")
 
 
+_COMPUTED = re.compile(r"\\(?:frac|binom|" + "|".join(sorted(FUNCTIONS - {"min", "max"})) + r")(?![A-Za-z])")
 _PRODUCT = re.compile(r"[a-z]{2}")
 """Of variables: two small letters are a product, while two capitals name a segment."""
 
@@ -88,20 +206,58 @@ def is_name(side: str) -> bool:
     return (
         is_about(side)
         and "^" not in side
+        and not _COMPUTED.search(side)
         and not _PRODUCT.fullmatch(side)
         and not _OPERATORS.search(_GROUPS.sub(" ", side))
     )
 
 
+_OPENING = frozenset("([{\x01")
+_CLOSING = frozenset(")]}\x02")
+
+
+def split_at(cleaned: str, separator: re.Pattern[str]) -> list[str]:
+    """Split a text where `separator` matches outside all brackets and environments."""
+    if not separator.search(cleaned):
+        return [cleaned]
+    depths = []
+    depth = 0
+    for position, character in enumerate(cleaned):
+        if character in "([{" or cleaned.startswith("\\begin", position):
+            depth += 1
+        elif character in ")]}" or cleaned.startswith("\\end", position):
+            depth -= 1
+        depths.append(depth)
+    parts, start = [], 0
+    for match in separator.finditer(cleaned):
+        outside = depths[match.start()] - (cleaned[match.start()] in "([{") == 0
+        if outside and match.end() > match.start():
+            parts.append(cleaned[start : match.start()].strip())
+            start = match.end()
+    return [*parts, cleaned[start:].strip()]
+
+
 def outer_brackets(cleaned: str) -> str:
     r"""Return the kind of brackets around a list: ``()`` for ``(1, 2)``, ``\{\}`` for ``\{1, 2\}``, else ""."""
+    kind, inside = wrapped(cleaned)
+    return kind if kind and len(split_at(inside, _COMMA)) > 1 else ""
+
+
+_COMMA = re.compile(",")
+
+
+def wrapped(cleaned: str) -> tuple[str, str]:
+    r"""Return the brackets around the whole text, and what is in them: ``("[)", "0,1")`` for ``[0,1)``."""
     text = cleaned.replace("\\{", "\x01").replace("\\}", "\x02")
-    if len(text) < 2 or text[0] not in "([\x01" or text[-1] not in ")]\x02":
-        return ""
-    depth = comma = 0
+    if len(text) < 2 or text[0] not in _OPENING or text[-1] not in _CLOSING:
+        return "", cleaned
+    if (text[0] == "{") != (text[-1] == "}") or (text[0] == "\x01") != (text[-1] == "\x02"):
+        return "", cleaned
+    depth = 0
     for position, character in enumerate(text):
-        depth += (character in "([\x01{") - (character in ")]\x02}")
+        depth += (character in _OPENING) - (character in _CLOSING)
         if depth == 0 and position < len(text) - 1:
-            return ""
-        comma += character == "," and depth == 1
-    return (text[0] + text[-1]).replace("\x01", "\\{").replace("\x02", "\\}") if comma else ""
+            return "", cleaned
+    kind = (text[0] + text[-1]).replace("\x01", "\\{").replace("\x02", "\\}")
+    size = 2 if text[0] == "\x01" else 1
+    return kind, cleaned[size:-size].strip()

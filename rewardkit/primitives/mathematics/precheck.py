@@ -27,9 +27,12 @@ _BEFORE_FACTORIAL = re.compile(r"(?:[A-Za-z0-9]|[A-Za-z][^A-Za-z]{0,9}\))\s*$")
 # An answer may leave these unevaluated only if the gold answer does.
 _UNFINISHED = re.compile(
     r"\\(?:begin\{vmatrix\}|(?:sum|prod|coprod|i*nt|oint|lim|limsup|liminf|[dt]?binom|choose|det|gcd|lcm|max|min|sup|inf"
-    r"|[bp]?mod|lfloor|lceil|partial|nabla|approx|simeq|sim|cong|equiv|ne|propto|div|arg|Re|Im)(?![A-Za-z])"
+    r"|p?mod|lfloor|lceil|partial|nabla|approx|sim|cong|propto|div|arg|Re|Im)(?![A-Za-z])"
     r"|text\s*\{\s*(?:gcd|lcm|mod|rank|tr|trace|arg|Re|Im)\s*\})|!"
 )
+
+_COUNTING = ("!", "\\binom")
+"""Factorials and binomials are written with each other."""
 
 
 def refusal(cleaned: str, gold: str | None = None) -> str | None:
@@ -57,7 +60,8 @@ def refusal(cleaned: str, gold: str | None = None) -> str | None:
         return f"has a factorial of a number that may be above {MAX_FACTORIAL}"
     if gold is not None:
         for unfinished in _UNFINISHED.findall(cleaned):
-            if unfinished not in gold:
+            counted = unfinished in _COUNTING and any(sign in gold for sign in _COUNTING)
+            if unfinished not in gold and not counted:
                 return f"has {unfinished}, which still has to be evaluated"
     return None
 

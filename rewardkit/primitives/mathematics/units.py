@@ -14,7 +14,7 @@ _NAMES = """
 millimeter mm millimetre|centimeter cm centimetre|decimeter dm decimetre|meter m metre|kilometer km kilometre
 inch in inches|foot ft feet|yard yd|mile mi|milligram mg|gram g|kilogram kg kilo|tonne ton|pound lb lbs|ounce oz
 milliliter ml millilitre|liter l litre|gallon gal|millisecond ms|second s sec|minute min|hour h hr|day|week|month
-year yr|dollar usd buck|cent|euro eur|degree deg|radian rad|kilometer/hour kmh kph|mile/hour mph
+year yr|dollar usd buck|cent|euro eur €|yen ¥|degree deg|radian rad|kilometer/hour kmh kph|mile/hour mph
 """
 _CANONICAL = {
     alias: aliases.split()[0]
@@ -28,7 +28,9 @@ thousands million millions billion billions trillion trillions dozen dozens fact
 negative infinity point than except if unless between either e i zero one two three four five six seven eight nine
 ten eleven twelve twenty thirty forty fifty sixty seventy eighty ninety percent approximately about maybe
 lakh lakhs crore crores bn mn score gross tenth tenths sixth sixths eighth eighths hundredth hundredths thousandth
-thousandths fold double twice triple inverse reciprocal squared cubed wrong false incorrect lower upper bound is
+thousandths millionth millionths billionth billionths
+fold double twice triple inverse reciprocal squared cubed wrong false incorrect lower upper bound is
+then if when because since but so though although which that was were are has have nor only just actually wait
 """
 _CHANGING = frozenset(_VALUES.split())
 """Words after a number that may change it, or name another number."""
@@ -37,15 +39,16 @@ _TEXT = re.compile(r"\\text\s*\{([^{}]*)\}")
 _MAGNITUDE = re.compile(r"\s*\\text\s*\{\s*[KMBT]\s*\}")
 """K and M mean thousands and millions; kelvin must be spelled out, or be in the gold answer, too."""
 
+_SHORT_WORD = re.compile(r"(?<![a-z])[a-z](?![a-z])|\A[a-z]{2}\Z")
 _POWER = re.compile(r"\^\{?([23])\}?")
-_WORDS = re.compile(r"[a-z]+(?:\^[23])?(?:[ /-]+[a-z]+(?:\^[23])?)*")
+_WORDS = re.compile(r"[€£¥]|[a-z]+(?:\^[23])?(?:[ /-]+[a-z]+(?:\^[23])?)*")
 
 
 def unit_of(text: str) -> str | None:
     r"""Return the unit in `text`: "" if empty, `UNKNOWN` for other words, None if it is more than a unit."""
     if not text or text.isspace():
         return ""
-    if text.strip() == "^{\\circ}":
+    if "".join(text.split()) == "^{\\circ}":
         return "degree"
     spelled = "\\text" in text
     if _MAGNITUDE.fullmatch(text):
@@ -58,9 +61,9 @@ def unit_of(text: str) -> str | None:
         return None
     unit = _canonical(words)
     # Adjacent letters are variables: 5ab, 5 x. A known unit may be written that way, and so may a word after a space.
-    if not spelled and unit == UNKNOWN and (not text[0].isspace() or len(words) < 3):
+    if not spelled and unit == UNKNOWN and (not text[0].isspace() or _SHORT_WORD.search(words)):
         return None
-    return None if not spelled and len(words) == 1 and not text[0].isspace() else unit
+    return None if not spelled and words.isalpha() and len(words) == 1 and not text[0].isspace() else unit
 
 
 def _canonical(words: str) -> str:
@@ -81,10 +84,13 @@ def differ(one: str, other: str) -> bool:
 
 
 _LAST_UNIT = re.compile(r"(?:\s*\\text\s*\{[^{}]*\}(?:\^\{[23]\})?|\s*\^\{\\circ\})$")
+_TRIGONOMETRIC = re.compile(r"\\(?:sin|cos|tan|cot|sec|csc)(?![A-Za-z])")
 
 
 def without_unit(cleaned: str) -> tuple[str, str]:
     r"""Split a formula from a spelled-out unit: ``2\pi`` and ``centimeter`` for ``2\pi \text{ cm}``."""
     last = _LAST_UNIT.search(cleaned)
+    if last and "circ" in last[0] and _TRIGONOMETRIC.search(cleaned):
+        return cleaned, ""  # the degrees are the angle's
     unit = unit_of(last[0]) if last and last.start() else None
     return (cleaned[: last.start()].rstrip(), unit) if last and unit else (cleaned, "")

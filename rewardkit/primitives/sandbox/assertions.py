@@ -92,7 +92,7 @@ class _Splitter(ast.NodeTransformer):
     def visit(self, node: ast.AST) -> Any:
         if isinstance(node, ast.Compare):
             self._check_sides(node)
-        if not isinstance(node, ast.expr) or not self._is_programs(node):
+        if isinstance(node, ast.Starred) or not isinstance(node, ast.expr) or not self._is_programs(node):
             return self.generic_visit(node)
         loose = sorted(self.local & set(_names(node)))
         if loose:

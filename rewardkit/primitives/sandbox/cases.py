@@ -148,10 +148,10 @@ def _called(name: str, given: object, expected: object) -> Assertion:
     call = f"{function}(*{given!r})"
     expectations = [expected, *expected] if isinstance(expected, list) and len(expected) == 1 else [expected]
     check = f"assert plain(answer_0) in {expectations!r}"
-    return Assertion("", (call,), _PLAIN, check, f"{name}(*{given!r}) == {expected!r}")
+    return Assertion("", (call,), PLAIN, check, f"{name}(*{given!r}) == {expected!r}")
 
 
-_PLAIN = """
+PLAIN = """
 def plain(value):
     return [*map(plain, value)] if isinstance(value, (list, tuple)) else value
 """

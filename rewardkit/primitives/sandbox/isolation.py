@@ -25,8 +25,12 @@ _DEVICES = ("/dev/null", "/dev/zero", "/dev/urandom", "/dev/random")
 
 _ADVICE = (
     "Install bubblewrap (apt-get install bubblewrap) and allow user namespaces; in a container they need "
-    "--security-opt seccomp=unconfined or --privileged. unsafe=True runs programs with only limits on time and "
-    "memory: use it only for programs that you would run yourself."
+    "--security-opt seccomp=unconfined or --privileged."
+)
+_ELSEWHERE = "Or run programs in a SandboxFusion service: pass its address, as in sandbox='http://localhost:8080'."
+_UNSAFE = (
+    "unsafe=True runs programs with only limits on time and memory: use it only for programs that you would run "
+    "yourself."
 )
 
 
@@ -52,7 +56,7 @@ def chosen(*, packages: bool, unsafe: bool) -> Isolation:
 @cache
 def _working(process: int, packages: bool, unsafe: bool) -> Isolation:
     if sys.platform != "linux":
-        raise RewardFailure("programs can be run only on Linux")
+        raise RewardFailure(f"programs can be run only on Linux. {_ELSEWHERE}")
     reasons = []
     for make in [bare] if unsafe else [bubblewrap, namespaces]:
         try:
@@ -62,7 +66,8 @@ def _working(process: int, packages: bool, unsafe: bool) -> Isolation:
             reasons.append(f"{make.__name__}: {error}")
         else:
             return made
-    raise RewardFailure(f"no sandbox works on this machine: {'; '.join(reasons)}. {'' if unsafe else _ADVICE}".strip())
+    advice = "" if unsafe else f"{_ADVICE} {_ELSEWHERE} {_UNSAFE}"
+    raise RewardFailure(f"no sandbox works on this machine: {'; '.join(reasons)}. {advice}".strip())
 
 
 def check(isolation: Isolation, *, shut_in: bool = True) -> None:

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import CodeType
-from typing import IO, final
+from typing import IO, Any, final
 
 from rewardkit.core.errors import SandboxFailure, shorten
 from rewardkit.primitives.sandbox.interpreter import interpreter
@@ -66,7 +66,11 @@ class Job:
 
     def encoded(self) -> bytes:
         """Return the input of the sandbox: the compiled supervisor, then the job."""
-        job = {
+        return marshal.dumps(_supervisor()) + marshal.dumps({**self.described(), "filter": kernel_filter()})
+
+    def described(self, *, output: int = OUTPUT_BYTES, room: int = 0) -> dict[str, Any]:
+        """Return the job as the supervisor reads it; `output` and `room` limit its reports."""
+        return {
             "program": self.program.encode("utf-8", "surrogatepass"),
             "trials": [(trial.given, trial.epilogue) for trial in self.trials],
             "path": list(self.path),
@@ -74,11 +78,11 @@ class Job:
             "timeout": self.limits.timeout,
             "wall": self.limits.wall,
             "memory": self.limits.memory * MEGABYTE,
-            "output": OUTPUT_BYTES,
+            "output": output,
+            "room": room,
             "patience": self.limits.patience,
-            "filter": kernel_filter(),
+            "filter": b"",
         }
-        return marshal.dumps(_supervisor()) + marshal.dumps(job)
 
 
 @final
@@ -159,8 +163,12 @@ def _frames(reader: _Reader, job: Job) -> Iterator[Run]:
         body = reader.read(min(problem + output, OUTPUT_BYTES + _PROBLEM_BYTES), _GRACE_SECONDS)
         if len(body) < problem + output:
             raise SandboxFailure("the report of the sandbox is incomplete")
-        # The text of an exception is the program's: escape control characters, as in a repr.
-        yield Run(body[problem:], repr(body[:problem].decode(errors="replace"))[1:-1], finished)
+        yield reported(body[:problem], body[problem:], finished)
+
+
+def reported(problem: bytes, output: bytes, finished: bool) -> Run:
+    """Return what a frame says. The text of an exception is the program's: escape it, as in a repr."""
+    return Run(output, repr(problem.decode(errors="replace"))[1:-1], finished)
 
 
 @final

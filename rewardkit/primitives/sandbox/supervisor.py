@@ -4,6 +4,8 @@ It is not imported there: `runs` sends its compiled code ahead of the job, so th
 library, need not be visible. That is why it sets its resource limits itself instead of calling
 `rewardkit.core.processes.limits`. As the first process of its namespace it cannot be killed by the programs it starts.
 
+A sandbox behind HTTP runs the same code; it reports as lines of text, because its output is read as text.
+
 It needs no other protection: it knows a program's input, never the expected result, so a program that took it over
 could only report answers that it found itself.
 """
@@ -11,6 +13,7 @@ could only report answers that it found itself.
 from __future__ import annotations
 
 import atexit
+import binascii
 import builtins
 import ctypes
 import fcntl
@@ -23,6 +26,7 @@ import select
 import struct
 import sys
 import time
+import zlib
 from types import ModuleType
 
 TYPE_CHECKING = False  # typing takes longer to import than all of these
@@ -36,20 +40,28 @@ FRAME = struct.Struct("<II??")
 OUT, SAID = 3, 4
 """In a program's process: the file descriptors for the report of an epilogue, and for how the program ended."""
 
+_LARGEST_SHARE = 0.75
+"""The share of ``room`` that one line may take."""
+
 _CHUNK = 1 << 16
 _KILLED_FOR_TIME = (-9, -24)  # SIGKILL and SIGXCPU: the kernel sends one of them when the processor time is used up
 _NO_NEW_PRIVILEGES, _SECCOMP, _FILTER = 38, 22, 2
 
 
 def serve(stream: BinaryIO) -> None:
-    """Read the job, report that all is ready, and write one frame per trial, followed by problem and output."""
+    """Read the job, report that all is ready, and write one frame per trial, followed by problem and output.
+
+    With a ``room`` in the job, reports are lines of text; it ends early if another line may not fit into that many
+    bytes.
+    """
     report = os.dup(1)
     job = marshal.load(stream)
+    room = job["room"]
     for module in job["modules"]:
         importlib.import_module(module)
     null = os.open("/dev/null", os.O_RDWR)
     libc = ctypes.CDLL(None)
-    os.write(report, READY)
+    left_over = room - _written(report, READY, room)
     os.dup2(null, 1)
     os.dup2(null, 2)
     expired = 0
@@ -58,10 +70,19 @@ def serve(stream: BinaryIO) -> None:
         expired += timed_out
         more = left > 0 and expired < job["patience"] and not said.startswith(b"!")
         frame = FRAME.pack(len(problem), len(output), said == b"+", more) + problem + output
-        while frame:
-            frame = frame[os.write(report, frame) :]
-        if not more:
+        left_over -= _written(report, frame, room)
+        if not more or (room and left_over < _LARGEST_SHARE * room):
             return
+
+
+def _written(report: int, data: bytes, room: int) -> int:
+    """Write `data`, as a line of text if there is a `room`, and return the number of bytes."""
+    if room:
+        data = binascii.b2a_base64(zlib.compress(data, 1))
+    size = len(data)
+    while data:
+        data = data[os.write(report, data) :]
+    return size
 
 
 def _tried(job: dict[str, Any], given: bytes, epilogue: str, libc: Any) -> tuple[bytes, bytes, bytes, bool]:
@@ -201,12 +222,23 @@ def _limit(job: dict[str, Any], libc: Any) -> None:
     hard = resource.getrlimit(resource.RLIMIT_STACK)[1]  # deep recursion is allowed
     stack = memory if hard == resource.RLIM_INFINITY else min(memory, hard)
     resource.setrlimit(resource.RLIMIT_STACK, (stack, stack))
-    if job["filter"]:
-        program = ctypes.create_string_buffer(job["filter"], len(job["filter"]))
-        length = len(job["filter"]) // 8
-        header = ctypes.create_string_buffer(struct.pack("@HP", length, ctypes.addressof(program)))
-        if libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0) or libc.prctl(_SECCOMP, _FILTER, header, 0, 0):
-            os._exit(70)
+    if job["filter"] and not _filtered(job["filter"], libc):
+        os._exit(70)
+
+
+def _filtered(steps: bytes, libc: Any) -> bool:
+    """Install the filter of system calls; return whether the kernel took it."""
+    program = ctypes.create_string_buffer(steps, len(steps))
+    header = ctypes.create_string_buffer(struct.pack("@HP", len(steps) // 8, ctypes.addressof(program)))
+    return not libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0) and not libc.prctl(_SECCOMP, _FILTER, header, 0, 0)
+
+
+def filters(steps: bytes) -> bool:
+    """Return whether this kernel takes the filter: a container may forbid it."""
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if _filtered(steps, ctypes.CDLL(None)) else 1)
+    return os.waitpid(child, 0)[1] == 0
 
 
 def _say(mark: bytes, error: BaseException) -> NoReturn:

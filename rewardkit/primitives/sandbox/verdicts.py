@@ -8,15 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from contextlib import closing
+from dataclasses import replace
 from functools import cache, lru_cache
 from pathlib import Path
+from typing import TypeAlias
 
 from rewardkit.core.errors import shorten
-from rewardkit.primitives.sandbox.assertions import Assertion
+from rewardkit.primitives.sandbox.assertions import Assertion, foreign_modules
 from rewardkit.primitives.sandbox.cases import Printed
+from rewardkit.primitives.sandbox.comparison import comparison, read_answers
 from rewardkit.primitives.sandbox.isolation import Isolation
 from rewardkit.primitives.sandbox.limits import Limits
 from rewardkit.primitives.sandbox.runs import Job, Run, Trial, runs
+from rewardkit.primitives.sandbox.service import Service
 
 NOT_TRIED = "skipped after earlier failures"
 
@@ -31,32 +35,47 @@ _CHECK_LIMITS = Limits(timeout=5.0, memory=512)
 _MODULES = ("json",)
 
 
-def printed(program: str, tests: Sequence[Printed], limits: Limits, isolation: Isolation) -> Generator[str, None, None]:
+Place: TypeAlias = Isolation | Service
+"""Where programs run."""
+
+
+def launched(job: Job, place: Place) -> Generator[Run, None, None]:
+    """Yield the results of the trials; see `runs`. Close it to end early."""
+    if isinstance(place, Service):
+        return place.runs(job)
+    return runs(replace(job, path=place.packages), place.command)
+
+
+def printed(program: str, tests: Sequence[Printed], limits: Limits, place: Place) -> Generator[str, None, None]:
     """Yield the problem with the output of `program` for each test; empty if it is as expected."""
-    job = Job(program, tuple(Trial(test.given) for test in tests), limits, isolation.packages)
-    with closing(runs(job, isolation.command)) as results:
+    job = Job(program, tuple(Trial(test.given) for test in tests), limits)
+    with closing(launched(job, place)) as results:
         for test in tests:
             run = next(results, None)
             yield NOT_TRIED if run is None else run.problem or test.problem(run.output)
 
 
-def asserted(
-    program: str, tests: Sequence[Assertion], limits: Limits, isolation: Isolation
-) -> Generator[str, None, None]:
+def asserted(program: str, tests: Sequence[Assertion], limits: Limits, place: Place) -> Generator[str, None, None]:
     """Yield the problem with the values of `program` for each assertion; empty if it holds."""
-    answers = _answers(program, tests, limits, isolation)
+    answers = _answers(program, tests, limits, place)
     reports = tuple(answer.output if answer.finished and not answer.problem else None for answer in answers)
     small = sum(len(report or b"") for report in reports) <= _KEPT_BYTES
-    verdicts = (_kept_verdicts if small else _verdicts)(tuple(tests), reports, isolation)
+    if isinstance(place, Service):
+        verdicts = [*map(_compared, tests, reports)]
+    else:
+        verdicts = (_kept_verdicts if small else _verdicts)(tuple(tests), reports, place)
     for answer, verdict in zip(answers, verdicts, strict=True):
         yield answer.problem or (verdict if answer.finished else "ended before it had answered")
 
 
-def _answers(program: str, tests: Sequence[Assertion], limits: Limits, isolation: Isolation) -> list[Run]:
+def _answers(program: str, tests: Sequence[Assertion], limits: Limits, place: Place) -> list[Run]:
     """Return the program's answers to the calls, as `values.encode` writes them."""
     trials = tuple(Trial(epilogue=_QUESTION.format(values=_values(), test=test)) for test in tests)
+    modules: tuple[str, ...] = _MODULES
+    if isinstance(place, Service):  # if one is missing there, that is not the program's fault
+        modules += tuple(sorted({module for test in tests for module in foreign_modules(test.setup)}))
     answers, size = [], 0
-    with closing(runs(Job(program, trials, limits, isolation.packages, _MODULES), isolation.command)) as results:
+    with closing(launched(Job(program, trials, limits, modules=modules), place)) as results:
         for run in results:
             size += len(run.output)
             answers.append(run if size <= _ALL_BYTES else Run(b"", _TOO_MUCH))
@@ -70,8 +89,8 @@ def _verdicts(tests: tuple[Assertion, ...], reports: tuple[bytes | None, ...], i
     trials = [Trial(b"%d\n%s" % (number, report)) for number, report in enumerate(reports) if report is not None]
     if not trials:
         return [""] * len(tests)
-    job = Job(program, tuple(trials), _CHECK_LIMITS, isolation.packages, _MODULES)
-    with closing(runs(job, isolation.command)) as results:
+    job = Job(program, tuple(trials), _CHECK_LIMITS, modules=_MODULES)
+    with closing(launched(job, isolation)) as results:
         return [
             "" if report is None else _verdict(test, next(results, None))
             for test, report in zip(tests, reports, strict=True)
@@ -86,7 +105,22 @@ def _verdict(test: Assertion, run: Run | None) -> str:
     if run is None or run.problem:
         return f"{test.calls[0][:80]} cannot be checked ({run.problem if run else NOT_TRIED})"
     verdict, _, computed = run.output.decode(errors="replace").partition("\n")
-    return "" if verdict == "holds" else f"{test.calls[0][:80]} is {computed[:80].strip()}: {shorten(test.shown, 120)}"
+    return "" if verdict == "holds" else _failed(test, computed)
+
+
+def _failed(test: Assertion, computed: str) -> str:
+    return f"{test.calls[0][:80]} is {computed[:80].strip()}: {shorten(test.shown, 120)}"
+
+
+def _compared(test: Assertion, report: bytes | None) -> str:
+    """Return the problem with an answer that came from a service, checked here without running code."""
+    if report is None:
+        return ""
+    try:
+        answers = read_answers(report)
+        return "" if comparison(test)(answers) else _failed(test, repr(answers[0])[:200])
+    except ValueError as error:
+        return f"{test.calls[0][:80]} cannot be checked ({error})"
 
 
 @cache

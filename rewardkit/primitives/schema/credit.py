@@ -32,13 +32,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
+from urllib.parse import quote, urljoin
 
 from rewardkit.core.errors import MissingExtraError, shorten
 from rewardkit.core.text.json_notes import Path, Violations, path_text, printable, value_text
 from rewardkit.primitives.schema.checks import check_document, read_schema, why_no_json
 from rewardkit.primitives.schema.document import Node, SchemaDocument, refusal
 from rewardkit.primitives.schema.levels import Kind, Level, level_of
+from rewardkit.primitives.schema.lookaheads import rewritten
 
 if TYPE_CHECKING:
     from jsonschema_rs import Validator
@@ -52,6 +53,9 @@ EXAMINED_VALUES = 2_000
 arrays of one value, so that a completion cannot cost seconds."""
 
 REGEX_BYTES = 10_000_000
+
+ADDRESS = "https://rewardkit.invalid/schema"
+"""The base URI of a schema without one. It has a path, so that a relative ``$id`` (``"/line"``) can be resolved."""
 
 # Keywords that check a value without another schema; the notes quote the validator for them.
 _PLAIN: frozenset[str] = frozenset().union(
@@ -84,11 +88,13 @@ class SchemaEngine:
             raise MissingExtraError.of("rk.json_schema", "json") from None
         self._library = jsonschema_rs
         self._formats = formats
-        self._document = SchemaDocument(read_schema(text))
+        schema = read_schema(text)
+        if "(?" in text:
+            rewritten(schema)
+        self._document = SchemaDocument(schema)
         check_document(self._document)
         root = self._document.root
-        self._dialect = {"$schema": root["$schema"]} if "$schema" in root else {}
-        self._address = self._document.base or "urn:rewardkit:schema"
+        self._address = urljoin(ADDRESS, self._document.base)
         try:
             self._validator = self._compiled(root)
             self._registry = jsonschema_rs.Registry([(self._address, root)], retriever=_fetch_nothing)
@@ -101,6 +107,11 @@ class SchemaEngine:
         self._patterns: dict[str, Validator] = {}
         self._levels: dict[tuple[str | int, ...], Level] = {}  # also keeps the levels alive, so their ids stay valid
         self._checks: dict[int, Mapping[str, tuple[Check, ...]]] = {}
+
+    @property
+    def root(self) -> dict[str, Any]:
+        """The schema; must not be changed."""
+        return self._document.root
 
     def credit_of(self, value: object, partial: bool = True, parsed: bool = False) -> tuple[float, str]:
         """Return (credit in [0, 1], note) for a JSON value; the note is empty for a valid one.
@@ -132,7 +143,8 @@ class SchemaEngine:
         if validator is None:
             # By reference, so that the part keeps its context: $defs, anchors, the base URI.
             address = f"{self._address}#{quote(self._document.pointer(node), safe='/~')}"
-            validator = self._compiled({**self._dialect, "$ref": address}, registry=self._registry)
+            schema = {"$schema": self._document.dialect(node), "$ref": address}
+            validator = self._compiled(schema, registry=self._registry)
             self._validators[id(node)] = validator
         return validator.is_valid(value)
 
@@ -174,7 +186,7 @@ class SchemaEngine:
 
     def item_schemas(self, level: Level, index: int) -> Iterator[Node]:
         """Return the subschemas for the item at `index`."""
-        return level.item_schemas(index, self._document.draft)
+        return level.item_schemas(index, self._document)
 
     def plain_problem(self, level: Level, value: object) -> str:
         """Describe the first violated keyword that needs no other schema; empty if there is none."""
@@ -182,7 +194,7 @@ class SchemaEngine:
             validator = self._plain_validators.get(id(member))
             if validator is None:
                 plain = {keyword: member[keyword] for keyword in member if keyword in _PLAIN}
-                validator = self._compiled({**self._dialect, **plain}, mask=_MASK)
+                validator = self._compiled({"$schema": self._document.dialect(member), **plain}, mask=_MASK)
                 self._plain_validators[id(member)] = validator
             if not validator.is_valid(value):
                 try:
@@ -208,7 +220,7 @@ class SchemaEngine:
             schema,
             offline=True,
             validate_formats=self._formats,
-            # The linear-time engine does not support lookaround and backreferences.
+            # The linear-time engine has neither lookaround (but see `lookaheads`) nor backreferences.
             pattern_options=self._library.RegexOptions(size_limit=REGEX_BYTES),
             **options,
         )
@@ -318,8 +330,8 @@ def _definition_problem(error: Any) -> str:
     problem = f"the schema is not valid{f' at {where}' if where else ''}: {shorten(str(error.message))}."
     if 'is not a "regex"' in str(error.message):
         problem += (
-            " Patterns run in linear time, so lookaround and backreferences are not supported, and a compiled "
-            f"pattern may have at most {REGEX_BYTES // 1_000_000} MB."
+            " Patterns run in linear time, so backreferences and lookaround (other than lookaheads right behind ^ in "
+            f'"pattern") are not supported, and a compiled pattern may have at most {REGEX_BYTES // 1_000_000} MB.'
         )
     return problem
 

@@ -33,9 +33,12 @@ _BELOW = (
 _BELOW_LISTS = ("prefixItems", "items")
 _BELOW_MAPS = ("properties", "patternProperties", "$defs", "definitions")
 _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
-STRUCTURE = frozenset(
-    (*_SAME_VALUE, *_SAME_VALUE_LISTS, *_SAME_VALUE_MAPS, *_BELOW, *_BELOW_LISTS, *_BELOW_MAPS, *_REFERENCES)
-)
+
+SINGLE = frozenset((*_SAME_VALUE, *_BELOW))
+"""The keywords that hold a subschema; `LISTS` and `MAPS` hold several. ``items`` may hold one or a list."""
+LISTS = frozenset((*_SAME_VALUE_LISTS, *_BELOW_LISTS))
+MAPS = frozenset((*_SAME_VALUE_MAPS, *_BELOW_MAPS))
+STRUCTURE = frozenset((*SINGLE, *LISTS, *MAPS, *_REFERENCES))
 
 _DRAFTS = {
     "json-schema.org/draft-04/schema": 4,
@@ -43,6 +46,10 @@ _DRAFTS = {
     "json-schema.org/draft-07/schema": 7,
     "json-schema.org/draft/2019-09/schema": 2019,
     "json-schema.org/draft/2020-12/schema": 2020,
+}
+LATEST = 2020
+_ADDRESSES = {
+    draft: f"http{'s' if draft > 7 else ''}://{place}" + "#" * (draft <= 7) for place, draft in _DRAFTS.items()
 }
 
 
@@ -61,14 +68,14 @@ class SchemaDocument:
 
     def __init__(self, root: dict[str, Any]) -> None:
         self.root = root
-        self.draft = _draft_of(root)
         self.nodes: list[dict[str, Any]] = []
+        self._drafts: dict[int, int] = {}
         self._pointers: dict[int, str] = {}
         self._bases: dict[int, str] = {}
         self._resources: dict[str, dict[str, Any]] = {}
         self._anchors: dict[tuple[str, str], dict[str, Any]] = {}
         self._dynamic: dict[str, list[dict[str, Any]]] = {}
-        self._index(root, "", "")
+        self._index(root, "", "", LATEST)
         for node in self.nodes:  # the list grows: a reference may point to a place that no keyword declares
             self.targets(node)
 
@@ -81,9 +88,17 @@ class SchemaDocument:
         """The JSON pointer of a subschema from the root: ``/properties/sku``; the root's is empty."""
         return self._pointers[id(node)]
 
+    def draft(self, node: Mapping[str, Any]) -> int:
+        """Return the draft of a subschema, which a part may declare for itself: 4, 6, 7, 2019 or 2020."""
+        return self._drafts[id(node)]
+
+    def dialect(self, node: Mapping[str, Any]) -> str:
+        """Return the address that ``$schema`` has for the draft of a subschema."""
+        return _ADDRESSES[self.draft(node)]
+
     def only_reference(self, node: Mapping[str, Any]) -> bool:
         """Return whether everything next to ``$ref`` is ignored in `node`, as in drafts up to 7."""
-        return self.draft <= 7 and "$ref" in node
+        return "$ref" in node and self.draft(node) <= 7
 
     def target(self, node: dict[str, Any]) -> Node | None:
         """Return the target of the ``$ref`` of `node`; None for a meta-schema (built into the validator)."""
@@ -109,25 +124,24 @@ class SchemaDocument:
         beside = [part for _, part, same in _subschemas(node) if same and isinstance(part, dict)]
         return self.targets(node) + beside
 
-    def _index(self, start: Node, pointer: str, base: str) -> None:
-        waiting = [(start, pointer, base)]
+    def _index(self, start: Node, pointer: str, base: str, draft: int) -> None:
+        waiting = [(start, pointer, base, draft)]
         while waiting:
-            node, pointer, base = waiting.pop()
+            node, pointer, base, draft = waiting.pop()
             if not isinstance(node, dict) or id(node) in self._pointers:
                 continue
-            base = self._name(node, base)
+            self._drafts[id(node)] = own = _draft_of(node, draft)
+            # The validator reads a name by the draft around it, unless the whole document declares its own.
+            base = self._name(node, base, "id" if (draft if self._pointers else own) == 4 else "$id")
+            draft = own
             self._pointers[id(node)] = pointer
             self._bases[id(node)] = base
             self.nodes.append(node)
-            waiting.extend((part, pointer + path, base) for path, part, _ in _subschemas(node))
+            waiting.extend((part, pointer + path, base, draft) for path, part, _ in _subschemas(node))
 
-    def _name(self, node: dict[str, Any], base: str) -> str:
-        """Register the names of `node`; return the base URI of its own references."""
-        if _draft_of(node, self.draft) != self.draft:
-            raise refusal(
-                f"a part of the schema declares another draft: {shorten(node['$schema'])}. Use one draft for all parts."
-            )
-        name = node.get("id" if self.draft == 4 else "$id")
+    def _name(self, node: dict[str, Any], base: str, keyword: str) -> str:
+        """Register the names of `node`, by `keyword` and as anchors; return the base URI of its own references."""
+        name = node.get(keyword)
         if isinstance(name, str) and not self.only_reference(node):
             place, _, fragment = name.partition("#")
             if place:
@@ -167,7 +181,7 @@ class SchemaDocument:
 
     def _walk(self, reference: str, place: str, fragment: str) -> Node:
         node: Any = self._resources[place]
-        pointer = self._pointers[id(node)] + fragment
+        pointer, draft = self._pointers[id(node)] + fragment, self.draft(node)
         for token in fragment.split("/")[1:]:
             key = token.replace("~1", "/").replace("~0", "~")
             try:
@@ -175,10 +189,10 @@ class SchemaDocument:
             except (KeyError, IndexError, ValueError, TypeError):
                 hint = near_miss(key, node) if isinstance(node, dict) else ""
                 raise refusal(f"the schema refers to {shorten(reference)}: no such place.{hint}") from None
-            place = self._bases.get(id(node), place)
+            place, draft = self._bases.get(id(node), place), self._drafts.get(id(node), draft)
         if not isinstance(node, dict | bool):
             raise refusal(f"the schema refers to {shorten(reference)}, which is not a schema: {shorten(node)}.")
-        self._index(node, pointer, place)
+        self._index(node, pointer, place, draft)
         return node
 
 
@@ -205,9 +219,10 @@ def _joined(base: str, place: str) -> str:
         raise refusal(f"{shorten(place)} is not a URI: {error}.") from None
 
 
-def _draft_of(node: Mapping[str, Any], default: int = 2020) -> int:
+def _draft_of(node: Mapping[str, Any], around: int) -> int:
+    """Return the draft that `node` declares; if it declares none, the one `around` it."""
     if "$schema" not in node:
-        return default
+        return around
     address = node["$schema"]
     draft = _DRAFTS.get(str(address).removesuffix("#").partition("://")[2])
     if draft is None:

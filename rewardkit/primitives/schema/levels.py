@@ -82,9 +82,10 @@ class Level:
         """Whether an array can violate a rule for which neither an item nor its length is to blame."""
         return any(keyword not in _WHOLE_OBJECT for keyword in self.whole)
 
-    def item_schemas(self, index: int, draft: int) -> Iterator[Node]:
+    def item_schemas(self, index: int, document: SchemaDocument) -> Iterator[Node]:
         """Return the subschemas for the item at `index`; ``prefixItems`` was called ``items`` before 2020-12."""
         for member in self.members:
+            draft = document.draft(member)
             listed = member.get("prefixItems" if draft >= 2020 else "items")
             rest = member.get("additionalItems" if draft < 2020 and isinstance(listed, list) else "items")
             if isinstance(listed, list) and index < len(listed):

@@ -22,10 +22,11 @@ from rewardkit.core.tree.parameters import Parameter
 from rewardkit.primitives.choice import Choice
 from rewardkit.primitives.code import CodeRuns, CodeTests
 from rewardkit.primitives.json_match import JsonMatch
-from rewardkit.primitives.json_schema import SchemaCredit
+from rewardkit.primitives.json_schema import RowSchemaCredit, SchemaCredit
 from rewardkit.primitives.json_valid import JsonValid
 from rewardkit.primitives.math_equal import MathEqual
 from rewardkit.primitives.number import Number
+from rewardkit.primitives.schema.credit import SchemaEngine
 from rewardkit.primitives.steps import FixedSteps
 from rewardkit.testing.strategies.columns import columns
 from rewardkit.testing.strategies.documents import json_documents, unlike
@@ -153,6 +154,12 @@ def _(function: JsonValid, gold: _Gold) -> Contents:
 @of.register
 def _(function: SchemaCredit, gold: _Gold) -> Contents:
     schema = function.schema.schema
+    return Contents(json_documents(schema), json_documents(schema, valid=False))
+
+
+@of.register
+def _(function: RowSchemaCredit, gold: _Gold) -> Contents:
+    schema = gold.meant.root if isinstance(gold.meant, SchemaEngine) else True
     return Contents(json_documents(schema), json_documents(schema, valid=False))
 
 

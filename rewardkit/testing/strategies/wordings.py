@@ -15,12 +15,14 @@ from functools import lru_cache, singledispatch
 from hypothesis import assume, strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
+from rewardkit.core.text.languages import SCRIPTS
 from rewardkit.core.text.visibility import unmasked
 from rewardkit.primitives.format import FencedBlock
-from rewardkit.primitives.language import Language
+from rewardkit.primitives.language import SHORTEST, FixedLanguage
 from rewardkit.primitives.length import LengthBetween, OverlongPenalty
 from rewardkit.primitives.patterns import Affix, ContainsAll, ContainsNone, NoRefusal, Regex
 from rewardkit.primitives.repetition import RepetitionPenalty
+from rewardkit.primitives.script import Script
 from rewardkit.testing.strategies.texts import bodies, pattern_texts, sentences
 
 _REFUSALS = ("I'm sorry, but I can't help with that.", "As an AI, I cannot answer.", "I'm unable to do so.")
@@ -170,11 +172,22 @@ def _(function: RepetitionPenalty) -> Contents:
 
 
 @of_wording.register
-def _(function: Language) -> Contents:
-    own = "".join(_letters(script) for script in function.scripts)
-    foreign = next(_letters(script) for script in _SCRIPTS if script not in function.scripts)
-    words = st.lists(st.text(own, min_size=1, max_size=6), min_size=1, max_size=5).map(" ".join)
-    return Contents(words, st.text(foreign, min_size=1, max_size=6), loose=True)
+def _(function: Script) -> Contents:
+    return _in_scripts(function.scripts, shortest=1, most=5)
+
+
+@of_wording.register
+def _(function: FixedLanguage) -> Contents:
+    # So few words are judged by their script.
+    return _in_scripts(SCRIPTS[function.code], shortest=2, most=SHORTEST - 1)
+
+
+def _in_scripts(scripts: tuple[str, ...], shortest: int, most: int) -> Contents:
+    """Return words of a script, and words of another one."""
+    own = "".join(map(_letters, scripts))
+    foreign = next(_letters(script) for script in _SCRIPTS if script not in scripts)
+    words = st.lists(st.text(own, min_size=shortest, max_size=6), min_size=1, max_size=most).map(" ".join)
+    return Contents(words, st.text(foreign, min_size=shortest, max_size=6), loose=True)
 
 
 @lru_cache(maxsize=64)

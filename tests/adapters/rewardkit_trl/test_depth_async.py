@@ -161,7 +161,7 @@ def test_the_spawned_worker_scores_with_our_list(monkeypatch: pytest.MonkeyPatch
     ("functions", "reason"),
     [
         (rk.to_trl(SCHEDULED), "asynchronous GRPO has no progress"),
-        (rk.to_trl(REWARD, columns="components"), 'asynchronous GRPO has none. Use columns="terms"'),
+        (rk.to_trl(REWARD, columns="components"), 'columns="terms")'),
     ],
     ids=["schedules", "weights"],
 )

@@ -57,6 +57,16 @@ FOUND: list[tuple[Any, str, str | None]] = [
     (extract.document(), "<answer>```\n[]\n```</answer>", "[]"),
     (extract.document(), "{}", "{}"),
     (extract.document(), "<answer>1</answer><answer>2</answer>", None),
+    (extract.document(), "```json\n1\n```\n```json\n2\n```", "2"),
+    (extract.document(), "```json\n1\n```\n```jsonc\n2\n```", "2"),
+    (extract.document(), "```json\n1\n```\n```python\n{}\n```", "{}"),
+    (extract.document(), "```json\n1\n```\n```python\nprint(2)\n```", "1"),
+    (extract.document(), "```json\n1\n```\n```json\n2", None),
+    (extract.document(), "```json\n1\n```\n```", "1"),
+    (extract.document(), "```json\n1\n```\nOr rather:\n{}", None),
+    (extract.document(), "```json\n1\n```\n> ```json\n> {}\n> ```", None),
+    (extract.document(), "```json\n1\n```\nThe key {a} is one; [b] is not.", "1"),
+    (extract.document(), "{}\n```json\n1\n```", "1"),
 ]
 
 

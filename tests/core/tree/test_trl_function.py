@@ -342,3 +342,15 @@ def test_the_fingerprint_follows_the_source_and_not_the_address() -> None:
 
 def test_prints_as_it_is_written() -> None:
     assert repr(rk.from_trl(plain) + 0.5 * rk.from_trl(integers)) == "from_trl(plain) + 0.5*from_trl(integers)"
+
+
+def test_a_function_that_reads_chat_says_so_when_it_gets_text() -> None:
+    def lengths(completions: list[Any], **_: Any) -> list[float]:
+        return [float(len(completion[0]["content"])) for completion in completions]
+
+    with pytest.raises(rk.RewardBug) as found:
+        rk.score([lengths], ["abc"])
+    assert "chat prompts" in str(found.value)
+    assert "on_error" not in str(found.value)  # the function is right: nothing is to be scored instead
+    prompts = [[{"role": "user", "content": "?"}]]
+    assert rk.score([lengths], ["abc"], prompts=prompts).total.tolist() == [3.0]

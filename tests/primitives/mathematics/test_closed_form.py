@@ -28,7 +28,8 @@ def read(text: str) -> Formula:
         ("\\pi/4", "0.25\\pi"), ("e^2", "e \\cdot e"), ("i^2", "-1"), ("\\sqrt{-4}", "2i"), ("\\frac{1}{i}", "-i"),
         ("a_1", "a_{1}"),
         ("\\frac{1}{1+\\sqrt2}", "\\sqrt2-1"), ("x^{-1}", "\\frac1x"), ("-x^2", "-(x^2)"), ("3-(-2)", "5"),
-        ("0 x", "0"),
+        ("0 x", "0"), ("2\\frac12", "\\frac52"), ("abc", "cab"),
+        ("AB + CD", "CD + AB"), ("\\vec{a} + b", "b + \\vec{a}"),
     ],
 )  # fmt: skip
 def test_equal_formulas_are_equal(one: str, other: str) -> None:
@@ -41,7 +42,7 @@ def test_equal_formulas_are_equal(one: str, other: str) -> None:
         ("2\\sqrt{3}", "3\\sqrt{2}"), ("\\sqrt2", "1.41421356237"), ("\\pi", "3.14159265358979"), ("x", "y"),
         ("x", "x_1"), ("-x^2", "(-x)^2"),
         ("\\rho", "r"), ("\\sqrt5", "r_5"), ("\\sqrt5", "5"), ("e", "2.718281828"), ("i", "-i"),
-        ("x + 10^{-20}", "x"), ("2^{-3}", "2^3"),
+        ("x + 10^{-20}", "x"), ("2^{-3}", "2^3"), ("AB", "BA"), ("\\vec{a}", "a"), ("x'", "x"), ("90^\\circ", "90"),
     ],
 )  # fmt: skip
 def test_different_formulas_are_not(one: str, other: str) -> None:
@@ -53,11 +54,12 @@ def test_different_formulas_are_not(one: str, other: str) -> None:
     [
         "", "+", "x+", "(x", "x)", "\\sin x", "\\ln 2", "x^x", "2^x", "x^{1/3}", "\\sqrt[3]{2}", "\\sqrt{x}",
         "x^{99}", "x^2^3", "1/2x",
-        "2\\frac12", "x2", "2 3", "f(x)", "abc", "x \\text{ cm}", "x!", "|x|", "\\frac{1}{0}", "\\frac{1}{x-x}",
+        "x2", "2 3", "f(x)", "act", "x [1]", "\\frac{dy}{dx}",
+        "x \\text{ cm}", "x!", "|x|", "\\frac{1}{0}", "\\frac{1}{x-x}",
         "0^{-1}", "50\\%", "x = 1",
         "\\infty", "x, y", "3 or 4", "\\sqrt{1000003}", "(a+b+c+d)^{9}",
         "((((((((((((((((((1))))))))))))))))))",
-        "(1+\\sqrt{2}+\\sqrt{3}+\\sqrt{5}+\\sqrt{7}+\\sqrt{11})^{20}", "x_{12}_{3}", "x_{a+b}", "1_2", "\\pi_", "()",
+        "(1+\\sqrt{2}+\\sqrt{3}+\\sqrt{5}+\\sqrt{7}+\\sqrt{11})^{20}", "x_{12}_{3}", "1_2", "\\pi_", "()",
         "{}",
         "\u0661", "\x00", "\ud800",
     ],

@@ -24,7 +24,9 @@ from rewardkit.primitives.mathematics.plain_numbers import read
         ("1.5e3", "1500"),
         ("$42$", "42"), ("\\(42\\)", "42"), ("\\$42", "42"), ("-\\$42", "-42"), ("42.", "42"), ("\\text{42}", "42"),
         ("42 \\text{ cm}^2", "42"), ("42^\\circ", "42"), ("42\u00b0", "42"), ("42 apples", "42"),
-        ("42 square feet", "42"),
+        ("42 square feet", "42"), ("42 million", "42000000"), ("5 \\text{ million dollars}", "5000000"),
+        ("15th Day", "15"),
+        ("15 \\text{th}", "15"), ("60^\\circ 42'", "607/10"), ("\u20ac5", "5"), ("5 m\u00b2", "5"),
     ],
 )  # fmt: skip
 def test_a_number_is_read_exactly(text: str, value: str) -> None:
@@ -40,7 +42,8 @@ def test_a_number_is_read_exactly(text: str, value: str) -> None:
         "4 \\times 2",
         "\\frac{4}{0}", "4/0", "\\frac{4.5}{2}", "\\frac{\\pi}{2}", "2\\frac{3}{2}", "2\\frac{-1}{2}", "3/4/5", "--4",
         "+-4",
-        "4 \\text{ or } 5", "4 or five", "4 million", "4 \\text{ dozen}", "four", "\\sqrt{4}", "2^2", "4_8", "0x4",
+        "4 \\text{ or } 5", "4 or five", "4 \\text{ dozen}", "4\\text{K}", "4 millionth",
+        "(1,234)", "[1,234]", "four", "\\sqrt{4}", "2^2", "4_8", "0x4",
         "4_000",
         "\u0664", "4\\%x", "1e9999", "10^{9999}", "9" * 401, "((4))x", "4 e", "5m", "3ab", "\\infty", "\\pm 4", "=4",
         "4 \\%\\%",

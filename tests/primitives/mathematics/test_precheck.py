@@ -12,7 +12,7 @@ from rewardkit.primitives.mathematics.precheck import refusal
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("9^9^9", "tower"), ("9^{9^{9}}", "tower"), ("x^{x^{x^x}}", "tower"), ("x^(999999)", "tower"),
+        ("9^9^9", "tower"), ("9^{9^{9}}", "tower"), ("x^{x^{x^x}}", "tower"), ("x^(999999)", "power of more"),
         ("2^{10000}", "power of more"),
         ("x^{-5000}", "power of more"), ("((2)^{999})^{999}", "powers of powers"), ("101!", "factorial"),
         ("(10^6)!", "factorial"),

@@ -39,7 +39,7 @@ def test_equal(gold: str, answer: str) -> None:
         ("\\ln 8", "\\ln 9", "is not equal"), ("\\ln 2", "0.693147", "is not equal"),
         ("\\ln 2", "\\ln 2 + 0.000000000000000000001", "is not equal"),
         ("\\sqrt[3]{2}", "1.259921", "is not equal"), ("\\ln 2", "\\ln (2", "cannot be read"),
-        ("\\ln 2", "\\frac{0}{0}", "is not equal"),
+        ("\\ln 2", "\\frac{0}{0}", "cannot be read"),
         ("10 \\ln 2", "2 \\cdot 5 \\ln 2", "to be evaluated"),
         ("10 \\ln 2", "(7 + 3) \\ln 2", "to be evaluated"),
         ("e^x + x = 0", "1 = 2", "is not equal"), ("x \\ln 2", "y \\ln 2", "is not equal"),
@@ -58,7 +58,7 @@ def test_every_side_counts_but_only_the_last_need_be_worked_out() -> None:
 
 @pytest.mark.parametrize(
     ("gold", "reason"),
-    [("\\ln 2", ""), ("\\frac{1}{", "cannot be read"), ("\\frac{1}{0}", "is undefined"), ("\\ln 2 = x", "")],
+    [("\\ln 2", ""), ("\\frac{1}{", "cannot be read"), ("\\frac{1}{0}", "cannot be read"), ("\\ln 2 = x", "")],
 )
 def test_golds_are_checked(gold: str, reason: str) -> None:
     assert submit("check", gold, timeout=20.0).result().startswith(reason)

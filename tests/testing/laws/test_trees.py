@@ -56,6 +56,9 @@ class Leaving(rk.Schedule):
     def at(self, progress: Progress) -> float:
         return 4 * progress.fraction
 
+    def late(self, max_steps: int) -> list[tuple[rk.Schedule, int]]:
+        return []
+
 
 def test_all_nodes_of_a_tree() -> None:
     assert next(iter(nodes(tree))) is tree

@@ -63,6 +63,7 @@ CASES = [
     case("no refusal", rk.no_refusal()),
     case("length", rk.length_between(2, 4, unit="words")),
     case("language", rk.language("ru")),
+    case("script", rk.script("Cyrillic")),
     case("steps", rk.steps("sort", "merge")),
     case("number", rk.number("answer"), answer="42"),
     case("number in a box", rk.number("answer", extract=x.boxed()), answer=42.5),

@@ -15,8 +15,9 @@ from pydantic import ValidationError
 from rewardkit.core.errors import RewardDefinitionError
 from rewardkit_runner.configuration import installed
 from rewardkit_runner.configuration.arguments import GRPO_DEFAULTS, NOT_SET, OWN_KEYS, vllm_arguments
-from rewardkit_runner.configuration.config import DatasetConfig, RunConfig
+from rewardkit_runner.configuration.config import RunConfig
 from rewardkit_runner.configuration.installed import grpo_fields, lora_fields, trackers
+from rewardkit_runner.configuration.rows import DatasetConfig
 from rewardkit_runner.rewards import reward_of
 
 
@@ -100,6 +101,40 @@ def test_the_held_out_dataset_is_as_the_training_s_but_for_what_is_said(
     }
     held_out = config(tmp_path, dataset=training, eval=eval_).held_out_dataset()
     assert held_out == DatasetConfig.model_validate(training | {"sample": None} | changes)
+
+
+@pytest.mark.parametrize(
+    ("eval_", "changes"),
+    [
+        ({"dataset": {"seed": 1}}, {"seed": 1}),
+        ({"dataset": {"seed": 1, "size": 64}}, {"seed": 1, "size": 64}),
+        ({"dataset": "test.jsonl"}, {"path": "test.jsonl", "reasoning_gym": None, "seed": None, "options": {}}),
+        ({"dataset": {"reasoning_gym": "lcm"}}, {"reasoning_gym": "lcm", "seed": None, "options": {}}),
+    ],
+)
+def test_the_held_out_rows_of_a_task(tmp_path: Path, eval_: dict[str, Any], changes: dict[str, Any]) -> None:
+    training = {"reasoning_gym": "gcd", "seed": 0, "options": {"max_numbers": 2}, "prompt": "{question}", "sample": 9}
+    held_out = config(tmp_path, dataset=training, eval=eval_).held_out_dataset()
+    assert held_out == DatasetConfig.model_validate(training | {"sample": None} | changes)
+
+
+@pytest.mark.parametrize(
+    "dataset",
+    [
+        {},
+        {"split": "train"},
+        {"path": "data.jsonl", "reasoning_gym": "gcd"},
+        {"path": "data.jsonl", "size": 5},
+        {"path": "data.jsonl", "options": {"a": 1}},
+        {"reasoning_gym": "gcd", "split": "train"},
+        {"reasoning_gym": "gcd", "size": 0},
+        {"reasoning_gym": "gcd", "seed": -1},
+        {"reasoning_gym": ""},
+    ],
+)
+def test_a_dataset_has_one_source(tmp_path: Path, dataset: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        config(tmp_path, dataset=dataset)
 
 
 def test_without_another_dataset_there_is_none(tmp_path: Path) -> None:

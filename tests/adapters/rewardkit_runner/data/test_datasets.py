@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from rewardkit.core.errors import ConfigError
-from rewardkit_runner.configuration.config import DatasetConfig, RunConfig
+from rewardkit_runner.configuration.config import RunConfig
+from rewardkit_runner.configuration.rows import DatasetConfig
 
 pytest.importorskip("datasets")
 

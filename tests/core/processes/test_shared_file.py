@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rewardkit.judges.shared_file import SharedFile
+from rewardkit.core.processes.shared_file import SharedFile
 
 apsw = pytest.importorskip("apsw")
 

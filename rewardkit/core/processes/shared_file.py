@@ -114,24 +114,24 @@ def _application(connection: Any) -> int:
     return int(application)
 
 
-def checked_path(path: object, whose: str) -> str:
+def checked_path(path: object, whose: str, extra: str) -> str:
     """Return `path` as an absolute path.
 
     Raises:
-        MissingExtraError: the extra ``judge`` is not installed.
+        MissingExtraError: `extra`, which has apsw, is not installed.
         RewardDefinitionError: it is not a path, or it is empty.
     """
     if not isinstance(path, (str, os.PathLike)) or not os.fspath(path):
         raise RewardDefinitionError(f"{whose} must be the path of a file, got {path!r}")
-    require_apsw(whose)
+    require_apsw(whose, extra)
     return os.path.abspath(os.path.expanduser(os.fspath(path)))
 
 
-def require_apsw(whose: str) -> None:
+def require_apsw(whose: str, extra: str) -> None:
     try:
         import apsw  # noqa: F401
     except ImportError:
-        raise MissingExtraError.of(whose, "judge") from None
+        raise MissingExtraError.of(whose, extra) from None
 
 
 _opening = threading.Lock()

@@ -1,0 +1,262 @@
+r"""Tell what a text claims from what it only mentions: ``not 42``, ``42 is wrong`` and ``Is it 42?`` do not claim 42.
+
+A mention is a place in a text, from `start` to `end`: a number, or an option of a question. It is a claim unless the
+words next to it deny it (``rather than 42``), doubt it (``it might be 42``), suppose it (``if it is 42``), or report
+it (``others say 42``). "Next to it" is meant literally: ``the number of people who do not pass is 42`` claims 42. After
+a retraction (``No wait, 41``), what was claimed before it no longer counts.
+
+Texts have straight apostrophes. Every function reads at most `WINDOW` characters around a mention, or the text once.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+WINDOW = 160
+
+
+# Before a mention.
+
+_LINKS = frozenset((
+    "=", "a", "absolutely", "actually", "an", "answer", "answers", "are", "as", "at", "be", "been", "being",
+    "believe", "by", "certain", "certainly", "choice", "claim", "claiming", "clearly", "convinced", "correct",
+    "count", "definitely", "equal", "equaling", "equals", "es", "est", "even", "exactly", "final", "for", "from",
+    "give", "gives", "guess", "guessing", "i'd", "i'm", "is", "ist", "it", "it's", "its", "just", "least", "like",
+    "likely", "mean", "must", "necessarily", "number", "option", "plausible", "possible", "possibly", "precisely",
+    "probably", "quantity", "quite", "really", "result", "right", "say", "saying", "simply", "solution", "son",
+    "sum", "sure", "that", "that's", "the", "there", "they", "think", "thinking", "this", "to", "total", "truly",
+    "value", "was", "were", "would", "x", "y", "z", "n", "é", "è", "это", "равно",
+))  # fmt: skip
+"""Words between a denial and what it denies: "not [likely to be equal to] 42"."""
+
+_OPINIONS = frozenset((
+    "believe", "claim", "guess", "say", "saying", "think", "thinking",
+))  # fmt: skip
+_OTHERS = frozenset((
+    "people", "students", "others", "everyone", "many", "most", "some", "they", "one", "he", "she", "you",
+    "friends",
+))  # fmt: skip
+"""Whose opinions are not the writer's: "some [say it is] 42"."""
+
+_DENIALS = frozenset((
+    "not", "never", "isn't", "aren't", "wasn't", "weren't", "cannot", "can't", "couldn't", "won't", "wouldn't",
+    "shouldn't", "don't", "doesn't", "didn't", "ain't", "neither", "nor", "doubts", "doubted", "doubtful",
+    "unlikely", "except", "excluding", "exclude", "excludes", "excluded", "eliminate", "eliminates", "eliminated",
+    "eliminating", "reject", "rejects", "rejected", "rejecting", "discard", "discarded", "dismiss", "dismissed",
+    "ignore", "ignoring", "wrong", "incorrect", "incorrectly", "wrongly", "false", "falsely", "mistaken",
+    "mistakenly", "worst", "opposite", "distractor", "trap", "nowhere", "thought", "guessed", "nicht", "kein",
+    "keine", "pas", "jamais", "nunca", "jamás", "não", "non", "не", "нет", "≠", "!=", "/=", "<>",
+))  # fmt: skip
+_SUPPOSED = frozenset((
+    "might", "may", "could", "if", "whether", "suppose", "supposing", "assume", "assuming", "assumed", "unless",
+    "imagine", "pretend",
+))  # fmt: skip
+"""These deny only what a link joins to them: "it may [be] 42", but not "in May 42 people came"."""
+
+_NOT = frozenset(("not", "isn't", "never", "cannot", "can't"))
+"""These deny what is on the next line, too."""
+
+_NO = frozenset(("no", "without", "beyond", "any", "little"))
+_TWO_WORDS = {
+    "than": ("rather", "other", "different"),
+    "of": ("instead", "short"),
+    "out": ("rule", "ruled", "rules", "ruling"),
+    "es": ("no",),
+    "son": ("no",),
+    "near": ("nowhere", "not", "isn't"),
+}
+"""The word next to the mention, and the words before it that make it a denial."""
+
+_SIGNS = (
+    "≠", "!=", "不是", "并非", "並非", "不等于", "不等於", "不会是", "不可能是", "而非", "不选", "不選", "不应选",
+)  # fmt: skip
+_MARKUP = '*_`$"“”«»„()[]{}~\\'
+_MOST_WORDS = 14
+
+
+def denied_before(text: str, start: int) -> bool:
+    """Return whether the words before the mention at `start` deny, doubt, suppose or report it."""
+    tail = text[max(0, start - WINDOW // 2) : start].lower()
+    if not tail.isascii() and tail.rstrip(_MARKUP + " ").endswith(_SIGNS):
+        return True
+    lines, _, tail = tail.rpartition("\n")
+    if not tail.strip(_MARKUP + " "):
+        return _last_word(lines)[1] in _NOT
+    linked = opinion = False
+    for _ in range(_MOST_WORDS):
+        tail, word = _last_word(tail)
+        if word[-1:] == ":" and not linked:
+            return word[:-1] in _DENIALS
+        if word == "doubt" or (word == "but" and _last_word(tail)[1] == "anything"):
+            rest, before = _last_word(tail)  # "no doubt that it is 42", "it can't be anything but 42"
+            rest = rest if word == "but" else tail
+            return before not in _NO and not denied_before(rest, len(rest))
+        if word in _DENIALS or (linked and word in _SUPPOSED) or (opinion and word in _OTHERS):
+            return True
+        if word in _TWO_WORDS and _last_word(tail)[1] in _TWO_WORDS[word]:
+            return True
+        if word not in _LINKS and (word or not tail):
+            return False
+        linked, opinion = linked or bool(word), opinion or word in _OPINIONS
+    return False
+
+
+def _last_word(text: str) -> tuple[str, str]:
+    """Return `text` without its last word, and that word without markup."""
+    parts = text.rsplit(None, 1)
+    return (parts[0] if len(parts) > 1 else "", parts[-1].strip(_MARKUP) if parts else "")
+
+
+# After a mention.
+
+_BE = r"(?:is|was|are|were|would be|will be|seems|looks|must be|has to be|'s)"
+_FALSE = (
+    r"(?:wrong|incorrect|false|impossible|mistaken|invalid|ruled out|excluded|eliminated|out\b(?! of)|nonsense|absurd|"
+    r"unlikely|a (?:trap|mistake|distractor|lie|wrong|common (?:mistake|error))|an error|"
+    r"(?:just )?(?:my|the|a) (?:guess|(?:first|initial|old|wrong) (?:guess|answer|thought))|"
+    r"too (?:big|small|large|little|high|low|many|much|long|short|few)\b)"
+)
+_TRUE = (
+    r"(?:it\b|right|correct|true|possible|valid|plausible|"
+    r"(?:the|my|an?|our) (?:\w+ )?(?:answer|solution|result|option|choice)|"
+    r"what (?:we|i) (?:want|need)|the (?:right|correct|number|value|case))"
+)
+_UNDENIED = r"(?=[ ]?[)\].!,;\n]|\Z)"
+_DENIED_AFTER = "|".join((
+    r"(?: ?[,:–—-]|(?:,? ?\(| ?[,;–—-]) ?(?:which|that|it|this|but that|and that))? ?"
+    rf"{_BE} (?:\w+ly |just |simply |also )?(?:not (?:\w+ly )?{_TRUE}|{_FALSE})",
+    r"(?:,? which| ?[;–—-] ?(?:it|that|this))? (?:isn't|wasn't|can't be|cannot be|can not be|couldn't be) "
+    rf"(?:\w+ly )?{_TRUE}",
+    r"(?:,? which)? (?:can't|cannot|can not|couldn't|won't|doesn't|does not|didn't|fails to|will not)"
+    r" (?:be (?:it|right|correct|true|the)|hold|work|fit|do\b|satisfy|make sense|match|check out)",
+    rf"(?:,? which)? (?:(?:fails|makes no sense|must be wrong|has been ruled out)\b|isn't{_UNDENIED})",
+    rf" ?[,;:–—-]? ?[(\[]? ?(?:wrong|incorrect|false|not (?:it|right|correct|true|really)|no good){_UNDENIED}",
+    r" ?[,–—-]? ?not[.!\n]",
+    r" ?[?？✗✘❌✖]",
+    r" ?(?:ではな|ではあり|じゃな|では無|[はが]?(?:間違|誤り|不正解)|[은는이가]? ?아[니닙닌]|[이가]? ?틀[리렸])",
+    r" ?(?:不对|不對|不正确|不正確|是错|是錯|错误|錯誤)",
+    r" (?:ist|sind) (?:falsch|nicht)| (?:es|son) (?:incorrect|fals|erróne)| est (?:faux|incorrect)| неверно| неправ",
+))  # fmt: skip
+_NOUN = r" ?(?!(?:because|since|as|and|or|but|so|while|if|which|that|not|rather|than|instead)\b)[a-z%°]{1,20}"
+_CLOSE_AFTER = re.compile(rf"[)\]*_`$\"'”’»]{{0,4}}(?:{_DENIED_AFTER})")
+_AFTER = re.compile(rf"[)\]}}*_`$\"'”’»\\]{{0,6}}(?:{_NOUN}){{0,2}}?(?:{_DENIED_AFTER})")
+_MAY_DENY = re.compile(
+    r"[?？✗✘❌✖]|not\b|n't|wrong|incor|false|impos|mistak|inval|ruled|excl|elim|out\b|nonse|absurd|unlike|trap|"
+    r"error|guess|answer|thought|too |fail|sense|good|lie\b|distr|falsch|nicht|fals|erró|faux|невер|неправ|"
+    r"で|じ|아니|아닙|아닌|틀|不|错|錯|は|が"
+)
+_SENTENCE_END = re.compile(r"[?？]|[!。！\n]|\.(?:\s|\Z)")
+
+
+def denied_after(text: str, end: int, *, noun: bool = False) -> bool:
+    """Return whether the words after the mention that ends at `end` deny it, or ask about it.
+
+    Args:
+        noun: the mention may have a noun: "42 apples is wrong".
+    """
+    tail = text[end : end + WINDOW // 2].lower()
+    if tail.lstrip(_MARKUP)[:1] in ("", ".", "\n"):
+        return False
+    return bool(_MAY_DENY.search(tail, 0, WINDOW // 4) and (_AFTER if noun else _CLOSE_AFTER).match(tail))
+
+
+def asked(text: str, end: int) -> bool:
+    """Return whether the sentence of the mention that ends at `end` is a question."""
+    stop = _SENTENCE_END.search(text, end, end + WINDOW)
+    return stop is not None and stop[0] in "?？"
+
+
+# Retractions.
+
+_RETRACTED = re.compile(
+    r"(?<![a-z])(?:(?:no|hold on|oops|hmm)[,.!]* ?wait\b|wait[,.!]* ?no\b|correction ?[,:–—]|"
+    r"(?:scratch|strike|forget|ignore|disregard) (?:that|this|it|the above|what i (?:said|wrote))\b|"
+    r"(?:i|we) (?:was|am|were|have been) (?:wrong|mistaken)\b|i stand corrected\b|i take (?:that|it) back\b|"
+    r"never ?mind\b|on second thoughts?\b|i (?:have )?made an? (?:mistake|error|slip)\b|i misspoke\b|i meant\b|"
+    r"my (?:mistake|bad|apologies)\b|let me correct (?:that|this|myself|it)\b|just kidding\b|"
+    r"i (?:hereby )?(?:retract|withdraw)\b|"
+    r"(?:nein|non|нет|não),? (?:warte|moment|attend|подожди|espera)|no,? espera|"
+    r"(?:korrektur|corrección|correção|correzione|поправка) ?:)|"
+    r"更正|口误|我错了|我錯了|等等[,，]|(?:不对|不對)[,，。]|訂正|間違えました|정정|잠깐만"
+)
+_TAKEN_BACK = re.compile(
+    r"(?<![a-z])(?:(?:that|this|which|it)(?:'s| is| was) (?:\w+ly )?(?:wrong|incorrect|false|a mistake|an error|"
+    r"not (?:right|correct|true))\b|(?:that|this|it) (?:isn't|wasn't|can't be|cannot be) (?:right|correct|true|it)\b|"
+    r"(?:that|this|the|my) (?:\w+ )?(?:answer|claim|result|option|choice)(?: \w+)? (?:is|was) (?:\w+ly )?"
+    r"(?:wrong|incorrect|false|not (?:right|correct|true))\b)|"
+    r"(?<=[.!?\n)]) ?(?:no|nope|wrong|incorrect|not)[.!]+(?=\s|\Z)"
+)
+_SHORTEST = 3
+_RETRACTION_WORD = re.compile(
+    r"wait|correct|scratch|strike|forget|ignore|disregard|wrong|mistake|back|mind|thought|error|slip|misspoke|meant|"
+    r"my bad|apolog|kidding|retract|withdraw|false|isn't|wasn't|can't|cannot|nope|no[.!]|not|warte|moment|"
+    r"attend|подожди|espera|"
+    r"korrek|corre|поправ|更正|口误|我错了|我錯了|等等|不对|不對|訂正|間違|정정|잠깐"
+)
+_NOT_MEANT = re.compile(r"(?:not|n't|never|nothing|if|why|what|whether|think|thinks|say|says|check|sure)\s(?:\w+\s)?\Z")
+_CORRECTS = re.compile(
+    r"(?<![a-z])(?:actually|no|wait|hmm|sorry|oops|or rather|i mean|i meant|make (?:that|it)|change (?:that|it) to|"
+    r"it should be)[,:.!]*(?: (?:it's|it is|that's|i mean|make (?:that|it)|"
+    r"the (?:correct |right |final )?answer (?:is|should be)|it (?:should|must) be|"
+    r"we get|it'd be))*:? ?[*_`$(\"'\[]{0,4}\Z"
+)
+
+
+@dataclass(frozen=True)
+class Retraction:
+    """Where a text takes back what was said before.
+
+    Attributes:
+        start, end: its position.
+        everything: it withdraws all claims before it ("No wait"), not only the last mention ("That's wrong.").
+    """
+
+    start: int
+    end: int
+    everything: bool
+
+
+def last_retraction(text: str, start: int) -> Retraction | None:
+    """Return the last retraction in ``text[start:]``; one that withdraws everything is preferred."""
+    if len(text) - start < _SHORTEST:
+        return None
+    tail = text[start:].replace("İ", "i").lower()
+    if not _RETRACTION_WORD.search(tail):
+        return None
+    for match in reversed(list(_RETRACTED.finditer(tail))):
+        return Retraction(start + match.start(), start + match.end(), True)
+    for match in _TAKEN_BACK.finditer(tail):
+        if not _NOT_MEANT.search(tail, max(0, match.start() - 24), match.start()):
+            return Retraction(start + match.start(), start + match.end(), False)
+    return None
+
+
+def corrects(text: str, start: int) -> bool:
+    """Return whether the mention at `start` replaces what was claimed before: "Actually, 41", "no, 41"."""
+    return _CORRECTS.search(text[max(0, start - 60) : start].lower()) is not None
+
+
+# What a reader does not see, or sees struck out.
+
+_STRUCK = re.compile(r"~~[^~\n]{1,400}~~|<(del|s|strike)>[^<]{0,400}</\1>", re.IGNORECASE)
+
+
+def without_struck(text: str) -> str:
+    """Return `text` without struck or hidden parts: ``~~41~~ 42`` is ``"  42"``."""
+    if "<!--" in text:
+        head, *comments = text.split("<!--")
+        text = head + " ".join(after for _, closed, after in (part.partition("-->") for part in comments) if closed)
+    return _STRUCK.sub(" ", text) if "~~" in text or "</" in text else text
+
+
+# Words that join two mentions. CJK text has no spaces around them.
+
+OR_WORDS = (
+    r"\b(?:or|xor|vs|versus|alternatively|maybe|perhaps|possibly|either|otherwise|else|oder|ou|o|или)\b|"
+    "或者?|还是|還是|または|又は|もしくは|あるいは|이?나(?= )|또는?|혹은|아니면"
+)
+AND_WORDS = (
+    r"\b(?:and|plus|also|too|then|with|as well as|along with|together with|und|et|y|e|и)\b|"
+    "以及|[和与與跟及]|および|及び|ならびに|[とや]|[와과]|및|하고|이?랑|그리고"
+)

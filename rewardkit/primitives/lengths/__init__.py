@@ -1,0 +1,1 @@
+"""The engine of the rewards by length: how a length is counted."""

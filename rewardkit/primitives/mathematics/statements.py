@@ -1,0 +1,106 @@
+r"""What stands around an answer without changing it: ``stated(r"f(x) = 1 \text{ for all } x \in \mathbb{Q}")``.
+
+Phrases that lead to an answer ("The answers are"), labels ("Minimum: 1"), and where a parameter comes from (``k \in
+\mathbb{Z}``) are split off. Conditions that change an answer ("if x > 0") are left where they are.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_SET = r"(?:\\mathbb\s*\{?\s*([ZNQR])\s*\}?|([ZNQR])(?![A-Za-z]))\s*((?:[_^]\s*\{[^{}]*\}|\^\s*[+*])*)"
+_BELONGS = re.compile(rf"(?<![\\A-Za-z])([A-Za-z](?:\s*,\s*[A-Za-z])*)\s*\\in\s*{_SET}")
+_LEADING = r"(?:\\text\s*\{{\s*,?\s*(?:{0})\s*\}}|(?<![A-Za-z])(?:{0})(?![A-Za-z])|\\forall(?![A-Za-z]))"
+_WHERE = _LEADING.format("where|with|and|for|for (?:all|any|every|each|some|integers?)")
+_DOMAIN = re.compile(rf"(?:[\s,;]*(?:[,;(]|{_WHERE})[\s,(]*|\s(?=[A-Za-z]\s*\\in)){_BELONGS.pattern}\s*\)?\s*\Z")
+_KIND = r"(?:positive |nonnegative |non-negative )?integer"
+_INTEGER = re.compile(
+    r"[\s,;]*(?:\(\s*)?(?:\\text\s*\{\s*,?\s*)?(?:where|with|for)?\s*(?:\}\s*)?(?:(?:all|any|every|each|some|an)\s+)?"
+    rf"(?:(?P<kind>{_KIND}s?)\s*\}}?\s*[A-Za-z]"
+    rf"|\(?\s*[A-Za-z]\s*(?:\\text\s*\{{)?\s*is\s+(?:an?|any)\s+(?P<kind_>{_KIND})\s*\}}?)\s*\)?\s*\Z"
+)
+_FOR_ALL = re.compile(
+    r"[\s,]*\\text\s*\{\s*,?\s*for (?:all|any|every|each)(?:\s+(?:positive|negative|real|natural|rational|nonnegative|"
+    r"non-negative|nonzero|numbers?|integers?|values?|of))*\s*\}\s*[A-Za-z](?![A-Za-z])"
+    rf"(?:\s*\\in\s*{_SET})?(?=\s*(?:,|;|\\text|\Z))"
+)
+_LEAD = re.compile(
+    r"\A(?:\\text\s*\{\s*)?(?:(?:so|thus|hence|therefore),?\s+)?(?:the\s+)?(?:only\s+)?(?:final\s+|correct\s+)?"
+    r"(?:answers?|solutions?|roots?|results?|values?)(?:\s+(?:is|are)|\s*:)\s*\}?\s*(?=\S)|\A\\text\s*\{\s*only\s*\}\s*",
+    re.IGNORECASE,
+)
+_LABEL = re.compile(
+    r"(?:(?<=[,;])|(?<=\\text\{ and \})|(?<=\band)|\A)\s*(?:\\text\s*\{\s*)?([A-Za-z][A-Za-z]+(?: [A-Za-z]+){0,3})"
+    r"\s*:\s*\}?(?=\s*[-+0-9\\(.$])"
+)
+_UNIT_AND = re.compile(r"(\\text\s*\{[^{}]*[a-z][^{}]*?)\s+(and|or)\s*\}(?=\s*[-0-9\\])")
+"""The end of ``7 \\text{ goats and } 4 \\text{ cows}``."""
+
+_DENIED = re.compile(r"\b(?:not|no|never|wrong|incorrect|except|excluding|without|if|when|or|and)\b", re.IGNORECASE)
+_LETTER = re.compile("[A-Za-z]")
+_KINDS = {"positive": "Z^+", "nonnegative": "N_0", "non-negative": "N_0"}
+
+
+@dataclass(frozen=True)
+class Stated:
+    """An answer without the words around it.
+
+    Attributes:
+        text: the answer.
+        domain: where its parameter comes from: ``Z`` for ``k \\in \\mathbb{Z}``, or "" if nothing says so.
+        letters: the parameters.
+    """
+
+    text: str
+    domain: str = ""
+    letters: str = ""
+
+
+def stated(cleaned: str) -> Stated:
+    """Split a cleaned text into the answer and its domain."""
+    if not _LETTER.search(cleaned):
+        return Stated(cleaned)
+    text = _LEAD.sub("", cleaned, count=1) or cleaned
+    if ":" in text:
+        text = _LABEL.sub(_unlabeled, text)
+    if "\\text" in text:
+        text = _UNIT_AND.sub(r"\1}\\text{ \2 }", _FOR_ALL.sub("", text) or text)
+    domain = letters = ""
+    if "\\in" in text and (match := _DOMAIN.search(text)) and match.start():
+        text, domain, letters = text[: match.start()], _domain(match), match[1].replace(" ", "")
+    elif "integer" in text and (match := _INTEGER.search(text)) and match.start():
+        kind = (match["kind"] or match["kind_"]).split()[0]
+        text, domain = text[: match.start()], _KINDS.get(kind, "Z")
+    return Stated(text.strip(" ,;"), domain, letters)
+
+
+def _domain(match: re.Match[str]) -> str:
+    bounds = re.sub(r"[{}\s]|\\ge|>=?|0(?=\})", "", match[4] or "")
+    name = (match[2] or match[3]) + bounds
+    return {"Z^+": "Z^+", "Z_0": "N_0", "N^*": "Z^+", "N_+": "Z^+", "N^+": "Z^+", "Z_+": "Z^+"}.get(name, name)
+
+
+def _unlabeled(match: re.Match[str]) -> str:
+    return match[0] if _DENIED.search(match[1]) else ""
+
+
+_TOKEN = re.compile(r"\\text\s*\{[^{}]*\}|\\[A-Za-z]+|[A-Za-z]")
+
+
+def renamed(text: str, letter: str, new: str) -> str:
+    """Return `text` with another letter for a variable, in formulas only."""
+    return _TOKEN.sub(lambda match: new if match[0] == letter else match[0], text)
+
+
+_HEAD = re.compile(r"(?<![\\A-Za-z])([A-Za-z]'*)\s*\(\s*([a-z])\s*\)\s*=")
+
+
+def with_argument_of(gold: str, answer: str) -> str:
+    """Return a definition of a function with the gold answer's letter: ``f(m) = 2m`` becomes ``f(n) = 2n``."""
+    one, other = _HEAD.search(gold), _HEAD.search(answer)
+    if one is None or other is None or one[2] == other[2] or one[1] != other[1]:
+        return answer
+    if any(match[0] == one[2] for match in _TOKEN.finditer(answer)):
+        return answer
+    return renamed(answer, other[2], one[2])

@@ -1,0 +1,105 @@
+r"""Answers in words: ``\text{(C)}`` is ``c``, ``the derivative`` is ``derivative``, ``3:30 pm`` is ``15:30``."""
+
+from __future__ import annotations
+
+import re
+
+from rewardkit.primitives.mathematics.grammar import is_product
+
+MAX_WORDS = 4
+"""The most words of a gold answer that is not in ``\\text{}``. Sentences can be said in too many ways."""
+
+MISSING = frozenset(("nan", "nat", "null", "<na>", "n/a"))
+
+_TEXT = re.compile(r"\\text\s*\{([^{}]*)\}")
+_COMMAND = re.compile(r"\\[A-Za-z]+")
+_CHOICE = re.compile(r"\(?\s*([A-Za-z])\s*[.)]?\s*\)?")
+_LONG_WORD = re.compile(r"(?<![\\A-Za-z{])[A-Za-z]{3,}")
+_ARTICLE = re.compile(r"\A(?:the|an?)\s+(?=[a-z]{2})")
+_LISTED = re.compile(r"\s*(?:,\s*and\b|,|\band\b)\s*")
+_BASED = re.compile(r"([0-9A-Za-z]+)_\{([0-9]+)\}")
+_CLOCK = re.compile(
+    r"(?:\\text\s*\{\s*)?([01]?[0-9]|2[0-4]):([0-5][0-9])(?::([0-5][0-9]))?\s*(?:\}|\\text\s*\{)?\s*(?:([ap])\.?\s*m\.?)?\s*\}?",
+    re.IGNORECASE,
+)
+_NOTATION = re.compile(
+    r"\\(?:forall|exists|to|Rightarrow|Leftrightarrow|wedge|vee|neg|equiv|perp|parallel|angle|triangle|sim|cong|subset|"
+    r"subseteq|mathbb|circ|mapsto|leftrightarrow|vec|begin|frac\{d)(?![A-Za-z])|[A-Za-z]'|[A-Z]{2}|:"
+)
+_DENIAL = re.compile(
+    r"\b(?:not|isn|aren|doesn|never|neither|nor|no|cannot|wrong|incorrect|false|except|excluding|without|unless)\b",
+    re.IGNORECASE,
+)
+_SYNONYMS = {
+    "infinitely many": ("\\infty", "infinite"), "infinite": ("\\infty", "infinitely many"),
+    "no solution": ("no solutions", "\\emptyset"), "no solutions": ("no solution", "\\emptyset"),
+    "none": ("no solution", "no solutions"), "does not exist": ("dne",), "dne": ("does not exist",),
+    "true": ("t",), "false": ("f",),
+}  # fmt: skip
+
+
+def spelled(cleaned: str) -> str:
+    """Return words in one spelling."""
+    text = _TEXT.sub(r"\1", cleaned).strip(' ."`*')
+    choice = _CHOICE.fullmatch(text)
+    if choice and choice[1].lower() > "j":
+        return choice[1]  # not an option but a variable: R is not r
+    words = " ".join((choice[1] if choice else text).casefold().split())
+    return _LISTED.sub(", ", _ARTICLE.sub("", words))
+
+
+def spellings(cleaned: str) -> tuple[tuple[str, ...], bool]:
+    """Return the accepted spellings of an answer in words, and whether it can only be words."""
+    if based := _BASED.fullmatch(cleaned):
+        number = based[1].casefold()
+        return (cleaned.casefold(), number), number.isdigit()
+    said = spelled(cleaned)
+    if "\\text" in cleaned and not _TEXT.sub("", cleaned).strip(" .()"):
+        return (said, *_SYNONYMS.get(said, ())), True
+    if _CHOICE.fullmatch(cleaned):
+        return (said,), True
+    if is_prose(cleaned):
+        return (said, *_SYNONYMS.get(said, ())), True
+    return (), False
+
+
+def is_prose(cleaned: str) -> bool:
+    """Return whether a text is words rather than a formula: ``line segment``, not ``xyz``."""
+    bare = _TEXT.sub(" ", _COMMAND.sub(" ", cleaned.replace("\\text", "\\text ")))
+    words = _LONG_WORD.findall(bare)
+    return any(not is_product(word) for word in words) and not re.search(r"[=<>^_\\+]|\d", cleaned)
+
+
+def denials(cleaned: str) -> set[str]:
+    """Return the words with which a text denies something."""
+    return {word.lower() for word in _DENIAL.findall(cleaned)}
+
+
+def as_written_only(cleaned: str) -> bool:
+    """Return whether a text has notation that only means something as a whole: ``p \\to q``, ``\\angle ABC``."""
+    return _NOTATION.search(cleaned) is not None
+
+
+def clock(cleaned: str) -> tuple[int, int, int, str] | None:
+    """Return a time of day as hours, minutes, seconds and "a" or "p" or ""; None for other texts."""
+    match = _CLOCK.fullmatch(cleaned)
+    if match is None:
+        return None
+    hours, half = int(match[1]), (match[4] or "").lower()
+    if half and hours > 12:
+        return None
+    return hours, int(match[2]), int(match[3] or 0), half
+
+
+def same_clock(gold: tuple[int, int, int, str], answer: tuple[int, int, int, str]) -> bool:
+    """Return whether two times are the same; a.m. or p.m. may be missing."""
+    if gold[3] and answer[3]:
+        return gold == answer
+    if not (gold[3] or answer[3]):
+        return gold == answer
+    return gold[:3] == answer[:3] or _full(gold) == _full(answer)
+
+
+def _full(time: tuple[int, int, int, str]) -> tuple[int, int, int]:
+    hours = time[0] % 12 + 12 * (time[3] == "p") if time[3] else time[0]
+    return hours, time[1], time[2]

@@ -1,0 +1,127 @@
+r"""What is next to a number and says what it is: a label (Step 3), a part (half of 42), one of several (41 or 42)."""
+
+from __future__ import annotations
+
+import re
+
+from rewardkit.core.text.claims import AND_WORDS, OR_WORDS
+
+CLOSE = 24
+"""How many characters before a number are searched for words that say what it is."""
+
+# A label of something else.
+
+_LABELED = (
+    "step|equation|eqn?\\.?|figure|fig\\.?|theorem|lemma|problem|question|example|exercise|appendix|footnote|refs?\\.?"
+)
+LABEL = re.compile(rf"(?:\b(?:{_LABELED}) ?\(?|[A-Za-z]{{2}}-|(?<!#)#)\Z", re.IGNORECASE)
+ORDINAL = re.compile(r"(?:st|nd|rd|th)(?![A-Za-z])")
+RAISED_ORDINAL = re.compile(r"\^\{?(?:\\text\{)?(?:st|nd|rd|th)\}?\Z")
+LINE_START = re.compile(r"(?:^|\n)[ \t]*\Z")
+BULLET_END = re.compile(r"[.)][ \t]+\S")
+
+_MONTHS = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}\.?"
+_DAY = r"[0-9]{1,2}(?:st|nd|rd|th)?"
+DAY_BEFORE = re.compile(rf"(?:{_MONTHS} {_DAY}|\b{_DAY} {_MONTHS}),? \Z")
+YEAR_AFTER = re.compile(rf"(?: {_MONTHS})?,? [0-9]{{4}}(?![0-9])")
+MONTH_AFTER = re.compile(rf" {_MONTHS}")
+MONTH_BEFORE = re.compile(rf"{_MONTHS} \Z")
+
+# A part of something longer.
+
+_OF = (
+    "half|third|quarter|fourth|fifth|sixth|eighth|tenth|percent|root|square|cube|log(?:arithm)?|factorial|multiple|factor|"
+    "reciprocal|inverse|power|opposite"
+)
+PART_OF = re.compile(
+    rf"(?:\b(?:{_OF}) of |% of "
+    r"|\b(?:twice|double|triple|thrice|times|plus|multiplied by|divided by|root|log|modulo|mod) "
+    r"|[\w)}$] ?(?:[<>]=?|[\u2264\u2265]) ?|\u2264 ?|\\[lL](?:floor|ceil|vert)\s?|[\u230a\u2308\u221b]"
+    r"|[)\]}]-|(?<![A-Za-z])[A-Za-z](?:-| ?\* ?)|[\w)}\]] ?\+ ?|(?:(?<![A-Za-z'])[A-Za-z]|[)}\]]) [-\u2013\u2212] "
+    r"|(?<!\bis )(?<!\bare )(?<!\bbe )(?<!\bof )(?<!\bto )(?<!\bget )(?<![=:(] )(?<=\w )minus )[*$(\\]{0,3}\Z",
+    re.IGNORECASE,
+)
+NEGATIVE = re.compile(r"\b(?:negative|minus) [*$(\\]{0,3}\Z", re.IGNORECASE)
+SILENT = ("", "=", ":", ",", ".", "\n", ";")
+"""Characters at the end of a text that matches none of the patterns above."""
+LABELS = frozenset((
+    "step", "equation", "eq", "eqn", "figure", "fig", "theorem", "lemma", "problem", "question", "example", "exercise",
+    "appendix", "footnote", "ref", "refs",
+))  # fmt: skip
+PARTS = frozenset((
+    "of", "twice", "double", "triple", "thrice", "times", "plus", "by", "root", "log", "modulo", "mod", "minus",
+    "floor", "ceil", "vert",
+))  # fmt: skip
+NEGATIVES = frozenset(("negative", "minus"))
+"""The words at the end of these patterns: other words before a number say nothing about it."""
+
+_UNITS = "[mgshlL]|[kcm]m|[km]?g|lb|oz|ft|in|mi|yd|hr|ml|mL|cl|dl|kW|Hz|[KkMGT]B|[ap]m|[AP]M|ms|ha|kJ|kN|pt|qt"
+ATTACHED = re.compile(
+    rf"(?!(?:{_UNITS})(?![A-Za-z]))[A-Za-z]{{1,2}}(?![A-Za-z])"  # 42x, 42K, but 42m
+    r"|(?:\\?[ ,~]|[$*])*(?:\\(?:text|mathrm|mbox)\{ ?)?(?:[KkMB]|bn|mn|mln)(?![\w'.]\w|\w)"
+    r"| ?[xyzn](?![\w'])| (?:squared|cubed|factorial|modulo|mod|choose|times|plus|minus|divided by|multiplied by)\b"
+    r"| and (?:a|one|two|three) (?:half|halves|thirds?|quarters?|fourths?|fifths?)\b"
+    r"|\\?[\u2030\u221e]|\\(?:overline|bar|dot)\b|-[\d(]"
+)
+TUPLE_OPEN = re.compile(r"[(\[{,;]\s*[$\\]{0,2}\Z")
+TUPLE_END = re.compile(r"[$\\]{0,2}\s*[)\]},;]")
+
+# Between two numbers, if either could be meant.
+
+RANGE = re.compile(
+    r"[)*$\s]{0,3}(?:\s?(?:[-\u2013\u2014~\u223c]|\.\.\.?|\u2026)\s?|\s(?:to|through|until|bis)\s)[*$\\(]{0,3}"
+)
+_CHANGES = (
+    "increas|ris|rose|grow|grew|go|goes|went|chang|drop|fell|fall|decreas|climb|mov|reduc|jump|rais|lower|shrank|shrink"
+)
+CHANGED = re.compile(rf"\b(?:{_CHANGES})\w*\b[^.!?\n]{{0,40}}\bfrom [*$\\(]{{0,3}}\Z", re.IGNORECASE)
+OR = re.compile(
+    rf"(?P<noun>(?: ?[^\W\d]{{1,20}}){{0,2}})[)*$,\s]{{0,4}}\(?(?:{OR_WORDS}|/)[^.!?\n\d]{{0,40}}", re.IGNORECASE
+)
+JOIN = re.compile(rf"(?:{OR_WORDS}|{AND_WORDS})", re.IGNORECASE)
+AND = re.compile(rf"[)*$,\s]{{0,4}}(?:{AND_WORDS}|&)\s?(?:also\s)?[*$\\(]{{0,3}}", re.IGNORECASE)
+COMMA = re.compile(r"[)*$]{0,3}\s?[,;\u3001\uff0c]\s?[*$\\(]{0,3}")
+SPACE = re.compile(r"[*$_`]{0,4}[ \t\xa0]{1,3}[*$_`]{0,4}")
+EQUALS = re.compile(r"[*$\s]{0,3}(?:=|\u2248)[*$\s]{0,3}")
+LISTED = re.compile(
+    r"(?:\b(?:is|are|be|either|answers?|between|and|=)|[:=(\[{,;]|^|\n)[*_$\\({\[\s]{0,5}\Z", re.IGNORECASE
+)
+UNLISTED = re.compile(
+    r"\b(?:in|on|by|at|after|before|until|since|during|from|of|the|for|with|to|day|week|month|year|hour|minute|age|room|round|"
+    r"level) [*$\\(]{0,3}\Z",
+    re.IGNORECASE,
+)
+"""In 2019, 42 came: the first number is no item of a list."""
+WORD = re.compile(r"[^\W\d_]+")
+
+# What states the answer, and what may follow it.
+
+_BETWEEN = r"(?:\s{0,2}(?:the|therefore|thus|simply|exactly|equal to|just|about|approximately|roughly)(?![A-Za-z]))?"
+STATED = re.compile(
+    r"answers?\b(?:\s(?:to|for|of)\s[^.:;!?\n\d]{0,60}?)??[*_]{0,3}\s?"
+    rf"(?:(?:[:=\u2192]|is|would be|must be|should be)(?![A-Za-z]))[*_]{{0,3}}{_BETWEEN}:?\s{{0,3}}"
+    r"(?:\\[\[(]\s?|[*_`(\[]{1,3}(?!\s)|\\(?:text|mathbf|mathrm)\{)?|answers?[*_]{0,3}\s?\n\s{0,3}[*_]{0,3}",
+    re.IGNORECASE,
+)
+ALONE = re.compile(r"[*_`$)\]}\\]{0,6}(?:\s{0,3}(?:\n|\Z)|[.!](?:\s|\Z)|,?\s(?:because|since|as)\b)")
+CORRECTION = re.compile(
+    r"\b(?:wait|actually|hmm|oops|sorry|correct|mistake|wrong|re(?:check|do|compute|calculate|consider|think))",
+    re.IGNORECASE,
+)
+CONCLUSION = re.compile(
+    r"\b(?:so|therefore|thus|hence|finally|final|conclu\w+|overall)\b|\u2234|所以|因此", re.IGNORECASE
+)
+CLAIM = re.compile(
+    r"=|\b(?:is|are|was|were|gives?|giving|makes?|making|gets?|total|altogether|equals?|but|however|instead)\b",
+    re.IGNORECASE,
+)
+_WORDS = (
+    "zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen|"
+    "(?:twen|thir|for|fif|six|seven|eigh|nine)ty|(?:a |one )?(?:hundred|thousand|million|billion|dozen)"
+)
+NO_NUMBER = re.compile(
+    rf"(?:{_WORDS}|infinit[ey]|\u221e|\\infty|undefined|unknown|none|nothing|impossible|indeterminate|not a number|"
+    r"(?:it )?(?:cannot|can't) be|(?:it )?does not exist|(?:positive|negative|minus) |[b-hj-z](?![A-Za-z'])|"
+    r"\\?[$(]?[a-zA-Z](?![A-Za-z'])(?=[^\n]{0,20}\$)|[零〇一二三四五六七八九十百千万两兩])",
+    re.IGNORECASE,
+)

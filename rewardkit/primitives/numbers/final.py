@@ -1,0 +1,329 @@
+r"""Find the number that a text gives as its answer: in ``The answer is 42, not 41.`` it is ``42``.
+
+Marks come first (a tag, a box, ``####``). In a text without them, the last number counts that the text claims: it is
+neither denied, doubted nor asked for (``rewardkit.core.text.claims``), and it is no label (Step 3, #3, a citation).
+``The answer is 42`` counts more than a number in a remark after it. Where a reader could not say which number is meant
+(``41 or 42``, ``40-42``), or if it is part of something longer (``42x``, ``half of 42``), the passage is returned,
+which is not a number.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Set
+from dataclasses import dataclass
+from itertools import pairwise
+
+from rewardkit.core.text.claims import (
+    asked,
+    corrects,
+    denied_after,
+    denied_before,
+    last_retraction,
+    without_struck,
+)
+from rewardkit.core.text.extractors import Answer, TextExtractor
+from rewardkit.core.text.numbers import NumberText, plain_digits
+from rewardkit.core.text.visibility import straight
+from rewardkit.primitives.numbers import context
+from rewardkit.primitives.numbers.pieces import Piece, pattern_of, pieces_in
+
+_MOST_SKIPPED = 300
+"""A text that denies, asks for or cites more numbers than this at its end answers nothing."""
+
+_SHORT = 64
+"""A longer text is never one number with its unit."""
+
+_NEAR = 64
+"""How many characters next to a number are read."""
+
+_ANSWERS_READ = 20
+
+_RELATION = re.compile(
+    r"\\(?:approx|to|rightarrow|Rightarrow|implies|sim|simeq|equiv|in|q?quad)(?![A-Za-z])\ ?|\u2192\ ?"
+)
+_UNEQUAL = re.compile(r"\\(?:neq?|not\s?=)(?![A-Za-z])\ ?")
+_ORDERED = re.compile(r"\\[lg](?:eq?|eqslant|t)?(?![A-Za-z])\ ?")
+_PLAIN = str.maketrans(
+    dict.fromkeys("\u2010\u2011\ufe63", "-") | dict(zip("\uff1d\uff1a\uff0f\uff08\uff09", "=:/()", strict=True))
+)
+_ADDRESS = re.compile(r"\bhttps?://\S+")
+_TAG = re.compile(r"<(/?)([A-Za-z]\w{0,20})(?:\s[^<>=\n]{0,30}=[^<>\n]{0,60})?/?>")
+_RAISED = {"sup": "^{", "sub": "_{"}
+_INLINE = frozenset(("a", "b", "big", "code", "em", "font", "i", "mark", "small", "span", "strong", "u"))
+_DIGIT = re.compile(r"[\d\u2460-\u249b\u2776-\u2793\xbc-\xbe\u2150-\u215e]")
+_ASCII_DIGIT = re.compile(r"[0-9]")
+
+
+@dataclass(frozen=True)
+class FinalNumber(TextExtractor):
+    """The marked answer (tag, box, ``####``), else the last number that the visible text claims."""
+
+    text: NumberText
+
+    def find(self, answer: str) -> str | None:
+        found = Answer().find(answer)
+        if found is answer:
+            return answer if len(answer) < _SHORT and self._reads(answer) else self._last(answer)
+        if found is None:
+            return None
+        if "####" not in answer or "answer>" in answer or "\\boxed" in answer or self._reads(found):
+            return found
+        # A "####" line without a number is a heading if a number follows later.
+        _, _, later = answer[answer.rfind("####") :].partition("\n")
+        return self._last(later) or found
+
+    def _reads(self, text: str) -> bool:
+        return not isinstance(self.text.read(text), str)
+
+    def _last(self, text: str) -> str | None:
+        plain = _prepared(text)
+        return _Text(plain, pattern_of(tuple(unit for unit, _ in self.text.units), plain.isascii())).answer()
+
+    def __repr__(self) -> str:
+        return "final_number()"
+
+
+def _prepared(text: str) -> str:
+    """Return `text` as a reader sees it: plain digits and hyphens, nothing struck or invisible, no tags."""
+    text = without_struck(text)
+    if "</" in text or "/>" in text or "<br" in text:
+        text = _TAG.sub(_untagged, text)
+    if not text.isascii():
+        text = straight(plain_digits(text)).translate(_PLAIN)
+    if "://" in text:
+        text = _ADDRESS.sub(" ", text)
+    if "\\" in text or "\u2192" in text:
+        text = _ORDERED.sub("\u2264 ", _UNEQUAL.sub("\u2260 ", _RELATION.sub("=", text)))
+    return text
+
+
+def _untagged(tag: re.Match[str]) -> str:
+    """Return what stands for an HTML tag: nothing for emphasis, a script for an index, else a new line."""
+    closing, name = tag[1], tag[2].lower()
+    if name in _RAISED:
+        return "}" if closing else _RAISED[name]
+    return " " if name in _INLINE else "\n"
+
+
+@dataclass(frozen=True)
+class _Text:
+    """A prepared text, and the pattern of its pieces."""
+
+    text: str
+    pattern: re.Pattern[str]
+
+    def answer(self) -> str | None:
+        skipped: str | None = None
+        denied: set[str] = set()
+        for count, line in enumerate(self._from_the_end()):
+            piece = line[-1]
+            if count > _MOST_SKIPPED:
+                return skipped
+            if self._is_denied(line):
+                denied.add(piece.found)
+            elif not self._is_label(piece):
+                return self._settled(line, denied)
+            skipped = skipped or self._around(piece)
+        return skipped
+
+    def _from_the_end(self) -> Iterator[list[Piece]]:
+        """Yield each piece, from the last to the first, as the end of the pieces of its line."""
+        end = len(self.text)
+        digit = _ASCII_DIGIT if self.text.isascii() else _DIGIT
+        while end >= 0:
+            start = self.text.rfind("\n", 0, end) + 1
+            if digit.search(self.text, start, end):
+                line = pieces_in(self.text, start, end, self.pattern)
+                while line:
+                    yield line
+                    line.pop()
+            end = start - 1
+
+    def _is_denied(self, line: list[Piece]) -> bool:
+        text, piece = self.text, line[-1]
+        if denied_before(text, piece.start) or denied_after(text, piece.end, noun=True) or asked(text, piece.end):
+            return True
+        if len(line) < 2:
+            return False
+        before = line[-2]  # "not 41 or 42"
+        return self._alternatives(before, piece) and denied_before(text, before.start)
+
+    def _is_label(self, piece: Piece) -> bool:
+        """Return whether it is no quantity: a citation, "Step 3", "3rd", the number of an item in a list."""
+        text, start, end = self.text, piece.start, piece.end
+        if piece.kind != "number":
+            return piece.kind == "citation"
+        if context.ORDINAL.match(text, end) or self._preceded(context.LABEL, context.LABELS, piece):
+            return True
+        if context.RAISED_ORDINAL.search(piece.found) or (piece.found.isdecimal() and self._is_dated(piece)):
+            return True
+        if not (context.BULLET_END.match(text, end) and context.LINE_START.search(text, max(0, start - 20), start)):
+            return False
+        return piece.found.isdecimal() and len(piece.found) < 3 and self._is_item(int(piece.found), text[end])
+
+    def _is_dated(self, piece: Piece) -> bool:
+        """Return whether it is the day or year of "March 15, 2024" or "15 March 2024"."""
+        text, start, end = self.text, piece.start, piece.end
+        if len(piece.found) == 4:
+            return context.DAY_BEFORE.search(text, max(0, start - context.CLOSE), start) is not None
+        if len(piece.found) > 2 or not context.YEAR_AFTER.match(text, end):
+            return False
+        before = context.MONTH_BEFORE.search(text, max(0, start - context.CLOSE), start)
+        return bool(before or context.MONTH_AFTER.match(text, end))
+
+    def _is_item(self, number: int, mark: str) -> bool:
+        neighbors = (f"\n{number - 1}{mark} ", f"\n{number + 1}{mark} ")
+        return any(neighbor in self.text or self.text.startswith(neighbor[1:]) for neighbor in neighbors)
+
+    def _settled(self, line: list[Piece], denied: set[str]) -> str:
+        """Return the text of the last number, or of the stated one, or a passage that says why there is none."""
+        last, rest = line[-1], line[:-1]
+        stated = self._stated()
+        if isinstance(stated, str):
+            return stated
+        following: list[Piece] = []
+        if stated and stated[0].end <= last.start:
+            chosen = self._stated_or_last(stated[0], last)
+            if chosen is None:
+                return self._passage(stated[0].start, last.end)
+            if chosen is not last:
+                last, rest, following = chosen, [], stated[1:]
+        passage = self._longer(last, rest, following)
+        if passage:
+            return passage
+        if last.found in denied:
+            return f"{last.found}, which is denied later,"
+        retraction = last_retraction(self.text, last.end)
+        if retraction and (retraction.everything or not self._has_pieces(last.end, retraction.start)):
+            return self._passage(last.start, retraction.end)
+        return f"-{last.found}" if self._preceded(context.NEGATIVE, context.NEGATIVES, last) else last.found
+
+    # the stated answer
+
+    def _stated(self) -> list[Piece] | str | None:
+        """Return the number in the last "The answer is 42", and what follows it; a passage if it is no number."""
+        lowered = self.text.lower()
+        position = len(lowered)
+        if position != len(self.text):
+            return None
+        for _ in range(_ANSWERS_READ):
+            position = lowered.rfind("answer", 0, position)
+            if position < 0:
+                return None
+            lead = context.STATED.match(self.text, position, position + 120)
+            if not lead:
+                continue
+            end = self.text.find("\n", lead.end())
+            pieces = pieces_in(self.text, lead.end(), len(self.text) if end < 0 else end, self.pattern)
+            direct = bool(pieces) and pieces[0].start <= lead.end()
+            if direct and not self._is_denied(pieces[:1]):
+                return self._equal(pieces)
+            if not direct and self._is_no_number(lead.end()):
+                return self._passage(position, lead.end() + 20)
+        return None
+
+    def _is_no_number(self, start: int) -> bool:
+        """Return whether the text ends with an answer that is no number: "zero", "unknown", "x"."""
+        if not context.NO_NUMBER.match(self.text, start) or _DIGIT.search(self.text, start):
+            return False
+        return not denied_before(self.text, start)
+
+    def _equal(self, pieces: list[Piece]) -> list[Piece]:
+        """Return the last number of the equation that starts with the first piece, and what follows it."""
+        for number, (left, right) in enumerate(pairwise(pieces)):
+            if not context.EQUALS.fullmatch(self.text, left.end, right.start) or left.found.isdecimal():
+                return pieces[number:]
+        return pieces[-1:]
+
+    def _stated_or_last(self, stated: Piece, last: Piece) -> Piece | None:
+        """Return the stated number, or the last one if it replaces that, or None if no reader could tell."""
+        if stated.found == last.found:
+            return stated
+        between = self.text[stated.end : last.start]
+        if context.CORRECTION.search(between) or corrects(self.text, last.start) or last_retraction(between, 0):
+            return last
+        alone = context.ALONE.match(self.text, stated.end)
+        if context.CONCLUSION.search(between):
+            return None if alone else last
+        return stated if alone or not context.CLAIM.search(between) else None
+
+    # what the number is part of
+
+    def _longer(self, piece: Piece, rest: list[Piece], following: list[Piece]) -> str | None:
+        """Return the passage that the number is a part of, or in which it is one of several; None if it is alone."""
+        text, start, end = self.text, piece.start, piece.end
+        left = max(0, start - _NEAR)
+        part = self._preceded(context.PART_OF, context.PARTS, piece)
+        if part:
+            return self._passage(part.start(), end)
+        attached = context.ATTACHED.match(text, end)
+        if attached:
+            return self._passage(start, attached.end())
+        opening = context.TUPLE_OPEN.search(text, left, start) if "," in piece.found else None
+        if opening:
+            closing = context.TUPLE_END.match(text, end)
+            if closing and (opening[0][0] in "([{" or closing[0][-1] in ")]}"):
+                return self._passage(opening.start(), closing.end())
+        if rest and (self._alternatives(rest[-1], piece) or self._several(rest, piece)):
+            return self._passage(rest[-1].start, end)
+        if following and (self._alternatives(piece, following[0]) or self._several([piece], following[0])):
+            return self._passage(start, following[0].end)
+        return None
+
+    def _alternatives(self, first: Piece, second: Piece) -> bool:
+        """Return whether the text offers the second instead of the first: "41 or 42"."""
+        joined = context.OR.fullmatch(self.text, first.end, min(second.start, first.end + 2 * _NEAR))
+        if not joined or second.start - first.end > 2 * _NEAR:
+            return False
+        noun = [word for word in context.WORD.findall(joined["noun"]) if not context.JOIN.fullmatch(word)]
+        other = context.WORD.match(self.text[second.end : second.end + 24].lstrip(" *$"))
+        # "2 hours or 120 minutes" says the same twice.
+        return not (noun and other and noun[-1].lower() != other[0].lower())
+
+    def _several(self, rest: list[Piece], piece: Piece) -> bool:
+        """Return whether the number is next to another, without a word that tells which one counts."""
+        text, first = self.text, rest[-1]
+        if piece.start - first.end > _NEAR:
+            return False
+        span = (first.end, piece.start)
+        lead = max(0, first.start - _NEAR)
+        if context.RANGE.fullmatch(text, *span):
+            return not context.CHANGED.search(text, lead, first.start)
+        if context.AND.fullmatch(text, *span):
+            return True
+        if context.SPACE.fullmatch(text, *span):  # "5 km 300 m", but not "From 3 km 5 apples hang"
+            return first.found[-1].isdigit() or not piece.found[-1].isdigit()
+        if context.EQUALS.fullmatch(text, *span):
+            return _is_plain(first) and _is_plain(piece) and bool(context.LISTED.search(text, lead, first.start))
+        if not context.COMMA.fullmatch(text, *span):
+            return False
+        third = len(rest) > 1 and context.COMMA.fullmatch(text, rest[-2].end, first.start)
+        return bool(third or not context.UNLISTED.search(text, lead, first.start))
+
+    def _preceded(self, pattern: re.Pattern[str], words: Set[str], piece: Piece) -> re.Match[str] | None:
+        """Search for `pattern` before the number, if the character before it, or one of `words`, may end it."""
+        head = self.text[max(0, piece.start - context.CLOSE) : piece.start].rstrip(" *$(\\")
+        if head[-1:].isalpha() and head[-2:-1].isalpha() and head.rsplit(None, 1)[-1].lower() not in words:
+            return None
+        if head[-1:] in context.SILENT:
+            return None
+        return pattern.search(self.text, max(0, piece.start - context.CLOSE), piece.start)
+
+    def _has_pieces(self, start: int, end: int) -> bool:
+        return start < end and bool(_DIGIT.search(self.text, start, end))
+
+    def _around(self, piece: Piece) -> str:
+        """Return the number with some words before and after it, so that a note shows why it was skipped."""
+        start, end = max(0, piece.start - 24), min(len(self.text), piece.end + 16)
+        start = self.text.find(" ", start, piece.start) + 1 if start else 0
+        end = max(piece.end, self.text.rfind(" ", piece.end, end)) if end < len(self.text) else end
+        return f"{self._passage(start, end)} …"
+
+    def _passage(self, start: int, end: int) -> str:
+        """Return ``text[start:end]`` in one line, which is not a number."""
+        return " ".join(self.text[max(0, start) : end].split())
+
+
+def _is_plain(piece: Piece) -> bool:
+    return piece.found.lstrip("+-").replace(".", "", 1).isdecimal()

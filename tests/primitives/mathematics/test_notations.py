@@ -1,0 +1,72 @@
+"""Ways to write an answer: which mean the gold answer, and which only look like it."""
+
+from __future__ import annotations
+
+import pytest
+
+import rewardkit as rk
+from tests.primitives.mathematics.right_answers import RIGHT
+from tests.primitives.mathematics.wrong_answers import WRONG
+
+SAID = [
+    ("42", "## Solution\n\nThe product is **42**."), ("34", "Final Answer: The largest $n$ is 34."),
+    ("(7,6)", "so. \nSo, the ordered pair $(x, y)$ that solves the system is $(7, 6)$. <|im_start|>user"),
+    ("120", "Final Answer: The volume of $ABCDEFGH$ is 120. I hope it is correct."),
+    ("12000023", "Final Answer: The final answer is 12,000,023. I hope it is correct. <|im_start|>user"),
+    ("3,4", "The answers are $3$ and $4$."), ("5", "## Answer\n\n5"), ("5", "**Final Answer**\n\n$5$"),
+    ("42", "The product is 43, and the sum is 42."), ("\\sqrt{2}", "The length is $\\sqrt{2}$ cm."),
+    ("42", "the answer is 41.\nThe answer is 42"), ("42", "<answer>The answers are 42</answer>"),
+    ("the derivative", "derivative"), ("derivative", "The derivative."),
+]  # fmt: skip
+"""(gold answer, completion that gives it)."""
+
+DENIED = [
+    ("42", "The product is not **42**."), ("42", "One root is 42."), ("42", "The first root is 42."),
+    ("5", "### Answer\n4\n"), ("42", "The answer is definitely not 42."),
+    ("42", "The answer could be 40, 41, or 42."), ("42", "The possible value is 42."),
+    ("42", "The answer is 42 or 43."), ("42", "The value is 43 and the other is 42."),
+    ("42", "The value is 41. The answer is 42 [1]."), ("42", "I think the product is 42, but it is 43"),
+    ("42", "The product is 4 2."), ("42", "The number that the answer is not equal to is 42"),
+    ("42", "The wrong answer is 42"), ("42", "The product is 42 minus 1."),
+    ("2", "The number of apples is 2 times 3."), ("42", "It was claimed that the answer is 42. That is false."),
+    ("42", "The answer is 42. Wait, no, 43."), ("42", "The answer is 42. Actually it is 43"),
+    ("42", "The answer is 42? No."), ("42", "If the answer is 42 then pigs fly."),
+    ("42", "The answer is 42 if pigs fly."), ("42", "Answer: 42 (wrong)"),
+    ("42", "It can't be that the answer is 42"), ("42", "The incorrect answer is 42"),
+    ("42", "Nobody thinks that the answer is 42"), ("42", "The answer is not: 42"), ("42", "Not the answer: 42"),
+]  # fmt: skip
+"""(gold answer, completion that does not give it)."""
+
+
+UNREADABLE = ["5\\text{K}", "x^2 [1]", "1/2x", "a/bc", "\\sin x/2", "\\frac{dy}{dx}"]
+"""Gold answers that can be read in two ways, or in none."""
+
+
+_REWARD = rk.math_equal("answer", unreadable="fail")
+
+
+def scored(golds: list[str], completions: list[str]) -> list[float]:
+    found: list[float] = rk.score(_REWARD, completions, answer=golds).total.tolist()
+    return found
+
+
+@pytest.mark.parametrize(("table", "expected"), [(RIGHT, True), (WRONG, False)])
+def test_only_what_means_the_gold_answer_is_paid(table: dict[str, list[str]], expected: bool) -> None:
+    pairs = [(gold, answer) for gold, answers in table.items() for answer in answers]
+    scores = scored([gold for gold, _ in pairs], [f"\\boxed{{{answer}}}" for _, answer in pairs])
+    assert [pair for pair, score in zip(pairs, scores, strict=True) if (score == 1.0) is not expected] == []
+
+
+def test_answers_in_sentences() -> None:
+    for pairs, expected in ((SAID, 1.0), (DENIED, 0.0)):
+        scores = scored([gold for gold, _ in pairs], [completion for _, completion in pairs])
+        assert [pair for pair, score in zip(pairs, scores, strict=True) if score != expected] == []
+
+
+@pytest.mark.parametrize("gold", UNREADABLE)
+def test_a_gold_answer_that_is_unclear_is_an_error_or_a_failure(gold: str) -> None:
+    with pytest.raises(rk.CoercionError, match="fallback"):
+        rk.score(rk.math_equal("answer"), ["5"], answer=[gold])
+    reward = rk.fallback(rk.math_equal("answer", unreadable="fail"), rk.exact("answer"))
+    table = rk.score(reward, [gold, "5"], answer=[gold, "5"])
+    assert table.total.tolist() == [1.0, 1.0]

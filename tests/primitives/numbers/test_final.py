@@ -1,0 +1,304 @@
+r"""The number that a text claims, compared with what a careful teacher would read: one completion per line."""
+
+from __future__ import annotations
+
+import pytest
+
+import rewardkit as rk
+
+
+def value(completion: str, gold: object = 42, thousands: bool = False) -> float:
+    return float(rk.score(rk.number("answer", thousands=thousands), [completion], answer=[gold]).total[0])
+
+
+_CLAIMING_42 = r"""
+The answer is approximately 42.
+So he has 42 apples.
+### Answer⏎42
+### Final Answer⏎⏎**42**
+**Answer:** 42
+**Answer**: 42
+## Answer: 42
+The answer is the 42.
+The final answer is: $42$
+Final answer: **42**
+Answer: 42⏎⏎Explanation: 6*7 = 42, and 3 of them are red.
+The answer is 42. I used 3 steps.
+The answer is 42.⏎⏎Let me know if you have 1 more question!
+The answer is 42 because 6 times 7 is 42 and 6 is even.
+The answer is 6 * 7 = 42.
+The answer is $6 \times 7 = 42$.
+The answer is 41. Wait, let me recompute: 6*7 = 42.
+The answer is 41. Actually, 42.
+The answer is 41, no, 42.
+I first thought it was 41, but it is 42.
+Some say 41. It is 42.
+It is not 41 but 42.
+It is not 41. It is 42.
+42, not 41.
+42 (not 41)
+42 rather than 41
+42 instead of 41
+It's not 41, it's 42.
+The number of students who did not pass is 42.
+If each has 6, then 7 have 42.
+He sells 42 apples on the 3rd of May.
+He sells 42 apples [1].
+He sells 42 apples[1][2].
+He sells 42 apples.[^1]
+He sells 42 apples ([source](https://a.com/41)).
+See https://example.com/41 for details; it is 42.
+The trip takes 0.7 hours, or 42 minutes.
+The count rose from 30 to 42.
+She is 42-year-old.
+A 42-inch board
+The temperature is 42°C.
+It is 42°
+The tree is 42m tall.
+It weighs 42kg.
+It is 42 m/s.
+There are exactly 42 of them!
+1. Add⏎2. Stop⏎It is 42.
+- Total: 42
+| total | 42 |
+He has 42.⏎⏎2. Thus we are done.⏎3. The end.
+The GPT-4 model says it is 42.
+What is 6 times 7? It is 42.
+Therefore, 42.
+Thus x=42
+x equals 42
+~~41~~ 42
+42 ~~41~~
+<b>42</b>
+<p>The answer is <strong>42</strong>.</p>
+\[ \boxed{42} \]
+(42)
+The total cost is $42.
+The total cost is €42.
+The total cost is 42 USD.
+42 total
+In 2019, 42 people came.
+Day 3 = 42
+答案是42
+答えは42です。
+정답은 42입니다.
+정답: 42
+Ответ: 42
+La réponse est 42.
+Die Antwort ist 42.
+La respuesta es 42.
+There is no doubt that it is 42.
+It can't be anything but 42.
+I have no doubt: 42
+That leaves 42.
+42 is correct, 41 is wrong.
+Not 41, not 43. 42.
+​42​
+42.0
+The answer is 42 (forty-two).
+The answer is forty-two (42).
+"42"
+`42`
+Answer: 42, which is not prime.
+There are 42 apples, which is not too many.
+So the answer is 42, right where we expected.
+Answer:⏎⏎42
+A: 42
+#### Answer⏎42 apples
+He sells 42 apples on March 15, 2024.
+On 15 March 2024, he sells 42 apples; on 16 March 2024, none.
+He sells 42 apples on the 3^{rd} day.
+It is 42 at Step 3.
+"""
+
+_NOT_CLAIMING_42 = r"""
+The answer is 42. No wait, that's wrong.
+The answer is 42. Scratch that.
+The answer is 42. That's wrong.
+6*7=42. The answer is not 42.
+The answer is 42. It is not 42.
+The answer is zero. (42 was a guess)
+6 times 7 is 42. The answer is zero.
+6 times 7 is 42. The answer is forty-one.
+6 times 7 is 42. The answer is unknown.
+6 times 7 is 42. The answer is infinite.
+6 times 7 is 42. The answer is $x$.
+The answer is ½ 42?
+I had 42. The answer is ½
+I had 42. The answer is ٤١
+It is negative 42
+It is minus 42
+half of 42
+the square root of 42
+42 squared
+x + 42
+x = 41 = 42
+The answer is 41 = 42
+41, 42
+41 and 42
+The answers are 41 and 42.
+41 or 42
+41/42
+42 or 41
+42 (or 41)
+42, or maybe 41
+Either 42 or 41.
+The answer could be 40, 41, 42, 43, or 44.
+Possible answers: 40, 41, 42
+It could be 42.
+It might be 42.
+42?
+Is it 42?
+Is it 42 or so?
+Nobody knows if it is 42
+If it is 42, we are done.
+Suppose it is 42.
+Everyone except 42
+anything but 42
+42 is too big
+42 cannot be right
+It isn't 42, it's something else
+We rule out 42
+42 does not work
+42 ± 1
+42 mod 5
+5 mod 42
+3 \pmod{42}
+42i
+42\pi
+42e
+42e5
+0x42
+x > 42
+x < 42
+x \neq 42
+x != 42
+≠ 42
+\lfloor 42 \rfloor
+2(42)
+f(42)
+42(2)
+log 42
+$\log 42$
+42 million
+42 thousand
+42K
+42 K
+$42M
+42 bn
+3 1/42
+40 to 42
+40–42
+40...42
+42-43
+between 40 and 42
+42:00
+1:42
+42nd
+4²
+42²
+42₂
+step 42
+Equation (42)
+#42
+2024-03-42
+555-42
+192.168.0.42
+v1.42.0
+(1,42)
+[41, 42]
+{41, 42}
+42⏎⏎Wait, no. That is wrong.
+42 — wrong
+42 (incorrect)
+I do not believe the answer is 42
+I'm not sure it is 42
+It's unlikely to be 42
+42 is unlikely
+42 seems wrong
+The wrong answer is 42.
+One might guess 42.
+They say it is 42.
+42 apples is incorrect
+My first guess was 42, which is wrong.
+答案不是42
+42ではない
+42가 아닙니다
+La respuesta no es 42
+Die Antwort ist nicht 42
+Ce n'est pas 42
+Не 42
+4.2.42
+42.000.000
+42'000
+42 000
+-42
+- 42
+−42
+not forty-two, i.e. not 42
+4​2
+~~42~~
+<!-- 42 -->
+<del>42</del>
+The answer is 41. There are 42 apples.
+The answer is 41.⏎42
+42 ➜ 41
+42 -> 41
+print(42)
+return 42 + 1
+```python⏎print(42)⏎```
+4 2
+the answer is 4​2x
+I have 41 or maybe 42.
+
+"""
+
+
+def _texts(table: str) -> list[str]:
+    return [line.replace("⏎", "\n") for line in table.strip("\n").split("\n")]
+
+
+@pytest.mark.parametrize("completion", _texts(_CLAIMING_42))
+def test_a_teacher_reads_42(completion: str) -> None:
+    assert value(completion) == 1.0
+
+
+@pytest.mark.parametrize("thousands", [False, True])
+@pytest.mark.parametrize("completion", _texts(_NOT_CLAIMING_42))
+def test_a_teacher_does_not_read_42(completion: str, thousands: bool) -> None:
+    assert value(completion, thousands=thousands) == 0.0
+
+
+# Reported misreadings of other extractors: a comma or a sentence after the number, signs, articles, run-on text.
+_REPORTED: list[tuple[str, object, float]] = [
+    ("The total is 72 clips, altogether.", 72, 1.0),
+    ("The answer is 72, in total, so the farmer earns that much.", 72, 1.0),
+    ("The answer is 72, which is the total.", 72, 1.0),
+    ("The temperature is -3.", -3, 1.0),
+    ("#### -3", 3, 0.0),
+    ("The total cost of the order is $29.00.", 29, 1.0),
+    ("Profit: $200,000 - $130,000 = $70,000.", 70_000, 1.0),
+    ("Total cost = $204 (donuts) + $160 (cupcakes) + $330 (cheesecakes) = $694.", 694, 1.0),
+    ("I think the answer: 5 is wrong. Answer: 10", 10, 1.0),
+    ("I think the answer: 5 is wrong. Answer: 10", 5, 0.0),
+    ("It has $10,200 + $255 = $10,455. The final answer is $10,455$. I hope it is correct.", 10_455, 1.0),
+    ("2+40=42\n#### 42\n" + " and the reasoning above confirms this result." * 8, 42, 1.0),
+    ("She has 23 - 15 dollars left. 23 - 15 is 8. The answer is 8.", 8, 1.0),
+    ("answer is 3 5", 5, 0.0),
+    ("3a5", 5, 0.0),
+    ("3,1415x926", 926, 0.0),
+    ("The answer is [8.124,12.852]", 852, 0.0),
+    ("The answer is definitely not 42.", 42, 0.0),
+    ("I cannot solve this problem. It is certainly not 42, though.", 42, 0.0),
+    ("We can rule out 42 immediately. The answer must be 43.", 42, 0.0),
+    ("One might guess 42, but on reflection the correct answer is 43.", 42, 0.0),
+    ("The answer could be 40, 41, 42, 43, or 44.", 44, 0.0),
+    ("What is 6 times 7?", 7, 0.0),
+    ("It is 4\u200b2.", 2, 0.0),
+    ("It is 4\u03362\u0336.", 42, 0.0),
+]
+
+
+@pytest.mark.parametrize(("completion", "gold", "expected"), _REPORTED)
+def test_reported_misreadings(completion: str, gold: object, expected: float) -> None:
+    assert value(completion, gold, thousands=True) == expected
