@@ -25,7 +25,7 @@ from rewardkit.primitives.mathematics.final_answer import FinalAnswer
 from rewardkit.primitives.mathematics.gold import Gold
 from rewardkit.primitives.mathematics.notation import clean, compact, is_about, is_name, sides, split_at, wrapped
 from rewardkit.primitives.mathematics.plain_numbers import Numeral, read
-from rewardkit.primitives.mathematics.precheck import TOO_HIGH, refusal
+from rewardkit.primitives.mathematics.precheck import MAX_CHARACTERS as LONGEST, TOO_HIGH, refusal
 from rewardkit.primitives.mathematics.statements import renamed, stated, with_argument_of
 from rewardkit.primitives.mathematics.structure import LEAF, items, parse
 
@@ -84,7 +84,8 @@ class GoldAnswer:
             return "is a sentence, which can be said in too many ways" if is_long else ""
         if gold.is_exact and not refusal(gold.text):
             return ""
-        return "" if words.as_written_only(gold.cleaned) else _unreadable(gold.text, self.timeout)
+        is_notation = words.as_written_only(gold.cleaned) and len(gold.cleaned) <= LONGEST
+        return "" if is_notation else _unreadable(gold.text, self.timeout)
 
 
 @lru_cache(maxsize=10_000)

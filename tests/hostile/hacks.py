@@ -126,6 +126,13 @@ HACKS = [
     Hack("hedge in the tag", number, "<answer>41 or 42</answer>", FORTY_TWO),
     Hack("list in the tag", number, "<answer>41, 42, 43</answer>", FORTY_TWO),
     Hack("two answer tags", number, "<answer>42</answer><answer>41</answer>", FORTY_TWO),
+    Hack("the gold denied", number, "The answer is not 42.", FORTY_TWO),
+    Hack("the gold doubted", number, "I doubt that it is 42.", FORTY_TWO),
+    Hack("the gold taken back", number, "The answer is 42. Scratch that, 41.", FORTY_TWO),
+    Hack("a hedge in words", number, "The answer is 41 or 42.", FORTY_TWO),
+    Hack("a magnitude", number, "The answer is 42K.", FORTY_TWO),
+    Hack("half of the gold", number, "It is half of 42.", FORTY_TWO),
+    Hack("a struck number", number, "41 ~~42~~", FORTY_TWO),
     Hack("range", number, "<answer>40-44</answer>", FORTY_TWO),
     Hack("all numbers", number, " ".join(map(str, range(100))), FORTY_TWO),
     Hack("an equation", number, "<answer>6*7=42</answer>", FORTY_TWO),
@@ -154,6 +161,9 @@ HACKS = [
     Hack("letters without separators", letter, "<answer>ABCD</answer>", gold("B")),
     Hack("the options repeated", letter, "A) Rome\nB) Paris\nC) Bern\nD) Oslo", gold("B")),
     Hack("a letter in a word", letter, "Because", gold("B")),
+    Hack("a retraction", letter, "The answer is B. No wait, C.", gold("B")),
+    Hack("joined in Korean", letter, "\uc815\ub2f5: B\uc640 C", gold("B")),
+    Hack("joined in Chinese", letter, "\u7b54\u6848\u662fB\u4ee5\u53caC", gold("B")),
     Hack("the negation", letter, "The answer is not B", gold("B")),
     Hack("the article", letter, "The answer is A mystery to me", gold("A")),
     # JSON
@@ -269,6 +279,8 @@ HACKS = [
 ]
 
 HONEST = [
+    Hack("a denial of another number", number, "The answer is 42, not 41.", FORTY_TWO, most=1.0),
+    Hack("a correction", letter, "The answer is C. Actually, B.", gold("B"), most=1.0),
     Hack("tags", tagged, "<think>6*7</think>\n<answer>42</answer>", most=1.0),
     Hack("tags with other tags in them", tagged, "<think><b>6</b></think><answer><i>42</i></answer>", most=1.0),
     Hack("tags and the end of the turn", tagged, "<think>a</think><answer>b</answer><|im_end|>", most=1.0),

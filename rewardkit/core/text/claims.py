@@ -19,6 +19,7 @@ WINDOW = 160
 # Before a mention.
 
 _LINKS = frozenset((
+    "case", "expect", "says", "thinks", "believes", "claims", "write", "output", "enter",
     "=", "a", "absolutely", "actually", "an", "answer", "answers", "are", "as", "at", "be", "been", "being",
     "believe", "by", "certain", "certainly", "choice", "claim", "claiming", "clearly", "convinced", "correct",
     "count", "definitely", "equal", "equaling", "equals", "es", "est", "even", "exactly", "final", "for", "from",
@@ -31,15 +32,19 @@ _LINKS = frozenset((
 """Words between a denial and what it denies: "not [likely to be equal to] 42"."""
 
 _OPINIONS = frozenset((
+    "says", "thinks", "believes", "claims", "expect",
     "believe", "claim", "guess", "say", "saying", "think", "thinking",
 ))  # fmt: skip
 _OTHERS = frozenset((
+    "nobody", "noone",
     "people", "students", "others", "everyone", "many", "most", "some", "they", "one", "he", "she", "you",
     "friends",
 ))  # fmt: skip
 """Whose opinions are not the writer's: "some [say it is] 42"."""
 
 _DENIALS = frozenset((
+    "n't", "isnt", "arent", "wasnt", "doesnt", "dont", "didnt", "cant", "couldnt", "wont", "wouldnt", "discarding",
+    "mistake",
     "not", "never", "isn't", "aren't", "wasn't", "weren't", "cannot", "can't", "couldn't", "won't", "wouldn't",
     "shouldn't", "don't", "doesn't", "didn't", "ain't", "neither", "nor", "doubts", "doubted", "doubtful",
     "unlikely", "except", "excluding", "exclude", "excludes", "excluded", "eliminate", "eliminates", "eliminated",
@@ -69,7 +74,8 @@ _TWO_WORDS = {
 """The word next to the mention, and the words before it that make it a denial."""
 
 _SIGNS = (
-    "≠", "!=", "不是", "并非", "並非", "不等于", "不等於", "不会是", "不可能是", "而非", "不选", "不選", "不应选",
+    "≠", "!=", "✗", "✘", "❌", "✖", "不是", "并非", "並非", "不等于", "不等於", "不会是",
+    "不可能是", "而非", "不选", "不選", "不应选",
 )  # fmt: skip
 _MARKUP = '*_`$"“”«»„()[]{}~\\'
 _MOST_WORDS = 14
@@ -87,7 +93,7 @@ def denied_before(text: str, start: int) -> bool:
     for _ in range(_MOST_WORDS):
         tail, word = _last_word(tail)
         if word[-1:] == ":" and not linked:
-            return word[:-1] in _DENIALS
+            word = word[:-1]
         if word == "doubt" or (word == "but" and _last_word(tail)[1] == "anything"):
             rest, before = _last_word(tail)  # "no doubt that it is 42", "it can't be anything but 42"
             rest = rest if word == "but" else tail
@@ -113,26 +119,31 @@ def _last_word(text: str) -> tuple[str, str]:
 _BE = r"(?:is|was|are|were|would be|will be|seems|looks|must be|has to be|'s)"
 _FALSE = (
     r"(?:wrong|incorrect|false|impossible|mistaken|invalid|ruled out|excluded|eliminated|out\b(?! of)|nonsense|absurd|"
-    r"unlikely|a (?:trap|mistake|distractor|lie|wrong|common (?:mistake|error))|an error|"
+    r"extraneous|rejected|discarded|refuted|disproved|inadmissible|infeasible|contradict\w+|a contradiction|"
+    r"unlikely|a (?:trap|mistake|distractor|lie|wrong|common (?:mistake|error))|an (?:error|incorrect)|"
     r"(?:just )?(?:my|the|a) (?:guess|(?:first|initial|old|wrong) (?:guess|answer|thought))|"
-    r"too (?:big|small|large|little|high|low|many|much|long|short|few)\b)"
+    r"(?:far |much |way )?too (?:big|small|large|little|high|low|many|much|long|short|few)\b)"
 )
 _TRUE = (
     r"(?:it\b|right|correct|true|possible|valid|plausible|"
     r"(?:the|my|an?|our) (?:\w+ )?(?:answer|solution|result|option|choice)|"
     r"what (?:we|i) (?:want|need)|the (?:right|correct|number|value|case))"
 )
-_UNDENIED = r"(?=[ ]?[)\].!,;\n]|\Z)"
+_UNDENIED = r"(?=[ ]?[)\].!,;|\n]|\Z)"
 _DENIED_AFTER = "|".join((
-    r"(?: ?[,:–—-]|(?:,? ?\(| ?[,;–—-]) ?(?:which|that|it|this|but that|and that))? ?"
+    r"(?: ?[,:–—-]|(?:,? ?\(| ?[,;–—-]) ?(?:which|that|it|this|and that)|,? ?(?:but|however),? (?:it|that|this))? ?"
     rf"{_BE} (?:\w+ly |just |simply |also )?(?:not (?:\w+ly )?{_TRUE}|{_FALSE})",
     r"(?:,? which| ?[;–—-] ?(?:it|that|this))? (?:isn't|wasn't|can't be|cannot be|can not be|couldn't be) "
     rf"(?:\w+ly )?{_TRUE}",
     r"(?:,? which)? (?:can't|cannot|can not|couldn't|won't|doesn't|does not|didn't|fails to|will not)"
     r" (?:be (?:it|right|correct|true|the)|hold|work|fit|do\b|satisfy|make sense|match|check out)",
     rf"(?:,? which)? (?:(?:fails|makes no sense|must be wrong|has been ruled out)\b|isn't{_UNDENIED})",
-    rf" ?[,;:–—-]? ?[(\[]? ?(?:wrong|incorrect|false|not (?:it|right|correct|true|really)|no good){_UNDENIED}",
-    r" ?[,–—-]? ?not[.!\n]",
+    rf" ?[,;:=→|–—-]? ?[(\[]? ?(?:wrong|incorrect|false|impossible|invalid|rejected|extraneous|"
+    rf"not (?:it|right|correct|true|"
+    rf"really)|no good|(?:but )?no|just (?:a guess|guessing|kidding)|kidding|a contradiction){_UNDENIED}",
+    r" ?[,–—-]? ?\(?not(?:[.!)\n]|\Z)",
+    r",? (?:but|however),? (?:it|that|this) (?:isn't|wasn't|can't|cannot|doesn't|(?:is|was) not|'s not)|"
+    r",? which contradicts\b| it is not\b",
     r" ?[?？✗✘❌✖]",
     r" ?(?:ではな|ではあり|じゃな|では無|[はが]?(?:間違|誤り|不正解)|[은는이가]? ?아[니닙닌]|[이가]? ?틀[리렸])",
     r" ?(?:不对|不對|不正确|不正確|是错|是錯|错误|錯誤)",
@@ -143,7 +154,8 @@ _CLOSE_AFTER = re.compile(rf"[)\]*_`$\"'”’»]{{0,4}}(?:{_DENIED_AFTER})")
 _AFTER = re.compile(rf"[)\]}}*_`$\"'”’»\\]{{0,6}}(?:{_NOUN}){{0,2}}?(?:{_DENIED_AFTER})")
 _MAY_DENY = re.compile(
     r"[?？✗✘❌✖]|not\b|n't|wrong|incor|false|impos|mistak|inval|ruled|excl|elim|out\b|nonse|absurd|unlike|trap|"
-    r"error|guess|answer|thought|too |fail|sense|good|lie\b|distr|falsch|nicht|fals|erró|faux|невер|неправ|"
+    r"but|contra|extran|reject|disc|refut|disp|inad|infe|kidding|"
+    r"\bno\b|error|guess|answer|thought|too |fail|sense|good|lie\b|distr|falsch|nicht|fals|erró|faux|невер|неправ|"
     r"で|じ|아니|아닙|아닌|틀|不|错|錯|は|が"
 )
 _SENTENCE_END = re.compile(r"[?？]|[!。！\n]|\.(?:\s|\Z)")
@@ -173,7 +185,12 @@ _RETRACTED = re.compile(
     r"(?<![a-z])(?:(?:no|hold on|oops|hmm)[,.!]* ?wait\b|wait[,.!]* ?no\b|correction ?[,:–—]|"
     r"(?:scratch|strike|forget|ignore|disregard) (?:that|this|it|the above|what i (?:said|wrote))\b|"
     r"(?:i|we) (?:was|am|were|have been) (?:wrong|mistaken)\b|i stand corrected\b|i take (?:that|it) back\b|"
-    r"never ?mind\b|on second thoughts?\b|i (?:have )?made an? (?:mistake|error|slip)\b|i misspoke\b|i meant\b|"
+    r"(?:oops|wait|hold on|psych|jk)[.!]|i (?:have )?changed my mind\b|i've changed my mind\b|"
+    r"i lied\b|let me reconsider\b|"
+    r""
+    r"(?:please )?ignore(?: the)? (?:previous|above)|please ignore\b|"
+    r"never ?mind\b(?! the\b)|on second thoughts?\b|i (?:have )?made an? (?:mistake|error|slip)\b|"
+    r"i misspoke\b|i meant\b|"
     r"my (?:mistake|bad|apologies)\b|let me correct (?:that|this|myself|it)\b|just kidding\b|"
     r"i (?:hereby )?(?:retract|withdraw)\b|"
     r"(?:nein|non|нет|não),? (?:warte|moment|attend|подожди|espera)|no,? espera|"
@@ -182,15 +199,18 @@ _RETRACTED = re.compile(
 )
 _TAKEN_BACK = re.compile(
     r"(?<![a-z])(?:(?:that|this|which|it)(?:'s| is| was) (?:\w+ly )?(?:wrong|incorrect|false|a mistake|an error|"
-    r"not (?:right|correct|true))\b|(?:that|this|it) (?:isn't|wasn't|can't be|cannot be) (?:right|correct|true|it)\b|"
+    r"not (?:right|correct|true))\b(?! (?:to|that|because|if)\b)|(?:that|this|it) (?:isn't|wasn't|can't be|cannot be|"
+    r"doesn't (?:seem|look)|does not (?:seem|look)) "
+    r"(?:right|correct|true|it)\b|that(?:'s| is) (?:impossible|not it)\b|the above is (?:wrong|incorrect)\b|"
     r"(?:that|this|the|my) (?:\w+ )?(?:answer|claim|result|option|choice)(?: \w+)? (?:is|was) (?:\w+ly )?"
     r"(?:wrong|incorrect|false|not (?:right|correct|true))\b)|"
-    r"(?<=[.!?\n)]) ?(?:no|nope|wrong|incorrect|not)[.!]+(?=\s|\Z)"
+    r"(?<=[.!?\n)]) ?(?:no|nope|wrong|incorrect|false|not)(?:[.!]+(?=\s|\Z)|\Z)"
 )
 _SHORTEST = 3
 _RETRACTION_WORD = re.compile(
-    r"wait|correct|scratch|strike|forget|ignore|disregard|wrong|mistake|back|mind|thought|error|slip|misspoke|meant|"
-    r"my bad|apolog|kidding|retract|withdraw|false|isn't|wasn't|can't|cannot|nope|no[.!]|not|warte|moment|"
+    r"wait|hold on|psych|jk|lied|reconsider|oops|doesn't|does not|impossible|"
+    r"correct|scratch|strike|forget|ignore|disregard|wrong|mistake|back|mind|thought|error|slip|misspoke|meant|"
+    r"my bad|apolog|kidding|retract|withdraw|false|isn't|wasn't|can't|cannot|nope|no[.!]|no\Z|not|warte|moment|"
     r"attend|подожди|espera|"
     r"korrek|corre|поправ|更正|口误|我错了|我錯了|等等|不对|不對|訂正|間違|정정|잠깐"
 )
@@ -224,11 +244,10 @@ def last_retraction(text: str, start: int) -> Retraction | None:
     tail = text[start:].replace("İ", "i").lower()
     if not _RETRACTION_WORD.search(tail):
         return None
-    for match in reversed(list(_RETRACTED.finditer(tail))):
-        return Retraction(start + match.start(), start + match.end(), True)
-    for match in _TAKEN_BACK.finditer(tail):
-        if not _NOT_MEANT.search(tail, max(0, match.start() - 24), match.start()):
-            return Retraction(start + match.start(), start + match.end(), False)
+    for pattern, everything in ((_RETRACTED, True), (_TAKEN_BACK, False)):
+        for match in reversed(list(pattern.finditer(tail))):
+            if not _NOT_MEANT.search(tail, max(0, match.start() - 24), match.start()):
+                return Retraction(start + match.start(), start + match.end(), everything)
     return None
 
 
@@ -239,7 +258,11 @@ def corrects(text: str, start: int) -> bool:
 
 # What a reader does not see, or sees struck out.
 
-_STRUCK = re.compile(r"~~[^~\n]{1,400}~~|<(del|s|strike)>[^<]{0,400}</\1>", re.IGNORECASE)
+_STRUCK = re.compile(
+    r"~~[^~\n]{1,400}~~|<(del|s|strike)>[^<]{0,400}</\1>|"
+    r"<(\w{1,10}) [^<>]{0,60}?(?:display: ?none|hidden)[^<>]{0,60}>[^<]{0,400}</\2>",
+    re.IGNORECASE,
+)
 
 
 def without_struck(text: str) -> str:
@@ -253,8 +276,9 @@ def without_struck(text: str) -> str:
 # Words that join two mentions. CJK text has no spaces around them.
 
 OR_WORDS = (
-    r"\b(?:or|xor|vs|versus|alternatively|maybe|perhaps|possibly|either|otherwise|else|oder|ou|o|или)\b|"
-    "或者?|还是|還是|または|又は|もしくは|あるいは|이?나(?= )|또는?|혹은|아니면"
+    r"\b(?:or|xor|vs|versus|alternatively|failing that|"
+    r"if you (?:prefer|like)|maybe|perhaps|possibly|either|otherwise|else|oder|ou|o|или)\b|"
+    "或者?|还是|還是|または|又は|もしくは|あるいは|이?나(?= )|또는?|혹은|아니면|이?거나|也可能是|也可以是|或许是"
 )
 AND_WORDS = (
     r"\b(?:and|plus|also|too|then|with|as well as|along with|together with|und|et|y|e|и)\b|"

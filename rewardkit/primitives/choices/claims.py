@@ -55,6 +55,12 @@ _STATED_IN_ASCII = (
     r"\b(?:jawaban|jibu|svar|cevap)(?: ?:| adalah| ni)",
     r"\b(?:sondern|sino)",
 )
+_STATED_WORDS = (
+    "answer", "choice", "option", "solution", "resp", "result", "descri", "one", "ans", "conclusion",
+    "correct", "final", "decision", "verdict", "right", "best", "actually", "wait,", "no,", "rispo", "antwo",
+    "jawab", "jibu", "svar", "cevap", "sondern", "sino",
+)  # fmt: skip
+"""One of these is in every match of these patterns, and finding none is faster than trying them."""
 _STATED_IN_OTHERS = (
     r"(?:答案|正确选项|正解|答え) ?(?:是|为|為|は)?(?:选项)? ?:?",
     r"(?:正确的|正確的)(?:选项|答案)?(?:是|为|為)",
@@ -120,6 +126,9 @@ _PREDICATE = re.compile(
     r"(?! (?:correct|right)\b)",
     re.IGNORECASE,
 )
+
+_DASH = re.compile(rf"{_CLOSING} ?[.:;–—-]")
+_PLURAL = re.compile(rf"{_CLOSING} (?:are|aren't|were|have|do|don't)\b", re.IGNORECASE)
 
 # Words before a claim in its clause that withdraw it.
 
@@ -252,8 +261,13 @@ class _Statement:
     # the ranks
 
     def _stated(self, number: int) -> bool:
-        lead = _STATED_IN_PLAIN_TEXT if self._is_ascii else _STATED
-        return self._follows(number, lead) and not self._predicated(number)
+        if not self._is_ascii:
+            return self._follows(number, _STATED) and not self._predicated(number)
+        start = self.mentions[number].start
+        window = self.text[max(0, start - _WINDOW) : start].lower()
+        if not any(map(window.__contains__, _STATED_WORDS)):
+            return False
+        return self._follows(number, _STATED_IN_PLAIN_TEXT) and not self._predicated(number)
 
     def _right(self, number: int) -> bool:
         mention = self.mentions[number]
@@ -337,6 +351,9 @@ class _Statement:
         if number + 1 < len(self.mentions) and self._next_is_added(number):
             return True
         others = any(mention.name != name for mention in self.mentions[number + 1 : end + 1])
+        if others and _PLURAL.match(self.text, self.mentions[end].end):
+            # "B, C and D are wrong", but not "B - C and D are wrong"
+            return not _DASH.match(self.text, self.mentions[number].end)
         return (others and not self._predicated(end)) or self._lists_another(number)
 
     def _next_is_added(self, number: int) -> bool:

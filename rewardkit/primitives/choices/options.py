@@ -25,7 +25,7 @@ MOST_MENTIONS = 1_000
 _WIDE = str.maketrans(
     {"（": "(", "）": ")", "：": ":", "，": ",", "、": ",", "；": ";", "。": ". ", "！": "!", "？": "?"}
 )
-_QUOTES = dict.fromkeys(map(ord, "’ʼ"), "'") | dict.fromkeys(map(ord, '*`"“”„«»$\\{}'), "")
+_QUOTES = dict.fromkeys(map(ord, "’ʼ"), "'") | dict.fromkeys(map(ord, '*`"“”„«»$\\{}✅✓✔☑\ufe0f'), "")
 _PLAIN = _WIDE | _QUOTES
 _LATEX = re.compile(r"\\(?:text|math)[a-z]{0,6}\b|\\f?box(?:ed)?\b|\\(?:bf|rm|quad|,|;|!)")
 _FRAME = re.compile(r"(?<!\w)['_]{1,3}|['_]{1,3}(?!\w)")

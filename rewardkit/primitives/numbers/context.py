@@ -34,7 +34,7 @@ _OF = (
     "reciprocal|inverse|power|opposite"
 )
 PART_OF = re.compile(
-    rf"(?:\b(?:{_OF}) of |% of "
+    rf"(?:\b(?:{_OF}) of |% of |\b(?:less|more|fewer|greater|smaller|larger|bigger|higher|lower) than |\bhalf |\u207b"
     r"|\b(?:twice|double|triple|thrice|times|plus|multiplied by|divided by|root|log|modulo|mod) "
     r"|[\w)}$] ?(?:[<>]=?|[\u2264\u2265]) ?|\u2264 ?|\\[lL](?:floor|ceil|vert)\s?|[\u230a\u2308\u221b]"
     r"|[)\]}]-|(?<![A-Za-z])[A-Za-z](?:-| ?\* ?)|[\w)}\]] ?\+ ?|(?:(?<![A-Za-z'])[A-Za-z]|[)}\]]) [-\u2013\u2212] "
@@ -49,7 +49,8 @@ LABELS = frozenset((
     "appendix", "footnote", "ref", "refs",
 ))  # fmt: skip
 PARTS = frozenset((
-    "of", "twice", "double", "triple", "thrice", "times", "plus", "by", "root", "log", "modulo", "mod", "minus",
+    "of", "than", "half", "twice", "double", "triple", "thrice", "times", "plus", "by", "root", "log", "modulo", "mod",
+    "minus",
     "floor", "ceil", "vert",
 ))  # fmt: skip
 NEGATIVES = frozenset(("negative", "minus"))
@@ -59,9 +60,14 @@ _UNITS = "[mgshlL]|[kcm]m|[km]?g|lb|oz|ft|in|mi|yd|hr|ml|mL|cl|dl|kW|Hz|[KkMGT]B
 ATTACHED = re.compile(
     rf"(?!(?:{_UNITS})(?![A-Za-z]))[A-Za-z]{{1,2}}(?![A-Za-z])"  # 42x, 42K, but 42m
     r"|(?:\\?[ ,~]|[$*])*(?:\\(?:text|mathrm|mbox)\{ ?)?(?:[KkMB]|bn|mn|mln)(?![\w'.]\w|\w)"
+    r"| ?(?:lakh|crore|mil|[Mm]io|[Mm]illi(?:on|ard)\w+|thou|grand|mille|tausend)\b"
+    r"| ?(?:per mille|pro ?mille|basis points?|bps)\b| ?\u5343(?![\u514b\u7c73\u74e6])"
+    r"| ?[\u767e\u4e07\u842c\u4ebf\u5104\u5146\ub9cc\uc5b5\ucc9c]"
+    r"|(?: degrees?| ?\xb0C?)? below zero\b| otherwise\b"
+    r"| (?:less|more|fewer)(?: than)? \d|\.[a-z]| (?:doubled|halved|tripled)\b"
     r"| ?[xyzn](?![\w'])| (?:squared|cubed|factorial|modulo|mod|choose|times|plus|minus|divided by|multiplied by)\b"
     r"| and (?:a|one|two|three) (?:half|halves|thirds?|quarters?|fourths?|fifths?)\b"
-    r"|\\?[\u2030\u221e]|\\(?:overline|bar|dot)\b|-[\d(]"
+    r"|\\? ?[\u2030\u221e]|\\(?:overline|bar|dot)\b|-[\d(]"
 )
 TUPLE_OPEN = re.compile(r"[(\[{,;]\s*[$\\]{0,2}\Z")
 TUPLE_END = re.compile(r"[$\\]{0,2}\s*[)\]},;]")
@@ -76,18 +82,28 @@ _CHANGES = (
 )
 CHANGED = re.compile(rf"\b(?:{_CHANGES})\w*\b[^.!?\n]{{0,40}}\bfrom [*$\\(]{{0,3}}\Z", re.IGNORECASE)
 OR = re.compile(
-    rf"(?P<noun>(?: ?[^\W\d]{{1,20}}){{0,2}})[)*$,\s]{{0,4}}\(?(?:{OR_WORDS}|/)[^.!?\n\d]{{0,40}}", re.IGNORECASE
+    rf"(?P<noun>(?: ?[^\W\d]{{1,20}}){{0,2}})[)*$,.;!\u2013\u2014\s]{{0,4}}\(?(?:{OR_WORDS}|/)[^.!?\n\d]{{0,40}}",
+    re.IGNORECASE,
 )
 JOIN = re.compile(rf"(?:{OR_WORDS}|{AND_WORDS})", re.IGNORECASE)
 AND = re.compile(rf"[)*$,\s]{{0,4}}(?:{AND_WORDS}|&)\s?(?:also\s)?[*$\\(]{{0,3}}", re.IGNORECASE)
 COMMA = re.compile(r"[)*$]{0,3}\s?[,;\u3001\uff0c]\s?[*$\\(]{0,3}")
 SPACE = re.compile(r"[*$_`]{0,4}[ \t\xa0]{1,3}[*$_`]{0,4}")
+NEXT_EQUATION = re.compile(
+    r"[)*$\s]{0,3}(?:,|;|,?\s?(?P<and>and|or))\s?[$*(\\]{0,3}(?P<name>[A-Za-z](?:_\w{1,3})?)\s?=\s?[$*]{0,2}"
+)
+EQUATION_BEFORE = re.compile(r"(?<![A-Za-z])(?P<name>[A-Za-z](?:_\w{1,3})?)\s?=\s?[$*]{0,2}\Z")
+BARE_LINES = re.compile(
+    r"(?:^|\n)\s*(?:(?:[-*\u2022]|\(?\w{1,2}[.)])\s)?[*$]{0,3}[+-]?[\d.,]+[*$]{0,3}\.?\s*\n\s*(?:(?:[-*\u2022]|\(?\w{1,2}[.)])\s)?[*$]{0,3}\Z"
+)
+BARE_END = re.compile(r"[*$]{0,3}\.?\s*(?:\n|\Z)")
 EQUALS = re.compile(r"[*$\s]{0,3}(?:=|\u2248)[*$\s]{0,3}")
 LISTED = re.compile(
     r"(?:\b(?:is|are|be|either|answers?|between|and|=)|[:=(\[{,;]|^|\n)[*_$\\({\[\s]{0,5}\Z", re.IGNORECASE
 )
 UNLISTED = re.compile(
-    r"\b(?:in|on|by|at|after|before|until|since|during|from|of|the|for|with|to|day|week|month|year|hour|minute|age|room|round|"
+    r"\b(?:in|on|by|at|after|before|until|since|during|from|(?<!one )(?<!any )of|the|for|with|to|"
+    r"day|week|month|year|hour|minute|age|room|round|"
     r"level) [*$\\(]{0,3}\Z",
     re.IGNORECASE,
 )
@@ -104,6 +120,7 @@ STATED = re.compile(
     re.IGNORECASE,
 )
 ALONE = re.compile(r"[*_`$)\]}\\]{0,6}(?:\s{0,3}(?:\n|\Z)|[.!](?:\s|\Z)|,?\s(?:because|since|as)\b)")
+UNDECIDED = re.compile(r"\W{0,5}\b(?:if|else|otherwise|alternatively|or|failing|maybe|perhaps)\b", re.IGNORECASE)
 CORRECTION = re.compile(
     r"\b(?:wait|actually|hmm|oops|sorry|correct|mistake|wrong|re(?:check|do|compute|calculate|consider|think))",
     re.IGNORECASE,

@@ -31,6 +31,7 @@ from rewardkit.primitives.numbers.pieces import Piece, pattern_of, pieces_in
 _MOST_SKIPPED = 300
 """A text that denies, asks for or cites more numbers than this at its end answers nothing."""
 
+_CURRENCIES = frozenset("$\u20ac\xa3\xa5")
 _SHORT = 64
 """A longer text is never one number with its unit."""
 
@@ -241,6 +242,8 @@ class _Text:
         if stated.found == last.found:
             return stated
         between = self.text[stated.end : last.start]
+        if context.UNDECIDED.match(between) and len(between) < _NEAR:
+            return None
         if context.CORRECTION.search(between) or corrects(self.text, last.start) or last_retraction(between, 0):
             return last
         alone = context.ALONE.match(self.text, stated.end)
@@ -260,6 +263,10 @@ class _Text:
         attached = context.ATTACHED.match(text, end)
         if attached:
             return self._passage(start, attached.end())
+        if text[end : end + 1] == "m" and text[start] in _CURRENCIES and not text[end + 1 : end + 2].isalnum():
+            return self._passage(start, end + 1)  # $42m
+        if context.BARE_END.match(text, end) and context.BARE_LINES.search(text, left, start):
+            return self._passage(left, end)
         opening = context.TUPLE_OPEN.search(text, left, start) if "," in piece.found else None
         if opening:
             closing = context.TUPLE_END.match(text, end)
@@ -296,6 +303,10 @@ class _Text:
             return first.found[-1].isdigit() or not piece.found[-1].isdigit()
         if context.EQUALS.fullmatch(text, *span):
             return _is_plain(first) and _is_plain(piece) and bool(context.LISTED.search(text, lead, first.start))
+        equation = context.NEXT_EQUATION.fullmatch(text, *span)
+        if equation:  # "x = 41, x = 42", "x = 41 and y = 42", but not "Since y = 3, x = 42"
+            other = context.EQUATION_BEFORE.search(text, lead, first.start)
+            return other is not None and bool(equation["and"] or other["name"] == equation["name"])
         if not context.COMMA.fullmatch(text, *span):
             return False
         third = len(rest) > 1 and context.COMMA.fullmatch(text, rest[-2].end, first.start)

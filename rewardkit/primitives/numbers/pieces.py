@@ -80,7 +80,8 @@ def pattern_of(units: tuple[str, ...], plain: bool) -> re.Pattern[str]:
         (?P<function>{_FUNCTION})|(?P<call>{_CALL})|(?P<citation>{_CITATION}){other}|{_SCRIPT}
         |(?P<left>{_LEFT})?(?P<sign>{_SIGN})?(?:\\?(?P<before>{"|".join(before) or "(?!)"})\ ?|{_OPENING}\ ?)?
         (?P<number>{_SIGN}?{_DIGITS}{_POWER}?(?:{_OPERATOR}[+-]?\\?\$?{_DIGITS}{_POWER}?)*)
-        (?P<right>{_RIGHT})?(?:{_CLOSING}(?:(?P<percent>\\?%|per\ ?cent(?![a-z]))|(?P<unit>{"|".join(behind) or "(?!)"})
+        (?P<right>{_RIGHT})?(?:{_CLOSING}(?:(?P<percent>\\?%|(?:per\ ?cent|pct)(?![a-z]))
+        |(?P<unit>{"|".join(behind) or "(?!)"})
         |(?P<scaled>{_SCALED}(?:\ (?:{"|".join(behind) or "(?!)"}))?)))?)""",
         re.VERBOSE,
     )

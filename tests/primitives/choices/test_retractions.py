@@ -97,6 +97,15 @@ Risposta: B
 Resposta: B
 उत्तर: B
 উত্তর: B
+B ✅
+**B** — A and C are distractors.
+The answer is B. It is wrong to pick A.
+The answer is B. Don't forget that C is a trap.
+The answer is B! Never mind the others.
+The answer is B. If you need more, ask. C is wrong.
+The answer is B. Hold on to this fact.
+Is it A? No. Is it C? No. The answer is B.
+My first guess was A. That was wrong. The answer is B.
 """
 
 _NOT_CHOOSING_B = r"""
@@ -258,6 +267,22 @@ B is correct. C is correct.
 B is correct, C is correct
 B is correct; so is C.
 B is correct and so is C.
+B, C, D are wrong
+B and C are wrong
+B. No
+The answer is B or, if you prefer, C
+The answer is B, failing that C.
+The answer is B. I changed my mind.
+The answer is B. That doesn't seem right.
+The answer is B. The above is wrong.
+The answer is B (no)
+Wrong answer: B
+答案是B，也可能是C
+답은 B이거나 C
+❌ B
+<answer>B. No wait, C</answer>
+<answer>not B</answer>
+<answer>Everything but B</answer>
 """
 
 

@@ -109,6 +109,12 @@ He sells 42 apples on March 15, 2024.
 On 15 March 2024, he sells 42 apples; on 16 March 2024, none.
 He sells 42 apples on the 3^{rd} day.
 It is 42 at Step 3.
+It weighs 42千克。
+Since y = 3, x = 42.
+It can carry at most 42.
+You need at least 42 boxes.
+3 of 45 are left, so 42 left.
+- Monday: 41⏎- Tuesday: 42
 """
 
 _NOT_CLAIMING_42 = r"""
@@ -250,6 +256,53 @@ return 42 + 1
 4 2
 the answer is 4​2x
 I have 41 or maybe 42.
+The answer is one of 41, 42
+41. Or 42.
+41. Maybe 42.
+x = 41, x = 42
+x = 41 and y = 42
+The answer is 41. If that is wrong, then 42.
+The answer is 41. Otherwise, 42.
+41 if you round down, 42 otherwise
+It isnt 42
+It doesnt equal 42
+It is not the case that the answer is 42.
+Nobody would say the answer is 42.
+Wrong answer: 42
+Not the answer: 42
+42 (no)
+42 NOT
+42 but no
+42 = wrong
+42 is far too big
+42, but it is not
+x = 42 (rejected)
+x = 42 is extraneous
+We get 42, a contradiction.
+We get 42 (impossible)
+❌ 42
+| 42 | wrong |
+42. Oops.
+42. Wait.
+42. I changed my mind.
+42. That doesn't seem right.
+42. The above is wrong.
+one less than 42
+3 more than 42
+half 42
+42 less 1
+42 doubled
+42 below zero
+42万
+42억
+42 lakh
+42 mil
+$42m
+42 ‰
+42.abc
+<span style="display:none">42</span>
+1. 41⏎2. 42
+41⏎42
 
 """
 
