@@ -198,6 +198,8 @@ def test_a_gold_may_be_a_number(gold: Any, answer: str) -> None:
 
 def test_a_gold_may_be_boxed_or_have_its_own_extractor() -> None:
     assert value("5", "\\boxed{5}") == 1.0
+    assert value("\\boxed{4, 5}", "So $x$ is $\\boxed{5}$ or $\\boxed{4}$.") == 1.0
+    assert value("\\boxed{41}", "First 41, then \\boxed{5}.") == 0.0
     assert scored(["5"], ["long\n#### 5"], gold=rk.extract.after("####")).total.tolist() == [1.0]
     reward = math_equal("answer", gold=rk.extract.boxed(), extract=rk.extract.after("A:"))
     assert rk.score(reward, ["A: 5"], answer=["long\n\\boxed{5}"]).total.tolist() == [1.0]

@@ -105,6 +105,11 @@ def _boxed(text: str) -> str | None:
     """
     if _BEFORE.search(text) or _AFTER.search(text):
         return None
+    return in_boxes(text)
+
+
+def in_boxes(text: str) -> str | None:
+    """Return the contents of the outermost boxes, each once; None if there are none, or one is not closed."""
     contents: dict[str, str] = {}
     for content in boxes(text) or []:
         contents.setdefault("".join(content.split()), content.strip())
