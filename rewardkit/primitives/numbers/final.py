@@ -122,7 +122,7 @@ class _Text:
             if count > _MOST_SKIPPED:
                 return skipped
             if self._is_denied(line):
-                denied.add(piece.found)
+                denied.add(_value(piece.found))
             elif not self._is_label(piece):
                 return self._settled(line, denied)
             skipped = skipped or self._around(piece)
@@ -157,7 +157,9 @@ class _Text:
             return piece.kind == "citation"
         if context.ORDINAL.match(text, end) or self._preceded(context.LABEL, context.LABELS, piece):
             return True
-        if context.RAISED_ORDINAL.search(piece.found) or (piece.found.isdecimal() and self._is_dated(piece)):
+        if ("^" in piece.found and context.RAISED_ORDINAL.search(piece.found)) or (
+            piece.found.isdecimal() and self._is_dated(piece)
+        ):
             return True
         if not (context.BULLET_END.match(text, end) and context.LINE_START.search(text, max(0, start - 20), start)):
             return False
@@ -193,7 +195,7 @@ class _Text:
         passage = self._longer(last, rest, following)
         if passage:
             return passage
-        if last.found in denied:
+        if _value(last.found) in denied:
             return f"{last.found}, which is denied later,"
         retraction = last_retraction(self.text, last.end)
         if retraction and (retraction.everything or not self._has_pieces(last.end, retraction.start)):
@@ -239,9 +241,9 @@ class _Text:
 
     def _stated_or_last(self, stated: Piece, last: Piece) -> Piece | None:
         """Return the stated number, or the last one if it replaces that, or None if no reader could tell."""
-        if stated.found == last.found:
-            return stated
         between = self.text[stated.end : last.start]
+        if _value(stated.found) == _value(last.found):
+            return last if last_retraction(between, 0) else stated
         if context.UNDECIDED.match(between) and len(between) < _NEAR:
             return None
         if context.CORRECTION.search(between) or corrects(self.text, last.start) or last_retraction(between, 0):
@@ -265,7 +267,7 @@ class _Text:
             return self._passage(start, attached.end())
         if text[end : end + 1] == "m" and text[start] in _CURRENCIES and not text[end + 1 : end + 2].isalnum():
             return self._passage(start, end + 1)  # $42m
-        if context.BARE_END.match(text, end) and context.BARE_LINES.search(text, left, start):
+        if self._is_bare(piece) and context.BARE_LINES.search(text, left, start):
             return self._passage(left, end)
         opening = context.TUPLE_OPEN.search(text, left, start) if "," in piece.found else None
         if opening:
@@ -277,6 +279,13 @@ class _Text:
         if following and (self._alternatives(piece, following[0]) or self._several([piece], following[0])):
             return self._passage(start, following[0].end)
         return None
+
+    def _is_bare(self, piece: Piece) -> bool:
+        """Return whether it is alone on its line, but for a bullet."""
+        margin = self.text[max(0, piece.start - 8) : piece.start].rpartition("\n")
+        if not margin[1] or ":" in margin[2]:
+            return False
+        return context.BARE_END.match(self.text, piece.end) is not None
 
     def _alternatives(self, first: Piece, second: Piece) -> bool:
         """Return whether the text offers the second instead of the first: "41 or 42"."""
@@ -334,6 +343,12 @@ class _Text:
     def _passage(self, start: int, end: int) -> str:
         """Return ``text[start:end]`` in one line, which is not a number."""
         return " ".join(self.text[max(0, start) : end].split())
+
+
+def _value(found: str) -> str:
+    """Return the number in one form, so that 42, $42 and 42.00 are equal."""
+    plain = found.strip("+$\u20ac\xa3\xa5\\ ").replace(",", "")
+    return plain.rstrip("0").rstrip(".") if "." in plain else plain
 
 
 def _is_plain(piece: Piece) -> bool:

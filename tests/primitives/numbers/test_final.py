@@ -109,6 +109,7 @@ He sells 42 apples on March 15, 2024.
 On 15 March 2024, he sells 42 apples; on 16 March 2024, none.
 He sells 42 apples on the 3^{rd} day.
 It is 42 at Step 3.
+The answer is 42. Hmm, wait: it is 42.
 It weighs 42千克。
 Since y = 3, x = 42.
 It can carry at most 42.
