@@ -46,6 +46,7 @@ WORST: dict[str, Worst] = {
     "language: words": (lambda: rk.language("en"), repeated("das Haus. "), {}),
     "language: characters": (lambda: rk.language("zh"), repeated("答"), {}),
     "language: sentences": (lambda: rk.language("en"), repeated("x."), {}),
+    "language: addresses": (lambda: rk.language("en"), repeated("a@"), {}),
     "language: brackets": (lambda: rk.language("en"), repeated('{"'), {}),
     "number: digits": (lambda: rk.number("answer"), repeated("1"), answers("42")),
     "number: numbers": (lambda: rk.number("answer"), repeated("1,1.1e1 "), answers("42")),

@@ -2,7 +2,8 @@
 
 ``python cookbook/reasoning_gym/small.py`` makes a model with half a million parameters and shows it sloppy
 demonstrations: some answers are wrong, some lack the tag. Then `rewardkit train run.yaml` trains it on the legs of one
-kind of animal, and scores it before and after on questions that it has never seen.
+kind of animal, and scores it before and after on questions that it has never seen. These completions are sampled, too:
+the most likely one has the tag from the start.
 """
 
 from __future__ import annotations
@@ -25,19 +26,19 @@ WRONG_SHARE, UNTAGGED_SHARE = 0.25, 0.25
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, default=Path("runs/reasoning_gym_small"), help="a new folder: %(default)s")
-    parser.add_argument("--steps", type=int, default=80, help="of GRPO: %(default)s")
+    parser.add_argument("--steps", type=int, default=60, help="of GRPO: %(default)s")
     parser.add_argument("--warm-up", type=int, default=400, help="supervised steps: %(default)s")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args(arguments)
     sets = {
         "model": str(options.out.absolute() / "model"),
         "dataset": json.dumps({"reasoning_gym": "leg_counting", "prompt": "{question}", **TASK}),
-        "eval": json.dumps({"hold_out": HELD_OUT, "prompts": None}),
+        "eval": json.dumps({"hold_out": HELD_OUT, "prompts": None, "greedy": False}),
         "grpo.max_steps": options.steps,
         "grpo.per_device_train_batch_size": 64,
         "grpo.gradient_accumulation_steps": 1,
         "grpo.max_completion_length": 16,
-        "grpo.learning_rate": 3e-4,
+        "grpo.learning_rate": 1e-4,
         "output": str(options.out.absolute()),
         "seed": options.seed,
     }

@@ -25,9 +25,11 @@ from rewardkit.primitives.languages.words import Passage, passages
 SHORTEST = 4
 """The fewest words whose language is told; shorter texts are judged by their script."""
 
-DOUBT = 0.3
-"""A passage is in another language if the wanted one is less than this many times as probable. With it, of 5 words in
-the wanted language 0.5% are taken for another one, of 10 words 0.1%; and 0.8% and 0.3% of other Latin ones pass."""
+DOUBT = 0.2
+"""A passage is in another language if the wanted one is less than this many times as probable. Of
+passages of 5 words in the wanted language it takes 0.2% for another one, of 10 words 0.1%; and it misses 0.8% and 0.3%
+of those in another Latin language, 10% and 4% in another language of another script. Smaller doubts misjudge more sums
+with names in them: with 0.3, 9 of 2,638 solutions of GSM8K lose points, with 0.2 it is 5, with 0.1 2."""
 
 _OTHER_SCRIPT = "in another script"
 
@@ -93,7 +95,7 @@ def language(
     the task, too: a text that has no other words scores 0.0. Each character of Chinese and Japanese is a word.
 
     A word in a script that the language is not written in is in another language. Apart from that, passages of a few
-    words are in another language only if that is at least three times as probable; names and terms do not
+    words are in another language only if that is more than five times as probable; names and terms do not
     matter. A text of fewer than four words is too short to tell: it is judged by its script, and the note says so.
     One word of an answer is therefore neither punished nor paid by chance.
 

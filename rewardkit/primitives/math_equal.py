@@ -21,7 +21,7 @@ from rewardkit.core.tree.reward import Reward
 from rewardkit.primitives.mathematics import words, workers as in_worker
 from rewardkit.primitives.mathematics.exact_leaves import arithmetic, decide, letters
 from rewardkit.primitives.mathematics.families import are_least, families, same_families
-from rewardkit.primitives.mathematics.final_answer import FinalAnswer
+from rewardkit.primitives.mathematics.final_answer import FinalAnswer, in_boxes
 from rewardkit.primitives.mathematics.gold import Gold
 from rewardkit.primitives.mathematics.notation import clean, compact, is_about, is_name, sides, split_at, wrapped
 from rewardkit.primitives.mathematics.plain_numbers import Numeral, read
@@ -59,7 +59,7 @@ class GoldAnswer:
         found = self.extract(value) if self.extract else value
         if found is None or not found.strip():
             raise ValueError(f"no gold answer found in {shorten(value)}")
-        gold = Gold.of(found)
+        gold = Gold.of(found if self.extract else (in_boxes(found) or found))
         if words.spelled(gold.cleaned) in words.MISSING:
             raise ValueError(f"{shorten(found, 60)} is a missing value. Drop the row or fill in its gold answer")
         if refusal(gold.text) == TOO_HIGH and not gold.is_exact:
@@ -84,7 +84,8 @@ class GoldAnswer:
             return "is a sentence, which can be said in too many ways" if is_long else ""
         if gold.is_exact and not refusal(gold.text):
             return ""
-        return "" if words.as_written_only(gold.cleaned) else _unreadable(gold.text, self.timeout)
+        is_notation = words.as_written_only(gold.cleaned) and not refusal(gold.cleaned)
+        return "" if is_notation else _unreadable(gold.text, self.timeout)
 
 
 @lru_cache(maxsize=10_000)
@@ -319,7 +320,8 @@ def math_equal(
         extract: finds the answer; by default ``<answer>``, else the boxes, else the text after ``####``, else the text
             after "answer is" or "answer:", else the value of a last sentence like "The area is 5", else the only
             formula of the last line. Several different boxes are a list.
-        gold: finds the gold answer in its cell, such as ``rk.extract.boxed()`` for whole solutions.
+        gold: finds the gold answer in its cell, such as ``rk.extract.after("####")``. Without it, the boxes in the cell
+            are the gold answer, else the whole cell is.
         evaluated: require an evaluated answer: a number if the gold answer is one, otherwise no more arithmetic left to
             do than in the gold answer. False accepts any equal expression.
         timeout: seconds for one comparison in the worker, at most 60; an answer that takes longer scores 0.0.

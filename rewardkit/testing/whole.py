@@ -36,9 +36,15 @@ def _told(subject: Subject, right: Trial, wrong: Trial) -> bool:
 
 def covered(subject: Subject, right: Judged, wrong: Trial) -> bool:
     """Whether the reward is seen to judge only a part of the answer, and the sum judges the wrong completion."""
-    if subject.whole is None or not subject.remembered("partial", lambda: any(_partly(subject))):
+    return judges_a_part(subject) and tells_apart(subject, Trial(right.completion, right.example), wrong)
+
+
+def judges_a_part(subject: Subject) -> bool:
+    """Whether the reward is one of several and is seen to leave a part of the judgment to the others."""
+    if subject.whole is None:
         return False
-    return tells_apart(subject, Trial(right.completion, right.example), wrong)
+    found: bool = subject.remembered("partial", lambda: any(_partly(subject)))
+    return found
 
 
 def _partly(subject: Subject) -> Iterator[bool]:

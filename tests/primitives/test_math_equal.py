@@ -120,6 +120,11 @@ HOSTILE = [
     "\\" * 900,
     "\\arctan(\\tan(" * 6 + "x" + "))" * 6, "x^{999} - y^{999} + \\sin(x)^{99}", "\\floor{9}", "7 \\bmod 3",
     "\\gcd(10^{99}, 3)",
+    "," * 1_900 + "\\in \\mathbb{Z}", "k, " * 600 + "\\in \\mathbb{Z}", ", " * 900 + "integer",
+    "\\text{ for all " * 120,
+    "\\equiv " * 250 + "\\pmod 5", "\\cup" * 400, "(\\pm 1, " * 200, "\\tanh 9999", "e^{-999^{2}}",
+    "\\ln 3 + e^{-9999}",
+    "1:" * 900, "\\begin{cases}" * 140, "$$" * 900, "a**" * 600, "\\frac" * 380, "\\overline" * 200, "x|" * 900,
 ]  # fmt: skip
 
 
@@ -157,7 +162,7 @@ def test_an_answer_that_takes_too_much_scores_nothing(
         "", "  ", "\\frac{1}{", "x^{2", "5 5 \\frac", "\\frac{1}{0}", "9^{9^{9^9}}", "(10^9)!", "9" * 2000,
         "\\left(" * 100,
         "A full solution ends in #### 5", True, None, [5], float("inf"), "\\sum_{i=1}^{10^9} i",
-        "\ud800", "\x00",
+        "\ud800", "\x00", "{" * 20_000, "(" * 20_000 + ")" * 20_000, "," * 20_000 + "\\in \\mathbb{Z}",
     ],
 )  # fmt: skip
 def test_a_gold_that_is_not_mathematics_is_a_coercion_error(gold: Any) -> None:
@@ -193,6 +198,8 @@ def test_a_gold_may_be_a_number(gold: Any, answer: str) -> None:
 
 def test_a_gold_may_be_boxed_or_have_its_own_extractor() -> None:
     assert value("5", "\\boxed{5}") == 1.0
+    assert value("\\boxed{4, 5}", "So $x$ is $\\boxed{5}$ or $\\boxed{4}$.") == 1.0
+    assert value("\\boxed{41}", "First 41, then \\boxed{5}.") == 0.0
     assert scored(["5"], ["long\n#### 5"], gold=rk.extract.after("####")).total.tolist() == [1.0]
     reward = math_equal("answer", gold=rk.extract.boxed(), extract=rk.extract.after("A:"))
     assert rk.score(reward, ["A: 5"], answer=["long\n\\boxed{5}"]).total.tolist() == [1.0]

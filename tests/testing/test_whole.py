@@ -68,6 +68,11 @@ def numbers(completions: list[Any], wanted: list[str], **kwargs: Any) -> list[fl
     return [float(gold in _text(one)) for one, gold in zip(completions, wanted, strict=True)]
 
 
+def more_numbers(completions: list[Any], wanted: list[str], **kwargs: Any) -> list[float]:
+    """The same fault."""
+    return [2.0 * (gold in _text(one)) for one, gold in zip(completions, wanted, strict=True)]
+
+
 def checked(reward: Any, **options: Any) -> Any:
     given: dict[str, Any] = {"examples": ROWS, "good": WANTED, "bad": BAD, "laws": QUICK, "budget": 120.0}
     return check_reward(reward, **{**given, **options})
@@ -136,12 +141,8 @@ def test_completions_that_are_tied_to_examples_are_said_to_be() -> None:
 
 
 def test_one_cause_is_shown_once_with_its_components() -> None:
-    def copied(completions: list[Any], wanted: list[str], **kwargs: Any) -> list[float]:
-        return [float(gold in _text(one)) for one, gold in zip(completions, wanted, strict=True)]
-
-    def again(completions: list[Any], wanted: list[str], **kwargs: Any) -> list[float]:
-        return [float(gold in _text(one)) for one, gold in zip(completions, wanted, strict=True)]
-
-    text = str(checked([exact, copied, again], bad=PLAIN, laws=["gold_above_perturbed_gold"]))
-    assert re.search(r"concerns +copied, again", text)
-    assert text.count("reproduce ") <= 1
+    report = checked([exact, numbers, more_numbers], bad=PLAIN)
+    assert {one.of for one in report.findings} == {"numbers", "more_numbers"}
+    text = str(report)
+    assert re.search(r"concerns +numbers, more_numbers", text)
+    assert text.count("reproduce ") < len(report.findings) / 2

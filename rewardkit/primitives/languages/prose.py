@@ -18,7 +18,8 @@ _INLINE = re.compile(r"`[^`\n]+`")
 _FORMULA = re.compile(r"\$(?=\S)[^$\n]+(?<=\S)\$(?!\d)")  # no prices: a formula has no space at its ends
 _FORMULAS = (("$$", "$$"), ("\\(", "\\)"), ("\\[", "\\]"), ("\\begin{", "\\end{"))
 _LONGEST_NAME = 30
-_ADDRESS = re.compile(r"(?:https?://|www\.)[!-~]+|[\w.+-]{1,64}@[\w-]+\.[\w.-]+")
+_ADDRESS = re.compile(r"(?:https?://|www\.)[!-~]+")
+_MAIL = re.compile(r"[\w.+-]{1,64}@[\w-]+\.[\w.-]+")
 _JSON = re.compile(r'[{\[]\s*["{\[]')
 _MOST_BROKEN = 50
 """How many openings of JSON that is none are read, since each may take as long as the text."""
@@ -43,6 +44,8 @@ def prose(text: str) -> str:
     if "$" in text:
         text = _FORMULA.sub(" ", text)
     text = _ADDRESS.sub(" ", text)
+    if "@" in text:
+        text = _MAIL.sub(" ", text)
     if "{" in text or "[" in text:
         text = _without_json(text)
     return without_markup(text)

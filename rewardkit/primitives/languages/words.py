@@ -79,6 +79,10 @@ def scripts_and_words(token: str) -> tuple[frozenset[str], int]:
     return frozenset(found), words
 
 
+def _name(script: str) -> str:
+    return "Chinese characters" if script == "CJK" else script.title()
+
+
 def passages(text: str, own: frozenset[str], foreign: Counter[str]) -> Iterator[Passage]:
     """Yield the passages of `text`, sentences where they are long enough, for a language in the scripts `own`.
 
@@ -100,7 +104,7 @@ def passages(text: str, own: frozenset[str], foreign: Counter[str]) -> Iterator[
             if scripts <= family:
                 passage.add(token, words, scripts <= own)
             else:
-                foreign[min(scripts - family).title()] += words
+                foreign[_name(min(scripts - family))] += words
             closed = passage.words >= 3 * least
         if closed:
             if whole:

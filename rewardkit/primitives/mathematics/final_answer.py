@@ -11,7 +11,7 @@ from rewardkit.core.text.extractors import ANSWER, TextExtractor
 from rewardkit.core.text.marks import behind_hashes, boxes
 
 _STATED = re.compile(
-    r"\banswers?\b[*\s]*(?:is\b|are\b|:)[\s:*]*"
+    r"\banswers?\b[*\s]*(?:is\b|are\b|:)(?:\s(?:therefore|thus|simply|just|exactly|indeed)\b)?[\s:*]*"
     r"|^[ ]{0,3}(?:#{1,6}[ ]{0,9}|\*\*)(?:the |final |correct ){0,2}answer\**[ ]*\n\s*",
     re.IGNORECASE | re.MULTILINE,
 )
@@ -28,7 +28,8 @@ _SUBJECT = re.compile(
 _DOUBT = re.compile(
     r"\b(?:not|never|no|none|cannot|if|when|suppose|assum\w*|guess|might|could|may|would|should|possib\w*|maybe|perhaps|likely|"
     r"unlikely|wrong|incorrect|false|doubt|almost|nearly|approximat\w*|about|around|less|more|least|most|greater|between|"
-    r"either|or|unless|except|instead|example|bound|one|first|second|another|some|other|next|previous|initial|both|false)\b|n't\b",
+    r"either|or|unless|except|instead|example|bound|one|first|second|another|some|other|next|previous|initial|both|"
+    r"question|error|mistake|opposite|claim|alternative|limit|fake)\b|n't\b",
     re.IGNORECASE,
 )
 _DENIED = re.compile(
@@ -37,6 +38,22 @@ _DENIED = re.compile(
     re.IGNORECASE,
 )
 _LAST_SENTENCE = re.compile(r"[.!?;\n]")
+_BOX = r"\\(?:boxed|fbox)\s{0,2}\{"
+_OPENED = r"\s?(?:\$\$?|\\\(|\\\[)?\s?"
+_OPERAND = r"(?:[0-9)\]}]|(?<![A-Za-z])[A-Za-z])"
+_BEFORE = re.compile(
+    rf"[0-9]{_BOX}|(?:{_OPERAND}\s?[-+/]|{_OPERAND}\s?(?<!\*)\*(?!\*)|[/^_+]"
+    r"|\\(?:sqrt|frac|cdot|times|div|pm|mp|sin|cos|tan|ln|log|exp)\s?(?:\{[^{}\n]{0,80}\})?\{?"
+    rf"|(?:\b(?:not|never|nor|no|cannot|except)|n't)\s(?:equal\sto\s|be\s)?){_OPENED}{_BOX}"
+)
+_AFTER = re.compile(
+    _BOX + r"[^{}]*(?:\{[^{}]*\}[^{}]*){0,9}\}\s?(?:\$\$?|\\\)|\\\])?"
+    rf"(?:[0-9^]|[A-Za-z](?![A-Za-z])|(?:\s|\\text\s?\{{\s?)*(?:or\b(?!\s?\}}?{_OPENED}{_BOX})"
+    r"|(?:hundred|thousand|million|billion|trillion)\b|(?:is|was)\s(?:not|wrong|incorrect|false)\b|isn't\b)"
+    r"|\s?[,;]\s?(?:or\s)?[-$]{0,2}[0-9])",
+)
+"""What may not stand before and after a box."""
+
 _VALUE = re.compile(r"(?:\*\*|\$|\\\()?\s*(?:[-+(\[\\]|[0-9.])[^\n]{0,120}|\$[^$\n]{1,120}\$|\*\*[^*\n]{1,80}\*\*")
 _FORMULA = re.compile(r"(?<!\\)\$\$?((?:[^$\\]|\\.)+)\$\$?|\\\(((?:[^\\]|\\[^()])+)\\\)|\\\[((?:[^\\]|\\[^\[\]])+)\\\]")
 _DISPLAYS = (("\\[", "\\]"), ("$$", "$$"))
@@ -81,7 +98,18 @@ def _has_box(text: str) -> bool:
 
 
 def _boxed(text: str) -> str | None:
-    """Return the contents of the outermost boxes, each once; None if one is not closed or has no braces."""
+    """Return the contents of the outermost boxes, each once.
+
+    None if one is not closed or has no braces, is a part of a formula (``2\\boxed{21}``), has an alternative beside it
+    (``\\boxed{42} or 43``), or is denied.
+    """
+    if _BEFORE.search(text) or _AFTER.search(text):
+        return None
+    return in_boxes(text)
+
+
+def in_boxes(text: str) -> str | None:
+    """Return the contents of the outermost boxes, each once; None if there are none, or one is not closed."""
     contents: dict[str, str] = {}
     for content in boxes(text) or []:
         contents.setdefault("".join(content.split()), content.strip())

@@ -10,6 +10,7 @@ from rewardkit.primitives.mathematics.exact_leaves import value
 from rewardkit.primitives.mathematics.families import Family, families
 from rewardkit.primitives.mathematics.notation import clean, is_name, sides
 from rewardkit.primitives.mathematics.plain_numbers import Numeral, read
+from rewardkit.primitives.mathematics.precheck import refusal
 from rewardkit.primitives.mathematics.statements import Stated, stated
 from rewardkit.primitives.mathematics.structure import LEAF, RELATIONS, Node, items, parse
 
@@ -58,8 +59,9 @@ class Gold:
         number = read(text)
         clock = words.clock(text) if not number and ":" not in name else None
         spellings, is_text = ((), False) if number else words.spellings(cleaned)
-        found = None if number or is_text else families(said.text, said.letters, is_stated=bool(said.domain))
-        node = Node(LEAF, text=text) if number or is_text else parse(text)
+        is_leaf = bool(number or is_text or refusal(said.text))  # what is refused is not parsed: it may be too deep
+        found = None if is_leaf else families(said.text, said.letters, is_stated=bool(said.domain))
+        node = Node(LEAF, text=text) if is_leaf else parse(text)
         return cls(cleaned, said, text, name, number, clock, spellings, is_text, node, found)
 
     @property

@@ -197,6 +197,7 @@ def is_about(side: str) -> bool:
 
 
 _COMPUTED = re.compile(r"\\(?:frac|binom|" + "|".join(sorted(FUNCTIONS - {"min", "max"})) + r")(?![A-Za-z])")
+_OF_SEGMENTS = re.compile(r"\\frac\{[A-Z]{2}\}\{[A-Z]{2}\}")
 _PRODUCT = re.compile(r"[a-z]{2}")
 """Of variables: two small letters are a product, while two capitals name a segment."""
 
@@ -206,7 +207,7 @@ def is_name(side: str) -> bool:
     return (
         is_about(side)
         and "^" not in side
-        and not _COMPUTED.search(side)
+        and (not _COMPUTED.search(side) or _OF_SEGMENTS.fullmatch(side) is not None)
         and not _PRODUCT.fullmatch(side)
         and not _OPERATORS.search(_GROUPS.sub(" ", side))
     )

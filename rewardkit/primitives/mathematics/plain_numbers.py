@@ -15,7 +15,7 @@ from rewardkit.primitives.mathematics.units import differ, unit_of
 
 MAX_DIGITS = 400
 
-_DIGITS = r"(?:[0-9]{1,3}(?:,[0-9]{3})+(?![0-9])|[0-9]{1,3}(?:[ ][0-9]{3})+(?![0-9])|[0-9]+)"
+_DIGITS = r"(?:[1-9][0-9]{0,2}(?:,[0-9]{3})+(?![0-9])|[0-9]{1,3}(?:[ ][0-9]{3})+(?![0-9])|[0-9]+)"
 _PERCENT = r"percent(?:age)?|per\ cent|pct"
 _NUMBER = re.compile(
     rf"""

@@ -9,20 +9,26 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+TAIL = 200
+"""The most characters in which a domain is looked for at the end of a text."""
+
 _SET = r"(?:\\mathbb\s*\{?\s*([ZNQR])\s*\}?|([ZNQR])(?![A-Za-z]))\s*((?:[_^]\s*\{[^{}]*\}|\^\s*[+*])*)"
-_BELONGS = re.compile(rf"(?<![\\A-Za-z])([A-Za-z](?:\s*,\s*[A-Za-z])*)\s*\\in\s*{_SET}")
+_BELONGS = re.compile(rf"(?<![\\A-Za-z])([A-Za-z](?:\s?,\s?[A-Za-z]){{0,4}})\s*\\in\s*{_SET}")
 _LEADING = r"(?:\\text\s*\{{\s*,?\s*(?:{0})\s*\}}|(?<![A-Za-z])(?:{0})(?![A-Za-z])|\\forall(?![A-Za-z]))"
 _WHERE = _LEADING.format("where|with|and|for|for (?:all|any|every|each|some|integers?)")
-_DOMAIN = re.compile(rf"(?:[\s,;]*(?:[,;(]|{_WHERE})[\s,(]*|\s(?=[A-Za-z]\s*\\in)){_BELONGS.pattern}\s*\)?\s*\Z")
+_DOMAIN = re.compile(
+    rf"(?:[\s,;]{{0,4}}(?:[,;(]|{_WHERE})[\s,(]{{0,4}}|\s(?=[A-Za-z]\s*\\in)){_BELONGS.pattern}\s*\)?\s*\Z"
+)
 _KIND = r"(?:positive |nonnegative |non-negative )?integer"
 _INTEGER = re.compile(
-    r"[\s,;]*(?:\(\s*)?(?:\\text\s*\{\s*,?\s*)?(?:where|with|for)?\s*(?:\}\s*)?(?:(?:all|any|every|each|some|an)\s+)?"
+    r"[\s,;]{0,4}(?:\(\s*)?(?:\\text\s*\{\s*,?\s*)?(?:where|with|for)?\s*(?:\}\s*)?"
+    r"(?:(?:all|any|every|each|some|an)\s+)?"
     rf"(?:(?P<kind>{_KIND}s?)\s*\}}?\s*[A-Za-z]"
     rf"|\(?\s*[A-Za-z]\s*(?:\\text\s*\{{)?\s*is\s+(?:an?|any)\s+(?P<kind_>{_KIND})\s*\}}?)\s*\)?\s*\Z"
 )
 _FOR_ALL = re.compile(
-    r"[\s,]*\\text\s*\{\s*,?\s*for (?:all|any|every|each)(?:\s+(?:positive|negative|real|natural|rational|nonnegative|"
-    r"non-negative|nonzero|numbers?|integers?|values?|of))*\s*\}\s*[A-Za-z](?![A-Za-z])"
+    r"[\s,]{0,4}\\text\s*\{\s*,?\s*for (?:all|any|every|each)(?:\s+(?:positive|negative|real|natural|rational|"
+    r"nonnegative|non-negative|nonzero|numbers?|integers?|values?|of))*\s*\}\s*[A-Za-z](?![A-Za-z])"
     rf"(?:\s*\\in\s*{_SET})?(?=\s*(?:,|;|\\text|\Z))"
 )
 _LEAD = re.compile(
@@ -67,9 +73,9 @@ def stated(cleaned: str) -> Stated:
     if "\\text" in text:
         text = _UNIT_AND.sub(r"\1}\\text{ \2 }", _FOR_ALL.sub("", text) or text)
     domain = letters = ""
-    if "\\in" in text and (match := _DOMAIN.search(text)) and match.start():
+    if "\\in" in text and (match := _DOMAIN.search(text, max(0, len(text) - TAIL))) and match.start():
         text, domain, letters = text[: match.start()], _domain(match), match[1].replace(" ", "")
-    elif "integer" in text and (match := _INTEGER.search(text)) and match.start():
+    elif "integer" in text and (match := _INTEGER.search(text, max(0, len(text) - TAIL))) and match.start():
         kind = (match["kind"] or match["kind_"]).split()[0]
         text, domain = text[: match.start()], _KINDS.get(kind, "Z")
     return Stated(text.strip(" ,;"), domain, letters)

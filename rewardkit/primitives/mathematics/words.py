@@ -24,7 +24,7 @@ _CLOCK = re.compile(
 )
 _NOTATION = re.compile(
     r"\\(?:forall|exists|to|Rightarrow|Leftrightarrow|wedge|vee|neg|equiv|perp|parallel|angle|triangle|sim|cong|subset|"
-    r"subseteq|mathbb|circ|mapsto|leftrightarrow|vec|begin|frac\{d)(?![A-Za-z])|[A-Za-z]'|[A-Z]{2}|:"
+    r"subseteq|mathbb|circ|sum|prod|int|lim|mapsto|leftrightarrow|vec|begin|frac\{d)(?![A-Za-z])|[A-Za-z]'|[A-Z]{2}|:"
 )
 _DENIAL = re.compile(
     r"\b(?:not|isn|aren|doesn|never|neither|nor|no|cannot|wrong|incorrect|false|except|excluding|without|unless)\b",

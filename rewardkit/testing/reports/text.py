@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rewardkit.core.batch.table_text import visible
+from rewardkit.testing.expressions import expression_of
 from rewardkit.testing.findings import Finding, LawResult
 from rewardkit.testing.output import Printed
 from rewardkit.testing.reports.sections import (
@@ -31,7 +32,7 @@ _LONGEST = 300
 """Characters of a completion; longer ones lose their middle."""
 _CELL = 80
 """Characters of a cell."""
-_SHORT = 200
+_SHORT = 300
 """Characters of a line that reproduces a finding; longer ones are left to the other reports, never cut."""
 
 
@@ -186,7 +187,7 @@ def _finding(
     finding = alike[0]
     kind = kind_of(finding, law)
     yield from _wrapped(f"{number}. {f'{kind}: ' if kind else ''}{finding.why}", "  ", "     ")
-    rows = [("completion", shown(finding.completion, _LONGEST))]
+    rows = [("completion", _completion(finding.completion))]
     if finding.columns != said.columns:
         rows += [(visible(str(name)), _cell(str(name), value)) for name, value in finding.columns.items()]
     elif finding.columns:
@@ -225,6 +226,12 @@ def _in_short(first: Finding, finding: Finding, concerned: Mapping[str, Sequence
     where = f" ({', '.join(names)})" if names and names != list(concerned.get(cause_of(first), ())) else ""
     why = visible(middle_cut(finding.why.split("; so does")[0], _WIDTH - 30))
     return f"{why}: {shown(finding.completion, 60)}{visible(where)}"
+
+
+def _completion(value: Any) -> str:
+    """Show a completion; one that repeats a piece many times as an expression, others without their middle."""
+    said = expression_of(value) if isinstance(value, str) and len(value) > _LONGEST else ""
+    return visible(said) if 0 < len(said) <= _LONGEST else shown(value, _LONGEST)
 
 
 def _cell(name: str, value: Any) -> str:

@@ -17,6 +17,14 @@ SAID = [
     ("42", "The product is 43, and the sum is 42."), ("\\sqrt{2}", "The length is $\\sqrt{2}$ cm."),
     ("42", "the answer is 41.\nThe answer is 42"), ("42", "<answer>The answers are 42</answer>"),
     ("the derivative", "derivative"), ("derivative", "The derivative."),
+    ("42", "So the product is 42."), ("42", "Therefore, the sum is $42$."), ("42", "The answer is 42\n"),
+    ("42", "**The answer is 42**"), ("42", "The final answer is: $\\boxed{42}$"),
+    ("42", "Thus the total is 42 apples."), ("42", "#### 42"), ("42", "the answer is 42 dollars"),
+    ("42", "The total cost is $42."), ("42", "The total cost is \\$42."), ("42", "The value of x is 42"),
+    ("42", "The answer is $x = 42$."), ("42", "The answer is $$42$$"), ("42", "Answer: \\(42\\)"),
+    ("42", "<answer>**42**</answer>"), ("42", "Answer = 42"), ("42", "The answer:\n\n42"),
+    ("42", "Final answer\n\n42"), ("42", "### Final Answer\n42"), ("42", "The answer is therefore 42"),
+    ("42", "The result is 42"), ("42", "the solution is x=42"), ("42", "42"), ("42", "$$\n42\n$$"),
 ]  # fmt: skip
 """(gold answer, completion that gives it)."""
 
@@ -34,6 +42,28 @@ DENIED = [
     ("42", "The answer is 42 if pigs fly."), ("42", "Answer: 42 (wrong)"),
     ("42", "It can't be that the answer is 42"), ("42", "The incorrect answer is 42"),
     ("42", "Nobody thinks that the answer is 42"), ("42", "The answer is not: 42"), ("42", "Not the answer: 42"),
+    ("42", "The answer is 42, or maybe 43."), ("42", "The answer is 42. No, it is 43."),
+    ("42", "The answer is 42.\n\nActually, the answer is 43."), ("42", "I'd say the answer is 42?"),
+    ("42", "The answer is 42 (or 43)."), ("42", "The answer is: 42 or 43"), ("42", "Answer: 42\nAnswer: 43"),
+    ("42", "The answer isn't 42"), ("42", "The answer is anything but 42"), ("42", "The answer is less than 42"),
+    ("42", "The answer is about 42"), ("42", "The answer is > 42"), ("42", "The answer is between 42 and 43"),
+    ("42", "My answer is not 42. The answer is 43"), ("42", "The answer is 42 + x"),
+    ("42", "The answer is 42 \\ne 43"), ("42", "<answer>42</answer> <answer>43</answer>"),
+    ("42", "<answer>42 or 43</answer>"), ("42", "<answer>not 42</answer>"),
+    ("42", "<answer>I think it is 42</answer>"), ("42", "\\boxed{42} is wrong."),
+    ("42", "\\boxed{42} is not the answer; it is 43."), ("42", "The answer is not \\boxed{42}."),
+    ("42", "It isn't \\boxed{42}"), ("42", "\\boxed{42} or 43"), ("42", "\\boxed{42} \\text{ or } 43"),
+    ("42", "\\boxed{42}43"), ("42", "4\\boxed{42}"), ("42", "\\boxed{42}^2"), ("42", "-\\boxed{42}"),
+    ("42", "1-\\boxed{42}"), ("42", "2\\boxed{42}"), ("42", "\\sqrt{\\boxed{42}}"), ("42", "\\frac{1}{\\boxed{42}}"),
+    ("42", "\\boxed{42}x"), ("42", "\\boxed{42} million"), ("42", "\\boxed{42}, 43"),
+    ("42", "The product is 42, isn't it? No."), ("42", "The product is 42 and the product is 43."),
+    ("42", "The only number it cannot be is 42."), ("42", "The worst guess is 42."), ("42", "The opposite is 42."),
+    ("42", "The question is 42."), ("42", "The error is 42."), ("42", "The previous result is 42."),
+    ("42", "The lower limit is 42."), ("42", "The claim is 42."), ("42", "the answer is 42, which is wrong"),
+    ("42", "the answer is 42 \u2014 just kidding, 43"), ("42", "the answer is $42$ or $43$"),
+    ("42", "The answer is $42$, $43$"), ("42", "The answer is $42$ $43$"), ("42", "$42$ $43$"), ("42", "$42 43$"),
+    ("42", "42 43"), ("42", "42\n43"), ("42", "43\n42\n43"), ("42", "#### 42 or 43"), ("42", "#### 42\n#### 43"),
+    ("42", "#### not 42"), ("42", "#### 42?"),
 ]  # fmt: skip
 """(gold answer, completion that does not give it)."""
 
