@@ -22,6 +22,7 @@ LONG_BY_NATURE = {
     "penalty_subtracted",  # pays repetition
     "catastrophic_sentences",  # the catalog, which runs before the laws of growth, hangs it with a long text
     "pairwise_difflib",
+    "blanks_backtrack",  # many blanks: `time_linear` comes first, and fail_fast ends the check there
 }
 HANGS = {"answer_evaluated", "catastrophic_sentences"}
 """They are waited for twice, and hang for 2 s as they hang for 8."""

@@ -225,7 +225,7 @@ def test_rewards_that_judge_no_answers_are_left_alone() -> None:
 
 @pytest.mark.parametrize("law", LAWS[:3])
 def test_without_right_completions_they_say_what_to_give(law: str) -> None:
-    assert_skipped(number, law, "good=[...]", good=[])
+    assert_skipped(number, law, "no right completions", good=[])
 
 
 def test_wrong_completions_that_earn_as_much() -> None:
