@@ -24,6 +24,7 @@ from rewardkit.core.errors import (
     DataError as DataError,
     EvidenceError as EvidenceError,
     MissingExtraError as MissingExtraError,
+    NoExamples as NoExamples,
     NotAFolder as NotAFolder,
     NotARun as NotARun,
     NoVerdict as NoVerdict,

@@ -81,6 +81,18 @@ class NotAFolder(RewardKitError, NotADirectoryError):
     """A run was to be recorded into a folder, but the path is a file."""
 
 
+class NoExamples(RewardDefinitionError):
+    """A reward reads columns, but there are no examples to check it on.
+
+    Attributes:
+        columns: that it reads.
+    """
+
+    def __init__(self, message: str, columns: Iterable[str] = ()) -> None:
+        super().__init__(message)
+        self.columns = tuple(columns)
+
+
 class EvidenceError(RewardKitError, ValueError):
     """The arrays of an `Evidence` do not match each other."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from rewardkit.core.batch.batch import RESERVED
-from rewardkit.core.errors import DataError, RewardDefinitionError
+from rewardkit.core.errors import DataError, NoExamples
 from rewardkit.core.tree.conversion import tree_of
 from rewardkit.core.tree.parameters import MISSING
 from rewardkit.core.tree.reward import Reward, bindings
@@ -32,18 +32,6 @@ _OF_TRAINERS = ("completions", "prompts", "trainer_state", "log_extra", "log_met
 _MOST_EXAMPLES = 24
 _MOST_COMPLETIONS = 3
 """The laws look at this many prompts, with this many right and wrong completions each; calibration uses all."""
-
-
-class NoExamples(RewardDefinitionError):
-    """A reward reads columns, but there are no examples.
-
-    Attributes:
-        columns: that it reads.
-    """
-
-    def __init__(self, message: str, columns: Sequence[str] = ()) -> None:
-        super().__init__(message)
-        self.columns = tuple(columns)
 
 
 @dataclass

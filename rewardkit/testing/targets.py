@@ -10,14 +10,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from rewardkit.core.errors import BindingError, RewardDefinitionError, RewardKitError
+from rewardkit.core.errors import BindingError, NoExamples, RewardDefinitionError, RewardKitError
 from rewardkit.data.candidates import WHAT
 from rewardkit.data.reward_names import Loaded, survey
 from rewardkit.testing.advice import READS_CHAT
 from rewardkit.testing.bound_reward import BoundReward
 from rewardkit.testing.check import subject_of
 from rewardkit.testing.isolation import Note, can_isolate, isolated
-from rewardkit.testing.labels import NoExamples, bound_with
+from rewardkit.testing.labels import bound_with
 from rewardkit.testing.subject import Subject
 from rewardkit.testing.trials import Seen, Trial
 
