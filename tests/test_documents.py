@@ -34,6 +34,9 @@ LONGEST_PAGE = 250
 
 pytestmark = pytest.mark.filterwarnings("ignore::rewardkit.core.errors.RewardKitWarning")
 
+CHECKS = ("docs/quickstart.md", "docs/testing.md")
+"""Pages with checks of whole trees, which take half a minute each."""
+
 each_document = pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 
 
@@ -43,7 +46,13 @@ def blocks(document: Path, *, untested: bool = False) -> list[tuple[str, str]]:
     return [(language, body) for language, notest, body in found if bool(notest) is untested]
 
 
-@each_document
+@pytest.mark.parametrize(
+    "document",
+    [
+        pytest.param(path, id=name, marks=pytest.mark.slow if name in CHECKS else ())
+        for path, name in ((path, str(path.relative_to(ROOT))) for path in DOCUMENTS)
+    ],
+)
 def test_python_blocks_print_the_text_blocks_that_follow_them(document: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     module = ModuleType("document")  # where pickle finds the functions of a page
     monkeypatch.setitem(sys.modules, "document", module)

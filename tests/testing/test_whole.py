@@ -11,6 +11,8 @@ from rewardkit.testing import check_reward
 from rewardkit.testing.reports.sections import Section
 from rewardkit.testing.whole import COVERED
 
+pytestmark = pytest.mark.slow
+
 PROMPTS = [[{"role": "user", "content": text}] for text in ("red cars under 20000", "at least 4 stars", "how are you?")]
 WANTED = ["color == 'red' AND price < 20000", "stars >= 4", "EMPTY"]
 ROWS = [{"prompt": prompt, "wanted": wanted} for prompt, wanted in zip(PROMPTS, WANTED, strict=True)]
