@@ -12,12 +12,12 @@ import rewardkit as rk
 RIGHT = EXAMPLES[0]["answer"]
 ATTEMPTS = [
     ("right", f"<think>4 times 5 ...</think>\n<answer>{RIGHT}</answer>", 1.0),
-    ("right, with a decimal point", f"<answer>{RIGHT}.0</answer>", 1.0),
+    ("right, but with a decimal point: the task's own scorer gives 0.6", f"<answer>{RIGHT}.0</answer>", 0.1),
     ("wrong", f"<answer>1{RIGHT}</answer>", 0.1),
     ("the right one among others", f"<answer>1 2 3 {RIGHT}</answer>", 0.1),
     ("two answers", f"<answer>{RIGHT}</answer> or <answer>5</answer>", 0.0),
     ("no tag", RIGHT, 0.0),
-    ("in the thinking", f"<think><answer>{RIGHT}</answer></think>", 0.0),
+    ("only in the thinking: the tag counts, the answer does not", f"<think><answer>{RIGHT}</answer></think>", 0.1),
     ("nothing", "", 0.0),
 ]
 
