@@ -23,7 +23,7 @@ from rewardkit.primitives.languages.prose import prose
 from rewardkit.primitives.languages.words import Passage, passages
 
 SHORTEST = 4
-"""The fewest words whose language is told; shorter texts are judged by their script."""
+"""The fewest words whose language can be identified; shorter texts are judged by their script."""
 
 DOUBT = 0.2
 """A passage is in another language if the wanted one is less than this many times as probable. Of
@@ -46,9 +46,9 @@ class Language:
         languages = family(code)
         counts: Counter[str] = Counter()  # by language or script
         found = list(passages(prose(visible(text)), frozenset(SCRIPTS[code]), counts))
-        is_told = len(languages) == 1 or sum(passage.words for passage in found) >= SHORTEST
+        long_enough = len(languages) == 1 or sum(passage.words for passage in found) >= SHORTEST
         for passage in found:
-            language = _language(passage, code, languages) if is_told else code
+            language = _language(passage, code, languages) if long_enough else code
             in_it = passage.own if language == code else passage.words
             counts[NAMES[language]] += in_it
             counts[_OTHER_SCRIPT] += passage.words - in_it
@@ -56,7 +56,7 @@ class Language:
         if not words:
             return Score(0.0, "no words")
         share = counts.pop(NAMES[code], 0) / words
-        notes = [] if is_told else ["too short to tell the language, judged by its script"]
+        notes = [] if long_enough else ["too short to tell the language, judged by its script"]
         if share < self.minimum:
             other, count = counts.most_common(1)[0]
             notes.append(f"{count:,} of {words:,} words are {other}")

@@ -60,7 +60,7 @@ class ReasoningSteps:
             distinct = frozenset(words)
             if len(words) < self.words or sum(len(word) > 1 or not word.isascii() for word in distinct) < _DISTINCT:
                 why["too short"] += 1
-            elif distinct in known or any(_alike(distinct, other) for other in counted):
+            elif distinct in known or any(_similar(distinct, other) for other in counted):
                 why["repeated"] += 1
             else:
                 counted.append(distinct)
@@ -78,7 +78,7 @@ def _steps(text: str) -> list[str]:
     return [spaced(text[mark.end() : end]).casefold() for mark, end in zip(marks, ends, strict=False)]
 
 
-def _alike(step: frozenset[str], other: frozenset[str]) -> bool:
+def _similar(step: frozenset[str], other: frozenset[str]) -> bool:
     shared = len(step & other)
     return shared > ALIKE * (len(step) + len(other) - shared)
 

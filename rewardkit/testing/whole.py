@@ -20,12 +20,12 @@ COVERED = "the other rewards judge that"
 
 def tells_apart(subject: Subject, right: Trial, wrong: Trial) -> bool:
     """Whether the sum of all rewards of the run pays the right completion more; False if there are no others."""
-    told = _told(subject, right, wrong)
+    told = _distinguished(subject, right, wrong)
     subject.covered = subject.covered or told
     return told
 
 
-def _told(subject: Subject, right: Trial, wrong: Trial) -> bool:
+def _distinguished(subject: Subject, right: Trial, wrong: Trial) -> bool:
     whole = subject.whole
     if whole is None or whole.lost:
         return False
@@ -60,7 +60,7 @@ def _partly(subject: Subject) -> Iterator[bool]:
 
 def _pays(subject: Subject, right: Trial, wrong: Trial) -> bool:
     best, other = subject.see([right, wrong])
-    return best.scored and other.scored and not _less(other, best) and _told(subject, right, wrong)
+    return best.scored and other.scored and not _less(other, best) and _distinguished(subject, right, wrong)
 
 
 def _less(other: Seen, best: Seen) -> bool:

@@ -1,4 +1,4 @@
-"""The recipe for reasoning-gym: its configuration stands in no one's way, and a short training runs to its end."""
+"""The recipe for reasoning-gym: its configuration is valid, and a short training completes."""
 
 from __future__ import annotations
 

@@ -100,7 +100,7 @@ def _prepared(text: str) -> str:
 
 
 def _untagged(tag: re.Match[str]) -> str:
-    """Return what stands for an HTML tag: nothing for emphasis, a script for an index, else a line that parts."""
+    """Return the replacement for an HTML tag: nothing for emphasis, a script for an index, else a line that parts."""
     closing, name = tag[1], tag[2].lower()
     if name in _RAISED:
         return "}" if closing else _RAISED[name]

@@ -164,9 +164,9 @@ def _findings(
     kinds: dict[str, list[Finding]] = {}
     for finding in found:
         kinds.setdefault(_kind(finding), []).append(finding)
-    for number, alike in enumerate(kinds.values(), start=1):
+    for number, similar in enumerate(kinds.values(), start=1):
         yield ""
-        yield from _finding(said, alike, number, law, concerned or {}, matters=len(reasons) > 1)
+        yield from _finding(said, similar, number, law, concerned or {}, matters=len(reasons) > 1)
 
 
 def _kind(finding: Finding) -> str:
@@ -177,14 +177,14 @@ def _kind(finding: Finding) -> str:
 
 def _finding(
     said: _Shown,
-    alike: Sequence[Finding],
+    similar: Sequence[Finding],
     number: int,
     law: str,
     concerned: Mapping[str, Sequence[str]],
     *,
     matters: bool,
 ) -> Iterator[str]:
-    finding = alike[0]
+    finding = similar[0]
     kind = kind_of(finding, law)
     yield from _wrapped(f"{number}. {f'{kind}: ' if kind else ''}{finding.why}", "  ", "     ")
     rows = [("completion", _completion(finding.completion))]
@@ -212,7 +212,7 @@ def _finding(
     if len(line) <= _SHORT:
         rows.append(("reproduce", line))
     said.cut = said.cut or len(line) > _SHORT
-    rows += [("also", _in_short(finding, other, concerned)) for other in alike[1:]]
+    rows += [("also", _in_short(finding, other, concerned)) for other in similar[1:]]
     width = max(len(name) for name, _ in rows)
     for name, value in rows:
         yield f"     {name:<{width}}  {value}"
