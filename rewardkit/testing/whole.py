@@ -20,9 +20,9 @@ COVERED = "the other rewards judge that"
 
 def tells_apart(subject: Subject, right: Trial, wrong: Trial) -> bool:
     """Whether the sum of all rewards of the run pays the right completion more; False if there are no others."""
-    told = _distinguished(subject, right, wrong)
-    subject.covered = subject.covered or told
-    return told
+    apart = _distinguished(subject, right, wrong)
+    subject.covered = subject.covered or apart
+    return apart
 
 
 def _distinguished(subject: Subject, right: Trial, wrong: Trial) -> bool:

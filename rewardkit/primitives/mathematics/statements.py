@@ -1,4 +1,4 @@
-r"""Words and formulas around an answer that do not change it: ``stated(r"f(x) = 1 \text{ for all } x \in \mathbb{Q}")``.
+r"""Words around an answer that do not change it: ``stated(r"f(x) = 1 \text{ for all } x \in \mathbb{Q}")``.
 
 Phrases that lead to an answer ("The answers are"), labels ("Minimum: 1"), and where a parameter comes from (``k \in
 \mathbb{Z}``) are split off. Conditions that change an answer ("if x > 0") are left where they are.
