@@ -201,7 +201,7 @@ class MathEqual:
         if said.domain and gold.stated.domain and said.domain != gold.stated.domain:
             return _unequal(cleaned, gold)
         if gold.families and said.domain in ("", "Z", gold.stated.domain):
-            theirs = families(said.text, said.letters, is_stated=bool(said.domain or gold.stated.domain))
+            theirs = families(said.text, said.letters, is_stated=True)
             found = same_families(gold.families, theirs) if theirs else None
             if found is not None and (
                 gold.stated.domain in ("", "Z") or (not said.domain and are_least(gold.families))

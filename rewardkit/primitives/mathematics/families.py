@@ -49,8 +49,8 @@ def families(text: str, letters: str, *, is_stated: bool) -> list[Family] | None
 
     Args:
         letters: the parameters that the text declares.
-        is_stated: whether the text says that its parameter is an integer; otherwise only multiples of pi or degrees
-            are taken for families.
+        is_stated: whether it is said that the parameter is an integer. Without that, only several multiples of pi or
+            degrees are families, since a single one may be a formula: the angles of a polygon add up to ``(n - 2)\pi``.
     """
     congruent = _CONGRUENT.fullmatch(text) or _CONGRUENT_IN_WORDS.fullmatch(text)
     if congruent:
@@ -58,7 +58,10 @@ def families(text: str, letters: str, *, is_stated: bool) -> list[Family] | None
         period = formula(congruent["modulus"])
         return [Family(residue, period) for residue in residues if residue] if all(residues) and period else None
     found = []
-    for part in _parts(parse(text)):
+    listed = _parts(parse(text))
+    if not is_stated and len(listed) < 2:
+        return None
+    for part in listed:
         if part.kind == "=" and not (part.parts[0].kind == LEAF and is_name(part.parts[0].text)):
             return None
         value = part.parts[1] if part.kind == "=" else part
