@@ -246,6 +246,7 @@ WRONG: dict[str, list[str]] = {
     "AB=5": ["CD=5", "B=5", "A'B=5", "-AB=5"],
     "V_1:V_2=11:21": ["V_2:V_1=11:21", "V_1:V_3=11:21"], "A:B=2": ["B:A=2"], "S_n=2^n": ["S_k=2^n", "a_n=2^n"],
     "(n-2)\\pi": ["n\\pi", "(n-1)\\pi", "(2-n)\\pi", "(n+5)\\pi", "n\\pi, n \\in \\mathbb{Z}"],
-    "n \\cdot 180^\\circ": ["(n-2) \\cdot 180^\\circ"], "4\\pi k": ["4\\pi(k+1)"], "n\\pi": ["(n+1)\\pi", "-n\\pi", "m\\pi"],
+    "n \\cdot 180^\\circ": ["(n-2) \\cdot 180^\\circ"], "4\\pi k": ["4\\pi(k+1)"],
+    "n\\pi": ["(n+1)\\pi", "-n\\pi", "m\\pi"],
     "\\binom{5}{2}": ["{5}{2}", "52"], "x=\\frac{5\\pi}{6}+2k\\pi": ["\\sqrt{x}=\\frac{5\\pi}{6}+2k\\pi"],
 }  # fmt: skip
