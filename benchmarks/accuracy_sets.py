@@ -174,8 +174,9 @@ print(json.dumps([[case.id, case.reference, case.completion, case.expect] for ca
 
 def rewardlint(sets: Path, python: Path) -> list[Case]:
     """Return rewardlint's graded cases, without those that it calls contested itself."""
-    done = subprocess.run([str(python), "-c", _PRINT_CASES], capture_output=True, text=True, check=False)
-    if done.returncode:
+    command = [str(python), "-c", _PRINT_CASES]
+    done = subprocess.run(command, capture_output=True, text=True, check=False) if python.exists() else None
+    if done is None or done.returncode:
         raise NotAtHand("install rewardlint: run with --peers")
     return [Case(*values) for values in json.loads(done.stdout)]
 

@@ -104,7 +104,8 @@ def robust_match() -> Contestant:
 def rewardkit(expression: str) -> Contestant:
     """Return the contestant of one of our rewards; `expression` has a place for ``gold=``.
 
-    A gold answer that is a whole solution is read as the documentation says, with ``gold=rk.extract.boxed()``.
+    A gold answer that is a whole solution and cannot be read as it is gets what the error advises,
+    ``gold=rk.extract.boxed()``.
     """
     import rewardkit as rk
 
@@ -115,7 +116,7 @@ def rewardkit(expression: str) -> Contestant:
     @functools.cache
     def reward_for(gold: str) -> rk.Reward | None:
         """Return the reward that reads the gold answer, or None."""
-        for reward in (plain, solution) if "\\boxed" not in gold else (solution, plain):
+        for reward in (plain, solution):
             try:
                 rk.score(reward, ["x"], answer=[gold])
             except rk.CoercionError:

@@ -26,8 +26,8 @@ from rewardkit.primitives.mathematics.gold import Gold
 from rewardkit.primitives.mathematics.notation import clean, compact, is_about, is_name, sides, split_at, wrapped
 from rewardkit.primitives.mathematics.plain_numbers import Numeral, read
 from rewardkit.primitives.mathematics.precheck import TOO_HIGH, refusal
-from rewardkit.primitives.mathematics.statements import renamed, stated, with_argument_of
-from rewardkit.primitives.mathematics.structure import LEAF, items, parse
+from rewardkit.primitives.mathematics.statements import renamed, stated, with_argument_of, with_constant_of
+from rewardkit.primitives.mathematics.structure import BRACKETS, LEAF, ORDER, RELATIONS, Node, items, parse
 
 MAX_CHARACTERS = 2_000
 MAX_SECONDS = 60.0
@@ -197,8 +197,11 @@ class MathEqual:
             return self._rounded(sides(exact)[-1], rounded, gold, None, [])
         if reason := refusal(cleaned, gold.cleaned if self.evaluated else None):
             return Score(0.0, f"{shorten(cleaned, 60)} {reason}")
-        said = stated(with_argument_of(gold.cleaned, cleaned))
-        if said.domain and gold.stated.domain and said.domain != gold.stated.domain:
+        said = stated(with_constant_of(gold.cleaned, with_argument_of(gold.cleaned, cleaned)))
+        if said.domain != gold.stated.domain and (
+            (said.domain and gold.stated.domain)
+            or ("R" not in (said.domain, gold.stated.domain) and _bounds(gold.node, said.letters + gold.stated.letters))
+        ):
             return _unequal(cleaned, gold)
         if gold.families and said.domain in ("", "Z", gold.stated.domain):
             theirs = families(said.text, said.letters, is_stated=True)
@@ -283,6 +286,13 @@ def _same_name(one: str, other: str) -> bool:
     return all(_SEGMENT.fullmatch(name) for name in names) and len({"".join(sorted(name)) for name in names}) == 1
 
 
+def _bounds(node: Node, letters: str) -> bool:
+    """Return whether it bounds one of the letters: ``x > 3`` is another set if x is an integer."""
+    if node.kind in RELATIONS - {"="} or node.kind in (*BRACKETS, ORDER):
+        return any(letter in (node.text, *node.leaves()) for letter in letters)
+    return any(_bounds(part, letters) for part in node.parts)
+
+
 def _solved(text: str, gold: Gold) -> str:
     """Return ``y = ...`` for an answer that gives only the right side of an equation of x and y."""
     is_curve = gold.node.kind == "=" and letters(gold.node) == {"x", "y"}
@@ -291,12 +301,13 @@ def _solved(text: str, gold: Gold) -> str:
 
 
 def _rounding(text: str) -> tuple[Fraction, Fraction, Fraction] | None:
-    """Return a rounded number, and the lowest and the highest number that it may stand for."""
+    """Return a rounded number, and the lowest and the highest number that it may stand for, rounded or cut off."""
     number, decimal = read(text), _DECIMAL.fullmatch(text)
     if number is None or decimal is None:
         return None
     step = Fraction(1, 10 ** len(decimal[1]))
-    return number.value, number.value - step, number.value + step
+    value, half = number.value, step * Fraction(51, 100)
+    return (value, value - step, value + half) if text.startswith("-") else (value, value - half, value + step)
 
 
 def math_equal(

@@ -140,7 +140,7 @@ _DENIED_AFTER = "|".join((
     rf"(?:,? which)? (?:(?:fails|makes no sense|must be wrong|has been ruled out)\b|isn't{_UNDENIED})",
     rf" ?[,;:=→|–—-]? ?[(\[]? ?(?:wrong|incorrect|false|impossible|invalid|rejected|extraneous|"
     rf"not (?:it|right|correct|true|"
-    rf"really)|no good|(?:but )?no|just (?:a guess|guessing|kidding)|kidding|a contradiction){_UNDENIED}",
+    rf"really)|no good|(?:but )?no(?:pe)?|just (?:a guess|guessing|kidding)|kidding|a contradiction){_UNDENIED}",
     r" ?[,–—-]? ?\(?not(?:[.!)\n]|\Z)",
     r",? (?:but|however),? (?:it|that|this) (?:isn't|wasn't|can't|cannot|doesn't|(?:is|was) not|'s not)|"
     r",? which contradicts\b| it is not\b",
@@ -155,8 +155,8 @@ _AFTER = re.compile(rf"[)\]}}*_`$\"'”’»\\]{{0,6}}(?:{_NOUN}){{0,2}}?(?:{_DE
 _MAY_DENY = re.compile(
     r"[?？✗✘❌✖]|not\b|n't|wrong|incor|false|impos|mistak|inval|ruled|excl|elim|out\b|nonse|absurd|unlike|trap|"
     r"but|contra|extran|reject|disc|refut|disp|inad|infe|kidding|"
-    r"\bno\b|error|guess|answer|thought|too |fail|sense|good|lie\b|distr|falsch|nicht|fals|erró|faux|невер|неправ|"
-    r"で|じ|아니|아닙|아닌|틀|不|错|錯|は|が"
+    r"\bno(?:pe)?\b|error|guess|answer|thought|too |fail|sense|good|lie\b|distr|falsch|nicht|fals|erró|faux|"
+    r"невер|неправ|で|じ|아니|아닙|아닌|틀|不|错|錯|は|が"
 )
 _SENTENCE_END = re.compile(r"[?？]|[!。！\n]|\.(?:\s|\Z)")
 
@@ -186,8 +186,8 @@ _RETRACTED = re.compile(
     r"(?:scratch|strike|forget|ignore|disregard) (?:that|this|it|the above|what i (?:said|wrote))\b|"
     r"(?:i|we) (?:was|am|were|have been) (?:wrong|mistaken)\b|i stand corrected\b|i take (?:that|it) back\b|"
     r"(?:oops|wait|hold on|psych|jk)[.!]|i (?:have )?changed my mind\b|i've changed my mind\b|"
-    r"i lied\b|let me reconsider\b|"
-    r""
+    r"i lied\b|let me reconsider\b|i made (?:that|this|it) up\b|"
+    r"i (?:now |want to |have to |would like to )?change (?:my (?:answer|mind|choice)|that|this|it) to\b|"
     r"(?:please )?ignore(?: the)? (?:previous|above)|please ignore\b|"
     r"never ?mind\b(?! the\b)|on second thoughts?\b|i (?:have )?made an? (?:mistake|error|slip)\b|"
     r"i misspoke\b|i meant\b|"
@@ -210,8 +210,8 @@ _SHORTEST = 3
 _RETRACTION_WORD = re.compile(
     r"wait|hold on|psych|jk|lied|reconsider|oops|doesn't|does not|impossible|"
     r"correct|scratch|strike|forget|ignore|disregard|wrong|mistake|back|mind|thought|error|slip|misspoke|meant|"
-    r"my bad|apolog|kidding|retract|withdraw|false|isn't|wasn't|can't|cannot|nope|no[.!]|no\Z|not|warte|moment|"
-    r"attend|подожди|espera|"
+    r"my bad|apolog|kidding|made|change|retract|withdraw|false|isn't|wasn't|can't|cannot|nope|no[.!]|no\Z|not|"
+    r"warte|moment|attend|подожди|espera|"
     r"korrek|corre|поправ|更正|口误|我错了|我錯了|等等|不对|不對|訂正|間違|정정|잠깐"
 )
 _NOT_MEANT = re.compile(r"(?:not|n't|never|nothing|if|why|what|whether|think|thinks|say|says|check|sure)\s(?:\w+\s)?\Z")

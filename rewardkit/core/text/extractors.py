@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -204,6 +205,10 @@ def _unfenced(text: str) -> str | None:
     return None if cut_off.strip() or any(map(_opens_json, after.split("\n"))) else documents[-1]
 
 
+_INLINE_OBJECT = re.compile(r'\{\s?"[^"\n]{0,200}"\s?:')
+"""The beginning of an object within a line: ``Actually: {"a": 2}``."""
+
+
 def _is_object(body: str) -> bool:
     body = body.strip()
     return body[:1] == "{" and body[-1:] == "}"
@@ -211,7 +216,9 @@ def _is_object(body: str) -> bool:
 
 def _opens_json(line: str) -> bool:
     line = line.strip("> \t\r")
-    return line[:1] == "{" or (line[:1] == "[" and line[1:].lstrip()[:1] in ("{", '"', "["))
+    if line[:1] == "{" or (line[:1] == "[" and line[1:].lstrip()[:1] in ("{", '"', "[")):
+        return True
+    return "{" in line and _INLINE_OBJECT.search(line) is not None
 
 
 @final

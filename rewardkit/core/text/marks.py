@@ -9,6 +9,9 @@ from __future__ import annotations
 import re
 
 _BOX_TOKEN = re.compile(r"\\(?:boxed|fbox)\s{0,9}\{|\\.|[{}]", re.DOTALL)
+_DOUBLED = re.compile(r"(?<!\\)\\\\(?:boxed|fbox)\s{0,9}\{")
+"""A box in text that was escaped once too often, as in JSON."""
+
 _SIGNED = re.compile(r"(?<![\w)\]}])[-\u2212]\Z")
 _BLANK = " \t\n\r.\u2026"
 _HEADING = re.compile(
@@ -77,6 +80,8 @@ def boxes(text: str) -> list[str] | None:
                 content = text[start : token.start()]
                 if content.strip(_BLANK) not in ("", "\\dots", "\\ldots"):
                     found.append(sign + content)
+    if not (found or depth) and _DOUBLED.search(text):
+        return boxes(text.replace("\\\\", "\\"))
     return None if depth else found
 
 

@@ -78,7 +78,7 @@ class NumberText:
             return _EXACT.multiply(-value if sign == "-" else value, factor)
         whole, fraction, exponent = self._parts(bare)
         if not whole and len(fraction) < 2:
-            hint = "; allow a unit with units=[...]" if _WITH_UNIT.fullmatch(text) else ""
+            hint = "; allow a unit with units=[...]" if _WITH_UNIT.fullmatch(_without_latex(text)) else ""
             return f"{shorten(text, 60)} is not a number{hint}"
         if "," in whole:
             if not self.thousands:

@@ -146,7 +146,8 @@ _DENIED = _any(
 # Words that join two options, and words that separate them.
 
 _JOIN_WORD = _any(OR_WORDS, AND_WORDS, "か", r"\bif not\b", r"\bunless (?:it is|it's)\b")
-_JOINED = _any(r"[\s()\[\],;:./|&+~\-–—・·∨∧∪∩⁄\\]", _JOIN_WORD.pattern, r"\b(?:option|choice|letter)\b", end="+")
+_BESIDE = r"\b(?:option|choice|letter|i (?:think|guess|believe|suppose))\b"
+_JOINED = _any(r"[\s()\[\],;:./|&+~\-–—・·∨∧∪∩⁄\\]", _JOIN_WORD.pattern, _BESIDE, end="+")
 _OR_BEFORE = _any(_JOIN_WORD.pattern, r"\bnor\b", "[/&+]")
 _TOPIC = re.compile(r"[은는] ?")
 """정답은 B는 C: two options, unless a sentence follows, as in B는 C와 달리."""

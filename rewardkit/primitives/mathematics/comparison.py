@@ -188,7 +188,7 @@ def _same_named(gold: dict[str, Node], answer: dict[str, Node], leaves: Leaves) 
 
 def _list_and_brackets(gold: Node, answer: Node, leaves: Leaves) -> Verdict:
     listed, brackets = (gold, answer) if gold.kind == LIST else (answer, gold)
-    if brackets.kind != "()" or brackets.text or len(listed.parts) != len(brackets.parts):
+    if brackets.kind != "()" or brackets.text or listed.text == "or" or len(listed.parts) != len(brackets.parts):
         return False
     names = _names(listed)
     if names and len(set(names)) < len(names):

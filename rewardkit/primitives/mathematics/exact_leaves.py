@@ -56,7 +56,7 @@ class ExactLeaves(Leaves):
             return None
         if first is None or second is None:
             return None
-        return False if differ(unit, other_unit) else same(first, second)
+        return False if differ(unit, other_unit, one + other) else same(first, second)
 
     def same_equation(self, one: Node, other: Node) -> Verdict:
         first, second = _zero(one), _zero(other)

@@ -7,6 +7,7 @@ from collections import deque
 from dataclasses import dataclass
 from typing import final
 
+from rewardkit.core.text.claims import without_struck
 from rewardkit.core.text.extractors import ANSWER, TextExtractor
 from rewardkit.core.text.marks import behind_hashes, boxes
 
@@ -26,7 +27,8 @@ _SUBJECT = re.compile(
     r"(?:\A|\b(?:So|Thus|Hence|Therefore|Then|Finally)\b,?\s+)(?:[Tt]he|[Ii]ts|[Tt]heir)\s[^.;:!?]{1,160}\s(?:is|are|equals)\Z"
 )
 _DOUBT = re.compile(
-    r"\b(?:not|never|no|none|cannot|if|when|suppose|assum\w*|guess|might|could|may|would|should|possib\w*|maybe|perhaps|likely|"
+    r"\b(?:not|never|no|none|cannot|if|when|suppose|assum\w*|guess|might|(?<!that )(?<!which )could|"
+    r"may|would|should|possib\w*|maybe|perhaps|likely|"
     r"unlikely|wrong|incorrect|false|doubt|almost|nearly|approximat\w*|about|around|less|more|least|most|greater|between|"
     r"either|or|unless|except|instead|example|bound|one|first|second|another|some|other|next|previous|initial|both|"
     r"question|error|mistake|opposite|claim|alternative|limit|fake)\b|n't\b",
@@ -37,19 +39,28 @@ _DENIED = re.compile(
     r"|\bno one\b|n't\b",
     re.IGNORECASE,
 )
+_PART = re.compile(
+    r"\b(?:half|twice|double|triple|thrice|fake|decoy|inverse|opposite|square|reciprocal|negative|part)"
+    r"(?: of)?(?: the| my| our| this)?(?: final| correct)?\s\Z",
+    re.IGNORECASE,
+)
+"""What makes the number after "the answer is" another one: half the answer is 42."""
+
 _LAST_SENTENCE = re.compile(r"[.!?;\n]")
 _BOX = r"\\(?:boxed|fbox)\s{0,2}\{"
 _OPENED = r"\s?(?:\$\$?|\\\(|\\\[)?\s?"
 _OPERAND = r"(?:[0-9)\]}]|(?<![A-Za-z])[A-Za-z])"
 _BEFORE = re.compile(
     rf"[0-9]{_BOX}|(?:{_OPERAND}\s?[-+/]|{_OPERAND}\s?(?<!\*)\*(?!\*)|[/^_+]"
-    r"|\\(?:sqrt|frac|cdot|times|div|pm|mp|sin|cos|tan|ln|log|exp)\s?(?:\{[^{}\n]{0,80}\})?\{?"
+    r"|\\(?:[hv]?phantom|[bx]?cancel|sout|sqrt|frac|cdot|times|div|pm|mp|sin|cos|tan|ln|log|exp)\s?(?:\{[^{}\n]{0,80}\})?\{?"
     rf"|(?:\b(?:not|never|nor|no|cannot|except)|n't)\s(?:equal\sto\s|be\s)?){_OPENED}{_BOX}"
 )
 _AFTER = re.compile(
     _BOX + r"[^{}]*(?:\{[^{}]*\}[^{}]*){0,9}\}\s?(?:\$\$?|\\\)|\\\])?"
     rf"(?:[0-9^]|[A-Za-z](?![A-Za-z])|(?:\s|\\text\s?\{{\s?)*(?:or\b(?!\s?\}}?{_OPENED}{_BOX})"
     r"|(?:hundred|thousand|million|billion|trillion)\b|(?:is|was)\s(?:not|wrong|incorrect|false)\b|isn't\b)"
+    r"| ?(?:\\(?:pm|mp)(?![a-z])|±)| ?(?:[-+*/]|\\(?:times|cdot|div)) ?\(?[0-9]"
+    r"|[,;]\s?or\s(?:maybe|perhaps|possibly|else)\b"
     r"|\s?[,;]\s?(?:or\s)?[-$]{0,2}[0-9])",
 )
 """What may not stand before and after a box."""
@@ -70,6 +81,7 @@ class FinalAnswer(TextExtractor):
     """
 
     def find(self, answer: str) -> str | None:
+        answer = without_struck(answer)
         if "<answer>" in answer or "</answer>" in answer:
             body = ANSWER.find(answer)
             return _boxed(body) if body and _has_box(body) else body and _LEAD.sub("", body, count=1)
@@ -118,7 +130,8 @@ def in_boxes(text: str) -> str | None:
 
 def _stated(text: str) -> str | None:
     said = next(iter(deque(_STATED.finditer(text), maxlen=1)), None)
-    if said and _DENIED.search(_LAST_SENTENCE.split(text[max(0, said.start() - 200) : said.start()])[-1]):
+    before = _LAST_SENTENCE.split(text[max(0, said.start() - 200) : said.start()])[-1] if said else ""
+    if _DENIED.search(before) or _PART.search(before):
         return None  # nobody thinks that the answer is 42
     line = _without_closing_words(_first_line(text[said.end() :]) if said else _last_line(text))
     if value := _value_of_subject(line):

@@ -23,8 +23,8 @@ _KIND = r"(?:positive |nonnegative |non-negative )?integer"
 _INTEGER = re.compile(
     r"[\s,;]{0,4}(?:\(\s*)?(?:\\text\s*\{\s*,?\s*)?(?:where|with|for)?\s*(?:\}\s*)?"
     r"(?:(?:all|any|every|each|some|an)\s+)?"
-    rf"(?:(?P<kind>{_KIND}s?)\s*\}}?\s*[A-Za-z]"
-    rf"|\(?\s*[A-Za-z]\s*(?:\\text\s*\{{)?\s*is\s+(?:an?|any)\s+(?P<kind_>{_KIND})\s*\}}?)\s*\)?\s*\Z"
+    rf"(?:(?P<kind>{_KIND}s?)\s*\}}?\s*(?P<letter>[A-Za-z])"
+    rf"|\(?\s*(?P<letter_>[A-Za-z])\s*(?:\\text\s*\{{)?\s*is\s+(?:an?|any)\s+(?P<kind_>{_KIND})\s*\}}?)\s*\)?\s*\Z"
 )
 _FOR_ALL = re.compile(
     r"[\s,]{0,4}\\text\s*\{\s*,?\s*for (?:all|any|every|each)(?:\s+(?:positive|negative|real|natural|rational|"
@@ -40,6 +40,9 @@ _LABEL = re.compile(
     r"(?:(?<=[,;])|(?<=\\text\{ and \})|(?<=\band)|\A)\s*(?:\\text\s*\{\s*)?([A-Za-z][A-Za-z]+(?: [A-Za-z]+){0,3})"
     r"\s*:\s*\}?(?=\s*[-+0-9\\(.$])"
 )
+_POINT = re.compile(r"\A[ABD-EH-VX-Z]'*\s*(?=\([^()]*,[^()]*\)\Z)")
+"""The name of a point, ``P(1, 2)``; C, F, G and W may be functions."""
+
 _UNIT_AND = re.compile(r"(\\text\s*\{[^{}]*[a-z][^{}]*?)\s+(and|or)\s*\}(?=\s*[-0-9\\])")
 """The end of ``7 \\text{ goats and } 4 \\text{ cows}``."""
 
@@ -67,7 +70,7 @@ def stated(cleaned: str) -> Stated:
     """Split a cleaned text into the answer and its domain."""
     if not _LETTER.search(cleaned):
         return Stated(cleaned)
-    text = _LEAD.sub("", cleaned, count=1) or cleaned
+    text = _POINT.sub("", _LEAD.sub("", cleaned, count=1) or cleaned, count=1)
     if ":" in text:
         text = _LABEL.sub(_unlabeled, text)
     if "\\text" in text:
@@ -77,7 +80,7 @@ def stated(cleaned: str) -> Stated:
         text, domain, letters = text[: match.start()], _domain(match), match[1].replace(" ", "")
     elif "integer" in text and (match := _INTEGER.search(text, max(0, len(text) - TAIL))) and match.start():
         kind = (match["kind"] or match["kind_"]).split()[0]
-        text, domain = text[: match.start()], _KINDS.get(kind, "Z")
+        text, domain, letters = text[: match.start()], _KINDS.get(kind, "Z"), match["letter"] or match["letter_"]
     return Stated(text.strip(" ,;"), domain, letters)
 
 
@@ -97,6 +100,18 @@ _TOKEN = re.compile(r"\\text\s*\{[^{}]*\}|\\[A-Za-z]+|[A-Za-z]")
 def renamed(text: str, letter: str, new: str) -> str:
     """Return `text` with another letter for a variable, in formulas only."""
     return _TOKEN.sub(lambda match: new if match[0] == letter else match[0], text)
+
+
+_CONSTANT = re.compile(r"\+\s*([CcKk])\s*\Z")
+
+
+def with_constant_of(gold: str, answer: str) -> str:
+    """Return an antiderivative with the gold answer's constant: ``x^2 + K`` becomes ``x^2 + C``."""
+    one, other = _CONSTANT.search(gold), _CONSTANT.search(answer)
+    if one is None or other is None or any(match[0] == one[1] for match in _TOKEN.finditer(answer)):
+        return answer
+    is_free = sum(match[0] == other[1] for match in _TOKEN.finditer(answer)) == 1
+    return f"{answer[: other.start(1)]}{one[1]}" if is_free else answer
 
 
 _HEAD = re.compile(r"(?<![\\A-Za-z])([A-Za-z]'*)\s*\(\s*([a-z])\s*\)\s*=")

@@ -35,7 +35,7 @@ _FLIPPED = {">": "<", "\\ge": "\\le"}
 _CUP = re.compile(r"\\cup(?![A-Za-z])")
 _CAP = re.compile(r"\\cap(?![A-Za-z])")
 _MINUS = re.compile(r"\\setminus(?![A-Za-z])|(?<=[)\]}])\s*-(?=\s*\\\{)")
-_COLON = re.compile(":")
+_COLON = re.compile(r":|\\text\s*\{\s*to\s*\}|(?<=[0-9]) to (?=[0-9])")
 _BAR = re.compile(r"[|:]")
 _LETTER = re.compile(r"[A-Za-z]|\\[a-z]+")
 _NAME = re.compile(r"(?:[A-Za-z]|\\[a-z]+)(?:_\{[A-Za-z0-9]+\})?(?:\([A-Za-z]\))?")
@@ -130,6 +130,8 @@ def _statement(text: str) -> Node:
 def _belongs(element: str, belongs: Node) -> Node:
     if not _LETTER.fullmatch(element):
         return Node(LEAF, text=f"{element} \\in ?")
+    if belongs.kind == SET and belongs.parts:
+        return Node(LIST, tuple(Node("=", (_leaf(element), part)) for part in belongs.parts), "or")
     if belongs.kind in BRACKETS and len(belongs.parts) == 2:
         return Node(belongs.kind, belongs.parts, element)
     return Node(BUILDER, (belongs,), element)

@@ -70,7 +70,7 @@ class SymbolicLeaves(Leaves):
     def same(self, one: str, other: str) -> bool:
         left, _, unit = leaf(one)
         right, _, other_unit = leaf(other)
-        return not differ(unit, other_unit) and identical(left, right)
+        return not differ(unit, other_unit, one + other) and identical(left, right)
 
     def same_equation(self, one: Node, other: Node) -> bool:
         return self._ratio(one, other) is not None

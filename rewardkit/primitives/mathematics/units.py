@@ -25,10 +25,12 @@ _CANONICAL = {
 _VALUES = """
 and or to not no minus plus times divided over half halves third thirds quarter quarters hundred hundreds thousand
 thousands million millions billion billions trillion trillions dozen dozens factorial pi sqrt root mod modulo base
-negative infinity point than except if unless between either e i zero one two three four five six seven eight nine
-ten eleven twelve twenty thirty forty fifty sixty seventy eighty ninety percent approximately about maybe
-lakh lakhs crore crores bn mn score gross tenth tenths sixth sixths eighth eighths hundredth hundredths thousandth
-thousandths millionth millionths billionth billionths
+negative infinity point than except if unless between either e i k zero one two three four five six seven eight nine
+ten eleven twelve twenty thirty forty fifty sixty seventy eighty ninety percent approximately about maybe perhaps
+roughly nearly almost around circa ca ish possibly probably at most least so below above beyond hex hexadecimal binary
+octal decimal nicht kein keine pas nunca environ etwa
+lakh lakhs crore crores bn mn score gross fifth fifths sixth sixths seventh sevenths eighth eighths ninth ninths
+tenth tenths hundredth hundredths thousandth thousandths millionth millionths billionth billionths
 fold double twice triple inverse reciprocal squared cubed wrong false incorrect lower upper bound is
 then if when because since but so though although which that was were are has have nor only just actually wait
 """
@@ -78,8 +80,10 @@ def _canonical(words: str) -> str:
     return "/".join(part for part in parts if part) + power if all(parts) else UNKNOWN
 
 
-def differ(one: str, other: str) -> bool:
-    """Return whether both units are known and different."""
+def differ(one: str, other: str, formulas: str = "") -> bool:
+    """Return whether both units are known and different; multiples of pi without a unit are not degrees."""
+    if "\\pi" in formulas and {one, other} == {"", "degree"}:
+        return True
     return one != other and not {one, other} & {"", UNKNOWN}
 
 

@@ -50,9 +50,8 @@ def spelled(cleaned: str) -> str:
 
 def spellings(cleaned: str) -> tuple[tuple[str, ...], bool]:
     """Return the accepted spellings of an answer in words, and whether it can only be words."""
-    if based := _BASED.fullmatch(cleaned):
-        number = based[1].casefold()
-        return (cleaned.casefold(), number), number.isdigit()
+    if (based := _BASED.fullmatch(cleaned)) and _is_in_base(based[1], int(based[2])):
+        return (cleaned.casefold(), based[1].casefold()), True
     said = spelled(cleaned)
     if "\\text" in cleaned and not _TEXT.sub("", cleaned).strip(" .()"):
         return (said, *_SYNONYMS.get(said, ())), True
@@ -61,6 +60,11 @@ def spellings(cleaned: str) -> tuple[tuple[str, ...], bool]:
     if is_prose(cleaned):
         return (said, *_SYNONYMS.get(said, ())), True
     return (), False
+
+
+def _is_in_base(digits: str, base: int) -> bool:
+    """Return whether it is a number in that base, such as ``1011_2``; ``a_1`` is a name."""
+    return 1 < base <= 36 and any(map(str.isdigit, digits)) and all(int(digit, 36) < base for digit in digits)
 
 
 def is_prose(cleaned: str) -> bool:

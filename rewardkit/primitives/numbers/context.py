@@ -36,8 +36,9 @@ _OF = (
 PART_OF = re.compile(
     rf"(?:\b(?:{_OF}) of |% of |\b(?:less|more|fewer|greater|smaller|larger|bigger|higher|lower) than |\bhalf |\u207b"
     r"|\b(?:twice|double|triple|thrice|times|plus|multiplied by|divided by|root|log|modulo|mod) "
-    r"|[\w)}$] ?(?:[<>]=?|[\u2264\u2265]) ?|\u2264 ?|\\[lL](?:floor|ceil|vert)\s?|[\u230a\u2308\u221b]"
-    r"|[)\]}]-|(?<![A-Za-z])[A-Za-z](?:-| ?\* ?)|[\w)}\]] ?\+ ?|(?:(?<![A-Za-z'])[A-Za-z]|[)}\]]) [-\u2013\u2212] "
+    r"|[\w)}$] ?(?:[<>]=?|[\u2264\u2265]) ?|\u2264 ?|\\[lL](?:floor|ceil|vert)\s?|[\u230a\u2308\u221b\xb1]"
+    r"|\\(?:pm|mp)\s?|[)\]}]-|(?<![A-Za-z])[A-Za-z](?:-| ?\* ?)|[\w)}\]] ?\+ ?"
+    r"|(?:(?<![A-Za-z'])[A-Za-z]|[)}\]]) [-\u2013\u2212] "
     r"|(?<!\bis )(?<!\bare )(?<!\bbe )(?<!\bof )(?<!\bto )(?<!\bget )(?<![=:(] )(?<=\w )minus )[*$(\\]{0,3}\Z",
     re.IGNORECASE,
 )
@@ -51,7 +52,7 @@ LABELS = frozenset((
 PARTS = frozenset((
     "of", "than", "half", "twice", "double", "triple", "thrice", "times", "plus", "by", "root", "log", "modulo", "mod",
     "minus",
-    "floor", "ceil", "vert",
+    "floor", "ceil", "vert", "pm", "mp",
 ))  # fmt: skip
 NEGATIVES = frozenset(("negative", "minus"))
 """The words at the end of these patterns: other words before a number say nothing about it."""
@@ -60,7 +61,7 @@ _UNITS = "[mgshlL]|[kcm]m|[km]?g|lb|oz|ft|in|mi|yd|hr|ml|mL|cl|dl|kW|Hz|[KkMGT]B
 ATTACHED = re.compile(
     rf"(?!(?:{_UNITS})(?![A-Za-z]))[A-Za-z]{{1,2}}(?![A-Za-z])"  # 42x, 42K, but 42m
     r"|(?:\\?[ ,~]|[$*])*(?:\\(?:text|mathrm|mbox)\{ ?)?(?:[KkMB]|bn|mn|mln)(?![\w'.]\w|\w)"
-    r"| ?(?:lakh|crore|mil|[Mm]io|[Mm]illi(?:on|ard)\w+|thou|grand|mille|tausend)\b"
+    r"| (?:dozen|score)\b| ?(?:lakhs?|crores?|mil|[Mm]io|[Mm]illi(?:on|ard)\w+|thou|grand|mille|tausend)\b"
     r"| ?(?:per mille|pro ?mille|basis points?|bps)\b| ?\u5343(?![\u514b\u7c73\u74e6])"
     r"| ?[\u767e\u4e07\u842c\u4ebf\u5104\u5146\ub9cc\uc5b5\ucc9c]"
     r"|(?: degrees?| ?\xb0C?)? below zero\b| otherwise\b"

@@ -324,7 +324,7 @@ class _Text:
     def _preceded(self, pattern: re.Pattern[str], words: Set[str], piece: Piece) -> re.Match[str] | None:
         """Search for `pattern` before the number, if the character before it, or one of `words`, may end it."""
         head = self.text[max(0, piece.start - context.CLOSE) : piece.start].rstrip(" *$(\\")
-        if head[-1:].isalpha() and head[-2:-1].isalpha() and head.rsplit(None, 1)[-1].lower() not in words:
+        if head[-1:].isalpha() and head[-2:-1].isalpha() and head.split()[-1].rpartition("\\")[2].lower() not in words:
             return None
         if head[-1:] in context.SILENT:
             return None

@@ -64,6 +64,8 @@ FOUND: list[tuple[Any, str, str | None]] = [
     (extract.document(), "```json\n1\n```\n```json\n2", None),
     (extract.document(), "```json\n1\n```\n```", "1"),
     (extract.document(), "```json\n1\n```\nOr rather:\n{}", None),
+    (extract.document(), '```json\n1\n```\nOr rather: {"a": 2}', None),
+    (extract.document(), '```json\n1\n```\nThe set {a, b} is "x".', "1"),
     (extract.document(), "```json\n1\n```\n> ```json\n> {}\n> ```", None),
     (extract.document(), "```json\n1\n```\nThe key {a} is one; [b] is not.", "1"),
     (extract.document(), "{}\n```json\n1\n```", "1"),

@@ -14,6 +14,9 @@ from rewardkit.core.text.marks import behind_hashes, fenced_blocks, last_box
     [
         ("\\boxed{42}", "42"),
         ("\\boxed {42}", "42"),
+        ("\\\\boxed{\\\\frac{1}{2}}", "\\frac{1}{2}"),
+        ("\\\\boxed{41} \\boxed{42}", "42"),
+        ("\\\\\\boxed{42}", "42"),
         ("\\boxed{41} and \\boxed{42}", "42"),
         ("\\boxed{\\frac{1}{2}}", "\\frac{1}{2}"),
         ("\\boxed{\\{1, 2\\}}", "\\{1, 2\\}"),

@@ -18,6 +18,7 @@ def value(completion: str, gold: str = "B") -> float:
 
 
 _CHOOSING_B = r"""
+C. I change my answer to B.
 The answer is A. No wait, B.
 The answer is A. Actually, B.
 The answer is A. Scratch that, B.
@@ -109,6 +110,8 @@ My first guess was A. That was wrong. The answer is B.
 """
 
 _NOT_CHOOSING_B = r"""
+B. I change my answer to C.
+B, I think, or C
 The answer is B. No wait, C.
 The answer is B. Actually, C.
 The answer is B. Scratch that, C.

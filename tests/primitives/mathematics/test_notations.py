@@ -25,6 +25,8 @@ SAID = [
     ("42", "<answer>**42**</answer>"), ("42", "Answer = 42"), ("42", "The answer:\n\n42"),
     ("42", "Final answer\n\n42"), ("42", "### Final Answer\n42"), ("42", "The answer is therefore 42"),
     ("42", "The result is 42"), ("42", "the solution is x=42"), ("42", "42"), ("42", "$$\n42\n$$"),
+    ("42", "Thus half is 21 and so the answer is 42."), ("42", "\\boxed{42} - a nice number"),
+    ("42", "- $\\boxed{42}$\n- 3 is odd"), ("42", "$m+n = \\boxed{42}$"),
 ]  # fmt: skip
 """(gold answer, completion that gives it)."""
 
@@ -63,7 +65,10 @@ DENIED = [
     ("42", "the answer is 42 \u2014 just kidding, 43"), ("42", "the answer is $42$ or $43$"),
     ("42", "The answer is $42$, $43$"), ("42", "The answer is $42$ $43$"), ("42", "$42$ $43$"), ("42", "$42 43$"),
     ("42", "42 43"), ("42", "42\n43"), ("42", "43\n42\n43"), ("42", "#### 42 or 43"), ("42", "#### 42\n#### 43"),
-    ("42", "#### not 42"), ("42", "#### 42?"),
+    ("42", "#### not 42"), ("42", "#### 42?"), ("42", "\\boxed{42} \\pm 3"), ("42", "$\\boxed{42} + 3$"),
+    ("42", "\\boxed{42}, or maybe 41"), ("42", "\\phantom{\\boxed{42}}"), ("42", "\\cancel{\\boxed{42}}"),
+    ("42", "~~\\boxed{42}~~ 41"), ("42", "Half the answer is 42"), ("42", "The fake answer is 42"),
+    ("42", "Twice the answer is 42."),
 ]  # fmt: skip
 """(gold answer, completion that does not give it)."""
 

@@ -249,4 +249,12 @@ WRONG: dict[str, list[str]] = {
     "n \\cdot 180^\\circ": ["(n-2) \\cdot 180^\\circ"], "4\\pi k": ["4\\pi(k+1)"],
     "n\\pi": ["(n+1)\\pi", "-n\\pi", "m\\pi"],
     "\\binom{5}{2}": ["{5}{2}", "52"], "x=\\frac{5\\pi}{6}+2k\\pi": ["\\sqrt{x}=\\frac{5\\pi}{6}+2k\\pi"],
+    "x>3": ["x>3, x \\in \\mathbb{Z}", "x > 3 \\text{ for integers } x", "x \\ge 3"],
+    "x>3, x \\in \\mathbb{Z}": ["x>3", "(3, \\infty)"], "a_1": ["A", "a", "a_2"], "R_1": ["r", "R"],
+    "$5$": ["5 \\text{ roughly}", "5 \\text{ at most}", "5 \\text{ fifths}", "5 \\text{ hex}", "5 \\text{ k}",
+        "5 \\text{ nicht}", "5 \\text{ or so}", "5 \\text{ below}"],
+    "\\frac{\\pi}{3}": ["\\frac{\\pi}{3} \\text{ degrees}", "\\frac{\\pi}{3}^\\circ"],
+    "(1, 2)": ["1 \\text{ or } 2", "F(1,2)", "P(2,1)"], "3:2": ["2 \\text{ to } 3"],
+    "2\\sqrt{3}": ["2\\sqrt{3} \\approx 4", "2\\sqrt{3} \\approx 3.47", "2\\sqrt{3} \\approx 3.3"],
+    "x^2+C": ["x^2", "x^2+x", "x^2+2C+K", "x^2+k-k"], "$1,2$": ["x \\in \\{1,3\\}", "x \\notin \\{1,2\\}"],
 }  # fmt: skip

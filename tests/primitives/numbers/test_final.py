@@ -294,6 +294,12 @@ half 42
 42 less 1
 42 doubled
 42 below zero
+x = ±42
+$x = \pm 42$
+It is 42, nope.
+It is 42. I made that up.
+There are 42 dozen.
+There are 42 lakhs.
 42万
 42억
 42 lakh
