@@ -67,6 +67,12 @@ def add_to(verbs: Verbs) -> None:
         metavar="FILE",
         help="save new exploits to this file, and try the saved ones again",
     )
+    verb.add_argument(
+        "--mutants",
+        action="store_true",
+        help="put one ordinary bug at a time into the reward's source, and say which of them the right and wrong "
+        "completions (GOOD and BAD) would notice",
+    )
     verb.add_argument("--json", type=Path, metavar="FILE", help="write the report to FILE, as JSON")
     verb.add_argument("--html", type=Path, metavar="FILE", help="write the report to FILE, as an HTML page")
     verb.add_argument(
@@ -97,6 +103,10 @@ def run(options: argparse.Namespace) -> int:
             sections.append(_section(reward, _of_list(report, reward, reports), options))
         reports.append((reward, report))
     print(text_of(sections, left_out))
+    if options.mutants:
+        for targets in found:
+            for reward in targets.bound:
+                print(f"\n{_mutants_of(targets.target, reward)}", flush=True)
     for path, text in ((options.json, json_of), (options.html, page_of)):
         if path is not None:
             _write(path, text(sections, left_out))
@@ -105,6 +115,23 @@ def run(options: argparse.Namespace) -> int:
     if any(one.certain for one in left_out):
         return 2
     return 0 if all(section.report.complete for section in sections) else 3
+
+
+def _mutants_of(target: str, bound: BoundReward) -> str:
+    """Say which bugs in a reward's module its right and wrong completions would notice."""
+    from rewardkit.core.errors import RewardDefinitionError
+    from rewardkit.data.reward_names import path_of, split
+    from rewardkit.testing.mutation.mutants import mutants
+    from rewardkit.testing.mutation.notice import noticed
+
+    source, _ = split(target)
+    path = path_of(source)
+    made = mutants(path.read_text(encoding="utf-8"), of=bound.name, path=str(path))
+    with _progress(f"{bound.name} with {len(made)} bugs, one at a time") as told:
+        try:
+            return str(noticed(bound, made, told=lambda number: told(str(made[number]), number, len(made))))
+        except RewardDefinitionError as error:
+            return str(error)
 
 
 def _options(options: argparse.Namespace) -> dict[str, Any]:

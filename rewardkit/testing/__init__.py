@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from rewardkit.testing.calibration import calibrate as calibrate
     from rewardkit.testing.check import check_reward as check_reward
     from rewardkit.testing.findings import Finding as Finding, LawResult as LawResult
+    from rewardkit.testing.mutation.mutants import Mutant as Mutant, mutants as mutants
     from rewardkit.testing.parametrization import parametrize_with_laws as parametrize_with_laws
     from rewardkit.testing.reports.report import Report as Report
     from rewardkit.testing.signals import estimate_signal as estimate_signal
@@ -22,8 +23,10 @@ _HOMES = {
     "check_reward": "rewardkit.testing.check",
     "estimate_signal": "rewardkit.testing.signals",
     "parametrize_with_laws": "rewardkit.testing.parametrization",
+    "mutants": "rewardkit.testing.mutation.mutants",
     "Finding": "rewardkit.testing.findings",
     "LawResult": "rewardkit.testing.findings",
+    "Mutant": "rewardkit.testing.mutation.mutants",
     "Report": "rewardkit.testing.reports.report",
 }
 _MODULES = ("exploits", "laws", "strategies")

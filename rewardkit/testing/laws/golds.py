@@ -136,7 +136,7 @@ def gold_above_perturbed_gold(subject: Subject) -> Iterator[Finding]:
         if not right.judges:
             continue
         looked = True
-        for text, kind in _perturbed(subject, right):
+        for text, kind in perturbed(subject, right):
             trial = right.trial(text)
             seen = subject.see([trial])[0]
             if right.paid(seen) and kind not in found and not covered(subject, right, trial):
@@ -172,7 +172,7 @@ def _pays_any_answer(subject: Subject, right: Judged) -> Finding | None:
     return finding("gold_above_perturbed_gold", subject, right.trial(text), seen, why)
 
 
-def _perturbed(subject: Subject, right: Judged) -> Iterator[tuple[str, str]]:
+def perturbed(subject: Subject, right: Judged) -> Iterator[tuple[str, str]]:
     """Yield each text with a certainly wrong answer once, with the kind of the answer."""
     known = {right.anatomy.text}
     for text, kind in _all_perturbed(subject, right):

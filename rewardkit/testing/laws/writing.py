@@ -20,7 +20,7 @@ _PRICED = re.compile(r"\s*[$€£¥]\s*(-?\d[\d,]*(?:\.\d+)?)\s*|\s*(-?\d[\d,]*(
 
 
 @dataclass(frozen=True)
-class _Dress:
+class Dress:
     """A right completion in other clothes.
 
     Attributes:
@@ -53,7 +53,7 @@ def right_however_written(subject: Subject) -> Iterator[Finding]:
         raise Skip(f"the reward compares completions (scope {subject.scope!r})")
     known: set[str] = set()
     for right in judged(subject):
-        for dress in _dresses(subject, right):
+        for dress in dresses(subject, right):
             found = None if dress.name in known else _paid_less(subject, right, dress)
             if found is not None:
                 known.add(dress.name)
@@ -61,7 +61,7 @@ def right_however_written(subject: Subject) -> Iterator[Finding]:
     yield from _only_on_one_line(subject)
 
 
-def _paid_less(subject: Subject, right: Judged, dress: _Dress) -> Finding | None:
+def _paid_less(subject: Subject, right: Judged, dress: Dress) -> Finding | None:
     """Return a finding if a right completion loses its pay by the way in which it is written."""
     trial = right.trial(dress.text)
     seen = subject.see([trial])[0]
@@ -88,18 +88,19 @@ def _nothing(subject: Subject, right: Judged) -> float:
     return (max(wrong) if right.judges and wrong else lowest) + EQUAL
 
 
-def _dresses(subject: Subject, right: Judged) -> Iterator[_Dress]:
+def dresses(subject: Subject, right: Judged) -> Iterator[Dress]:
+    """Yield a right completion as others would write it."""
     anatomy = right.anatomy
     yield from _broken_lines(anatomy)
     if "\n" in anatomy.text and "\r" not in anatomy.text:
         text = anatomy.text.replace("\n", "\r\n")
-        yield _Dress("with Windows line ends", text, unreachable="" if right.judges else "Windows line ends")
+        yield Dress("with Windows line ends", text, unreachable="" if right.judges else "Windows line ends")
     yield from _prefilled(subject, right)
     if right.judges and not any(binding.trusted for _, binding in subject.bindings):  # rk.exact is exact by contract
         yield from _other_numbers(anatomy)
 
 
-def _broken_lines(anatomy: Anatomy) -> Iterator[_Dress]:
+def _broken_lines(anatomy: Anatomy) -> Iterator[Dress]:
     """Yield the completion with a line break in its thinking, and with its answer on a line of its own."""
     text, region, block = anatomy.text, anatomy.region, anatomy.thinking
     thought = block.body if block is not None else Span(0, region.start)
@@ -108,14 +109,14 @@ def _broken_lines(anatomy: Anatomy) -> Iterator[_Dress]:
     if space is not None and "\n" not in body.strip():
         broken = f"{body[: space.start()]}\n{body[space.end() :]}"
         where = "with a line break in its thinking" if block is not None else "with a line break before its answer"
-        yield _Dress(where, replaced(text, [(thought, broken)]), hint=_DOTALL, any_cost=block is not None)
+        yield Dress(where, replaced(text, [(thought, broken)]), hint=_DOTALL, any_cost=block is not None)
     said = region.of(text)
     if region.kind.startswith("tag ") and said.strip() and said == said.strip("\n"):
         lines, spaces = (anatomy.with_region(f"{mark}{said.strip()}{mark}") for mark in "\n ")
-        yield _Dress("with its answer on a line of its own", lines, spaces, _DOTALL, any_cost=True)
+        yield Dress("with its answer on a line of its own", lines, spaces, _DOTALL, any_cost=True)
 
 
-def _prefilled(subject: Subject, right: Judged) -> Iterator[_Dress]:
+def _prefilled(subject: Subject, right: Judged) -> Iterator[Dress]:
     """Yield the completion without the opening tag of its thinking, as after a prompt that ends with that tag."""
     block, text = right.anatomy.thinking, right.anatomy.text
     if block is None or block.whole.start == block.body.start or text[: block.whole.start].strip():
@@ -123,17 +124,17 @@ def _prefilled(subject: Subject, right: Judged) -> Iterator[_Dress]:
     opening = text[block.whole.start : block.body.start]
     prompt = prompt_text(subject.examples[right.example].prompt).rstrip()
     beyond = "" if prompt.endswith(opening) else f"no {opening}, as after a chat template that ends with it"
-    yield _Dress(f"after a prompt that ends with {opening}", text[block.body.start :].lstrip("\n"), unreachable=beyond)
+    yield Dress(f"after a prompt that ends with {opening}", text[block.body.start :].lstrip("\n"), unreachable=beyond)
 
 
-def _other_numbers(anatomy: Anatomy) -> Iterator[_Dress]:
+def _other_numbers(anatomy: Anatomy) -> Iterator[Dress]:
     """Yield the completion with its number without the comma or the unit of the gold answer, or with a comma."""
     number, written = as_number(anatomy.gold), str(anatomy.value)
     priced = _PRICED.fullmatch(written)
     said = anatomy.region.of(anatomy.text)
     if priced is not None and said.strip() == written.strip():
         hint = f"the gold answer {written!r} has a unit: remove it from both, or read numbers (rk.number)"
-        yield _Dress(
+        yield Dress(
             "without the unit of the gold answer",
             anatomy.with_region(said.replace(written.strip(), priced[1] or priced[2])),
             hint=hint,
@@ -142,9 +143,9 @@ def _other_numbers(anatomy: Anatomy) -> Iterator[_Dress]:
         return
     hint = "remove commas from both sides before comparing, or read numbers (rk.number)"
     if "," in anatomy.gold:
-        yield _Dress("without the comma of the gold answer", anatomy.saying(anatomy.gold.replace(",", "")), hint=hint)
+        yield Dress("without the comma of the gold answer", anatomy.saying(anatomy.gold.replace(",", "")), hint=hint)
     else:
-        yield _Dress("with a comma in its number", anatomy.saying(f"{number:,f}"), hint=hint)
+        yield Dress("with a comma in its number", anatomy.saying(f"{number:,f}"), hint=hint)
 
 
 def _only_on_one_line(subject: Subject) -> Iterator[Finding]:
