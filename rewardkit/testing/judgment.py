@@ -150,13 +150,14 @@ def is_penalty(subject: Subject) -> bool:
 def concerns(subject: Subject, number: int, wrong: Any) -> bool:
     """Whether a reward can tell a wrong completion from the right ones.
 
-    It cannot if the wrong one has the same form and another answer, which is in a column that the reward does not read:
-    form, length and style are all that it judges.
+    It cannot if the wrong one has the same form and another answer, which is in a column that the reward does not ask
+    for: form, length and style are all that it judges.
     """
+    asked = subject.columns_read | subject.columns_forgotten
     columns = subject.examples[number].columns
     told = anatomy_of(text_of(wrong), columns, subject.columns_read, answered=True)
     for right in anatomies(subject, number):
-        reads = right.column in subject.columns_read if right.gold else bool(subject.columns_read)
+        reads = right.column in asked if right.gold else bool(asked)
         known = right.gold or (columns and right.marked and told.marked)
         same_answer = right.region.of(right.text).strip() == told.region.of(told.text).strip()
         if reads or not known or same_answer or marks(right.text) != marks(told.text):

@@ -25,6 +25,7 @@ from rewardkit.core.progress.progress import Progress
 from rewardkit.core.tree.binding import Binding
 from rewardkit.core.tree.reward import Reward, bindings
 from rewardkit.testing.examples import Example
+from rewardkit.testing.source import only_zipped
 from rewardkit.testing.trials import Seen, Trial, seen_in, seen_of, text_of, token_ids
 from rewardkit.testing.vocabulary import Mined, mined, uses_argument
 
@@ -181,6 +182,20 @@ class Subject:
             if binding.foreign:
                 named |= _named_arguments(binding.original, known)
         return frozenset(named)
+
+    @cached_property
+    def columns_forgotten(self) -> frozenset[str]:
+        """The columns that a function asks for as an argument and never reads, unless others judge beside it."""
+        if self.whole is not None:
+            return frozenset()
+        known = {name for example in self.examples for name in example.columns}
+        asked: set[str] = set()
+        for _, binding in self.bindings:
+            if binding.foreign:
+                asked |= {name for name in known if _is_argument(binding.original, name)}
+            else:
+                asked |= {one.source for one in binding.columns}
+        return frozenset(asked - self.columns_read)
 
     @cached_property
     def scope(self) -> str:
@@ -358,6 +373,13 @@ def _named_arguments(function: Any, known: set[str]) -> set[str]:
     except (TypeError, ValueError):
         return set()
     return {name for name in parameters if name in known and uses_argument(function, name)}
+
+
+def _is_argument(function: Any, name: str) -> bool:
+    try:
+        return name in inspect.signature(function).parameters and not only_zipped(function, name)
+    except (TypeError, ValueError):
+        return False
 
 
 def _together(reward: Reward) -> str:

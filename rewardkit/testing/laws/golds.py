@@ -225,7 +225,9 @@ def separates_good_from_bad(subject: Subject) -> Iterator[Finding]:
                 if all(tells_apart(subject, Trial(one, number), Trial(wrong, number)) for one in example.good):
                     continue
                 wanted = f" (margin={subject.promises.margin:g})" if subject.promises.margin else ""
-                why = f"a wrong completion earns {seen.value:.6g}, a right one {min(scored):.6g}{wanted}"
+                unread = ", ".join(map(repr, sorted(subject.columns_forgotten)))
+                said = f"; it asks for {unread} and never reads it" if unread else ""
+                why = f"a wrong completion earns {seen.value:.6g}, a right one {min(scored):.6g}{wanted}{said}"
                 yield finding("separates_good_from_bad", subject, Trial(wrong, number), seen, why)
                 return
     if not looked:

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import redirect_stdout
 from dataclasses import dataclass
+from io import StringIO
 from itertools import islice
 from typing import Any, Literal
 
@@ -23,7 +25,7 @@ from rewardkit.testing.laws.writing import dresses
 from rewardkit.testing.mutation.mutants import Mutant
 from rewardkit.testing.subject import Subject
 from rewardkit.testing.sweep import given, sweep
-from rewardkit.testing.trials import Seen, Trial, seen_in, text_of
+from rewardkit.testing.trials import EQUAL, Seen, Trial, seen_in, text_of
 
 Fate = Literal["noticed", "missed", "unchanged"]
 PATIENCE = 2.0
@@ -47,7 +49,7 @@ class Verdict:
         said: what happened to the completion that shows it; "" if none does.
         shown: that completion.
         before, after: what the original and the mutant said of it; `after` is None if the mutant hung or died.
-        flips: whether some completion is right for one of them and wrong for the other.
+        flips: whether a completion that is certainly right, or wrong, was judged so and no longer is.
     """
 
     mutant: Mutant
@@ -120,24 +122,27 @@ def noticed(
         raise RewardDefinitionError(
             f"{bound.name}: nothing can notice a bug without right and wrong completions, GOOD and BAD"
         )
-    pool = _pool(subject)
-    before = _scores(subject, pool, own)
-    middle = _middle(subject, before[: len(own)], own)
+    with redirect_stdout(StringIO()):  # what the reward prints, hundreds of times
+        labeled = _labeled(subject)
+        pool = [*(trial for trial, _ in labeled), *sweep(subject)]
+        before = _scores(subject, pool, own)
+    labels = tuple(label for _, label in labeled)
     verdicts = []
     for number, mutant in enumerate(mutants):
         told(number)
         after, lost = _tried(mutant, bound.name, asked, pool, own)
-        verdicts.append(_verdict(mutant, subject, [*pool, *own, *own], own, before, after, lost, middle))
+        verdicts.append(_verdict(mutant, _Scored(subject, pool, own, labels, before, after), lost))
     return Noticed(bound.name, tuple(verdicts), len(pool), len(own))
 
 
-def _pool(subject: Subject) -> list[Trial]:
-    """Return completions of all kinds: broken ones, right ones in other clothes, and wrong answers in their place."""
-    found = list(sweep(subject))
+def _labeled(subject: Subject) -> list[tuple[Trial, bool]]:
+    """Return completions that are certainly right, or wrong: those given, others in their clothes, wrong answers."""
+    found = [(trial, _is_good(subject, trial)) for trial in given(subject)]
     for right in judged(subject):
-        found += [right.trial(dress.text) for dress in dresses(subject, right) if not dress.unreachable]
-        found += [right.trial(text) for text, _ in islice(perturbed(subject, right), _WRONG)] if right.judges else []
-    return list({(repr(trial.completion), trial.example): trial for trial in found}.values())
+        found += [(right.trial(dress.text), True) for dress in dresses(subject, right) if not dress.unreachable]
+        if right.judges:
+            found += [(right.trial(text), False) for text, _ in islice(perturbed(subject, right), _WRONG)]
+    return found
 
 
 def _scores(subject: Subject, pool: Sequence[Trial], own: Sequence[Trial]) -> list[Seen]:
@@ -148,9 +153,8 @@ def _scores(subject: Subject, pool: Sequence[Trial], own: Sequence[Trial]) -> li
 def _parts(subject: Subject, pool: Sequence[Trial], own: Sequence[Trial]) -> Iterator[list[Seen]]:
     for start in range(0, len(pool), _ROWS):
         yield subject.see(pool[start : start + _ROWS])
-    for batch in (own, own[::-1]):
-        found = _in_one_batch(subject, batch)
-        yield found if batch is own else found[::-1]
+    yield _in_one_batch(subject, own)
+    yield _in_one_batch(subject, own[::-1])[::-1]
 
 
 def _in_one_batch(subject: Subject, trials: Sequence[Trial]) -> list[Seen]:
@@ -189,66 +193,100 @@ def _tried(
     return found, ""
 
 
-def _middle(subject: Subject, seen: Sequence[Seen], own: Sequence[Trial]) -> float:
-    """Return the score between the right and the wrong completions."""
-    right = [one.value for trial, one in zip(own, seen, strict=True) if _is_good(subject, trial) and one.scored]
-    wrong = [one.value for trial, one in zip(own, seen, strict=True) if not _is_good(subject, trial) and one.scored]
-    return (min(right, default=1.0) + max(wrong, default=0.0)) / 2
-
-
 def _is_good(subject: Subject, trial: Trial) -> bool:
     return any(trial.completion == one for one in subject.examples[trial.example].good)
 
 
-def _verdict(
-    mutant: Mutant,
-    subject: Subject,
-    trials: Sequence[Trial],
-    own: Sequence[Trial],
-    before: Sequence[Seen],
-    after: Sequence[Seen],
-    lost: Lost | str,
-    middle: float,
-) -> Verdict:
+@dataclass(frozen=True)
+class _Scored:
+    """What the original and a mutant say of the same completions.
+
+    Attributes:
+        subject: the original.
+        pool: completions scored one by one; the labeled ones come first, and of these the given ones.
+        own: the given ones, scored in one batch and in another order, too.
+        labels: whether each labeled completion is right.
+        before, after: the scores of the pool, of the batch, and of the batch in the other order.
+    """
+
+    subject: Subject
+    pool: Sequence[Trial]
+    own: Sequence[Trial]
+    labels: tuple[bool, ...]
+    before: Sequence[Seen]
+    after: Sequence[Seen]
+
+    def trial(self, row: int) -> Trial:
+        return self.pool[row] if row < len(self.pool) else self.own[(row - len(self.pool)) % len(self.own)]
+
+    def changed(self) -> list[int]:
+        """Return the rows with another score."""
+        pairs = enumerate(zip(self.before, self.after, strict=True))
+        return [row for row, (one, other) in pairs if not one.same(other)]
+
+    def is_noticed(self) -> bool:
+        """Return whether the given completions show the bug, one by one or in a batch."""
+        size, end = len(self.own), len(self.before)
+        views = (range(size), range(end - 2 * size, end - size), range(end - size, end))
+        return any(self._tells(view) for view in views)
+
+    def _tells(self, rows: Sequence[int]) -> bool:
+        """Return whether a right one cannot be scored, or no longer earns more than the wrong ones of its example."""
+        if any(self.before[row].scored and not self.after[row].scored for row in rows):
+            return True
+        for number in range(len(self.subject.examples)):
+            mine = [row for row, trial in zip(rows, self.own, strict=True) if trial.example == number]
+            right = [row for row in mine if _is_good(self.subject, self.trial(row))]
+            wrong = [row for row in mine if row not in right]
+            told_apart = _least(self.before, right) > _most(self.before, wrong)
+            if told_apart and not _least(self.after, right) > _most(self.after, wrong):
+                return True
+            if not wrong and any(self.after[row].value < self.before[row].value for row in right):
+                return True
+            if not right and any(self.after[row].value > self.before[row].value for row in wrong):
+                return True
+        return False
+
+    def flips(self) -> bool:
+        """Return whether a labeled completion was judged by its label, and no longer is.
+
+        A right one is paid if it earns as much as the given right ones of its example, and so is a wrong one.
+        """
+        for number in range(len(self.subject.examples)):
+            own = [row for row, trial in enumerate(self.own) if trial.example == number]
+            right = [row for row in own if self.labels[row]]
+            pay, now = _least(self.before, right), _least(self.after, right)
+            low = _most(self.after, [row for row in own if row not in right])
+            for row, label in enumerate(self.labels):
+                if not right or self.pool[row].example != number:
+                    continue
+                was, is_now = self.before[row].value, self.after[row].value
+                if label and was >= pay and not is_now > (low if math.isfinite(low) else now - EQUAL):
+                    return True
+                if not label and was < pay and not is_now < now:
+                    return True
+        return False
+
+
+def _verdict(mutant: Mutant, scored: _Scored, lost: Lost | str) -> Verdict:
     if isinstance(lost, str) and lost:
         return Verdict(mutant, "noticed", lost, flips=True)
     if isinstance(lost, Lost):
-        shown = lost.trials[0] if lost.trials else trials[min(len(after), len(trials) - 1)]
-        fate: Fate = "noticed" if any(shown == one for one in own) else "missed"
+        shown = lost.trials[0] if lost.trials else scored.trial(len(scored.after))
+        fate: Fate = "noticed" if shown in scored.own else "missed"
         return Verdict(mutant, fate, lost.reason, shown, flips=True)
-    changed = [number for number, (one, other) in enumerate(zip(before, after, strict=True)) if not one.same(other)]
+    changed = scored.changed()
     if not changed:
         return Verdict(mutant, "unchanged")
-    flips = any((before[number].value > middle) != (after[number].value > middle) for number in changed)
-    size = len(own)
-    views = (range(size), range(len(trials) - 2 * size, len(trials) - size), range(len(trials) - size, len(trials)))
-    seen = any(
-        _tells(subject, own, [before[number] for number in view], [after[number] for number in view]) for view in views
-    )
-    number = min(
-        changed, key=lambda one: (-round(_gap(before[one], after[one]), 2), len(text_of(trials[one].completion)))
-    )
-    return Verdict(
-        mutant, "noticed" if seen else "missed", "", trials[number], before[number], after[number], flips=flips
-    )
+    fate = "noticed" if scored.is_noticed() else "missed"
 
+    def order(row: int) -> tuple[float, int]:
+        gap = round(_gap(scored.before[row], scored.after[row]), 2)
+        return -gap, len(text_of(scored.trial(row).completion))
 
-def _tells(subject: Subject, own: Sequence[Trial], before: Sequence[Seen], after: Sequence[Seen]) -> bool:
-    """Return whether the given completions show the bug: a right one does not earn more than the wrong ones."""
-    if any(one.scored and not other.scored for one, other in zip(before, after, strict=True)):
-        return True
-    for number, example in enumerate(subject.examples):
-        rows = [row for row, trial in enumerate(own) if trial.example == number]
-        right = [row for row in rows if _is_good(subject, own[row])]
-        wrong = [row for row in rows if row not in right]
-        told_apart = _least(before, right) > _most(before, wrong)
-        if told_apart and not _least(after, right) > _most(after, wrong):
-            return True
-        if not wrong and any(after[row].value < before[row].value for row in right):
-            return True
-        if not example.good and any(after[row].value > before[row].value for row in wrong):
-            return True
-    return False
+    row = min(changed, key=order)
+    flips = fate == "noticed" or scored.flips()
+    return Verdict(mutant, fate, "", scored.trial(row), scored.before[row], scored.after[row], flips=flips)
 
 
 def _least(seen: Sequence[Seen], rows: Sequence[int]) -> float:

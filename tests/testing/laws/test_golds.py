@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import rewardkit as rk
+from rewardkit.testing import check_reward
 from tests.testing.rewards import (
     EXAMPLES,
     GOOD,
@@ -319,3 +320,18 @@ def test_declared_chains() -> None:
     (found,) = broken(number, "improves_along_chains", chains=[(1, [GOOD[1], GOOD[0]])])
     assert found.columns == EXAMPLES[1]
     assert_skipped(number, "improves_along_chains", "chains=[...]")
+
+
+def test_an_answer_that_is_asked_for_and_never_read_is_no_matter_of_form() -> None:
+    def closeness_without_gold(completion: str, answer: str) -> float:
+        return float(body(completion).lstrip("-").isdigit())
+
+    def only_form(completion: str) -> float:
+        return float(body(completion).lstrip("-").isdigit())
+
+    wrong = [f"<answer>{number}</answer>" for number in (991, 992, 993)][: len(GOOD)]
+    laws = ["separates_good_from_bad"]
+    report = check_reward(closeness_without_gold, examples=EXAMPLES, good=GOOD, bad=wrong, laws=laws)
+    [found] = report.findings
+    assert "asks for 'answer' and never reads it" in found.why
+    assert check_reward(only_form, examples=EXAMPLES, good=GOOD, bad=wrong, laws=laws).ok
