@@ -12,6 +12,7 @@ from hypothesis import given, settings, strategies as st
 import rewardkit as rk
 from rewardkit.testing import check_reward
 from tests.testing.rewards import (
+    BAD,
     EXAMPLES,
     GOOD,
     assert_held,
@@ -329,9 +330,8 @@ def test_an_answer_that_is_asked_for_and_never_read_is_no_matter_of_form() -> No
     def only_form(completion: str) -> float:
         return float(body(completion).lstrip("-").isdigit())
 
-    wrong = [f"<answer>{number}</answer>" for number in (991, 992, 993)][: len(GOOD)]
     laws = ["separates_good_from_bad"]
-    report = check_reward(closeness_without_gold, examples=EXAMPLES, good=GOOD, bad=wrong, laws=laws)
+    report = check_reward(closeness_without_gold, examples=EXAMPLES, good=GOOD, bad=BAD, laws=laws)
     [found] = report.findings
     assert "asks for 'answer' and never reads it" in found.why
-    assert check_reward(only_form, examples=EXAMPLES, good=GOOD, bad=wrong, laws=laws).ok
+    assert check_reward(only_form, examples=EXAMPLES, good=GOOD, bad=BAD, laws=laws).ok
