@@ -13,6 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 from rewardkit.cli.arguments import REWARD, add_seed, seconds
 
+FAST = (
+    "total", "finite", "bounded", "gold_gets_the_maximum", "gold_above_perturbed_gold", "separates_good_from_bad",
+    "informative", "right_however_written", "batch_equals_singles", "neighbors_do_not_leak", "exploits",
+)  # fmt: skip
+"""The laws that find most ordinary bugs (`benchmarks/mutation.py`), without those that measure or take long."""
+_BUDGET, _FAST = 40.0, 2.0
+
 if TYPE_CHECKING:
     from rewardkit.testing.bound_reward import BoundReward
     from rewardkit.testing.execution import Told
@@ -31,7 +38,7 @@ def add_to(verbs: Verbs) -> None:
         "module, or come from a file.",
         epilog="Exit code 0: no fault was found; 1: a law is broken or an exploit was found; 2: it could not run, or a "
         "reward of the module could not be checked; 3: no fault was found, but some laws were not finished: the report "
-        "says which --budget they need.",
+        "says which --budget they need (with --fast, this is 0).",
     )
     verb.add_argument(
         "targets",
@@ -58,6 +65,11 @@ def add_to(verbs: Verbs) -> None:
     verb.add_argument(
         "--label", default="label", metavar="COLUMN", help="the column of --data with the labels (default: label)"
     )
+    verb.add_argument(
+        "--fast",
+        action="store_true",
+        help=f"two seconds for each reward, for a hook before each commit: only {', '.join(FAST)}",
+    )
     verb.add_argument("--laws", type=_names, metavar="A,B", help="check only these laws")
     verb.add_argument("--without", type=_names, default=[], metavar="A,B", help="check all laws except these")
     verb.add_argument("--no-exploits", action="store_true", help="skip the known exploits and the search for new ones")
@@ -76,7 +88,7 @@ def add_to(verbs: Verbs) -> None:
     verb.add_argument("--json", type=Path, metavar="FILE", help="write the report to FILE, as JSON")
     verb.add_argument("--html", type=Path, metavar="FILE", help="write the report to FILE, as an HTML page")
     verb.add_argument(
-        "--budget", type=seconds, default=40.0, metavar="SECONDS", help="the time for each reward (default: 40)"
+        "--budget", type=seconds, metavar="SECONDS", help="the time for each reward (default: 40; with --fast, 2)"
     )
     add_seed(verb)
     verb.set_defaults(run=run)
@@ -114,7 +126,7 @@ def run(options: argparse.Namespace) -> int:
         return 1
     if any(one.certain for one in left_out):
         return 2
-    return 0 if all(section.report.complete for section in sections) else 3
+    return 0 if options.fast or all(section.report.complete for section in sections) else 3
 
 
 def _mutants_of(target: str, bound: BoundReward) -> str:
@@ -135,7 +147,7 @@ def _mutants_of(target: str, bound: BoundReward) -> str:
 
 
 def _options(options: argparse.Namespace) -> dict[str, Any]:
-    chosen = {"budget": options.budget, "seed": options.seed}
+    chosen = {"budget": options.budget or (_FAST if options.fast else _BUDGET), "seed": options.seed}
     if options.regressions is not None:
         chosen["regressions"] = options.regressions
     return {
@@ -143,7 +155,7 @@ def _options(options: argparse.Namespace) -> dict[str, Any]:
         "examples": options.examples,
         "label": options.label,
         "options": chosen,
-        "laws": options.laws,
+        "laws": options.laws or (FAST if options.fast else None),
         "without": options.without,
         "exploits": not options.no_exploits,
     }

@@ -203,6 +203,8 @@ class MathEqual:
             or ("R" not in (said.domain, gold.stated.domain) and _bounds(gold.node, said.letters + gold.stated.letters))
         ):
             return _unequal(cleaned, gold)
+        if said.letters and said.letters.isalpha() and said.letters not in said.text:
+            return Score(0.0, f"{shorten(cleaned, 60)} has no {said.letters}")
         if gold.families and said.domain in ("", "Z", gold.stated.domain):
             theirs = families(said.text, said.letters, is_stated=True)
             found = same_families(gold.families, theirs) if theirs else None

@@ -137,3 +137,12 @@ def test_a_function_that_reads_the_row_needs_examples(tmp_path: Path, capsys: Ca
     path.write_text("def service(prompt, completion, example):\n    return float(example['target']) / 10\n")
     assert main(["check", f"{path}:service"]) == 2
     assert "service may read the prompt or any column, but has no examples" in capsys.readouterr().err
+
+
+def test_a_fast_check_finds_the_ordinary_faults_and_need_not_finish(rewards: str, capsys: Captured) -> None:
+    assert main(["check", f"{rewards}:naive", "--fast"]) == 1
+    assert "BROKEN    gold_above_perturbed_gold" in capsys.readouterr().out
+    assert main(["check", f"{rewards}:sound", "--fast", "--budget", "0.5"]) == 0
+    out = capsys.readouterr().out
+    assert "time_linear" not in out
+    assert "search" not in out

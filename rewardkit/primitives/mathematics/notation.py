@@ -198,7 +198,7 @@ def is_about(side: str) -> bool:
 
 _COMPUTED = re.compile(r"\\(?:frac|binom|" + "|".join(sorted(FUNCTIONS - {"min", "max"})) + r")(?![A-Za-z])")
 _OF_SEGMENTS = re.compile(r"\\frac\{[A-Z]{2}\}\{[A-Z]{2}\}")
-_PRODUCT = re.compile(r"[a-z]{2}")
+_PRODUCT = re.compile(r"[a-z] ?[a-z]")
 """Of variables: two small letters are a product, while two capitals name a segment."""
 
 

@@ -41,6 +41,9 @@ _TEXT = re.compile(r"\\text\s*\{([^{}]*)\}")
 _MAGNITUDE = re.compile(r"\s*\\text\s*\{\s*[KMBT]\s*\}")
 """K and M mean thousands and millions; kelvin must be spelled out, or be in the gold answer, too."""
 
+_FACTOR = re.compile(r"\}\s*[A-Za-z]")
+"""A letter after a unit in text is a variable: ``5 \\text{ cm}x``."""
+
 _SHORT_WORD = re.compile(r"(?<![a-z])[a-z](?![a-z])|\A[a-z]{2}\Z")
 _POWER = re.compile(r"\^\{?([23])\}?")
 _WORDS = re.compile(r"[€£¥]|[a-z]+(?:\^[23])?(?:[ /-]+[a-z]+(?:\^[23])?)*")
@@ -53,7 +56,7 @@ def unit_of(text: str) -> str | None:
     if "".join(text.split()) == "^{\\circ}":
         return "degree"
     spelled = "\\text" in text
-    if _MAGNITUDE.fullmatch(text):
+    if _MAGNITUDE.fullmatch(text) or _FACTOR.search(text):
         return None
     words = _POWER.sub(r"^\1", _TEXT.sub(r"\1", text)).lower().replace(".", "").replace("\\%", "")
     words = words.strip()

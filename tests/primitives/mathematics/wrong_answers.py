@@ -256,5 +256,8 @@ WRONG: dict[str, list[str]] = {
     "\\frac{\\pi}{3}": ["\\frac{\\pi}{3} \\text{ degrees}", "\\frac{\\pi}{3}^\\circ"],
     "(1, 2)": ["1 \\text{ or } 2", "F(1,2)", "P(2,1)"], "3:2": ["2 \\text{ to } 3"],
     "2\\sqrt{3}": ["2\\sqrt{3} \\approx 4", "2\\sqrt{3} \\approx 3.47", "2\\sqrt{3} \\approx 3.3"],
+    "16,3,1,1": ["16,3,1,1,1", "16,3,3,1,1"], "5.4 \\text{ cm}": ["5.4 \\text{ cm}x"],
+    "\\frac{\\pi}{6}+2k\\pi, k\\in\\mathbb{Z}": ["\\frac{\\pi}{6}+2k\\pi, z\\in\\mathbb{Z}"],
+    "x=4": ["xx=4", "x x=4"],
     "x^2+C": ["x^2", "x^2+x", "x^2+2C+K", "x^2+k-k"], "$1,2$": ["x \\in \\{1,3\\}", "x \\notin \\{1,2\\}"],
 }  # fmt: skip
