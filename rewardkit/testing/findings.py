@@ -31,6 +31,8 @@ class Finding:
         family: the family of the exploit: ``"empty"``, ``"hedge"``, ...
         source: where the exploit was seen before.
         trace: the traceback, if the reward raised.
+        line: the line of the reward's source at which the completion parts from one with another score; empty if it is
+            not known.
         of: the name of the component that was checked by itself; empty for the reward as a whole.
         own: the raw score of `component`, if it is a part of the reward.
         tip: what to do next, if more is known than the law.
@@ -49,6 +51,7 @@ class Finding:
     family: str = ""
     source: str = ""
     trace: str = ""
+    line: str = ""
     of: str = ""
     own: float | None = None
     tip: str = ""
@@ -100,6 +103,8 @@ class Finding:
             lines.append(f"  seen        {self.source}")
         if self.trace:
             lines.append(f"  raised      {visible(self.trace.strip().splitlines()[-1])}")
+        if self.line:
+            lines.append(f"  line        {visible(self.line)}")
         if self.advice:
             lines.append(f"  next        {self.advice}")
         if len(self.reproduce) <= 1_000:

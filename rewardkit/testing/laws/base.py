@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rewardkit.testing.findings import Finding
+from rewardkit.testing.lines import DECIDING, deciding_line
 from rewardkit.testing.shrinker import shrunk
 from rewardkit.testing.subject import Subject
 from rewardkit.testing.trials import Seen, Trial, text_of, with_text
@@ -93,6 +94,7 @@ def finding(
         note="" if seen is None else seen.note,
         trace="" if seen is None else seen.trace,
         own=None if seen is None or component not in seen.components else seen.components[component],
+        line=deciding_line(subject, trial, seen) if law_name in DECIDING else "",
         **more,
     )
 

@@ -173,6 +173,8 @@ def _finding(finding: Finding, law: str, matters: bool) -> str:
     rows += [("note", note)] if note else []
     if matters and finding.matters:
         rows.append(("matters", _text(finding.matters)))
+    if finding.line:
+        rows.append(("line", _text(finding.line)))
     if finding.source:
         rows.append(("seen in", _text(finding.source)))
     if finding.trace:

@@ -206,6 +206,8 @@ def _finding(
         place_of = _place(finding.trace)
         if place_of:
             rows.append(("at", visible(place_of)))
+    if finding.line:
+        rows.append(("line", visible(middle_cut(finding.line, _LONGEST))))
     if finding.source:
         rows.append(("seen in", visible(finding.source)))
     line = visible(finding.reproduce)
