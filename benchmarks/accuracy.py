@@ -168,7 +168,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--out", type=Path, help="write each case that a contestant gets wrong, as a line of JSON")
     options = parser.parse_args(arguments)
     contestants = [*OURS, *(() if options.ours else HERE), *(PEERS if options.peers else ())]
-    for contestant in contestants:
+    for contestant in list(contestants):
+        try:
+            if contestant.source:
+                contestant.source.folder(options.sets)
+        except NotAtHand as error:
+            print(f"{contestant.name}: left out: {error}")
+            contestants.remove(contestant)
+            continue
         if contestant.peer:
             install(contestant.peer, contestant.also)
     hard: list[dict[str, Any]] = []

@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass
+from functools import partial
 from io import StringIO
 from itertools import islice
 from typing import Any, Literal
@@ -34,6 +35,8 @@ _LIMIT = 20.0
 """Seconds for one mutant."""
 _WRONG = 40
 """Wrong answers put into the place of a right one."""
+_MOST_LOST = 8
+"""So often the original may hang or die."""
 _ROWS = 16
 """Completions sent at a time."""
 
@@ -125,12 +128,12 @@ def noticed(
     with redirect_stdout(StringIO()):  # what the reward prints, hundreds of times
         labeled = _labeled(subject)
         pool = [*(trial for trial, _ in labeled), *sweep(subject)]
-        before = _scores(subject, pool, own)
+    before, pool = _original(bound.name, subject, pool, own, len(labeled))
     labels = tuple(label for _, label in labeled)
     verdicts = []
     for number, mutant in enumerate(mutants):
         told(number)
-        after, lost = _tried(mutant, bound.name, asked, pool, own)
+        after, lost = _tried(partial(_loaded, mutant, bound.name, asked), pool, own)
         verdicts.append(_verdict(mutant, _Scored(subject, pool, own, labels, before, after), lost))
     return Noticed(bound.name, tuple(verdicts), len(pool), len(own))
 
@@ -145,12 +148,8 @@ def _labeled(subject: Subject) -> list[tuple[Trial, bool]]:
     return found
 
 
-def _scores(subject: Subject, pool: Sequence[Trial], own: Sequence[Trial]) -> list[Seen]:
-    """Score the pool, and the given completions in one batch, in two orders."""
-    return [seen for part in _parts(subject, pool, own) for seen in part]
-
-
 def _parts(subject: Subject, pool: Sequence[Trial], own: Sequence[Trial]) -> Iterator[list[Seen]]:
+    """Yield the scores of the pool, and of the given completions in one batch, in two orders."""
     for start in range(0, len(pool), _ROWS):
         yield subject.see(pool[start : start + _ROWS])
     yield _in_one_batch(subject, own)
@@ -165,19 +164,31 @@ def _in_one_batch(subject: Subject, trials: Sequence[Trial]) -> list[Seen]:
     return [seen_in(table, row) for row in range(len(trials))]
 
 
-def _tried(
-    mutant: Mutant,
-    variable: str,
-    asked: Mapping[str, Any],
-    pool: Sequence[Trial],
-    own: Sequence[Trial],
-) -> tuple[list[Seen], Lost | str]:
-    """Return what a mutant says of the completions, and why it says no more."""
+def _original(
+    name: str, subject: Subject, pool: list[Trial], own: Sequence[Trial], labeled: int
+) -> tuple[list[Seen], list[Trial]]:
+    """Score the completions with the original; leave out those, but no labeled ones, on which it hangs or dies."""
+    for _ in range(_MOST_LOST):
+        found, lost = _tried(lambda: subject, pool, own)
+        if not lost:
+            return found, pool
+        if isinstance(lost, str) or len(found) + _ROWS <= labeled:
+            break
+        pool = [*pool[: len(found)], *pool[len(found) + _ROWS :]]
+    raise RewardDefinitionError(f"{name}: the original hangs or dies on completions. Check it first, and mend that")
+
+
+def _loaded(mutant: Mutant, name: str, asked: Mapping[str, Any]) -> Subject:
+    return subject_of(mutant.load(name), **asked)
+
+
+def _tried(make: Callable[[], Subject], pool: Sequence[Trial], own: Sequence[Trial]) -> tuple[list[Seen], Lost | str]:
+    """Return what a reward says of the completions in a process of its own, and why it says no more."""
     note = Note()
 
     def work(send: Callable[[Any], None]) -> None:
         try:
-            subject = subject_of(mutant.load(variable), **asked)
+            subject = make()
         except BaseException as error:
             send(f"cannot be loaded: {type(error).__name__}: {shorten(str(error))}")
             return
