@@ -24,7 +24,7 @@ _MOST_DOCUMENTS = 60
 def near_misses(anatomy: Anatomy) -> Iterator[str]:
     """Yield a right completion with a tag violated, no answer, or a wrong answer."""
     if anatomy.blocks:
-        yield from violations(_blocks(anatomy), anchored=False)
+        yield from violations(blocks_of(anatomy), anchored=False)
     yield anatomy.with_region("")
     if anatomy.gold:
         yield from (anatomy.saying(wrong.text) for wrong in wrong_answers(anatomy.gold, anatomy.value))
@@ -57,7 +57,8 @@ def broken(anatomy: Anatomy, mined: Mined, bad: Sequence[str] = ()) -> Iterator[
         yield from (one + text, text + one)
 
 
-def _blocks(anatomy: Anatomy) -> Blocks:
+def blocks_of(anatomy: Anatomy) -> Blocks:
+    """Return the tags of a completion with their bodies."""
     text, ends = anatomy.text, [0, *(block.whole.end for block in anatomy.blocks)]
     starts = [*(block.whole.start for block in anatomy.blocks), len(text)]
     return Blocks(

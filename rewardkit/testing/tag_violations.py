@@ -102,7 +102,8 @@ def _nested(drawn: Blocks, anchored: Anchored) -> Iterator[str]:
         yield "".join([*pieces[:closing], *pieces[closing + 1 : end], pieces[closing], *pieces[end:]])
 
 
-def _misspelled(drawn: Blocks, anchored: Anchored) -> Iterator[str]:
+def misspelled(drawn: Blocks, anchored: Anchored = False) -> Iterator[str]:
+    """Yield the tags with one mark that is written wrongly, in about as many characters."""
     pieces = drawn.pieces()
     for place in _marks(drawn):
         mark = pieces[place]
@@ -127,6 +128,6 @@ _WAYS: tuple[Callable[[Blocks, Anchored], Iterator[str]], ...] = (
     _twice,
     _swapped,
     _nested,
-    _misspelled,
+    misspelled,
     _beside,
 )

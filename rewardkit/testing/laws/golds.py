@@ -7,12 +7,14 @@ from collections.abc import Iterator
 
 from rewardkit.core.batch.score import Outcome
 from rewardkit.testing.anatomy import ANSWERS, as_number
+from rewardkit.testing.broken_texts import blocks_of
 from rewardkit.testing.findings import Finding
 from rewardkit.testing.judgment import Judged, concerns, foreign_trials, is_penalty, judged
 from rewardkit.testing.laws.base import NO_GOOD, Skip, about_good, finding, law, shortest
 from rewardkit.testing.pattern_texts import reacts
 from rewardkit.testing.subject import Subject
 from rewardkit.testing.sweep import given, swept
+from rewardkit.testing.tag_violations import misspelled
 from rewardkit.testing.tool_calls import wrong_calls
 from rewardkit.testing.trials import EQUAL, Seen, Trial, text_of
 from rewardkit.testing.whole import COVERED, covered, tells_apart
@@ -54,6 +56,12 @@ def gold_gets_the_maximum(subject: Subject) -> Iterator[Finding]:
             trial, seen = shortest(subject, found, right.more)
             why = f"earns {seen.value:.6g}, more than the {right.value:.6g} of a right completion"
             yield finding("gold_gets_the_maximum", subject, trial, seen, why)
+            return
+        worse = _better_misspelled(subject, right)
+        if worse is not None:
+            seen = subject.see([worse])[0]
+            why = f"with a misspelled tag, a right completion earns {seen.value:.6g} instead of {right.value:.6g}"
+            yield finding("gold_gets_the_maximum", subject, worse, seen, why)
             return
 
 
@@ -101,6 +109,17 @@ def _better_nonsense(subject: Subject, right: Judged) -> Trial | None:
             continue
         text = text_of(trial.completion)
         if text in wild and not _holds(text, right) and not covered(subject, right, trial):
+            return trial
+    return None
+
+
+def _better_misspelled(subject: Subject, right: Judged) -> Trial | None:
+    """Return a right completion with a misspelled tag that earns more than with the tag as it should be."""
+    if not right.anatomy.blocks:
+        return None
+    for text in misspelled(blocks_of(right.anatomy)):
+        trial = right.trial(text)
+        if len(text) == len(right.anatomy.text) and right.more(subject.see([trial])[0]):
             return trial
     return None
 

@@ -335,3 +335,21 @@ def test_an_answer_that_is_asked_for_and_never_read_is_no_matter_of_form() -> No
     [found] = report.findings
     assert "asks for 'answer' and never reads it" in found.why
     assert check_reward(only_form, examples=EXAMPLES, good=GOOD, bad=BAD, laws=laws).ok
+
+
+def test_a_misspelled_tag_must_not_earn_more() -> None:
+    def penalty_for_the_tag(completion: str) -> float:
+        count = sum(mark in completion for mark in ("<think>", "</think>", "<answer>"))
+        return 0.25 * count - 0.25 * ("</answer>" in completion)
+
+    def tags_in_any_case(completion: str) -> float:
+        return 0.5 * ("<answer>" in completion.lower()) + 0.25 * ("</answer>" in completion.lower())
+
+    def brief(completion: str) -> float:
+        return -len(completion) / 100
+
+    laws = ["gold_gets_the_maximum"]
+    [found] = check_reward(penalty_for_the_tag, examples=EXAMPLES, good=GOOD, laws=laws).findings
+    assert "with a misspelled tag" in found.why
+    for other in (tags_in_any_case, brief):
+        assert "misspelled" not in str(check_reward(other, examples=EXAMPLES, good=GOOD, laws=laws))
