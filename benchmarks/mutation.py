@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import inspect
 import json
 import random
 import sys
@@ -28,6 +29,8 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "adapters")]
+
+import trl.rewards as trl_rewards  # noqa: E402
 
 from rewardkit.core.errors import RewardKitError  # noqa: E402
 from rewardkit.testing import check_reward, mutants  # noqa: E402
@@ -99,11 +102,24 @@ def rewards() -> list[Sound]:
             name = next((name for name, value in vars(module).items() if value is case.reward), "")
             options = {"examples": case.examples, "good": case.good, "bad": case.bad}
             found += [Sound(str(path), name, options)] if name else []
+    for name, options in _of_trl():
+        found.append(Sound(inspect.getsourcefile(getattr(trl_rewards, name)) or "", name, options))
     for one in EVERY:
         path = Path(sys.modules[one.function.__module__].__file__ or "")
         options = {"examples": one.examples, "good": one.good, "bad": one.bad}
         found.append(Sound(str(path), one.function.__name__, options))
     return found
+
+
+def _of_trl() -> list[tuple[str, dict[str, Any]]]:
+    """Return TRL's own reward functions that need no factory, with examples in their form."""
+    row = {"prompt": [{"role": "user", "content": "What is 6 * 7?"}], "solution": "42"}
+    other = {"prompt": [{"role": "user", "content": "What is a half of a half?"}], "solution": "\\frac{1}{4}"}
+    said = [f"<think>\nI count.\n</think>\nIt is $\\boxed{{{answer}}}$." for answer in ("42", "\\frac{1}{4}")]
+    wrong = [f"<think>\nI count.\n</think>\nIt is $\\boxed{{{answer}}}$." for answer in ("41", "\\frac{1}{3}")]
+    unformed = [text.replace("<think>", "").replace("</think>", "") for text in said]
+    task = {"examples": [row, other], "good": said}
+    return [("accuracy_reward", {**task, "bad": wrong}), ("think_format_reward", {**task, "bad": unformed})]
 
 
 def measured(sound: Sound, most: int | None, budget: float, seed: int) -> Result:

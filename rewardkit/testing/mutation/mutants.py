@@ -59,7 +59,7 @@ class Mutant:
         place = f"<mutant {self.operator}, line {self.line}, of {self.path or 'a module'}, {hash(self.after)}>"
         linecache.cache[place] = (len(self.source), None, self.source.splitlines(keepends=True), place)
         module = types.ModuleType(Path(self.path).stem or "mutant")
-        module.__file__ = self.path
+        module.__file__, module.__package__ = self.path, _package_of(Path(self.path)) if self.path else ""
         sys.modules.setdefault(module.__name__, module)  # dataclasses look there
         exec(compile(self.source, place, "exec"), module.__dict__)
         return getattr(module, name)
@@ -126,6 +126,16 @@ def _source_of(function: Callable[..., Any]) -> tuple[str, str]:
             f"{shorten(function)} has no source. Pass the text of its module, or a function that is defined in a file"
         ) from None
     return text, path
+
+
+def _package_of(path: Path) -> str:
+    """Return the package of a file, for its relative imports."""
+    names: list[str] = []
+    folder = path.parent
+    while (folder / "__init__.py").is_file():
+        names.insert(0, folder.name)
+        folder = folder.parent
+    return ".".join(names)
 
 
 def _compiles(text: str) -> bool:

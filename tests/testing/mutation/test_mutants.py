@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import inspect
+from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -129,6 +130,20 @@ def test_a_mutant_is_a_reward_of_its_own() -> None:
     assert gsm8k_gist.int_reward_func(completions) == [0.0]
     assert mutant.fault == ALL["wrong_case"].__doc__
     assert inspect.getsource(mutant.load("int_reward_func")).startswith("def int_reward_func")
+
+
+def test_a_mutant_imports_from_its_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "package_of_a_mutant"
+    folder.mkdir()
+    (folder / "__init__.py").write_text("")
+    (folder / "helpers.py").write_text("PAY = 1.0\n")
+    source = (
+        "from .helpers import PAY\ndef reward(completions): return [PAY if text else 0.0 for text in completions]\n"
+    )
+    (folder / "rewards.py").write_text(source)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    [mutant] = mutants(source, operators=["negated"], path=str(folder / "rewards.py"))
+    assert mutant.load("reward")(["a", ""]) == [0.0, 1.0]
 
 
 def test_a_cache_that_forgets_the_question_pays_another_one() -> None:
