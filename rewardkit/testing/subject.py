@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 import json
 import math
+import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -29,6 +30,10 @@ from rewardkit.testing.source import only_zipped
 from rewardkit.testing.trials import Seen, Trial, seen_in, seen_of, text_of, token_ids
 from rewardkit.testing.vocabulary import Mined, mined, uses_argument
 
+_OF_FORM = re.compile(
+    r"form|style|tag|xml|struct|length|long|short|think|strict|soft|repet|lang|tone|layout", re.IGNORECASE
+)
+"""Names of functions that judge the form of an answer."""
 _SLOW = 1.0
 """Seconds after which a completion is evidence that long completions take too long."""
 
@@ -376,10 +381,12 @@ def _named_arguments(function: Any, known: set[str]) -> set[str]:
 
 
 def _is_argument(function: Any, name: str) -> bool:
+    """Whether a function asks for a column; one of form may just zip it, as it was copied from a reward of answers."""
     try:
-        return name in inspect.signature(function).parameters and not only_zipped(function, name)
+        asked = name in inspect.signature(function).parameters
     except (TypeError, ValueError):
         return False
+    return asked and not (_OF_FORM.search(getattr(function, "__name__", "")) and only_zipped(function, name))
 
 
 def _together(reward: Reward) -> str:

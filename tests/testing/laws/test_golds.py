@@ -337,6 +337,19 @@ def test_an_answer_that_is_asked_for_and_never_read_is_no_matter_of_form() -> No
     assert check_reward(only_form, examples=EXAMPLES, good=GOOD, bad=BAD, laws=laws).ok
 
 
+def test_a_gold_answer_that_is_zipped_and_never_read_is_forgiven_in_functions_of_form_alone() -> None:
+    def correct(completions: list[str], answer: list[str], **kwargs: Any) -> list[float]:
+        return [float(body(text).isdigit()) for text, gold in zip(completions, answer, strict=True)]
+
+    def format_reward(completions: list[str], answer: list[str], **kwargs: Any) -> list[float]:
+        return [float(body(text).isdigit()) for text, gold in zip(completions, answer, strict=True)]
+
+    laws = ["separates_good_from_bad"]
+    [found] = check_reward(correct, examples=EXAMPLES, good=GOOD, bad=BAD, laws=laws).findings
+    assert "asks for 'answer' and never reads it" in found.why
+    assert check_reward(format_reward, examples=EXAMPLES, good=GOOD, bad=BAD, laws=laws).ok
+
+
 def test_a_misspelled_tag_must_not_earn_more() -> None:
     def penalty_for_the_tag(completion: str) -> float:
         count = sum(mark in completion for mark in ("<think>", "</think>", "<answer>"))
