@@ -16,6 +16,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 from rewardkit.core.errors import RewardDefinitionError, near_miss, shorten
 from rewardkit.testing.mutation.operators import ALL
@@ -56,11 +57,12 @@ class Mutant:
             Exception: whatever the module raises.
             AttributeError: it has no such name.
         """
-        place = f"<mutant {self.operator}, line {self.line}, of {self.path or 'a module'}, {hash(self.after)}>"
+        number = crc32(self.source.encode())
+        place = f"<mutant {self.operator}, line {self.line}, of {self.path or 'a module'}, {number:x}>"
         linecache.cache[place] = (len(self.source), None, self.source.splitlines(keepends=True), place)
-        module = types.ModuleType(Path(self.path).stem or "mutant")
+        module = types.ModuleType(f"{Path(self.path).stem}_mutant_{number:x}")
         module.__file__, module.__package__ = self.path, _package_of(Path(self.path)) if self.path else ""
-        sys.modules.setdefault(module.__name__, module)  # dataclasses look there
+        sys.modules[module.__name__] = module  # dataclasses look there
         exec(compile(self.source, place, "exec"), module.__dict__)
         return getattr(module, name)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import importlib
 import inspect
 from pathlib import Path
 from types import ModuleType
@@ -144,6 +145,8 @@ def test_a_mutant_imports_from_its_package(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.syspath_prepend(str(tmp_path))
     [mutant] = mutants(source, operators=["negated"], path=str(folder / "rewards.py"))
     assert mutant.load("reward")(["a", ""]) == [0.0, 1.0]
+    original = importlib.import_module("package_of_a_mutant.rewards")
+    assert original.reward(["a", ""]) == [1.0, 0.0]
 
 
 def test_a_cache_that_forgets_the_question_pays_another_one() -> None:
