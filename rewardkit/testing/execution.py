@@ -108,7 +108,7 @@ def run_law(law: Law, subject: Subject) -> LawResult:
         with subject.limited(subject.left * (1.0 if subject.reached(law.name) else _SHARE)):
             for one in _found(law, subject):
                 said = one if one.matters else replace(one, matters=law.why)
-                (asides if one.unreachable else found).append(said)
+                (asides if one.unreachable or one.of_data else found).append(said)
     except Skip as skip:
         otherwise, reason = "skipped", str(skip)
     except Unfinished as unfinished:

@@ -38,6 +38,7 @@ class Finding:
         tip: what to do next, if more is known than the law.
         imports: statements that import the reward as ``reward``; empty if they are not known.
         unreachable: why no model and trainer of the given data produce the completion; empty if they can.
+        of_data: whether the data is at fault, not the reward.
     """
 
     law: str
@@ -57,6 +58,7 @@ class Finding:
     tip: str = ""
     imports: str = ""
     unreachable: str = ""
+    of_data: bool = False
 
     @property
     def reproduce(self) -> str:
@@ -134,7 +136,8 @@ class LawResult:
         reason: why it was skipped or is unfinished.
         seconds: how long it took.
         why: why a training run needs the law.
-        asides: faults that no model and trainer of the given data can reach; they do not break the law.
+        asides: faults that no model and trainer of the given data can reach, and faults of the data; they do not break
+            the law.
         reached: if it is unfinished, how many kinds of completions were tried.
         count: of how many; 0 if that is not known.
         longest: of a slow reward, the length of the longest completions that other laws try; 0 for any length.

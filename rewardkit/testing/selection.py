@@ -17,7 +17,7 @@ from rewardkit.testing.exploits.attempts import try_hacks
 from rewardkit.testing.exploits.regressions import load, replay
 from rewardkit.testing.exploits.search import search as search_exploits
 from rewardkit.testing.findings import Finding
-from rewardkit.testing.laws import Law, growth
+from rewardkit.testing.laws import Law, growth, programs
 from rewardkit.testing.subject import Subject
 
 EXPLOITS = ("regressions", "exploits", "search")
@@ -45,9 +45,10 @@ def every_law(regressions: str | Path | None = None) -> dict[str, Law]:
         return search_exploits(subject, CATALOG)
 
     kept = [Law("regressions", replayed)] if regressions is not None else []
-    first = [law for law in known.ALL if law not in growth.ALL]
+    first = [law for law in known.ALL if law not in (*growth.ALL, *programs.ALL)]
     ordered = (
-        growth.time_linear, *first, *kept, Law("exploits", exploits), growth.memory_bounded, Law("search", search)
+        growth.time_linear, *first, *kept, Law("exploits", exploits), growth.memory_bounded, *programs.ALL,
+        Law("search", search),
     )  # fmt: skip
     return {law.name: law for law in ordered}
 

@@ -15,6 +15,7 @@ from rewardkit.testing.laws import (
     information,
     inputs,
     judges,
+    programs,
     repetition,
     scores,
     trees,
@@ -34,6 +35,7 @@ ALL: tuple[Law, ...] = (
     *trees.ALL,
     *judges.ALL,
     *growth.ALL,
+    *programs.ALL,
 )
 """All laws, in the order in which they run."""
 

@@ -19,7 +19,7 @@ from typing import Any
 from zlib import crc32
 
 from rewardkit.core.errors import RewardDefinitionError, near_miss, shorten
-from rewardkit.testing.mutation.operators import ALL
+from rewardkit.testing.mutation.operators import ALL, OF_REWARDS
 from rewardkit.testing.mutation.sites import Source, sites_of
 
 _SHOWN = 50
@@ -79,7 +79,8 @@ def mutants(
         reward: the source of a module, or a function, which is read from its file.
         of: only change the function or variable of the module with this name, and what it uses; by default the given
             function, or the whole module but for imports, tests and examples.
-        operators: the kinds of bugs; all by default. `rewardkit.testing.mutation.operators` describes them.
+        operators: the kinds of bugs, by default all of reward functions; `rewardkit.testing.mutation.operators` has
+            them.
         path: of the module, for tracebacks.
 
     Returns:
@@ -93,7 +94,7 @@ def mutants(
         >>> print(mutants(source, operators=["contained"])[0])
         line 2: contained: c == a -> (a in c)
     """
-    chosen = list(ALL) if operators is None else list(operators)
+    chosen = list(OF_REWARDS) if operators is None else list(operators)
     for name in chosen:
         if name not in ALL:
             raise RewardDefinitionError(

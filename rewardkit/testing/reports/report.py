@@ -64,7 +64,7 @@ class Report:
 
     @property
     def asides(self) -> list[Finding]:
-        """Faults that no model and trainer of the given data can reach."""
+        """Faults that no model and trainer of the given data can reach, and faults of the data (`of_data`)."""
         return [aside for result in self.results for aside in result.asides]
 
     @property

@@ -169,9 +169,11 @@ class Section:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """The remarks, and one line about faults that no run on the given data reaches."""
-        remarks = (*self.remarks, *self.report.remarks, *self._untried, *self._covered, *self._cut)
-        asides = [aside for result in self.report.results for aside in result.asides]
+        """The remarks, faults of the data, and one line about faults that no run on the given data reaches."""
+        everything = [aside for result in self.report.results for aside in result.asides]
+        asides = [aside for aside in everything if not aside.of_data]
+        of_data = [f"About the data ({aside.law}): {aside.why}" for aside in everything if aside.of_data]
+        remarks = (*self.remarks, *self.report.remarks, *of_data, *self._untried, *self._covered, *self._cut)
         if not asides:
             return remarks
         laws = ", ".join(dict.fromkeys(aside.law for aside in asides))

@@ -13,7 +13,7 @@ from hypothesis import given, strategies as st
 
 from rewardkit.core.errors import RewardDefinitionError
 from rewardkit.testing import mutants
-from rewardkit.testing.mutation.operators import ALL
+from rewardkit.testing.mutation.operators import ALL, OF_REWARDS, OF_SOLUTIONS
 from tests.public_rewards.lists import LISTS
 
 MADE = {
@@ -42,6 +42,10 @@ MADE = {
     "lost_term": ("a + b", ["(a)", "(b)"]),
     "wrong_sign": ("a - b", ["(a + b)"]),
     "swapped_arguments": ("verify(gold, found)", ["verify(found, gold)"]),
+    "other_operator": ("a // b", ["(a * b)"]),
+    "other_comparison": ("a in b", ["(a not in b)"]),
+    "nudged_number": ("range(3)", ["(4)", "(2)"]),
+    "lost_step": ("sorted(a)", ["list(a)"]),
 }
 """By operator: an expression, and what it may become."""
 
@@ -56,6 +60,8 @@ STATEMENTS = {
         ["[answer[0]] * len(answer)", "[*answer[1:], *answer[:1]]"],
     ),
     "wrong_column": ("    return answer", ["completions", "unit"]),
+    "nothing_returned": ("    return scores", ["return None"]),
+    "lost_case": ("    for a in b:\n        if a: continue", ["False", "break"]),
 }
 
 
@@ -80,6 +86,11 @@ def test_every_operator_is_tried_here_and_says_its_fault() -> None:
     assert {*MADE, *STATEMENTS, "remembered"} == set(ALL)
     for operator in ALL.values():
         assert operator.__doc__
+
+
+def test_faults_of_solutions_are_no_faults_of_rewards_unless_asked_for() -> None:
+    made = mutants("def reward(completions): return [len(text) // 2 for text in completions]")
+    assert {one.operator for one in made}.isdisjoint(set(OF_SOLUTIONS) - set(OF_REWARDS))
 
 
 @pytest.mark.parametrize("module", LISTS.values(), ids=LISTS)
