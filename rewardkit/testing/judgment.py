@@ -6,15 +6,16 @@ answers if it is seen to tell a right answer from a wrong one of the same length
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from rewardkit.testing.anatomy import Anatomy, anatomy_of, marks
+from rewardkit.testing.anatomy import NUMBER, Anatomy, anatomy_of, as_number, marks
 from rewardkit.testing.subject import Subject
 from rewardkit.testing.sweep import anatomies, swept
 from rewardkit.testing.trials import EQUAL, Seen, Trial, text_of, with_text
-from rewardkit.testing.wrong_answers import Wrong, plain, wrong_answers
+from rewardkit.testing.wrong_answers import Wrong, equal, plain, wrong_answers
 
 
 @dataclass(frozen=True)
@@ -125,6 +126,37 @@ def foreign_trials(subject: Subject, number: int, completion: object) -> list[Tr
                 continue  # its text also has this example's gold answer
             found.append(Trial(good, number))
     return found
+
+
+def wrongness(subject: Subject, right: Judged) -> Callable[[str], bool] | None:
+    """Return a test for texts that are certainly not right, by `right=` or by the absence of the gold answer.
+
+    None if neither can tell.
+    """
+    oracle, columns = subject.promises.right, dict(subject.examples[right.example].shown)
+    if oracle is not None:
+        return lambda text: not oracle(text, columns)
+    gold = right.anatomy.gold
+    if not right.judges or not gold or "\n" in gold or gold[:1] in "[{(" or len(plain(gold)) > 60:
+        return None
+    number = as_number(gold)
+    if number is not None:
+        return lambda text: not _may_write(text, gold)
+    if len(plain(gold)) < 2:
+        return None
+    words = {plain(word) for word in gold.split()}
+    return lambda text: plain(gold) not in plain(text) and sum(word in plain(text) for word in words) * 2 <= len(words)
+
+
+def _may_write(text: str, gold: str) -> bool:
+    """Whether a text may have a number near the gold answer, or a formula for it."""
+    if re.search(r"\d\s*[-+*/^%x×÷!]|\\frac|\\sqrt|[²³½¼¾]|e[-+]?\d", text):
+        return True
+    if any(character.isdigit() and not character.isascii() for character in text):
+        return True
+    digits = re.sub(r"\D", "", gold)
+    numbers = [*NUMBER.findall(text), *re.findall(r"\d+(?:\.\d+)?", text)]
+    return any(equal(found, gold) for found in numbers) or digits in re.sub(r"\D", "", text)
 
 
 def required_tags(subject: Subject, right: Judged) -> list[str]:

@@ -6,7 +6,6 @@ The last one before they differ is where the decision fell. It is a hint where t
 
 from __future__ import annotations
 
-import inspect
 import linecache
 import sys
 from collections.abc import Iterator
@@ -15,6 +14,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from rewardkit.testing.reading.places import file_of
 from rewardkit.testing.subject import OutOfTime, Subject
 from rewardkit.testing.trials import EQUAL, Seen, Trial, text_of
 
@@ -27,7 +27,6 @@ _LONGEST = 2_000
 """Characters of a completion: tracing a reward slows it down."""
 _MOST = 20_000
 """Lines that are compared."""
-_OURS = str(Path(__file__).resolve().parent.parent)
 
 _Place = tuple[str, int]
 
@@ -53,10 +52,9 @@ def deciding_line(subject: Subject, trial: Trial, seen: Seen | None) -> str:
 
 def parting(subject: Subject, one: Trial, other: Trial) -> str:
     """Return ``rewards.py:9: if match is None:``, the last line that both execute before they part; "" if none is."""
-    files = _files(subject)
-    if not files:
+    if not _files(subject):
         return ""
-    first, second = _executed(subject, one, files), _executed(subject, other, files)
+    first, second = executed(subject, one), executed(subject, other)
     for number, (left, right) in enumerate(zip(first, second, strict=False)):
         if left != right:
             return _shown(first[number - 1]) if number else ""
@@ -65,17 +63,16 @@ def parting(subject: Subject, one: Trial, other: Trial) -> str:
 
 def _files(subject: Subject) -> frozenset[str]:
     """Return the files of the user's functions."""
-    found = set()
-    for _, binding in subject.bindings:
-        code = getattr(inspect.unwrap(binding.original), "__code__", None)
-        if code is not None and not code.co_filename.startswith(_OURS):
-            found.add(code.co_filename)
-    return frozenset(found)
+    found: frozenset[str] = subject.remembered(
+        "files", lambda: frozenset(filter(None, (file_of(binding.original) for _, binding in subject.bindings)))
+    )
+    return found
 
 
-def _executed(subject: Subject, trial: Trial, files: frozenset[str]) -> list[_Place]:
+def executed(subject: Subject, trial: Trial) -> list[_Place]:
+    """Return the lines of the user's functions that scoring a completion executes, in order."""
     found: list[_Place] = []
-    with _traced(files, found):
+    with _traced(_files(subject), found):
         subject.see([trial], fresh=True)
     return found
 

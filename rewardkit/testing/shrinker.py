@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 def shrunk(text: str, shows: Callable[[str], bool], *, seconds: float = 2.0, keep: str = "") -> str:
     """Return the shortest text found within `seconds` for which `shows` is true, as it is for `text`.
 
-    Pieces are cut out, from halves down to single characters; then unusual characters are replaced by common ones.
+    Pieces are cut out, from halves down to single characters; then characters that cannot be typed are replaced.
 
     Args:
         text: to shrink.
@@ -33,7 +33,7 @@ def shrunk(text: str, shows: Callable[[str], bool], *, seconds: float = 2.0, kee
                 best, improved = candidate, True
                 break
     for place, character in enumerate(best):
-        if time.monotonic() >= deadline or (character.isascii() and character.isalnum()):
+        if time.monotonic() >= deadline or (character.isascii() and (character.isprintable() or character == "\n")):
             continue
         for simple in "a0 ":
             candidate = best[:place] + simple + best[place + 1 :]

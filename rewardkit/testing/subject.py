@@ -26,6 +26,7 @@ from rewardkit.core.progress.progress import Progress
 from rewardkit.core.tree.binding import Binding
 from rewardkit.core.tree.reward import Reward, bindings
 from rewardkit.testing.examples import Example
+from rewardkit.testing.reading.aims import Aim, aims
 from rewardkit.testing.source import only_zipped
 from rewardkit.testing.trials import Seen, Trial, seen_in, seen_of, text_of, token_ids
 from rewardkit.testing.vocabulary import Mined, mined, uses_argument
@@ -156,6 +157,11 @@ class Subject:
     @cached_property
     def mined(self) -> Mined:
         return mined(self.reward)
+
+    @cached_property
+    def aims(self) -> list[Aim]:
+        """What the source of the reward's functions proposes to try."""
+        return aims(self.reward)
 
     @cached_property
     def bounds(self) -> tuple[float, float]:

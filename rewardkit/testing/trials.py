@@ -46,6 +46,7 @@ class Seen:
         components: raw values by name.
         terms: shares of the total by name.
         notes: by component.
+        parts: of the components' scores, by ``component.part``.
         trace: the traceback, if the reward raised.
     """
 
@@ -57,6 +58,7 @@ class Seen:
     terms: Mapping[str, float] = field(default_factory=dict)
     notes: Mapping[str, str] = field(default_factory=dict)
     trace: str = ""
+    parts: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def scored(self) -> bool:
@@ -128,7 +130,12 @@ def seen_in(table: ScoreTable, row: int) -> Seen:
         if failed is not None:
             return Seen(total, Outcome.FAILED, failed.reason, failed.component, values, terms, notes)
         return Seen(total, Outcome.ABSTAINED, components=values, terms=terms, notes=notes)
-    return Seen(total, Outcome.SCORED, components=values, terms=terms, notes=notes)
+    parts = {
+        f"{name}.{part}": float(scores[row])
+        for name, column in table.components.items()
+        for part, scores in column.parts.items()
+    }
+    return Seen(total, Outcome.SCORED, components=values, terms=terms, notes=notes, parts=parts)
 
 
 def seen_of(error: RewardFailure) -> Seen:

@@ -6,11 +6,13 @@ longer number), ``nan`` (which every comparison misses), an empty answer, and pl
 
 from __future__ import annotations
 
+import copy
 import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import islice
 from typing import Any
 
 from rewardkit.testing.anatomy import as_number
@@ -170,6 +172,10 @@ def _wrong_lists(gold: str, items: list[str]) -> Iterator[Wrong]:
     yield Wrong(written(strange), "wrong", "a list of other items", honest=True)
     yield Wrong(written(strange[:1]), "wrong", "one other item", honest=True)
     yield Wrong(written(items[:1]), "prefix", "the first item alone")
+    yield Wrong(written(items[:-1]), "prefix", "all items but the last")
+    yield Wrong(written(items[1:]), "prefix", "all items but the first")
+    yield Wrong(written([*items[:-1], strange[-1]]), "wrong", "another last item")
+    yield Wrong(written([strange[0], *items[1:]]), "wrong", "another first item")
     yield Wrong(written([items[0], *strange[1:]]), "prefix", "a right first item, the rest wrong")
     yield Wrong(written([*items, *strange, *strange]), "superset", "extra items")
     yield Wrong(written(items[:1] * len(items)), "repetition", "the first item repeated")
@@ -200,8 +206,39 @@ def _wrong_objects(gold: str) -> Iterator[Wrong]:
     for key in list(parsed)[:8] if len(parsed) > 1 else ():
         mixed = {other: right if other == key else other_value(right) for other, right in parsed.items()}
         yield Wrong(json.dumps(mixed), "prefix", "one right value among wrong ones")
+    for path, value in leaves(parsed):
+        if not _is_prose(value):
+            name = ".".join(map(str, path))
+            wrong = json.dumps(with_leaf(parsed, path, other_value(value)))
+            yield Wrong(wrong, "wrong", f"another value for {name!r}")
+    for key in list(parsed)[:8] if len(parsed) > 2 else ():
+        rest = {other: right for other, right in parsed.items() if other != key}
+        yield Wrong(json.dumps(rest), "prefix", f"all but {key!r}")
     yield Wrong("{}", "empty", "an empty object")
     yield Wrong("[]", "empty", "an empty list")
+
+
+def leaves(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], Any]]:
+    """Yield the values in a document that are no objects or lists, each with its path; at most eight per object."""
+    below = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else None
+    if below is None:
+        yield path, value
+    for key, part in islice(below or (), 8):
+        yield from leaves(part, (*path, key))
+
+
+def with_leaf(value: Any, path: tuple[str | int, ...], other: Any) -> Any:
+    """Return a document with another value at a path."""
+    if not path:
+        return other
+    made = copy.copy(value)
+    made[path[0]] = with_leaf(value[path[0]], path[1:], other)
+    return made
+
+
+def _is_prose(value: Any) -> bool:
+    """Whether it is free text, which a reward may leave to the policy."""
+    return isinstance(value, str) and len(value.split()) > 3
 
 
 def other_value(value: Any) -> Any:

@@ -9,12 +9,15 @@ from __future__ import annotations
 from rewardkit.core.errors import near_miss
 from rewardkit.testing.laws import (
     batches,
+    curves,
     forms,
     golds,
     growth,
     information,
     inputs,
     judges,
+    nearness,
+    other_rows,
     programs,
     repetition,
     scores,
@@ -26,6 +29,9 @@ from rewardkit.testing.laws.base import Law as Law, Skip as Skip, Unfinished as 
 ALL: tuple[Law, ...] = (
     *scores.ALL,
     *golds.ALL,
+    *nearness.ALL,
+    *curves.ALL,
+    *other_rows.ALL,
     *information.ALL,
     *writing.ALL,
     *repetition.ALL,

@@ -9,9 +9,9 @@ from rewardkit.core.batch.score import Outcome
 from rewardkit.testing.anatomy import ANSWERS, as_number
 from rewardkit.testing.broken_texts import blocks_of
 from rewardkit.testing.findings import Finding
-from rewardkit.testing.judgment import Judged, concerns, foreign_trials, is_penalty, judged
+from rewardkit.testing.judgment import Judged, concerns, foreign_trials, is_penalty, judged, wrongness
 from rewardkit.testing.laws.base import NO_GOOD, Skip, about_good, finding, law, shortest
-from rewardkit.testing.pattern_texts import reacts
+from rewardkit.testing.own_texts import reacts
 from rewardkit.testing.subject import Subject
 from rewardkit.testing.sweep import given, swept
 from rewardkit.testing.tag_violations import misspelled
@@ -164,6 +164,9 @@ def gold_above_perturbed_gold(subject: Subject) -> Iterator[Finding]:
             seen = subject.see([trial])[0]
             if right.paid(seen) and not covered(subject, right, trial):
                 found.setdefault("other", _wrong_paid(subject, right, trial, _FOREIGN))
+        stray = None if found else _stray(subject, right)
+        if stray is not None:
+            found["stray"] = stray
         if len(found) >= _MOST:
             break
     if not looked:
@@ -182,13 +185,28 @@ def _pays_any_answer(subject: Subject, right: Judged) -> Finding | None:
     thinking = right.anatomy.thinking
     if thinking is not None and thinking.body.holds(right.anatomy.places[-1]):
         return None
-    if len(honest) < 4 or not all(right.paid(seen) for _, seen in honest) or len(right.anatomy.gold) < 2:
+    enough = 1 if right.anatomy.gold[:1] in "{[" else 4  # a document is not paid by chance
+    if len(honest) < enough or not all(right.paid(seen) for _, seen in honest) or len(right.anatomy.gold) < 2:
         return None
     text, seen = honest[0]
     if covered(subject, right, right.trial(text)):
         return None
     why = f"the reward reads {column!r} but pays {len(honest)} wrong answers {seen.value:.6g} each, like the right one"
     return finding("gold_above_perturbed_gold", subject, right.trial(text), seen, why)
+
+
+def _stray(subject: Subject, right: Judged) -> Finding | None:
+    """Return a finding if a text of the sweep without the gold answer, such as ``{"answer": null}``, is paid."""
+    wrong = wrongness(subject, right)
+    if wrong is None:
+        return None
+    paid = [trial for trial, seen in swept(subject) if trial.example == right.example and right.paid(seen)]
+    for trial in sorted(paid, key=lambda one: len(text_of(one.completion))):
+        if wrong(text_of(trial.completion)) and not covered(subject, right, trial):
+            (seen,) = subject.see([trial])
+            why = f"a completion without the answer earns {seen.value:.6g}, the right one {right.value:.6g}"
+            return finding("gold_above_perturbed_gold", subject, trial, seen, why)
+    return None
 
 
 def perturbed(subject: Subject, right: Judged) -> Iterator[tuple[str, str]]:
@@ -255,52 +273,8 @@ def separates_good_from_bad(subject: Subject) -> Iterator[Finding]:
         raise Skip(COVERED)
 
 
-@law
-def improves_along_chains(subject: Subject) -> Iterator[Finding]:
-    """Partial credit leads a policy uphill; if a better completion earns less, it leads downhill.
-
-    This law checks the declared chains, and for a gold answer annotated as a number, answers closer and closer to it.
-    """
-    chains = [([Trial(one, number) for one in chain], "declared better") for number, chain in subject.promises.chains]
-    chains += list(_closer(subject))
-    if not chains:
-        raise Skip("no chains: pass chains=[...]")
-    for trials, reason in chains:
-        seen = subject.see(trials)
-        for before, after, trial in zip(seen, seen[1:], trials[1:], strict=False):
-            if before.scored and after.scored and after.value < before.value - 1e-6:
-                why = f"is {reason} than a completion that earns {before.value:.6g}, but earns {after.value:.6g}"
-                yield finding("improves_along_chains", subject, trial, after, why)
-                return
-
-
-def _closer(subject: Subject) -> Iterator[tuple[list[Trial], str]]:
-    """Yield numbers that approach a gold answer annotated as a number, from either side."""
-    for right in judged(subject):
-        number = as_number(right.anatomy.value)
-        if number is None or number == 0 or not right.judges or not _numeric(subject, right.anatomy.column):
-            continue
-        for sign in (1, -1):
-            factors = (10, 5, 3, 2, 1.5, 1.25, 1.1) if sign == 1 else (0, 0.25, 0.5, 0.75, 0.9)
-            whole = number == number.to_integral_value()
-            answers = [float(number) * factor for factor in factors]
-            texts = [str(round(answer)) if whole and abs(number) >= 20 else f"{answer:.6g}" for answer in answers]
-            if len(set(texts)) == len(texts):
-                trials = [right.trial(right.anatomy.saying(text)) for text in [*texts, right.anatomy.gold]]
-                yield trials, "closer to the gold answer"
-
-
-def _numeric(subject: Subject, column: str) -> bool:
-    return any(
-        parameter.source == column and parameter.annotation in (float, int)
-        for _, binding in subject.bindings
-        for parameter in binding.parameters
-    )
-
-
 ALL = (
     gold_gets_the_maximum,
     gold_above_perturbed_gold,
     separates_good_from_bad,
-    improves_along_chains,
 )

@@ -11,7 +11,7 @@ from rewardkit.testing.findings import Finding
 from rewardkit.testing.judgment import judged
 from rewardkit.testing.laws.base import Skip, about_good, finding, law
 from rewardkit.testing.laws.golds import needs_good
-from rewardkit.testing.pattern_texts import own_texts, reacts
+from rewardkit.testing.own_texts import own_texts, reacts
 from rewardkit.testing.subject import Subject
 from rewardkit.testing.sweep import given, swept
 from rewardkit.testing.trials import EQUAL, Seen, Trial

@@ -17,6 +17,7 @@ from rewardkit.testing.programs.suites import Suite
 _TRIES = 12
 """Fresh inputs are drawn up to so many times as often as asked for."""
 _LONGEST = 2_000
+_SIZED = (list, str, tuple, dict)
 _LETTERS = re.compile(r"[A-Za-z0-9 ]*")
 
 
@@ -57,11 +58,14 @@ def _arguments(given: Sequence[str], draw: random.Random) -> str | None:
 def _related(chosen: list[Any], rows: Sequence[tuple[Any, ...]]) -> list[Any]:
     """Keep an argument that is the length of another one in all tests."""
     for place, value in enumerate(chosen):
-        for other, sized in enumerate(chosen):
-            is_length = type(value) is int and isinstance(sized, (list, str, tuple))
-            if is_length and all(row[place] == len(row[other]) for row in rows):
+        for other, sized in enumerate(chosen if type(value) is int else ()):
+            if isinstance(sized, _SIZED) and all(_is_length(row[place], row[other]) for row in rows):
                 chosen[place] = len(sized)
     return chosen
+
+
+def _is_length(value: Any, other: Any) -> bool:
+    return type(value) is int and isinstance(other, _SIZED) and value == len(other)
 
 
 def like(value: Any, domain: Sequence[Any], draw: random.Random) -> Any:

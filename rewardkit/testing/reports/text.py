@@ -171,6 +171,8 @@ def _findings(
 
 def _kind(finding: Finding) -> str:
     """Return what findings have in common if only the first of them is shown in full."""
+    if finding.line and finding.law == "exploits":
+        return repr((finding.law, finding.line))
     raised = finding.trace.strip().splitlines()[-1] if finding.trace.strip() else ""
     return repr((finding.law, finding.family, finding.matters, raised, finding.advice))
 

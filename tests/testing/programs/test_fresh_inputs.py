@@ -77,6 +77,12 @@ def test_values_of_every_kind_are_varied() -> None:
     assert all([type(item) for item in row] == [bool, float, dict, tuple, type(None)] for row in made)
 
 
+def test_arguments_of_several_types_are_varied_within_each() -> None:
+    made = [read(source) for source in fresh_inputs(suite_of((2, "ab"), (3, 7), ([1, "x"], [2])), 20, seed=0)]
+    assert len(made) > 5
+    assert all(type(row[0]) in (int, list) and type(row[1]) in (int, str, list) for row in made)
+
+
 def test_standard_input_keeps_its_counts_and_its_shape() -> None:
     made = lines("3\n10 20 30\n", "2\n7 8\n")
     assert len(made) > 5

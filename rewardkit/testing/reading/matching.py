@@ -1,7 +1,4 @@
-r"""Pattern texts: short texts that match regular expressions, to see whether a reward reacts to them.
-
-``matching([r"(?i)\bas an ai\b"])`` holds ``"as an ai"``.
-"""
+r"""Matching: short texts that match regular expressions: ``matching([r"(?i)\bas an ai\b"])`` holds ``"as an ai"``."""
 
 from __future__ import annotations
 
@@ -10,32 +7,7 @@ import re
 import warnings
 from collections.abc import Iterable, Iterator
 
-from rewardkit.testing.subject import Subject
-from rewardkit.testing.sweep import swept
-from rewardkit.testing.trials import Trial
-
 _EACH = 3
-
-
-def own_texts(subject: Subject) -> list[str]:
-    """Return texts that the code of a reward mentions, once and repeated, texts for its patterns, and a long one."""
-    spoken = [word for text in (*subject.mined.words, *subject.mined.texts) for word in (text, f"{text} " * 5)]
-    matched = [*matching(subject.mined.patterns), *matching(subject.mined.texts)]
-    together = (" ".join(subject.mined.texts), " ".join(matched))  # for a reward that wants several of them
-    return [*spoken, *matched, *together, "word " * 20_000]
-
-
-def reacts(subject: Subject) -> bool:
-    """Whether texts that its own code mentions change the score."""
-
-    def differ() -> bool:
-        trials = [Trial(subject.formed(text)) for text in own_texts(subject)]
-        values = {round(seen.value, 9) for seen in subject.see(trials) if seen.scored}
-        values |= {round(seen.value, 9) for trial, seen in swept(subject) if seen.scored and trial.example == 0}
-        return len(values) > 1
-
-    found: bool = subject.remembered("reacts", differ)
-    return found
 
 
 def matching(patterns: Iterable[str], seed: int = 0) -> list[str]:

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from rewardkit.testing.pattern_texts import matching
+from rewardkit.testing.reading.matching import matching
 
 
 @pytest.mark.parametrize("pattern", [r"(?i)\bas an ai\b", r"<answer>(\d+)</answer>", r"^#### -?\d+$", r"[^\W\d_]{3}"])

@@ -1,0 +1,142 @@
+"""Laws of curves: a score falls as a completion is damaged more and more, and has one best length."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+
+from rewardkit.testing.broken_texts import blocks_of
+from rewardkit.testing.exploits.documents import Document
+from rewardkit.testing.findings import Finding
+from rewardkit.testing.judgment import Judged, judged
+from rewardkit.testing.laws.base import Skip, finding, law
+from rewardkit.testing.laws.golds import needs_good
+from rewardkit.testing.subject import Subject
+from rewardkit.testing.trials import Seen
+from rewardkit.testing.wrong_answers import leaves, other_value, with_leaf
+
+_SENTENCE = (
+    "so now we look at each part of it again and ask what follows from that before going on with the next step where "
+    "some things may still change while others stay as they were because nothing else depends on them yet"
+)
+_SIZES = (0, 5, 20, 50, 100, 200, 400, 800, 1600, 3200)
+"""Words that make a right completion longer."""
+_DEEP = 0.05
+"""The share of the whole range by which a score must rise or fall to count."""
+_MOST_STEPS = 12
+
+
+@law
+def damage_never_pays(subject: Subject) -> Iterator[Finding]:
+    """Partial credit must point the way: if a completion with more things wrong earns more, the policy goes there.
+
+    The tags of a right completion are removed one mark after the other, and the values of its JSON object are replaced
+    one after the other. No step may earn more than the one before.
+    """
+    needs_good(subject)
+    looked = False
+    for right in judged(subject):
+        for what, texts in _damaged(right):
+            trials = [right.trial(text) for text in (right.anatomy.text, *texts)]
+            seen = subject.see(trials)
+            values = [one.value for one in seen if one.scored]
+            if len(values) < len(seen) or len(values) < 3 or max(values) == min(values):
+                continue
+            looked = True
+            lowest, place = values[0], 0
+            for number, value in enumerate(values):
+                if value > lowest + _DEEP * (max(values) - min(values)):
+                    why = (
+                        f"with {_counted(number, what)}, a right completion earns {value:.6g}; with "
+                        f"{_counted(place, what)}, {lowest:.6g}"
+                    )
+                    yield finding("damage_never_pays", subject, trials[number], seen[number], why)
+                    return
+                if value < lowest:
+                    lowest, place = value, number
+    if not looked:
+        raise Skip("no right completion has two tags or a JSON object whose parts change the score")
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} of its {what}" if number else f"none of its {what}"
+
+
+def _damaged(right: Judged) -> Iterator[tuple[str, list[str]]]:
+    """Yield kinds of damage, each with texts that have more and more of it."""
+    if len(right.anatomy.blocks) > 1 and not right.judges:  # the bare answer may count, too
+        pieces = blocks_of(right.anatomy).pieces()
+        marks = [4 * number + side for number in range(len(right.anatomy.blocks)) for side in (1, 3)]
+        for order in (marks, marks[::-1]):
+            yield "tag marks removed", ["".join(_without(pieces, order[:count])) for count in range(1, len(order) + 1)]
+    document = Document.within(right.anatomy)
+    if document is not None:
+        made, texts = document.value, []
+        for path, value in [*leaves(document.value)][:_MOST_STEPS]:
+            made = with_leaf(made, path, other_value(value))
+            texts.append(document.saying(made))
+        yield "values replaced", texts
+
+
+def _without(pieces: Sequence[str], places: Sequence[int]) -> list[str]:
+    return ["" if place in places else piece for place, piece in enumerate(pieces)]
+
+
+@law
+def one_best_length(subject: Subject) -> Iterator[Finding]:
+    """If a longer completion earns less, and one that is longer still earns more, the policy runs away to it.
+
+    Words are added to a right completion. Its score may rise and then fall, but it must not fall and then rise.
+    """
+    needs_good(subject)
+    looked = False
+    for right in judged(subject):
+        curves = [[right.trial(text) for text in _longer(right, subject.seed + draw)] for draw in range(2)]
+        first, second = map(subject.see, curves)
+        looked = looked or len({round(one.value, 9) for one in first if one.scored}) > 2
+        gap = _DEEP * _range(subject)
+        valley = _valley(first, gap)
+        if valley is not None and _falls_and_rises(second, valley, gap):
+            said = [f"with {_SIZES[place]} words added, it earns {first[place].value:.6g}" for place in valley]
+            why = f"a right completion loses by its length, and then wins: {'; '.join(said)}"
+            yield finding("one_best_length", subject, curves[0][valley[2]], first[valley[2]], why)
+            return
+    if not looked:
+        raise Skip("the length of a right completion does not change its score")
+
+
+def _range(subject: Subject) -> float:
+    """Return the difference between the highest and the lowest score seen."""
+    values = [seen.value for _, seen in swept(subject) if seen.scored]
+    return max(values, default=0.0) - min(values, default=0.0)
+
+
+def _valley(seen: Sequence[Seen], gap: float) -> tuple[int, int, int] | None:
+    """Return three places whose scores fall and rise again, by more than `gap`, if there are any."""
+    values = [one.value for one in seen]
+    for low in range(1, len(values) - 1) if all(one.scored for one in seen) else ():
+        places = (
+            max(range(low), key=lambda place: values[place]),
+            low,
+            max(range(low + 1, len(values)), key=lambda place: values[place]),
+        )
+        if _falls_and_rises(seen, places, gap):
+            return places
+    return None
+
+
+def _falls_and_rises(seen: Sequence[Seen], places: tuple[int, int, int], gap: float) -> bool:
+    before, low, after = (seen[place].value for place in places)
+    return min(before, after) > low + gap
+
+
+def _longer(right: Judged, seed: int) -> list[str]:
+    """Return a right completion with more and more words in its thinking, or in front of it."""
+    draw = random.Random(seed)
+    words = draw.choices([word for word in _SENTENCE.split() if len(word) > 2], k=max(_SIZES))
+    anatomy = right.anatomy
+    start = anatomy.thinking.body.start if anatomy.thinking else 0
+    return [anatomy.text[:start] + " ".join([*words[:size], anatomy.text[start:]]) for size in _SIZES]
+
+
+ALL = (damage_never_pays, one_best_length)

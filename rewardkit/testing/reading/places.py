@@ -1,0 +1,47 @@
+"""Places: the nodes of the source code of a reward's functions and of what they use in their modules."""
+
+from __future__ import annotations
+
+import inspect
+import linecache
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from rewardkit.core.tree.reward import Reward, bindings
+from rewardkit.testing.mutation.sites import Site, Source, sites_of
+from rewardkit.testing.vocabulary import code_of
+
+_OURS = str(Path(__file__).resolve().parents[2])
+_LONGEST = 200_000
+"""Characters of a module; a longer one takes too long to read."""
+
+
+def places(reward: Reward) -> Iterator[Site]:
+    """Yield the places in the code of the user's functions; none of functions whose source is not at hand."""
+    known: set[tuple[str, str]] = set()
+    for _, binding in bindings(reward):
+        function = inspect.unwrap(getattr(binding.original, "func", binding.original))
+        named = function if hasattr(function, "__qualname__") else type(function)
+        place = (file_of(function), str(named.__qualname__).split(".")[0])
+        if place[0] and place not in known:
+            known.add(place)
+            yield from _places(*place)
+
+
+def _places(path: str, name: str) -> Iterator[Site]:
+    text = "".join(linecache.getlines(path))
+    if not text or len(text) > _LONGEST:
+        return
+    try:
+        source = Source(text)
+    except (SyntaxError, ValueError, RecursionError):
+        return
+    yield from sites_of(source, name)
+
+
+def file_of(function: Any) -> str:
+    """Return the file that defines a function, or the class of an object; "" for rewardkit's own and built-in ones."""
+    code = code_of(function)
+    path = "" if code is None else code.co_filename
+    return "" if path.startswith(_OURS) else path
