@@ -22,9 +22,9 @@ from typing import Any, get_args
 os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
 
 import numpy as np
-from laws_on_peers_cases import CASES, WHOLE, Case, Peer, token_ids
 
 import rewardkit as rk
+from peers.cases import CASES, WHOLE, Case, Peer, token_ids
 
 Scores = list[float]
 

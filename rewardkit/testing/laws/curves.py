@@ -12,6 +12,7 @@ from rewardkit.testing.judgment import Judged, judged
 from rewardkit.testing.laws.base import Skip, finding, law
 from rewardkit.testing.laws.golds import needs_good
 from rewardkit.testing.subject import Subject
+from rewardkit.testing.sweep import swept
 from rewardkit.testing.trials import Seen
 from rewardkit.testing.wrong_answers import leaves, other_value, with_leaf
 
