@@ -18,6 +18,9 @@ from typing import Any
 THINKING = ("think", "thinking", "thought", "thoughts", "reasoning", "scratchpad", "reflection")
 ANSWERS = ("answer", "gold", "label", "target", "solution", "expected", "reference", "ground_truth", "truth", "output")
 NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?![\w]|\.\d)")
+_TIMES_TEN = r"\s?(?:[x×*]|\\times|\\cdot)\s?10\s?\^\s?\{?([-+]?\d{1,3})\}?"
+SCIENTIFIC = re.compile(rf"(?<![\w.])[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d{{1,3}}(?!\w)|{_TIMES_TEN})")
+_BOX = re.compile(r"\\f?boxed\s*\{")
 _LONGEST_BODY = 20_000
 _MAGNITUDE = 300
 """Digits with an "e" and a larger exponent are not a number, but a hash, say."""
@@ -67,6 +70,12 @@ class Anatomy:
     def gold(self) -> str:
         """The answer as the text writes it."""
         return self.places[-1].of(self.text) if self.places else ""
+
+    @cached_property
+    def aliases(self) -> tuple[str, ...]:
+        """The other items of a column with a list, if the answer is one of its items: they may be right, too."""
+        items = _items_of(self.value)
+        return tuple(items) if self.gold.lower() in [item.lower() for item in items] else ()
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
@@ -124,32 +133,33 @@ def anatomy_of(text: str, columns: Mapping[str, Any], read: frozenset[str], *, a
         read: the columns that the reward reads; others count only if none of these is found.
         answered: leave out values that are only in the thinking: the answer after it may be an equation, say.
     """
-    found = []
-    for name, value in columns.items():
-        places = tuple(_places(text, value))
-        if places:
-            likely = next((rank for rank, word in enumerate(ANSWERS) if word in name.lower()), len(ANSWERS))
-            found.append(((name not in read, likely, -places[-1].end), Anatomy(text, name, value, places)))
-    if answered:
-        found = [pair for pair in found if not pair[1].only_thought]
-    if found:
-        return min(found, key=lambda pair: pair[0])[1]
-    near = _approximate(text, columns, read)
-    return Anatomy(text) if answered and near.only_thought else near
+    return next(iter(anatomies_of(text, columns, read, answered=answered)), Anatomy(text))
 
 
-def _approximate(text: str, columns: Mapping[str, Any], read: frozenset[str]) -> Anatomy:
-    """Find a number near the value of a column, as in an estimate."""
-    for name in sorted(read & set(columns)):
-        gold = as_number(columns[name])
-        near = [
-            Span(*match.span())
-            for match in NUMBER.finditer(text)
-            if gold and abs((as_number(match.group()) or 0) - gold) <= abs(gold) / 20
-        ]
-        if near:
-            return Anatomy(text, name, columns[name], tuple(near))
-    return Anatomy(text)
+def anatomies_of(
+    text: str, columns: Mapping[str, Any], read: frozenset[str], *, answered: bool = False
+) -> list[Anatomy]:
+    """Return what `anatomy_of` chooses from: an anatomy for each column whose value may be the answer, likely first."""
+    found = [
+        Anatomy(text, name, value, places)
+        for name, value in columns.items()
+        if (places := tuple(_places(text, value)) or (_near(text, value) if name in read else ()))
+    ]
+    found.sort(key=lambda one: (one.column not in read, likelihood(one.column), -one.places[-1].end))
+    return [one for one in found if not (answered and one.only_thought)]
+
+
+def likelihood(column: str) -> int:
+    """Return how likely a column has the gold answer by its name; the lowest is the likeliest."""
+    return next((rank for rank, word in enumerate(ANSWERS) if word in column.lower()), len(ANSWERS))
+
+
+def _near(text: str, value: Any) -> tuple[Span, ...]:
+    """Find numbers near a value, as in an estimate."""
+    gold = as_number(value)
+    if not gold:
+        return ()
+    return tuple(span for span in numbers_in(text) if abs((as_number(span.of(text)) or 0) - gold) <= abs(gold) / 20)
 
 
 def replaced(text: str, parts: Sequence[tuple[Span, str]]) -> str:
@@ -168,11 +178,22 @@ def as_number(value: Any) -> Decimal | None:
     """Return the number that a value is or spells, or None."""
     if isinstance(value, bool) or value is None:
         return None
+    written = str(value).strip()
+    if "10" in written:
+        written = re.sub(_TIMES_TEN + r"\Z", r"e\1", written)
     try:
-        number = Decimal(str(value).strip().replace(",", "").lstrip("$").rstrip("%"))
+        number = Decimal(written.replace(",", "").lstrip("$").rstrip("%"))
     except (InvalidOperation, ValueError):
         return None
     return number if number.is_finite() and abs(number.adjusted()) <= _MAGNITUDE else None
+
+
+def numbers_in(text: str) -> list[Span]:
+    """Return the numbers in a text; one in scientific notation is one number."""
+    found = [Span(*match.span()) for match in SCIENTIFIC.finditer(text)]
+    plain = (Span(*match.span()) for match in NUMBER.finditer(text))
+    found += [span for span in plain if not any(span.start < one.end and one.start < span.end for one in found)]
+    return sorted(found, key=lambda span: span.start)
 
 
 def _places(text: str, value: Any) -> Iterator[Span]:
@@ -184,18 +205,40 @@ def _places(text: str, value: Any) -> Iterator[Span]:
     for written in _written(value):
         number = as_number(written)
         if number is not None:
-            found = [Span(*match.span()) for match in NUMBER.finditer(text) if as_number(match.group()) == number]
+            found = [span for span in numbers_in(text) if as_number(span.of(text)) == number]
         else:
             found = [Span(*match.span()) for match in re.finditer(_bounded(written), text, re.IGNORECASE)]
             found = [span for span in found if not text.endswith("```", 0, span.start)]  # the language of a fence
         if found:
             yield from found
             return
-    if isinstance(value, (list, tuple)) and len(value) > 1:
-        yield from _listed(text, [str(item) for item in value])
+    items = _items_of(value)
+    if len(items) > 1:
+        found = list(_listed(text, items)) or list(_one_of(text, items))
+        yield from found
     elif isinstance(value, str) and 1 < len(value.split()) <= 60:
         spaced = r"\s*".join(re.escape(part) for part in re.findall(r"\w+|[^\w\s]", value))
         yield from (Span(*match.span()) for match in re.finditer(spaced, text, re.IGNORECASE))
+
+
+def _items_of(value: Any) -> list[str]:
+    """Return the items of a list of texts and numbers, also if it is written as JSON; none for everything else."""
+    if isinstance(value, str) and value.lstrip()[:1] == "[":
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError):
+            return []
+    if not isinstance(value, (list, tuple, set, frozenset)):
+        return []
+    items = [item for item in value if isinstance(item, (str, int, float)) and not isinstance(item, bool)]
+    return [str(item) for item in items] if len(items) == len(value) else []
+
+
+def _one_of(text: str, items: Sequence[str]) -> Iterator[Span]:
+    """Find the item that stands last in a text: one of several accepted answers."""
+    found = [(spans[-1].end, len(item), spans) for item in items if (spans := list(_places(text, item)))]
+    if found:
+        yield from max(found, key=lambda one: one[:2])[2]
 
 
 def _listed(text: str, items: list[str]) -> Iterator[Span]:
@@ -301,6 +344,17 @@ def _prefilled(text: str) -> Block | None:
     return None
 
 
+def _boxes(text: str) -> Iterator[tuple[int, int]]:
+    r"""Yield start and end of what is inside each ``\boxed{...}``, whose braces may be nested."""
+    for match in _BOX.finditer(text):
+        depth = 1
+        for place in range(match.end(), min(len(text), match.end() + _LONGEST_BODY)):
+            depth += {"{": 1, "}": -1}.get(text[place], 0)
+            if depth == 0:
+                yield match.end(), place
+                break
+
+
 def _region(anatomy: Anatomy) -> Span:
     text = anatomy.text
     place = anatomy.places[-1] if anatomy.places else None
@@ -309,7 +363,7 @@ def _region(anatomy: Anatomy) -> Span:
         for block in anatomy.blocks
         if block.name.lower() not in THINKING
     ]
-    candidates += [Span(*match.span(1), "box") for match in re.finditer(r"\\boxed\{([^{}]*)\}", text)]
+    candidates += [Span(*span, "box") for span in _boxes(text)]
     candidates += [Span(*match.span(1), "fence") for match in re.finditer(r"```[^\n`]*\n(.*?)\n?```", text, re.DOTALL)]
     candidates += [Span(*match.span(1), "hashes") for match in re.finditer(r"####[ \t]*([^\n]*)", text)]
     candidates += [

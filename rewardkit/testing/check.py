@@ -12,6 +12,7 @@ from typing import Any
 from rewardkit.core.errors import BindingError, RewardDefinitionError, shorten
 from rewardkit.core.tree.conversion import tree_of
 from rewardkit.core.tree.reward import Reward
+from rewardkit.testing.anatomy import anatomy_of
 from rewardkit.testing.components import components_of, is_foreign, of_component
 from rewardkit.testing.examples import Example, examples_of, per_example
 from rewardkit.testing.execution import Told, run_laws
@@ -23,8 +24,7 @@ from rewardkit.testing.output import Output
 from rewardkit.testing.reports.report import Report
 from rewardkit.testing.selection import selected
 from rewardkit.testing.subject import Promises, Subject
-from rewardkit.testing.sweep import anatomies
-from rewardkit.testing.trials import Trial
+from rewardkit.testing.trials import Trial, text_of
 from rewardkit.testing.wrong_answers import equal
 
 _INDIFFERENCES = ("whitespace", "unicode", "case")
@@ -233,8 +233,8 @@ def _whole(tree: Reward, beside: Sequence[Any], examples: tuple[Example, ...], s
 
 def _check_distractors(subject: Subject) -> None:
     """Reject distractors that may be right answers, since a reward would be blamed for paying them."""
-    for number, example in enumerate(subject.examples):
-        for anatomy in anatomies(subject, number):
+    for number, example in enumerate(subject.examples if subject.promises.distractors else ()):
+        for anatomy in (anatomy_of(text_of(good), example.columns, subject.columns_read) for good in example.good):
             for text in subject.promises.distractors:
                 if anatomy.gold and equal(text, anatomy.gold):
                     raise RewardDefinitionError(

@@ -6,8 +6,9 @@ answers if it is seen to tell a right answer from a wrong one of the same length
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -75,9 +76,16 @@ def _judged(subject: Subject) -> Iterator[Judged]:
             if not seen.scored or seen.value <= _least(subject, number) + EQUAL:
                 continue  # it earns nothing, which another law reports
             others = [gold for gold in golds if gold and gold != anatomy.gold]
-            value = f"{anatomy.gold}%" if "%" in anatomy.text else anatomy.value
-            wrong = wrong_answers(anatomy.gold, value, others) if anatomy.gold else []
-            yield _of(subject, number, completion, anatomy, seen, tuple(wrong))
+            yield _of(subject, number, completion, anatomy, seen, tuple(_certainly_wrong(anatomy, others)))
+
+
+def _certainly_wrong(anatomy: Anatomy, others: list[str]) -> list[Wrong]:
+    """Return answers that are wrong; `others` are right for other examples."""
+    if not anatomy.gold:
+        return []
+    value = anatomy.gold if anatomy.aliases else anatomy.value
+    wrong = wrong_answers(anatomy.gold, f"{anatomy.gold}%" if "%" in anatomy.text else value, others)
+    return [one for one in wrong if not any(equal(one.text, alias) for alias in anatomy.aliases)]
 
 
 def _least(subject: Subject, number: int) -> float:
@@ -94,11 +102,17 @@ def _of(
     first = Judged(number, completion, anatomy, seen, wrong, honest, judges=False)
     scored = [(len(text), not first.paid(one)) for text, one in honest if one.scored]
     as_long = [rejected for size, rejected in scored if size == len(anatomy.text)]
-    # A length reward rejects longer or shorter texts; if no wrong answer is as long, all must be rejected.
-    judges = any(as_long) if as_long else bool(scored) and all(rejected for _, rejected in scored)
+    # A length reward rejects longer or shorter texts; if no wrong answer is as long, most of them must be rejected.
+    judges = any(as_long) if as_long else bool(scored) and _most(rejected for _, rejected in scored)
     if not anatomy.gold or not honest:
         judges = any(not first.paid(one) for one in foreign(subject, number, completion))
     return Judged(number, completion, anatomy, seen, wrong, honest, judges=judges)
+
+
+def _most(rejected: Iterable[bool]) -> bool:
+    """Whether more than two thirds are: a fault may accept some of them."""
+    listed = list(rejected)
+    return sum(listed) * 3 > len(listed) * 2
 
 
 def foreign(subject: Subject, number: int, completion: object) -> list[Seen]:
@@ -139,13 +153,18 @@ def wrongness(subject: Subject, right: Judged) -> Callable[[str], bool] | None:
     gold = right.anatomy.gold
     if not right.judges or not gold or "\n" in gold or gold[:1] in "[{(" or len(plain(gold)) > 60:
         return None
-    number = as_number(gold)
-    if number is not None:
-        return lambda text: not _may_write(text, gold)
-    if len(plain(gold)) < 2:
+    golds = (gold, *right.anatomy.aliases)
+    if all(as_number(one) is not None for one in golds):
+        return lambda text: not any(_may_write(text, one) for one in golds)
+    if any(len(plain(one)) < 2 for one in golds):
         return None
+    return lambda text: not any(_is_half_said(text, one) for one in golds)
+
+
+def _is_half_said(text: str, gold: str) -> bool:
+    """Whether a text has the gold answer, or more than half of its words."""
     words = {plain(word) for word in gold.split()}
-    return lambda text: plain(gold) not in plain(text) and sum(word in plain(text) for word in words) * 2 <= len(words)
+    return plain(gold) in plain(text) or sum(word in plain(text) for word in words) * 2 > len(words)
 
 
 def _may_write(text: str, gold: str) -> bool:
@@ -174,7 +193,7 @@ def distinguishes(subject: Subject) -> bool:
 
 def is_penalty(subject: Subject) -> bool:
     """Whether the best score is zero."""
-    if not subject.plain:
+    if not subject.plain and math.isfinite(subject.bounds[1]):
         return subject.bounds[1] <= EQUAL
     return all(seen.value <= EQUAL for _, seen in swept(subject) if seen.scored)
 

@@ -315,7 +315,7 @@ class Subject:
         rows = [self.examples[trial.example] for trial in trials]
         columns = [{**row.columns, **(trial.columns or {})} for row, trial in zip(rows, trials, strict=True)]
         names = dict.fromkeys(name for row in columns for name in row if name not in RESERVED)
-        prompts = [row.prompt for row in rows]
+        prompts = [(trial.columns or {}).get("prompt", row.prompt) for row, trial in zip(rows, trials, strict=True)]
         completions = [trial.completion for trial in trials]
         return Batch(
             completions,

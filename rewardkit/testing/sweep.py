@@ -3,26 +3,50 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
 
-from rewardkit.testing.anatomy import Anatomy, anatomy_of
+from rewardkit.testing.anatomy import ANSWERS, Anatomy, anatomies_of, likelihood
 from rewardkit.testing.broken_texts import broken
 from rewardkit.testing.reach import reachable_shapes, reachable_text, unreachable
 from rewardkit.testing.subject import Subject
-from rewardkit.testing.trials import Seen, Trial, text_of
+from rewardkit.testing.trials import Seen, Trial, text_of, with_text
 from rewardkit.testing.wild_texts import TEXTS
+from rewardkit.testing.wrong_answers import wrong_answers
 
 _EXAMPLES = 4
 """All completions are tried for this many examples; for the rest, only the given ones."""
 
 
 def anatomies(subject: Subject, example: int) -> list[Anatomy]:
-    """Return the anatomies of an example's right completions."""
-    one = subject.examples[example]
+    """Return the anatomies of an example's right completions, each with the gold answer that changes the score."""
     made: list[Anatomy] = subject.remembered(
-        ("anatomies", example),
-        lambda: [anatomy_of(text_of(good), one.columns, subject.columns_read, answered=True) for good in one.good],
+        ("anatomies", example), lambda: [_anatomy(subject, example, good) for good in subject.examples[example].good]
     )
     return made
+
+
+def _anatomy(subject: Subject, example: int, completion: Any) -> Anatomy:
+    """Return the parts of a right completion: of the columns whose value it has, the first one that matters.
+
+    If none does, the reward may ignore its gold answers: then the one that is marked as the answer. A value in passing,
+    such as a number of the prompt, is no answer.
+    """
+    columns = subject.examples[example].columns
+    candidates = anatomies_of(text_of(completion), columns, subject.columns_read, answered=True)
+    for one in candidates:
+        if _matters(subject, Trial(completion, example), one):
+            return one
+    likely = (one for one in candidates if one.marked and one.column in subject.columns_read)
+    return next((one for one in likely if likelihood(one.column) < len(ANSWERS)), Anatomy(text_of(completion)))
+
+
+def _matters(subject: Subject, trial: Trial, anatomy: Anatomy) -> bool:
+    """Whether other answers in place of the gold answer change the score."""
+    wrong = [one.text for one in wrong_answers(anatomy.gold) if one.honest][:3]
+    others = [replace(trial, completion=with_text(trial.completion, anatomy.saying(text))) for text in wrong]
+    right, *seen = subject.see([trial, *others])
+    return any(not one.same(right) for one in seen)
 
 
 def given(subject: Subject) -> list[Trial]:

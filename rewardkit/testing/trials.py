@@ -27,7 +27,7 @@ EQUAL = 1e-9
 
 @dataclass(frozen=True)
 class Trial:
-    """One completion for one example, whose columns may be replaced."""
+    """One completion for one example, whose columns and prompt may be replaced."""
 
     completion: Any
     example: int = 0

@@ -21,6 +21,7 @@ PLACEHOLDERS = ("...", "?", "N/A", "None", "null", "unknown", "answer", "[answer
 _WORDS = ("Banana", "window", "Quartz", "seven oxen", "blue")
 _TWO_WAYS = (("yes", "no"), ("true", "false"), ("correct", "incorrect"), ("positive", "negative"))
 
+_NOTHING: tuple[Any, ...] = (None, "", [], {})
 _TURNED = "its comparison reversed"
 
 
@@ -201,7 +202,7 @@ def _wrong_objects(gold: str) -> Iterator[Wrong]:
     )
     yield Wrong(json.dumps(dict.fromkeys(parsed)), "placeholder", "null for each value")
     for key in list(parsed)[:2]:
-        if len(parsed) > 1:
+        if any(value not in _NOTHING for other, value in parsed.items() if other != key):
             yield Wrong(json.dumps({key: parsed[key]}), "prefix", "one right value alone")
     for key in list(parsed)[:8] if len(parsed) > 1 else ():
         mixed = {other: right if other == key else other_value(right) for other, right in parsed.items()}
@@ -211,7 +212,7 @@ def _wrong_objects(gold: str) -> Iterator[Wrong]:
             name = ".".join(map(str, path))
             wrong = json.dumps(with_leaf(parsed, path, other_value(value)))
             yield Wrong(wrong, "wrong", f"another value for {name!r}")
-    for key in list(parsed)[:8] if len(parsed) > 2 else ():
+    for key in [key for key, value in parsed.items() if value not in _NOTHING][:8] if len(parsed) > 2 else ():
         rest = {other: right for other, right in parsed.items() if other != key}
         yield Wrong(json.dumps(rest), "prefix", f"all but {key!r}")
     yield Wrong("{}", "empty", "an empty object")

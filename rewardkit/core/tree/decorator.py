@@ -94,7 +94,11 @@ def reward(
             raise RewardTypeError(
                 f"@rk.reward decorates a function, got {shorten(function)} ({type(function).__name__})"
             )
-        checked_function(function, "@rk.reward")
+        if not hashable(function):
+            raise RewardDefinitionError(
+                f"@rk.reward: {shorten(function)} ({type(function).__name__}) is not hashable, which a reward must be. "
+                "Make its class a @dataclass(frozen=True)"
+            )
         label = checked_name(name if name is not None else name_of(function))
         checked_scope(label, scope)
         parameters = parameters_of(function, scope, label, names)
@@ -114,16 +118,6 @@ def reward(
         return Leaf(binding, contract)
 
     return decorate if function is None else decorate(function)
-
-
-def checked_function(function: Callable[..., Any], where: str) -> Callable[..., Any]:
-    """Return `function`; raise a RewardDefinitionError if it has no hash, as every part of a reward must."""
-    if not hashable(function):
-        raise RewardDefinitionError(
-            f"{where}: {shorten(function)} ({type(function).__name__}) is not hashable, which a reward must be. Make "
-            "its class a @dataclass(frozen=True)"
-        )
-    return function
 
 
 def checked_scope(name: str, scope: object) -> None:

@@ -89,12 +89,19 @@ class Parameter:
 
 
 def parameters_of(
-    function: Callable[..., Any], scope: Scope, name: str, locals_: Mapping[str, Any], *, texts: bool = False
+    function: Callable[..., Any],
+    scope: Scope,
+    name: str,
+    locals_: Mapping[str, Any],
+    *,
+    texts: bool = False,
+    starred: bool = False,
 ) -> tuple[Parameter, ...]:
     """Return the parameters of a user's function, with all checks that need no batch.
 
     Args:
         texts: an `example` without an annotation holds texts.
+        starred: leave out ``**kwargs`` instead of raising an error.
 
     Raises:
         RewardDefinitionError: the function has ``*args`` or ``**kwargs``, or an annotation cannot be used.
@@ -108,6 +115,8 @@ def parameters_of(
     hints = _hints(function, name, locals_)
     parameters = []
     for parameter in signature.parameters.values():
+        if starred and parameter.kind is parameter.VAR_KEYWORD:
+            continue
         if parameter.kind in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL):
             stars = "**" if parameter.kind is parameter.VAR_KEYWORD else "*"
             raise RewardDefinitionError(

@@ -19,10 +19,10 @@ from typing import Any, Literal, final
 
 from rewardkit.core.batch.batch import Batch
 from rewardkit.core.batch.messages import in_form_of
-from rewardkit.core.errors import RewardTypeError, near_miss, shorten, shorten_line
+from rewardkit.core.errors import RewardTypeError, hashable, near_miss, shorten, shorten_line
 from rewardkit.core.progress.schedule import Schedule
 from rewardkit.core.tree.binding import Binding, detached, is_async, name_of, renamed
-from rewardkit.core.tree.decorator import checked_function, policy_number
+from rewardkit.core.tree.decorator import policy_number
 from rewardkit.core.tree.leaf import Leaf
 from rewardkit.core.tree.parameters import WHOLE_BATCH, Parameter, lacking, may_abstain, parameters_of
 from rewardkit.core.tree.results import Contract, Nonsense
@@ -30,6 +30,9 @@ from rewardkit.core.tree.reward import Reward, checked_name
 
 _TRAINERS_WORDS = ("completions", "prompts", "completion_ids", "trainer_state", "log_extra", "log_metric")
 """The arguments that TRL passes to every reward function."""
+
+_ROW = "**kwargs"
+"""The argument of `OneCompletion` that has all columns."""
 
 _NOT_CHAT = 'seems to read chat messages, as in completion[0]["content"], but the completions are text'
 _GIVE_CHAT = (
@@ -66,8 +69,12 @@ def from_trl(
     single = takes_one_completion(function)
     if single:
         texts = {"prompt", "example"} <= {parameter.name for parameter in _parameters(function)}
-        parameters = parameters_of(checked_function(function, "from_trl"), "sample", label, {}, texts=texts)
-        binding = Binding(function, parameters, plain=True)
+        starred = any(parameter.kind is parameter.VAR_KEYWORD for parameter in _parameters(function))
+        parameters = parameters_of(function, "sample", label, {}, texts=texts, starred=True)
+        parameters += (Parameter(_ROW, "example", keyword_only=True),) if starred else ()
+        wrapping = AsyncOneCompletion if is_async(function) else OneCompletion
+        kept = function if hashable(function) and not starred else wrapping(function)
+        binding = Binding(kept, parameters, plain=True)
     else:
         call = AsyncTrlFunction(function) if is_async(function) else TrlFunction(function)
         binding = Binding(call, (Parameter("batch", WHOLE_BATCH),), scope="batch", plain=True, foreign=True)
@@ -91,17 +98,56 @@ def _shown(function: Callable[..., Any]) -> str:
 
 
 def takes_one_completion(function: Callable[..., Any]) -> bool:
-    """Return whether it is called once per completion. A function with ``**kwargs`` is written for TRL."""
+    """Return whether it is called once per completion: it has an argument for one, and none for those of a batch."""
     parameters = _parameters(function)
     names = {parameter.name for parameter in parameters}
-    starred = any(parameter.kind in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL) for parameter in parameters)
+    starred = any(parameter.kind is parameter.VAR_POSITIONAL for parameter in parameters)
     return not starred and "completions" not in names and not names.isdisjoint(("completion", "messages"))
 
 
-class _Called:
-    """A TRL function and the arguments that it takes; the two subclasses call it."""
+class _Wrapping:
+    """A user's function, compared by identity: it may be an unhashable dataclass instance, or hold tensors."""
 
     __wrapped__: Callable[..., Any]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Wrapping) and _identity(self.__wrapped__) == _identity(other.__wrapped__)
+
+    def __hash__(self) -> int:
+        return hash(_identity(self.__wrapped__))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class OneCompletion(_Wrapping):
+    """Call a function of one completion that has no hash, or takes ``**kwargs``: the columns that it does not name."""
+
+    __wrapped__: Callable[..., Any]
+
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        return self.__wrapped__(*arguments, **_with_row(self.__wrapped__, keywords))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class AsyncOneCompletion(_Wrapping):
+    """Call such a function that is async."""
+
+    __wrapped__: Callable[..., Any]
+
+    async def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        return await self.__wrapped__(*arguments, **_with_row(self.__wrapped__, keywords))
+
+
+def _with_row(function: Callable[..., Any], keywords: dict[str, Any]) -> dict[str, Any]:
+    """Replace the row by its columns that the function does not name."""
+    row = keywords.pop(_ROW, {})
+    named = {one.name for one in _parameters(function)}
+    return keywords | {name: row[name] for name in row if name not in named}
+
+
+class _Called(_Wrapping):
+    """A TRL function and the arguments that it takes; the two subclasses call it."""
 
     def check(self, batch: Batch, name: str) -> None:
         """Raise a BindingError if the batch lacks an argument of the function."""
@@ -134,14 +180,6 @@ class _Called:
             return keywords
         taken = {parameter.name for parameter in parameters}
         return {name: value for name, value in keywords.items() if name in taken}
-
-    # Compare by identity: the function may be an unhashable dataclass instance, or hold tensors.
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Called) and _identity(self.__wrapped__) == _identity(other.__wrapped__)
-
-    def __hash__(self) -> int:
-        return hash(_identity(self.__wrapped__))
 
 
 @final

@@ -9,6 +9,7 @@ from __future__ import annotations
 from rewardkit.core.errors import near_miss
 from rewardkit.testing.laws import (
     batches,
+    confidence,
     curves,
     forms,
     golds,
@@ -18,6 +19,7 @@ from rewardkit.testing.laws import (
     judges,
     nearness,
     other_rows,
+    parts,
     programs,
     repetition,
     scores,
@@ -29,8 +31,10 @@ from rewardkit.testing.laws.base import Law as Law, Skip as Skip, Unfinished as 
 ALL: tuple[Law, ...] = (
     *scores.ALL,
     *golds.ALL,
+    *parts.ALL,
     *nearness.ALL,
     *curves.ALL,
+    *confidence.ALL,
     *other_rows.ALL,
     *information.ALL,
     *writing.ALL,

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from rewardkit.core.batch.score import Outcome
 from rewardkit.core.errors import RewardKitError
 from rewardkit.testing.findings import Finding
 from rewardkit.testing.laws.base import Skip, finding, law
+from rewardkit.testing.queries import query_in
 from rewardkit.testing.subject import Subject
 from rewardkit.testing.sweep import given, swept
 from rewardkit.testing.trials import Seen, Trial, seen_in, text_of, with_text
@@ -34,6 +36,17 @@ def _mixed(subject: Subject) -> list[Trial]:
             chosen.setdefault(repr(trial), trial)
     rows = list(chosen.values())[: subject.affordable(_ROWS)]
     return sorted(rows, key=lambda trial: trial.example)
+
+
+def _destroying(subject: Subject) -> list[Trial]:
+    """Return completions that spoil what others need, if they are run: a query that empties the tables."""
+    found = []
+    for number, example in enumerate(subject.examples):
+        queries = [query_in(text_of(good), example.columns) for good in example.good[:1]]
+        for query in (one for one in queries if one is not None):
+            texts = [query.saying(f"DELETE FROM {table}") for table in query.tables]
+            found += [Trial(subject.formed(text), number) for text in texts]
+    return found
 
 
 def whole(subject: Subject, trials: Sequence[Trial]) -> list[Seen] | str:
@@ -102,7 +115,7 @@ def batch_equals_singles(subject: Subject) -> Iterator[Finding]:
     """A trainer scores many prompts at once: a score that depends on the batch is noise or belongs to another row."""
     if subject.scope != "sample":
         raise Skip(f"the reward compares completions (scope {subject.scope!r})")
-    trials = _mixed(subject)
+    trials = [*_destroying(subject), *_mixed(subject)]
     if len(trials) < 2:
         raise Skip("the reward scores fewer than two completions")
     if subject.plain and _compares(subject, trials):
@@ -149,7 +162,9 @@ def neighbors_do_not_leak(subject: Subject) -> Iterator[Finding]:
         alone = whole(subject, group)
         if isinstance(alone, str):
             continue
-        for other in (*groups[:number], *groups[number + 1 :]):
+        for other in (*groups[:number], *groups[number + 1 :], _of_another_prompt(subject, group)):
+            if not other:
+                continue
             long = Trial(subject.formed("word " * 300), other[0].example)
             for beside in (other, other[:1], other[-1:] * len(other), [long] * 2):
                 both = whole(subject, [*group, *beside])
@@ -165,6 +180,14 @@ def neighbors_do_not_leak(subject: Subject) -> Iterator[Finding]:
                     )
                     yield finding("neighbors_do_not_leak", subject, group[row], both[row], text)
                     return
+
+
+def _of_another_prompt(subject: Subject, group: list[Trial]) -> list[Trial]:
+    """Return right completions, longer ones, for another prompt that has the same columns: another question."""
+    prompt = subject.examples[group[0].example].prompt
+    other = f"Another question. {prompt}" if isinstance(prompt, str) else [{"role": "user", "content": "Why?"}]
+    rights = [trial for trial in group if trial.completion in subject.examples[trial.example].good]
+    return [replace(trial, columns={**(trial.columns or {}), "prompt": other}) for trial in _grown(subject, rights) * 2]
 
 
 def _is_given(subject: Subject, trial: Trial) -> bool:

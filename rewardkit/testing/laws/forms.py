@@ -67,12 +67,12 @@ def strings_equal_typed_columns(subject: Subject) -> Iterator[Finding]:
 
 
 def _flags_as_text(subject: Subject) -> Iterator[Finding]:
-    """Check trainers' functions that call ``bool(...)`` on a flag: the text "False" must not count as True."""
+    """Check trainers' functions that call ``bool(...)`` on a flag that is text: "False" must not count as True."""
     if "bool" not in subject.mined.names:
         return
     for trial in given(subject):
         for column, value in subject.examples[trial.example].columns.items():
-            if value in (False, "False", "false") and type(value) in (bool, str) and column in subject.columns_read:
+            if value in ("False", "false") and column in subject.columns_read:
                 no, text, yes = subject.see(
                     [Trial(trial.completion, trial.example, {column: form}) for form in (False, "False", True)]
                 )

@@ -33,8 +33,9 @@ def right_for_every_gold(subject: Subject) -> Iterator[Finding]:
         if not any(right.paid(seen) for _, seen, _ in tried):
             continue  # it also judges something that goes with the gold answer
         looked = True
+        wrong = max((seen.value for _, seen in right.honest if seen.scored and not right.paid(seen)), default=0.0)
         for gold, seen, trial in tried:
-            if seen.scored and not right.paid(seen):
+            if seen.scored and seen.value < (right.value + wrong) / 2:
                 why = f"a right completion earns {seen.value:.6g} for {_said(column, gold)}, {right.value:.6g} before"
                 yield finding("right_for_every_gold", subject, trial, seen, why)
                 return

@@ -16,6 +16,7 @@ from rewardkit.testing.sweep import anatomies, swept
 from rewardkit.testing.trials import EQUAL, Seen, Trial, with_text
 
 _DOTALL = "`.` stops at line breaks unless the pattern is compiled with re.DOTALL"
+_NUMERIC = frozenset(("float", "int", "Decimal", "Fraction", "isclose", "isdigit"))
 _PRICED = re.compile(r"\s*[$€£¥]\s*(-?\d[\d,]*(?:\.\d+)?)\s*|\s*(-?\d[\d,]*(?:\.\d+)?)\s*[A-Za-z°²³/ ]{1,20}\s*")
 
 
@@ -97,7 +98,15 @@ def dresses(subject: Subject, right: Judged) -> Iterator[Dress]:
         yield Dress("with Windows line ends", text, unreachable="" if right.judges else "Windows line ends")
     yield from _prefilled(subject, right)
     if right.judges and not any(binding.trusted for _, binding in subject.bindings):  # rk.exact is exact by contract
-        yield from _other_numbers(anatomy)
+        yield from _other_numbers(anatomy, _reads_numbers(subject))
+
+
+def _reads_numbers(subject: Subject) -> bool:
+    """Whether the code of a reward has to do with numbers: it calls ``float``, or has a pattern with digits."""
+    mined = subject.mined
+    return bool(mined.names & _NUMERIC) or any(
+        "\\d" in text or "0-9" in text for text in (*mined.patterns, *mined.texts)
+    )
 
 
 def _broken_lines(anatomy: Anatomy) -> Iterator[Dress]:
@@ -127,12 +136,15 @@ def _prefilled(subject: Subject, right: Judged) -> Iterator[Dress]:
     yield Dress(f"after a prompt that ends with {opening}", text[block.body.start :].lstrip("\n"), unreachable=beyond)
 
 
-def _other_numbers(anatomy: Anatomy) -> Iterator[Dress]:
-    """Yield the completion with its number without the comma or the unit of the gold answer, or with a comma."""
+def _other_numbers(anatomy: Anatomy, reads_numbers: bool) -> Iterator[Dress]:
+    """Yield the completion with its number without the comma or the unit of the gold answer, or with a comma.
+
+    A reward whose code reads no numbers compares texts: to it, a unit is a part of the answer.
+    """
     number, written = as_number(anatomy.gold), str(anatomy.value)
     priced = _PRICED.fullmatch(written)
     said = anatomy.region.of(anatomy.text)
-    if priced is not None and said.strip() == written.strip():
+    if priced is not None and said.strip() == written.strip() and reads_numbers:
         hint = f"the gold answer {written!r} has a unit: remove it from both, or read numbers (rk.number)"
         yield Dress(
             "without the unit of the gold answer",

@@ -70,7 +70,31 @@ def suite_in(text: str, columns: Mapping[str, Any]) -> Suite | None:
         if cases:
             function = next((case[0] for case in cases if case[0]), "")
             return Suite(text, span, tuple(case[1] for case in cases), function)
+        pairs = tuple(_pairs(value))
+        function = _function_of(columns, span.of(text)) if pairs else ""
+        if function:
+            return Suite(text, span, pairs, function)
     return None
+
+
+def _pairs(value: Any) -> Iterator[Case]:
+    """Yield tests that are written as ``[[arguments, expected], ...]``."""
+    if isinstance(value, str) and value.lstrip()[:1] == "[":
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError):
+            return
+    for item in value if isinstance(value, (list, tuple)) else ():
+        if not isinstance(item, (list, tuple)) or len(item) != 2 or not isinstance(item[0], (list, tuple)):
+            return
+        yield Case(", ".join(map(repr, item[0])), repr(item[1]))
+
+
+def _function_of(columns: Mapping[str, Any], program: str) -> str:
+    """Return the function that the tests call: a column names it, or the program defines only one."""
+    defined = re.findall(r"(?m)^def (\w+)", program)
+    named = [name for name in defined if name in columns.values()]
+    return named[0] if named else defined[0] if len(defined) == 1 else ""
 
 
 def _cases(name: str, value: Any) -> Iterator[tuple[str, Case]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import pickle
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
@@ -183,7 +184,6 @@ def test_functions_without_kwargs_get_what_they_name() -> None:
     [
         (lambda completions, answer: [], {"anser": ["1"]}, r"'answer'.*Columns: anser\. Did you mean 'anser'\?"),
         (lambda completions, answer, **kwargs: [], {}, r"'answer'.*Columns: none\.$"),
-        (lambda completion, **kwargs: [], {"gold": ["1"]}, r"'completion'.*Did you mean 'completions' or"),
         (functools.partial(lambda completions, answer, unit: [], unit="m"), {"gold": ["1"]}, "'answer'"),
     ],
 )
@@ -192,6 +192,30 @@ def test_a_missing_column_is_named(missing: Any, columns: dict[str, Any], says: 
     for tree in (reward, 0.5 * rk.from_trl(plain) + rk.gate(when=short, then=reward)):
         with pytest.raises(rk.BindingError, match=f"reward 'asks' asks for the column {says}"):
             rk.score(tree, ["a"], **columns)
+
+
+@dataclass
+class Weighed:
+    """A function of one completion with settings, and so without a hash."""
+
+    weight: float = 0.5
+
+    def __call__(self, completion: str, answer: str, **kwargs: Any) -> float:
+        return float(completion == answer) * self.weight * kwargs["factor"]
+
+
+async def awaited_one(completion: str, **kwargs: Any) -> float:
+    return float(completion == kwargs["answer"]) / kwargs["factor"]
+
+
+@pytest.mark.parametrize(("function", "scores"), [(Weighed(), [1.0, 0.0]), (awaited_one, [0.5, 0.0])])
+def test_a_function_of_one_completion_may_take_all_columns(function: Any, scores: list[float]) -> None:
+    reward = rk.from_trl(function)
+    assert rk.score(reward, ["a", "b"], answer=["a", "a"], factor=[2, 2]).total.tolist() == scores
+    assert rk.from_trl(function) == reward
+    again = pickle.loads(pickle.dumps(reward))
+    assert rk.score(again, ["a", "b"], answer=["a", "a"], factor=[2, 2]).total.tolist() == scores
+    assert call(rk.to_trl([function]), ["a", "b"], answer=["a", "a"], factor=[2, 2])[reward.name].tolist() == scores
 
 
 def test_trainer_arguments_and_defaults_are_not_missing_columns() -> None:
