@@ -32,7 +32,12 @@ if not names:
 from rewardkit.testing import check_reward
 for case in cases:
     if case.name in names:
-        report = check_reward(case.reward, examples=case.examples, good=case.good, bad=case.bad)
+        try:
+            report = check_reward(case.reward, examples=case.examples, good=case.good, bad=case.bad)
+        except Exception as error:
+            print(f"{case.name} cannot be checked: {type(error).__name__}: {error}", file=sys.stderr)
+            print(json.dumps([case.name, [], 0.0]), flush=True)
+            continue
         found = [(one.law, one.family, one.why, len(str(one.completion))) for one in report.findings]
         print(json.dumps([case.name, found, report.seconds]), flush=True)
 """
@@ -77,6 +82,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 print(f"not found: {one.name}")
         for one in flagged:
             print(f"flagged: {one.name}: {one.findings[0]}")
+        for one in found:
+            print(f"found: {one.name}: {one.findings[0]}")
 
 
 def _checked(package: str, kind: str, paths: list[str]) -> list[Checked]:

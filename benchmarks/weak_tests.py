@@ -59,9 +59,17 @@ def _assertions(source: str, function: str) -> Iterator[str]:
             continue
         called, expected = node.test.left, node.test.comparators[0]
         plain = isinstance(called, ast.Call) and isinstance(called.func, ast.Name) and len(node.test.ops) == 1
-        if plain and isinstance(node.test.ops[0], ast.Eq):
+        if plain and isinstance(node.test.ops[0], ast.Eq) and _is_literal(expected):
             arguments = ast.unparse(called).removeprefix("candidate")
             yield f"assert {function}{arguments} == {ast.unparse(expected)}"
+
+
+def _is_literal(node: ast.expr) -> bool:
+    try:
+        ast.literal_eval(node)
+    except ValueError:
+        return False
+    return True
 
 
 def judged(problem: Problem, most: int, seed: int) -> dict[str, Any]:

@@ -1,10 +1,10 @@
 """Run a peer's reward functions on their cases, natively and as a Reward, and compare the numbers.
 
-    PYTHONPATH=.:adapters:benchmarks .venv-eval-protocol/bin/python benchmarks/peers/reward_functions.py eval-protocol
+    PYTHONPATH=.:adapters:benchmarks .venv-audit-verifiers/bin/python benchmarks/peers/reward_functions.py verifiers
 
-eval-protocol does not install numpy, which rewardkit needs: install it there, or in a folder on PYTHONPATH. The other
-peers are ``trl`` (.venv), ``verifiers-rubric`` (.venv-verifiers-rubric) and ``verifiers`` (.venv-verifiers). The exit
-code is 1 if a number differs, or if good does not score above bad and the case has no finding that explains it.
+`audit.py` makes the environments. The other peers are ``trl`` (also in .venv), ``verifiers-rubric`` and
+``eval-protocol``. The exit code is 1 if a number differs, or if good does not score above bad and the case has no
+finding that explains it.
 """
 # mypy: disable-error-code="import-not-found,import-untyped,misc"
 

@@ -23,29 +23,42 @@ def fingerprint(value: object) -> str:
 
 def described(value: object) -> str:
     """Return the text that identifies `value`, from which fingerprints are computed."""
+    return _described(value, frozenset())
+
+
+def _described(value: object, around: frozenset[int]) -> str:
+    """Describe a value that is inside the objects `around`; one that is inside itself is not followed again."""
+    if id(value) in around:
+        return f"{type(value).__qualname__} again"
     describe = getattr(value, "describe", None)
     if describe is not None and not isinstance(value, type):
         return str(describe())
+    within = around | {id(value)}
+
+    def of(item: object) -> str:
+        return _described(item, within)
+
     if is_dataclass(value) and not isinstance(value, type):
-        inner = ", ".join(f"{field.name}={described(getattr(value, field.name))}" for field in fields(value))
+        inner = ", ".join(f"{field.name}={of(getattr(value, field.name))}" for field in fields(value))
         return f"{type(value).__qualname__}({inner})"
     if isinstance(value, (tuple, list)):
-        return f"({', '.join(map(described, value))})"
+        return f"({', '.join(map(of, value))})"
     if isinstance(value, Set):
-        return f"{{{', '.join(sorted(map(described, value)))}}}"
+        return f"{{{', '.join(sorted(map(of, value)))}}}"
     if isinstance(value, Mapping):
-        return f"{{{', '.join(f'{described(key)}: {described(item)}' for key, item in value.items())}}}"
+        return f"{{{', '.join(f'{of(key)}: {of(item)}' for key, item in value.items())}}}"
     if isinstance(value, functools.partial):
-        return f"partial{described((value.func, value.args, value.keywords))}"
+        return f"partial{of((value.func, value.args, value.keywords))}"
     if inspect.isroutine(value):
-        owner = f"{described(value.__self__)}." if inspect.ismethod(value) else ""
-        return f"{owner}{source(value)}({', '.join(map(_enclosed, getattr(value, '__closure__', None) or ()))})"
+        owner = f"{of(value.__self__)}." if inspect.ismethod(value) else ""
+        cells = getattr(value, "__closure__", None) or ()
+        return f"{owner}{source(value)}({', '.join(_enclosed(cell, within) for cell in cells)})"
     if type(value).__repr__ is object.__repr__:
-        return f"{type(value).__qualname__}{described(getattr(value, '__dict__', {}))}"
+        return f"{type(value).__qualname__}{of(getattr(value, '__dict__', {}))}"
     if callable(value) and not isinstance(value, type):
         # The repr may leave out attributes that change the scores.
         state = {name: item for name, item in getattr(value, "__dict__", {}).items() if isinstance(item, _PLAIN)}
-        return f"{value!r}{described(state)}"
+        return f"{value!r}{of(state)}"
     return repr(value)
 
 
@@ -82,10 +95,10 @@ def _compiled(function: Callable[..., Any]) -> str:
     return f"{code.co_code!r} {code.co_names!r} {constants!r}"
 
 
-def _enclosed(cell: Any) -> str:
+def _enclosed(cell: Any, around: frozenset[int]) -> str:
     try:
         value = cell.cell_contents
     except ValueError:  # not assigned yet
         return ""
     # A function may enclose itself, so do not follow its own cells.
-    return source(value) if inspect.isroutine(value) else described(value)
+    return source(value) if inspect.isroutine(value) else _described(value, around)

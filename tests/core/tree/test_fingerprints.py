@@ -162,3 +162,19 @@ def test_the_source_of_a_user_function_is_part_of_the_fingerprint() -> None:
 
 def test_functions_of_rewardkit_are_identified_by_name() -> None:
     assert source(visible_text) == "rewardkit visible_text"  # a new comment makes no new version
+
+
+def test_an_object_that_refers_to_itself_has_a_fingerprint() -> None:
+    class Dataset:
+        def __init__(self, name: str) -> None:
+            self.name = name
+            self.owner = self
+
+    def reward_of(dataset: Dataset) -> rk.Reward:
+        def right(completion: str, answer: str) -> float:
+            return float(completion == answer and bool(dataset.owner))
+
+        return rk.from_trl(right)
+
+    assert reward_of(Dataset("a")).fingerprint == reward_of(Dataset("a")).fingerprint
+    assert reward_of(Dataset("a")).fingerprint != reward_of(Dataset("b")).fingerprint

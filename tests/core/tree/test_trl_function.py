@@ -201,11 +201,11 @@ class Weighed:
     weight: float = 0.5
 
     def __call__(self, completion: str, answer: str, **kwargs: Any) -> float:
-        return float(completion == answer) * self.weight * kwargs["factor"]
+        return float((completion == answer) * self.weight * kwargs["factor"])
 
 
 async def awaited_one(completion: str, **kwargs: Any) -> float:
-    return float(completion == kwargs["answer"]) / kwargs["factor"]
+    return float((completion == kwargs["answer"]) / kwargs["factor"])
 
 
 @pytest.mark.parametrize(("function", "scores"), [(Weighed(), [1.0, 0.0]), (awaited_one, [0.5, 0.0])])

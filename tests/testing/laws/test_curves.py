@@ -50,7 +50,8 @@ def _share(text: str, wanted: dict[str, Any]) -> float:
         return 0.0
     if not isinstance(found, dict):
         return 0.0
-    return sum(found.get(name) == value for name, value in wanted.items()) / len(wanted)
+    right: int = sum(found.get(name) == value for name, value in wanted.items())
+    return right / len(wanted)
 
 
 def window(completions: list[str], **kwargs: Any) -> list[float]:

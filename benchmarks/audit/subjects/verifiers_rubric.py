@@ -1,0 +1,12 @@
+"""The rubrics and format rewards of verifiers 0.3, which verifiers 0.4 removed, see peers/cases.py."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from peer_cases import of_peer
+from subject import Subject
+
+
+def subjects() -> Iterator[Subject]:
+    yield from of_peer("verifiers-rubric")
