@@ -212,6 +212,8 @@ def _places(text: str, value: Any) -> Iterator[Span]:
         if found:
             yield from found
             return
+    if type(value) is int and 0 <= value < 10:  # the index of an option
+        yield from (Span(*match.span()) for match in re.finditer(rf"(?<!\w){'ABCDEFGHIJ'[value]}(?!\w)", text))
     items = _items_of(value)
     if len(items) > 1:
         found = list(_listed(text, items)) or list(_one_of(text, items))
@@ -311,6 +313,11 @@ def _written(value: Any) -> Iterator[str]:
     if len(text) > 2 and text[0] == text[-1] == "$":
         yield text.strip("$").strip() or text
     yield text
+    clock = re.fullmatch(r"(\d{1,2}):(\d{2})", text)
+    if clock is not None:
+        hour, half = int(clock.group(1)), "pm" if int(clock.group(1)) >= 12 else "am"
+        for mark in (half, half.upper(), f"{half[0]}.m."):
+            yield f"{hour % 12 or 12}:{clock.group(2)} {mark}"
     if text.lower() in ("true", "false"):
         yield "yes" if text.lower() == "true" else "no"
     if text[:1] in "[{(":

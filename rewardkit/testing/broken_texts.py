@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice, permutations
 
 from rewardkit.core.text.thinking import Marks
-from rewardkit.testing.anatomy import Anatomy, numbers_in, replaced
+from rewardkit.testing.anatomy import Anatomy
 from rewardkit.testing.json_changes import changed_values
 from rewardkit.testing.tag_violations import Blocks, violations
 from rewardkit.testing.vocabulary import Mined
@@ -20,7 +20,7 @@ from rewardkit.testing.wrong_answers import wrong_answers
 
 _MOST_DOCUMENTS = 60
 _MOST_NUMBERS = 6
-_NUMBERS = ("nan", "inf", "-inf", "1e999", "0", "-1", "1" + "0" * 400)
+_NUMBERS = ("nan", "inf", "1e999", "0", "-1", "²", "99999999999", "1" + "0" * 400)
 """In place of each number of a right completion."""
 
 
@@ -47,8 +47,8 @@ def broken(anatomy: Anatomy, mined: Mined, bad: Sequence[str] = ()) -> Iterator[
     yield from near_misses(anatomy)
     yield from _other_documents(text)
     yield from map(anatomy.with_region, _other_sums(anatomy.region.of(text)))
-    for span in numbers_in(text)[-_MOST_NUMBERS:]:
-        yield from (replaced(text, [(span, other)]) for other in _NUMBERS)
+    for match in list(re.finditer(r"\d+(?:\.\d+)?", text))[-_MOST_NUMBERS:]:
+        yield from (text[: match.start()] + other + text[match.end() :] for other in _NUMBERS)
     for wild in TEXTS.values():
         if len(wild) <= 400:
             yield anatomy.with_region(wild)

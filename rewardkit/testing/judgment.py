@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from rewardkit.testing.anatomy import NUMBER, Anatomy, anatomy_of, as_number, marks
@@ -64,8 +64,15 @@ class Judged:
 
 def judged(subject: Subject) -> list[Judged]:
     """Return the right completions that are scored, of at most four examples."""
-    made: list[Judged] = subject.remembered("judged", lambda: list(_judged(subject)))
-    return made
+
+    def made() -> list[Judged]:
+        found = list(_judged(subject))
+        judged_columns = {one.anatomy.column for one in found if one.judges and one.anatomy.gold}
+        # What is judged in one row is meant to be judged in all: a fault may hide it in another.
+        return [replace(one, judges=one.judges or one.anatomy.column in judged_columns) for one in found]
+
+    known: list[Judged] = subject.remembered("judged", made)
+    return known
 
 
 def _judged(subject: Subject) -> Iterator[Judged]:

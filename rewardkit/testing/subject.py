@@ -27,6 +27,7 @@ from rewardkit.core.tree.binding import Binding
 from rewardkit.core.tree.reward import Reward, bindings
 from rewardkit.testing.examples import Example
 from rewardkit.testing.reading.aims import Aim, aims
+from rewardkit.testing.reading.smells import Smells, smells
 from rewardkit.testing.source import only_zipped
 from rewardkit.testing.trials import Seen, Trial, seen_in, seen_of, text_of, token_ids
 from rewardkit.testing.vocabulary import Mined, mined, uses_argument
@@ -162,6 +163,11 @@ class Subject:
     def aims(self) -> list[Aim]:
         """What the source of the reward's functions proposes to try."""
         return aims(self.reward)
+
+    @cached_property
+    def smells(self) -> Smells:
+        """What the source of the reward's functions does that may go wrong."""
+        return smells(self.reward)
 
     @cached_property
     def bounds(self) -> tuple[float, float]:

@@ -169,7 +169,11 @@ def _wrong_lists(gold: str, items: list[str]) -> Iterator[Wrong]:
         return opening + joint.join(f"{quote}{part}{quote}" for part in parts) + closing
 
     numeric = all(as_number(item) is not None for item in items)
-    strange = [str(7001 + 13 * place) if numeric else f"item{place}" for place in range(len(items))]
+    numbers = [number for number in map(as_number, items) if number is not None]
+    far = int(max(map(abs, numbers), default=Decimal(0))) + 1 if max(map(abs, numbers), default=0) < 20 else 7001
+    strange = [
+        str(far + (2 if far < 7001 else 13) * place) if numeric else f"item{place}" for place in range(len(items))
+    ]
     yield Wrong(written(strange), "wrong", "a list of other items", honest=True)
     yield Wrong(written(strange[:1]), "wrong", "one other item", honest=True)
     yield Wrong(written(items[:1]), "prefix", "the first item alone")

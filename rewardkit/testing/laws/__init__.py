@@ -10,6 +10,7 @@ from rewardkit.core.errors import near_miss
 from rewardkit.testing.laws import (
     batches,
     confidence,
+    conversations,
     curves,
     forms,
     golds,
@@ -35,6 +36,7 @@ ALL: tuple[Law, ...] = (
     *nearness.ALL,
     *curves.ALL,
     *confidence.ALL,
+    *conversations.ALL,
     *other_rows.ALL,
     *information.ALL,
     *writing.ALL,

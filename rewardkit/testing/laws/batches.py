@@ -6,11 +6,14 @@ import math
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from decimal import Decimal
 from itertools import pairwise
 
 from rewardkit.core.batch.score import Outcome
 from rewardkit.core.errors import RewardKitError
+from rewardkit.testing.anatomy import as_number
 from rewardkit.testing.findings import Finding
+from rewardkit.testing.judgment import judged
 from rewardkit.testing.laws.base import Skip, finding, law
 from rewardkit.testing.queries import query_in
 from rewardkit.testing.subject import Subject
@@ -38,15 +41,20 @@ def _mixed(subject: Subject) -> list[Trial]:
     return sorted(rows, key=lambda trial: trial.example)
 
 
-def _destroying(subject: Subject) -> list[Trial]:
-    """Return completions that spoil what others need, if they are run: a query that empties the tables."""
-    found = []
+def _spoiled(subject: Subject) -> Iterator[Finding]:
+    """Report a right completion that loses its pay behind a query that empties its tables."""
     for number, example in enumerate(subject.examples):
-        queries = [query_in(text_of(good), example.columns) for good in example.good[:1]]
-        for query in (one for one in queries if one is not None):
-            texts = [query.saying(f"DELETE FROM {table}") for table in query.tables]
-            found += [Trial(subject.formed(text), number) for text in texts]
-    return found
+        for good in example.good[:1]:
+            query = query_in(text_of(good), example.columns)
+            for table in query.tables if query is not None else ():
+                assert query is not None
+                right = Trial(good, number)
+                spoiling = Trial(with_text(good, query.saying(f"DELETE FROM {table}")), number)
+                first, last = whole(subject, [right, spoiling]), whole(subject, [spoiling, right])
+                if isinstance(first, list) and isinstance(last, list) and not first[0].same(last[1]):
+                    why = f"scores {_value(first[0])}, but {_value(last[1])} behind a query that empties {table!r}"
+                    yield finding("batch_equals_singles", subject, right, last[1], why)
+                    return
 
 
 def whole(subject: Subject, trials: Sequence[Trial]) -> list[Seen] | str:
@@ -115,13 +123,40 @@ def batch_equals_singles(subject: Subject) -> Iterator[Finding]:
     """A trainer scores many prompts at once: a score that depends on the batch is noise or belongs to another row."""
     if subject.scope != "sample":
         raise Skip(f"the reward compares completions (scope {subject.scope!r})")
-    trials = [*_destroying(subject), *_mixed(subject)]
+    yield from _spoiled(subject)
+    trials = _mixed(subject)
     if len(trials) < 2:
         raise Skip("the reward scores fewer than two completions")
     if subject.plain and _compares(subject, trials):
         raise Skip("the reward compares the completions of a prompt")
     alone = [subject.see([trial])[0] for trial in trials]
     yield from _differing(subject, "batch_equals_singles", trials, alone, "alone")
+    yield from _other_cells(subject)
+
+
+def _other_cells(subject: Subject) -> Iterator[Finding]:
+    """Score rows with very different numbers in one batch: each must be judged by its own, not by the first row's."""
+    for right in judged(subject):
+        columns = subject.examples[right.example].columns
+        texts = [right.anatomy.text, *(right.anatomy.saying(near) for near in _near(right.anatomy.gold))]
+        for name in sorted(subject.columns_read & set(columns)):
+            value = columns[name]
+            if name == right.anatomy.column or isinstance(value, bool) or not isinstance(value, (int, float)):
+                continue
+            kind = type(value)
+            cells = [{name: kind(value * factor)} for factor in (1000, 1, 3)]
+            trials = [Trial(right.trial(text).completion, right.example, cell) for text in texts for cell in cells]
+            alone = [subject.see([trial])[0] for trial in trials]
+            found = list(_differing(subject, "batch_equals_singles", trials, alone, "alone"))
+            if found:
+                yield found[0]
+                return
+
+
+def _near(gold: str) -> Iterator[str]:
+    number = as_number(gold)
+    for factor in ("1.002", "1.02", "1.2") if number is not None else ():
+        yield format((number * Decimal(factor)).normalize(), "f")  # type: ignore[operator]
 
 
 @law
@@ -187,7 +222,8 @@ def _of_another_prompt(subject: Subject, group: list[Trial]) -> list[Trial]:
     prompt = subject.examples[group[0].example].prompt
     other = f"Another question. {prompt}" if isinstance(prompt, str) else [{"role": "user", "content": "Why?"}]
     rights = [trial for trial in group if trial.completion in subject.examples[trial.example].good]
-    return [replace(trial, columns={**(trial.columns or {}), "prompt": other}) for trial in _grown(subject, rights) * 2]
+    longer = _grown(subject, _grown(subject, _grown(subject, rights)))
+    return [replace(trial, columns={"prompt": other}) for trial in longer * 2]
 
 
 def _is_given(subject: Subject, trial: Trial) -> bool:

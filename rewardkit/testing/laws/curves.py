@@ -13,12 +13,18 @@ from rewardkit.testing.laws.base import Skip, finding, law
 from rewardkit.testing.laws.golds import needs_good
 from rewardkit.testing.subject import Subject
 from rewardkit.testing.sweep import swept
-from rewardkit.testing.trials import Seen
+from rewardkit.testing.trials import Seen, Trial
 from rewardkit.testing.wrong_answers import leaves, other_value, with_leaf
 
 _SENTENCE = (
     "so now we look at each part of it again and ask what follows from that before going on with the next step where "
     "some things may still change while others stay as they were because nothing else depends on them yet"
+)
+_PROSE = (
+    "Later that evening the old keeper climbed the narrow stairs, lit the lamp and wrote a few lines on wind, tide "
+    "and passing ships. Far below, waves broke against black rocks, while gulls slept under broken roofs. Nobody "
+    "answered as he called, so he trimmed the wick, wound the clock twice and waited for morning, counting each flash "
+    "over the water."
 )
 _SIZES = (0, 5, 20, 50, 100, 200, 400, 800, 1600, 3200)
 """Words that make a right completion longer."""
@@ -140,4 +146,66 @@ def _longer(right: Judged, seed: int) -> list[str]:
     return [anatomy.text[:start] + " ".join([*words[:size], anatomy.text[start:]]) for size in _SIZES]
 
 
-ALL = (damage_never_pays, one_best_length)
+@law
+def long_texts_like_short_ones(subject: Subject) -> Iterator[Finding]:
+    """If one slip costs more in a long text than in a short one, something counts differently beyond a length.
+
+    ``difflib.SequenceMatcher`` drops frequent letters from 200 characters on, for example. The gold text of a reward
+    with partial credit is made longer, and its first word is left out of the completion, as of the short one.
+    """
+    needs_good(subject)
+    looked = False
+    for right in judged(subject):
+        anatomy = right.anatomy
+        gold = anatomy.gold
+        if not right.judges or not isinstance(anatomy.value, str) or len(gold.split()) < 5 or gold != anatomy.value:
+            continue
+        short = right.trial(anatomy.saying(gold.split(" ", 1)[1]))
+        longer = f"{gold} {_PROSE}"
+        column = {anatomy.column: longer}
+        whole, slip = (
+            Trial(right.trial(anatomy.saying(text)).completion, right.example, column)
+            for text in (longer, longer.split(" ", 1)[1])
+        )
+        first, full, second = subject.see([short, whole, slip])
+        if not (right.paid(full) and first.scored and second.scored) or right.paid(first):
+            continue
+        looked = True
+        if second.value < first.value - _DEEP * _range(subject):
+            why = (
+                f"without its first word, a text of {len(longer)} characters earns {second.value:.6g}, "
+                f"one of {len(gold)} characters {first.value:.6g}"
+            )
+            yield finding("long_texts_like_short_ones", subject, slip, second, why)
+            return
+    if not looked:
+        raise Skip("no gold answer is a text that is paid in part")
+
+
+@law
+def repetition_in_any_script(subject: Subject) -> Iterator[Finding]:
+    """A penalty on repeated words that looks for spaces does not see the ones of Chinese, Japanese or Thai.
+
+    If a repeated English phrase costs something, the same is tried with a Chinese one. The law applies where the
+    examples are not in English alone.
+    """
+    needs_good(subject)
+    told = str([(example.shown, example.good, example.bad) for example in subject.examples])
+    if told.isascii() and not any("lang" in name for example in subject.examples for name in example.columns):
+        raise Skip("the examples are in English")
+    looked = False
+    for right in judged(subject):
+        english, chinese = (right.trial(text) for text in ("the sky is blue and " * 40, "天空是蓝色的海水也是" * 40))
+        first, second = subject.see([english, chinese])
+        if not (first.scored and second.scored) or first.value > right.value - _DEEP * _range(subject):
+            continue
+        looked = True
+        if second.value > (first.value + right.value) / 2:
+            why = f"a phrase repeated 40 times earns {first.value:.6g} in English, {second.value:.6g} in Chinese"
+            yield finding("repetition_in_any_script", subject, chinese, second, why)
+            return
+    if not looked:
+        raise Skip("repetition was not seen to cost something")
+
+
+ALL = (damage_never_pays, one_best_length, long_texts_like_short_ones, repetition_in_any_script)

@@ -243,6 +243,33 @@ def _wrong_paid(subject: Subject, right: Judged, trial: Trial, kind: str) -> Fin
 
 
 @law
+def wrong_stays_wrong(subject: Subject) -> Iterator[Finding]:
+    """If a wrong completion becomes right by a stray letter, the policy learns to write the letter.
+
+    What cannot be read must not count as not there. A wrong completion is tried with a word before it, and without its
+    last letter; the law is broken if both are paid like the right ones.
+    """
+    needs_good(subject)
+    looked = False
+    for right in judged(subject):
+        for bad in subject.examples[right.example].bad:
+            text = text_of(bad)
+            trials = [right.trial(other) for other in (text, f"So: {text}", text[:-1])]
+            seen = subject.see(trials)
+            if len(text) < 4 or not seen[0].scored or right.paid(seen[0]):
+                continue
+            looked = True
+            if right.paid(seen[1]) and right.paid(seen[2]) and not covered(subject, right, trials[1]):
+                why = f"a wrong completion earns {seen[0].value:.6g}, with a word before it {seen[1].value:.6g}"
+                yield finding("wrong_stays_wrong", subject, trials[1], seen[1], why)
+                return
+    if not looked:
+        raise Skip("no wrong completion is refused")
+    if subject.covered:
+        raise Skip(COVERED)
+
+
+@law
 def separates_good_from_bad(subject: Subject) -> Iterator[Finding]:
     """A policy learns only from the order of the scores within a group."""
     needs_good(subject)
@@ -277,4 +304,5 @@ ALL = (
     gold_gets_the_maximum,
     gold_above_perturbed_gold,
     separates_good_from_bad,
+    wrong_stays_wrong,
 )

@@ -7,15 +7,17 @@ from collections.abc import Iterator
 
 from rewardkit.core.batch.score import Outcome
 from rewardkit.core.errors import RewardKitError
+from rewardkit.testing.anatomy import Anatomy, marks
 from rewardkit.testing.findings import Finding
-from rewardkit.testing.judgment import judged
+from rewardkit.testing.judgment import Judged, judged
 from rewardkit.testing.laws.base import Skip, about_good, finding, law
 from rewardkit.testing.laws.golds import needs_good
 from rewardkit.testing.own_texts import own_texts, reacts
 from rewardkit.testing.subject import Subject
 from rewardkit.testing.sweep import given, swept
-from rewardkit.testing.trials import EQUAL, Seen, Trial
+from rewardkit.testing.trials import EQUAL, Seen, Trial, text_of
 from rewardkit.testing.whole import tells_apart
+from rewardkit.testing.wrong_answers import plain
 
 _ENOUGH = 20
 """Completions that must be scored before a constant value counts as a fault."""
@@ -124,6 +126,65 @@ def reads_its_columns(subject: Subject) -> Iterator[Finding]:
         raise Skip("the reward reads no gold column with two different values, and no flag")
 
 
+@law
+def rows_differ(subject: Subject) -> Iterator[Finding]:
+    """A valid answer to another row, in the same form, must not be paid for this one: it may solve any of them.
+
+    The law applies to marked answers without words, such as grids, where wrong ones of the same form are refused.
+    """
+    needs_good(subject)
+    looked = False
+    columns = [example.columns for example in subject.examples]
+    for right in judged(subject):
+        anatomy = right.anatomy
+        bads = subject.examples[right.example].bad
+        refused = [bad for bad in bads if marks(text_of(bad)) == marks(anatomy.text)]
+        if not subject.columns_read or not anatomy.marked or anatomy.gold or not refused or not _is_no_text(anatomy):
+            continue
+        if any(right.paid(seen) for seen in subject.see([Trial(bad, right.example) for bad in refused])):
+            continue
+        others = [
+            other
+            for other in judged(subject)
+            if columns[other.example] != columns[right.example] and other.anatomy.region.kind == anatomy.region.kind
+        ]
+        trials = [Trial(other.completion, right.example) for other in others if _answer(other) != _answer(right)]
+        looked = looked or bool(trials)
+        seen = subject.see(trials)
+        if trials and all(map(right.paid, seen)):
+            why = (
+                f"the right answer to another row earns {seen[0].value:.6g} here, too: it is not compared with this row"
+            )
+            yield finding("rows_differ", subject, trials[0], seen[0], why)
+            return
+    if not looked:
+        raise Skip("no marked answers without words, or nothing is read from the rows")
+
+
+def _answer(right: Judged) -> str:
+    return plain(right.anatomy.region.of(right.anatomy.text))
+
+
+def _is_no_text(anatomy: Anatomy) -> bool:
+    said = anatomy.region.of(anatomy.text)
+    return sum(letter.isalpha() for letter in said) * 4 < sum(not letter.isspace() for letter in said)
+
+
+@law
+def reads_what_it_asks_for(subject: Subject) -> Iterator[Finding]:
+    """A function that asks for a column and never reads it judges by something else, which may be a constant.
+
+    Its argument is looked for in its code. The law does not apply to one of several rewards: they may share arguments.
+    """
+    if not subject.columns_forgotten:
+        raise Skip("its functions read all columns that they ask for")
+    for column in sorted(subject.columns_forgotten):
+        trial = next(iter(given(subject)), Trial(subject.formed("")))
+        why = f"it asks for the column {column!r} and never reads it"
+        yield finding("reads_what_it_asks_for", subject, trial, subject.see([trial])[0], why)
+        return
+
+
 def _values_of(subject: Subject, column: str) -> list[object]:
     values: list[object] = []
     for example in subject.examples:
@@ -140,4 +201,4 @@ def _is_flag(values: list[object]) -> bool:
     return all(isinstance(value, bool) or value in ("True", "False", "true", "false") for value in values)
 
 
-ALL = (informative, reads_its_columns)
+ALL = (informative, reads_its_columns, rows_differ, reads_what_it_asks_for)

@@ -18,15 +18,18 @@ from rewardkit.core.batch.score import Outcome
 from rewardkit.core.errors import RewardFailure
 from rewardkit.core.evaluation.background import in_background
 from rewardkit.core.evaluation.scorer import Scorer
+from rewardkit.core.tree.binding import Binding
 from rewardkit.core.tree.leaf import rebound
 from rewardkit.core.tree.reward import Reward
 from rewardkit.testing.findings import Finding
 from rewardkit.testing.laws.base import Skip, finding, law
 from rewardkit.testing.subject import Subject
 from rewardkit.testing.sweep import given, swept
-from rewardkit.testing.trials import Seen, Trial, seen_in, seen_of
+from rewardkit.testing.trials import Seen, Trial, seen_in, seen_of, text_of
 
 _THREADS = 4
+_LIVE = frozenset(("messages", "completion_ids", "progress", "example", "trainer_state", "log_metric", "log_extra"))
+"""Arguments that only the scorer can make."""
 
 
 @law
@@ -57,6 +60,8 @@ def _changed_by(subject: Subject, leaf: Reward, trials: list[Trial]) -> tuple[st
     binding = leaf.facts.binding
     if binding is None or binding.trusted or binding.timeout is not None:
         return None
+    if binding.plain and not binding.foreign:
+        return _changed_by_plain(binding, subject, trials)
     accepted = getattr(binding.function, "accepted", None)
     if accepted is not None:
         keywords = {**mine, "completion_ids": batch.completion_ids, "trainer_state": batch.trainer_state}
@@ -74,6 +79,26 @@ def _changed_by(subject: Subject, leaf: Reward, trials: list[Trial]) -> tuple[st
                 return name, before, mine[name]
         except Exception:
             continue
+    return None
+
+
+def _changed_by_plain(binding: Binding, subject: Subject, trials: list[Trial]) -> tuple[str, Any, Any] | None:
+    """Return what a plain function of one completion changes if it gets the cells themselves, as from its own loop."""
+    for trial in trials:
+        cells = {**subject.examples[trial.example].columns, **(trial.columns or {})}
+        asked = {one.name: cells[one.source] for one in binding.columns if one.source in cells}
+        if len(asked) < len(binding.columns) or any(one.source in _LIVE for one in binding.parameters):
+            return None
+        texts = {"completion": text_of(trial.completion), "prompt": subject.examples[trial.example].prompt}
+        told = {one.name: texts[one.source] for one in binding.parameters if one.source in texts}
+        try:
+            mine = copy.deepcopy(asked)
+        except Exception:
+            return None
+        _ignoring(lambda told=told, mine=mine: _finished(binding.original(**told, **mine), subject.left))  # type: ignore[misc]
+        for name, before in asked.items():
+            if mine[name] != before:
+                return name, before, mine[name]
     return None
 
 

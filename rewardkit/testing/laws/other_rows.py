@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from rewardkit.core.errors import RewardKitError, shorten
 from rewardkit.testing.findings import Finding
@@ -10,8 +11,11 @@ from rewardkit.testing.judgment import Judged, judged
 from rewardkit.testing.laws.base import Skip, finding, law
 from rewardkit.testing.laws.golds import needs_good
 from rewardkit.testing.other_golds import Gold, other_golds
+from rewardkit.testing.sensitivity import atoms_of
 from rewardkit.testing.subject import Subject
-from rewardkit.testing.trials import Seen, Trial, with_text
+from rewardkit.testing.trials import EQUAL, Seen, Trial, text_of, with_text
+from rewardkit.testing.whole import covered
+from rewardkit.testing.wrong_answers import equal
 
 _OF_PROMPTS = frozenset(("prompt", "prompts"))
 
@@ -21,37 +25,53 @@ def right_for_every_gold(subject: Subject) -> Iterator[Finding]:
     """A row whose gold answer the reward misreads teaches nothing, or the opposite: 0 counts as missing, say.
 
     The gold answer is replaced in the column and in a right completion, by values of the kind that the examples have.
+    Where such a completion is paid, wrong answers must earn less.
     """
     needs_good(subject)
     looked = False
     for right in judged(subject):
         column = right.anatomy.column
-        if not right.judges or subject.columns_read != {column} or subject.mined.names & _OF_PROMPTS:
+        if not right.judges or column not in subject.columns_read or subject.mined.names & _OF_PROMPTS:
             continue
-        known = [example.columns.get(column) for example in subject.examples]
-        tried = [*_tried(subject, right, known)]
-        if not any(right.paid(seen) for _, seen, _ in tried):
+        tried = [*_tried(subject, right)]
+        if not any(right.paid(seen) for gold, seen, _ in tried if gold.certain):
             continue  # it also judges something that goes with the gold answer
         looked = True
         wrong = max((seen.value for _, seen in right.honest if seen.scored and not right.paid(seen)), default=0.0)
         for gold, seen, trial in tried:
-            if seen.scored and seen.value < (right.value + wrong) / 2:
+            if gold.certain and seen.scored and seen.value < (right.value + wrong) / 2:
                 why = f"a right completion earns {seen.value:.6g} for {_said(column, gold)}, {right.value:.6g} before"
                 yield finding("right_for_every_gold", subject, trial, seen, why)
                 return
-        for gold, _, _ in tried:
-            other = Trial(right.completion, right.example, {column: gold.value})
-            (seen,) = subject.see([other])
-            if (
-                right.anatomy.marked
-                and right.paid(seen)
-                and gold.written not in right.anatomy.region.of(right.anatomy.text)
-            ):
-                why = f"the answer {shorten(right.anatomy.gold)} earns {seen.value:.6g} for {_said(column, gold)}, too"
-                yield finding("right_for_every_gold", subject, other, seen, why)
+            found = _wrong_paid(subject, right, gold, seen)
+            if found is not None:
+                yield found
                 return
     if not looked:
         raise Skip("no gold answer of a kind that can be replaced, or another column goes with it")
+
+
+def _wrong_paid(subject: Subject, right: Judged, gold: Gold, best: Seen) -> Finding | None:
+    """Return a finding if an answer that is wrong for another gold answer is paid, and the right one is."""
+    if not right.paid(best):
+        return None
+    columns = {right.anatomy.column: gold.value}
+    before = [right.completion] if _is_marked_apart(right, gold) else []
+    others = [with_text(right.completion, right.anatomy.saying(text)) for text in gold.wrong]
+    for completion in (*before, *others):
+        trial = Trial(completion, right.example, columns)
+        (seen,) = subject.see([trial])
+        if seen.scored and seen.value >= best.value - EQUAL and not covered(subject, right, trial):
+            said = _said(right.anatomy.column, gold)
+            why = f"a wrong answer earns {seen.value:.6g} for {said}, the right one {best.value:.6g}"
+            return finding("right_for_every_gold", subject, trial, seen, why)
+    return None
+
+
+def _is_marked_apart(right: Judged, gold: Gold) -> bool:
+    """Whether the answer of a right completion is marked, and certainly wrong for another gold answer."""
+    said = right.anatomy.region.of(right.anatomy.text)
+    return right.anatomy.marked and gold.certain and gold.written not in said and not equal(gold.written, said)
 
 
 @law
@@ -77,14 +97,53 @@ def rows_of_every_kind(subject: Subject) -> Iterator[Finding]:
                 why = f"with {said}, a wrong answer earns {seen[0].value:.6g}, like the right one without it"
                 yield finding("rows_of_every_kind", subject, trials[0], seen[0], why)
                 return
+        if right.judges or any(not right.paid(seen) for seen in subject.see(_wrong_trials(subject, right))):
+            for column in _kinds(subject, right.example):
+                looked = True
+                found = _unknown_paid(subject, right, column)
+                if found is not None:
+                    yield found
+                    return
     if not looked:
         raise Skip("its code compares no column of the examples with a value")
 
 
-def _tried(subject: Subject, right: Judged, known: list[object]) -> Iterator[tuple[Gold, Seen, Trial]]:
+def _wrong_trials(subject: Subject, right: Judged) -> list[Trial]:
+    return [Trial(bad, right.example) for bad in subject.examples[right.example].bad]
+
+
+def _kinds(subject: Subject, example: int) -> list[str]:
+    """Return the columns whose texts the code knows: kinds, names of checks."""
+    known = {text.lower() for text in subject.mined.texts}
+    found = []
+    for column in sorted(subject.columns_read):
+        words = [word for atom in atoms_of(subject.examples[example].columns.get(column)) for word in atom.split(":")]
+        if words and all(word.lower() in known for word in words):
+            found.append(column)
+    return found
+
+
+def _unknown_paid(subject: Subject, right: Judged, column: str) -> Finding | None:
+    """Return a finding if all completions are paid for a kind that the code does not know."""
+    value = subject.examples[right.example].columns[column]
+    other: Any = ["no:such_kind"] * len(value) if isinstance(value, (list, tuple)) else "no such kind"
+    texts = ["word", *(text_of(bad) for bad in subject.examples[right.example].bad)]
+    trials = [Trial(right.trial(text).completion, right.example, {column: other}) for text in texts]
+    try:
+        seen = subject.see(trials)
+    except RewardKitError:
+        return None
+    if not all(map(right.paid, seen)):
+        return None
+    why = f"with {column}={shorten(other)}, which the code does not know, any text earns {seen[0].value:.6g}"
+    return finding("rows_of_every_kind", subject, trials[0], seen[0], why)
+
+
+def _tried(subject: Subject, right: Judged) -> Iterator[tuple[Gold, Seen, Trial]]:
     """Yield other gold answers, each with the completion that is right for it, and its score."""
-    anatomy = right.anatomy
-    for gold in other_golds(anatomy.value, anatomy.gold, known):
+    anatomy, smells = right.anatomy, subject.smells
+    known = [example.columns.get(anatomy.column) for example in subject.examples]
+    for gold in other_golds(anatomy, known, in_patterns=smells.makes_patterns, stripped=smells.stripped):
         text = with_text(right.completion, anatomy.saying(gold.written))
         trial = Trial(text, right.example, {anatomy.column: gold.value})
         try:

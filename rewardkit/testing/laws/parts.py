@@ -42,8 +42,12 @@ def almost_right_is_wrong(subject: Subject) -> Iterator[Finding]:
     for right in judged(subject):
         graded = len({round(seen.value, 6) for _, seen in right.honest if seen.scored}) > 3
         words = {word.lower() for name in subject.columns_read for word in _words(subject, right.example, name)}
+        golds = right.anatomy.places
         for part in essential_parts(subject, right):
-            others = _almost(part, graded) if part.kind == "number" or part.text.lower() in words else ()
+            judged_here = (
+                part.text.lower() in words if part.kind == "number" else any(one.holds(part.span) for one in golds)
+            )
+            others = _almost(part, graded) if judged_here else ()
             for other in (one for one in others if one.lower() not in words):
                 looked = True
                 trial = right.trial(with_part(right, part, other))
@@ -163,6 +167,8 @@ def nonsense_earns_less(subject: Subject) -> Iterator[Finding]:
     """
     needs_good(subject)
     looked = False
+    if subject.scope != "sample":
+        raise Skip(f"the reward compares completions (scope {subject.scope!r})")
     for right in judged(subject):
         kept = {part.span for part in essential_parts(subject, right)}
         parts = [part for part in parts_of(right.anatomy.text) if part.span not in kept and part.kind == "word"]

@@ -26,6 +26,8 @@ _SENT = 80
 """Completions sent to other processes."""
 _JOINED = 4
 """Pairs of completions joined per example."""
+_MORE = "Several engineers from northern harbors measured remarkable currents, temperatures, depths and salinity."
+"""Words that make the text of a column longer."""
 _SECONDS = 60.0
 """Time limit for another process."""
 _CHILD = """
@@ -63,7 +65,7 @@ def deterministic(subject: Subject) -> Iterator[Finding]:
                 return
     if not _orders_sets(subject):
         return
-    sent = [trial for trial in (*_joined(subject), *trials[:_SENT]) if not subject.skips(trial)]
+    sent = [one for one in (*_joined(subject), *_longer_cells(subject), *trials[:_SENT]) if not subject.skips(one)]
     known = subject.see(sent, fresh=True)  # in the same batches as there: rewards may look at the other rows
     for said in _in_other_processes(subject, sent):
         for trial, here, (value, outcome) in zip(sent, known, said, strict=True):
@@ -83,6 +85,18 @@ def _joined(subject: Subject) -> list[Trial]:
         for number, example in enumerate(subject.examples)
         for one, other in islice(permutations(filter(_is_text, (*example.good, *example.bad)), 2), _JOINED)
     ]
+
+
+def _longer_cells(subject: Subject) -> list[Trial]:
+    """Return right completions for rows with longer texts: a set of a few words may keep its order by chance."""
+    found = []
+    for number, example in enumerate(subject.examples):
+        for column in sorted(subject.columns_read & set(example.columns)):
+            texts = [other.columns.get(column) for other in subject.examples]
+            if all(isinstance(text, str) and len(text.split()) > 3 for text in texts):
+                longer = " ".join([*map(str, texts), _MORE])
+                found += [Trial(subject.formed(text), number, {column: longer}) for text in (*map(str, texts), _MORE)]
+    return found
 
 
 def _is_text(completion: Any) -> bool:

@@ -19,10 +19,10 @@ from rewardkit.core.batch.score import Outcome
 from rewardkit.core.errors import RewardDefinitionError, shorten
 from rewardkit.testing.bound_reward import BoundReward
 from rewardkit.testing.check import subject_of
+from rewardkit.testing.dresses import dresses
 from rewardkit.testing.isolation import Lost, Note, can_isolate, isolated
 from rewardkit.testing.judgment import judged
 from rewardkit.testing.laws.golds import perturbed
-from rewardkit.testing.laws.writing import dresses
 from rewardkit.testing.mutation.mutants import Mutant
 from rewardkit.testing.subject import Subject
 from rewardkit.testing.sweep import given, sweep

@@ -16,6 +16,7 @@ from rewardkit.testing.anatomy import Span, replaced
 _FENCE = re.compile(r"```(?:python3?|py)?[ \t]*\n(.*?)\n?```", re.DOTALL)
 _CODE = re.compile(r"(?m)^\s*(?:def |import |from |print\(|class |for |while |return )")
 _EQUAL = re.compile(r"assert\s+(\w+)\((.*)\)\s*==\s*(.+?)\s*$")
+_TRUE = re.compile(r"assert\s+(not\s+)?(\w+)\((.*)\)\s*$")
 _INPUTS = ("input", "stdin", "inputs")
 _OUTPUTS = ("output", "expected", "expected_output", "stdout", "outputs")
 
@@ -121,6 +122,8 @@ def _cases(name: str, value: Any) -> Iterator[tuple[str, Case]]:
     for item in value if isinstance(value, (list, tuple)) else ():
         if isinstance(item, str) and (equal := _EQUAL.search(item)) is not None:
             yield equal.group(1), Case(equal.group(2), equal.group(3))
+        elif isinstance(item, str) and (true := _TRUE.search(item)) is not None:
+            yield true.group(2), Case(true.group(3), str(not true.group(1)))
         elif isinstance(item, Mapping) and _part(item, _OUTPUTS) is not None:
             yield "", Case(str(_part(item, _INPUTS) or ""), str(_part(item, _OUTPUTS)))
 
