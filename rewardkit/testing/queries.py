@@ -49,6 +49,7 @@ class Query:
             f"SELECT *, 1 FROM ({self.source})",
             re.sub(r"(?i)\bdistinct\b", "", self.source, count=1),
             *(f"SELECT * FROM {table}" for table in self.tables[:2]),
+            *(f"DELETE FROM {table}" for table in self.tables[:1]),
         ):
             rows = self._rows(query)
             if right is not None and rows is not None and Counter(rows) != Counter(right):

@@ -1,8 +1,7 @@
 """Selection: choose laws by object or by name: ``selected(laws=["total", "exploits"])``.
 
-`time_linear` runs first: a slow reward spends the time of all other laws. Exploits found before and the catalog run
-before `memory_bounded`, and the search runs last: laws that take all the time they get come after those that need
-little.
+`time_linear` runs first: a slow reward spends the time of all other laws. The laws of right answers, the exploits found
+before and the catalog come next, since they find most, and the search runs last: it takes all the time it gets.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from rewardkit.testing.exploits.attempts import try_hacks
 from rewardkit.testing.exploits.regressions import load, replay
 from rewardkit.testing.exploits.search import search as search_exploits
 from rewardkit.testing.findings import Finding
-from rewardkit.testing.laws import Law, growth, programs
+from rewardkit.testing.laws import Law, golds, growth, programs
 from rewardkit.testing.subject import Subject
 
 EXPLOITS = ("regressions", "exploits", "search")
@@ -45,11 +44,10 @@ def every_law(regressions: str | Path | None = None) -> dict[str, Law]:
         return search_exploits(subject, CATALOG)
 
     kept = [Law("regressions", replayed)] if regressions is not None else []
-    first = [law for law in known.ALL if law not in (*growth.ALL, *programs.ALL)]
-    ordered = (
-        growth.time_linear, *first, *kept, Law("exploits", exploits), growth.memory_bounded, *programs.ALL,
-        Law("search", search),
-    )  # fmt: skip
+    first = (growth.time_linear, *golds.ALL)
+    last = (growth.memory_bounded, *programs.ALL)
+    between = [law for law in known.ALL if law not in (*first, *last)]
+    ordered = (*first, *kept, Law("exploits", exploits), *between, *last, Law("search", search))
     return {law.name: law for law in ordered}
 
 

@@ -18,6 +18,10 @@ _EXAMPLES = 4
 """All completions are tried for this many examples; for the rest, only the given ones."""
 
 
+_SHARE = 0.1
+"""The sweep may take this share of the time left."""
+
+
 def anatomies(subject: Subject, example: int) -> list[Anatomy]:
     """Return the anatomies of an example's right completions, each with the gold answer that changes the score."""
     made: list[Anatomy] = subject.remembered(
@@ -61,7 +65,7 @@ def given(subject: Subject) -> list[Trial]:
 def sweep(subject: Subject) -> list[Trial]:
     """Return given completions, wild ones, and broken right ones, the most useful first."""
     trials: list[Trial] = subject.remembered("sweep", lambda: list(_unique(_sweep(subject))))
-    return trials[: subject.affordable(len(trials))]
+    return trials[: subject.affordable(len(trials), share=_SHARE)]
 
 
 def swept(subject: Subject) -> list[tuple[Trial, Seen]]:

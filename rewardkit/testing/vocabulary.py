@@ -118,6 +118,9 @@ def _found(value: Any, depth: int, seen: set[int]) -> Iterator[tuple[str, str]]:
         yield from _found(getattr(type(value), _CALL, None), depth - 1, seen)
     elif callable(value) and not isinstance(value, type) and not inspect.isbuiltin(value):
         yield from _found(vars(value) if hasattr(value, "__dict__") else None, depth - 1, seen)
+        for name, method in vars(type(value)).items():
+            if inspect.isfunction(method) and (name == _CALL or not name.startswith("__")):
+                yield from _found(method, depth - 1, seen)
         yield from _found(getattr(type(value), _CALL, None), depth - 1, seen)
 
 

@@ -24,6 +24,7 @@ from rewardkit.testing.laws import (
     programs,
     repetition,
     scores,
+    slips,
     trees,
     writing,
 )
@@ -39,6 +40,7 @@ ALL: tuple[Law, ...] = (
     *conversations.ALL,
     *other_rows.ALL,
     *information.ALL,
+    *slips.ALL,
     *writing.ALL,
     *repetition.ALL,
     *batches.ALL,

@@ -87,7 +87,8 @@ def length_is_of_the_text(subject: Subject) -> Iterator[Finding]:
     If the code takes the length of what it reads messages from, many words are added to a right completion.
     """
     needs_good(subject)
-    if not subject.smells.counts_messages or not subject.conversational:
+    is_chat = subject.conversational or any(_is_chat(example.prompt) for example in subject.examples)
+    if not subject.smells.counts_messages or not is_chat:
         raise Skip("the code takes no length of messages")
     for right in judged(subject):
         trial = _with_words(right)

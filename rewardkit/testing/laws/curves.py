@@ -21,11 +21,11 @@ _SENTENCE = (
     "some things may still change while others stay as they were because nothing else depends on them yet"
 )
 _PROSE = (
-    "Later that evening the old keeper climbed the narrow stairs, lit the lamp and wrote a few lines on wind, tide "
-    "and passing ships. Far below, waves broke against black rocks, while gulls slept under broken roofs. Nobody "
-    "answered as he called, so he trimmed the wick, wound the clock twice and waited for morning, counting each flash "
-    "over the water."
+    "the old stone hotel stands on the shore and the tired sailor rests in its shade as the tides rise and roll on the "
+    "sand then a little red train rattles in and the sailor listens to it and tells the tales he learned as a lad on "
+    "the seas in the north and in the lands that lie to the east and at last he stands and lets the lantern shine in"
 )
+"""A text of more than 200 characters, in which each letter is frequent."""
 _SIZES = (0, 5, 20, 50, 100, 200, 400, 800, 1600, 3200)
 """Words that make a right completion longer."""
 _DEEP = 0.05
@@ -151,7 +151,7 @@ def long_texts_like_short_ones(subject: Subject) -> Iterator[Finding]:
     """If one slip costs more in a long text than in a short one, something counts differently beyond a length.
 
     ``difflib.SequenceMatcher`` drops frequent letters from 200 characters on, for example. The gold text of a reward
-    with partial credit is made longer, and its first word is left out of the completion, as of the short one.
+    with partial credit is replaced by a long one, and its first word is left out, as of the short one.
     """
     needs_good(subject)
     looked = False
@@ -161,11 +161,10 @@ def long_texts_like_short_ones(subject: Subject) -> Iterator[Finding]:
         if not right.judges or not isinstance(anatomy.value, str) or len(gold.split()) < 5 or gold != anatomy.value:
             continue
         short = right.trial(anatomy.saying(gold.split(" ", 1)[1]))
-        longer = f"{gold} {_PROSE}"
-        column = {anatomy.column: longer}
+        column = {anatomy.column: _PROSE}
         whole, slip = (
             Trial(right.trial(anatomy.saying(text)).completion, right.example, column)
-            for text in (longer, longer.split(" ", 1)[1])
+            for text in (_PROSE, _PROSE.split(" ", 1)[1])
         )
         first, full, second = subject.see([short, whole, slip])
         if not (right.paid(full) and first.scored and second.scored) or right.paid(first):
@@ -173,7 +172,7 @@ def long_texts_like_short_ones(subject: Subject) -> Iterator[Finding]:
         looked = True
         if second.value < first.value - _DEEP * _range(subject):
             why = (
-                f"without its first word, a text of {len(longer)} characters earns {second.value:.6g}, "
+                f"without its first word, a text of {len(_PROSE)} characters earns {second.value:.6g}, "
                 f"one of {len(gold)} characters {first.value:.6g}"
             )
             yield finding("long_texts_like_short_ones", subject, slip, second, why)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from rewardkit.core.batch.score import Outcome
 from rewardkit.core.errors import RewardKitError, shorten
 from rewardkit.testing.findings import Finding
 from rewardkit.testing.judgment import Judged, judged
@@ -39,8 +40,9 @@ def right_for_every_gold(subject: Subject) -> Iterator[Finding]:
         looked = True
         wrong = max((seen.value for _, seen in right.honest if seen.scored and not right.paid(seen)), default=0.0)
         for gold, seen, trial in tried:
-            if gold.certain and seen.scored and seen.value < (right.value + wrong) / 2:
-                why = f"a right completion earns {seen.value:.6g} for {_said(column, gold)}, {right.value:.6g} before"
+            if gold.certain and _loses(seen, (right.value + wrong) / 2):
+                earns = f"earns {seen.value:.6g}" if seen.scored else "gets no score"
+                why = f"a right completion {earns} for {_said(column, gold)}, {right.value:.6g} before"
                 yield finding("right_for_every_gold", subject, trial, seen, why)
                 return
             found = _wrong_paid(subject, right, gold, seen)
@@ -49,6 +51,11 @@ def right_for_every_gold(subject: Subject) -> Iterator[Finding]:
                 return
     if not looked:
         raise Skip("no gold answer of a kind that can be replaced, or another column goes with it")
+
+
+def _loses(seen: Seen, limit: float) -> bool:
+    """Whether a completion earns less than the limit, or is left out of the training."""
+    return seen.value < limit if seen.scored else seen.outcome is Outcome.ABSTAINED
 
 
 def _wrong_paid(subject: Subject, right: Judged, gold: Gold, best: Seen) -> Finding | None:

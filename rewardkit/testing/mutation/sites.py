@@ -37,6 +37,11 @@ class Source:
         start, end = self._span(node)
         return (self._bytes[:start] + text.encode() + self._bytes[end:]).decode()
 
+    def within(self, whole: ast.AST, part: ast.AST, text: str) -> str:
+        """Return the text of a node with another text for one of the nodes in it."""
+        (first, last), (start, end) = self._span(whole), self._span(part)
+        return (self._bytes[first:start] + text.encode() + self._bytes[end:last]).decode()
+
     def _span(self, node: ast.AST) -> tuple[int, int]:
         assert isinstance(node, (ast.expr, ast.stmt, ast.keyword, ast.excepthandler))
         assert node.end_lineno is not None
