@@ -200,7 +200,7 @@ def neighbors_do_not_leak(subject: Subject) -> Iterator[Finding]:
         for other in (*groups[:number], *groups[number + 1 :], _of_another_prompt(subject, group)):
             if not other:
                 continue
-            long = Trial(subject.formed("word " * 300), other[0].example)
+            long = replace(other[0], completion=subject.formed("word " * 300))
             for beside in (other, other[:1], other[-1:] * len(other), [long] * 2):
                 both = whole(subject, [*group, *beside])
                 if isinstance(both, str):

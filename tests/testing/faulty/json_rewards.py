@@ -24,12 +24,12 @@ TICKETS_BAD = ['{"label": "refund"}', "This is a bug."]
 def ticket_label(completion: str, label: str) -> float:
     """1.0 where the document has the gold label and no other key."""
     try:
-        document = json.loads(whole(completion) or "")
+        pairs = json.loads(whole(completion) or "", object_pairs_hook=tuple)
     except (ValueError, RecursionError):
         return 0.0
-    if not isinstance(document, dict) or set(document) != {"label"}:
+    if not isinstance(pairs, tuple) or {key for key, _ in pairs} != {"label"}:
         return 0.0
-    return 1.0 if document["label"] == label else 0.0
+    return 1.0 if ("label", label) in pairs else 0.0
 
 
 def ticket_reward(completions: list[str], label: list[str], **kwargs: Any) -> list[float]:
@@ -98,13 +98,13 @@ def tool_call_reward(completions: list[Messages], call: list[str], **kwargs: Any
 
 CASES = [
     Case(
-        "last_duplicate_key_wins",
+        "any_duplicate_key_wins",
         ticket_label,
         TICKETS,
         TICKETS_GOOD,
         TICKETS_BAD,
-        "json.loads keeps the last of equal keys, so a document with every label in turn hides all but the last one.",
-        "json.loads on untrusted documents",
+        "Of equal keys, any may have the gold label, so a document with every label in turn is always paid.",
+        "pairs of json.loads searched for one",
     ),
     Case(
         "list_in_place_of_object",

@@ -91,7 +91,7 @@ def tagged_answer_reward(completions: list[str], answer: list[str], **kwargs: An
     return scores
 
 
-def moderation_reward(completions: list[str], flagged: list[bool], **kwargs: Any) -> list[float]:
+def moderation_reward(completions: list[str], flagged: list[str], **kwargs: Any) -> list[float]:
     """1.0 where the verdict, yes or no, agrees with the column."""
     scores = []
     for completion, flag in zip(completions, flagged, strict=True):
@@ -181,8 +181,8 @@ CASES = [
         "bool_of_a_string",
         moderation_reward,
         [
-            {"prompt": "Is this spam? 'Win a phone now!'", "flagged": True},
-            {"prompt": "Is this spam? 'Lunch at noon?'", "flagged": False},
+            {"prompt": "Is this spam? 'Win a phone now!'", "flagged": "True"},
+            {"prompt": "Is this spam? 'Lunch at noon?'", "flagged": "False"},
         ],
         ["<answer>yes</answer>", "<answer>no</answer>"],
         ["<answer>no</answer>", "<answer>yes</answer>"],
