@@ -17,6 +17,8 @@ from typing import Any
 
 THINKING = ("think", "thinking", "thought", "thoughts", "reasoning", "scratchpad", "reflection")
 ANSWERS = ("answer", "gold", "label", "target", "solution", "expected", "reference", "ground_truth", "truth", "output")
+_BESIDE = re.compile(r"(?i)(?:^|_)(?:units?|lang(?:uage)?|scripts?|formats?|styles?|types?|kinds?|levels?)(?:$|_)")
+"""Columns that say how an answer is written."""
 NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?![\w]|\.\d)")
 _TIMES_TEN = r"\s?(?:[x×*]|\\times|\\cdot)\s?10\s?\^\s?\{?([-+]?\d{1,3})\}?"
 SCIENTIFIC = re.compile(rf"(?<![\w.])[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d{{1,3}}(?!\w)|{_TIMES_TEN})")
@@ -93,6 +95,12 @@ class Anatomy:
         return _region(self)
 
     @property
+    def in_region(self) -> Span:
+        """The place of the gold answer, counted from the start of the region."""
+        place = self.places[-1]
+        return Span(place.start - self.region.start, place.end - self.region.start)
+
+    @property
     def only_thought(self) -> bool:
         """Whether the gold answer is in the thinking, but not in the answer after it."""
         block = self.thinking
@@ -151,6 +159,8 @@ def anatomies_of(
 
 def likelihood(column: str) -> int:
     """Return how likely a column has the gold answer by its name; the lowest is the likeliest."""
+    if _BESIDE.search(column):
+        return len(ANSWERS) + 1
     return next((rank for rank, word in enumerate(ANSWERS) if word in column.lower()), len(ANSWERS))
 
 
@@ -307,6 +317,9 @@ def _written(value: Any) -> Iterator[str]:
         return
     if "####" in text:
         yield text.rsplit("####", 1)[1].strip() or text
+    fraction = re.fullmatch(r"(-?)(\d+)\s?/\s?(\d+)", text)
+    for command in ("frac", "dfrac", "tfrac") if fraction else ():
+        yield f"{fraction[1]}\\{command}{{{fraction[2]}}}{{{fraction[3]}}}"  # type: ignore[index]
     boxed = re.search(r"\\boxed\{([^{}]+)\}", text)
     if boxed:
         yield boxed.group(1).strip()

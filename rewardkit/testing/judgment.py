@@ -12,10 +12,11 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from rewardkit.testing.anatomy import NUMBER, Anatomy, anatomy_of, as_number, marks
+from rewardkit.testing.anatomy import NUMBER, Anatomy, anatomy_of, as_number, marks, replaced
 from rewardkit.testing.subject import Subject
 from rewardkit.testing.sweep import anatomies, swept
 from rewardkit.testing.trials import EQUAL, Seen, Trial, text_of, with_text
+from rewardkit.testing.values import value_of, values_in
 from rewardkit.testing.wrong_answers import Wrong, equal, plain, wrong_answers
 
 
@@ -92,7 +93,10 @@ def _certainly_wrong(anatomy: Anatomy, others: list[str]) -> list[Wrong]:
         return []
     value = anatomy.gold if anatomy.aliases else anatomy.value
     wrong = wrong_answers(anatomy.gold, f"{anatomy.gold}%" if "%" in anatomy.text else value, others)
-    return [one for one in wrong if not any(equal(one.text, alias) for alias in anatomy.aliases)]
+    wrong = [one for one in wrong if not any(equal(one.text, alias) for alias in anatomy.aliases)]
+    rest = replaced(anatomy.region.of(anatomy.text), [(anatomy.in_region, "")]) if anatomy.marked else ""
+    # Where more than the gold answer is marked, such as a formula for it, what is left of it may be right.
+    return [one for one in wrong if not (plain(rest) and one.family in ("empty", "placeholder"))]
 
 
 def _least(subject: Subject, number: int) -> float:
@@ -161,6 +165,8 @@ def wrongness(subject: Subject, right: Judged) -> Callable[[str], bool] | None:
     if not right.judges or not gold or "\n" in gold or gold[:1] in "[{(" or len(plain(gold)) > 60:
         return None
     golds = (gold, *right.anatomy.aliases)
+    if any(value_of(one) is not None and as_number(one) is None for one in golds):  # a fraction
+        return lambda text: not any(value in map(value_of, golds) for value in values_in(text))
     if all(as_number(one) is not None for one in golds):
         return lambda text: not any(_may_write(text, one) for one in golds)
     if any(len(plain(one)) < 2 for one in golds):
@@ -170,8 +176,9 @@ def wrongness(subject: Subject, right: Judged) -> Callable[[str], bool] | None:
 
 def _is_half_said(text: str, gold: str) -> bool:
     """Whether a text has the gold answer, or more than half of its words."""
-    words = {plain(word) for word in gold.split()}
-    return plain(gold) in plain(text) or sum(word in plain(text) for word in words) * 2 > len(words)
+    words, numbers = {word.strip(",;:[]()") for word in gold.split()}, set(values_in(text))
+    said = [plain(word) in plain(text) or value_of(word) in numbers for word in words]
+    return plain(gold) in plain(text) or sum(said) * 2 > len(words)
 
 
 def _may_write(text: str, gold: str) -> bool:

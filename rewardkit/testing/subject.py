@@ -36,6 +36,7 @@ _OF_FORM = re.compile(
     r"form|style|tag|xml|struct|length|long|short|think|strict|soft|repet|lang|tone|layout", re.IGNORECASE
 )
 """Names of functions that judge the form of an answer."""
+_OF_PROMPTS = ("prompt", "prompts")
 _SLOW = 1.0
 """Seconds after which a completion is evidence that long completions take too long."""
 
@@ -213,6 +214,16 @@ class Subject:
             else:
                 asked |= {one.source for one in binding.columns}
         return frozenset(asked - self.columns_read)
+
+    @cached_property
+    def reads_prompts(self) -> bool:
+        """Whether one of its functions uses the prompt, or all columns at once."""
+        for _, binding in self.bindings:
+            if not binding.foreign and binding.reads("prompt", "example"):
+                return True
+            if binding.foreign and any(_is_argument(binding.original, name) for name in _OF_PROMPTS):
+                return any(uses_argument(binding.original, name) for name in _OF_PROMPTS)
+        return bool(self.mined.names & set(_OF_PROMPTS))
 
     @cached_property
     def scope(self) -> str:

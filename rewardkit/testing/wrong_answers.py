@@ -16,6 +16,7 @@ from itertools import islice
 from typing import Any
 
 from rewardkit.testing.anatomy import as_number
+from rewardkit.testing.values import value_of
 
 PLACEHOLDERS = ("...", "?", "N/A", "None", "null", "unknown", "answer", "[answer]", "TBD", "-")
 _WORDS = ("Banana", "window", "Quartz", "seven oxen", "blue")
@@ -285,6 +286,8 @@ def equal(one: str, other: str) -> bool:
     a, b = as_number(one), as_number(other)
     if a is not None and b is not None:
         return abs(a - b) <= abs(b) / 2  # no sound tolerance is wider
+    if value_of(one) is not None and value_of(one) == value_of(other):
+        return True
     if re.search(r"\d \d", other):
         return one.split() == other.split()
     return (plain(one) == plain(other) and bool(plain(other))) or one.strip() == other.strip()

@@ -162,26 +162,34 @@ def _near(gold: str) -> Iterator[str]:
 @law
 def permutation(subject: Subject) -> Iterator[Finding]:
     """The order of the completions is random, so a score that depends on it is noise."""
-    if subject.scope == "sample":
-        trials = _mixed(subject)
-        order = list(range(len(trials)))
-        random.Random(subject.seed).shuffle(order)
-        groups = [trials]
-    else:
-        groups = _groups(subject)
-        order = []
+    groups = [_mixed(subject)] if subject.scope == "sample" else _groups(subject)
     for group in groups:
         expected = whole(subject, group)
-        shuffled = order or list(reversed(range(len(group))))
         if len(group) < 2 or isinstance(expected, str):
             continue
-        yield from _differing(
-            subject,
-            "permutation",
-            [group[place] for place in shuffled],
-            [expected[place] for place in shuffled],
-            "in another order",
-        )
+        for order in _orders(subject, group):
+            found = list(
+                _differing(
+                    subject,
+                    "permutation",
+                    [group[place] for place in order],
+                    [expected[place] for place in order],
+                    "in another order",
+                )
+            )
+            if found:
+                yield from found
+                break
+
+
+def _orders(subject: Subject, group: Sequence[Trial]) -> Iterator[list[int]]:
+    """Yield the rows of a group in other orders, each example's once first."""
+    order = list(range(len(group)))
+    yield order[::-1]
+    for example in {trial.example for trial in group}:
+        yield sorted(order, key=lambda place: group[place].example != example)
+    random.Random(subject.seed).shuffle(order)
+    yield order
 
 
 @law
@@ -201,17 +209,22 @@ def neighbors_do_not_leak(subject: Subject) -> Iterator[Finding]:
             if not other:
                 continue
             long = replace(other[0], completion=subject.formed("word " * 300))
-            for beside in (other, other[:1], other[-1:] * len(other), [long] * 2):
-                both = whole(subject, [*group, *beside])
+            same = [replace(other[0], completion=trial.completion) for trial in group]
+            beside: list[tuple[list[Trial], list[Trial]]] = [
+                ([], other), ([], other[:1]), ([], other[-1:] * len(other)), ([], [long] * 2), (same, []),
+            ]  # fmt: skip
+            for before, after in beside:
+                both = whole(subject, [*before, *group, *after])
                 if isinstance(both, str):
                     text = f"a batch that also has completions of another prompt raises: {both}"
                     yield finding("neighbors_do_not_leak", subject, group[0], alone[0], text)
                     return
+                both = both[len(before) :]
                 row = _first_difference(alone, both)
                 if row is not None:
                     text = (
                         f"scores {_value(alone[row])} among the completions of its own prompt, but {_value(both[row])} "
-                        f"with {len(beside)} of another prompt in the batch"
+                        f"with {len(before) + len(after)} of another prompt in the batch"
                     )
                     yield finding("neighbors_do_not_leak", subject, group[row], both[row], text)
                     return

@@ -5,16 +5,18 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterator
+from typing import Any
 
+from rewardkit.core.errors import shorten
+from rewardkit.testing.anatomy import Span, replaced
 from rewardkit.testing.findings import Finding
 from rewardkit.testing.judgment import Judged, judged
 from rewardkit.testing.laws.base import Skip, finding, law
 from rewardkit.testing.laws.golds import needs_good
 from rewardkit.testing.subject import Subject
-from rewardkit.testing.trials import Trial, text_of
+from rewardkit.testing.trials import EQUAL, Trial, text_of
 
 _AGENTS = re.compile(r"(?i)\b(?:tool|agent|turns?|calculator|search|browser|function call)s?\b")
-_LONGER = "and so it goes on with one more word after the other until nobody listens " * 60
 
 
 @law
@@ -81,26 +83,78 @@ def _about_agents(subject: Subject) -> bool:
 
 
 @law
-def length_is_of_the_text(subject: Subject) -> Iterator[Finding]:
-    """``len(completion)`` of chat messages is their number, so a limit of length never acts.
+def the_last_message_counts(subject: Subject) -> Iterator[Finding]:
+    """An agent calls its tools first: a reward that reads the first message never sees the answer.
 
-    If the code takes the length of what it reads messages from, many words are added to a right completion.
+    A call and the result of a tool are put before the message of each right completion, where the task has tools.
     """
     needs_good(subject)
-    is_chat = subject.conversational or any(_is_chat(example.prompt) for example in subject.examples)
-    if not subject.smells.counts_messages or not is_chat:
-        raise Skip("the code takes no length of messages")
+    prompts = [example.prompt for example in subject.examples]
+    if not _about_agents(subject) or not (subject.conversational or any(map(_is_chat, prompts))):
+        raise Skip("no examples are chat, or nothing says that the task has tools or several turns")
     for right in judged(subject):
-        trial = _with_words(right)
+        call = {"type": "function", "function": {"name": "search", "arguments": "{}"}}
+        trial = Trial(
+            [
+                {"role": "assistant", "content": "", "tool_calls": [call]},
+                {"role": "tool", "name": "search", "content": "nothing found"},
+                {"role": "assistant", "content": right.anatomy.text},
+            ],
+            right.example,
+        )
         (seen,) = subject.see([trial])
-        if seen.same(right.seen):
-            why = f"earns {seen.value:.6g} with {len(_LONGER.split())} more words, as without: the code counts messages"
-            yield finding("length_is_of_the_text", subject, trial, seen, why)
+        if seen.scored and seen.value < right.value - EQUAL:
+            why = f"behind a call of a tool, a right answer earns {seen.value:.6g} instead of {right.value:.6g}"
+            yield finding("the_last_message_counts", subject, trial, seen, why)
             return
 
 
-def _with_words(right: Judged) -> Trial:
-    return right.trial(f"{_LONGER}\n{right.anatomy.text}")
+@law
+def only_the_completion_counts(subject: Subject) -> Iterator[Finding]:
+    """A reward that searches in the prompt, too, pays for the examples that stand there.
+
+    What a right completion marks is put into the prompt instead of the completion. It must not earn more than without.
+    """
+    needs_good(subject)
+    if not subject.reads_prompts:
+        raise Skip("the reward does not read prompts")
+    looked = False
+    for right in judged(subject):
+        prompt = subject.examples[right.example].prompt
+        for mark in _marked_parts(right):
+            looked = looked or prompt is not None
+            completion = right.trial(replaced(right.anatomy.text, [(mark, "")])).completion
+            told = _with_more(prompt, f"For example: {mark.of(right.anatomy.text)}")
+            without, trial = (Trial(completion, right.example, {"prompt": one}) for one in (_bare(prompt), told))
+            plain, seen = subject.see([without, trial])
+            if plain.scored and seen.scored and seen.value > plain.value + EQUAL:
+                said = shorten(mark.of(right.anatomy.text))
+                why = f"without {said} it earns {plain.value:.6g}, but {seen.value:.6g} if the prompt has it"
+                yield finding("only_the_completion_counts", subject, trial, seen, why)
+                return
+    if not looked:
+        raise Skip("no right completion has a mark")
 
 
-ALL = (earlier_turns_do_not_count, only_the_assistant_is_paid, length_is_of_the_text)
+def _marked_parts(right: Judged) -> list[Span]:
+    blocks = [block.whole for block in right.anatomy.blocks]
+    return blocks or ([right.anatomy.region] if right.anatomy.marked else [])
+
+
+def _bare(prompt: Any) -> Any:
+    """Return a prompt without the examples that stand in it in tags."""
+    if isinstance(prompt, list):
+        return [{**one, "content": _bare(one["content"])} if "content" in one else one for one in prompt]
+    return re.sub(r"<([A-Za-z_]\w*)>[^<]*</\1>", "", prompt) if isinstance(prompt, str) else prompt
+
+
+def _with_more(prompt: Any, text: str) -> Any:
+    """Return a prompt with a text at its end."""
+    if isinstance(prompt, str):
+        return f"{prompt}\n{text}\n"
+    if isinstance(prompt, list) and prompt and isinstance(prompt[-1].get("content"), str):
+        return [*prompt[:-1], {**prompt[-1], "content": f"{prompt[-1]['content']}\n{text}"}]
+    return prompt
+
+
+ALL = (earlier_turns_do_not_count, only_the_assistant_is_paid, the_last_message_counts, only_the_completion_counts)

@@ -192,13 +192,13 @@ def _values_of(subject: Subject, column: str) -> list[object]:
         if value is not None and value not in values:
             values.append(value)
     if len(values) == 1 and _is_flag(values):
-        opposite = {True: False, False: True, "True": "False", "False": "True", "true": "false", "false": "true"}
-        values.append(opposite[values[0]])
+        opposite = {"True": "False", "False": "True", "true": "false", "false": "true"}
+        values.append(opposite[str(values[0])])
     return values[:4]
 
 
 def _is_flag(values: list[object]) -> bool:
-    return all(isinstance(value, bool) or value in ("True", "False", "true", "false") for value in values)
+    return all(value in ("True", "False", "true", "false") for value in values)
 
 
 ALL = (informative, reads_its_columns, rows_differ, reads_what_it_asks_for)

@@ -18,8 +18,6 @@ from rewardkit.testing.trials import EQUAL, Seen, Trial, text_of, with_text
 from rewardkit.testing.whole import covered
 from rewardkit.testing.wrong_answers import equal
 
-_OF_PROMPTS = frozenset(("prompt", "prompts"))
-
 
 @law
 def right_for_every_gold(subject: Subject) -> Iterator[Finding]:
@@ -32,7 +30,7 @@ def right_for_every_gold(subject: Subject) -> Iterator[Finding]:
     looked = False
     for right in judged(subject):
         column = right.anatomy.column
-        if not right.judges or column not in subject.columns_read or subject.mined.names & _OF_PROMPTS:
+        if not right.judges or column not in subject.columns_read or subject.reads_prompts:
             continue
         tried = [*_tried(subject, right)]
         if not any(right.paid(seen) for gold, seen, _ in tried if gold.certain):

@@ -22,6 +22,7 @@ from rewardkit.testing.sensitivity import (
     with_part,
 )
 from rewardkit.testing.subject import Subject
+from rewardkit.testing.values import values_in
 from rewardkit.testing.whole import COVERED, covered
 
 _BARE = re.compile(r"(?:\[+[^\[\]\n]*\]+|#+ [^\n]*|[A-Z][\w ]{0,30}:(?=\s|\Z)|[\s.,;*-])+")
@@ -128,7 +129,9 @@ def _missing(subject: Subject, right: Judged, text: str) -> str:
         kept = [bool(found) and any(_has(text, atom) for atom in found) for found in said]
         if all(said) and any(kept) and not all(kept):
             return f"one of several lines is enough, {lines[kept.index(False)].strip()!r} is missing"
-    if not is_penalty(subject) and _BARE.fullmatch(text) and _amid_words(whole, text):
+    gold = right.anatomy.gold if right.judges else ""
+    is_answer = bool(gold) and set(values_in(gold)) <= set(values_in(text)) and bool([*values_in(gold)])
+    if not is_penalty(subject) and not is_answer and _BARE.fullmatch(text) and _amid_words(whole, text):
         return "only headings, labels or citations are left"
     return ""
 

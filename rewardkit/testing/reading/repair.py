@@ -56,7 +56,7 @@ def repaired(reward: Reward, site: Site, text: str) -> Iterator[None]:
 
 def _with_constant(functions: list[FunctionType], site: Site, source: str) -> Iterator[None]:
     """Exchange the value of a constant of the module."""
-    statement = site.parents[-2] if len(site.parents) > 1 else None
+    statement = site.parents[-1] if site.parents else None
     target = statement.targets[0] if isinstance(statement, ast.Assign) else getattr(statement, "target", None)
     spaces = [one.__globals__ for one in functions if isinstance(target, ast.Name) and target.id in one.__globals__]
     if not isinstance(target, ast.Name) or not spaces:

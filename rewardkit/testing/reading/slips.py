@@ -54,7 +54,8 @@ def _flag_as_count(site: Site) -> Iterator[Slip]:
     places = {"sub": 3, "subn": 3, "split": 2}
     if not (isinstance(node, ast.Call) and _is_of_re(node) and called(node) in places):
         return
-    for argument in node.args[places[called(node)] :]:
+    place = places[called(node)]
+    for argument in node.args[place : place + 1]:
         if any(isinstance(one, ast.Attribute) and one.attr in _FLAGS for one in ast.walk(argument)):
             repaired = _with(site, argument, f"flags={site.of(argument)}")
             yield Slip(site, (repaired,), f"re.{called(node)}() takes the flag as the most replacements to make")

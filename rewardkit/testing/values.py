@@ -1,0 +1,49 @@
+r"""Values: the exact number that a piece of text stands for, in any notation: ``1 1/2``, ``\frac{3}{2}``, ``1½``."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from fractions import Fraction
+
+_LATEX = re.compile(r"\\[dt]?frac\s*\{\s*(-?\d{1,9})\s*\}\s*\{\s*(\d{1,9})\s*\}")
+_WRITTEN = re.compile(
+    r"(?<![\w./])[-+\u2212]?(?:(?P<whole>\d{1,9})\s+)?(?P<over>\d{1,9})\s?/\s?(?P<under>\d{1,9})(?![\w/]|\.\d)"
+    r"|(?<![\w./])[-+\u2212]?(?P<number>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{1,18}(?:\.\d{1,18})?)(?P<percent>\s?%)?(?![\w]|\.\d)"
+)
+_LONGEST = 10_000
+
+
+def values_in(text: str) -> Iterator[Fraction]:
+    """Yield the numbers in a text; one with a percent sign as it stands, and divided by 100."""
+    for match in _WRITTEN.finditer(_plain(text[:_LONGEST])):
+        sign = -1 if match.group()[0] in "-\u2212" else 1
+        if match["over"]:
+            if int(match["under"]):
+                yield sign * (int(match["whole"] or 0) + Fraction(int(match["over"]), int(match["under"])))
+            continue
+        number = sign * Fraction(match["number"].replace(",", ""))
+        yield number
+        if match["percent"]:
+            yield number / 100
+
+
+def value_of(text: str) -> Fraction | None:
+    """Return the number that the whole text stands for, or None."""
+    plain = _plain(text[:_LONGEST]).strip().strip("$").strip()
+    match = _WRITTEN.fullmatch(plain)
+    return next(values_in(plain), None) if match is not None and not match["percent"] else None
+
+
+def _plain(text: str) -> str:
+    """Return a text with LaTeX fractions, fraction characters and spaces for thousands in plain notation."""
+    text = _LATEX.sub(r" \1/\2 ", text).replace("{,}", ",")
+    return "".join(map(_character, text))
+
+
+def _character(character: str) -> str:
+    if character.isascii():
+        return character
+    numerator, slash, denominator = unicodedata.normalize("NFKC", character).partition("\u2044")
+    return f" {numerator}/{denominator} " if slash and numerator.isdigit() and denominator.isdigit() else character
