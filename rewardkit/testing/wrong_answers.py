@@ -89,6 +89,7 @@ def _wrong(gold: str, value: Any, others: tuple[str, ...]) -> Iterator[Wrong]:
     turned = re.sub(r"(?<=\s)[<>](?==?\s)", lambda sign: "<" if sign[0] == ">" else ">", gold)
     if turned != gold:
         yield Wrong(turned, "disguise", _TURNED)
+    yield from _wrong_literals(gold)
     lines = gold.splitlines()
     if len(lines) > 1 and "```" not in gold:
         yield from _wrong_lines(lines)
@@ -151,6 +152,24 @@ def _wrong_texts(gold: str) -> Iterator[Wrong]:
     words = gold.split()
     if len(words) >= 4:
         yield Wrong(words[0], "prefix", "the first word")
+
+
+def _wrong_literals(gold: str) -> Iterator[Wrong]:
+    """Change one of several numbers, a quoted text, or 1 to True, in a text, a query or a list."""
+    numbers = list(re.finditer(r"(?<![\w.])\d+(?![\w.])", gold))
+    for match in numbers[:3] if len(numbers) > 1 or re.search(r"[A-Za-z]{3}", gold) else ():
+        other = str((int(match[0][0]) + 3) % 9 + 1) + match[0][1:]
+        yield Wrong(gold[: match.start()] + other + gold[match.end() :], "disguise", "another number in it")
+    quoted = re.search(r"(['\"])(\w[\w ]*)\1", gold)
+    if quoted is not None and gold[:1] not in "[{":
+        other = f"{quoted[1]}{other_value(quoted[2])}{quoted[1]}"
+        yield Wrong(gold[: quoted.start()] + other + gold[quoted.end() :], "disguise", "another quoted text in it")
+    if gold[:1] in "[{(":
+        for digit, word in (("1", "True"), ("0", "False")):
+            for written in (word, word.lower()):
+                said = re.sub(rf"(?<![\w.\"'-]){digit}(?![\w.\"'])", written, gold, count=1)
+                if said != gold:
+                    yield Wrong(said, "disguise", f"{written} for {digit}")
 
 
 def _wrong_lines(lines: list[str]) -> Iterator[Wrong]:

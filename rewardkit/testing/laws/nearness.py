@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from decimal import Decimal
+from fractions import Fraction
 
 from rewardkit.testing.anatomy import as_number
+from rewardkit.testing.arithmetic import Expression, expression_in
 from rewardkit.testing.findings import Finding
 from rewardkit.testing.judgment import Judged, judged
 from rewardkit.testing.laws.base import Skip, finding, law
@@ -14,6 +17,8 @@ from rewardkit.testing.subject import Subject
 from rewardkit.testing.trials import Trial
 from rewardkit.testing.whole import covered
 
+_FAR = Fraction(1, 20)
+"""How far a value must be from the target to be certainly another one."""
 _STEPS = tuple(map(Decimal, ("0.4", "0.9", "1", "2")))
 _DISTANCES = frozenset(("abs", "fabs", "isclose"))
 """What a reward calls that measures how far an answer is from the gold answer."""
@@ -111,4 +116,41 @@ def _written(number: Decimal) -> str:
     return format(number.normalize(), "f")
 
 
-ALL = (improves_along_chains, errors_on_both_sides)
+@law
+def expressions_are_exact(subject: Subject) -> Iterator[Finding]:
+    """In a countdown task, 23.5 is not 23, and the target itself is no way to make it.
+
+    The numbers of a right expression are combined to values near the target, and to fractions, with the whole number
+    below or above as the target.
+    """
+    needs_good(subject)
+    looked = False
+    for right in judged(subject):
+        columns = subject.examples[right.example].columns
+        found = expression_in(right.anatomy, columns)
+        for expression, target in _near_misses(found) if found is not None else ():
+            assert found is not None
+            looked = True
+            trial = Trial(right.trial(found.saying(expression)).completion, right.example, {found.target: target})
+            (seen,) = subject.see([trial])
+            if right.paid(seen) and not covered(subject, right, trial):
+                why = f"{expression} earns {seen.value:.6g} for the target {target}"
+                yield finding("expressions_are_exact", subject, trial, seen, why)
+                return
+    if not looked:
+        raise Skip("no right completion is an expression of numbers whose value is in a column")
+
+
+def _near_misses(right: Expression) -> Iterator[tuple[str, int]]:
+    """Yield expressions of the same numbers, each with a target that it misses."""
+    target = int(right.value)
+    yield str(target), target
+    others = list(right.others())
+    near = [(abs(value - target), made) for made, value in others if _FAR <= abs(value - target) < 1]
+    yield from ((made, target) for _, made in sorted(near)[:3])
+    broken = [(made, value) for made, value in others if value > 1 and _FAR < value % 1 < 1 - _FAR]
+    for made, value in broken[:3]:
+        yield from ((made, whole) for whole in (math.floor(value), math.ceil(value)))
+
+
+ALL = (improves_along_chains, errors_on_both_sides, expressions_are_exact)
