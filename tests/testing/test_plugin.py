@@ -175,7 +175,7 @@ def test_the_fixture_fails_with_the_report(folder: pytest.Pytester) -> None:
 def test_every_public_reward_of_a_file_is_collected(folder: pytest.Pytester) -> None:
     folder.makepyfile(test_other="def test_other(): pass")
     result = folder.runpytest("--rewardkit", "rewards.py", "--collect-only", "-q")
-    result.stdout.fnmatch_lines(["rewards.py::naive::total", "rewards.py::naive::exploits", "rewards.py::sound::total"])
+    result.stdout.fnmatch_lines(["rewards.py::naive::exploits", "rewards.py::naive::total", "rewards.py::sound::total"])
     result.stdout.no_fnmatch_line("*test_other*")
     both = folder.runpytest("--rewardkit", "rewards:sound", "test_other.py", "--collect-only", "-q")
     both.stdout.fnmatch_lines_random(["test_other.py::test_other", "rewards.py::sound::total"])

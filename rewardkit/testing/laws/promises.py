@@ -22,7 +22,10 @@ _RANGE = re.compile(
     rf"|\b(?:from|between)\s+{_NUMBER}\s+(?:to|and)\s+{_NUMBER}|\({_NUMBER}\s*(?:to|\.\.)\s*{_NUMBER}\)"
 )
 _SHARE = re.compile(r"(?i)\b(?:share|fraction|percentage|proportion) of\b|\bas a (?:share|fraction)\b")
-_LENGTH = re.compile(r"(?i)over_?long|too long|brevity|concise|length[ _](?:penalt|bonus|punish)|budget|be brief")
+_LENGTH = re.compile(
+    r"(?i)over_?long|too long|brevity|concise|be brief|length[ _](?:penalt|bonus|punish)"
+    r"|(?:token|word|length)s?[ _]budget"
+)
 _MANY = (1_000, 10_000)
 _LONGER = "and so it goes on with one more word after the other until nobody listens "
 

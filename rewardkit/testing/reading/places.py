@@ -20,8 +20,12 @@ _LONGEST = 200_000
 def places(reward: Reward) -> Iterator[Site]:
     """Yield the places in the code of the user's functions; none of functions whose source is not at hand."""
     known: set[tuple[str, str]] = set()
-    for _, binding in bindings(reward):
-        function = inspect.unwrap(getattr(binding.original, "func", binding.original))
+    todo = [binding.original for _, binding in bindings(reward)]
+    while todo:
+        given = todo.pop(0)
+        function = inspect.unwrap(getattr(given, "func", given))
+        if inspect.isfunction(function):  # that it was made for, as in make_reward(scorer)
+            todo += filter(inspect.isfunction, inspect.getclosurevars(function).nonlocals.values())
         named = function if hasattr(function, "__qualname__") else type(function)
         place = (file_of(function), str(named.__qualname__).split(".")[0])
         if place[0] and place not in known:

@@ -21,7 +21,7 @@ from tests.testing.rewards import (
 )
 
 CHAT = [[{"role": "assistant", "content": text}] for text in GOOD]
-FLAGS = [{"prompt": "7?", "prime": False}, {"prompt": "8?", "prime": True}]
+FLAGS_AS_TEXT = [{"prompt": "7?", "prime": "False"}, {"prompt": "8?", "prime": "True"}]
 
 
 def of_text_or_chat(completions: list[Any], answer: list[str], **kwargs: Any) -> list[float]:
@@ -74,12 +74,14 @@ def test_a_trainers_function_is_written_for_one_form() -> None:
 
 
 def test_flags_as_text() -> None:
-    given: dict[str, Any] = {"examples": FLAGS, "good": ["no", "yes"], "bad": ["yes", "no"]}
+    given: dict[str, Any] = {"examples": FLAGS_AS_TEXT, "good": ["no", "yes"], "bad": ["yes", "no"]}
     (found,) = broken(flag_of_text, "strings_equal_typed_columns", **given)
     assert found.columns["prime"] == "False"
     assert "prime='False'" in found.why
     assert "as with True" in found.why
     assert_skipped(flag_read_well, "strings_equal_typed_columns", "no column is annotated", **given)
+    given["examples"] = [{**row, "prime": row["prime"] == "True"} for row in FLAGS_AS_TEXT]
+    assert_skipped(flag_of_text, "strings_equal_typed_columns", "no column is annotated", **given)
 
 
 @pytest.mark.parametrize("answers", [("42", "7"), (42, 7), (42.0, 7.0)], ids=repr)

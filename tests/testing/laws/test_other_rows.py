@@ -99,7 +99,7 @@ def test_a_gold_answer_that_is_misread_is_found(reward: Any) -> None:
 def test_a_gold_answer_that_makes_every_answer_right_is_found() -> None:
     (found,) = broken(paid_if_missing, "right_for_every_gold", **SUMS)
     assert found.columns["answer"] == 0
-    assert found.why == "the answer '42' earns 1 for answer=0, too"
+    assert found.why == "a wrong answer earns 1 for answer=0, the right one 1"
 
 
 def test_letters_and_documents_are_replaced() -> None:

@@ -139,10 +139,9 @@ def test_thinking_on_several_lines() -> None:
 def test_windows_line_ends() -> None:
     good = ["so\n6*7 = 42\nyes", "so\n3+4 = 7\nyes"]
     bad = ["so\n6*7 = 41\nyes", "so\n3+4 = 8\nyes"]
-    (found,) = broken(per_text(lines_read), LAW, good=good, bad=bad)
-    assert found.completion == "so\r\n6*7 = 42\r\nyes"
-    result = outcome(per_form("so\n"), LAW, good=good, bad=bad)  # nobody asked a form for them
-    assert result.outcome == "held"
+    result = outcome(per_text(lines_read), LAW, good=good, bad=bad)
+    assert result.outcome == "held"  # no model writes them unasked
+    assert [aside.completion for aside in result.asides] == ["so\r\n6*7 = 42\r\nyes"]
     assert [aside.unreachable for aside in result.asides] == ["Windows line ends"]
 
 
