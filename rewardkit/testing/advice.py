@@ -55,7 +55,7 @@ _BY_LAW = {
     "one_best_length": "Check the signs and the limits of the curve: it should rise up to the best length, then fall",
     "long_texts_like_short_ones": "Divide by the length, or limit what is counted",
     "repetition_in_any_script": "Count the repetition of characters, too, where a script has no spaces",
-    "confidence_is_honest": "Use a proper scoring rule, such as 1 - (confidence - right) ** 2, with confidence in [0, 1]",
+    "confidence_is_honest": "Use a proper scoring rule, such as 1 - (confidence - right) ** 2, for 0 to 1",
     "stays_in_its_range": "Limit the score to the range of its docstring: min(max(score, low), high)",
     "length_is_of_the_text": 'Measure the text of the message: len(completion[-1]["content"])',
     "earlier_turns_do_not_count": "Read the last assistant message only",

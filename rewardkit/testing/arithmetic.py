@@ -7,6 +7,7 @@ is 34/7, which no rounding may take for a whole number.
 from __future__ import annotations
 
 import ast
+import math
 import operator
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -73,8 +74,10 @@ def expression_in(anatomy: Anatomy, columns: Mapping[str, Any]) -> Expression | 
     if not _EXPRESSION.fullmatch(written) or not re.search(r"\d\s*[-+*/×÷x]\s*[\d(]", written):
         return None
     value = _value(written.replace("×", "*").replace("x", "*").replace("÷", "/").strip())
+    if value is None:
+        return None
     numbers = tuple(map(int, re.findall(r"\d+", written)))
-    if value is None or not 2 <= len(numbers) <= _MOST_NUMBERS:
+    if not 2 <= len(numbers) <= _MOST_NUMBERS:
         return None
     target = next((name for name, cell in columns.items() if _is_number(cell) and Fraction(cell) == value), "")
     if not target or not any(_numbers(cell) == sorted(numbers) for cell in columns.values()):
@@ -84,7 +87,7 @@ def expression_in(anatomy: Anatomy, columns: Mapping[str, Any]) -> Expression | 
 
 
 def _is_number(cell: Any) -> bool:
-    return isinstance(cell, (int, float)) and not isinstance(cell, bool)
+    return type(cell) is int or (isinstance(cell, float) and math.isfinite(cell))
 
 
 def _numbers(cell: Any) -> Sequence[Any]:

@@ -24,7 +24,8 @@ def changed_values(value: Any, schema: Any = None) -> Iterator[Any]:
                 yield _replaced(value, (*path, name), _Gone)
     for path, part in spots:
         for other in _unlike(part, numbers, texts):
-            yield _replaced(value, path, other)
+            if other != part or isinstance(other, bool) is not isinstance(part, bool):
+                yield _replaced(value, path, other)
     for path, part in spots:
         if isinstance(part, dict):
             yield _replaced(value, path, {**part, "surplus": 0})
@@ -61,7 +62,8 @@ def _literals(root: Any) -> tuple[list[Any], list[str]]:
         if isinstance(node, (int, float)) and not isinstance(node, bool):
             numbers.setdefault(node)
         if isinstance(node, dict):
-            texts.update((one, None) for one in node.get("enum", ()) if isinstance(one, str))
+            choices = node["enum"] if isinstance(node.get("enum"), list) else ()
+            texts.update((one, None) for one in choices if isinstance(one, str))
             waiting += node.values()
         elif isinstance(node, list):
             waiting += node

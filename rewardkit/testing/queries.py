@@ -6,6 +6,7 @@ import re
 import sqlite3
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
@@ -59,7 +60,7 @@ class Query:
         """Return the rows that a query gives, or None if it fails."""
         steps = iter(range(_STEPS // 1_000))
         try:
-            with sqlite3.connect(":memory:") as database:
+            with closing(sqlite3.connect(":memory:")) as database:
                 database.executescript(self.script)
                 database.set_progress_handler(lambda: next(steps, None) is None, 1_000)
                 return database.execute(query).fetchmany(_MOST_ROWS)

@@ -86,7 +86,8 @@ def unrelated(part: Part) -> str:
     """Return a part of the same kind and length that has nothing to do with it."""
     if part.kind == "number":
         return re.sub(r"\d", lambda digit: str((int(digit[0]) + 4) % 9 + 1), part.text)
-    made = "".join("qxz"[place % 3] for place in range(len(part.text)))
+    letters = "qxz" if part.text[:1].lower() != "q" else "xzq"
+    made = "".join(letters[place % 3] for place in range(len(part.text)))
     return made.upper() if part.text.isupper() else made.capitalize() if part.text[:1].isupper() else made
 
 

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterator
 from fractions import Fraction
 
-_LATEX = re.compile(r"\\[dt]?frac\s*\{\s*(-?\d{1,9})\s*\}\s*\{\s*(\d{1,9})\s*\}")
+_LATEX = re.compile(r"((?<![\w)}])[-+\u2212])?\\[dt]?frac\s*\{\s*(-?\d{1,9})\s*\}\s*\{\s*(\d{1,9})\s*\}")
 _WRITTEN = re.compile(
     r"(?<![\w./])[-+\u2212]?(?:(?P<whole>\d{1,9})\s+)?(?P<over>\d{1,9})\s?/\s?(?P<under>\d{1,9})(?![\w/]|\.\d)"
     r"|(?<![\w./])[-+\u2212]?(?P<number>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{1,18}(?:\.\d{1,18})?)(?P<percent>\s?%)?(?![\w]|\.\d)"
@@ -37,13 +37,14 @@ def value_of(text: str) -> Fraction | None:
 
 
 def _plain(text: str) -> str:
-    """Return a text with LaTeX fractions, fraction characters and spaces for thousands in plain notation."""
-    text = _LATEX.sub(r" \1/\2 ", text).replace("{,}", ",")
-    return "".join(map(_character, text))
+    """Return a text with LaTeX fractions, fraction characters and LaTeX commas in plain notation."""
+    text = "".join(map(_character, text)).replace("{,}", ",").replace("\u2044", "/")
+    return _LATEX.sub(r" \1\2/\3 ", text)
 
 
 def _character(character: str) -> str:
     if character.isascii():
         return character
     numerator, slash, denominator = unicodedata.normalize("NFKC", character).partition("\u2044")
-    return f" {numerator}/{denominator} " if slash and numerator.isdigit() and denominator.isdigit() else character
+    is_fraction = slash and numerator.isdigit() and denominator.isdigit()
+    return f"\\frac{{{numerator}}}{{{denominator}}}" if is_fraction else character

@@ -144,7 +144,8 @@ def expressions_are_exact(subject: Subject) -> Iterator[Finding]:
 def _near_misses(right: Expression) -> Iterator[tuple[str, int]]:
     """Yield expressions of the same numbers, each with a target that it misses."""
     target = int(right.value)
-    yield str(target), target
+    if target not in right.numbers:
+        yield str(target), target
     others = list(right.others())
     near = [(abs(value - target), made) for made, value in others if _FAR <= abs(value - target) < 1]
     yield from ((made, target) for _, made in sorted(near)[:3])

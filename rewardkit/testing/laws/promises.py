@@ -23,8 +23,9 @@ _RANGE = re.compile(
 )
 _SHARE = re.compile(r"(?i)\b(?:share|fraction|percentage|proportion) of\b|\bas a (?:share|fraction)\b")
 _LENGTH = re.compile(
-    r"(?i)over_?long|too long|brevity|concise|be brief|length[ _](?:penalt|bonus|punish)"
-    r"|(?:token|word|length)s?[ _]budget"
+    r"(?i)(?<!\bno )(?<!\bwithout )(?<!\bwithout a )"
+    r"(?:over_?long|too long|brevity|concise|be brief|length[ _](?:penalt|bonus|punish)"
+    r"|(?:token|word|length)s?[ _]budget)"
 )
 _MANY = (1_000, 10_000)
 _LONGER = "and so it goes on with one more word after the other until nobody listens "

@@ -125,7 +125,8 @@ def _cases(name: str, value: Any) -> Iterator[tuple[str, Case]]:
         elif isinstance(item, str) and (true := _TRUE.search(item)) is not None:
             yield true.group(2), Case(true.group(3), str(not true.group(1)))
         elif isinstance(item, Mapping) and _part(item, _OUTPUTS) is not None:
-            yield "", Case(str(_part(item, _INPUTS) or ""), str(_part(item, _OUTPUTS)))
+            given = _part(item, _INPUTS)
+            yield "", Case("" if given is None else str(given), str(_part(item, _OUTPUTS)))
 
 
 def _part(case: Mapping[str, Any], names: tuple[str, ...]) -> Any:
