@@ -1,6 +1,7 @@
 r"""How many ordinary bugs does `check_reward` find? Mutants of sound rewards, by the kind of the bug.
 
-    python benchmarks/mutation.py                 # the sound rewards of tests/testing and four public lists
+    python benchmarks/mutation.py                 # every pool of sound rewards
+    python benchmarks/mutation.py --pools gym     # one of them: tests, public, gym, unseen
     python benchmarks/mutation.py --most 10       # at most ten bugs of each reward, drawn at random
     python benchmarks/mutation.py --out FILE      # writes each bug, and who found it, as a line of JSON
 
@@ -14,8 +15,6 @@ completions of the reward notice without any check.
 from __future__ import annotations
 
 import argparse
-import importlib
-import inspect
 import json
 import random
 import sys
@@ -30,31 +29,16 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "adapters")]
 
-import trl.rewards as trl_rewards  # noqa: E402
+from mutation_pools import POOLS, Sound  # noqa: E402
 
 from rewardkit.core.errors import RewardKitError  # noqa: E402
 from rewardkit.testing import check_reward, mutants  # noqa: E402
 from rewardkit.testing.bound_reward import bound  # noqa: E402
-from rewardkit.testing.mutation.mutants import Mutant  # noqa: E402
 from rewardkit.testing.mutation.notice import noticed  # noqa: E402
-from rewardkit.testing.mutation.operators import ALL  # noqa: E402
+from rewardkit.testing.mutation.operators import OF_REWARDS  # noqa: E402
 
 _OF_ITS_FILE = ("picklable",)
 """A law that a mutant breaks because no module has it, whatever its bug is."""
-
-
-@dataclass(frozen=True)
-class Sound:
-    """A sound reward: the file and the name of its variable, and its examples."""
-
-    path: str
-    name: str
-    options: dict[str, Any]
-
-    @property
-    def original(self) -> Mutant:
-        """The reward without a bug, loaded as its mutants are."""
-        return Mutant("none", 0, "", "", Path(self.path).read_text(encoding="utf-8"), self.path)
 
 
 @dataclass(frozen=True)
@@ -90,45 +74,14 @@ class Result:
     tried: tuple[Tried, ...]
 
 
-def rewards() -> list[Sound]:
-    """Return the sound rewards of the tests and the functions of the public lists."""
-    from tests.public_rewards.lists import EVERY
-    from tests.testing import bench
-
-    found = []
-    for path in sorted((Path(bench.__file__).parent / "sound").glob("*.py")):
-        module = importlib.import_module(f"tests.testing.sound.{path.stem}")
-        for case in module.CASES:
-            name = next((name for name, value in vars(module).items() if value is case.reward), "")
-            options = {"examples": case.examples, "good": case.good, "bad": case.bad}
-            found += [Sound(str(path), name, options)] if name else []
-    for name, options in _of_trl():
-        found.append(Sound(inspect.getsourcefile(getattr(trl_rewards, name)) or "", name, options))
-    for one in EVERY:
-        path = Path(sys.modules[one.function.__module__].__file__ or "")
-        options = {"examples": one.examples, "good": one.good, "bad": one.bad}
-        found.append(Sound(str(path), one.function.__name__, options))
-    return found
-
-
-def _of_trl() -> list[tuple[str, dict[str, Any]]]:
-    """Return TRL's own reward functions that need no factory, with examples in their form."""
-    row = {"prompt": [{"role": "user", "content": "What is 6 * 7?"}], "solution": "42"}
-    other = {"prompt": [{"role": "user", "content": "What is a half of a half?"}], "solution": "\\frac{1}{4}"}
-    said = [f"<think>\nI count.\n</think>\nIt is $\\boxed{{{answer}}}$." for answer in ("42", "\\frac{1}{4}")]
-    wrong = [f"<think>\nI count.\n</think>\nIt is $\\boxed{{{answer}}}$." for answer in ("41", "\\frac{1}{3}")]
-    unformed = [text.replace("<think>", "").replace("</think>", "") for text in said]
-    task = {"examples": [row, other], "good": said}
-    return [("accuracy_reward", {**task, "bad": wrong}), ("think_format_reward", {**task, "bad": unformed})]
-
-
 def measured(sound: Sound, most: int | None, budget: float, seed: int) -> Result:
     """Try the mutants of one reward."""
-    original = sound.original.load(sound.name)
+    original_of = sound.original
+    original = original_of.load(sound.name)
     known = _broken(original, sound, budget)
-    made = mutants(sound.original.source, of=sound.name, path=sound.path)
+    made = [one for one in mutants(original_of.source, of=sound.name, path=sound.path) if sound.has(one.line)]
     if most is not None and len(made) > most:
-        made = sorted(random.Random(f"{seed} {sound.name}").sample(made, most), key=lambda one: one.line)
+        made = sorted(random.Random(f"{seed} {sound.label}").sample(made, most), key=lambda one: one.line)
     verdicts = noticed(replace(bound(original, sound.options), name=sound.name), made).verdicts
     tried = []
     for verdict in verdicts:
@@ -141,9 +94,9 @@ def measured(sound: Sound, most: int | None, budget: float, seed: int) -> Result
                 law = f"{type(error).__name__} before any law"
         shown = "" if verdict.shown is None else str(verdict.shown.completion)[:300]
         tried.append(
-            Tried(sound.name, one.operator, one.line, one.before, one.after, verdict.fate, verdict.flips, law, shown)
+            Tried(sound.label, one.operator, one.line, one.before, one.after, verdict.fate, verdict.flips, law, shown)
         )
-    return Result(sound.name, tuple(known), tuple(tried))
+    return Result(sound.label, tuple(known), tuple(tried))
 
 
 def _broken(reward: Any, sound: Sound, budget: float, without: Sequence[str] = ()) -> list[str]:
@@ -158,11 +111,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--most", type=int, help="bugs of each reward, drawn at random; default: all")
     parser.add_argument("--budget", type=float, default=20.0, help="seconds of each check (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--pools", nargs="+", choices=list(POOLS), default=list(POOLS))
     parser.add_argument("--only", nargs="+", help="names of rewards")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--out", type=Path, help="write each bug as a line of JSON")
     options = parser.parse_args(arguments)
-    chosen = [one for one in rewards() if options.only is None or one.name in options.only]
+    chosen = [one for pool in options.pools for one in POOLS[pool]()]
+    chosen = [one for one in chosen if options.only is None or one.label in options.only]
     results: list[Result] = []
     with ProcessPoolExecutor(options.workers) as pool:
         work = partial(measured, most=options.most, budget=options.budget, seed=options.seed)
@@ -171,7 +126,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             try:
                 results.append(done.result())
             except RewardKitError as error:
-                print(f"{running[done].name}: left out: {error}", file=sys.stderr)
+                print(f"{running[done].label}: left out: {error}", file=sys.stderr)
                 continue
             print(_line(results[-1]), file=sys.stderr, flush=True)
             if options.out:
@@ -191,7 +146,7 @@ def table(results: Sequence[Result]) -> str:
     """Return the figures by the kind of the bug."""
     tried = [one for result in results for one in result.tried]
     rows = ["| bug | mutants | count | noticed by examples | found by the check |", "|---|--:|--:|--:|--:|"]
-    for name in [*ALL, "all"]:
+    for name in [*OF_REWARDS, "all"]:
         made = [one for one in tried if name in (one.operator, "all")]
         counted = [one for one in made if one.counts]
         if made:

@@ -139,7 +139,7 @@ def _prefilled(subject: Subject, right: Judged) -> Iterator[Dress]:
 def _other_numbers(anatomy: Anatomy, reads_numbers: bool) -> Iterator[Dress]:
     """Yield the completion with its number without the comma or the unit of the gold answer, or with a comma.
 
-    A reward whose code reads no numbers compares texts: to it, a unit is a part of the answer.
+    A reward whose code reads no numbers compares texts: to it, a unit is a part of the answer. A comma never is.
     """
     number, written = as_number(anatomy.gold), str(anatomy.value)
     priced = _PRICED.fullmatch(written)
@@ -152,10 +152,10 @@ def _other_numbers(anatomy: Anatomy, reads_numbers: bool) -> Iterator[Dress]:
             hint=hint,
         )
     is_year = number is not None and 1000 <= number < 2100
-    if number is None or not reads_numbers or abs(number) < 1000 or is_year or re.search(r"[^\d,.\-]", anatomy.gold):
+    if number is None or abs(number) < 1000 or is_year or re.search(r"[^\d,.\-]", anatomy.gold):
         return
     hint = "remove commas from both sides before comparing, or read numbers (rk.number)"
     if "," in anatomy.gold:
         yield Dress("without the comma of the gold answer", anatomy.saying(anatomy.gold.replace(",", "")), hint=hint)
-    else:
+    elif reads_numbers:
         yield Dress("with a comma in its number", anatomy.saying(f"{number:,f}"), hint=hint)

@@ -47,8 +47,8 @@ def _other_calls(function: Mapping[str, Any], held: str) -> Iterator[dict[str, A
     given = function.get("arguments")
     try:
         arguments = json.loads(given) if isinstance(given, str) else given
-    except ValueError:
-        return
+    except (ValueError, RecursionError):
+        arguments = None
     if isinstance(arguments, dict) and arguments and all(_stands(value, held) for value in arguments.values()):
         others = {name: other_value(value) for name, value in arguments.items()}
         for changed in (others, {}):

@@ -24,7 +24,9 @@ ALGEBRA = {"open_r1.accuracy_reward", "open_r1.len_reward", "open_r1.cosine_scal
 THREADS = "math-verify sets an alarm, which works on the main thread only: asynchronous trainers score on others"
 
 FINDINGS: Mapping[str, Mapping[str, str]] = {
-    "gsm8k_gist.xmlcount_reward_func": {},
+    "gsm8k_gist.xmlcount_reward_func": {
+        "right_however_written": "split() with a line break: without one at the end, the whole text counts as a remark",
+    },
     "gsm8k_gist.soft_format_reward_func": {
         "right_however_written": "no re.DOTALL: the format that the prompt shows has several lines and earns 0",
         "informative": "for that reason, nothing ever earns more than 0",
@@ -39,7 +41,6 @@ FINDINGS: Mapping[str, Mapping[str, str]] = {
     "gsm8k_gist.correctness_reward_func": {
         "right_however_written": "texts are compared: 2400 is wrong where the gold answer is 2,400",
         "the answer only in the thinking": "split() finds the tags in the reasoning, too",
-        "thinking after the answer": "the last answer counts, also in reasoning after the answer",
         "an unclosed tag": "split() finds an answer in tags that are never closed",
     },
     "countdown.format_reward_func": {
@@ -91,6 +92,8 @@ FINDINGS: Mapping[str, Mapping[str, str]] = {
         "the answer only in the thinking": "as in accuracy_reward",
         "thinking that never ends": "as in accuracy_reward",
         "the prompt repeated in the thinking": "beyond max_len, the cosine turns and pays for length",
+        "deterministic": "math-verify gives up after some seconds: on a busy machine sooner",
+        "time_linear": "for that reason, a completion takes seconds or none",
     },
     "open_r1.repetition_penalty_reward": {},
     "open_r1.soft_overlong_punishment_reward": {},
@@ -111,6 +114,8 @@ NOISE: Mapping[str, Mapping[str, str]] = {
 NEEDS_TIME = {
     ("open_r1.accuracy_reward", "the prompt repeated"),
     ("open_r1.cosine_scaled_reward", "the prompt repeated in the thinking"),
+    ("open_r1.cosine_scaled_reward", "deterministic"),
+    ("open_r1.cosine_scaled_reward", "time_linear"),
     ("open_r1.cosine_scaled_reward", "the answer only in the thinking"),
     ("open_r1.cosine_scaled_reward", "thinking that never ends"),
 }

@@ -125,7 +125,7 @@ def expressions_are_exact(subject: Subject) -> Iterator[Finding]:
     """
     needs_good(subject)
     looked = False
-    for right in judged(subject):
+    for right in (one for one in judged(subject) if one.judges):
         columns = subject.examples[right.example].columns
         found = expression_in(right.anatomy, columns)
         for expression, target in _near_misses(found) if found is not None else ():

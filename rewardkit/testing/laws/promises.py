@@ -27,7 +27,8 @@ _LENGTH = re.compile(
     r"(?:over_?long|too long|brevity|concise|be brief|length[ _](?:penalt|bonus|punish)"
     r"|(?:token|word|length)s?[ _]budget)"
 )
-_MANY = (1_000, 10_000)
+_MANY = (1_000, 50_000)
+"""Words; some limits are those of a long context."""
 _LONGER = "and so it goes on with one more word after the other until nobody listens "
 
 

@@ -13,7 +13,8 @@ from rewardkit.testing.reading.places import places
 
 _PATTERNS = frozenset(("compile", "search", "match", "fullmatch", "findall", "finditer", "split", "sub", "subn"))
 _STRIPPING = frozenset(("strip", "lstrip", "rstrip"))
-_SHORTEST_CUT = 50
+_SHORTEST_CUT, _LONGEST_CUT = 50, 20_000
+"""A longer cut is a guard: few completions are as long."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ def _cuts(node: ast.AST, site: Site) -> Iterator[int]:
         size = number(bound) if bound is not None else None
         if size is None and bound is not None:
             size = _named(bound, site)
-        if size is not None and abs(size) >= _SHORTEST_CUT:
+        if size is not None and _SHORTEST_CUT <= abs(size) <= _LONGEST_CUT:
             yield abs(int(size))
 
 
