@@ -101,7 +101,7 @@ def run_law(law: Law, subject: Subject) -> LawResult:
     found: list[Finding] = []
     asides: list[Finding] = []
     otherwise: LawOutcome = "held"
-    reason, reached, count = "", 0, 0
+    reason, reached, count, first = "", 0, 0, 0
     try:
         if subject.left <= 0:
             raise Unfinished(OVER)
@@ -109,6 +109,7 @@ def run_law(law: Law, subject: Subject) -> LawResult:
             for one in _found(law, subject):
                 said = one if one.matters else replace(one, matters=law.why)
                 (asides if one.unreachable or one.of_data else found).append(said)
+                first = first or (subject.tries - before if found else 0)
     except Skip as skip:
         otherwise, reason = "skipped", str(skip)
     except Unfinished as unfinished:
@@ -125,7 +126,18 @@ def run_law(law: Law, subject: Subject) -> LawResult:
     tries, seconds = subject.tries - before, time.monotonic() - started
     outcome: LawOutcome = "broken" if found else otherwise
     return LawResult(
-        law.name, outcome, tries, tuple(found), reason, seconds, law.why, tuple(asides), reached, count, subject.longest
+        law=law.name,
+        outcome=outcome,
+        tries=tries,
+        findings=tuple(found),
+        reason=reason,
+        seconds=seconds,
+        why=law.why,
+        asides=tuple(asides),
+        reached=reached,
+        count=count,
+        longest=subject.longest,
+        first=first,
     )
 
 

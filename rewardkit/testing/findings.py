@@ -141,6 +141,7 @@ class LawResult:
         reached: if it is unfinished, how many kinds of completions were tried.
         count: of how many; 0 if that is not known.
         longest: of a slow reward, the length of the longest completions that other laws try; 0 for any length.
+        first: if it is broken, how many of the tries the first finding took.
     """
 
     law: str
@@ -154,6 +155,7 @@ class LawResult:
     reached: int = 0
     count: int = 0
     longest: int = 0
+    first: int = 0
 
 
 def jsonable_of(value: Any) -> Any:

@@ -10,11 +10,12 @@ import math
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 from rewardkit.testing.anatomy import NUMBER, Anatomy, anatomy_of, as_number, marks, replaced
 from rewardkit.testing.subject import Subject
-from rewardkit.testing.sweep import anatomies, swept
+from rewardkit.testing.sweep import anatomies, given, swept
 from rewardkit.testing.trials import EQUAL, Seen, Trial, text_of, with_text
 from rewardkit.testing.values import value_of, values_in
 from rewardkit.testing.wrong_answers import Wrong, equal, plain, wrong_answers
@@ -81,7 +82,7 @@ def _judged(subject: Subject) -> Iterator[Judged]:
     for number, example in enumerate(subject.examples[:4]):
         for completion, anatomy in list(zip(example.good, anatomies(subject, number), strict=True))[:2]:
             seen = subject.see([Trial(completion, number)])[0]
-            if not seen.scored or seen.value <= _least(subject, number) + EQUAL:
+            if not seen.scored or not _earns(subject, number, seen.value):
                 continue  # it earns nothing, which another law reports
             others = [gold for gold in golds if gold and gold != anatomy.gold]
             yield _of(subject, number, completion, anatomy, seen, tuple(_certainly_wrong(anatomy, others)))
@@ -99,9 +100,22 @@ def _certainly_wrong(anatomy: Anatomy, others: list[str]) -> list[Wrong]:
     return [one for one in wrong if not (plain(rest) and one.family in ("empty", "placeholder"))]
 
 
-def _least(subject: Subject, number: int) -> float:
-    """Return the lowest score seen for an example."""
-    return min((seen.value for trial, seen in swept(subject) if trial.example == number and seen.scored), default=0.0)
+def _earns(subject: Subject, number: int, value: float) -> bool:
+    """Whether some completion of an example is seen to score less; the given ones are looked at first."""
+    return any(
+        trial.example == number and seen.scored and value > seen.value + EQUAL
+        for trial, seen in chain(_given(subject), _swept(subject))
+    )
+
+
+def _given(subject: Subject) -> list[tuple[Trial, Seen]]:
+    trials = given(subject)
+    return list(zip(trials, subject.see(trials), strict=True))
+
+
+def _swept(subject: Subject) -> Iterator[tuple[Trial, Seen]]:
+    """Yield the sweep with its scores, which are asked for only when the first one is."""
+    yield from swept(subject)
 
 
 def _of(
@@ -201,15 +215,16 @@ def required_tags(subject: Subject, right: Judged) -> list[str]:
 
 def distinguishes(subject: Subject) -> bool:
     """Whether different scores were seen."""
-    values = {round(seen.value, 9) for _, seen in swept(subject) if seen.scored}
-    return len(values) > 1
+    values = (round(seen.value, 9) for _, seen in chain(_given(subject), _swept(subject)) if seen.scored)
+    first = next(values, None)
+    return any(value != first for value in values)
 
 
 def is_penalty(subject: Subject) -> bool:
     """Whether the best score is zero."""
     if not subject.plain and math.isfinite(subject.bounds[1]):
         return subject.bounds[1] <= EQUAL
-    return all(seen.value <= EQUAL for _, seen in swept(subject) if seen.scored)
+    return all(seen.value <= EQUAL for _, seen in chain(_given(subject), _swept(subject)) if seen.scored)
 
 
 def concerns(subject: Subject, number: int, wrong: Any) -> bool:

@@ -1,7 +1,7 @@
 """Selection: choose laws by object or by name: ``selected(laws=["total", "exploits"])``.
 
-`time_linear` runs first: a slow reward spends the time of all other laws. The laws of right answers, the exploits found
-before and the catalog come next, since they find most, and the search runs last: it takes all the time it gets.
+What finds most with the fewest calls runs first: wrong answers, the exploits found before and the catalog. Then comes
+`time_linear`, since a slow reward spends the time of all other laws. The search is last: it takes all the time it gets.
 """
 
 from __future__ import annotations
@@ -44,10 +44,11 @@ def every_law(regressions: str | Path | None = None) -> dict[str, Law]:
         return search_exploits(subject, CATALOG)
 
     kept = [Law("regressions", replayed)] if regressions is not None else []
-    first = (growth.time_linear, *golds.ALL)
+    first = (golds.separates_good_from_bad, golds.gold_above_perturbed_gold)
+    next_ones = (growth.time_linear, golds.gold_gets_the_maximum, golds.wrong_stays_wrong)
     last = (growth.memory_bounded, *programs.ALL)
-    between = [law for law in known.ALL if law not in (*first, *last)]
-    ordered = (*first, *kept, Law("exploits", exploits), *between, *last, Law("search", search))
+    between = [law for law in known.ALL if law not in (*first, *next_ones, *last)]
+    ordered = (*first, *kept, Law("exploits", exploits), *next_ones, *between, *last, Law("search", search))
     return {law.name: law for law in ordered}
 
 

@@ -108,7 +108,11 @@ def siblings_in(anatomy: Anatomy, columns: Sequence[Any] = ()) -> Iterator[Sibli
         yield from _made(text, kind, [Span(*match.span()) for match in pattern.finditer(text, start)])
     yield from _items(anatomy)
     for value in columns:
-        if isinstance(value, (list, tuple)) and len(value) > 1 and all(isinstance(item, str) and item.strip() for item in value):
+        if (
+            isinstance(value, (list, tuple))
+            and len(value) > 1
+            and all(isinstance(item, str) and item.strip() for item in value)
+        ):
             yield from _mentions(text, start, value)
 
 

@@ -16,7 +16,9 @@ from rewardkit.testing.laws.golds import needs_good
 from rewardkit.testing.subject import Subject
 from rewardkit.testing.trials import EQUAL, Trial, text_of
 
-_AGENTS = re.compile(r"(?i)\b(?:tool|agent|multi-?turn|turns of|several turn|calculator|search|browser|function call)s?\b")
+_AGENTS = re.compile(
+    r"(?i)\b(?:tool|agent|multi-?turn|turns of|several turn|calculator|search|browser|function call)s?\b"
+)
 
 
 @law

@@ -168,7 +168,7 @@ def order_of_keys_does_not_count(subject: Subject) -> Iterator[Finding]:
             continue
         looked = True
         value = document.value
-        same = right.trial(document.saying(json.dumps(value, ensure_ascii=False, indent=1)))  # no text is compared
+        same = right.trial(document.saying(_reformatted(document)))
         turned = right.trial(document.saying(json.dumps(dict(reversed(value.items())), ensure_ascii=False)))
         plain, seen = subject.see([same, turned])
         if right.paid(plain) and seen.scored and not right.paid(seen):
@@ -177,6 +177,13 @@ def order_of_keys_does_not_count(subject: Subject) -> Iterator[Finding]:
             return
     if not looked:
         raise Skip("no right completion has an object with several keys")
+
+
+def _reformatted(document: Document) -> str:
+    """Return the same object with other spaces: a reward that refuses it compares texts."""
+    compact = json.dumps(document.value, ensure_ascii=False, separators=(",", ":"))
+    is_compact = document.span.of(document.text) == compact
+    return json.dumps(document.value, ensure_ascii=False) if is_compact else compact
 
 
 ALL = (none_stands_in_for_another, as_many_as_asked_for, more_calls_cost, order_of_keys_does_not_count)
