@@ -96,11 +96,11 @@ def _of_trl() -> list[tuple[str, dict[str, Any]]]:
 
 def of_unseen_sets() -> Iterator[Sound]:
     """Yield the sound functions of the sets that others wrote."""
-    sys.path.insert(0, str(UNSEEN))
     for folder in sorted(one for one in UNSEEN.iterdir() if (one / "__init__.py").exists()):
-        cases = importlib.import_module(folder.name).sound()
+        cases = importlib.import_module(f"unseen.{folder.name}").sound()
         for path in sorted(folder.glob("sound_*.py")):
-            yield from _of_cases(path, importlib.import_module(f"{folder.name}.{path.stem}"), cases, f"{folder.name}.")
+            module = importlib.import_module(f"unseen.{folder.name}.{path.stem}")
+            yield from _of_cases(path, module, cases, f"{folder.name}.")
 
 
 def _of_cases(path: Path, module: Any, cases: list[Any], prefix: str = "") -> Iterator[Sound]:

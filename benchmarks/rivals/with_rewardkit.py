@@ -1,7 +1,8 @@
 """Check the cases with `check_reward`, and print a line of JSON for each.
 
-Each finding says how many completions the check had scored when its law ended, so that it can be compared at the number
-of calls that another tool made.
+Each finding says how many completions the check had scored when it found it, so that it can be compared at the number
+of calls that another tool made. Of a law with several findings, that is known of the first one; the others count from
+the end of the law.
 """
 
 from __future__ import annotations
@@ -23,17 +24,17 @@ LONGEST = 300
 
 
 def findings_of(report: Report, before: int = 0) -> Iterator[dict[str, Any]]:
-    """Yield the findings law by law, then those of the components, each with the calls made until its law ended."""
+    """Yield the findings law by law, then those of the components, each with the calls made until it was found."""
     for result in report.results:
-        before += result.tries
-        for one in result.findings:
+        began, before = before, before + result.tries
+        for place, one in enumerate(result.findings):
             yield {
                 "probe": one.law,
                 "kind": one.family,
                 "completion": str(one.completion)[:LONGEST],
                 "score": None if one.score is None else str(one.score),
                 "detail": one.why,
-                "calls": before,
+                "calls": before if place else began + result.first,
             }
     for part in report.components:
         yield from findings_of(part, before)

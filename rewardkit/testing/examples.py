@@ -62,7 +62,13 @@ def examples_of(examples: Iterable[Mapping[str, Any]], good: Any = (), bad: Any 
                     own = [_prompt(item), _columns(item), [], []]
                     own[place].append(item["completion"])
                     _merged(found, own)
-    return tuple(Example(prompt, columns, tuple(right), tuple(wrong)) for prompt, columns, right, wrong in found)
+    together: list[list[Any]] = []
+    for row in found:
+        if row[0] is None:
+            together.append(row)
+        else:  # rows with the same prompt are one group of a trainer
+            _merged(together, row)
+    return tuple(Example(prompt, columns, tuple(right), tuple(wrong)) for prompt, columns, right, wrong in together)
 
 
 def per_example(examples: Sequence[Example], **given: Any) -> Iterator[str]:
@@ -79,7 +85,7 @@ def per_example(examples: Sequence[Example], **given: Any) -> Iterator[str]:
 def _merged(found: list[list[Any]], own: list[Any]) -> None:
     for other in found:
         if other[:2] == own[:2]:
-            other[2] += own[2]
+            other[2] += [one for one in own[2] if one not in other[2]]
             other[3] += own[3]
             return
     found.append(own)

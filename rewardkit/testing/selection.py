@@ -16,7 +16,7 @@ from rewardkit.testing.exploits.attempts import try_hacks
 from rewardkit.testing.exploits.regressions import load, replay
 from rewardkit.testing.exploits.search import search as search_exploits
 from rewardkit.testing.findings import Finding
-from rewardkit.testing.laws import Law, golds, growth, programs
+from rewardkit.testing.laws import Law, golds, growth, nearness, other_rows, parts, programs, siblings, writing
 from rewardkit.testing.subject import Subject
 
 EXPLOITS = ("regressions", "exploits", "search")
@@ -44,10 +44,14 @@ def every_law(regressions: str | Path | None = None) -> dict[str, Law]:
         return search_exploits(subject, CATALOG)
 
     kept = [Law("regressions", replayed)] if regressions is not None else []
-    first = (golds.separates_good_from_bad, golds.gold_above_perturbed_gold)
-    next_ones = (growth.time_linear, golds.gold_gets_the_maximum, golds.wrong_stays_wrong)
+    first = (
+        golds.separates_good_from_bad, golds.gold_above_perturbed_gold, other_rows.right_for_every_gold,
+        parts.every_part_counts, parts.almost_right_is_wrong, *siblings.ALL, *writing.ALL,
+        nearness.errors_on_both_sides,
+    )  # fmt: skip
+    next_ones = (growth.time_linear, *golds.ALL)
     last = (growth.memory_bounded, *programs.ALL)
-    between = [law for law in known.ALL if law not in (*first, *next_ones, *last)]
+    between = [law for law in known.ALL if law not in last]
     ordered = (*first, *kept, Law("exploits", exploits), *next_ones, *between, *last, Law("search", search))
     return {law.name: law for law in ordered}
 

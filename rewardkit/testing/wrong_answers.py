@@ -147,7 +147,8 @@ def _wrong_texts(gold: str) -> Iterator[Wrong]:
         yield Wrong(filler, "wrong", "another text of the same length", honest=True)
     if size >= 4:
         yield Wrong(gold[: size // 2].rstrip(), "prefix", "the first half")
-        yield Wrong(gold[0], "prefix", "the first letter")
+        if gold[1].isalnum():  # the C of "C. elegans" may be the letter of an option
+            yield Wrong(gold[0], "prefix", "the first letter")
     if re.fullmatch(r"[^\W\d_]{4,}", gold):
         yield Wrong(gold[::-1], "disguise", "its letters in another order")
     words = gold.split()
@@ -178,7 +179,9 @@ def _wrong_lines(lines: list[str]) -> Iterator[Wrong]:
     wrong = [lines[0], *("wrong" for _ in lines[1:])]
     yield Wrong("\n".join(wrong), "prefix", "a right first line, the rest wrong")
     yield Wrong("\n".join([*("wrong" for _ in lines[1:]), lines[-1]]), "prefix", "a right last line, the rest wrong")
-    yield Wrong("\n".join([*lines, "wrong", "wrong"]), "superset", "extra lines")
+    bullet = re.match(r"\s*(?:[-*•]|\d+[.)])\s+|", lines[-1])
+    strange = f"{bullet[0] if bullet else ''}wrong"
+    yield Wrong("\n".join([*lines, strange, strange]), "superset", "extra lines")
 
 
 def _wrong_lists(gold: str, items: list[str]) -> Iterator[Wrong]:

@@ -39,30 +39,15 @@ def accuracy_reward_pi() -> None:
     assert _accuracy("314000", "3.14") == 1.0
 
 
-def accuracy_reward_sign() -> None:
-    """42 earns 1 where -42 is right: the sign of the right answer is lost."""
-    assert _accuracy("42", "-42") == 1.0
-
-
 def accuracy_reward_comma() -> None:
     """A number ends at its thousands comma: 1,135 is refused for 1135 and earns 1 for 1."""
     assert _accuracy("The answer is 1,135", "1135") == 0.0
     assert _accuracy("The answer is 1,135", "1") == 1.0
 
 
-def math_reward_boxes() -> None:
-    """Any of several boxes may be right."""
-    assert _score("math.math_reward", r"\boxed{97} \boxed{42}", ground_truth=r"\boxed{42}") == 1.0
-
-
 def math_reward_time() -> None:
     """A number of 50,000 digits takes over 20 s: the pattern takes quadratic time."""
     assert unfinished(lambda: _score("math.math_reward", "1" * 50000, ground_truth="42"), 20)
-
-
-def reasoning_steps_reward_empty() -> None:
-    """Three empty headings earn what three steps earn."""
-    assert _score("reasoning_steps.reasoning_steps_reward", "First: Next: Then:") == 1.0
 
 
 def reasoning_steps_reward_first_bullet() -> None:

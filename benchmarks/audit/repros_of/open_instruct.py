@@ -49,11 +49,6 @@ def response_language_random() -> None:
     assert {_new("weight", "language:response_language", language="de") for _ in range(200)} == {0.0, 1.0}
 
 
-def response_language_digit() -> None:
-    """A completion without letters earns 1 in every language."""
-    assert _new("1", "language:response_language", language="de") == 1.0
-
-
 def validate_sections_introduction() -> None:
     """With an introduction, one section passes for two, and two sections are refused."""
     assert _old("Hi\nSection 1", "validate_sections", section_splitter="Section", N=2) == 1.0
@@ -106,11 +101,6 @@ def palindrome_one_letter() -> None:
     """The word "a" is a palindrome, and "Level!" is none."""
     assert _new("a", "keywords:palindrome") == 1.0
     assert _new("Level!", "keywords:palindrome") == 0.0
-
-
-def bigram_wrapping_one_word() -> None:
-    """One word without any brackets earns what wrapped bigrams earn."""
-    assert _new("a", "detectable_format:bigram_wrapping") == 1.0
 
 
 def first_word_answer_comma() -> None:

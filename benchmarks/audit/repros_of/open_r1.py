@@ -28,11 +28,6 @@ def cosine_scaled_reward_unclamped() -> None:
     assert reward(_chats(right, wrong), ["$42$"] * 2) == [1.0, -1.0]
 
 
-def reasoning_steps_reward_empty() -> None:
-    """Three empty bullets earn what three steps earn."""
-    assert rewards.reasoning_steps_reward(_chats("\n-\n-\n-")) == [1.0]
-
-
 def reasoning_steps_reward_numbered() -> None:
     """A numbered list of three steps earns a third: only its first line is counted."""
     assert rewards.reasoning_steps_reward(_chats("1. Add.\n2. Check.\n3. Answer.")) == [1 / 3]

@@ -10,9 +10,7 @@ from repros_outcome import raised, unfinished
 from subjects import skyrl
 
 SUBJECTS = list(skyrl.subjects())  # loads everything
-prime_math, naive_dapo, coder1 = (
-    import_module(f"skyrl_agent.tasks.verifiers.{name}") for name in ("prime_math", "naive_dapo", "coder1")
-)
+coder1 = import_module("skyrl_agent.tasks.verifiers.coder1")
 bird_reward = import_module("bird_reward")
 DOUBLE = json.dumps({"functional": "assert double(3) == 6"})
 
@@ -22,30 +20,9 @@ def _geometry(action: str, gold: str = "42") -> Any:
     return import_module("skyrl_geometry3k.env").Geometry3kEnv(env_config={}, extras=extras).step(action)["reward"]
 
 
-def prime_math_runs_code() -> None:
-    """The answer is evaluated as Python: a completion can end the process that scores it."""
-    assert raised(lambda: prime_math.compute_score(r"\boxed{exit()+\pi}", "42")) == "SystemExit"
-
-
-def prime_math_hundredfold() -> None:
-    """A hundred times the right answer earns what the right answer earns."""
-    assert prime_math.compute_score(r"\boxed{4200}", "42")["score"] == 1.0
-
-
-def naive_dapo_hundredfold() -> None:
-    """A hundred times the right answer, and a hundredth of it, earn what the right answer earns."""
-    assert naive_dapo.compute_score(r"\boxed{4200}", "42", {})["score"] == 1.0
-    assert naive_dapo.compute_score(r"\boxed{0.42}", "42", {})["score"] == 1.0
-
-
 def coder1_exit() -> None:
     """A program that ends before the tests run passes them."""
     assert coder1.compute_score("```python\nexit()\n```", DOUBLE, {})["score"] == 1.0
-
-
-def coder1_null_byte() -> None:
-    """A null byte in the program raises an exception."""
-    assert raised(lambda: coder1.compute_score("```\n\0\n```", DOUBLE, {})) == "ValueError"
 
 
 def bird_reward_time() -> None:

@@ -42,12 +42,6 @@ def prime_math_runs_code() -> None:
     assert raised(lambda: prime_math.compute_score(r"\boxed{exit()+\pi}", "42")) == "SystemExit"
 
 
-def prime_math_hundredfold() -> None:
-    """A hundred times the right answer, and a hundredth of it, earn what the right answer earns."""
-    assert prime_math.compute_score(r"\boxed{4200}", "42")[0]
-    assert prime_math.compute_score(r"\boxed{0.42}", "42")[0]
-
-
 def geo3k_hang() -> None:
     """A tower of powers is computed, without a time limit."""
     assert unfinished(lambda: geo3k.compute_score(r"\boxed{9**9**9**9}", r"\frac{1}{3}"), 20)

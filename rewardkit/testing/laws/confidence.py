@@ -29,6 +29,7 @@ def confidence_is_honest(subject: Subject) -> Iterator[Finding]:
     """
     needs_good(subject)
     looked = False
+    forecasts: dict[bool, tuple[list[Trial], list[float]]] = {}
     for number, example in enumerate(subject.examples):
         for good, bad in zip(example.good, example.bad, strict=False):
             pair = [_stated(text_of(one)) for one in (good, bad)]
@@ -41,6 +42,11 @@ def confidence_is_honest(subject: Subject) -> Iterator[Finding]:
             right, wrong = ([seen.value for seen in subject.see(row)] for row in trials)
             if not all(value == value for value in (*right, *wrong)) or len({*right, *wrong}) < 3:
                 continue
+            if right == wrong:  # a forecast: what it states is all that is judged, by what came true
+                forecasts[_share(text_of(good), pair[0]) > 0.5] = trials[0], right
+                if len(forecasts) < 2:
+                    continue
+                (trials[0], right), (trials[1], wrong) = forecasts[True], forecasts[False]
             looked = True
             told = _dishonest(right, wrong)
             if told is not None:
@@ -63,10 +69,17 @@ def _stated(text: str) -> Span | None:
     return next((span for span in reversed(numbers_in(text)) if _NAMED.search(text[: span.start])), None)
 
 
+def _share(text: str, place: Span) -> float:
+    return float(as_number(place.of(text)) or 0) / (100 if _in_percent(text, place) else 1)
+
+
 def _stating(text: str, place: Span, share: float) -> str:
+    return replaced(text, [(place, f"{share * 100:.0f}" if _in_percent(text, place) else f"{share:g}")])
+
+
+def _in_percent(text: str, place: Span) -> bool:
     stated = as_number(place.of(text))
-    percent = text[place.end :].lstrip().startswith("%") or (stated is not None and stated > 1)
-    return replaced(text, [(place, f"{share * 100:.0f}" if percent else f"{share:g}")])
+    return text[place.end :].lstrip().startswith("%") or (stated is not None and stated > 1)
 
 
 def _dishonest(right: Sequence[float], wrong: Sequence[float]) -> tuple[float, float] | None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from rewardkit.core.batch.score import Outcome
-from rewardkit.testing.anatomy import ANSWERS, as_number
+from rewardkit.testing.anatomy import ANSWERS, as_number, replaced
 from rewardkit.testing.broken_texts import blocks_of
 from rewardkit.testing.findings import Finding
 from rewardkit.testing.judgment import Judged, concerns, foreign_trials, is_penalty, judged, wrongness
@@ -19,7 +19,7 @@ from rewardkit.testing.tool_calls import wrong_calls
 from rewardkit.testing.trials import EQUAL, Seen, Trial, text_of
 from rewardkit.testing.whole import COVERED, covered, tells_apart
 from rewardkit.testing.wild_texts import TEXTS
-from rewardkit.testing.wrong_answers import Wrong
+from rewardkit.testing.wrong_answers import Wrong, plain
 
 _MOST = 6
 _FOREIGN = "right for another example"
@@ -164,9 +164,6 @@ def gold_above_perturbed_gold(subject: Subject) -> Iterator[Finding]:
             seen = subject.see([trial])[0]
             if right.paid(seen) and not covered(subject, right, trial):
                 found.setdefault("other", _wrong_paid(subject, right, trial, _FOREIGN))
-        stray = None if found else _stray(subject, right)
-        if stray is not None:
-            found["stray"] = stray
         if len(found) >= _MOST:
             break
     if not looked:
@@ -195,17 +192,35 @@ def _pays_any_answer(subject: Subject, right: Judged) -> Finding | None:
     return finding("gold_above_perturbed_gold", subject, right.trial(text), seen, why)
 
 
-def _stray(subject: Subject, right: Judged) -> Finding | None:
-    """Return a finding if a text of the sweep without the gold answer, such as ``{"answer": null}``, is paid."""
-    wrong = wrongness(subject, right)
-    if wrong is None:
-        return None
+@law
+def only_answers_are_paid(subject: Subject) -> Iterator[Finding]:
+    """What has no answer, such as ``{"answer": null}``, half a tag or a hundred spaces, is easier than the right one.
+
+    All completions of the sweep that are certainly not right must earn less than the right one.
+    """
+    needs_good(subject)
+    looked = False
+    for right in judged(subject):
+        wrong = wrongness(subject, right)
+        looked = looked or wrong is not None
+        stray = _stray(subject, right, wrong) if wrong is not None else None
+        if stray is not None:
+            yield stray
+            return
+    if not looked:
+        raise Skip("the reward was not seen to judge answers")
+
+
+def _stray(subject: Subject, right: Judged, wrong: Callable[[str], bool]) -> Finding | None:
     paid = [trial for trial, seen in swept(subject) if trial.example == right.example and right.paid(seen)]
+    left = replaced(right.anatomy.region.of(right.anatomy.text), [(right.anatomy.in_region, "")]).strip()
+    if plain(left) and right.anatomy.marked:  # the letter beside the text of an option is right by itself
+        paid = [trial for trial in paid if left not in text_of(trial.completion)]
     for trial in sorted(paid, key=lambda one: len(text_of(one.completion))):
         if wrong(text_of(trial.completion)) and not covered(subject, right, trial):
             (seen,) = subject.see([trial])
             why = f"a completion without the answer earns {seen.value:.6g}, the right one {right.value:.6g}"
-            return finding("gold_above_perturbed_gold", subject, trial, seen, why)
+            return finding("only_answers_are_paid", subject, trial, seen, why)
     return None
 
 
@@ -304,5 +319,6 @@ ALL = (
     gold_gets_the_maximum,
     gold_above_perturbed_gold,
     separates_good_from_bad,
+    only_answers_are_paid,
     wrong_stays_wrong,
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -149,6 +150,8 @@ def _tried(subject: Subject, right: Judged) -> Iterator[tuple[Gold, Seen, Trial]
     anatomy, smells = right.anatomy, subject.smells
     known = [example.columns.get(anatomy.column) for example in subject.examples]
     for gold in other_golds(anatomy, known, in_patterns=smells.makes_patterns, stripped=smells.stripped):
+        if not _is_allowed(subject, right, gold):
+            continue
         text = with_text(right.completion, anatomy.saying(gold.written))
         trial = Trial(text, right.example, {anatomy.column: gold.value})
         try:
@@ -156,6 +159,21 @@ def _tried(subject: Subject, right: Judged) -> Iterator[tuple[Gold, Seen, Trial]
         except RewardKitError:
             continue  # its annotation admits no such value
         yield gold, seen, trial
+
+
+def _is_allowed(subject: Subject, right: Judged, gold: Gold) -> bool:
+    """Whether the other columns admit a gold answer: ``options="ABC"`` or ``choices=["red", "blue"]`` limit it."""
+    columns = subject.examples[right.example].columns
+    for name in subject.columns_read & set(columns) - {right.anatomy.column}:
+        value = columns[name]
+        known = list(value) if isinstance(value, (list, tuple)) or _is_letters(value) else []
+        if right.anatomy.gold in known and gold.written not in known:
+            return False
+    return True
+
+
+def _is_letters(value: Any) -> bool:
+    return isinstance(value, str) and re.fullmatch(r"[A-Z]{2,26}", value) is not None
 
 
 def _said(column: str, gold: Gold) -> str:

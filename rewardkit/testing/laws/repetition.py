@@ -33,9 +33,11 @@ _SECONDS = 60.0
 _CHILD = """
 import pickle, sys
 sys.path[:] = pickle.load(sys.stdin.buffer)
-reward, examples, trials, plain = pickle.load(sys.stdin.buffer)
+reward, examples, trials, plain, scope = pickle.load(sys.stdin.buffer)
 from rewardkit.testing.subject import Subject
 subject = Subject(reward, examples, plain=plain)
+if scope == "group":
+    subject.score_in_groups()
 sys.stdout.buffer.write(pickle.dumps([(seen.value, seen.outcome.value) for seen in subject.see(trials)]))
 """
 
@@ -149,7 +151,9 @@ def _in_other_processes(subject: Subject, trials: list[Trial]) -> list[list[tupl
         Unfinished: a process took too long.
     """
     try:
-        message = pickle.dumps(sys.path) + pickle.dumps((subject.reward, subject.examples, trials, subject.plain))
+        message = pickle.dumps(sys.path) + pickle.dumps(
+            (subject.reward, subject.examples, trials, subject.plain, subject.scope)
+        )
     except Exception:
         return []
     children = [

@@ -62,21 +62,21 @@ def _tip(subject: Subject) -> str:
 def _nothing(subject: Subject, right: Judged) -> float:
     """Return the score of a wrong answer, or the lowest score if the reward judges no answers."""
     wrong = [seen.value for _, seen in right.honest if seen.scored and not right.paid(seen)]
-    lowest = min((seen.value for trial, seen in swept(subject) if trial.example == right.example and seen.scored))
-    return (max(wrong) if right.judges and wrong else lowest) + EQUAL
+    return (max(wrong) if right.judges and wrong else _lowest(subject, right.example)) + EQUAL
+
+
+def _lowest(subject: Subject, example: int) -> float:
+    return min((seen.value for trial, seen in swept(subject) if trial.example == example and seen.scored), default=0.0)
 
 
 def _only_on_one_line(subject: Subject) -> Iterator[Finding]:
     """Report a reward that pays a right completion on one line, but nothing as it was given, on several."""
     for number, example in enumerate(subject.examples[:4]):
-        lowest = min(
-            (seen.value for trial, seen in swept(subject) if trial.example == number and seen.scored), default=0
-        )
         for completion, anatomy in zip(example.good, anatomies(subject, number), strict=True):
             trial = Trial(completion, number)
             line = re.sub(r"\s*\n\s*", " ", anatomy.text.strip())
             seen, other = subject.see([trial, Trial(with_text(completion, line), number)])
-            if seen.scored and _is_more(other, seen) and seen.value <= lowest + EQUAL:
+            if seen.scored and _is_more(other, seen) and seen.value <= _lowest(subject, number) + EQUAL:
                 why = f"a right completion earns {seen.value:.6g} on several lines, but {other.value:.6g} on one"
                 hint = f": {DOTALL}" if subject.mined.has_dots else ""
                 yield finding("right_however_written", subject, trial, seen, f"{why}{hint}", tip=_tip(subject))

@@ -67,7 +67,10 @@ def _with_constant(functions: list[FunctionType], site: Site, source: str) -> It
     )
     assert isinstance(written, (ast.Assign, ast.AnnAssign))
     assert written.value is not None
-    value = eval(compile(ast.Expression(written.value), "<repaired>", "eval"), dict(space))
+    try:
+        value = eval(compile(ast.Expression(written.value), "<repaired>", "eval"), dict(space))
+    except Exception as error:  # it was made of something that is no more what it was
+        raise NotRepaired(str(error)) from None
     original = space[name]
     if type(value) is not type(original):
         raise NotRepaired(f"{name} has changed")
