@@ -6,8 +6,10 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from rewardkit.core.batch.messages import prompt_text
 from rewardkit.core.batch.score import Outcome
 from rewardkit.core.errors import RewardKitError, shorten
+from rewardkit.testing.anatomy import as_number
 from rewardkit.testing.findings import Finding
 from rewardkit.testing.judgment import Judged, judged
 from rewardkit.testing.laws.base import Skip, finding, law
@@ -18,6 +20,8 @@ from rewardkit.testing.subject import Subject
 from rewardkit.testing.trials import EQUAL, Seen, Trial, text_of, with_text
 from rewardkit.testing.whole import covered
 from rewardkit.testing.wrong_answers import equal
+
+_SCALE = re.compile(r"\b(\d{1,3})\s?(?:to|-|–)\s?(\d{1,3})\b")
 
 
 @law
@@ -164,12 +168,29 @@ def _tried(subject: Subject, right: Judged) -> Iterator[tuple[Gold, Seen, Trial]
 def _is_allowed(subject: Subject, right: Judged, gold: Gold) -> bool:
     """Whether the other columns admit a gold answer: ``options="ABC"`` or ``choices=["red", "blue"]`` limit it."""
     columns = subject.examples[right.example].columns
+    number, scale = as_number(gold.written), _scale(subject, right)
+    if number is not None and scale is not None and not scale[0] <= number <= scale[1]:
+        return False
     for name in subject.columns_read & set(columns) - {right.anatomy.column}:
         value = columns[name]
         known = list(value) if isinstance(value, (list, tuple)) or _is_letters(value) else []
         if right.anatomy.gold in known and gold.written not in known:
             return False
     return True
+
+
+def _scale(subject: Subject, right: Judged) -> tuple[int, int] | None:
+    """Return the ends of a scale that the answer is on: ``4/5``, or "from 1 to 5" in the prompt."""
+    number = as_number(right.anatomy.gold)
+    if number is None or not right.anatomy.places:
+        return None
+    behind = re.match(r"\s*/\s*(10|[2-9])\b", right.anatomy.text[right.anatomy.places[-1].end :])
+    if behind is not None:
+        return 1, int(behind[1])
+    for low, high in _SCALE.findall(prompt_text(subject.examples[right.example].prompt)):
+        if int(low) <= number <= int(high):
+            return int(low), int(high)
+    return None
 
 
 def _is_letters(value: Any) -> bool:

@@ -114,9 +114,8 @@ def spaces(completions: list[str], **kwargs: Any) -> list[float]:
 
 
 @pytest.mark.parametrize(("reward", "piece"), [(fields, "a"), (spaces, " ")])
-def test_slow_patterns_are_found_first_and_can_be_pasted(reward: Any, piece: str) -> None:
+def test_slow_patterns_are_found_and_can_be_pasted(reward: Any, piece: str) -> None:
     report = check_reward(reward, examples=[{}], good=["a == 1 and b < 2"], bad=["no"])
-    assert report.results[0].law == "time_linear"
     (found,) = report["time_linear"].findings
     assert f"{piece!r} * n" in found.why
     assert len(found.completion) > 5_000
