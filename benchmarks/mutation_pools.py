@@ -25,7 +25,8 @@ _TASK = {task}({config}(size=1, seed=1))
 
 
 def score(completions, answer, entry, **kwargs):
-    return [float(_TASK.score_answer(text, one)) for text, one, _ in zip(completions, entry, answer)]
+    rows = [dict(one, answer=gold) for one, gold in zip(entry, answer)]
+    return [float(_TASK.score_answer(text, row)) for text, row in zip(completions, rows)]
 """
 """Is added to the module of a task, without its registration."""
 
