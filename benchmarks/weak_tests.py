@@ -59,7 +59,8 @@ def _assertions(source: str, function: str) -> Iterator[str]:
             continue
         called, expected = node.test.left, node.test.comparators[0]
         plain = isinstance(called, ast.Call) and isinstance(called.func, ast.Name) and len(node.test.ops) == 1
-        if plain and isinstance(node.test.ops[0], ast.Eq) and _is_literal(expected):
+        literal = isinstance(called, ast.Call) and all(map(_is_literal, (*called.args, expected)))
+        if plain and isinstance(node.test.ops[0], ast.Eq) and literal:
             arguments = ast.unparse(called).removeprefix("candidate")
             yield f"assert {function}{arguments} == {ast.unparse(expected)}"
 

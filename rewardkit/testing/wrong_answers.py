@@ -70,8 +70,8 @@ def _wrong(gold: str, value: Any, others: tuple[str, ...]) -> Iterator[Wrong]:
     elif opposite is not None:
         yield Wrong(_cased(opposite, gold), "wrong", "the opposite", honest=True)
     elif re.fullmatch(r"\[\d{1,3}\]", gold):  # a citation
-        other = int(gold[1:-1]) + 1
-        yield from (Wrong(f"[{other + more}]", "wrong", "another number", honest=True) for more in (0, 96))
+        cited = int(gold[1:-1])
+        yield from (Wrong(f"[{cited + more}]", "wrong", "another number", honest=True) for more in (1, 97))
     elif re.fullmatch(r"[A-Z]", gold) or re.fullmatch(r"\([A-Z]\)", gold):
         yield from _wrong_letters(gold)
     elif gold[:1] in "{" and gold[-1:] == "}":

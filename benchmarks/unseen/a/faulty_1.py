@@ -7,7 +7,7 @@ import math
 import re
 from fractions import Fraction
 
-from ..case import Case
+from case import Case
 
 logger = logging.getLogger(__name__)
 

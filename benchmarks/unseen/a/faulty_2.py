@@ -6,7 +6,7 @@ import math
 import re
 from dataclasses import dataclass, field
 
-from ..case import Case
+from case import Case
 
 
 def contents(completions):

@@ -11,7 +11,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from ..case import Case
+from case import Case
 
 
 def last_tag(text: str, tag: str) -> str | None:

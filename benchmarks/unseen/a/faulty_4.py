@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from difflib import SequenceMatcher
 from pathlib import Path
 
-from ..case import Case
+from case import Case
 
 logger = logging.getLogger(__name__)
 

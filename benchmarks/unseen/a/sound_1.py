@@ -9,7 +9,7 @@ import re
 from fractions import Fraction
 from functools import lru_cache
 
-from ..case import Case
+from case import Case
 
 MAX_NUMBER_CHARS = 40
 

@@ -7,7 +7,7 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
-from ..case import Case
+from case import Case
 
 
 def text_of(completion) -> str:

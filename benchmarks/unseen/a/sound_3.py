@@ -8,7 +8,7 @@ import re
 import sqlite3
 from collections import Counter
 
-from ..case import Case
+from case import Case
 
 
 def tagged(text: str, tag: str) -> list[str]:

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from functools import lru_cache
 
-from ..case import Case
+from case import Case
 
 
 def last_line(text: str, longest: int = 120) -> str:

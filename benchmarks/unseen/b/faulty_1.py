@@ -9,7 +9,7 @@ import string
 from collections import Counter
 from decimal import Decimal, InvalidOperation
 
-from ..case import Case
+from case import Case
 
 
 def message_text(completion) -> str:

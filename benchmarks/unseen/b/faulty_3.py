@@ -17,7 +17,7 @@ from datetime import date, timedelta
 from fractions import Fraction
 from pathlib import Path
 
-from ..case import Case
+from case import Case
 
 
 def reply(completion) -> str:

@@ -10,7 +10,7 @@ import string
 from collections import Counter
 from fractions import Fraction
 
-from ..case import Case
+from case import Case
 
 
 def message_text(completion) -> str:

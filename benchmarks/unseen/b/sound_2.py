@@ -8,7 +8,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Callable
 
-from ..case import Case
+from case import Case
 
 
 def content_of(completion) -> str:

@@ -11,7 +11,7 @@ from collections import Counter
 from datetime import date, timedelta
 from fractions import Fraction
 
-from ..case import Case
+from case import Case
 
 
 def reply(completion) -> str:

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from ..case import Case
+from case import Case
 
 # --------------------------------------------------------------------------------------
 # 1. geometry word problems

@@ -13,7 +13,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..case import Case
+from case import Case
 
 
 def last_fence(text: str, languages: tuple[str, ...] = ()) -> str | None:

@@ -13,7 +13,7 @@ import sys
 import unicodedata
 from collections import Counter
 
-from ..case import Case
+from case import Case
 
 # --------------------------------------------------------------------------------------
 # 1. repetition penalty

@@ -12,7 +12,7 @@ from datetime import date
 from fractions import Fraction
 from functools import lru_cache
 
-from ..case import Case
+from case import Case
 
 LABELS = {"answer", "final answer"}
 

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from ..case import Case
+from case import Case
 
 
 def fenced(text: str) -> str | None:

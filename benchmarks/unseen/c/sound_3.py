@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..case import Case
+from case import Case
 
 
 def last_line(text: str) -> str:

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ..case import Case
+from case import Case
 
 logger = logging.getLogger(__name__)
 

@@ -10,7 +10,7 @@ from collections import Counter
 
 import numpy as np
 
-from ..case import Case
+from case import Case
 
 
 def _blocks(text: str, opening: str, closing: str) -> list[str]:

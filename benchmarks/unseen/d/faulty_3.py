@@ -15,7 +15,7 @@ from collections import Counter
 from datetime import datetime
 from pathlib import Path
 
-from ..case import Case
+from case import Case
 
 
 def _last_fence(text: str, *languages: str) -> str | None:

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from ..case import Case
+from case import Case
 
 # --- multiple choice by letter ---------------------------------------------------
 

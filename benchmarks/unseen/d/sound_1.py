@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
-from ..case import Case
+from case import Case
 
 
 def _last_between(text: str, opening: str, closing: str) -> str | None:

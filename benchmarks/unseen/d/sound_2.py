@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from ..case import Case
+from case import Case
 
 
 def _blocks(text: str, opening: str, closing: str) -> list[str | None]:

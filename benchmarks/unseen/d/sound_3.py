@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from ..case import Case
+from case import Case
 
 
 def _last_between(text: str, opening: str, closing: str) -> str | None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from ..case import Case
+from case import Case
 
 # --- format only ------------------------------------------------------------------
 

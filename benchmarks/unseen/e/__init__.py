@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..case import Case
+from case import Case
 
 
 def faulty() -> list[Case]:

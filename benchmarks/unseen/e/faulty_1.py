@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from ..case import Case
+from case import Case
 
 
 def _text(completion: Any) -> str:

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ..case import Case
+from case import Case
 
 
 def _text(completion: Any) -> str:

@@ -13,7 +13,7 @@ from fractions import Fraction
 from itertools import combinations
 from typing import Any
 
-from ..case import Case
+from case import Case
 
 
 def _text(completion: Any) -> str:

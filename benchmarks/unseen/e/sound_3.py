@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..case import Case
+from case import Case
 
 
 def _text(completion: Any) -> str:

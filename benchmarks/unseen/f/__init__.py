@@ -1,6 +1,6 @@
 """Reward functions: forty with one fault each, forty sound ones."""
 
-from ..case import Case
+from case import Case
 
 from . import faulty_1, faulty_2, faulty_3, sound_1, sound_2, sound_3
 

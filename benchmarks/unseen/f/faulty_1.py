@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..case import Case
+from case import Case
 
 # --------------------------------------------------------------------------------------
 # Receipts

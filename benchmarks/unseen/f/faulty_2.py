@@ -18,7 +18,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from ..case import Case
+from case import Case
 
 logger = logging.getLogger(__name__)
 

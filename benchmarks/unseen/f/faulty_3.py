@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ..case import Case
+from case import Case
 
 # --------------------------------------------------------------------------------------
 # Tagged responses

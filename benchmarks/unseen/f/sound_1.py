@@ -13,7 +13,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from ..case import Case
+from case import Case
 
 # --------------------------------------------------------------------------------------
 # Grade-school mathematics with the #### marker

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any, NamedTuple
 
-from ..case import Case
+from case import Case
 
 # --------------------------------------------------------------------------------------
 # Grid worlds

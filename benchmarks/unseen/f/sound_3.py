@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..case import Case
+from case import Case
 
 
 def last_text(messages: Any) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..case import Case
+from case import Case
 
 from . import faulty_1, faulty_2, faulty_3, faulty_4, sound_1, sound_2, sound_3, sound_4
 

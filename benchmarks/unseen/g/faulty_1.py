@@ -15,7 +15,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from ..case import Case
+from case import Case
 
 # ---------------------------------------------------------------------------------------------------------------------
 # recipe amounts

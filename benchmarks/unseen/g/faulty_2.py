@@ -13,7 +13,7 @@ from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
 
-from ..case import Case
+from case import Case
 
 # ---------------------------------------------------------------------------------------------------------------------
 # countdown

@@ -16,7 +16,7 @@ from fractions import Fraction
 from types import FrameType
 from typing import Any
 
-from ..case import Case
+from case import Case
 
 
 def _answer(text: str) -> str:

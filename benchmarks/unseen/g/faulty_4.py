@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from ..case import Case
+from case import Case
 
 # ---------------------------------------------------------------------------------------------------------------------
 # one plain sentence

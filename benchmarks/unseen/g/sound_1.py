@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from ..case import Case
+from case import Case
 
 # ---------------------------------------------------------------------------------------------------------------------
 # "#### 42" as the last line, strictly

@@ -12,7 +12,7 @@ import unicodedata
 from fractions import Fraction
 from typing import Any
 
-from ..case import Case
+from case import Case
 
 
 def _last_line(text: str) -> str:

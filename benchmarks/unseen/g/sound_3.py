@@ -10,7 +10,7 @@ import unicodedata
 from collections import Counter
 from typing import Any
 
-from ..case import Case
+from case import Case
 
 
 def _last_line(text: str) -> str:

@@ -9,7 +9,7 @@ import re
 from collections import Counter, defaultdict
 from typing import Any
 
-from ..case import Case
+from case import Case
 
 
 def _last_line(text: str) -> str:

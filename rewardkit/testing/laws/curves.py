@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Sequence
 
+from rewardkit.testing.anatomy import THINKING
 from rewardkit.testing.broken_texts import blocks_of
 from rewardkit.testing.exploits.documents import Document
 from rewardkit.testing.findings import Finding
@@ -28,8 +29,10 @@ _PROSE = (
 """A text of more than 200 characters, in which each letter is frequent."""
 _SIZES = (0, 5, 20, 50, 100, 200, 400, 800, 1600, 3200)
 """Words that make a right completion longer."""
-_DEEP = 0.05
+_DEEP = 0.1
 """The share of the whole range by which a score must rise or fall to count."""
+_MUCH = 0.2
+"""The same, where a step may change what else is read: a tag without its other mark, words in another language."""
 _MOST_STEPS = 12
 
 
@@ -52,7 +55,7 @@ def damage_never_pays(subject: Subject) -> Iterator[Finding]:
             looked = True
             lowest, place = values[0], 0
             for number, value in enumerate(values):
-                if value > lowest + _DEEP * (max(values) - min(values)):
+                if value > lowest + (_MUCH if "tag" in what else _DEEP) * (max(values) - min(values)):
                     why = (
                         f"with {_counted(number, what)}, a right completion earns {value:.6g}; with "
                         f"{_counted(place, what)}, {lowest:.6g}"
@@ -75,7 +78,8 @@ def _damaged(right: Judged) -> Iterator[tuple[str, list[str]]]:
         pieces = blocks_of(right.anatomy).pieces()
         marks = [4 * number + side for number in range(len(right.anatomy.blocks)) for side in (1, 3)]
         for order in (marks, marks[::-1]):
-            yield "tag marks removed", ["".join(_without(pieces, order[:count])) for count in range(1, len(order) + 1)]
+            texts = ["".join(_without(pieces, order[:count])) for count in range(1, len(order) + 1)]
+            yield "tag marks removed", [text for text in texts if not _is_thinking_only(text)]
     document = Document.within(right.anatomy)
     if document is not None:
         made, texts = document.value, []
@@ -83,6 +87,11 @@ def _damaged(right: Judged) -> Iterator[tuple[str, list[str]]]:
             made = with_leaf(made, path, other_value(value))
             texts.append(document.saying(made))
         yield "values replaced", texts
+
+
+def _is_thinking_only(text: str) -> bool:
+    """Whether a text ends in its thinking, so that nothing is said."""
+    return any(text.count(f"<{name}>") > text.count(f"</{name}>") for name in THINKING)
 
 
 def _without(pieces: Sequence[str], places: Sequence[int]) -> list[str]:
@@ -102,6 +111,8 @@ def one_best_length(subject: Subject) -> Iterator[Finding]:
         first, second = map(subject.see, curves)
         looked = looked or len({round(one.value, 9) for one in first if one.scored}) > 2
         gap = _DEEP * _range(subject)
+        if first[0].value - first[1].value > _MUCH * _range(subject):
+            continue  # it is not the length of a few words that costs so much
         valley = _valley(first, gap)
         if valley is not None and _falls_and_rises(second, valley, gap):
             said = [f"with {_SIZES[place]} words added, it earns {first[place].value:.6g}" for place in valley]

@@ -10,6 +10,7 @@ from rewardkit.testing.anatomy import Span, numbers_in, replaced
 from rewardkit.testing.findings import Finding
 from rewardkit.testing.judgment import Judged, judged
 from rewardkit.testing.laws.base import Skip, finding, law
+from rewardkit.testing.laws.batches import whole
 from rewardkit.testing.laws.golds import needs_good
 from rewardkit.testing.siblings import siblings_in
 from rewardkit.testing.subject import Subject
@@ -100,6 +101,9 @@ def length_is_of_the_text(subject: Subject) -> Iterator[Finding]:
     for right in judged(subject):
         trials = [_with_words(right, count) for count in _MANY]
         seen = subject.see(trials)
+        together = whole(subject, [right.trial(right.anatomy.text), *trials])
+        if isinstance(together, str) or not all(one.same(together[0]) for one in together):
+            continue  # by comparison, the length does count
         if all(one.same(right.seen) for one in seen):
             why = f"earns {seen[-1].value:.6g} with {_MANY[-1]:,} more words, as without: is it the length of the text?"
             yield finding("length_is_of_the_text", subject, trials[0], seen[0], why)

@@ -50,7 +50,7 @@ def deterministic(subject: Subject) -> Iterator[Finding]:
     """
     if not subject.deterministic:
         raise Skip("the reward declares deterministic=False")
-    pairs = swept(subject)[: subject.affordable(150)]
+    pairs = [pair for pair in swept(subject)[: subject.affordable(150)] if not subject.skips(pair[0])]
     trials = [trial for trial, _ in pairs]
     first = {id(trial): seen for trial, seen in pairs}
     orders = [list(reversed(trials)), trials, given(subject)]
