@@ -67,7 +67,16 @@ def centered(completion: list[str], answer: list[float]) -> list[float]:
 form = rk.tags("think", "answer")
 sound = 0.2 * form + 0.8 * rk.gate(when=form, then=rk.number("answer"))
 
-VERSIONS: list[rk.Reward] = [mentioned, listed, parsed, tolerant, encouraging, centered, sound]
+VERSIONS: list[tuple[rk.Reward, str]] = [
+    (mentioned, "gold_above_perturbed_gold"),
+    (listed, "exploits"),
+    (parsed, "total"),
+    (tolerant, "gold_above_perturbed_gold"),
+    (encouraging, "bounded"),
+    (centered, "neighbors_do_not_leak"),
+    (sound, ""),
+]
+"""Each version, and the law that the next one mends."""
 
 
 @parametrize_with_laws([{"reward": sound, "id": "sound"}], examples=EXAMPLES, good=GOOD, bad=BAD, budget=15.0)
@@ -76,8 +85,9 @@ def test_reward(reward: rk.Reward, law: Any) -> None:
 
 
 def main() -> None:
-    for number, reward in enumerate(VERSIONS, start=1):
-        report = check_reward(reward, examples=EXAMPLES, good=GOOD, bad=BAD, budget=8.0, fail_fast=True)
+    for number, (reward, law) in enumerate(VERSIONS, start=1):
+        laws = [law] if law else None
+        report = check_reward(reward, examples=EXAMPLES, good=GOOD, bad=BAD, laws=laws, budget=8.0, fail_fast=True)
         for finding in report.findings[:1]:
             shown = repr(finding.completion)[:60]
             print(f"{number} {reward.name} breaks {finding.law}: {finding.why[:110]}\n  {shown}")
