@@ -76,7 +76,7 @@ VERSIONS: list[tuple[rk.Reward, str]] = [
     (centered, "neighbors_do_not_leak"),
     (sound, ""),
 ]
-"""Each version, and the law that the next one mends."""
+"""Each version, and the law that it breaks and the next one keeps."""
 
 
 @parametrize_with_laws([{"reward": sound, "id": "sound"}], examples=EXAMPLES, good=GOOD, bad=BAD, budget=15.0)

@@ -14,7 +14,7 @@ from rewardkit.core.tree.conversion import tree_of
 from rewardkit.core.tree.reward import Reward
 from rewardkit.testing.anatomy import anatomy_of
 from rewardkit.testing.components import components_of, is_foreign, of_component
-from rewardkit.testing.examples import Example, examples_of, per_example
+from rewardkit.testing.examples import Example, examples_of, grouped, per_example
 from rewardkit.testing.execution import Told, run_laws
 from rewardkit.testing.exploits.regressions import save
 from rewardkit.testing.expressions import imports_of
@@ -210,6 +210,8 @@ def subject_of(
     beside = promised.pop("beside", None) or ()
     promises = Promises(indifferent=indifferent, chains=chains, distractors=distractors, **promised)
     known = examples_of(examples, () if good is None else good, () if bad is None else bad)
+    if not chains:  # which name an example by its place
+        known = grouped(known)
     whole = _whole(tree, beside, known, seed)
     subject = Subject(tree, known, plain=is_foreign(tree), seed=seed, promises=promises, whole=whole)
     everything = subject.batch([Trial(subject.formed(""), number) for number in range(len(subject.examples))])

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from rewardkit.core.errors import BindingError, shorten
@@ -62,13 +62,28 @@ def examples_of(examples: Iterable[Mapping[str, Any]], good: Any = (), bad: Any 
                     own = [_prompt(item), _columns(item), [], []]
                     own[place].append(item["completion"])
                     _merged(found, own)
-    together: list[list[Any]] = []
-    for row in found:
-        if row[0] is None:
-            together.append(row)
-        else:  # rows with the same prompt are one group of a trainer
-            _merged(together, row)
-    return tuple(Example(prompt, columns, tuple(right), tuple(wrong)) for prompt, columns, right, wrong in together)
+    return tuple(Example(prompt, columns, tuple(right), tuple(wrong)) for prompt, columns, right, wrong in found)
+
+
+def grouped(examples: Sequence[Example]) -> tuple[Example, ...]:
+    """Return one example for all rows with the same prompt and columns, which are one group of a trainer."""
+    found: list[Example] = []
+    for example in examples:
+        place = next((place for place, one in enumerate(found) if _same_row(one, example)), None)
+        if place is None:
+            found.append(example)
+        else:
+            first = found[place]
+            good = (*first.good, *(one for one in example.good if one not in first.good))
+            found[place] = replace(first, good=good, bad=(*first.bad, *example.bad))
+    return tuple(found)
+
+
+def _same_row(one: Example, other: Example) -> bool:
+    try:
+        return one.prompt is not None and bool(one.prompt == other.prompt and one.columns == other.columns)
+    except ValueError:  # arrays
+        return False
 
 
 def per_example(examples: Sequence[Example], **given: Any) -> Iterator[str]:
@@ -85,7 +100,7 @@ def per_example(examples: Sequence[Example], **given: Any) -> Iterator[str]:
 def _merged(found: list[list[Any]], own: list[Any]) -> None:
     for other in found:
         if other[:2] == own[:2]:
-            other[2] += [one for one in own[2] if one not in other[2]]
+            other[2] += own[2]
             other[3] += own[3]
             return
     found.append(own)

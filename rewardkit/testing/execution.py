@@ -15,10 +15,10 @@ from rewardkit.testing.findings import Finding, LawOutcome, LawResult
 from rewardkit.testing.isolation import Lost, Note, can_isolate, isolated
 from rewardkit.testing.laws import Law, Skip, Unfinished
 from rewardkit.testing.laws.base import OVER, finding
-from rewardkit.testing.laws.batches import settle
 from rewardkit.testing.laws.growth import time_linear, took_long
 from rewardkit.testing.output import Output, diverted
 from rewardkit.testing.subject import OutOfTime, Subject
+from rewardkit.testing.together import settle
 from rewardkit.testing.trials import Trial, text_of, with_text
 
 Told = Callable[[str, int, int], None]

@@ -44,7 +44,7 @@ class Siblings:
 
     @property
     def joint(self) -> str:
-        """What stands between the first two parts."""
+        """The text between the first two parts."""
         if self.kind == "mention":
             return " "
         if len(self.spans) > 1:
@@ -52,7 +52,7 @@ class Siblings:
         return "\n"
 
     def without(self, place: int) -> str:
-        """Return the completion without a part, and without what stands between it and its neighbor."""
+        """Return the completion without a part, and without the text between it and its neighbor."""
         one = self.spans[place]
         if self.kind == "mention":
             return replaced(self.text, [(one, "")])
@@ -63,7 +63,7 @@ class Siblings:
         return replaced(self.text, [(gap, "")])
 
     def without_all(self) -> str:
-        """Return the completion without all parts and what stands between them."""
+        """Return the completion without all parts and the text between them."""
         if self.kind == "mention":
             return replaced(self.text, [(span, "") for span in self.spans])
         return replaced(self.text, [(Span(self.spans[0].start, self.spans[-1].end), "")])

@@ -6,10 +6,8 @@ exception is part of the result, a `Seen`.
 
 from __future__ import annotations
 
-import inspect
 import json
 import math
-import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -25,17 +23,13 @@ from rewardkit.core.evaluation.scorer import Scorer
 from rewardkit.core.progress.progress import Progress
 from rewardkit.core.tree.binding import Binding
 from rewardkit.core.tree.reward import Reward, bindings
+from rewardkit.testing.arguments import columns_of, is_argument, named_arguments
 from rewardkit.testing.examples import Example
 from rewardkit.testing.reading.aims import Aim, aims
 from rewardkit.testing.reading.smells import Smells, smells
-from rewardkit.testing.source import only_zipped
 from rewardkit.testing.trials import Seen, Trial, seen_in, seen_of, text_of, token_ids
 from rewardkit.testing.vocabulary import Mined, mined, uses_argument
 
-_OF_FORM = re.compile(
-    r"form|style|tag|xml|struct|length|long|short|think|strict|soft|repet|lang|tone|layout", re.IGNORECASE
-)
-"""Names of functions that judge the form of an answer."""
 _OF_PROMPTS = ("prompt", "prompts")
 _SLOW = 1.0
 """Seconds after which a completion is evidence that long completions take too long."""
@@ -187,7 +181,7 @@ class Subject:
         """The columns that its functions name and use."""
         read: set[str] = set()
         for _, binding in self.bindings:
-            read |= _columns_of(binding, self.mined, {name for example in self.examples for name in example.columns})
+            read |= columns_of(binding, self.mined, {name for example in self.examples for name in example.columns})
         return frozenset(read)
 
     @cached_property
@@ -196,9 +190,9 @@ class Subject:
         named: set[str] = set()
         known = {name for example in self.examples for name in example.columns}
         for _, binding in self.bindings:
-            named |= _columns_of(binding, Mined((), (), frozenset()), set())
+            named |= columns_of(binding, Mined((), (), frozenset()), set())
             if binding.foreign:
-                named |= _named_arguments(binding.original, known)
+                named |= named_arguments(binding.original, known)
         return frozenset(named)
 
     @cached_property
@@ -210,7 +204,7 @@ class Subject:
         asked: set[str] = set()
         for _, binding in self.bindings:
             if binding.foreign:
-                asked |= {name for name in known if _is_argument(binding.original, name)}
+                asked |= {name for name in known if is_argument(binding.original, name)}
             else:
                 asked |= {one.source for one in binding.columns}
         return frozenset(asked - self.columns_read)
@@ -221,7 +215,7 @@ class Subject:
         for _, binding in self.bindings:
             if not binding.foreign and binding.reads("prompt", "example"):
                 return True
-            if binding.foreign and any(_is_argument(binding.original, name) for name in _OF_PROMPTS):
+            if binding.foreign and any(is_argument(binding.original, name) for name in _OF_PROMPTS):
                 return any(uses_argument(binding.original, name) for name in _OF_PROMPTS)
         return bool(self.mined.names & set(_OF_PROMPTS))
 
@@ -377,40 +371,6 @@ class Subject:
 
 def _unwatched(trials: Sequence[Trial] | None) -> None:
     """Do nothing: the default callback."""
-
-
-def _columns_of(binding: Binding, code: Mined, known: set[str]) -> set[str]:
-    function = binding.original
-    if not binding.foreign:
-        named = {one.source: one.name for one in binding.columns}
-        if binding.reads("example"):
-            return set(named) | (known & code.names)
-        return {source for source, name in named.items() if binding.trusted or uses_argument(function, name)}
-    try:
-        parameters = inspect.signature(function).parameters
-    except (TypeError, ValueError):
-        return set(known)
-    named_columns = _named_arguments(function, known)
-    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()):
-        named_columns |= known & code.names - set(parameters)
-    return named_columns
-
-
-def _named_arguments(function: Any, known: set[str]) -> set[str]:
-    try:
-        parameters = inspect.signature(function).parameters
-    except (TypeError, ValueError):
-        return set()
-    return {name for name in parameters if name in known and uses_argument(function, name)}
-
-
-def _is_argument(function: Any, name: str) -> bool:
-    """Whether a function asks for a column; one of form may just zip it, as it was copied from a reward of answers."""
-    try:
-        asked = name in inspect.signature(function).parameters
-    except (TypeError, ValueError):
-        return False
-    return asked and not (_OF_FORM.search(getattr(function, "__name__", "")) and only_zipped(function, name))
 
 
 def _together(reward: Reward) -> str:

@@ -1,4 +1,4 @@
-r"""Values: the exact number that a piece of text stands for, in any notation: ``1 1/2``, ``\frac{3}{2}``, ``1½``."""
+r"""Values: the exact value of a number in a text, in any notation: ``1 1/2``, ``\frac{3}{2}``, ``1½``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LONGEST = 10_000
 
 
 def values_in(text: str) -> Iterator[Fraction]:
-    """Yield the numbers in a text; one with a percent sign as it stands, and divided by 100."""
+    """Yield the numbers in a text; one with a percent sign as written, and divided by 100."""
     for match in _WRITTEN.finditer(_plain(text[:_LONGEST])):
         sign = -1 if match.group()[0] in "-\u2212" else 1
         if match["over"]:
@@ -30,7 +30,7 @@ def values_in(text: str) -> Iterator[Fraction]:
 
 
 def value_of(text: str) -> Fraction | None:
-    """Return the number that the whole text stands for, or None."""
+    """Return the value of a text that is a number, or None."""
     plain = _plain(text[:_LONGEST]).strip().strip("$").strip()
     match = _WRITTEN.fullmatch(plain)
     return next(values_in(plain), None) if match is not None and not match["percent"] else None

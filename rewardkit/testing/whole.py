@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rewardkit.testing.judgment import Judged
-from rewardkit.testing.laws.batches import settle
 from rewardkit.testing.subject import Subject
 from rewardkit.testing.sweep import anatomies
+from rewardkit.testing.together import settle
 from rewardkit.testing.trials import EQUAL, Seen, Trial
 
 COVERED = "the other rewards judge that"

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
 import rewardkit as rk
-from rewardkit.testing.examples import Example, examples_of
+from rewardkit.testing.examples import Example, examples_of, grouped
 
 ROWS: list[dict[str, Any]] = [{"prompt": "6*7?", "answer": "42"}, {"prompt": "3+4?", "answer": "7"}]
 CHAT = [{"role": "assistant", "content": "42"}]
@@ -83,3 +84,18 @@ def test_the_shown_columns_of_an_example() -> None:
 def test_arguments_of_the_wrong_type_are_errors(arguments: tuple[Any, ...], says: str) -> None:
     with pytest.raises(rk.BindingError, match=says):
         examples_of(*arguments)
+
+
+def test_rows_with_the_same_prompt_and_columns_are_one_group() -> None:
+    rows = [{"prompt": "Tell a story."}, {"prompt": "Tell a story."}, {"prompt": "Tell a joke."}]
+    known = grouped(examples_of(rows, ["a", "b", "c"], ["x", "x", "y"]))
+    assert [(one.good, one.bad) for one in known] == [(("a", "b"), ("x", "x")), (("c",), ("y",))]
+    assert len(grouped(examples_of(ROWS, ["a", "b"]))) == 2
+    assert len(grouped(examples_of([{"answer": "1"}, {"answer": "1"}]))) == 2  # without a prompt, nobody knows
+
+
+def test_rows_with_arrays_stay_apart() -> None:
+    rows = [{"prompt": "6*7?", "steps": np.arange(3)}, {"prompt": "6*7?", "steps": np.arange(3)}]
+    assert len(grouped(examples_of(rows))) == 2
+    rows = [{"prompt": np.array([{"role": "user", "content": "a"}, {"role": "user", "content": "b"}])} for _ in "ab"]
+    assert len(grouped(examples_of(rows))) == 2

@@ -233,3 +233,11 @@ def test_the_callback_gets_each_law_as_it_starts() -> None:
     told: list[tuple[str, int, int]] = []
     check(number, laws=QUICK, told=lambda *said: told.append(said))
     assert told == [(law, place, len(QUICK)) for place, law in enumerate(QUICK)]
+
+
+def test_the_first_finding_says_how_many_tries_it_took() -> None:
+    report = check(naive, laws=["exploits", "total"])
+    found = report["exploits"]
+    assert found.findings
+    assert 0 < found.first <= found.tries
+    assert report["total"].first == 0

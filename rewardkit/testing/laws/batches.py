@@ -10,7 +10,6 @@ from decimal import Decimal
 from itertools import pairwise
 
 from rewardkit.core.batch.score import Outcome
-from rewardkit.core.errors import RewardKitError
 from rewardkit.testing.anatomy import as_number
 from rewardkit.testing.findings import Finding
 from rewardkit.testing.judgment import judged
@@ -18,7 +17,8 @@ from rewardkit.testing.laws.base import Skip, finding, law
 from rewardkit.testing.queries import query_in
 from rewardkit.testing.subject import Subject
 from rewardkit.testing.sweep import given, swept
-from rewardkit.testing.trials import Seen, Trial, seen_in, text_of, with_text
+from rewardkit.testing.together import first_difference, groups_of, grown, same, scored_together
+from rewardkit.testing.trials import Seen, Trial, text_of, with_text
 
 _ROWS = 24
 
@@ -50,72 +50,11 @@ def _spoiled(subject: Subject) -> Iterator[Finding]:
                 assert query is not None
                 right = Trial(good, number)
                 spoiling = Trial(with_text(good, query.saying(f"DELETE FROM {table}")), number)
-                first, last = whole(subject, [right, spoiling]), whole(subject, [spoiling, right])
+                first, last = scored_together(subject, [right, spoiling]), scored_together(subject, [spoiling, right])
                 if isinstance(first, list) and isinstance(last, list) and not first[0].same(last[1]):
                     why = f"scores {_value(first[0])}, but {_value(last[1])} behind a query that empties {table!r}"
                     yield finding("batch_equals_singles", subject, right, last[1], why)
                     return
-
-
-def whole(subject: Subject, trials: Sequence[Trial]) -> list[Seen] | str:
-    """Score `trials` as one batch; return the error message if the reward raises."""
-    try:
-        table = subject.table(trials)
-    except RewardKitError as error:
-        return str(error).splitlines()[0]
-    return [seen_in(table, row) for row in range(len(trials))]
-
-
-def settle(subject: Subject) -> None:
-    """Find out whether a trainer's function compares the completions of a prompt; it cannot declare it."""
-    if not subject.plain or subject.scope != "sample":
-        return
-    groups = _groups(subject)
-    if len(groups) < 1:
-        return
-    alone = [[subject.see([trial], fresh=True)[0] for trial in group] for group in groups]
-    together = [whole(subject, group) for group in groups]
-    if all(isinstance(seen, list) and _same(seen, own) for seen, own in zip(together, alone, strict=True)):
-        return
-    again = [whole(subject, group) for group in groups]
-    if any(
-        isinstance(one, str) or isinstance(two, str) or not _same(one, two)
-        for one, two in zip(together, again, strict=True)
-    ):
-        return  # not deterministic
-    if len(groups) > 1 and not _flat(alone):
-        long = Trial(subject.formed("word " * 300), groups[-1][0].example)
-        everything = whole(subject, [*(trial for group in groups for trial in group), long])
-        expected = [seen for group in together[:-1] if isinstance(group, list) for seen in group]
-        if isinstance(everything, str) or not _same(everything[: len(expected)], expected):
-            return
-    subject.score_in_groups()
-
-
-def _flat(alone: Sequence[Sequence[Seen]]) -> bool:
-    """Whether a completion by itself always earns the same: then the function compares, be it all prompts at once."""
-    return all(one.same(seen[0]) for seen in alone for one in seen)
-
-
-def _groups(subject: Subject) -> list[list[Trial]]:
-    """Return a group per example, as a trainer makes them: the given completions and a few others."""
-    found = []
-    for number, example in enumerate(subject.examples[:4]):
-        texts = [*example.good[:2], *example.bad[:2], subject.formed("word"), subject.formed("")]
-        group = [Trial(text, number) for text in texts]
-        group += _grown(subject, [Trial(text, number) for text in example.good[:1]])
-        if all(seen.outcome in (Outcome.SCORED, Outcome.ABSTAINED) for seen in subject.see(group)):
-            found.append(group)
-    return found
-
-
-def _same(one: Sequence[Seen], other: Sequence[Seen]) -> bool:
-    return len(one) == len(other) and _first_difference(one, other) is None
-
-
-def _first_difference(one: Sequence[Seen], other: Sequence[Seen]) -> int | None:
-    """Return the first row that differs; `other` may be longer."""
-    return next((row for row, seen in enumerate(one) if not seen.same(other[row], 1e-6)), None)
 
 
 @law
@@ -162,9 +101,9 @@ def _near(gold: str) -> Iterator[str]:
 @law
 def permutation(subject: Subject) -> Iterator[Finding]:
     """The order of the completions is random, so a score that depends on it is noise."""
-    groups = [_mixed(subject)] if subject.scope == "sample" else _groups(subject)
+    groups = [_mixed(subject)] if subject.scope == "sample" else groups_of(subject)
     for group in groups:
-        expected = whole(subject, group)
+        expected = scored_together(subject, group)
         if len(group) < 2 or isinstance(expected, str):
             continue
         for order in _orders(subject, group):
@@ -195,14 +134,14 @@ def _orders(subject: Subject, group: Sequence[Trial]) -> Iterator[list[int]]:
 @law
 def neighbors_do_not_leak(subject: Subject) -> Iterator[Finding]:
     """GRPO compares the completions of one prompt; a score that depends on other prompts is noise."""
-    groups = _groups(subject)
+    groups = groups_of(subject)
     if len(groups) < 2:
         raise Skip("this law needs two examples whose completions are scored")
     if subject.scope == "batch":
         yield from _others_matter(subject, groups)
         return
     for number, group in [*enumerate(groups), *enumerate(_longer(subject, groups))]:
-        alone = whole(subject, group)
+        alone = scored_together(subject, group)
         if isinstance(alone, str):
             continue
         for other in (*groups[:number], *groups[number + 1 :], _of_another_prompt(subject, group)):
@@ -214,13 +153,13 @@ def neighbors_do_not_leak(subject: Subject) -> Iterator[Finding]:
                 ([], other), ([], other[:1]), ([], other[-1:] * len(other)), ([], [long] * 2), (same, []),
             ]  # fmt: skip
             for before, after in beside:
-                both = whole(subject, [*before, *group, *after])
+                both = scored_together(subject, [*before, *group, *after])
                 if isinstance(both, str):
                     text = f"a batch that also has completions of another prompt raises: {both}"
                     yield finding("neighbors_do_not_leak", subject, group[0], alone[0], text)
                     return
                 both = both[len(before) :]
-                row = _first_difference(alone, both)
+                row = first_difference(alone, both)
                 if row is not None:
                     text = (
                         f"scores {_value(alone[row])} among the completions of its own prompt, but {_value(both[row])} "
@@ -235,7 +174,7 @@ def _of_another_prompt(subject: Subject, group: list[Trial]) -> list[Trial]:
     prompt = subject.examples[group[0].example].prompt
     other = f"Another question. {prompt}" if isinstance(prompt, str) else [{"role": "user", "content": "Why?"}]
     rights = [trial for trial in group if trial.completion in subject.examples[trial.example].good]
-    longer = _grown(subject, _grown(subject, _grown(subject, rights)))
+    longer = grown(subject, grown(subject, grown(subject, rights)))
     return [replace(trial, columns={"prompt": other}) for trial in longer * 2]
 
 
@@ -250,7 +189,7 @@ def _longer(subject: Subject, groups: list[list[Trial]]) -> list[list[Trial]]:
     for group in groups:
         example = subject.examples[group[0].example]
         wrongs = [trial for trial in group if trial.completion in example.bad]
-        found.append([*_grown(subject, [Trial(one, group[0].example) for one in example.good[:1]]), *wrongs])
+        found.append([*grown(subject, [Trial(one, group[0].example) for one in example.good[:1]]), *wrongs])
     return found
 
 
@@ -268,11 +207,11 @@ def _others_matter(subject: Subject, groups: list[list[Trial]]) -> Iterator[Find
         wrongs = [trial for trial in other if trial not in rights]
         if not rights or not wrongs:
             continue
-        for many, few in ((rights * 4, wrongs * 4), (_grown(subject, rights) * 4, wrongs * 4)):
-            one, two = whole(subject, [*group, *many[:4]]), whole(subject, [*group, *few[:4]])
+        for many, few in ((rights * 4, wrongs * 4), (grown(subject, rights) * 4, wrongs * 4)):
+            one, two = scored_together(subject, [*group, *many[:4]]), scored_together(subject, [*group, *few[:4]])
             if isinstance(one, str) or isinstance(two, str):
                 continue
-            row = _first_difference(one[: len(group)], two)
+            row = first_difference(one[: len(group)], two)
             if row is not None:
                 why = (
                     f"scores {_value(one[row])} if the answers to another prompt in the batch are right, but "
@@ -282,38 +221,30 @@ def _others_matter(subject: Subject, groups: list[list[Trial]]) -> Iterator[Find
                 return
 
 
-def _grown(subject: Subject, trials: Sequence[Trial]) -> list[Trial]:
-    """Put a few words in front of each completion."""
-    return [
-        Trial(with_text(trial.completion, f"{'Let me see. ' * 5}{text_of(trial.completion)}"), trial.example)
-        for trial in trials
-    ]
-
-
 def _compares(subject: Subject, trials: Sequence[Trial]) -> bool:
     """Whether scores depend on the own group but not on others: the function compares the completions of a prompt."""
-    everything = whole(subject, trials)
-    if isinstance(everything, str) or _same(everything, [subject.see([trial])[0] for trial in trials]):
+    everything = scored_together(subject, trials)
+    if isinstance(everything, str) or same(everything, [subject.see([trial])[0] for trial in trials]):
         return False
     apart: list[Seen] = []
     for number in dict.fromkeys(trial.example for trial in trials):
-        group = whole(subject, [trial for trial in trials if trial.example == number])
+        group = scored_together(subject, [trial for trial in trials if trial.example == number])
         if isinstance(group, str):
             return False
         apart += group
-    return len({trial.example for trial in trials}) > 1 and _same(everything, apart)
+    return len({trial.example for trial in trials}) > 1 and same(everything, apart)
 
 
 def _differing(
     subject: Subject, name: str, trials: Sequence[Trial], expected: Sequence[Seen], condition: str
 ) -> Iterator[Finding]:
-    found = whole(subject, trials)
+    found = scored_together(subject, trials)
     if isinstance(found, str):
         small = _smallest_raising(subject, trials)
-        why = f"a batch of {len(small)} completions raises, though each scores alone: {whole(subject, small)}"
+        why = f"a batch of {len(small)} completions raises, though each scores alone: {scored_together(subject, small)}"
         yield finding(name, subject, small[-1], expected[list(trials).index(small[-1])], why)
         return
-    row = _first_difference(expected, found)
+    row = first_difference(expected, found)
     if row is not None:
         one, seen = expected[row], found[row]
         why = f"scores {_value(one)} {condition}, but {_value(seen)} in row {row} of a batch of {len(trials)}"
@@ -322,7 +253,7 @@ def _differing(
 
 def _smallest_raising(subject: Subject, trials: Sequence[Trial]) -> Sequence[Trial]:
     for size in range(2, len(trials)):
-        if isinstance(whole(subject, trials[:size]), str):
+        if isinstance(scored_together(subject, trials[:size]), str):
             return trials[:size]
     return trials
 

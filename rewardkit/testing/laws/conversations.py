@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, cast
 
 from rewardkit.core.errors import shorten
 from rewardkit.testing.anatomy import Span, replaced
@@ -49,7 +49,8 @@ def earlier_turns_do_not_count(subject: Subject) -> Iterator[Finding]:
 
 
 def _is_chat(prompt: object) -> bool:
-    return isinstance(prompt, list) and any(one.get("role") == "user" for one in prompt)
+    is_messages = isinstance(prompt, list) and all(isinstance(one, Mapping) for one in prompt)
+    return is_messages and any(one.get("role") == "user" for one in cast("list[Mapping[str, Any]]", prompt))
 
 
 @law
@@ -113,7 +114,7 @@ def the_last_message_counts(subject: Subject) -> Iterator[Finding]:
 
 @law
 def only_the_completion_counts(subject: Subject) -> Iterator[Finding]:
-    """A reward that searches in the prompt, too, pays for the examples that stand there.
+    """A reward that searches in the prompt, too, pays for the examples in it.
 
     What a right completion marks is put into the prompt instead of the completion. It must not earn more than without.
     """
@@ -144,7 +145,7 @@ def _marked_parts(right: Judged) -> list[Span]:
 
 
 def _bare(prompt: Any) -> Any:
-    """Return a prompt without the examples that stand in it in tags."""
+    """Return a prompt without the examples in it that are in tags."""
     if isinstance(prompt, list):
         return [{**one, "content": _bare(one["content"])} if "content" in one else one for one in prompt]
     return re.sub(r"<([A-Za-z_]\w*)>[^<]*</\1>", "", prompt) if isinstance(prompt, str) else prompt

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator
 
 from rewardkit.core.batch.score import Outcome
@@ -209,13 +210,16 @@ def only_answers_are_paid(subject: Subject) -> Iterator[Finding]:
             return
     if not looked:
         raise Skip("the reward was not seen to judge answers")
+    if subject.covered:
+        raise Skip(COVERED)
 
 
 def _stray(subject: Subject, right: Judged, wrong: Callable[[str], bool]) -> Finding | None:
     paid = [trial for trial, seen in swept(subject) if trial.example == right.example and right.paid(seen)]
     left = replaced(right.anatomy.region.of(right.anatomy.text), [(right.anatomy.in_region, "")]).strip()
     if plain(left) and right.anatomy.marked:  # the letter beside the text of an option is right by itself
-        paid = [trial for trial in paid if left not in text_of(trial.completion)]
+        alone = re.compile(rf"(?<!\w){re.escape(left)}(?!\w)")
+        paid = [trial for trial in paid if not alone.search(text_of(trial.completion))]
     for trial in sorted(paid, key=lambda one: len(text_of(one.completion))):
         if wrong(text_of(trial.completion)) and not covered(subject, right, trial):
             (seen,) = subject.see([trial])

@@ -10,11 +10,11 @@ from rewardkit.testing.anatomy import Span, numbers_in, replaced
 from rewardkit.testing.findings import Finding
 from rewardkit.testing.judgment import Judged, judged
 from rewardkit.testing.laws.base import Skip, finding, law
-from rewardkit.testing.laws.batches import whole
 from rewardkit.testing.laws.golds import needs_good
 from rewardkit.testing.siblings import siblings_in
 from rewardkit.testing.subject import Subject
 from rewardkit.testing.sweep import given, swept
+from rewardkit.testing.together import scored_together
 from rewardkit.testing.trials import EQUAL, Trial
 
 _NUMBER = r"(-?\d+(?:\.\d+)?)"
@@ -101,10 +101,10 @@ def length_is_of_the_text(subject: Subject) -> Iterator[Finding]:
     for right in judged(subject):
         trials = [_with_words(right, count) for count in _MANY]
         seen = subject.see(trials)
-        together = whole(subject, [right.trial(right.anatomy.text), *trials])
-        if isinstance(together, str) or not all(one.same(together[0]) for one in together):
-            continue  # by comparison, the length does count
-        if all(one.same(right.seen) for one in seen):
+        if not all(one.same(right.seen) for one in seen):
+            continue
+        together = scored_together(subject, [right.trial(right.anatomy.text), *trials])
+        if not isinstance(together, str) and all(one.same(together[0]) for one in together):  # else by comparison
             why = f"earns {seen[-1].value:.6g} with {_MANY[-1]:,} more words, as without: is it the length of the text?"
             yield finding("length_is_of_the_text", subject, trials[0], seen[0], why)
             return

@@ -6,6 +6,7 @@ import inspect
 import linecache
 from collections.abc import Iterator
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 from rewardkit.core.tree.reward import Reward, bindings
@@ -25,12 +26,21 @@ def places(reward: Reward) -> Iterator[Site]:
         given = todo.pop(0)
         function = inspect.unwrap(getattr(given, "func", given))
         if inspect.isfunction(function):  # that it was made for, as in make_reward(scorer)
-            todo += filter(inspect.isfunction, inspect.getclosurevars(function).nonlocals.values())
+            todo += filter(inspect.isfunction, closed_over(function))
         named = function if hasattr(function, "__qualname__") else type(function)
         place = (file_of(function), str(named.__qualname__).split(".")[0])
         if place[0] and place not in known:
             known.add(place)
             yield from _places(*place)
+
+
+def closed_over(function: FunctionType) -> Iterator[Any]:
+    """Yield what a function uses of the functions around it."""
+    for cell in function.__closure__ or ():
+        try:
+            yield cell.cell_contents
+        except ValueError:  # not assigned yet
+            continue
 
 
 def _places(path: str, name: str) -> Iterator[Site]:

@@ -1,7 +1,7 @@
 """Repair: run a reward with another text at one place of its code, without running its module again.
 
 The module is compiled with the change, and the new code of the function around the place is put in place of the old
-code while the block runs. At the top level, the value of the one constant is made anew.
+code while the block runs. At the top level, the value of the one constant is computed again.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any
 
 from rewardkit.core.tree.reward import Reward, bindings
 from rewardkit.testing.mutation.sites import Site
+from rewardkit.testing.reading.places import closed_over
 
 _DEPTH = 8
 
@@ -132,11 +133,7 @@ def _used(function: FunctionType) -> Iterator[Any]:
         code = getattr(inspect.unwrap(value), "__code__", None) if callable(value) else None
         if getattr(code, "co_filename", file) == file and value is not None:
             yield value
-    for cell in function.__closure__ or ():
-        try:
-            yield cell.cell_contents
-        except ValueError:  # not assigned yet
-            continue
+    yield from closed_over(function)
 
 
 def _names(code: CodeType) -> Iterator[str]:

@@ -69,7 +69,7 @@ def _cuts(node: ast.AST, site: Site) -> Iterator[int]:
 
 
 def _named(node: ast.AST, site: Site) -> float | None:
-    """Return the number that a name of the module stands for."""
+    """Return the value of a number that the module names."""
     if isinstance(node, ast.UnaryOp):
         node = node.operand
     if not isinstance(node, ast.Name):

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import rewardkit as rk
-from rewardkit.testing.laws.batches import settle
+from rewardkit.testing.together import settle
 from tests.testing.rewards import (
     assert_held,
     assert_skipped,

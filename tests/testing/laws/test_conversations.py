@@ -58,7 +58,7 @@ def last_question(
 
 
 def any_message(completions: list[Messages], answer: list[str], **kwargs: Any) -> list[float]:
-    """The words of all messages, whoever says them."""
+    """The words of all messages, of any role."""
     texts = ["\n".join(one["content"] or "" for one in completion) for completion in completions]
     return [_right(text, gold) for text, gold in zip(texts, answer, strict=True)]
 
@@ -147,3 +147,8 @@ def test_unmarked_answers_cannot_be_moved_to_the_prompt() -> None:
         return [float(re.sub(re.escape(prompt), "", text) == gold) for prompt, text, gold in rows]
 
     assert_skipped(whole, "only_the_completion_counts", "no right completion has a mark", **said)
+
+
+def test_prompts_that_are_lists_of_texts_are_no_chat() -> None:
+    given = {"examples": [{"prompt": ["a", "b"], "answer": "42"}, {"prompt": ["c"], "answer": "7"}]}
+    assert_skipped(number, "earlier_turns_do_not_count", "fewer than two examples", **given)

@@ -61,7 +61,7 @@ def compared(completions: list[str], colors: list[list[str]], **kwargs: Any) -> 
 
 
 def split(completions: list[str], n_bullets: list[int], **kwargs: Any) -> list[float]:
-    """What stands before the first bullet counts as one."""
+    """The text before the first bullet counts as one."""
     return [float(len(text.split("- ")) >= count) for text, count in zip(completions, n_bullets, strict=True)]
 
 

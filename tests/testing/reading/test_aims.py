@@ -86,3 +86,31 @@ def test_nothing_is_read_where_no_source_is_at_hand() -> None:
 def test_what_the_code_looks_for_is_tried() -> None:
     findings = broken(magic, "exploits")
     assert any("a text that the code looks for" in one.why and "qqq-" in one.completion for one in findings)
+
+
+def made_for(score: Any) -> Any:
+    def reward(completions: list[str], **kwargs: Any) -> list[float]:
+        return [score(text) for text in completions]
+
+    return reward
+
+
+def test_the_functions_that_a_reward_was_made_for_are_read() -> None:
+    assert "certainly" in [text for aim in found(made_for(_of_table)) for text in aim.texts]
+
+
+def test_what_is_not_assigned_yet_is_not_read() -> None:
+    def outer() -> Any:
+        def reward(completions: list[str], **kwargs: Any) -> list[float]:
+            return [float(later(text)) for text in completions]
+
+        unfinished = reward
+        if completions_exist():
+            later = len
+        return unfinished
+
+    assert isinstance(found(outer()), list)
+
+
+def completions_exist() -> bool:
+    return False
