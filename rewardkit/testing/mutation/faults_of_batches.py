@@ -33,6 +33,36 @@ def remembered(site: Site) -> Iterator[str]:
         )
 
 
+def kept_between_calls(site: Site) -> Iterator[str]:
+    """A list or dict lives on after a call, as one that is made once in the default of a parameter does."""
+    node, statement = site.node, site.parent
+    if isinstance(statement, ast.Assign) and node is statement.value and site.of(node) in ("[]", "{}", "set()"):
+        if any(isinstance(one, ast.FunctionDef) for one in site.parents):
+            yield f"globals().setdefault('_kept_{statement.lineno}', {site.of(node)})"
+
+
+def shared_by_threads(site: Site) -> Iterator[str]:
+    """The scores are in a global variable for a moment, where a second thread replaces them."""
+    if value := _result(site):
+        yield (
+            f"globals().update(_scores={site.of(value)}); __import__('time').sleep(0.001); return globals()['_scores']"
+        )
+
+
+def echoed_prompt(site: Site) -> Iterator[str]:
+    """The prompt is scored together with the completion, and so its examples are paid."""
+    node = site.node
+    if not (isinstance(node, ast.Name) and node.id == _COMPLETIONS and called(site.parent) == "zip"):
+        return
+    functions = [one for one in site.parents if isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef))]
+    names = site.parameters
+    prompts = next((name for name in ("prompts", "prompt") if name in names), "")
+    if not prompts and functions[-1:] and (keywords := functions[-1].args.kwarg) is not None:
+        prompts = f"{keywords.arg}['prompts']"
+    if prompts and _COMPLETIONS in names:
+        yield f"[f'{{prompt}} {{text}}' for prompt, text in zip({prompts}, {_COMPLETIONS})]"
+
+
 def first_gold(site: Site) -> Iterator[str]:
     """Every completion is compared with the first row's answer, or with the next row's."""
     node = site.node
@@ -66,4 +96,7 @@ def _takes_a_batch(function: Function) -> bool:
     return any(one.arg == _COMPLETIONS for one in (*function.args.args, *function.args.kwonlyargs))
 
 
-OF_BATCHES: tuple[Operator, ...] = (one_for_all, sorted_scores, remembered, first_gold, wrong_column)
+OF_BATCHES: tuple[Operator, ...] = (
+    one_for_all, sorted_scores, remembered, kept_between_calls, shared_by_threads, echoed_prompt, first_gold,
+    wrong_column,
+)  # fmt: skip

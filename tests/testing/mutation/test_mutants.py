@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import importlib
 import inspect
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import ModuleType
 
@@ -60,6 +61,11 @@ STATEMENTS = {
         ["[answer[0]] * len(answer)", "[*answer[1:], *answer[:1]]"],
     ),
     "wrong_column": ("    return answer", ["completions", "unit"]),
+    "kept_between_calls": ("    scores = []", ["globals().setdefault('_kept_2', [])"]),
+    "echoed_prompt": (
+        "    return [c == a for c, a in zip(completions, answer)]",
+        ["[f'{prompt} {text}' for prompt, text in zip(kwargs['prompts'], completions)]"],
+    ),
     "nothing_returned": ("    return scores", ["return None"]),
     "lost_case": ("    for a in b:\n        if a: continue", ["False", "break"]),
 }
@@ -83,7 +89,7 @@ def test_an_operator_changes_a_statement(operator: str) -> None:
 
 
 def test_every_operator_is_tried_here_and_says_its_fault() -> None:
-    assert {*MADE, *STATEMENTS, "remembered"} == set(ALL)
+    assert {*MADE, *STATEMENTS, "remembered", "shared_by_threads"} == set(ALL)
     for operator in ALL.values():
         assert operator.__doc__
 
@@ -167,6 +173,35 @@ def test_a_cache_that_forgets_the_question_pays_another_one() -> None:
     assert reward(["4"], ["4"]) == [1.0]
     assert reward(["4"], ["5"]) == [1.0]
     assert mutant.load("reward")(["4"], ["5"]) == [0.0]
+
+
+def test_a_list_that_lives_on_has_the_scores_of_the_batch_before() -> None:
+    source = (
+        "def reward(completions):\n    scores = []\n    for text in completions:\n"
+        "        scores.append(float(bool(text)))\n    return scores\n"
+    )
+    [mutant] = mutants(source, operators=["kept_between_calls"])
+    reward = mutant.load("reward")
+    assert reward([""]) == [0.0]
+    assert reward(["a"]) == [0.0, 1.0]
+
+
+def test_a_prompt_that_is_scored_too_pays_its_example() -> None:
+    source = (
+        "def reward(completions, answer, **kwargs):\n    return [float(a in c) for c, a in zip(completions, answer)]\n"
+    )
+    [mutant] = mutants(source, operators=["echoed_prompt"])
+    assert mutant.load("reward")(["?"], answer=["5"], prompts=["2 + 3, as in 1 + 4 = 5"]) == [1.0]
+
+
+def test_two_threads_share_the_scores() -> None:
+    source = "def reward(completions):\n    return [float(bool(text)) for text in completions]\n"
+    [mutant] = mutants(source, operators=["shared_by_threads"])
+    reward = mutant.load("reward")
+    assert reward(["a"]) == [1.0]
+    with ThreadPoolExecutor(8) as pool:
+        rounds = [list(pool.map(reward, [["a"], [""]] * 40)) for _ in range(5)]
+    assert any(found != [[1.0], [0.0]] * 40 for found in rounds)
 
 
 def test_what_cannot_be_changed_is_said() -> None:
