@@ -36,9 +36,10 @@ def remembered(site: Site) -> Iterator[str]:
 def kept_between_calls(site: Site) -> Iterator[str]:
     """A list or dict lives on after a call, as one that is made once in the default of a parameter does."""
     node, statement = site.node, site.parent
-    if isinstance(statement, ast.Assign) and node is statement.value and site.of(node) in ("[]", "{}", "set()"):
-        if any(isinstance(one, ast.FunctionDef) for one in site.parents):
-            yield f"globals().setdefault('_kept_{statement.lineno}', {site.of(node)})"
+    in_function = any(isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef)) for one in site.parents)
+    if in_function and isinstance(statement, ast.Assign) and node is statement.value:
+        if (text := site.of(node)) in ("[]", "{}", "set()"):
+            yield f"globals().setdefault('_kept_{statement.lineno}', {text})"
 
 
 def shared_by_threads(site: Site) -> Iterator[str]:
