@@ -36,10 +36,12 @@ def remembered(site: Site) -> Iterator[str]:
 def kept_between_calls(site: Site) -> Iterator[str]:
     """A list or dict lives on after a call, as one that is made once in the default of a parameter does."""
     node, statement = site.node, site.parent
+    if not isinstance(statement, ast.Assign) or node is not statement.value:
+        return
     in_function = any(isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef)) for one in site.parents)
-    if in_function and isinstance(statement, ast.Assign) and node is statement.value:
-        if (text := site.of(node)) in ("[]", "{}", "set()"):
-            yield f"globals().setdefault('_kept_{statement.lineno}', {text})"
+    text = site.of(node)
+    if in_function and text in ("[]", "{}", "set()"):
+        yield f"globals().setdefault('_kept_{statement.lineno}', {text})"
 
 
 def shared_by_threads(site: Site) -> Iterator[str]:
