@@ -73,6 +73,7 @@ def outcomes(package: Package, checkouts: Path | None, only: str) -> Iterator[di
     path = os.pathsep.join(str(folder) for folder in (ROOT, ROOT / "adapters", BENCHMARKS, BENCHMARKS / "audit"))
     variables = {**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1"}
     variables["AUDIT_CHECKOUTS"] = str(checkouts.resolve() if checkouts else "")
+    variables["PYTHONWARNINGS"] = "ignore"
     command = [str(package.python), __file__, "--inside", package.name, "--only", only]
     done = subprocess.run(command, env=variables, stdout=subprocess.PIPE, text=True, errors="replace")
     for line in done.stdout.splitlines():
