@@ -17,6 +17,12 @@ from rewardkit.aggregators.route import route as route
 from rewardkit.core.batch.batch import Batch as Batch
 from rewardkit.core.batch.score import Outcome as Outcome, Score as Score
 from rewardkit.core.batch.table import ScoreTable as ScoreTable
+from rewardkit.core.batch.trajectory import (
+    ToolCall as ToolCall,
+    ToolResult as ToolResult,
+    Trajectory as Trajectory,
+    Turn as Turn,
+)
 from rewardkit.core.errors import (
     BindingError as BindingError,
     CoercionError as CoercionError,

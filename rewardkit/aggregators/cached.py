@@ -24,7 +24,7 @@ from rewardkit.core.progress.bounds import TOLERANCE
 from rewardkit.core.tree.binding import Binding, bound
 from rewardkit.core.tree.conversion import RewardLike, reward_of
 from rewardkit.core.tree.fingerprints import described
-from rewardkit.core.tree.parameters import WHOLE_BATCH
+from rewardkit.core.tree.parameters import ENVIRONMENT, WHOLE_BATCH
 from rewardkit.core.tree.reward import Evaluation, Facts, Reward, Steps
 
 FORMAT = 1
@@ -98,6 +98,8 @@ class Cached(Reward):
         parameters = bound(binding.parameters, batch)
         keys: dict[int, str] = {}
         for row in np.flatnonzero(rows).tolist():
+            if row in batch.rollouts.broken:  # the reward fails it
+                continue
             try:
                 arguments = {one.name: _plain(_argument(one.source, batch, row)) for one in parameters}
             except _Unwritable as unwritable:
@@ -121,6 +123,8 @@ def _argument(source: str, batch: Batch, row: int) -> Any:
         return batch.texts[row]
     if source == "messages":
         return batch.messages(row)
+    if source == "trajectory":
+        return _of_trajectory(batch, row)
     if source == "prompt":
         return batch.prompt_texts[row]
     if source == "example":
@@ -128,6 +132,14 @@ def _argument(source: str, batch: Batch, row: int) -> Any:
     if source == "completion_ids":
         return (batch.completion_ids or [])[row]
     return batch.columns[source][row]
+
+
+def _of_trajectory(batch: Batch, row: int) -> Any:
+    """Return what identifies a trajectory: messages, and what an environment recorded beside them."""
+    records = (batch.rollouts.records or [None] * batch.size)[row]
+    cut = batch.rollouts.cut is not None and batch.rollouts.cut[row]
+    seen = [[one.name, dict(one.arguments), one.text, one.error] for one in records or ()]
+    return [list(batch.messages(row)), seen, bool(cut), described(batch.rollouts.is_error)]
 
 
 def _plain(value: Any, depth: int = 0) -> Any:
@@ -170,14 +182,15 @@ def _warn_once(name: str, what: str) -> None:
 def _written(column: Column, row: int) -> str:
     value = None if column.codes[row] == ABSTAINED else float(column.values[row])
     parts = {name: float(part[row]) for name, part in column.parts.items() if not math.isnan(part[row])}
-    return json.dumps([value, column.notes.get(row, ""), parts])
+    return json.dumps([value, column.notes.get(row, ""), parts, *([column.turns[row]] if row in column.turns else [])])
 
 
 def _restored(text: str, bounds: tuple[float, float], column: Column, row: int) -> bool:
     """Put an entry into `column`; return False if it is not one."""
     try:
-        value, note, parts = json.loads(text)
-        numbers = [*parts.values(), *([] if value is None else [value])]
+        value, note, parts, *shares = json.loads(text)
+        turns = shares[0] if shares else []
+        numbers = [*parts.values(), *turns, *([] if value is None else [value])]
         sound = isinstance(note, str) and all(type(number) is float and math.isfinite(number) for number in numbers)
         if not sound or not (value is None or bounds[0] - TOLERANCE <= value <= bounds[1] + TOLERANCE):
             return False
@@ -188,6 +201,8 @@ def _restored(text: str, bounds: tuple[float, float], column: Column, row: int) 
         column.values[row] = value
     if note:
         column.notes[row] = note
+    if turns:
+        column.turns[row] = turns
     for name, part in parts.items():
         column.parts.setdefault(name, np.full(len(column.values), np.nan))[row] = part
     return True
@@ -240,6 +255,8 @@ def _obstacles(reward: Reward) -> Iterator[str]:
         yield "it combines others. Cache the slow ones in it: rk.gate(a, rk.cached(b, path))"
     elif binding.foreign or binding.reads(WHOLE_BATCH):
         yield "it sees the whole batch. Write it as a function of one completion"
+    elif binding.reads(ENVIRONMENT):
+        yield "it reads the live environment"
     elif binding.scope != "sample":
         yield f"it sees a whole {binding.scope}, which hardly ever comes back"
     elif not binding.deterministic:

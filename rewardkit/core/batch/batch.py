@@ -19,6 +19,8 @@ from numpy.typing import NDArray
 from rewardkit.core.batch.column import Rows
 from rewardkit.core.batch.logs import OF_TRAINERS, Logs
 from rewardkit.core.batch.messages import Message, as_messages, completion_text, prompt_text
+from rewardkit.core.batch.rollouts import UNKNOWN, Rollouts
+from rewardkit.core.batch.trajectory import Trajectory
 from rewardkit.core.errors import BindingError, shorten
 from rewardkit.core.processes.signals import from_operator
 from rewardkit.core.progress.progress import Progress
@@ -27,7 +29,7 @@ from rewardkit.core.progress.trainer_state import TrainerState
 Numbers = NDArray[np.int64]
 View = Callable[[str], Any]
 
-RESERVED = ("completion", "messages", "prompt", "progress", "example", "completion_ids", *OF_TRAINERS)
+RESERVED = ("completion", "messages", "trajectory", "prompt", "progress", "example", "completion_ids", *OF_TRAINERS)
 """Argument names with a fixed meaning, which no column may have."""
 
 _ABSENT: Any = object()
@@ -57,6 +59,10 @@ class Equality:
         """(count,) the first row of each distinct value."""
         return np.unique(self.numbers, return_index=True)[1]
 
+    def first_of(self, row: int) -> int:
+        """Return the first row that has the same value as `row`."""
+        return row if self.count == len(self.numbers) else int(self.firsts[self.numbers[row]])
+
 
 class Batch:
     """n completions with their prompts and example columns.
@@ -69,6 +75,7 @@ class Batch:
         progress: how far training is; None for evaluation.
         num_generations: completions per prompt, if known.
         context: objects of the trainer, passed through to functions written for that trainer.
+        rollouts: what is known of the completions besides their messages.
 
     Raises:
         BindingError: lengths differ, or a completion is neither text nor messages.
@@ -84,6 +91,7 @@ class Batch:
         progress: Progress | None = None,
         num_generations: int | None = None,
         context: Mapping[str, Any] | None = None,
+        rollouts: Rollouts = UNKNOWN,
     ) -> None:
         self.completions = _listed(completions, "completions", None)
         self.size = len(self.completions)
@@ -98,9 +106,11 @@ class Batch:
         self.progress = progress
         self.num_generations = num_generations
         self.context = context or {}
+        self.rollouts = rollouts
         self.logs = Logs(self.size, self.context)
         self._views: dict[View, list[Any]] = {}
         self._equal: dict[str, Equality] = {}
+        self._trajectories: list[Trajectory | None] = []
 
     def __len__(self) -> int:
         return self.size
@@ -129,12 +139,25 @@ class Batch:
         """Return the completion of one row as messages."""
         return as_messages(self.completions[row], "completions", row)
 
+    def trajectory(self, row: int) -> Trajectory:
+        """Return the completion of one row as a trajectory; equal messages are read once."""
+        if not self._trajectories:
+            self._trajectories = [None] * self.size
+        read = self._trajectories[row]
+        if read is None:
+            first = row if self.rollouts.by_row else self.equality("messages").first_of(row)
+            read = self._trajectories[first] or self.rollouts.read(first, self.completions[first])
+            self._trajectories[row] = self._trajectories[first] = read
+        return read
+
     def example(self, row: int) -> dict[str, Any]:
         """Return all columns of one row."""
         return {name: values[row] for name, values in self.columns.items()}
 
     def equality(self, name: str) -> Equality:
-        """Number the equal values of ``completion``, ``messages``, ``prompt``, ``completion_ids`` or a column."""
+        """Number the equal values of an argument: ``completion``, ``messages``, ``prompt`` or a column."""
+        if name == "trajectory" and not self.rollouts.by_row:
+            name = "messages"
         if name not in self._equal:
             values = self._values(name)
             self._equal[name] = _equal_ids(values) if name == "completion_ids" else equality(values)
@@ -145,6 +168,8 @@ class Batch:
             return self.texts
         if name == "messages":
             return self.completions
+        if name == "trajectory":
+            return list(map(self.trajectory, range(self.size)))
         if name == "prompt":
             return self.prompts if self.prompts is not None else self.prompt_texts
         if name == "completion_ids":

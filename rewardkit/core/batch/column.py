@@ -40,7 +40,8 @@ class Column:
     """The values of one reward for all rows of a batch.
 
     ``values`` (n,) is what each row contributes, NaN if nothing; ``codes`` (n,) says why: an errored row may contribute
-    the lowest bound, but does not count as scored. ``shares`` has one `Share` for each addend of the reward.
+    the lowest bound, but does not count as scored. ``shares`` has one `Share` for each addend of the reward; ``turns``
+    has, for rows where they are known, how much each turn of the trajectory contributes to the value.
     """
 
     values: Floats
@@ -48,6 +49,7 @@ class Column:
     notes: dict[int, str] = field(default_factory=dict)
     parts: dict[str, Floats] = field(default_factory=dict)
     shares: tuple[Share, ...] = ()
+    turns: dict[int, Sequence[float]] = field(default_factory=dict)
 
     @classmethod
     def empty(cls, size: int, code: int = SKIPPED) -> Column:
@@ -98,6 +100,7 @@ class Column:
         self.values[rows] = other.values[rows]
         self.codes[rows] = other.codes[rows]
         self.notes.update((row, note) for row, note in other.notes.items() if rows[row])
+        self.turns.update((row, turns) for row, turns in other.turns.items() if rows[row])
         for name, part in other.parts.items():
             self.parts.setdefault(name, np.full(len(self.values), np.nan))[rows] = part[rows]
 
@@ -112,7 +115,8 @@ class Column:
         """Return the rows from `start` up to `stop`."""
         notes = {row - start: note for row, note in self.notes.items() if start <= row < stop}
         parts = {name: values[start:stop] for name, values in self.parts.items()}
-        return Column(self.values[start:stop], self.codes[start:stop], notes, parts)
+        turns = {row - start: shares for row, shares in self.turns.items() if start <= row < stop}
+        return Column(self.values[start:stop], self.codes[start:stop], notes, parts, turns=turns)
 
     @property
     def scored(self) -> Floats:

@@ -5,7 +5,7 @@ A reward function returns ``rk.Score(0.5, note="off by 2")`` to explain its numb
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Protocol
@@ -41,14 +41,16 @@ class Score:
         value: a finite number within the reward's bounds.
         note: the reason, shown next to the score in tables and logs.
         parts: numbers that explain the value; they are logged, never summed.
+        turns: for a reward of a trajectory: the share of each turn in the value; together they are the value.
     """
 
     value: float
     note: str = ""
     parts: Mapping[str, float] = field(default_factory=dict)
+    turns: Sequence[float] = ()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Score, (self.value, self.note, dict(self.parts))
+        return Score, (self.value, self.note, dict(self.parts), tuple(self.turns))
 
 
 @dataclass(frozen=True, slots=True)

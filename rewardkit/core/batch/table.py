@@ -69,6 +69,12 @@ class _Parts(_Named):
         return self.column(name).parts
 
 
+class _Turns(_Named):
+    def __getitem__(self, name: str) -> list[Floats]:
+        column = self.column(name)
+        return [np.asarray(column.turns.get(row, ()), dtype=np.float64) for row in range(len(column.values))]
+
+
 @dataclass(frozen=True, slots=True)
 class ScoreTable:
     """All scores of one batch of n completions, column by column.
@@ -161,6 +167,11 @@ class ScoreTable:
     def parts(self) -> Mapping[str, dict[str, Floats]]:
         """Component -> part -> (n,) numbers, NaN for rows without that part."""
         return _Parts(self.components)
+
+    @property
+    def turns(self) -> Mapping[str, list[Floats]]:
+        """Component -> for each row (turns,) the share of each turn in the value; empty where none is known."""
+        return _Turns(self.components)
 
     def to_pandas(self) -> pandas.DataFrame:
         """Return a data frame with one row per completion: text, total, and each component's value, outcome and note.

@@ -50,8 +50,8 @@ _running: ContextVar[Called | None] = ContextVar("running reward", default=None)
 
 
 @contextmanager
-def observed_by(observer: Observer) -> Iterator[None]:
-    """Let `observer` watch all scoring inside the block."""
+def observed_by(observer: Observer | None) -> Iterator[None]:
+    """Let `observer`, or none, watch all scoring inside the block."""
     token = _observer.set(observer)
     try:
         yield

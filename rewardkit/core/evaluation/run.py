@@ -6,7 +6,7 @@ This file evaluates depth first; if any node in a tree waits, `scheduler` does i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -17,9 +17,10 @@ from rewardkit.core.batch.batch import Batch
 from rewardkit.core.batch.column import Column, Rows
 from rewardkit.core.batch.score import ABSTAINED, SKIPPED, Fault, Measured
 from rewardkit.core.errors import RunStopped
+from rewardkit.core.evaluation import observers
 from rewardkit.core.evaluation.calls import Made, make
 from rewardkit.core.evaluation.plan import Plan
-from rewardkit.core.tree.reward import Calls, Reward, Steps, applied
+from rewardkit.core.tree.reward import Calls, Pieces, Reward, Steps, applied
 
 
 @dataclass(slots=True, eq=False)
@@ -90,6 +91,8 @@ class Run:
                 return self.keep(memo, missing, end.value)
             if isinstance(asked, Calls):
                 answer = self.taken(asked.reward, memo, make(asked, self.label(asked.reward)))
+            elif isinstance(asked, Pieces):
+                answer = self.of_pieces(asked, memo, lambda inner: inner.evaluated)
             else:
                 answer = columns = []
                 for child, needed in asked:
@@ -124,6 +127,18 @@ class Run:
         if made.measured is not None:
             self.measured(reward, made.measured)
         return made.results
+
+    def of_pieces(
+        self, asked: Pieces, memo: Memo, way: Callable[[Run], Callable[[Reward, Rows], Column]]
+    ) -> tuple[Column, list[Fault]]:
+        """Evaluate a child on pieces of completions, which are a batch of their own; return its column and faults."""
+        inner = Run(self.plan, asked.batch, self.strict, self._stops)
+        with observers.observed_by(None):  # its rows are not those of the batch
+            column = way(inner)(asked.reward, np.ones(asked.batch.size, dtype=np.bool_))
+        for reward, found in inner.measures.items():
+            self.measured(reward, found)
+        memo.seconds += sum({id(own): own.seconds for own in inner._memos.values()}.values())
+        return column, inner.faults
 
     @cached_property
     def applied(self) -> dict[Reward, Rows]:
@@ -175,4 +190,5 @@ class Run:
         codes = np.where(memo.asked, column.codes, absent).astype(np.int8)
         notes = {row: note for row, note in column.notes.items() if memo.asked[row]}
         parts = {name: np.where(memo.asked, part, np.nan) for name, part in column.parts.items()}
-        return Column(np.where(memo.asked, column.values, np.nan), codes, notes, parts)
+        turns = {row: shares for row, shares in column.turns.items() if memo.asked[row]}
+        return Column(np.where(memo.asked, column.values, np.nan), codes, notes, parts, turns=turns)

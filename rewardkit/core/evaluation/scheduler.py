@@ -15,7 +15,7 @@ from typing import Any
 from rewardkit.core.batch.column import Column, Rows
 from rewardkit.core.evaluation.calls import Pending, make
 from rewardkit.core.evaluation.run import Memo, Run
-from rewardkit.core.tree.reward import Calls, Request, Reward, Steps
+from rewardkit.core.tree.reward import Calls, Pieces, Request, Reward, Steps
 
 
 @dataclass(slots=True, eq=False)
@@ -86,7 +86,10 @@ class Scheduler:
         except StopIteration as end:
             self._finish(task, end.value)
             return
-        if not isinstance(asked, Calls):
+        if isinstance(asked, Pieces):
+            found = self._run.of_pieces(asked, task.memo, lambda inner: Scheduler(inner).evaluated)
+            self._ready.append((task, found))
+        elif not isinstance(asked, Calls):
             self._ask(task, asked)
         elif asked.binding.waits and asked.make is None:
             self._wait(task, asked)

@@ -12,9 +12,12 @@ from typing import Any
 import numpy as np
 
 from rewardkit.core.batch.batch import Batch
+from rewardkit.core.batch.environments import journals
 from rewardkit.core.batch.logs import OF_TRAINERS
+from rewardkit.core.batch.rollouts import Rollouts
 from rewardkit.core.batch.score import Measured
 from rewardkit.core.batch.table import ScoreTable
+from rewardkit.core.batch.trajectory import IsError
 from rewardkit.core.errors import BindingError, shorten
 from rewardkit.core.evaluation.plan import Plan
 from rewardkit.core.evaluation.run import Run
@@ -147,6 +150,8 @@ def score(
     completion_ids: Iterable[Any] | None = None,
     progress: Progress | None = None,
     num_generations: int | None = None,
+    environments: Iterable[Any] | None = None,
+    is_error: IsError | None = None,
     **columns: Iterable[Any],
 ) -> ScoreTable:
     """Score completions outside of training: in a notebook or a test.
@@ -164,6 +169,9 @@ def score(
         progress: how far training is; without it, schedules have their end value.
         num_generations: completions per prompt, for rewards that compare them: so many rows are a group. Without it, a
             group is a run of rows with equal prompt and columns.
+        environments: n environments after their rollouts, for ``rk.final_state`` and ``rk.environment_reward``.
+        is_error: tells whether the text of a tool's result is an error: returns True, or what the error says. By
+            default a result is an error if it is an object with the one key ``error``, as TRL writes it.
         columns: the dataset's columns, n values each.
 
     Raises:
@@ -180,6 +188,11 @@ def score(
                 f"{name!r} is not a column: functions that ask for it get it. Drop it. To score at a point of "
                 "training, pass progress=rk.Progress(step, max_steps)"
             )
+    if is_error is not None and not callable(is_error):
+        raise BindingError(
+            f"is_error= takes a function of a result's text, got {shorten(is_error)}. If it is a column, rename it"
+        )
+    live = None if environments is None else list(environments)
     batch = Batch(
         completions,
         prompts=prompts,
@@ -187,7 +200,11 @@ def score(
         columns=columns,
         progress=progress,
         num_generations=num_generations,
+        context=None if live is None else {"environments": live},
+        rollouts=Rollouts(is_error=is_error, **journals(live)),
     )
+    if live is not None and len(live) != len(batch):
+        raise BindingError(f"environments has {len(live)} values for {len(batch)} completions: pass one per completion")
     if num_generations is not None and (type(num_generations) is not int or num_generations < 1):
         raise BindingError(f"num_generations must be a whole number of completions, got {shorten(num_generations)}")
     if num_generations is not None and len(batch) % num_generations:

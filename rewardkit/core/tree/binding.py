@@ -21,12 +21,12 @@ from rewardkit.core.batch.logs import RowLog
 from rewardkit.core.errors import CoercionError
 from rewardkit.core.progress.progress import END
 from rewardkit.core.tree.coercion import coerce_column
-from rewardkit.core.tree.parameters import WHOLE_BATCH, Parameter, Scope
+from rewardkit.core.tree.parameters import ENVIRONMENT, WHOLE_BATCH, Parameter, Scope
 from rewardkit.core.tree.results import Abstention, Raised
 
 _REMEDY = "Fix the data."
 _GOLD_REMEDY = "Fix the data, or pass gold= with an extractor that finds the answer in the cell."
-_AS_THEY_ARE = ("completion", "progress", "trainer_state", "log_metric", "log_extra")
+_AS_THEY_ARE = ("completion", "trajectory", "progress", "trainer_state", "log_metric", "log_extra", ENVIRONMENT)
 """Arguments that are not copied for each call."""
 _ATOMS = {str, int, float, bool, bytes, type(None)}
 _MUTABLE = (dict, list, set, bytearray, collections.deque, BaseModel)
@@ -189,6 +189,11 @@ def _values(parameter: Parameter, batch: Batch, rows: list[int], name: str, reme
         return texts if every else [texts[row] for row in rows]
     if source == "messages":
         return [list(batch.messages(row)) for row in rows]
+    if source == "trajectory":
+        return list(map(batch.trajectory, rows))
+    if source == ENVIRONMENT:
+        environments = batch.rollouts.environments or []
+        return [environments[row] for row in rows]
     if source == "example":
         examples = [batch.example(row) for row in rows]
         if parameter.renamed:

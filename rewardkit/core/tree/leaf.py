@@ -20,13 +20,14 @@ import numpy as np
 from rewardkit.core.batch.batch import Batch
 from rewardkit.core.batch.column import Column, Numbers, Rows
 from rewardkit.core.batch.logs import OF_TRAINERS, RowLog
+from rewardkit.core.batch.score import FAILED, Fault, Outcome, Score
 from rewardkit.core.errors import CoercionError, RewardTypeError, shorten
 from rewardkit.core.processes.carried import importable
 from rewardkit.core.progress.bounds import Bounds
 from rewardkit.core.tree.binding import Arguments, Binding, bound, distinct, gather
 from rewardkit.core.tree.fingerprints import described
-from rewardkit.core.tree.parameters import SINGLE, WHOLE_BATCH, Parameter, Scope, shown_columns
-from rewardkit.core.tree.results import Contract, Raised, Results, check_results, unpacked
+from rewardkit.core.tree.parameters import ENVIRONMENT, SINGLE, WHOLE_BATCH, Parameter, Scope, shown_columns
+from rewardkit.core.tree.results import Contract, Nonsense, Raised, Results, check_results, unpacked
 from rewardkit.core.tree.reward import Calls, Evaluation, Facts, Reward, Steps
 from rewardkit.core.tree.text_golds import TextGolds
 
@@ -73,6 +74,10 @@ class Leaf(Reward):
         if label != contract.name:
             contract = replace(contract, name=label)
         parameters = bound(binding.parameters, batch)
+        broken = {row: why for row, why in batch.rollouts.broken.items() if rows[row]}
+        if broken and binding.scope != "batch":  # a function of the whole batch gets the whole batch
+            rows = rows.copy()
+            rows[list(broken)] = False
         where = first = np.flatnonzero(rows)
         inverse: Numbers | None = None
         if binding.scope == "sample" and binding.deterministic and not binding.logs:
@@ -84,6 +89,7 @@ class Leaf(Reward):
         raw = (yield calls) if ready.rows else []
         if sizes is not None:
             raw = [one for given, size in zip(raw, sizes, strict=True) for one in unpacked(given, size)]
+        raw = _with_all_turns(raw, ready.rows, batch)
         if binding.trusted:
             _raise_data_errors(raw, ready.rows, self.contract.name)
         self._text_golds.look(calls.function, parameters, ready, raw, contract.bounds[0], label)
@@ -98,7 +104,10 @@ class Leaf(Reward):
             return _context(batch, arguments, parameters, position)
 
         checked = check_results(raw, contract, evaluation.strict, context)
-        return _filled(batch.size, checked, where, inverse, evaluation)
+        column = _filled(batch.size, checked, where, inverse, evaluation)
+        if broken:
+            evaluation.faulted(_failed(column, broken, label))
+        return column
 
     def _rebuilt(self, children: tuple[Reward, ...], numbers: tuple[Any, ...]) -> Reward:
         return self
@@ -292,13 +301,15 @@ def _filled(size: int, checked: Results, where: Numbers, inverse: Numbers | None
     column = Column.empty(size)
     column.values[where] = checked.values if inverse is None else checked.values[inverse]
     column.codes[where] = checked.codes if inverse is None else checked.codes[inverse]
-    if not (checked.notes or checked.parts or checked.faults):
+    if not (checked.notes or checked.parts or checked.turns or checked.faults):
         return column
     sources = range(len(where)) if inverse is None else inverse.tolist()
     faults = []
     for row, position in zip(where.tolist(), sources, strict=True):
         if position in checked.notes:
             column.notes[row] = checked.notes[position]
+        if position in checked.turns:
+            column.turns[row] = checked.turns[position]
         for part, value in checked.parts.get(position, {}).items():
             column.parts.setdefault(part, np.full(size, math.nan))[row] = value
         if position in checked.faults:
@@ -307,12 +318,31 @@ def _filled(size: int, checked: Results, where: Numbers, inverse: Numbers | None
     return column
 
 
+def _with_all_turns(raw: list[Any], rows: Sequence[int], batch: Batch) -> list[Any]:
+    """Replace the scores whose shares are not one for each turn."""
+    for position, result in enumerate(raw):
+        if type(result) is Score and len(result.turns):
+            turns = len(batch.trajectory(rows[position]).turns)
+            if len(result.turns) != turns:
+                said = f"returned {len(result.turns)} shares for {turns} turns. Return one share per turn"
+                raw[position] = Raised(Nonsense(said))
+    return raw
+
+
+def _failed(column: Column, broken: Mapping[int, str], name: str) -> list[Fault]:
+    """Fail the rows whose environment broke, whatever the policy for failures: no number may stand for an outage."""
+    for row, why in broken.items():
+        column.values[row], column.codes[row], column.notes[row] = math.nan, FAILED, why
+        column.turns.pop(row, None)
+    return [Fault(name, row, Outcome.FAILED, why) for row, why in broken.items()]
+
+
 def _context(batch: Batch, arguments: Arguments, parameters: Sequence[Parameter], position: int) -> str:
     row = arguments.rows[position]
     lines = [f"  row {row}, completion {shorten(batch.texts[row])}"]
     lines += [
         f"  {parameter.name} = {shorten(column[position])}"
         for parameter, column in zip(parameters, arguments.columns, strict=True)
-        if parameter.source not in ("completion", WHOLE_BATCH, *OF_TRAINERS)
+        if parameter.source not in ("completion", WHOLE_BATCH, ENVIRONMENT, *OF_TRAINERS)
     ]
     return "\n".join(lines)

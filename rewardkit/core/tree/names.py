@@ -41,7 +41,7 @@ class Names:
         components: dict[Reward, None] = {}
         gates: dict[Reward, None] = {}
         gauged: dict[Reward, None] = {}
-        for node, path, parent in walk(root):
+        for node, path, parent in walk(root, pieces=False):
             facts = node.facts
             logged = facts.logged and (parent is None or parent.facts.stands_for is None)
             if logged:

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from rewardkit.core.batch.batch import RESERVED, Batch
+from rewardkit.core.batch.trajectory import Trajectory
 from rewardkit.core.errors import BindingError, RewardDefinitionError, near_miss
 from rewardkit.core.text.cells import texts_of
 from rewardkit.core.tree.coercion import Coercer
@@ -27,6 +28,9 @@ MISSING: Any = inspect.Parameter.empty
 
 WHOLE_BATCH = "<batch>"
 """The source of a parameter that takes the Batch itself."""
+
+ENVIRONMENT = "<environment>"
+"""The source of a parameter that takes the live environment of a row."""
 
 SINGLE = ("progress", "trainer_state", "log_metric", "log_extra")
 """Arguments of which a call gets one, also if it takes several rows."""
@@ -52,8 +56,8 @@ class Parameter:
 
     Attributes:
         name: the argument's name.
-        source: ``completion``, ``messages``, ``prompt``, ``completion_ids``, ``progress``, ``example``,
-            ``trainer_state``, ``log_metric``, ``log_extra``, a column, or `WHOLE_BATCH`.
+        source: ``completion``, ``messages``, ``trajectory``, ``prompt``, ``completion_ids``, ``progress``, ``example``,
+            ``trainer_state``, ``log_metric``, ``log_extra``, a column, `WHOLE_BATCH`, or `ENVIRONMENT`.
         view: for ``completion``: extracts something from the text; for ``example``: reads its cells.
         annotation: the target type of a column.
         default: used if the column does not exist.
@@ -72,7 +76,7 @@ class Parameter:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "coercer", Coercer.of(self.annotation))
-        object.__setattr__(self, "is_column", self.source not in RESERVED and self.source != WHOLE_BATCH)
+        object.__setattr__(self, "is_column", self.source not in (*RESERVED, WHOLE_BATCH, ENVIRONMENT))
 
     def __reduce__(self) -> tuple[Any, ...]:
         options = (self.view, self.annotation, self.default, self.keyword_only, self.renamed)
@@ -126,13 +130,14 @@ def parameters_of(
         annotation = hints.get(parameter.name, MISSING)
         if scope != "sample" and parameter.name not in SINGLE and (scope, parameter.name) != ("group", "prompt"):
             annotation = _element(annotation, parameter.name, scope, name)
+        source = "trajectory" if annotation is Trajectory else parameter.name
         _check_kind(annotation, parameter.name, name)
         try:
             parameters.append(
                 Parameter(
                     parameter.name,
-                    parameter.name,
-                    annotation=MISSING if parameter.name in RESERVED else annotation,
+                    source,
+                    annotation=MISSING if source in RESERVED else annotation,
                     default=parameter.default,
                     keyword_only=parameter.kind is parameter.KEYWORD_ONLY,
                     view=texts_of if parameter.name == "example" and _holds_texts(annotation, texts) else None,
@@ -147,6 +152,16 @@ def _check_kind(annotation: Any, argument: str, name: str) -> None:
     """Raise a RewardDefinitionError if the annotation of a text asks for messages, or the other way around."""
     members = typing.get_args(annotation) if typing.get_origin(annotation) in _UNIONS else (annotation,)
     kinds = {typing.get_origin(member) or member for member in members} - {type(None)}
+    if argument == "trajectory" and kinds - {MISSING, Any, object, Trajectory}:
+        raise RewardDefinitionError(
+            f"reward {name!r}, argument 'trajectory': it is annotated {_shown(annotation)}, but it gets an "
+            "rk.Trajectory. Annotate `rk.Trajectory`, or name it `messages` to get the chat messages"
+        )
+    if Trajectory in kinds and argument in RESERVED and argument != "trajectory":
+        raise RewardDefinitionError(
+            f"reward {name!r}, argument {argument!r}: it is annotated rk.Trajectory, but an argument of this name gets "
+            "something else. Name it `trajectory`"
+        )
     if argument in ("completion", "prompt") and kinds and kinds <= _NO_TEXTS:
         instead = ", or name it `messages` to get the chat messages" if argument == "completion" else ""
         raise RewardDefinitionError(
@@ -221,6 +236,13 @@ def check(parameters: Sequence[Parameter], batch: Batch, name: str, scope: Scope
         elif parameter.source == "prompt" and batch.prompts is None:
             if parameter.default is MISSING:
                 raise BindingError(f"reward {name!r} needs prompts. Pass prompts=")
+        elif parameter.source == ENVIRONMENT and batch.rollouts.environments is None:
+            raise BindingError(
+                f"reward {name!r} reads the environment of each rollout, but there is none. Train with "
+                "GRPOTrainer(environment_factory=funcs.environments(Shop)); asynchronous GRPO does not pass "
+                "environments to reward functions. Outside of training pass the environments to "
+                "check_reward(..., environment=Shop)"
+            )
         elif parameter.is_column and parameter.source not in batch.columns and parameter.default is MISSING:
             known = [*batch.columns, *RESERVED]
             habit = _LIST_HABITS.get((scope, parameter.source)) or _TRL_HABITS.get(parameter.source)

@@ -98,12 +98,13 @@ class Contract:
 
 @dataclass(slots=True)
 class Results:
-    """Checked results of m calls: values and codes (m,), and by position notes, parts and faults."""
+    """Checked results of m calls: values and codes (m,), and by position notes, parts, turns and faults."""
 
     values: Floats
     codes: NDArray[np.int8]
     notes: dict[int, str] = field(default_factory=dict)
     parts: dict[int, dict[str, float]] = field(default_factory=dict)
+    turns: dict[int, tuple[float, ...]] = field(default_factory=dict)
     faults: dict[int, Fault] = field(default_factory=dict)
 
 
@@ -153,7 +154,7 @@ def _ordinary(raw: Sequence[Any], bounds: Bounds) -> Results | None:
     notes: dict[int, str] = {}
     for position, result in enumerate(raw):
         if type(result) is Score:
-            if result.parts:
+            if result.parts or len(result.turns):
                 return None
             if result.note:
                 notes[position] = str(result.note)
@@ -191,6 +192,8 @@ def _take(result: Any, position: int, contract: Contract, results: Results) -> N
         if result.value is None and contract.may_abstain:
             results.codes[position] = ABSTAINED
             return
+        if len(result.turns):
+            results.turns[position] = shares_of_turns(result)
         result = result.value
     value = as_number(result)
     low, high = contract.bounds
@@ -204,6 +207,18 @@ def _take(result: Any, position: int, contract: Contract, results: Results) -> N
             f"Declare wider bounds: @rk.reward(bounds=({min(low, value)!r}, {max(high, value)!r}))"
         )
     results.values[position] = value
+
+
+def shares_of_turns(score: Score) -> tuple[float, ...]:
+    """Return the shares of the turns in a score; raise Nonsense if they do not sum to its value."""
+    shares = tuple(map(as_number, score.turns))
+    total, value = math.fsum(shares), as_number(score.value)
+    if not all(map(math.isfinite, shares)) or abs(total - value) > TOLERANCE * max(1.0, abs(value), *map(abs, shares)):
+        raise Nonsense(
+            f"returned the value {value:.6g} with turns={shorten(list(shares))}, whose sum is {total:.6g}. The shares "
+            "of the turns must sum to the value"
+        )
+    return shares
 
 
 def as_number(value: Any) -> float:

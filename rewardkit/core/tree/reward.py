@@ -79,6 +79,7 @@ class Facts:
         renamed: returns the node under another name, for nodes that store their name.
         with_columns: returns the node reading other columns, for nodes that read columns themselves.
         measures: it measures more than scores: calls, tokens, money.
+        pieces: its children score pieces of completions, so they are no components of the batch.
         binding: the function that it calls, if it is a leaf.
     """
 
@@ -109,6 +110,7 @@ class Facts:
     renamed: Callable[[str], Reward] | None = None
     with_columns: Callable[[Mapping[str, str]], Reward] | None = None
     measures: bool = False
+    pieces: bool = False
     binding: Binding | None = None
 
     @cached_property
@@ -139,7 +141,15 @@ class Calls:
     make: Callable[[Callable[..., Any], Iterable[tuple[Any, ...]]], list[Any]] | None = None
 
 
-Steps = Generator[Sequence[Request] | Calls, Any, Column]
+@dataclass(frozen=True)
+class Pieces:
+    """A child, to be evaluated on pieces of completions: a `batch` of its own. Answered by (its column, its faults)."""
+
+    reward: Reward
+    batch: Batch
+
+
+Steps = Generator[Sequence[Request] | Calls | Pieces, Any, Column]
 """A running evaluation of a node: it yields what it needs, is sent columns or results, and returns its column."""
 
 
@@ -341,13 +351,19 @@ def checked_name(name: str) -> str:
     return name
 
 
-def walk(root: Reward) -> Iterator[tuple[Reward, tuple[str, ...], Reward | None]]:
-    """Yield all nodes from the root down, from left to right, each with the route keys above it and its parent."""
+def walk(root: Reward, *, pieces: bool = True) -> Iterator[tuple[Reward, tuple[str, ...], Reward | None]]:
+    """Yield all nodes from the root down, from left to right, each with the route keys above it and its parent.
+
+    Args:
+        pieces: also yield the nodes that score pieces of completions.
+    """
     stack: list[tuple[Reward, tuple[str, ...], Reward | None]] = [(root, (), None)]
     while stack:
         node, path, parent = stack.pop()
         yield node, path, parent
         facts = node.facts
+        if facts.pieces and not pieces:
+            continue
         below = list(zip(facts.children, facts.prefixes or ("",) * len(facts.children), strict=True))
         for addend in facts.addends or ():
             if addend not in facts.children:

@@ -1,0 +1,324 @@
+"""Environments that record what their tools do.
+
+Messages do not tell everything: a result may be dropped after the tool ran, a tool may change its own arguments, and an
+outage looks like an error of the policy. ``recorded(Shop)`` is a subclass of ``Shop`` whose tools keep a `Journal`: the
+calls with a copy of their arguments, what they returned or raised, and whether the environment broke.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import functools
+import inspect
+import threading
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, cast, final
+
+from rewardkit.core.batch.messages import content_text
+from rewardkit.core.batch.transcripts import CallRecord
+from rewardkit.core.errors import RewardDefinitionError, RewardFailure, shorten
+
+ATTRIBUTE = "_rewardkit_journal"
+"""The attribute of a recorded environment that holds its journal."""
+
+NO_TOOLS = ("reset", "get_reward")
+"""Public methods that are not tools."""
+
+_FAILURES = (ConnectionError, TimeoutError, asyncio.TimeoutError, RewardFailure)
+_FAILURES_BY_NAME = frozenset(
+    (
+        "aiohttp.client_exceptions.ClientConnectionError",
+        "grpc.RpcError",
+        "httpx.TransportError",
+        "openai.APIConnectionError",
+        "requests.exceptions.ConnectionError",
+        "requests.exceptions.Timeout",
+        "urllib.error.URLError",
+        "websockets.exceptions.ConnectionClosed",
+    )
+)
+"""Exceptions of other libraries that say that something outside of the program does not answer."""
+
+
+@final
+@dataclass(slots=True)
+class Journal:
+    """The calls of one rollout in the order in which they started, and why the environment broke, if it did.
+
+    Attributes:
+        loop: the loop in which the asynchronous tools run, once one did.
+        hanging: the threads of tools that did not return in time.
+    """
+
+    records: list[CallRecord] = field(default_factory=list)
+    broken: str = ""
+    loop: asyncio.AbstractEventLoop | None = None
+    hanging: list[threading.Thread] = field(default_factory=list)
+
+    def begin(self) -> None:
+        """Start another rollout. An environment with a tool that still hangs stays broken."""
+        self.records = []
+        self.hanging = [thread for thread in self.hanging if thread.is_alive()]
+        self.broken = "a tool of an earlier rollout still has not returned" if self.hanging else ""
+
+
+@final
+@dataclass(frozen=True)
+class Watch:
+    """How environments are recorded.
+
+    Attributes:
+        timeout: seconds for one call of a tool; None for no limit.
+        outages: further exceptions that say that the environment broke.
+        hide_reward: the environment shows no ``get_reward``, because the reward reads it itself.
+    """
+
+    timeout: float | None = None
+    outages: tuple[type[BaseException], ...] = ()
+    hide_reward: bool = False
+
+    def is_outage(self, error: BaseException) -> bool:
+        """Return whether an exception is not the policy's fault: something outside does not answer."""
+        if isinstance(error, (*_FAILURES, *self.outages)):
+            return True
+        return any(f"{kind.__module__}.{kind.__qualname__}" in _FAILURES_BY_NAME for kind in type(error).__mro__)
+
+
+def journal_of(environment: object) -> Journal | None:
+    """Return the journal of an environment; None if it does not record."""
+    found = getattr(environment, ATTRIBUTE, None)
+    return found if isinstance(found, Journal) else None
+
+
+def journals(environments: Sequence[Any] | None) -> Mapping[str, Any]:
+    """Return what `Rollouts` takes of `environments`: the environments, their records, and which are broken."""
+    if environments is None:
+        return {}
+    found = [journal_of(environment) for environment in environments]
+    for environment, journal in zip(environments, found, strict=True):
+        if journal is not None:
+            _settle(environment)
+    return {
+        "environments": environments,
+        "records": [None if one is None else tuple(one.records) for one in found] if any(found) else None,
+        "broken": {row: one.broken for row, one in enumerate(found) if one is not None and one.broken},
+    }
+
+
+def _settle(environment: Any) -> None:
+    """Ask the environment for its own reward now, so that an outage in it fails the row in every component."""
+    settle = getattr(environment, "_rewardkit_settle", None)
+    if settle is not None:
+        settle()
+
+
+@lru_cache(maxsize=256)
+def recorded(kind: type, watch: Watch) -> type:
+    """Return a subclass of `kind` that records; the same one for the same arguments.
+
+    Its name, its tools, their signatures and their docstrings are those of `kind`.
+    """
+    members: dict[str, Any] = {name: getattr(kind, name) for name in ("__doc__", "__module__", "__qualname__")}
+    for name, function in tools_of(kind):
+        static = isinstance(inspect.getattr_static(kind, name), staticmethod)
+        members[name] = _tool(name, function, watch, static=static)
+    members |= {ATTRIBUTE: property(_journal)}
+    if inspect.isfunction(getattr(kind, "reset", None)):
+        members["reset"] = _reset(kind.reset, watch)  # type: ignore[attr-defined]
+    own_reward = getattr(kind, "get_reward", None)
+    if inspect.isfunction(own_reward):
+        members["_rewardkit_reward"] = own_reward
+        members["get_reward"] = None if watch.hide_reward else _get_reward(own_reward, watch)
+        if not watch.hide_reward and not inspect.iscoroutinefunction(own_reward):
+            members["_rewardkit_settle"] = _settled_reward(own_reward, watch)
+    return type(kind.__name__, (kind,), members)
+
+
+def tools_of(kind: type) -> Iterator[tuple[str, Callable[..., Any]]]:
+    """Yield the tools of an environment as TRL finds them: all public methods but ``reset`` and ``get_reward``."""
+    for name, function in inspect.getmembers(kind, predicate=inspect.isfunction):
+        if not name.startswith("_") and name not in NO_TOOLS:
+            yield name, function
+
+
+def watched(environment: Any, watch: Watch) -> Any:
+    """Make an environment record that was made elsewhere; return it.
+
+    Raises:
+        RewardDefinitionError: it is of a class whose instances cannot change.
+    """
+    try:
+        environment.__class__ = recorded(cast("Hashable", type(environment)), watch)
+    except TypeError as error:
+        raise RewardDefinitionError(
+            f"environments: {shorten(environment)} ({type(environment).__name__}) cannot record ({error}). Pass its "
+            "class instead of a function that makes it"
+        ) from None
+    return environment
+
+
+def _journal(environment: Any) -> Journal:
+    held = environment.__dict__.get("_rewardkit_records")
+    if held is None:
+        held = environment.__dict__["_rewardkit_records"] = Journal()
+    return cast("Journal", held)
+
+
+def _tool(name: str, function: Callable[..., Any], watch: Watch, *, static: bool) -> Callable[..., Any]:
+    if inspect.iscoroutinefunction(function):
+
+        @functools.wraps(function)
+        async def asynchronous(self: Any, /, *args: Any, **arguments: Any) -> Any:
+            journal = _journal(self)
+            journal.loop = asyncio.get_running_loop()
+            call = _Call(journal, name, arguments, watch)
+            try:
+                work = function(*(() if static else (self,)), *args, **_copied(arguments))
+                return call.returned(await (work if watch.timeout is None else asyncio.wait_for(work, watch.timeout)))
+            except BaseException as error:
+                raise call.raised(error) from error
+
+        return asynchronous
+
+    @functools.wraps(function)
+    def synchronous(self: Any, /, *args: Any, **arguments: Any) -> Any:
+        call = _Call(_journal(self), name, arguments, watch)
+        try:
+            work = functools.partial(function, *(() if static else (self,)), *args, **_copied(arguments))
+            return call.returned(work() if watch.timeout is None else call.in_thread(work, watch.timeout))
+        except BaseException as error:
+            raise call.raised(error) from error
+
+    return synchronous
+
+
+@final
+class _Call:
+    """One call of a tool, while it runs."""
+
+    def __init__(self, journal: Journal, name: str, arguments: Mapping[str, Any], watch: Watch) -> None:
+        self._journal = journal
+        self._watch = watch
+        self._records = journal.records
+        self._place = len(self._records)
+        self._made = CallRecord(name, _copied(arguments))
+        self._records.append(self._made)
+
+    def returned(self, result: Any) -> Any:
+        text = content_text(result) if isinstance(result, list) else str(result)
+        self._records[self._place] = CallRecord(self._made.name, self._made.arguments, text)
+        return result
+
+    def raised(self, error: BaseException) -> BaseException:
+        """Record an exception; return what the trainer gets to see."""
+        if isinstance(error, (KeyboardInterrupt, GeneratorExit, asyncio.CancelledError)):
+            return error
+        if isinstance(error, SystemExit):
+            error = RuntimeError(f"the tool called sys.exit({error.code!r})")
+        elif isinstance(error, TimeoutError) and self._watch.timeout is not None and not str(error):
+            error = TimeoutError(f"no result within {self._watch.timeout:g} s")
+        said = str(error)
+        self._records[self._place] = CallRecord(self._made.name, self._made.arguments, str({"error": said}), said)
+        if self._watch.is_outage(error):
+            self._journal.broken = f"the tool {self._made.name!r}: {type(error).__name__}: {said}"
+        return error if isinstance(error, Exception) else RuntimeError(f"{type(error).__name__}: {said}")
+
+    def in_thread(self, work: Callable[[], Any], seconds: float) -> Any:
+        """Do the work in a thread that is given up after some seconds."""
+        outcome: list[Any] = []
+
+        def run() -> None:
+            try:
+                outcome.append((True, work()))
+            except BaseException as error:
+                outcome.append((False, error))
+
+        thread = threading.Thread(target=run, name=f"tool {self._made.name}", daemon=True)
+        thread.start()
+        thread.join(seconds)
+        if not outcome:
+            self._journal.hanging.append(thread)
+            raise TimeoutError
+        done, value = outcome[0]
+        if not done:
+            raise value
+        return value
+
+
+def _copied(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a copy that a tool may change: the trainer keeps the same objects in the transcript."""
+    try:
+        return copy.deepcopy(dict(arguments))
+    except Exception:  # nested too deeply, or something that cannot be copied
+        return dict(arguments)
+
+
+def _reset(function: Callable[..., Any], watch: Watch) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def reset(self: Any, /, *args: Any, **columns: Any) -> Any:
+        journal = _journal(self)
+        self.__dict__.pop("_rewardkit_value", None)
+        journal.begin()
+        if journal.hanging:
+            return None
+        try:
+            return function(self, *args, **columns)
+        except Exception as error:
+            if not watch.is_outage(error):
+                raise
+            journal.broken = f"reset: {type(error).__name__}: {error}"
+            return None
+
+    return reset
+
+
+def _get_reward(function: Callable[..., Any], watch: Watch) -> Callable[..., Any]:
+    if inspect.iscoroutinefunction(function):
+
+        @functools.wraps(function)
+        async def asynchronous(self: Any, /) -> Any:
+            try:
+                return await function(self)
+            except Exception as error:
+                _broken_reward(self, error, watch)
+                return None
+
+        return asynchronous
+
+    @functools.wraps(function)
+    def synchronous(self: Any, /) -> Any:
+        held = self.__dict__
+        if "_rewardkit_value" not in held:
+            _settled_reward(function, watch)(self)
+        return held.pop("_rewardkit_value")
+
+    return synchronous
+
+
+def _settled_reward(function: Callable[..., Any], watch: Watch) -> Callable[[Any], None]:
+    def settle(self: Any) -> None:
+        self.__dict__["_rewardkit_value"] = None
+        try:
+            self.__dict__["_rewardkit_value"] = function(self)
+        except Exception as error:
+            _broken_reward(self, error, watch)
+
+    return settle
+
+
+def _broken_reward(environment: Any, error: Exception, watch: Watch) -> None:
+    if not watch.is_outage(error):
+        raise error
+    _journal(environment).broken = f"get_reward: {type(error).__name__}: {error}"
+
+
+def own_reward(environment: Any) -> Callable[[], Any] | None:
+    """Return the environment's own ``get_reward``, also if it is hidden from the trainer; None if it has none."""
+    hidden = getattr(type(environment), "_rewardkit_reward", None)
+    if hidden is not None:
+        return functools.partial(hidden, environment)
+    shown = getattr(environment, "get_reward", None)
+    return shown if callable(shown) else None

@@ -1,0 +1,47 @@
+"""Rollouts: what is known of the completions of a batch besides their messages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, final
+
+from rewardkit.core.batch.trajectory import IsError, Trajectory
+from rewardkit.core.batch.transcripts import CallRecord, read
+
+
+@final
+@dataclass(frozen=True)
+class Rollouts:
+    """What is known of n completions besides their messages; by default nothing.
+
+    Attributes:
+        cut: n flags, True where the completion ran into the token limit; None if unknown.
+        is_error: tells whether the text of a tool's result is an error; see `Trajectory.of`.
+        environments: n live environments after the rollout; None without environments.
+        records: for each row the calls that a recorded environment saw; None where none recorded.
+        broken: row -> why its environment broke: such a row fails in every component.
+        trajectories: n trajectories that were read before.
+    """
+
+    cut: Sequence[bool] | None = None
+    is_error: IsError | None = None
+    environments: Sequence[Any] | None = None
+    records: Sequence[Sequence[CallRecord] | None] | None = None
+    broken: Mapping[int, str] = field(default_factory=dict)
+    trajectories: Sequence[Trajectory] | None = None
+
+    @property
+    def by_row(self) -> bool:
+        """Whether rows with equal messages may have different trajectories."""
+        return any(known is not None for known in (self.cut, self.records, self.trajectories))
+
+    def read(self, row: int, completion: Any) -> Trajectory:
+        """Return the trajectory of one row."""
+        if self.trajectories is not None:
+            return self.trajectories[row]
+        records = None if self.records is None else self.records[row]
+        return read(completion, cut=self.cut is not None and self.cut[row], is_error=self.is_error, records=records)
+
+
+UNKNOWN = Rollouts()
