@@ -62,8 +62,10 @@ from rewardkit.judges.panels import judge_panel as judge_panel
 from rewardkit.judges.reward_models import reward_model as reward_model
 from rewardkit.primitives.arithmetic import arithmetic as arithmetic
 from rewardkit.primitives.choice import choice as choice
+from rewardkit.primitives.claims import no_claim_without_call as no_claim_without_call
 from rewardkit.primitives.code import code_runs as code_runs, code_tests as code_tests
 from rewardkit.primitives.diversity import diversity as diversity
+from rewardkit.primitives.environment import environment_reward as environment_reward, final_state as final_state
 from rewardkit.primitives.exact import exact as exact
 from rewardkit.primitives.format import fenced as fenced, tags as tags
 from rewardkit.primitives.instruction import instruction as instruction, instructions as instructions
@@ -94,7 +96,15 @@ from rewardkit.primitives.sequence import sequence_match as sequence_match, set_
 from rewardkit.primitives.steps import steps as steps
 from rewardkit.primitives.text import rouge_l as rouge_l, similarity as similarity, token_f1 as token_f1
 from rewardkit.primitives.token_budget import token_budget as token_budget
+from rewardkit.primitives.tool_calls import tool_calls as tool_calls
 from rewardkit.primitives.translation import bleu as bleu, chrf as chrf
+from rewardkit.primitives.turns import (
+    calls_between as calls_between,
+    finished as finished,
+    tool_errors as tool_errors,
+    tool_success as tool_success,
+    turns_between as turns_between,
+)
 from rewardkit.schedules.plots import plot_schedules as plot_schedules, weights_over_training as weights_over_training
 from rewardkit.store.comparison import compare_runs as compare_runs
 from rewardkit.store.imports import import_run as import_run

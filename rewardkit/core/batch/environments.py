@@ -13,6 +13,7 @@ import functools
 import inspect
 import threading
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, cast, final
@@ -20,12 +21,16 @@ from typing import Any, cast, final
 from rewardkit.core.batch.messages import content_text
 from rewardkit.core.batch.transcripts import CallRecord
 from rewardkit.core.errors import RewardDefinitionError, RewardFailure, shorten
+from rewardkit.core.processes.background import in_background
 
 ATTRIBUTE = "_rewardkit_journal"
 """The attribute of a recorded environment that holds its journal."""
 
 NO_TOOLS = ("reset", "get_reward")
 """Public methods that are not tools."""
+
+UNASKED: Any = object()
+"""The reward of an environment that was not asked for it."""
 
 _FAILURES = (ConnectionError, TimeoutError, asyncio.TimeoutError, RewardFailure)
 _FAILURES_BY_NAME = frozenset(
@@ -51,16 +56,19 @@ class Journal:
     Attributes:
         loop: the loop in which the asynchronous tools run, once one did.
         hanging: the threads of tools that did not return in time.
+        reward: what the environment's own ``get_reward`` returned or raised; `UNASKED` before it was asked.
     """
 
     records: list[CallRecord] = field(default_factory=list)
     broken: str = ""
     loop: asyncio.AbstractEventLoop | None = None
     hanging: list[threading.Thread] = field(default_factory=list)
+    reward: Any = UNASKED
 
     def begin(self) -> None:
         """Start another rollout. An environment with a tool that still hangs stays broken."""
         self.records = []
+        self.reward = UNASKED
         self.hanging = [thread for thread in self.hanging if thread.is_alive()]
         self.broken = "a tool of an earlier rollout still has not returned" if self.hanging else ""
 
@@ -94,25 +102,25 @@ def journal_of(environment: object) -> Journal | None:
 
 
 def journals(environments: Sequence[Any] | None) -> Mapping[str, Any]:
-    """Return what `Rollouts` takes of `environments`: the environments, their records, and which are broken."""
+    """Return what `Rollouts` takes of `environments`: the environments, their records, and which are broken.
+
+    Recorded environments compute their own reward now, so that an outage in it fails the row in every component.
+    """
     if environments is None:
         return {}
     found = [journal_of(environment) for environment in environments]
-    for environment, journal in zip(environments, found, strict=True):
-        if journal is not None:
-            _settle(environment)
+    waiting = [
+        pending
+        for environment, journal in zip(environments, found, strict=True)
+        if journal is not None and (pending := _settled(environment, journal)) is not None
+    ]
+    for pending in waiting:
+        pending.result()
     return {
         "environments": environments,
         "records": [None if one is None else tuple(one.records) for one in found] if any(found) else None,
         "broken": {row: one.broken for row, one in enumerate(found) if one is not None and one.broken},
     }
-
-
-def _settle(environment: Any) -> None:
-    """Ask the environment for its own reward now, so that an outage in it fails the row in every component."""
-    settle = getattr(environment, "_rewardkit_settle", None)
-    if settle is not None:
-        settle()
 
 
 @lru_cache(maxsize=256)
@@ -128,12 +136,11 @@ def recorded(kind: type, watch: Watch) -> type:
     members |= {ATTRIBUTE: property(_journal)}
     if inspect.isfunction(getattr(kind, "reset", None)):
         members["reset"] = _reset(kind.reset, watch)  # type: ignore[attr-defined]
-    own_reward = getattr(kind, "get_reward", None)
-    if inspect.isfunction(own_reward):
-        members["_rewardkit_reward"] = own_reward
-        members["get_reward"] = None if watch.hide_reward else _get_reward(own_reward, watch)
-        if not watch.hide_reward and not inspect.iscoroutinefunction(own_reward):
-            members["_rewardkit_settle"] = _settled_reward(own_reward, watch)
+    own = getattr(kind, "get_reward", None)
+    if inspect.isfunction(own):
+        members["_rewardkit_reward"] = own
+        members["_rewardkit_watch"] = watch
+        members["get_reward"] = None if watch.hide_reward else _get_reward(own, watch)
     return type(kind.__name__, (kind,), members)
 
 
@@ -260,7 +267,6 @@ def _reset(function: Callable[..., Any], watch: Watch) -> Callable[..., Any]:
     @functools.wraps(function)
     def reset(self: Any, /, *args: Any, **columns: Any) -> Any:
         journal = _journal(self)
-        self.__dict__.pop("_rewardkit_value", None)
         journal.begin()
         if journal.hanging:
             return None
@@ -276,6 +282,7 @@ def _reset(function: Callable[..., Any], watch: Watch) -> Callable[..., Any]:
 
 
 def _get_reward(function: Callable[..., Any], watch: Watch) -> Callable[..., Any]:
+    """Return what the trainer calls: the value that was computed before it asked, None after an outage."""
     if inspect.iscoroutinefunction(function):
 
         @functools.wraps(function)
@@ -283,42 +290,69 @@ def _get_reward(function: Callable[..., Any], watch: Watch) -> Callable[..., Any
             try:
                 return await function(self)
             except Exception as error:
-                _broken_reward(self, error, watch)
+                if not watch.is_outage(error):
+                    raise
+                _journal(self).broken = f"get_reward: {type(error).__name__}: {error}"
                 return None
 
         return asynchronous
 
     @functools.wraps(function)
     def synchronous(self: Any, /) -> Any:
-        held = self.__dict__
-        if "_rewardkit_value" not in held:
-            _settled_reward(function, watch)(self)
-        return held.pop("_rewardkit_value")
+        _settled(self, _journal(self))
+        value = _journal(self).reward
+        if isinstance(value, Exception):
+            raise value
+        return value
 
     return synchronous
 
 
-def _settled_reward(function: Callable[..., Any], watch: Watch) -> Callable[[Any], None]:
-    def settle(self: Any) -> None:
-        self.__dict__["_rewardkit_value"] = None
+def _settled(environment: Any, journal: Journal) -> Future[None] | None:
+    """Compute the environment's own reward, once per rollout; return what to wait for if it is asynchronous."""
+    kind = type(environment)
+    function, watch = getattr(kind, "_rewardkit_reward", None), getattr(kind, "_rewardkit_watch", None)
+    if function is None or watch is None or journal.reward is not UNASKED:
+        return None
+    if not inspect.iscoroutinefunction(function):
         try:
-            self.__dict__["_rewardkit_value"] = function(self)
+            journal.reward = function(environment)
         except Exception as error:
-            _broken_reward(self, error, watch)
+            _keep_error(journal, error, watch)
+        return None
+    if not watch.hide_reward:  # the trainer awaits it in its own loop
+        return None
+    loop = journal.loop
+    asked = function(environment)
 
-    return settle
+    async def settle() -> None:
+        try:
+            journal.reward = await asked
+        except Exception as error:
+            _keep_error(journal, error, watch)
+
+    running = loop is not None and loop.is_running()
+    return asyncio.run_coroutine_threadsafe(settle(), loop) if running else in_background(settle())  # type: ignore[arg-type]
 
 
-def _broken_reward(environment: Any, error: Exception, watch: Watch) -> None:
-    if not watch.is_outage(error):
-        raise error
-    _journal(environment).broken = f"get_reward: {type(error).__name__}: {error}"
+def _keep_error(journal: Journal, error: Exception, watch: Watch) -> None:
+    journal.reward = None if watch.is_outage(error) else error
+    if journal.reward is None:
+        journal.broken = f"get_reward: {type(error).__name__}: {error}"
 
 
-def own_reward(environment: Any) -> Callable[[], Any] | None:
-    """Return the environment's own ``get_reward``, also if it is hidden from the trainer; None if it has none."""
-    hidden = getattr(type(environment), "_rewardkit_reward", None)
-    if hidden is not None:
-        return functools.partial(hidden, environment)
-    shown = getattr(environment, "get_reward", None)
-    return shown if callable(shown) else None
+def own_reward(environment: Any) -> Any:
+    """Return the value of the environment's own ``get_reward``; None if it has none.
+
+    Raises:
+        Exception: whatever ``get_reward`` raised.
+    """
+    journal = journal_of(environment)
+    if journal is not None and hasattr(type(environment), "_rewardkit_reward"):
+        _settled(environment, journal)
+        if isinstance(journal.reward, Exception):
+            raise journal.reward
+        if journal.reward is not UNASKED:
+            return journal.reward
+    function = getattr(environment, "get_reward", None)
+    return function() if callable(function) else None

@@ -18,8 +18,8 @@ from typing import Any
 from rewardkit.core.batch.score import Measured
 from rewardkit.core.errors import RewardDefinitionError, RewardFailure
 from rewardkit.core.evaluation import observers
-from rewardkit.core.evaluation.background import in_background
 from rewardkit.core.processes import carried, worker
+from rewardkit.core.processes.background import in_background
 from rewardkit.core.processes.carried import Carried
 from rewardkit.core.processes.signals import from_operator
 from rewardkit.core.tree.results import Raised

@@ -98,6 +98,8 @@ class Plan:
                     "a small weight"
                 )
             yield from node.facts.traps
+            others = {limit for other in self.nodes if other is not node for limit in other.facts.limits}
+            yield from (trap for limit, trap in node.facts.traps_unless.items() if limit not in others)
 
     def late(self, max_steps: int) -> Iterator[str]:
         """Yield a sentence for each schedule or stage that first changes after the last step of a training."""

@@ -64,6 +64,8 @@ class Leaf(Reward):
             together="group" if binding.scope == "group" else "sample",
             columns=tuple(parameter.source for parameter in binding.columns),
             measures=binding.measures,
+            limits=getattr(binding.function, "limits", ("answers",)) if binding.trusted else ("answers",),
+            traps_unless=getattr(binding.function, "traps", {}) if binding.trusted else {},
             with_columns=self._with_columns,
             binding=binding,
         )

@@ -76,6 +76,8 @@ class Facts:
         wants: which of its children a good completion has to satisfy.
         tunables: the numbers that can be changed while training runs.
         traps: warnings about what will probably not work as intended, in sentences.
+        traps_unless: the same, unless another reward of the tree limits what the key names.
+        limits: what it keeps a policy from doing too much or too little of: ``"answers"``, ``"calls"``.
         renamed: returns the node under another name, for nodes that store their name.
         with_columns: returns the node reading other columns, for nodes that read columns themselves.
         measures: it measures more than scores: calls, tokens, money.
@@ -107,6 +109,8 @@ class Facts:
     wants: Literal["all", "any", "none"] = "all"
     tunables: tuple[Tunable, ...] = ()
     traps: tuple[str, ...] = ()
+    traps_unless: Mapping[str, str] = field(default_factory=dict)
+    limits: tuple[str, ...] = ()
     renamed: Callable[[str], Reward] | None = None
     with_columns: Callable[[Mapping[str, str]], Reward] | None = None
     measures: bool = False

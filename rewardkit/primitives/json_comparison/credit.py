@@ -30,8 +30,9 @@ from functools import cached_property
 from typing import Any, final
 
 from rewardkit.core.text.json_notes import Path, Violations, value_text
+from rewardkit.primitives.assignment import Pairs, assigned
 from rewardkit.primitives.json_comparison.document import LEAF, Document, Part, Rules
-from rewardkit.primitives.json_comparison.pairs import Pairs, assigned, near
+from rewardkit.primitives.json_comparison.pairs import near
 
 COMPARISONS = 100_000
 """With more comparisons, array items count as a whole: unequal items are not compared part by part."""

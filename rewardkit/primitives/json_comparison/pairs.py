@@ -1,7 +1,4 @@
-"""Pair the items of two arrays so that as much as possible matches.
-
-``assigned([[1, 5], [2, 9]])`` is ``[(0, 0), (1, 1)]``: worth 10 together, more than any other pairing.
-"""
+"""Pair numbers with the ranges that contain them: ``near([(1, 3), (2, 2)], [2, 2])`` pairs both."""
 
 from __future__ import annotations
 
@@ -9,49 +6,7 @@ import heapq
 from collections.abc import Iterable
 from decimal import Decimal
 
-Pairs = list[tuple[int, int]]
-
-_FREE = -1
-
-
-def assigned(worths: list[list[int]]) -> Pairs:
-    """Return the pairs (row, column) with the largest sum of worths; each row and column is in at most one pair.
-
-    ``worths`` is a full matrix (rows, columns) of values from 0 up. Uses the Hungarian method with shortest augmenting
-    paths (Kuhn 1955; Jonker and Volgenant 1987) in time ``min(rows, columns) ** 2 * max(rows, columns)``.
-    """
-    if len(worths) > len(worths[0]):
-        return [(row, column) for column, row in assigned([list(column) for column in zip(*worths, strict=True)])]
-    rows, columns = len(worths), len(worths[0])
-    row_prices, column_prices = [0] * rows, [0] * (columns + 1)
-    # The last column is a placeholder: it holds the row that is being placed.
-    row_of = [_FREE] * (columns + 1)
-    for new in range(rows):
-        row_of[columns], column = new, columns
-        slack: dict[int, tuple[int, int]] = {}  # column not reached yet -> (cost of reaching it, from which column)
-        reached = [columns]
-        before: dict[int, int] = {}
-        unreached = set(range(columns))
-        while (row := row_of[column]) != _FREE:
-            for other in unreached:
-                cost = -worths[row][other] - row_prices[row] - column_prices[other]
-                if other not in slack or cost < slack[other][0]:
-                    slack[other] = cost, column
-            nearest = min(unreached, key=lambda other: slack[other][0])
-            step, origin = slack[nearest]
-            for one in reached:
-                row_prices[row_of[one]] += step
-                column_prices[one] -= step
-            for other in unreached:
-                slack[other] = slack[other][0] - step, slack[other][1]
-            before[nearest] = origin
-            reached.append(nearest)
-            unreached.discard(nearest)
-            column = nearest
-        while column != columns:
-            row_of[column] = row_of[before[column]]
-            column = before[column]
-    return [(row, column) for column, row in enumerate(row_of[:columns]) if row != _FREE]
+from rewardkit.primitives.assignment import Pairs
 
 
 def near(ranges: Iterable[tuple[Decimal, Decimal]], numbers: Iterable[Decimal]) -> Pairs:

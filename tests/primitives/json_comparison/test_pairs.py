@@ -7,7 +7,8 @@ from itertools import combinations, permutations
 
 from hypothesis import given, strategies as st
 
-from rewardkit.primitives.json_comparison.pairs import Pairs, assigned, near
+from rewardkit.primitives.assignment import Pairs, assigned
+from rewardkit.primitives.json_comparison.pairs import near
 
 matrices = st.integers(1, 5).flatmap(
     lambda columns: st.lists(
