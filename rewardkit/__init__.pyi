@@ -11,6 +11,7 @@ from rewardkit.aggregators.monitor import monitor as monitor
 from rewardkit.aggregators.normalization import normalize as normalize
 from rewardkit.aggregators.order import best_of as best_of, lexicographic as lexicographic
 from rewardkit.aggregators.penalty import penalty as penalty
+from rewardkit.aggregators.per_turn import per_turn as per_turn
 from rewardkit.aggregators.power_means import geometric_mean as geometric_mean, harmonic_mean as harmonic_mean
 from rewardkit.aggregators.rank import rank_in_group as rank_in_group
 from rewardkit.aggregators.route import route as route

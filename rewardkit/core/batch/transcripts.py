@@ -120,6 +120,24 @@ def read(
     return Trajectory(turns, stop, tuple(opening))
 
 
+def pieces(completion: Any, trajectory: Trajectory, *, prefixes: bool) -> list[tuple[list[Any], Trajectory]]:
+    """Return for each turn its messages and the turn as a trajectory; with `prefixes`, all messages up to its end."""
+    messages: list[Any] = [{"content": completion}] if isinstance(completion, str) else _messages(completion)
+    starts = [place for place, message in enumerate(messages) if message.get("role", "assistant") in _ASSISTANT]
+    stops = [*starts[1:], len(messages)]
+    if prefixes:
+        return [(messages[:stop], trajectory.upto(number + 1)) for number, stop in enumerate(stops)]
+    return [
+        (messages[start:stop], _alone(turn)) for start, stop, turn in zip(starts, stops, trajectory.turns, strict=True)
+    ]
+
+
+def _alone(turn: Turn) -> Trajectory:
+    """Return one turn as a trajectory."""
+    alone = replace(turn, calls=tuple(replace(call, turn=0) for call in turn.calls))
+    return Trajectory((alone,), _stop((alone,), cut=False))
+
+
 def _messages(completion: Any) -> list[Mapping[Any, Any]]:
     if isinstance(completion, Mapping):
         return [completion]

@@ -219,10 +219,11 @@ def primitive(
     *parameters: Parameter,
     bounds: Bounds = (0.0, 1.0),
     expensive: bool = False,
+    may_abstain: bool = False,
 ) -> Reward:
     """Return a leaf around a small frozen callable; without `parameters`, it takes the completion's text."""
     given = parameters or (Parameter("completion", "completion"),)
-    return Leaf(Binding(function, given, expensive=expensive, trusted=True), Contract(name, bounds), shown)
+    return Leaf(Binding(function, given, expensive=expensive, trusted=True), Contract(name, bounds, may_abstain), shown)
 
 
 def rebound(reward: Reward, **changes: Any) -> Reward:
