@@ -1,6 +1,6 @@
 """The description of a run beside its tables: run.json, and the versions of the reward.
 
-``described(Files.at("runs/x"), MIGRATIONS)["schema"]`` is 1.
+``described(Files.at("runs/x"), MIGRATIONS)["schema"]`` is 2.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Import of runs that TRL logged without rewardkit: ``rk.import_run("trl_output", into="runs/y")``.
 
 With ``log_completions=True`` TRL writes ``completions/completions_00012.parquet`` at each logging step: prompts,
-completions, rewards and advantages of the last batch before it.
+completions, rewards and advantages of the last batch before it. Parquet gives all tool calls of a file the same
+arguments, so ``{"k": 2}`` is read back as ``{"k": 2.0, "letter": None}``: arguments that are None are left out.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rewardkit.core.batch.batch import Batch
 from rewardkit.core.batch.column import Column
 from rewardkit.core.batch.messages import completion_text
 from rewardkit.core.batch.score import ABSTAINED, SCORED
@@ -25,6 +27,7 @@ from rewardkit.store.recorder import Recorder
 from rewardkit.store.records import ComponentDescription, Record, Version
 from rewardkit.store.run import Run, open_run
 from rewardkit.store.schema import COMMITTING
+from rewardkit.store.trajectories import Trajectories
 
 if TYPE_CHECKING:
     import pyarrow
@@ -32,6 +35,12 @@ if TYPE_CHECKING:
 _OWN = ("step", "prompt", "completion", "advantage")
 _RAW = "components/"
 """The prefix of raw components, which rewardkit logs beside the rewards; the rewards are its terms then."""
+_NOTE = (
+    "Imported from TRL's completions, which give all tool calls of a file the same arguments: arguments that were None "
+    "are left out here, and whole numbers may have become fractions (2 as 2.0). An argument that the policy set to "
+    "null is left out, too."
+)
+"""The note in the run.json of a run whose tool calls were read from TRL's files."""
 
 
 def import_run(
@@ -43,7 +52,8 @@ def import_run(
 ) -> Run:
     """Make a run from the completions that TRL logged.
 
-    ``rk.import_run("trl_output", into="runs/y").scores().df()``.
+    ``rk.import_run("trl_output", into="runs/y").scores().df()``. If arguments of tool calls had to be left out (see the
+    module's text), the run says so: ``run.info["note"]``.
 
     Args:
         source: the trainer's ``output_dir``, or its folder ``completions``.
@@ -67,9 +77,13 @@ def import_run(
             raise RunError(f"no reward {name!r} in {source}; its rewards are: {there}.{near_miss(name, found)}")
     chosen = dict.fromkeys(names, 1.0) | dict(weights or {})
     title = os.path.basename(os.path.abspath(os.fspath(source)))
+    united = False
     with Recorder(into, title=title, patience=math.inf) as recorder:
-        for record in _records(paths, raw, chosen):
+        for record, changed in _records(paths, raw, chosen):
             recorder.record(record)
+            united |= changed
+    if united:
+        target.put_json("run.json", {**target.get_json("run.json"), "note": _NOTE})
     return open_run(into)
 
 
@@ -107,7 +121,8 @@ def _columns(paths: list[str]) -> tuple[list[str], list[str]]:
     return list(rewards), list(raw)
 
 
-def _records(paths: list[str], raw: list[str], weights: Mapping[str, float]) -> Iterator[Record]:
+def _records(paths: list[str], raw: list[str], weights: Mapping[str, float]) -> Iterator[tuple[Record, bool]]:
+    """Yield the record of each file, and whether arguments of its tool calls were left out."""
     components = raw or list(weights)
     version = Version(
         fingerprint(("imported", tuple(components), tuple(weights.items()))),
@@ -124,8 +139,9 @@ def _records(paths: list[str], raw: list[str], weights: Mapping[str, float]) -> 
 
 def _record(
     rows: pyarrow.Table, raw: Mapping[str, str], weights: Mapping[str, float], version: Version, path: str
-) -> Record:
-    completions = rows["completion"].to_pylist()
+) -> tuple[Record, bool]:
+    completions, changed = _without_none(rows["completion"].to_pylist())
+    prompts, changed_too = _without_none(rows["prompt"].to_pylist())
     components = {}
     for name, column in raw.items():
         values = _numbers(rows, column)
@@ -135,16 +151,39 @@ def _record(
     absent = np.isnan(list(terms.values())).all(axis=0) if terms else np.full(rows.num_rows, True)
     total = np.where(absent, np.nan, np.nansum([np.zeros(rows.num_rows), *terms.values()], axis=0))
     means = {name: column.values[column.contributing] for name, column in components.items()}
-    return Record(
+    record = Record(
         ScoreTable(texts, components, terms, total, dict(weights)),
         version,
         step=int(rows["step"][0].as_py()),
-        prompts=rows["prompt"].to_pylist(),
+        prompts=prompts,
         completions=completions,
         advantages=_numbers(rows, "advantage"),
         metrics={f"components/{name}": float(values.mean()) for name, values in means.items() if len(values)},
+        trajectories=Trajectories.of(Batch(completions)),
         time=os.path.getmtime(path),
     )
+    return record, changed or changed_too
+
+
+def _without_none(cells: list[Any]) -> tuple[list[Any], bool]:
+    """Return completions or prompts without the arguments of tool calls that are None, and whether there were any."""
+    changed = False
+    for message in (message for cell in cells if isinstance(cell, list) for message in cell):
+        for call in (message.get("tool_calls") or ()) if isinstance(message, dict) else ():
+            function = call.get("function") if isinstance(call, dict) else None
+            holder = function if isinstance(function, dict) else call
+            if isinstance(holder, dict) and isinstance(holder.get("arguments"), dict):
+                given = holder["arguments"]
+                holder["arguments"] = _set(given)
+                changed |= holder["arguments"] != given
+    return cells, changed
+
+
+def _set(value: Any) -> Any:
+    """Return a value without the fields of objects that are None."""
+    if isinstance(value, dict):
+        return {name: _set(item) for name, item in value.items() if item is not None}
+    return list(map(_set, value)) if isinstance(value, list) else value
 
 
 def _numbers(rows: pyarrow.Table, name: str) -> Any:

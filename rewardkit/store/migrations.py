@@ -1,6 +1,7 @@
 """Migrations from older versions of the schema, while reading: the files on disk do not change.
 
-``MIGRATIONS[3]`` takes the tables and the run.json of version 3 and returns those of version 4.
+``MIGRATIONS[3]`` takes the tables and the run.json of version 3 and returns those of version 4. If version 4 only adds
+tables and columns, it is `only_added`, and the run is read like a new one.
 """
 
 from __future__ import annotations
@@ -17,8 +18,20 @@ Tables = dict[str, "pyarrow.Table"]
 Info = dict[str, Any]
 Migration = Callable[[Tables, Info], tuple[Tables, Info]]
 
-MIGRATIONS: Mapping[int, Migration] = {}
-"""Version -> the migration to the next version. So far there is only one version."""
+
+def only_added(tables: Tables, info: Info) -> tuple[Tables, Info]:
+    """Migrate to a version that has more tables and columns: the reader fills them with null."""
+    return tables, info
+
+
+MIGRATIONS: Mapping[int, Migration] = {1: only_added}
+"""Version -> the migration to the next version. Version 2 added trajectories."""
+
+
+def is_current(info: Info, migrations: Mapping[int, Migration] | None = None, to: int = SCHEMA) -> bool:
+    """Return whether the files of a run can be read and continued as they are."""
+    steps = MIGRATIONS if migrations is None else migrations
+    return all(steps.get(version) is only_added for version in range(int(info["schema"]), to))
 
 
 def migrated(

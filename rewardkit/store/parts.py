@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _ROWS = {"scores": 1 << 14, "completions": 1 << 11}
 """Rows of a row group; small groups find sorted steps and prompts without reading the rest."""
-_TEXTS = ("completion", "messages", "prompt", "columns", "detail")
+_TEXTS = ("completion", "messages", "rollout", "prompt", "columns", "detail")
 """Columns that rarely repeat a value, so they get no dictionary."""
 
 _CHANGED = ("mtime", "LastModified", "last_modified", "updated", "created", "ETag", "etag")

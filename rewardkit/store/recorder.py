@@ -24,6 +24,7 @@ from typing import Any
 
 from rewardkit.core.errors import NotAFolder, RewardTypeError, shorten, worth_reporting
 from rewardkit.store.compaction import Compaction, clean_up
+from rewardkit.store.migrations import is_current
 from rewardkit.store.parts import Files, encoded
 from rewardkit.store.records import Record, Version
 from rewardkit.store.schema import COMMITTING, SCHEMA, TABLES, Part
@@ -265,8 +266,11 @@ def _begin(files: Files, title: str) -> None:
         info = files.get_json("run.json")
     except (FileNotFoundError, ValueError):
         info = {"schema": SCHEMA, "id": str(uuid.uuid4()), "created": _now(), "title": title}
-    if not isinstance(info, dict) or info.get("schema") != SCHEMA:
+    if not isinstance(info, dict) or type(info.get("schema")) is not int or info["schema"] > SCHEMA:
         return
+    if not is_current(info):
+        return
+    info["schema"] = SCHEMA
     info["by"] = _writer()
     info["title"] = title or info.get("title", "")
     for ending in ("finished", "stopped"):

@@ -16,6 +16,7 @@ import numpy as np
 from rewardkit.core.batch.column import Floats, Numbers
 from rewardkit.core.batch.table import ScoreTable
 from rewardkit.core.errors import RewardKitError, shorten
+from rewardkit.store.trajectories import Trajectories
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +90,7 @@ class Record:
         advantages: (n,) NaN if unknown.
         metrics: numbers of the whole batch.
         logged: the trainer's metrics of earlier steps.
+        trajectories: the numbers of conversations; None if the completions are plain texts.
         time: seconds since 1970.
     """
 
@@ -107,6 +109,7 @@ class Record:
     metrics: Mapping[str, float] = field(default_factory=dict)
     lines: Sequence[Line] = ()
     logged: Sequence[Logged] = ()
+    trajectories: Trajectories | None = None
     time: float = field(default_factory=clock.time)
 
     def __post_init__(self) -> None:
@@ -117,6 +120,7 @@ class Record:
             "completion_ids": self.completion_ids,
             "groups": self.groups,
             "advantages": self.advantages,
+            "trajectories": None if self.trajectories is None else self.trajectories.turns,
             **{f"column {name!r}": values for name, values in self.columns.items()},
         }
         for name, values in lengths.items():

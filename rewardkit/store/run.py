@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from rewardkit.core.errors import NotARun as NotARun, RunError as RunError, near_miss, shorten
 from rewardkit.store.descriptions import described, versions_of, versions_table
-from rewardkit.store.migrations import MIGRATIONS, migrated
+from rewardkit.store.migrations import MIGRATIONS, is_current, migrated
 from rewardkit.store.names import distinct, known_names, selection
 from rewardkit.store.parts import Files, decoded
 from rewardkit.store.resumption import superseded
@@ -110,7 +110,7 @@ class Run:
                 self._build()
 
     def sql(self, query: str, parameters: Iterable[Any] | None = None) -> duckdb.DuckDBPyRelation:
-        """Run a query over ``scores``, ``completions``, ``prompts``, ``metrics``, ``logs``, ``versions``.
+        """Run a query over ``scores``, ``completions``, ``prompts``, ``metrics``, ``logs``, ``turns``, ``versions``.
 
         These tables have no superseded rows; ``everything.scores`` and so on also have those. Put column names with a
         slash in double quotes: ``run.sql('select step, avg("components/number") from scores group by step')``.
@@ -201,6 +201,16 @@ class Run:
             "using (attempt, rank, part)"
         )
 
+    def turns(self, *, superseded: bool = False) -> duckdb.DuckDBPyRelation:
+        """Return a row for each turn of a completion that a component gave a share: turn (from 0), component, share.
+
+        The shares of one completion sum to its raw score. Join them with `scores` by attempt, rank, part and row.
+
+        Args:
+            superseded: also return rows of steps that a resumed training trained again.
+        """
+        return self._table("turns", {}, superseded)
+
     def versions(self) -> duckdb.DuckDBPyRelation:
         """Return a row per version of the reward."""
         return self._cursor.sql("select * from versions order by first_step, seen")
@@ -279,9 +289,10 @@ class Run:
             cursor.close()
 
     def _define_all(self, cursor: duckdb.DuckDBPyConnection) -> None:
-        if self.info["schema"] < SCHEMA:
+        if not is_current(self.info, self._migrations):
             self._migrate(cursor)
         else:
+            self.info["schema"] = SCHEMA
             for name in TABLES:
                 self._define(cursor, name, [empty(name), *self._snapshot.tables(name)], self._snapshot.columns(name))
         versions = versions_table(self._versions)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-SCHEMA = 1
+SCHEMA = 2
 """The version of this format."""
 
 KEY = ("attempt", "rank", "part", "row")
@@ -33,8 +33,22 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
         "total": "float64",
         "advantage": "float64",
         "version": "string",
+        "turns": "int32",
+        "calls": "int32",
+        "repeated_calls": "int32",
+        "tool_errors": "int32",
+        "stop": "string",
+        "broken": "bool",
+        "tools": "string",
     },
-    "completions": {**_KEY, "step": "int64", "prompt_id": "string", "completion": "string", "messages": "string"},
+    "completions": {
+        **_KEY,
+        "step": "int64",
+        "prompt_id": "string",
+        "completion": "string",
+        "messages": "string",
+        "rollout": "string",
+    },
     "prompts": {
         "prompt_id": "string",
         "prompt": "string",
@@ -57,6 +71,7 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
         "count": "int32",
         "seconds": "float64",
     },
+    "turns": {**_KEY, "step": "int64", "turn": "int32", "component": "string", "share": "float64"},
 }
 """Table -> column -> type of the columns in every part; further columns have the names of components."""
 

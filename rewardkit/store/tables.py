@@ -1,4 +1,4 @@
-"""The five Arrow tables of a Record.
+"""The six Arrow tables of a Record.
 
 ``tables_of(record, attempt=1, rank=0, part=12, known=set())["scores"].num_rows`` is the number of its completions.
 """
@@ -44,6 +44,7 @@ def tables_of(record: Record, *, attempt: int, rank: int, part: int, known: set[
         "prompts": _table("prompts", prompts, len(prompts["prompt_id"])),
         "metrics": _table("metrics", {**batch, **metrics}, len(metrics["name"])),
         "logs": _table("logs", {**batch, **_logs(record)}, len(record.lines)),
+        "turns": _turns(record, batch),
         "scores": _table("scores", {**batch, "row": row, "prompt_id": ids, **_scores(record)}, size),
     }
     return {name: table for name, table in tables.items() if table.num_rows or name == COMMITTING}
@@ -61,12 +62,33 @@ def _scores(record: Record) -> Columns:
         "total": table.total,
         "advantage": record.advantages,
         "version": record.version.fingerprint,
+        **_trajectories(record),
     }
     for name, column in table.components.items():
         columns[f"components/{name}"] = column.scored
         columns[f"outcomes/{name}"] = [_OUTCOMES[code] for code in column.codes.tolist()]
     columns.update({f"terms/{name}": values for name, values in table.terms.items()})
     return columns
+
+
+def _trajectories(record: Record) -> Columns:
+    if record.trajectories is None:
+        return dict.fromkeys(("turns", "calls", "repeated_calls", "tool_errors", "stop", "broken", "tools"))
+    return record.trajectories.columns()
+
+
+def _turns(record: Record, batch: Columns) -> pyarrow.Table:
+    """Return a row for each share of a turn."""
+    found = [
+        (row, turn, name, float(share))
+        for name, column in record.table.components.items()
+        for row, shares in sorted(column.turns.items())
+        for turn, share in enumerate(shares)
+    ]
+    names = ("row", "turn", "component", "share")
+    return _table(
+        "turns", {**batch, **{name: [one[place] for one in found] for place, name in enumerate(names)}}, len(found)
+    )
 
 
 def _runs(record: Record) -> Numbers:
@@ -81,6 +103,7 @@ def _completions(record: Record) -> Columns:
     columns: Columns = {
         "completion": list(record.table.completions),
         "messages": [None if isinstance(value, str) else as_json(value) for value in raw] if raw else None,
+        "rollout": None if record.trajectories is None else record.trajectories.rollouts(),
     }
     size = len(record.table)
     for name, column in record.table.components.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,10 @@ import pandas
 import pytest
 
 import rewardkit as rk
+from rewardkit.core.batch.trajectory import Trajectory
 from rewardkit.core.errors import NotARun, RunError
 from tests.store.batches import rows
+from tests.store.conversations import OPENED, asks, result, says
 
 
 def logged(folder: Path, step: int, **columns: list[Any]) -> Path:
@@ -49,6 +52,26 @@ def test_conversations_are_kept(tmp_path: Path) -> None:
     run = rk.import_run(tmp_path, into=tmp_path / "run")
     assert rows(run.completions(), "completion") == ["42", "41"]
     assert '"role": "assistant"' in rows(run.completions(), "messages")[0]
+
+
+def test_arguments_that_parquet_united_are_separated(tmp_path: Path) -> None:
+    calls: list[tuple[str, dict[str, Any]]] = [
+        ("look", {"k": 2, "where": {"x": 1}}),
+        ("open", {"letter": "a", "all": [{"y": 2}]}),
+    ]
+    logged(tmp_path, 1, completion=[[asks(call), result(call[0], "ok"), says("18")] for call in calls], right=[1.0, 0])
+    run = rk.import_run(tmp_path, into=tmp_path / "run")
+    read = [Trajectory.of(json.loads(said)) for said in rows(run.completions(), "messages")]
+    assert [dict(one.calls[0].arguments or {}) for one in read] == [given for _, given in calls]
+    assert rows(run.scores(), "calls", "tools", "stop") == [(1, "look", "answered"), (1, "open", "answered")]
+    assert "left out" in run.info["note"]
+
+
+def test_a_run_without_united_arguments_has_no_note(tmp_path: Path) -> None:
+    logged(tmp_path, 1, completion=[OPENED] * 2, right=[1.0, 0.0])
+    run = rk.import_run(tmp_path, into=tmp_path / "run")
+    assert "note" not in run.info
+    assert rows(run.scores(), "calls") == [1, 1]
 
 
 def test_rewards_can_be_selected(tmp_path: Path) -> None:

@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import json
+import math
+import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow.parquet as parquet
 import pytest
 
+from rewardkit.core.batch.batch import Batch
 from rewardkit.store import run as reading
 from rewardkit.store.migrations import MIGRATIONS, Info, Tables, migrated
+from rewardkit.store.recorder import Recorder
 from rewardkit.store.run import open_run
 from rewardkit.store.schema import SCHEMA
+from rewardkit.store.trajectories import Trajectories
 from tests.store.batches import batch, rows, written
+from tests.store.conversations import OPENED
+
+VERSION_1 = Path(__file__).parent / "recorded" / "version_1"
+"""A run of two attempts, one of them joined, that the last rewardkit with version 1 of the format wrote."""
 
 
 def from_0(tables: Tables, info: Info) -> tuple[Tables, Info]:
@@ -35,12 +45,40 @@ def test_an_older_run_is_migrated_while_it_is_read(tmp_path: Path, monkeypatch: 
         parquet.write_table(table.rename_columns(names), path)
     (tmp_path / "run.json").write_text(json.dumps({"schema": 0, "name": "old"}))
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
-    monkeypatch.setattr(reading, "MIGRATIONS", {0: from_0})
+    monkeypatch.setattr(reading, "MIGRATIONS", {0: from_0, **MIGRATIONS})
     run = open_run(tmp_path)
     assert sorted(map(repr, run.scores().fetchall())) == sorted(map(repr, expected))
     assert (run.info["schema"], run.info["title"]) == (SCHEMA, "old")
     assert len(rows(run.completions(), "row")) == 20
     assert before == {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+
+
+def test_a_run_without_trajectories_is_read_as_it_is() -> None:
+    before = {path: path.read_bytes() for path in VERSION_1.rglob("*") if path.is_file()}
+    run = open_run(VERSION_1)
+    assert (run.info["schema"], run.state, run.steps) == (SCHEMA, "finished", [1, 2, 3, 4, 5])
+    assert rows(run.scores(), "turns", "stop", "broken") == [(None, None, None)] * 10
+    assert rows(run.scores(), "total")[0] == 2.0
+    assert [bool(said) for said in rows(run.completions(), "messages")] == [True, False] * 5
+    assert (rows(run.completions(), "rollout"), run.turns().fetchall()) == ([None] * 10, [])
+    assert before == {path: path.read_bytes() for path in VERSION_1.rglob("*") if path.is_file()}
+
+
+def test_a_run_without_trajectories_is_continued(tmp_path: Path) -> None:
+    shutil.copytree(VERSION_1, tmp_path / "run")
+    more = batch(6, n=2, completions=[OPENED, OPENED])
+    known = Trajectories.of(Batch([OPENED, OPENED]))
+    run = written(tmp_path / "run", replace(more, trajectories=known), attempt=3)
+    assert json.loads((tmp_path / "run" / "run.json").read_text())["schema"] == SCHEMA
+    assert rows(run.scores(), "turns") == [None] * 10 + [2, 2]
+    assert run.steps == [1, 2, 3, 4, 5, 6]
+
+
+def test_a_run_of_another_format_is_not_continued(tmp_path: Path) -> None:
+    (tmp_path / "run.json").write_text('{"schema": 99}')
+    with Recorder(tmp_path, attempt=1, patience=math.inf) as recorder:
+        recorder.record(batch())
+    assert json.loads((tmp_path / "run.json").read_text())["schema"] == 99
 
 
 def test_migrations_run_in_order() -> None:

@@ -24,6 +24,7 @@ from rewardkit.store.parts import Files
 from rewardkit.store.recorder import Recorder, next_attempt
 from rewardkit.store.records import Version
 from rewardkit.store.run import open_run
+from rewardkit.store.schema import SCHEMA
 from rewardkit.store.tables import tables_of
 from tests.store.batches import batch, files, rows, written
 
@@ -36,7 +37,7 @@ def test_a_recorded_batch_can_be_read(tmp_path: Path) -> None:
     assert run.metrics().filter("name = 'weights/right'").order("step").to_arrow_table()["value"].to_pylist() == [2, 2]
     assert run.versions().fetchall()[0][1] == "form + 2 * right"
     assert (run.components, run.terms, run.steps) == (["form", "right"], ["form", "right"], [1, 2])
-    assert (run.info["title"], run.info["schema"], run.state) == ("mine", 1, "finished")
+    assert (run.info["title"], run.info["schema"], run.state) == ("mine", SCHEMA, "finished")
 
 
 def test_later_changes_by_the_caller_are_not_recorded(tmp_path: Path) -> None:
