@@ -247,7 +247,7 @@ def per_turn(
     """Score each turn of a trajectory, or each state that it reaches, and make one number of them.
 
     ``rk.per_turn(solved, reduce="progress")`` scores the trajectory after each turn and pays the difference between the
-    last state and the first. ``rk.score(...).turns["per_turn"]`` has the share of each turn.
+    last state and the first. ``rk.score(...).turns["solved_per_turn"]`` has the share of each turn.
 
     What each `reduce` pays, for the values 0.2, 0.6, 1.0:
 
@@ -261,9 +261,10 @@ def per_turn(
     ``"sum"``      sum of v_t; pays for further turns     1.8    v_t
     ============== ====================================== ====== =====================================
 
-    A trainer that takes one number per completion learns the same from ``"progress"`` with discount 1 as from ``"last"``:
-    all completions of a prompt start from the same state. What ``"progress"`` adds is the shares. Shares are not
-    advantages: normalizing them turn by turn is biased where the policy decides when to stop (verl-project/verl#7244).
+    A trainer that takes one number per completion learns the same from ``"progress"`` with discount 1 as from
+    ``"last"``: all completions of a prompt start from the same state. What ``"progress"`` adds is the shares. Shares
+    are not advantages: normalizing them turn by turn is biased where the policy decides when to stop
+    (verl-project/verl#7244).
 
     Source of ``"progress"``: potential-based shaping, Ng, Harada and Russell 1999.
 

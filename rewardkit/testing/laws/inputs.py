@@ -16,8 +16,8 @@ from typing import Any
 
 from rewardkit.core.batch.score import Outcome
 from rewardkit.core.errors import RewardFailure
-from rewardkit.core.evaluation.background import in_background
 from rewardkit.core.evaluation.scorer import Scorer
+from rewardkit.core.processes.background import in_background
 from rewardkit.core.tree.binding import Binding
 from rewardkit.core.tree.leaf import rebound
 from rewardkit.core.tree.reward import Reward
