@@ -19,7 +19,7 @@ from rewardkit_trl.breaker import Breaker, Limits
 from rewardkit_trl.checks import check_alone, check_plain_sum, check_trainer, honored
 from rewardkit_trl.layout import Layout
 from rewardkit_trl.memory import Memory
-from rewardkit_trl.reports import FaultReport, OutcomeShares, StageReport, extras, metrics
+from rewardkit_trl.reports import FaultReport, OutcomeShares, StageReport, TrajectoryReport, extras, metrics
 from rewardkit_trl.scored import Prepared, Scored, score
 from rewardkit_trl.shared_tables import SharedTables, Table
 from rewardkit_trl.trainer import Trainer, progress_of
@@ -73,6 +73,7 @@ class Session:
         self.strict = True
         self.followed = False
         self.shares = OutcomeShares()
+        self.trajectories = TrajectoryReport()
         self.reset(limits, scorer)
 
     def reset(self, limits: Limits, scorer: Scorer) -> None:
@@ -259,6 +260,7 @@ class Evaluator:
         """Log and record the results of one batch."""
         measured = metrics(scored, contributions=self.layout.weighs)
         measured |= session.shares.of(scored.table, scored.tally)
+        measured |= session.trajectories.of(scored)
         if self.updates is not None:
             measured["reward_version"] = float(self.updates.version)
         if self.logs:

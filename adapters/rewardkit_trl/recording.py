@@ -110,6 +110,7 @@ class Recording:
                     columns=call.columns,
                     groups=scored.groups - scored.groups[:1],
                     advantages=_advantages(scored, way),
+                    trajectories=scored.trajectories,
                     metrics=_metrics(scored, {**measured, **trainer.limits} if trainer.is_main else {}),
                     lines=[*self._said(), *scored.lines, *self._faults.of(scored.table.faults)],
                 )

@@ -19,10 +19,12 @@ from rewardkit.core.progress.progress import Progress
 from rewardkit.core.progress.schedule import weight_now
 from rewardkit.store.capture import MAX_KINDS, wording
 from rewardkit_trl.scored import Scored
-from rewardkit_trl.tally import Tally
+from rewardkit_trl.tally import TRAJECTORY, Tally
 
 MAX_PARTS = 64
 """Parts in one log entry: their names are the user's, who may make one for each completion."""
+MAX_TOOLS = 64
+"""Tools in one log entry: a policy may invent names."""
 
 logger = logging.getLogger("rewardkit")
 
@@ -82,6 +84,32 @@ class OutcomeShares:
         with self._lock:
             self._started |= {name for name, share in found.items() if share}
             return {name: share for name, share in found.items() if name in self._started}
+
+
+class TrajectoryReport:
+    """The means over completions of what trajectories have. Thread-safe.
+
+    They are logged from the first batch that has more than one message with text for each completion. From then on
+    they are logged in every batch, because the trainer averages over the batches that logged them.
+    """
+
+    def __init__(self) -> None:
+        self._started = False
+        self._tools: dict[str, None] = {}
+        self._lock = threading.Lock()
+
+    def of(self, scored: Scored) -> dict[str, float]:
+        """Return ``trajectory/turns``, ``trajectory/calls`` and so on; ``trajectory/calls/<tool>`` for each tool."""
+        more, rows, *sums = scored.tally.trajectories.tolist()
+        with self._lock:
+            self._started |= more > 0
+            if not self._started or not rows:
+                return {}
+            for name, _ in sorted(scored.tools.items(), key=lambda item: (-item[1], item[0])):
+                if len(self._tools) < MAX_TOOLS:
+                    self._tools[name] = None
+            found = {f"trajectory/{name}": total / rows for name, total in zip(TRAJECTORY, sums, strict=True)}
+            return found | {f"trajectory/calls/{name}": scored.tools.get(name, 0) / rows for name in self._tools}
 
 
 class StageReport:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
 
@@ -20,6 +21,7 @@ from rewardkit.core.evaluation.scorer import Scorer
 from rewardkit.core.progress.progress import Progress
 from rewardkit.store.capture import Capture
 from rewardkit.store.records import Line
+from rewardkit.store.trajectories import Trajectories
 from rewardkit_trl.advantages import Spread
 from rewardkit_trl.layout import Layout
 from rewardkit_trl.tally import Tally
@@ -61,6 +63,8 @@ class Scored:
         processes: the number of processes among which the rows are divided.
         seconds: the time that scoring took.
         lines: what the reward functions printed and logged, if it is recorded.
+        trajectories: the numbers of the trajectories; None for plain texts.
+        tools: tool -> how often it was called.
     """
 
     table: ScoreTable
@@ -75,6 +79,8 @@ class Scored:
     processes: int
     seconds: float
     lines: tuple[Line, ...] = ()
+    trajectories: Trajectories | None = None
+    tools: Mapping[str, int] = field(default_factory=dict)
 
     def part(self, start: int, stop: int, *, main: bool) -> Scored:
         """Return the rows from `start` to `stop` (exclusive). Lines about no row go to the main process."""
@@ -92,6 +98,7 @@ class Scored:
             spread=None if self.spread is None else self.spread.part(start, stop),
             groups=self.groups[start:stop],
             lines=tuple(lines),
+            trajectories=None if self.trajectories is None else self.trajectories.part(start, stop),
         )
 
 
@@ -130,7 +137,8 @@ def score(scorer: Scorer, layout: Layout, prepared: Prepared, *, recorded: bool,
     if scorer.measures:
         table = replace(table, measures=_summed(trainer.of_each_process(table.measures)))
     parts = _all_parts(trainer.of_each_process(scored.parts)) if tally.parts.any() else scored.parts
-    return replace(scored, table=table, tally=tally, parts=parts)
+    tools = _total(trainer.of_each_process(scored.tools)) if tally.trajectories[0] else scored.tools
+    return replace(scored, table=table, tally=tally, parts=parts, tools=tools)
 
 
 def _scored(
@@ -158,7 +166,8 @@ def _scored(
     totals = np.where(np.isnan(table.total), np.nan, np.nansum(list(addends.values()), axis=0))
     cut = generations is not None and len(batch) % generations != 0
     followed = [follower.component for follower in scorer.followers]
-    tally = Tally.of(table, addends, None if cut else batch.groups, trainer.scale, followed, totals)
+    trajectories = Trajectories.of(batch)
+    tally = Tally.of(table, addends, None if cut else batch.groups, trainer.scale, followed, totals, trajectories)
     spread = None if cut or not recorded else Spread.of(totals, batch.groups)
     lines = () if capture is None else tuple(capture.lines)
     scored = Scored(
@@ -174,6 +183,8 @@ def _scored(
         processes=processes,
         seconds=seconds,
         lines=lines,
+        trajectories=trajectories,
+        tools={} if trajectories is None else _total(trajectories.tools),
     )
     keep(batch, scored, trainer)
     return scored
@@ -194,6 +205,10 @@ def _all_parts(found: Iterable[Mapping[str, tuple[float, float]]]) -> dict[str, 
         before = summed.get(name, (0.0, 0.0))
         summed[name] = before[0] + count, before[1] + total
     return summed
+
+
+def _total(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    return dict(sum(map(Counter, counts), Counter()))
 
 
 def _summed(measures: Sequence[Mapping[str, Measured]]) -> dict[str, Measured]:

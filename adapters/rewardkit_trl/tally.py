@@ -14,7 +14,11 @@ from rewardkit.core.batch.score import ABSTAINED, ERRORED, FAILED, SCORED, SKIPP
 from rewardkit.core.batch.table import ScoreTable
 from rewardkit.core.progress import states
 from rewardkit.core.progress.schedule import PerformanceSchedule
+from rewardkit.store.trajectories import Trajectories
 from rewardkit_trl.advantages import moments_of
+
+TRAJECTORY = ("turns", "calls", "errors", "unfinished", "pending", "malformed_calls", "broken")
+"""The numbers of a trajectory that are summed."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +39,8 @@ class Tally:
         caused: (addends,) the variance within groups that each addend causes.
         variance: (1,) the variance within groups.
         moments: (3,) number, sum and sum of squares of the totals that were scored.
+        trajectories: (9,) the number of batches with more than plain messages, of trajectories, and the sums of their
+            numbers, in the order of `TRAJECTORY`.
     """
 
     rows: Floats
@@ -50,6 +56,7 @@ class Tally:
     caused: Floats
     variance: Floats
     moments: Floats
+    trajectories: Floats
 
     @classmethod
     def of(
@@ -60,6 +67,7 @@ class Tally:
         scale: signal.Scale,
         followed: Sequence[str] = (),
         totals: Floats | None = None,
+        trajectories: Trajectories | None = None,
     ) -> Tally:
         """Return the tally of `table`.
 
@@ -69,6 +77,7 @@ class Tally:
             scale: what the trainer divides advantages by.
             followed: the components that schedules follow.
             totals: (n,) the sums of the addends, if they differ from the totals of the table.
+            trajectories: the trajectories of the rows; None for plain texts.
         """
         unscorable = np.isnan(table.total)
         columns = [(column.values, column.codes) for column in table.components.values()]
@@ -93,6 +102,7 @@ class Tally:
             caused=caused,
             variance=np.array([variance]),
             moments=moments_of(table.total if totals is None else totals),
+            trajectories=_of_trajectories(trajectories),
         )
 
     def means(self, table: ScoreTable) -> dict[str, float]:
@@ -113,6 +123,21 @@ class Tally:
         flat = over_ranks(np.concatenate([array.ravel() for array in arrays]))
         pieces = np.split(flat, np.cumsum([array.size for array in arrays])[:-1])
         return Tally(*(piece.reshape(array.shape) for piece, array in zip(pieces, arrays, strict=True)))
+
+
+def _of_trajectories(found: Trajectories | None) -> Floats:
+    if found is None:
+        return np.zeros(2 + len(TRAJECTORY))
+    sums = (
+        found.turns.sum(),
+        found.calls.sum(),
+        found.errors.sum(),
+        sum(stop != "answered" for stop in found.stops),
+        found.stops.count("pending"),
+        found.malformed.sum(),
+        sum(map(bool, found.broken)),
+    )
+    return np.array([not found.plain, len(found.turns), *sums], dtype=np.float64)
 
 
 def fault_counts(table: ScoreTable) -> Floats:

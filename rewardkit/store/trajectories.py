@@ -61,7 +61,8 @@ class Trajectories:
     def of(cls, batch: Batch) -> Trajectories | None:
         """Read a batch; None if all of its completions are plain texts."""
         known = batch.rollouts
-        if set(map(type, batch.completions)) <= {str} and not known.by_row and known.environments is None:
+        told = known.environments, known.records, known.trajectories
+        if set(map(type, batch.completions)) <= {str} and all(one is None for one in told):
             return None
         read = [batch.trajectory(row) for row in range(len(batch))]
         broken = tuple(known.broken.get(row, "") for row in range(len(batch)))

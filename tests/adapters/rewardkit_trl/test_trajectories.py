@@ -1,0 +1,113 @@
+"""The numbers of conversations: what is logged of them, and what is recorded."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rewardkit as rk
+from rewardkit.core.batch.batch import Batch
+from rewardkit.core.batch.rollouts import Rollouts
+from rewardkit.store.trajectories import Trajectories
+from rewardkit_trl.reports import MAX_TOOLS
+from rewardkit_trl.tally import TRAJECTORY, Tally
+from tests.adapters.rewardkit_trl.stand_ins import StandInTrainer, short
+from tests.adapters.rewardkit_trl.test_recording import rows
+from tests.store.conversations import OPENED, PENDING, asks, says
+
+pytest.importorskip("trl")
+
+BROKEN_CALL = [says('<tool_call>{"name": "open", "arguments": {')]
+LOOKED = [asks(("look", {}), ("look", {}), ("open", {}))]
+
+
+def trajectories(logged: dict[str, float]) -> dict[str, float]:
+    return {name: value for name, value in logged.items() if name.startswith("trajectory/")}
+
+
+def test_means_over_completions_are_logged() -> None:
+    trainer = StandInTrainer(rk.to_trl(short))
+    trainer.rewards([OPENED, PENDING, BROKEN_CALL, LOOKED])
+    assert trajectories(trainer.metrics()) == {
+        "trajectory/turns": (2 + 2 + 1 + 1) / 4,
+        "trajectory/calls": (1 + 2 + 0 + 3) / 4,
+        "trajectory/errors": 0.25,
+        "trajectory/unfinished": 0.5,
+        "trajectory/pending": 0.5,
+        "trajectory/malformed_calls": 0.25,
+        "trajectory/broken": 0.0,
+        "trajectory/calls/open": 1.0,
+        "trajectory/calls/look": 0.5,
+    }
+
+
+def test_plain_batches_are_not_logged() -> None:
+    trainer = StandInTrainer(rk.to_trl(short))
+    trainer.rewards(["42", "41"])
+    trainer.rewards([[says("42")], [says("41")]])
+    assert trajectories(trainer.metrics()) == {}
+
+
+def test_a_batch_without_calls_counts_once_there_were_some() -> None:
+    trainer = StandInTrainer(rk.to_trl(short))
+    trainer.rewards([OPENED, OPENED])
+    trainer.metrics()
+    trainer.rewards([[says("42")], [says("41")]])
+    logged = trajectories(trainer.metrics())
+    assert (logged["trajectory/turns"], logged["trajectory/calls"], logged["trajectory/calls/open"]) == (1.0, 0.0, 0.0)
+
+
+def test_invented_tools_do_not_flood_the_log() -> None:
+    trainer = StandInTrainer(rk.to_trl(short))
+    for batch in range(3):
+        trainer.rewards([[asks(*((f"tool{batch}-{number}", {}) for number in range(50)))] for _ in range(2)])
+    assert sum(name.startswith("trajectory/calls/") for name in trainer.metrics()) == MAX_TOOLS
+
+
+def test_conversations_are_recorded_beside_their_metrics(tmp_path: Path) -> None:
+    functions = rk.to_trl(short, record=tmp_path / "run")
+    trainer = StandInTrainer(functions)
+    trainer.rewards([OPENED, PENDING])
+    functions.flush()
+    run = rk.open_run(tmp_path / "run")
+    found = rows(run)
+    assert found[["turns", "calls", "repeated_calls", "tool_errors"]].to_numpy().tolist() == [
+        [2, 1, 0, 0],
+        [2, 2, 1, 1],
+    ]
+    assert (found.stop.tolist(), found.tools.tolist()) == (["answered", "pending"], ["open", "open"])
+    measured = dict(run.metrics().project("name, value").fetchall())
+    assert measured["trajectory/calls"] == 1.5
+
+
+def test_plain_texts_are_recorded_without_numbers(tmp_path: Path) -> None:
+    functions = rk.to_trl(short, record=tmp_path / "run")
+    StandInTrainer(functions).rewards(["42", "41"])
+    functions.flush()
+    assert rows(rk.open_run(tmp_path / "run"))[["turns", "calls", "stop", "broken", "tools"]].isna().all(axis=None)
+
+
+def tally(completions: list[Any], broken: dict[int, str]) -> Tally:
+    table = rk.score(short, completions)
+    read = Trajectories.of(Batch(completions, rollouts=Rollouts(broken=broken)))
+    return Tally.of(table, table.terms, None, "group", trajectories=read)
+
+
+def test_the_sums_of_two_processes_add_up() -> None:
+    first, second = tally([OPENED, PENDING], {1: "down"}), tally([[says("42")], LOOKED], {})
+    whole = tally([OPENED, PENDING, [says("42")], LOOKED], {1: "down"})
+    both = first.summed(lambda flat: flat + np.concatenate([values.ravel() for values in vars(second).values()]))
+    assert both.trajectories[1:].tolist() == whole.trajectories[1:].tolist()
+    assert dict(zip(TRAJECTORY, whole.trajectories[2:].tolist(), strict=True)) == {
+        "turns": 6,
+        "calls": 6,
+        "errors": 0,
+        "unfinished": 2,
+        "pending": 2,
+        "malformed_calls": 0,
+        "broken": 1,
+    }
+    assert both.trajectories[0] > 0
