@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from rewardkit.core.batch.trajectory import IsError
 from rewardkit.core.tree.reward import Reward
 from rewardkit_live.updates import Updates
 from rewardkit_trl.functions import RewardFunctions, to_trl as functions_for_trl
@@ -23,6 +24,8 @@ def to_trl(
     max_error_rate: float = 0.05,
     failure_window: int = 20,
     updates: bool = True,
+    transcripts: str | None = None,
+    is_error: IsError | None = None,
 ) -> RewardFunctions:
     """Make the list of functions that TRL's GRPOTrainer takes.
 
@@ -44,6 +47,10 @@ def to_trl(
         max_error_rate: the same for errored rows.
         failure_window: number of batches.
         updates: if `record` is a local folder, accept ``rewardkit update`` and ``rk.update_config`` while it trains.
+        transcripts: for a trainer with ``rollout_func``: the field that it returns with the messages of each episode.
+            They take the place of the completions, so that what an environment said is never read as the answer.
+        is_error: tells whether the text of a tool's result is an error: returns True, or what the error says. By
+            default a result is an error if it is an object with the one key ``error``, as TRL writes it.
 
     Returns:
         A list of uniquely named, picklable functions with ``.reward_weights`` and ``.callback()``. They share
@@ -63,5 +70,7 @@ def to_trl(
         max_failure_rate=max_failure_rate,
         max_error_rate=max_error_rate,
         failure_window=failure_window,
+        transcripts=transcripts,
+        is_error=is_error,
         make_updates=Updates if updates else None,
     )

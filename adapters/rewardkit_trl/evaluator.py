@@ -20,6 +20,7 @@ from rewardkit_trl.checks import check_alone, check_plain_sum, check_trainer, ho
 from rewardkit_trl.layout import Layout
 from rewardkit_trl.memory import Memory
 from rewardkit_trl.reports import FaultReport, OutcomeShares, StageReport, TrajectoryReport, extras, metrics
+from rewardkit_trl.rollouts import PLAIN, Episodes, warn_of_rollouts, warn_of_tokens
 from rewardkit_trl.scored import Prepared, Scored, score
 from rewardkit_trl.shared_tables import SharedTables, Table
 from rewardkit_trl.trainer import Trainer, progress_of
@@ -67,11 +68,13 @@ class Session:
     Attributes:
         strict: True if a bug raises: until the first training batch is scored.
         followed: True if a callback of ours is told when the training ends.
+        warned_of_tokens: True once it was seen that token lengths count what tools said.
     """
 
     def __init__(self, limits: Limits, scorer: Scorer) -> None:
         self.strict = True
         self.followed = False
+        self.warned_of_tokens = False
         self.shares = OutcomeShares()
         self.trajectories = TrajectoryReport()
         self.reset(limits, scorer)
@@ -99,6 +102,7 @@ class Evaluator:
         logs: bool,
         record: str | os.PathLike[str] | None = None,
         make_updates: MakeUpdates | None = None,
+        episodes: Episodes = PLAIN,
         *,
         identity: str = "",
         elsewhere: bool = False,
@@ -106,6 +110,7 @@ class Evaluator:
         self.layout = layout
         self.limits = limits
         self.logs = logs
+        self.episodes = episodes
         self.identity = identity or uuid.uuid4().hex
         self.scorer = Scorer(layout.scored)
         self.state: Any = None
@@ -130,7 +135,7 @@ class Evaluator:
 
     def __reduce__(self) -> tuple[Any, ...]:
         record = None if self.recording is None else self.recording.path
-        options = (self.layout, self.limits, self.logs, record, self._make_updates)
+        options = (self.layout, self.limits, self.logs, record, self._make_updates, self.episodes)
         return _revived, (self.identity, *options)
 
     @property
@@ -187,7 +192,10 @@ class Evaluator:
         trainer = Trainer.behind(call.context.get("log_metric"))
         state = call.context.get("trainer_state") or self.state
         session = self._session(trainer, state)
-        prepared = Prepared(call, trainer, state, self._progress(trainer, state), session.strict)
+        if not session.warned_of_tokens:
+            session.warned_of_tokens = warn_of_tokens(trainer, self.reward, call)
+        progress = self._progress(trainer, state)
+        prepared = Prepared(call, trainer, state, progress, session.strict, self.episodes)
         scored = score(self.scorer, self.layout, prepared, recorded=self.recording is not None, keep=self._keep)
         self.layout.check(scored.columns, scored.table.total)
         trainer.set_weights(self, self.layout.weights_at(prepared.progress))
@@ -216,6 +224,7 @@ class Evaluator:
         self.begin(trainer, state, scoring=True)
         if session is None:
             check_trainer(trainer, self.layout, self)
+            warn_of_rollouts(trainer, self.reward, self.episodes)
             session = self._sessions[trainer.instance] = Session(self.limits, self.scorer)
             session.followed = self.recording is not None
             if session.followed:
@@ -309,7 +318,9 @@ def _revived(
     logs: bool,
     record: str | None,
     make_updates: MakeUpdates | None,
+    episodes: Episodes,
 ) -> Evaluator:
     with Evaluator._making:
         alive = Evaluator._alive.get(identity)
-        return alive or Evaluator(layout, limits, logs, record, make_updates, identity=identity, elsewhere=True)
+        own = (layout, limits, logs, record, make_updates, episodes)
+        return alive or Evaluator(*own, identity=identity, elsewhere=True)

@@ -6,8 +6,9 @@ import os
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from rewardkit.core.batch.trajectory import IsError
 from rewardkit.core.errors import RewardDefinitionError, RewardKitWarning, RewardTypeError, shorten
 from rewardkit.core.progress.bounds import number
 from rewardkit.core.progress.schedule import Schedule
@@ -20,8 +21,12 @@ from rewardkit_trl.evaluator import Evaluator, MakeUpdates
 from rewardkit_trl.expressions import weighted_expression
 from rewardkit_trl.layout import Columns, Layout
 from rewardkit_trl.reports import nan_to_none
+from rewardkit_trl.rollouts import Episodes
 from rewardkit_trl.trainer import Trainer
 from rewardkit_trl.trainer_call import TrainerCall
+
+if TYPE_CHECKING:
+    from rewardkit_trl.environments import Made
 
 _CONTEXT = ("trainer_state", "log_extra", "log_metric", "environments")
 
@@ -91,6 +96,40 @@ class RewardFunctions(list[Any]):
 
         return RewardCallback(self._evaluators)
 
+    def environments(
+        self,
+        environment: Made | Mapping[str, Made],
+        *,
+        timeout: float | None = None,
+        outages: tuple[type[BaseException], ...] = (),
+    ) -> Any:
+        """Return the ``environment_factory`` for a trainer, whose environments record what their tools do.
+
+        ::
+
+            trainer = GRPOTrainer(..., reward_funcs=funcs, environment_factory=funcs.environments(Shop))
+
+        Trajectories then know what messages do not tell: the arguments before a tool changed them, the result that was
+        dropped because it was too long, the call that never ran. If a tool, ``reset`` or ``get_reward`` meets an outage
+        (ConnectionError, TimeoutError, ``rk.RewardFailure``, the same of common HTTP libraries), the environment is
+        broken: the training goes on, and the row fails in every component, so it gives no learning signal. A tool that
+        calls ``sys.exit`` has an error instead of ending the training.
+
+        Args:
+            environment: the class of the environment, a function that makes one, or a dictionary of them, from which
+                the column "environment" chooses.
+            timeout: seconds for one call of a tool; after that, the environment is broken. A tool that does not return
+                goes on in its thread, and the environment stays broken until it returns.
+            outages: further exceptions that mean that the environment broke.
+
+        Raises:
+            RewardDefinitionError: the class has no ``reset``, or no tool.
+            RewardTypeError: `environment` cannot make environments, or `outages` are not exceptions.
+        """
+        from rewardkit_trl.environments import environments
+
+        return environments(environment, self.reward, timeout=timeout, outages=outages)
+
     def faults(self, trainer: Any) -> str:
         """Return the failures and errors of a training of `trainer` that ended before `failure_window` batches."""
         found = [evaluator.faults(Trainer(trainer)) for evaluator in self._evaluators]
@@ -141,6 +180,8 @@ def to_trl(
     max_failure_rate: float = 0.05,
     max_error_rate: float = 0.05,
     failure_window: int = 20,
+    transcripts: str | None = None,
+    is_error: IsError | None = None,
     make_updates: MakeUpdates | None = None,
 ) -> RewardFunctions:
     """``rk.to_trl`` without live update; see ``rewardkit_live.to_trl`` for the arguments.
@@ -150,7 +191,11 @@ def to_trl(
     """
     layout = layout_of(reward, columns, weights)
     limits = Limits(max_failure_rate, max_error_rate, failure_window)
-    evaluator = Evaluator(layout, limits, logs, record, make_updates)
+    if transcripts is not None and (not isinstance(transcripts, str) or not transcripts):
+        raise RewardDefinitionError(f"to_trl: transcripts= is the name of a field, got {shorten(transcripts)}")
+    if is_error is not None and not callable(is_error):
+        raise RewardDefinitionError(f"to_trl: is_error= is a function of a result's text, got {shorten(is_error)}")
+    evaluator = Evaluator(layout, limits, logs, record, make_updates, Episodes(transcripts, is_error))
     for trap in evaluator.scorer.traps():
         warnings.warn(trap, RewardKitWarning, stacklevel=3)
     return RewardFunctions(RewardFunction(evaluator, name) for name in layout.names)

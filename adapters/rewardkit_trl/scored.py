@@ -24,6 +24,7 @@ from rewardkit.store.records import Line
 from rewardkit.store.trajectories import Trajectories
 from rewardkit_trl.advantages import Spread
 from rewardkit_trl.layout import Layout
+from rewardkit_trl.rollouts import PLAIN, Episodes
 from rewardkit_trl.tally import Tally
 from rewardkit_trl.trainer import Trainer
 from rewardkit_trl.trainer_call import TrainerCall, gathered
@@ -37,6 +38,7 @@ class Prepared:
         state: the TrainerState; None if unknown.
         progress: the training progress; None if unknown.
         strict: True if a bug in a reward function raises.
+        episodes: how its completions are read.
     """
 
     call: TrainerCall
@@ -44,6 +46,7 @@ class Prepared:
     state: Any
     progress: Progress | None
     strict: bool
+    episodes: Episodes = PLAIN
 
 
 @dataclass(frozen=True)
@@ -147,6 +150,7 @@ def _scored(
     """Score all rows of the call."""
     call, trainer, progress = prepared.call, prepared.trainer, prepared.progress
     generations = trainer.num_generations
+    call = prepared.episodes.call(call)
     batch = Batch(
         call.completions,
         prompts=call.prompts,
@@ -155,6 +159,7 @@ def _scored(
         progress=progress,
         num_generations=generations,
         context=call.context,
+        rollouts=prepared.episodes.rollouts(call, trainer),
     )
     started = time.perf_counter()
     with Capture() if recorded else nullcontext() as capture:

@@ -95,6 +95,19 @@ class Trainer:
         return {"limit/tokens": float(held)} if isinstance(held, int) else {}
 
     @property
+    def end_tokens(self) -> frozenset[int]:
+        """The tokens that end a completion before the limit, as the trainer counts clipped completions."""
+        known = [getattr(self._trainer, name, None) for name in ("eos_token_ids", "eos_token_id")]
+        ends = [token for one in known for token in (one if isinstance(one, list) else [one])]
+        pad = getattr(getattr(self._trainer, "_tokenizer", None), "pad_token_id", None)
+        return frozenset(token for token in [*ends, pad] if isinstance(token, int)) if any(known) else frozenset()
+
+    @property
+    def has_rollout_function(self) -> bool:
+        """True if a function of the user's makes the completions."""
+        return getattr(self._trainer, "rollout_func", None) is not None
+
+    @property
     def logs_completions(self) -> bool:
         return bool(getattr(self._trainer, "log_completions", True))
 

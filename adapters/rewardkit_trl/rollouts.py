@@ -1,0 +1,105 @@
+"""Rollouts of a trainer's batch: its environments, which completions were cut, and transcripts of whole episodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, final
+
+from rewardkit.core.batch.environments import journals
+from rewardkit.core.batch.rollouts import Rollouts
+from rewardkit.core.batch.trajectory import IsError
+from rewardkit.core.errors import BindingError, near_miss, shorten, warn
+from rewardkit.core.tree.reward import Reward, bindings
+from rewardkit_trl.trainer import Trainer
+from rewardkit_trl.trainer_call import TrainerCall
+
+
+@final
+@dataclass(frozen=True)
+class Episodes:
+    """How the trainer's completions are read.
+
+    Attributes:
+        transcripts: the field of ``rollout_func`` that holds the messages of each episode.
+        is_error: tells whether the text of a tool's result is an error.
+    """
+
+    transcripts: str | None = None
+    is_error: IsError | None = None
+
+    def call(self, call: TrainerCall) -> TrainerCall:
+        """Return the call with the transcripts in the place of the completions.
+
+        Raises:
+            BindingError: there is no such field, or it does not hold messages.
+        """
+        name = self.transcripts
+        if name is None:
+            return call
+        if name not in call.columns:
+            raise BindingError(
+                f"transcripts={name!r} names no field of rollout_func. Fields and columns: "
+                f"{', '.join(call.columns) or 'none'}.{near_miss(name, call.columns)} Return it from rollout_func: one "
+                "list of chat messages per completion"
+            )
+        transcripts = list(call.columns[name])
+        for row, messages in enumerate(transcripts):
+            if not isinstance(messages, (list, tuple)):
+                raise BindingError(
+                    f"transcripts={name!r}: row {row} must be a list of chat messages, got {shorten(messages)}"
+                )
+        columns = {column: values for column, values in call.columns.items() if column != name}
+        return replace(call, completions=transcripts, columns=columns)
+
+    def rollouts(self, call: TrainerCall, trainer: Trainer) -> Rollouts:
+        """Return what is known of the rollouts besides their messages."""
+        known = journals(call.context.get("environments"))
+        return Rollouts(cut=_cut(call.completion_ids, trainer.end_tokens), is_error=self.is_error, **known)
+
+
+PLAIN = Episodes()
+
+
+def _cut(ids: Any, ends: frozenset[int]) -> Sequence[bool] | None:
+    """Return which completions do not end with a token that ends a turn; None if unknown."""
+    if not ends or not isinstance(ids, Iterable):
+        return None
+    return [bool(len(own)) and int(own[-1]) not in ends for own in ids]
+
+
+def warn_of_rollouts(trainer: Trainer, reward: Reward, episodes: Episodes) -> None:
+    """Warn of what the trainer's rollouts hide from the reward."""
+    if trainer.has_rollout_function and episodes.transcripts is None:
+        warn(
+            "this trainer has a rollout_func, whose episodes arrive as one assistant message with the environment's "
+            "words in it, so what the environment said may be read as the answer. Return the messages of each episode "
+            'from rollout_func, as the field "transcript", and pass rk.to_trl(reward, transcripts="transcript")'
+        )
+    asks = any(getattr(binding.function, "reads_cut", False) for _, binding in bindings(reward))
+    if asks and trainer.known and not trainer.end_tokens:
+        warn(
+            "rk.finished() cannot see which completions ran into the token limit, because this trainer does not show "
+            "the token that ends a turn: a completion that was cut counts as an answer"
+        )
+
+
+def warn_of_tokens(trainer: Trainer, reward: Reward, call: TrainerCall) -> bool:
+    """Warn if lengths in tokens count what tools said; return whether the warning was due."""
+    if not any(binding.reads("completion_ids") for _, binding in bindings(reward)):
+        return False
+    if not any(_has_results(completion) for completion in call.completions):
+        return False
+    if trainer.known:
+        warn(
+            "a reward of this tree counts tokens, and the token ids of these completions hold the results of tools, "
+            "too: what a tool says counts as the policy's. Count the policy's own words instead, such as "
+            'rk.length_between(1, 200, unit="words", of="answer")'
+        )
+    return True
+
+
+def _has_results(completion: Any) -> bool:
+    return isinstance(completion, list) and any(
+        isinstance(message, dict) and message.get("role") == "tool" for message in completion
+    )
