@@ -23,7 +23,7 @@ Texts = Callable[[Integers], Sequence[str]] | Sequence[str]
 
 LOST_SIGNAL = 0.5
 """The highest strength of leads about lost signal (a component at its ceiling) rather than about gaming."""
-FACTS = frozenset({"phrase", "diversity", "length"})
+FACTS = frozenset({"phrase", "diversity", "length", "calls", "repeated", "unfinished"})
 """Kinds that honest learning shows as often as gaming does: they are facts about a run and have no strength."""
 
 
@@ -49,6 +49,9 @@ class Evidence:
         bounds: the lowest and highest score of each component; infinite if there is no bound.
         monitored: components that earn nothing (`rk.monitor`): the truths that proxies are compared with.
         gates: the steps (t,) and pass rates (t,) of each gate.
+        calls: (n,) the tool calls of each completion; NaN if unknown.
+        repeated_calls: (n,) the calls that repeat an earlier one of the completion.
+        unfinished: (n,) 1 if a completion ended without an answer, else 0.
         seed: the seed of the samples.
     """
 
@@ -66,12 +69,16 @@ class Evidence:
     bounds: Mapping[str, Bounds] = field(default_factory=lambda: MappingProxyType({}))
     monitored: frozenset[str] = frozenset()
     gates: Mapping[str, tuple[Integers, Floats]] = field(default_factory=lambda: MappingProxyType({}))
+    calls: Floats | None = None
+    repeated_calls: Floats | None = None
+    unfinished: Floats | None = None
     seed: int = 0
 
     def __post_init__(self) -> None:
         size = len(self.steps)
         named: dict[str, Any] = {"prompts": self.prompts, "totals": self.totals, "training": self.training}
         named |= {"advantages": self.advantages, "lengths": self.lengths}
+        named |= {"calls": self.calls, "repeated_calls": self.repeated_calls, "unfinished": self.unfinished}
         named |= {f"components[{name!r}]": values for name, values in self.components.items()}
         named |= {f"outcomes[{name!r}]": values for name, values in self.outcomes.items()}
         for texts in ("completions", "prompt_texts"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from rewardkit.analysis.suspicious.arrangement import Arrangement
+from rewardkit.analysis.suspicious.calls import call_leads
 from rewardkit.analysis.suspicious.copies import copy_leads
 from rewardkit.analysis.suspicious.diversity import diversity_leads
 from rewardkit.analysis.suspicious.evidence import Evidence, Lead
@@ -21,6 +22,7 @@ _FROM_SCORES = (
     jump_leads,
     gate_leads,
     length_leads,
+    call_leads,
     saturation_leads,
     variance_leads,
     outcome_leads,
