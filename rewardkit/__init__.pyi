@@ -54,6 +54,7 @@ from rewardkit.core.tree.coercion import coerce as coerce
 from rewardkit.core.tree.decorator import reward as reward
 from rewardkit.core.tree.reward import Reward as Reward
 from rewardkit.core.tree.trl_function import from_trl as from_trl
+from rewardkit.data.bfcl import bfcl_rows as bfcl_rows
 from rewardkit.judges.budget import Budget as Budget
 from rewardkit.judges.cache import Cache as Cache
 from rewardkit.judges.canaries import Canaries as Canaries, Canary as Canary
@@ -111,6 +112,7 @@ from rewardkit.store.comparison import compare_runs as compare_runs
 from rewardkit.store.imports import import_run as import_run
 from rewardkit.store.run import open_run as open_run
 from rewardkit_eval_protocol import from_eval_protocol as from_eval_protocol
+from rewardkit_inspect import from_inspect_log as from_inspect_log
 from rewardkit_live import get_config as get_config, to_trl as to_trl, update_config as update_config
 from rewardkit_reasoning_gym import (
     from_reasoning_gym as from_reasoning_gym,

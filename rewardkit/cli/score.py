@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from types import FrameType
@@ -27,9 +28,10 @@ def add_to(verbs: Verbs) -> None:
     verb = verbs.add_parser(
         "score",
         help="score saved completions",
-        description="Scores saved completions: those in a .jsonl, .json, .csv or .parquet file, in the tables that TRL "
-        "writes with log_completions=True, or in a recorded run. Only a few batches are in memory at a time. Schedules "
-        "have their end value, as in evaluation.",
+        description="Scores saved completions: those in a .jsonl, .json, .csv or .parquet file, in a log of inspect_ai "
+        "(.eval or .json), in the tables that TRL writes with log_completions=True, or in a recorded run. Whole "
+        "conversations, in a column such as messages, are split into prompt and completion. Only a few batches are in "
+        "memory at a time. Schedules have their end value, as in evaluation.",
         epilog="Exit code 0: all rows were scored; 1: some have an `error`; 2: it could not run.",
     )
     verb.add_argument("data", metavar="DATA", help="a file, a trainer's output folder, or the folder of a recorded run")
@@ -71,6 +73,7 @@ def run(options: argparse.Namespace) -> int:
     from rewardkit.replay.report import ReplayReport
     from rewardkit.replay.sources import saved
     from rewardkit.replay.writers import kind_of, written
+    from rewardkit_inspect.logs import is_log, log_rows
 
     if options.out is not None:
         kind_of(options.out)  # refuses an unknown ending before anything is read
@@ -78,7 +81,9 @@ def run(options: argparse.Namespace) -> int:
     sources = {name: column for pairs in options.columns for name, column in pairs.items()}
     if options.completion is not None:
         sources["completion"] = options.completion
-    replayed = Replayed.of(options.reward, saved(options.data, limit=options.limit), sources)
+    rows = partial(log_rows, options.data) if is_log(options.data) else None
+    found = saved(options.data, limit=options.limit, completion=sources.get("completion"), rows=rows)
+    replayed = Replayed.of(options.reward, found, sources)
     components = Scorer(replayed.reward).components
     keep = nullcontext(None) if options.out is None else written(options.out, replayed.saved, components)
     report, started, used = ReplayReport(), time.perf_counter(), [1]

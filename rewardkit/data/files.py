@@ -22,14 +22,15 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 def rows_of(path: Path) -> Iterator[tuple[str, Row]]:
     """Yield the rows of a .jsonl, .json, .csv or .parquet file, each with its place.
 
-    The cells of a .csv file are text. A .json file is read as a whole, other files row by row.
+    The cells of a .csv file are text. A .json file is read as a whole, other files row by row; it is a list of objects,
+    or has an object per line.
 
     Raises:
         DataError: the file has another suffix, or a row cannot be read.
         MissingExtraError: pyarrow, which reads .parquet, is not installed.
         OSError: there is no such file.
     """
-    readers = {".jsonl": _lines, ".json": _array, ".csv": _cells, ".parquet": _table}
+    readers = {".jsonl": lines_of, ".json": _array, ".csv": _cells, ".parquet": _table}
     if path.suffix.lower() not in readers:
         raise DataError(
             f"{path}: unknown file type. Pass a .jsonl, .json, .csv or .parquet file, or a list of mappings."
@@ -80,7 +81,13 @@ def _table(path: Path) -> Iterator[tuple[str, Any]]:
                 number += 1
 
 
-def _lines(path: Path) -> Iterator[tuple[str, Any]]:
+def lines_of(path: Path) -> Iterator[tuple[str, Any]]:
+    """Yield the values of a file with one JSON value per line, each with its place.
+
+    Raises:
+        DataError: a line is not JSON, or not UTF-8.
+        OSError: there is no such file.
+    """
     # In bytes, because a JSON string may contain U+2028 or a lone carriage return.
     with path.open("rb") as file:
         for number, line in enumerate(file, start=1):
@@ -93,16 +100,27 @@ def _lines(path: Path) -> Iterator[tuple[str, Any]]:
 
 
 def _array(path: Path) -> Iterator[tuple[str, Any]]:
+    text = _decoded(path.read_bytes(), str(path), first=True)
     try:
-        value = json.loads(_decoded(path.read_bytes(), str(path), first=True))
+        value = json.loads(text)
     except json.JSONDecodeError as error:
-        hint = ". If the file has one object per line, rename it to .jsonl." if error.msg == "Extra data" else ""
-        raise DataError(f"{path}, line {error.lineno}: not JSON ({error.msg}){hint}") from None
+        if error.msg == "Extra data" and _is_json(text.partition("\n")[0]):
+            yield from lines_of(path)
+            return
+        raise DataError(f"{path}, line {error.lineno}: not JSON ({error.msg})") from None
     except RecursionError:
         raise DataError(f"{path}: the JSON is nested too deeply") from None
     if not isinstance(value, list):
         raise DataError(f"{path}: expected a list of objects, got {shorten(value)}")
     yield from ((f"{path}, row {row}", record) for row, record in enumerate(value))
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _decoded(data: bytes, place: str, *, first: bool) -> str:

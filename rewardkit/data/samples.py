@@ -19,6 +19,7 @@ from rewardkit.core.errors import CoercionError, DataError as DataError, near_mi
 from rewardkit.core.progress.progress import Progress
 from rewardkit.core.tree.coercion import coerce
 from rewardkit.core.tree.reward import Reward, walk
+from rewardkit.data.conversations import split_row
 from rewardkit.data.files import checked_row, rows_of
 
 Data = str | Path | Iterable[Mapping[str, Any]]
@@ -83,7 +84,7 @@ def _coerced(value: object, type_: type) -> Any:
 
 
 def read(data: Data) -> Records:
-    """Read the records of a file, or of a list of mappings.
+    """Read the records of a file, or of a list of mappings; conversations are split into prompt and completion.
 
     Raises:
         DataError: the file has another suffix, a line cannot be read, or it is empty.
@@ -97,7 +98,7 @@ def read(data: Data) -> Records:
         found = [(f"row {row}", checked_row(f"row {row}", record)) for row, record in enumerate(data)]
     if not found:
         raise DataError(f"there are no completions in {data if isinstance(data, (str, Path)) else 'the data'}")
-    return Records([record for _, record in found], [place for place, _ in found])
+    return Records([split_row(record) for _, record in found], [place for place, _ in found])
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,10 @@ from rewardkit.replay.sources import Chunk, Saved
 _WORTHWHILE = 4.0
 """Without `processes=`, more processes are started if this many seconds of work are left."""
 
+_STOPS = ("stop_reason", "finish_reason")
+_CUT = ("length", "max_tokens", "model_length", "max_output_tokens")
+"""What OpenAI, Anthropic and inspect_ai write in these columns where a completion ran into the token limit."""
+
 
 @dataclass(frozen=True)
 class Replayed:
@@ -159,12 +163,14 @@ class Replayed:
             return None if theirs is None else chunk.column(theirs)
 
         ids = values("completion_ids")
+        stops = next((found for name in _STOPS if (found := values(name)) is not None), None)
         return Work(
             values("completion") or [],
             values("prompt"),
             None if ids is None or any(one is None for one in ids) else ids,
             {name: values(name) or [] for name in self.names},
             sizes,
+            None if stops is None else [stop in _CUT for stop in stops],
         )
 
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from rewardkit.core.batch.batch import Batch
 from rewardkit.core.batch.column import Codes, Floats
+from rewardkit.core.batch.rollouts import Rollouts
 from rewardkit.core.batch.score import FAILED, Outcome
 from rewardkit.core.batch.table import ScoreTable
 from rewardkit.core.errors import BindingError, CoercionError, RewardFailure, RunStopped
@@ -91,6 +92,7 @@ class Work:
     Attributes:
         completions, prompts, completion_ids, columns: as in a `Batch`.
         sizes: of their groups; None if rows are independent.
+        cut: whether each completion ran into the token limit; None if unknown.
     """
 
     completions: list[Any]
@@ -98,6 +100,7 @@ class Work:
     completion_ids: list[Any] | None
     columns: Mapping[str, list[Any]]
     sizes: tuple[int, ...] | None = None
+    cut: list[bool] | None = None
 
     @property
     def units(self) -> int:
@@ -114,6 +117,7 @@ class Work:
             None if self.completion_ids is None else self.completion_ids[start:stop],
             {name: values[start:stop] for name, values in self.columns.items()},
             sizes,
+            None if self.cut is None else self.cut[start:stop],
         )
 
     def halves(self) -> tuple[Work, Work]:
@@ -163,5 +167,6 @@ def _scored(scorer: Scorer, work: Work) -> Scores:
         completion_ids=work.completion_ids,
         columns=work.columns,
         num_generations=work.sizes[0] if work.sizes else None,
+        rollouts=Rollouts(cut=work.cut),
     )
     return Scores.of(scorer.score(batch, strict=False))

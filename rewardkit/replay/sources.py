@@ -1,7 +1,7 @@
 """Sources of saved completions: ``saved("runs/x").chunks(512)`` yields them a few hundred at a time.
 
 A source is a file (.jsonl, .json, .csv, .parquet), the tables that TRL writes with ``log_completions=True``, or a
-recorded run.
+recorded run. Whole conversations are split into prompt and completion.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
 from rewardkit.core.errors import DataError
+from rewardkit.data.conversations import COLUMNS, split_row
 from rewardkit.data.files import Row, parquet_file, rows_of
 
 if TYPE_CHECKING:
@@ -127,7 +128,13 @@ class Saved:
         return list(self.kinds)
 
 
-def saved(source: str | os.PathLike[str], *, limit: int | None = None) -> Saved:
+def saved(
+    source: str | os.PathLike[str],
+    *,
+    limit: int | None = None,
+    completion: str | None = None,
+    rows: Callable[[], Iterator[Row]] | None = None,
+) -> Saved:
     """Open the completions in a file, in TRL's folder, or in a recorded run.
 
     A text file is checked first, so that a broken line 70,000 is reported before any row is scored.
@@ -136,6 +143,8 @@ def saved(source: str | os.PathLike[str], *, limit: int | None = None) -> Saved:
         source: a .jsonl, .json, .csv or .parquet file; the ``output_dir`` of a trainer with its folder
             ``completions``; the folder of a recorded run, or its address.
         limit: read only this many rows from the start.
+        completion: the column of the completions, if it has another name.
+        rows: yields the rows of `source`, for a file that only this function can read.
 
     Raises:
         DataError: there are no completions, or a line cannot be read; the message names it.
@@ -143,15 +152,22 @@ def saved(source: str | os.PathLike[str], *, limit: int | None = None) -> Saved:
     """
     address = os.fspath(source)
     path = Path(address)
+
+    def read() -> Iterator[Row]:
+        found = (row for _, row in rows_of(path)) if rows is None else rows()
+        return (split_row(row, completion) for row in found)
+
     try:
-        if "://" in address or (path / "run.json").is_file():
+        if rows is not None:
+            found = _listed(address, read, limit)
+        elif "://" in address or (path / "run.json").is_file():
             found = _recorded(address, limit)
         elif path.is_dir():
             found = _logged(path, limit)
-        elif path.suffix.lower() == ".parquet":
+        elif path.suffix.lower() == ".parquet" and not _holds_conversations(path, completion):
             found = _tabular(address, [path], limit)
         else:
-            found = _listed(path, limit)
+            found = _listed(address, read, limit)
     except OSError as error:
         raise DataError(f"{address} cannot be read: {error.strerror or error}") from None
     if not found.size:
@@ -159,22 +175,35 @@ def saved(source: str | os.PathLike[str], *, limit: int | None = None) -> Saved:
     return found
 
 
-def _listed(path: Path, limit: int | None) -> Saved:
+def _holds_conversations(path: Path, completion: str | None) -> bool:
+    """Whether the first row of a Parquet file changes when it is split."""
+    with parquet_file(path) as file:
+        names = file.schema_arrow.names
+        if completion is None and "completion" in names and "prompt" in names:
+            return False
+        columns = [name for name in (completion, "completion", "prompt", "output", *COLUMNS) if name in names]
+        for batch in file.iter_batches(batch_size=1, columns=columns):
+            first: Row = batch.to_pylist()[0]
+            return split_row(first, completion) is not first
+    return False
+
+
+def _listed(name: str, read: Callable[[], Iterator[Row]], limit: int | None) -> Saved:
     kinds: dict[str, set[type]] = {}
     size = 0
-    for _, row in itertools.islice(rows_of(path), limit):
+    for row in itertools.islice(read(), limit):
         size += 1
-        for name, value in row.items():
-            known = kinds.setdefault(name, set())
+        for column, value in row.items():
+            known = kinds.setdefault(column, set())
             if value is not None:
                 known.add(object if type(value) is int and value.bit_length() > 63 else type(value))
 
     def chunks(most: int) -> Iterator[Chunk]:
-        rows = (row for _, row in itertools.islice(rows_of(path), size))
+        rows = itertools.islice(read(), size)
         while taken := list(itertools.islice(rows, most)):
             yield Listed(taken)
 
-    return Saved(str(path), size, kinds, chunks)
+    return Saved(name, size, kinds, chunks)
 
 
 def _tabular(name: str, paths: Sequence[Path], limit: int | None, apart: tuple[str, ...] = ()) -> Saved:

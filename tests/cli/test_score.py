@@ -84,6 +84,27 @@ def test_columns_completions_and_rows_can_be_chosen(data: str, tmp_path: Path, c
     assert capsys.readouterr().out.startswith("1 completions of")
 
 
+@pytest.mark.parametrize("column", ["stop_reason", "finish_reason"])
+@pytest.mark.parametrize("processes", ["1", "2"])
+def test_stop_reasons_say_which_completions_were_cut(tmp_path: Path, column: str, processes: str) -> None:
+    reasons = ["stop", "length", None, "max_tokens"]
+    path, out = tmp_path / "data.jsonl", tmp_path / "out.jsonl"
+    path.write_text("".join(json.dumps({"completion": "So", column: reason}) + "\n" for reason in reasons))
+    options = ["--reward", f"{replayed.TARGET}whole", "--processes", processes, "--batch", "3", "--out", str(out)]
+    assert main(["score", str(path), *options]) == 0
+    assert [row["total"] for _, row in rows_of(out)] == [1.0, 0.0, 1.0, 0.0]
+
+
+def test_a_column_of_conversations_may_have_any_name(tmp_path: Path, capsys: Captured) -> None:
+    said = [{"role": "user", "content": "6*7?"}, {"role": "assistant", "content": "<answer>42</answer>"}]
+    path = tmp_path / "data.jsonl"
+    path.write_text(json.dumps({"said": said, "answer": "42"}) + "\n")
+    for option in (["--completion", "said"], ["--columns", "completion=said"]):
+        assert main(["score", str(path), "--reward", f"{replayed.TARGET}number", *option]) == 0
+        assert "    total     1" in capsys.readouterr().out
+    assert main(["score", str(path), "--reward", f"{replayed.TARGET}number"]) == 2
+
+
 def test_without_a_terminal_each_tenth_is_printed(data: str, capsys: Captured) -> None:
     assert main(["score", data, "--reward", f"{replayed.TARGET}number", "--batch", "1"]) == 0
     assert capsys.readouterr().err == f"scoring {data}: 1 of 2\n"

@@ -42,6 +42,19 @@ def test_all_forms_give_the_same(tmp_path: Path) -> None:
         assert list(read(data).records) == RECORDS
 
 
+def test_a_json_file_may_have_an_object_per_line(tmp_path: Path) -> None:
+    lines = "\n".join(map(json.dumps, RECORDS))
+    assert read(written(tmp_path / "a.json", lines)).records == RECORDS
+
+
+def test_conversations_are_split(tmp_path: Path) -> None:
+    asked, said = {"role": "user", "content": "6*7?"}, {"role": "assistant", "content": "42"}
+    path = written(tmp_path / "a.jsonl", json.dumps({"messages": [asked, said], "answer": "42"}))
+    found = read(path)
+    assert found.records == [{"prompt": [asked], "answer": "42", "completion": [said]}]
+    assert rk.Scorer(rk.exact("answer")).score(arranged(rk.exact("answer"), found).batch).total.tolist() == [1.0]
+
+
 def test_cells_may_hold_lines_and_separators(tmp_path: Path) -> None:
     path = written(tmp_path / "a.csv", 'completion,label\r\n"a\r\nb",true\r\nc\u2028d,false\r\n')
     assert [record["completion"] for record in read(path).records] == ["a\r\nb", "c\u2028d"]
@@ -58,7 +71,8 @@ def test_cells_may_hold_lines_and_separators(tmp_path: Path) -> None:
         ("a.jsonl", '{"completion": "a"}\n\n["a"]\n', r"a\.jsonl, line 3: expected a mapping"),
         ("a.jsonl", "", "there are no completions in .*a.jsonl"),
         ("a.jsonl", "[" * 100_000, "line 1: not JSON"),
-        ("a.json", '{"completion": "a"}\n{"completion": "b"}', r"line 2: not JSON .*\.jsonl"),
+        ("a.json", '{"completion": "a"}\n{"completion": ', r"a\.json, line 2: not JSON"),
+        ("a.json", '{\n"completion": "a"}\n{"completion": "b"}', r"line 3: not JSON \(Extra data\)"),
         ("a.json", '{"completion": "a"}', "a list of objects"),
         ("a.csv", "completion,label\na,true\nb\n", r"a\.csv, line 3: 1 cells for 2 columns"),
         ("a.csv", 'completion,label\n"a,true\n', "not CSV"),

@@ -31,6 +31,12 @@ def deadly(completion: str) -> float:
 
 
 @rk.reward
+def whole(trajectory: rk.Trajectory) -> float:
+    """1 if it was not cut."""
+    return float(trajectory.stop == "answered")
+
+
+@rk.reward
 async def waiting(completion: str) -> float:
     """As a judge: asked for many at once."""
     return 1.0

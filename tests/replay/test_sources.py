@@ -71,6 +71,42 @@ def test_trls_tables_are_read_in_order_with_different_columns(tmp_path: Path) ->
     assert [row["step"] for row in rows_of(saved(tmp_path / "completions", limit=1))] == [2]
 
 
+CONVERSATION = [
+    {"role": "user", "content": "6*7?"},
+    {"role": "assistant", "content": "42"},
+    {"role": "user", "content": "Sure?"},
+]
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.json", "a.parquet"])
+def test_conversations_are_split_into_prompt_and_completion(tmp_path: Path, name: str) -> None:
+    path, rows = tmp_path / name, [{"messages": CONVERSATION, "answer": "42"}] * 3
+    if name == "a.parquet":
+        parquet.write_table(pa.Table.from_pylist(rows), path)
+    else:
+        lines(path, rows)
+    found = saved(path, limit=2)
+    assert (found.size, found.columns) == (2, ["prompt", "answer", "completion"])
+    assert rows_of(found) == [{"prompt": CONVERSATION[:1], "answer": "42", "completion": CONVERSATION[1:]}] * 2
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.parquet"])
+def test_a_named_column_of_conversations_is_split_where_it_is(tmp_path: Path, name: str) -> None:
+    path, rows = tmp_path / name, [{"said": CONVERSATION}]
+    if name == "a.parquet":
+        parquet.write_table(pa.Table.from_pylist(rows), path)
+    else:
+        lines(path, rows)
+    assert rows_of(saved(path, completion="said")) == [{"prompt": CONVERSATION[:1], "said": CONVERSATION[1:]}]
+    assert saved(path).columns == ["said"]
+
+
+def test_rows_of_other_files_can_be_passed(tmp_path: Path) -> None:
+    found = saved(tmp_path / "run.eval", rows=lambda: iter([{"messages": CONVERSATION}, {"completion": "a"}]))
+    assert (found.name, found.size, found.columns) == (str(tmp_path / "run.eval"), 2, ["prompt", "completion"])
+    assert [row["completion"] for row in rows_of(found)] == [CONVERSATION[1:], "a"]
+
+
 def test_a_recorded_run_has_its_completions_prompts_and_totals(tmp_path: Path) -> None:
     chat = [[{"role": "assistant", "content": f"said {row}"}] for row in range(4)]
     run = tmp_path / "run"

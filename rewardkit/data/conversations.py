@@ -1,0 +1,193 @@
+"""Conversations as completions: ``split_row({"messages": [...]})`` has a ``prompt`` and a ``completion``.
+
+``[system, user, assistant, tool, assistant]`` splits into the prompt ``[system, user]`` and the completion
+``[assistant, tool, assistant]``. Three spellings are read: OpenAI's chat messages, the items of its Responses API
+(``{"type": "function_call", ...}``), and ShareGPT (``{"from": "gpt", "value": ...}``).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+Message = Mapping[str, Any]
+
+COLUMNS = ("messages", "conversations", "conversation", "trajectory", "traj", "items")
+"""Columns that hold whole conversations, in the order in which they are looked for."""
+
+_ASSISTANT = ("assistant", "model", "ai")
+_OPENING = ("system", "developer", "user")
+"""Roles that never start a completion: what they say at its start belongs to the prompt."""
+_OF_THE_CALLER = ("function_call", "custom_tool_call", "computer_call", "local_shell_call", "shell_call")
+"""Calls of the Responses API whose results are items of their own; the others run at the provider."""
+_RESULTS = ("output", "outputs", "results", "result")
+_SHAREGPT = {
+    "system": "system",
+    "human": "user",
+    "user": "user",
+    "gpt": "assistant",
+    "chatgpt": "assistant",
+    "assistant": "assistant",
+    "model": "assistant",
+    "function_call": "assistant",
+    "tool_call": "assistant",
+    "observation": "tool",
+    "tool": "tool",
+    "function_response": "tool",
+    "tool_response": "tool",
+}
+
+
+def split_row(row: Mapping[str, Any], column: str | None = None) -> Mapping[str, Any]:
+    """Return a row whose conversation is split into prompt and completion; other rows as they are.
+
+    Args:
+        row: of a data file.
+        column: the column of the conversations, which keeps its name; by default "completion", else the first of
+            `COLUMNS`, else "input" and "output" of the Responses API.
+    """
+    name = column or ("completion" if row.get("completion") is not None else None)
+    if name is not None:
+        found = messages_of(row.get(name))
+        return row if found is None else _placed(row, name, name, found)
+    for name in COLUMNS:
+        found = messages_of(_parsed(row.get(name)))
+        if found is not None:
+            return _placed(row, name, "completion", [*_system(row, found), *found])
+    return _response(row)
+
+
+def messages_of(value: Any) -> Sequence[Message] | None:
+    """Return a conversation as chat messages; None if it is none. Chat messages are returned as they are."""
+    if not isinstance(value, (list, tuple)) or not value or not all(isinstance(item, Mapping) for item in value):
+        return None
+    if all("role" in item and item.get("type", "message") == "message" for item in value):
+        return value
+    if all("from" in item and "value" in item for item in value):
+        return [_of_sharegpt(item) for item in value]
+    kinds = [item.get("type", "message" if "role" in item else None) for item in value]
+    if all(isinstance(kind, str) for kind in kinds) and any(map(_is_item, kinds)):
+        return _of_items(value)
+    return None
+
+
+def split(messages: Sequence[Message]) -> tuple[list[Message], list[Message]]:
+    """Return the messages before the first one of the assistant, and the rest."""
+    first = next((at for at, one in enumerate(messages) if one.get("role") in _ASSISTANT), len(messages))
+    return list(messages[:first]), list(messages[first:])
+
+
+def _system(row: Mapping[str, Any], messages: Sequence[Message]) -> list[Message]:
+    """Return the system message that a row has in a column of its own, as Anthropic and LLaMA-Factory write it."""
+    said = row.get("system")
+    known = messages[0].get("role") in ("system", "developer")
+    return [{"role": "system", "content": said}] if isinstance(said, str) and said and not known else []
+
+
+def _placed(row: Mapping[str, Any], source: str, target: str, messages: Sequence[Message]) -> Mapping[str, Any]:
+    """Return the row with the completion in `target` and, if it has none yet, the prompt."""
+    has_prompt = row.get("prompt") is not None
+    prompt: list[Message] = []
+    said = messages
+    if messages[0].get("role") in _OPENING and (source != target or not has_prompt):
+        prompt, said = split(messages)
+    if source == target and said is row[source]:
+        return row
+    placed = {**{name: value for name, value in row.items() if name != source}, target: list(said)}
+    return placed if has_prompt or not prompt else {"prompt": prompt, **placed, **{"prompt": prompt}}
+
+
+def _parsed(value: Any) -> Any:
+    """Return a cell of a table that may hold JSON text."""
+    if not isinstance(value, str) or not value.lstrip().startswith("["):
+        return value
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError):
+        return value
+
+
+def _response(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Split the ``input`` and ``output`` of a response: other data has texts there."""
+    output = messages_of(row.get("output"))
+    if output is None:
+        return row
+    given = row.get("input")
+    prompt = [{"role": "user", "content": given}] if isinstance(given, str) else messages_of(given)
+    if prompt is None and given is not None:
+        return row
+    if isinstance(row.get("instructions"), str):
+        prompt = [{"role": "system", "content": row["instructions"]}, *(prompt or ())]
+    rest = {name: value for name, value in row.items() if name not in ("input", "output")}
+    asked = {"prompt": list(prompt)} if prompt else {}
+    return {**asked, **rest, "completion": list(output)}
+
+
+def _of_sharegpt(item: Message) -> Message:
+    said, value = item["from"], item["value"]
+    role = _SHAREGPT.get(said, said)
+    if said in ("function_call", "tool_call"):
+        calls = _calls(value)
+        return {"role": role, "content": "", "tool_calls": calls if isinstance(calls, list) else [calls]}
+    return {"role": role, "content": value}
+
+
+def _calls(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError):
+        return value  # a call that cannot be read stays a call
+
+
+def _is_item(kind: str) -> bool:
+    """Whether only items of responses have this type."""
+    return kind == "reasoning" or kind.endswith(("_call", "_call_output"))
+
+
+def _of_items(items: Sequence[Message]) -> list[Message]:
+    """Return the items of responses as chat messages: one turn is all that the policy says between two results."""
+    messages: list[Message] = []
+    turn: dict[str, Any] | None = None
+    for item in items:
+        kind = item.get("type", "message")
+        if kind.endswith("_call_output"):
+            turn = None
+            messages.append({"role": "tool", "tool_call_id": item.get("call_id"), "content": item.get("output")})
+        elif item.get("role", "assistant") not in _ASSISTANT:
+            turn = None
+            messages.append({name: value for name, value in item.items() if name != "type"})
+        elif kind == "message" or _is_item(kind):
+            if turn is None or (kind == "message" and turn["content"]):
+                turn = {"role": "assistant", "content": ""}
+                messages.append(turn)
+            if kind == "message":
+                turn.update({name: value for name, value in item.items() if name not in ("type", "id", "status")})
+            elif kind == "reasoning":
+                said = "".join(part.get("text", "") for part in item.get("content") or item.get("summary") or ())
+                turn["reasoning_content"] = turn.get("reasoning_content", "") + said
+            else:
+                turn["tool_calls"] = [*turn.get("tool_calls", ()), _call_of(kind, item)]
+                if kind not in _OF_THE_CALLER:
+                    messages.append(_result_of(item))
+                    turn = None
+    return messages
+
+
+def _call_of(kind: str, item: Message) -> Message:
+    given = item.get("arguments", item.get("action"))
+    if given is None:
+        given = {name: item[name] for name in ("input", "code", "queries") if name in item}
+    function = {"name": item.get("name") or kind.removesuffix("_call"), "arguments": given}
+    return {"id": item.get("call_id") or item.get("id"), "type": "function", "function": function}
+
+
+def _result_of(item: Message) -> Message:
+    """Return the result of a tool that ran at the provider: it comes with the call, or is not shown."""
+    result = {"role": "tool", "tool_call_id": item.get("call_id") or item.get("id")}
+    if item.get("error") is not None:
+        return {**result, "content": item["error"], "is_error": True}
+    shown = next((item[name] for name in _RESULTS if item.get(name) is not None), "")
+    return {**result, "content": shown}
