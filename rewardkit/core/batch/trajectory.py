@@ -12,10 +12,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, final
 
+from rewardkit.core.batch.call_arguments import Arguments as Arguments, json_key as json_key
 from rewardkit.core.text.thinking import visible_text
 
 Stop = Literal["answered", "cut", "pending", "silent"]
@@ -31,81 +32,6 @@ as the only result of the only call, or by its position, which may be wrong."""
 
 IsError = Callable[[str], "bool | str | None"]
 """Tells whether the text of a tool's result is an error: True, or what it says."""
-
-_ATOMS = (str, int, float, bool, type(None))
-
-
-@final
-class Arguments(Mapping[str, Any]):
-    """The arguments of a tool call: a read-only mapping that is compared by JSON value.
-
-    ``1`` equals ``1.0``, ``True`` is not ``1``, and texts are compared as they are. Lists and objects are copied when
-    they are read, so no function can change what the next one gets.
-    """
-
-    __slots__ = ("_held", "_keys")
-
-    def __init__(self, held: Mapping[str, Any]) -> None:
-        self._held = held
-        self._keys: dict[str, str] | None = None
-
-    def __getitem__(self, name: str) -> Any:
-        value = self._held[name]
-        return value if isinstance(value, _ATOMS) else json.loads(json.dumps(value))
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._held)
-
-    def __len__(self) -> int:
-        return len(self._held)
-
-    @property
-    def keys_by_name(self) -> Mapping[str, str]:
-        """For each argument a text that is the same for equal JSON values."""
-        if self._keys is None:
-            self._keys = {name: json_key(value) for name, value in self._held.items()}
-        return self._keys
-
-    def __eq__(self, other: object) -> bool:
-        if isinstance(other, Arguments):
-            return self.keys_by_name == other.keys_by_name
-        if isinstance(other, Mapping):
-            try:
-                return self.keys_by_name == {name: json_key(value) for name, value in other.items()}
-            except (TypeError, ValueError, RecursionError):
-                return False
-        return NotImplemented
-
-    def __hash__(self) -> int:
-        return hash(frozenset(self.keys_by_name.items()))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Arguments, (dict(self._held),)
-
-    def __repr__(self) -> str:
-        return repr(dict(self._held))
-
-
-def json_key(value: Any) -> str:
-    """Return a text that is the same for equal JSON values: ``json_key(1) == json_key(1.0) != json_key(True)``.
-
-    Raises:
-        TypeError: `value` is not JSON.
-        ValueError: `value` has a number that is not finite, or refers to itself.
-    """
-    if type(value) is str:
-        return json.dumps(value)
-    return json.dumps(_plain_numbers(value), sort_keys=True, allow_nan=False)
-
-
-def _plain_numbers(value: Any) -> Any:
-    if type(value) is float and value.is_integer():
-        return int(value)
-    if isinstance(value, (list, tuple)):
-        return list(map(_plain_numbers, value))
-    if isinstance(value, Mapping):
-        return {name: _plain_numbers(item) for name, item in value.items()}
-    return value
 
 
 @final

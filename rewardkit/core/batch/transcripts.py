@@ -8,16 +8,15 @@ because TRL runs synchronous tools first, whatever the policy asked for first. A
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, final
 
+from rewardkit.core.batch.call_arguments import parsed, read_arguments
 from rewardkit.core.batch.messages import content_text
-from rewardkit.core.batch.trajectory import Arguments, IsError, Stop, ToolCall, ToolResult, Trajectory, Turn
-from rewardkit.core.errors import MissingExtraError, shorten
+from rewardkit.core.batch.trajectory import IsError, Stop, ToolCall, ToolResult, Trajectory, Turn
+from rewardkit.core.errors import shorten
 from rewardkit.core.processes.signals import from_operator
-from rewardkit.core.text.json_text import MAX_DEPTH, parse_json
 from rewardkit.core.text.literals import read_literal
 
 _ASSISTANT = ("assistant", "model", "ai")
@@ -26,7 +25,9 @@ _ARGUMENTS = ("arguments", "args", "parameters", "input")
 _REASONING = ("reasoning_content", "reasoning", "thinking")
 _THINKING_PARTS = ("thinking", "reasoning", "reasoning_text")
 _ERROR_CHARACTERS = 20_000
-_PLAIN = {str, int, bool, type(None)}
+_LARGEST_ID = 10**18
+_CALL_IDS = ("call_id", "id", "tool_call_id")
+_RESULT_IDS = ("tool_call_id", "call_id", "id")
 
 
 @final
@@ -50,10 +51,15 @@ class CallRecord:
 @final
 @dataclass(slots=True)
 class _Open:
-    """A call whose result is not known yet."""
+    """A call whose result is not known yet.
+
+    Attributes:
+        ready: its arguments are a mapping, so a trainer can pass them to the tool as they are.
+    """
 
     call: ToolCall
     id: str
+    ready: bool = False
 
 
 @final
@@ -93,11 +99,10 @@ def read(
     drafts: list[_Draft] = []
     opening: list[str] = []
     for message in _messages(completion):
-        role = message.get("role", "assistant")
-        if role in _ASSISTANT:
+        if _is_policys(message):
             drafts.append(_draft(message, len(drafts)))
             continue
-        came, heard = _came(message, role, is_error)
+        came, heard = _came(message, is_error)
         if drafts:
             drafts[-1].came += came
             drafts[-1].heard += heard
@@ -116,14 +121,15 @@ def read(
     )
     stop = _stop(turns, cut)
     if records is not None:
-        turns = _recorded(turns, list(records))
+        ready = {(one.call.turn, one.call.place) for draft in drafts for one in draft.calls if one.ready}
+        turns = _recorded(turns, list(records), ready, is_error)
     return Trajectory(turns, stop, tuple(opening))
 
 
 def pieces(completion: Any, trajectory: Trajectory, *, prefixes: bool) -> list[tuple[list[Any], Trajectory]]:
     """Return for each turn its messages and the turn as a trajectory; with `prefixes`, all messages up to its end."""
     messages: list[Any] = [{"content": completion}] if isinstance(completion, str) else _messages(completion)
-    starts = [place for place, message in enumerate(messages) if message.get("role", "assistant") in _ASSISTANT]
+    starts = [place for place, message in enumerate(messages) if _is_policys(message)]
     stops = [*starts[1:], len(messages)]
     if prefixes:
         return [(messages[:stop], trajectory.upto(number + 1)) for number, stop in enumerate(stops)]
@@ -141,17 +147,36 @@ def _alone(turn: Turn) -> Trajectory:
 def _messages(completion: Any) -> list[Mapping[Any, Any]]:
     if isinstance(completion, Mapping):
         return [completion]
-    if not isinstance(completion, Sequence) or isinstance(completion, (bytes, bytearray)):
+    given = _as_list(completion)
+    if not isinstance(given, Sequence) or isinstance(given, (str, bytes, bytearray)):
         return []
-    return [{"content": one} if isinstance(one, str) else one for one in completion if isinstance(one, (str, Mapping))]
+    return [{"content": one} if isinstance(one, str) else one for one in given if isinstance(one, (str, Mapping))]
+
+
+def _as_list(value: Any) -> Any:
+    """Return the list in an array: pandas reads lists as arrays, which have no truth value."""
+    return value.tolist() if hasattr(value, "tolist") else value
+
+
+def _is_policys(message: Mapping[Any, Any]) -> bool:
+    """Return whether the policy wrote a message."""
+    role = message.get("role", "assistant")
+    return isinstance(role, str) and role in _ASSISTANT
+
+
+def _id(given: Mapping[Any, Any], names: Iterable[str]) -> str:
+    for one in map(given.get, names):
+        if (isinstance(one, str) and one) or (type(one) is int and 0 <= one < _LARGEST_ID):
+            return str(one)
+    return ""
 
 
 def _draft(message: Mapping[Any, Any], number: int) -> _Draft:
-    content = message.get("content")
-    calls = message.get("tool_calls")
-    if not calls and message.get("function_call"):
-        calls = [message["function_call"]]
+    content, calls = _as_list(message.get("content")), _as_list(message.get("tool_calls"))
     given = [*_listed(calls)] if calls else []
+    function = message.get("function_call")
+    if not given and isinstance(function, (Mapping, str)) and function:
+        given = [function]
     reasoning = ""
     if isinstance(content, (list, tuple)):
         parts = [part for part in content if isinstance(part, Mapping)]
@@ -171,8 +196,8 @@ def _text(value: object) -> str:
 def _listed(calls: Any) -> Sequence[Any]:
     """Return tool calls as a list: one call may stand alone, and a data file may hold JSON text."""
     if isinstance(calls, str):
-        parsed = parse_json(calls)
-        calls = calls if parsed.error else parsed.value
+        found = parsed(calls)
+        calls = calls if found.error else found.value
     return calls if isinstance(calls, (list, tuple)) else [calls]
 
 
@@ -186,90 +211,50 @@ def _call(given: Any, turn: int, place: int) -> _Open:
     if not isinstance(name, str):
         name = function if isinstance(function, str) else ""
     held = next((inner[key] for key in _ARGUMENTS if inner.get(key) is not None), None)
-    arguments, fault = _arguments(held)
+    arguments, fault = read_arguments(held)
     if not name:
         fault = "the call has no name"
-    number = next((given[key] for key in ("id", "call_id", "tool_call_id") if given.get(key)), "")
-    return _Open(ToolCall(name, arguments, fault, turn, place), str(number) if isinstance(number, (str, int)) else "")
+    return _Open(ToolCall(name, arguments, fault, turn, place), _id(given, _CALL_IDS), isinstance(held, Mapping))
 
 
-def _arguments(given: Any) -> tuple[Arguments | None, str]:
-    """Return the arguments, or None and why there are none."""
-    if given is None:
-        return Arguments({}), ""
-    if isinstance(given, Mapping):
-        if _PLAIN.issuperset(map(type, given.values())) and set(map(type, given)) <= {str}:
-            return Arguments(dict(given)), ""  # the usual case, fast
-        value = _json(given, 0)
-        return (None, f"the arguments are not JSON: {value}") if isinstance(value, _NotJson) else (Arguments(value), "")
-    if isinstance(given, str):
-        if not given.strip():
-            return Arguments({}), ""
-        parsed = parse_json(given)
-        if parsed.error:
-            return None, f"the arguments are {parsed.error}"
-        given = parsed.value
-        if isinstance(given, dict):
-            return Arguments(given), ""
-    return None, f"the arguments are {shorten(given, 60)}, not an object"
-
-
-class _NotJson(str):
-    """Why a value is not JSON."""
-
-
-def _json(value: Any, depth: int) -> Any:
-    """Return a copy of a JSON value, or `_NotJson`; JSON text has the same limits."""
-    kind = type(value)
-    if kind in _PLAIN:
-        return value
-    if kind is float:
-        return value if math.isfinite(value) else _NotJson(f"{value} is not a finite number")
-    if depth >= MAX_DEPTH:
-        return _NotJson(f"nested deeper than {MAX_DEPTH} levels")
-    copy: Any
-    if isinstance(value, Mapping):
-        copy = {}
-        for key, item in value.items():
-            if type(key) is not str:
-                return _NotJson(f"the key {shorten(key, 40)} is not text")
-            copy[key] = found = _json(item, depth + 1)
-            if isinstance(found, _NotJson):
-                return found
-        return copy
-    if isinstance(value, (list, tuple)):
-        copy = []
-        for item in value:
-            copy.append(found := _json(item, depth + 1))
-            if isinstance(found, _NotJson):
-                return found
-        return copy
-    return _NotJson(f"{shorten(value, 40)} ({kind.__name__})")
-
-
-def _came(message: Mapping[Any, Any], role: Any, is_error: IsError | None) -> tuple[list[_Came], list[str]]:
+def _came(message: Mapping[Any, Any], is_error: IsError | None) -> tuple[list[_Came], list[str]]:
     """Return the results of tools in a message that is not the policy's, and what else it says."""
-    content = message.get("content")
-    if role in _TOOL:
-        flagged = message.get("is_error") is True or message.get("status") == "error" or bool(message.get("error"))
-        found = _result(content, _text(message.get("name")), flagged, is_error)
-        number = next((message[key] for key in ("tool_call_id", "id", "call_id") if message.get(key)), "")
-        return [_Came(found, str(number) if isinstance(number, (str, int)) else "")], []
+    content, role = _as_list(message.get("content")), message.get("role")
+    if isinstance(role, str) and role in _TOOL:
+        found = _result(content, _text(message.get("name")), _is_flagged(message), is_error)
+        return [_Came(found, _id(message, _RESULT_IDS))], []
     came: list[_Came] = []
     if isinstance(content, (list, tuple)):
         for part in content:
             if isinstance(part, Mapping) and part.get("type") == "tool_result":
-                found = _result(part.get("content"), "", part.get("is_error") is True, is_error)
+                found = _result(_as_list(part.get("content")), "", part.get("is_error") is True, is_error)
                 came.append(_Came(found, _text(part.get("tool_use_id"))))
     text = content_text(content)
     return came, [text] if text or not came else []
 
 
+def _is_flagged(message: Mapping[Any, Any]) -> bool:
+    """Return whether the message of a tool is marked as an error: in providers' words, or LangChain's."""
+    status, error = message.get("status"), message.get("error")
+    marked = isinstance(error, (str, bool, Mapping, list)) and bool(error)
+    return message.get("is_error") is True or (isinstance(status, str) and status == "error") or marked
+
+
 def _result(content: Any, name: str, flagged: bool, is_error: IsError | None) -> ToolResult:
+    text = result_text(content)
+    return ToolResult(text, name, _error_of(text, flagged, is_error))
+
+
+def result_text(content: Any) -> str:
+    """Return the text of what a tool returned: parts as their text, and other lists and objects as JSON."""
     text = content if type(content) is str else content_text(content)
-    if not text and isinstance(content, (Mapping, list)) and not isinstance(content, str):
+    if not text and isinstance(content, (Mapping, list)):
         text = "" if _is_parts(content) else _dumped(content)
-    error: str | None = None
+    return text
+
+
+def _error_of(text: str, flagged: bool, is_error: IsError | None) -> str | None:
+    """Return what the error says if the text of a result is one."""
     if is_error is not None:
         try:
             said = is_error(text)
@@ -277,12 +262,10 @@ def _result(content: Any, name: str, flagged: bool, is_error: IsError | None) ->
             if from_operator(raised):
                 raise
             said = None
-        error = said if isinstance(said, str) else text if said else None
-    elif flagged:
-        error = _error_in(text) or text
-    elif text[:1] in "{ \n\t" and "error" in text[:12]:
-        error = _error_in(text)
-    return ToolResult(text, name, error)
+        return said if isinstance(said, str) else text if said else None
+    if flagged:
+        return _error_in(text) or text
+    return _error_in(text) if text[:1] in "{ \n\t" and "error" in text[:12] else None
 
 
 def _is_parts(content: Any) -> bool:
@@ -302,10 +285,8 @@ def _error_in(text: str) -> str | None:
         return None
     value: Any = None
     try:
-        parsed = parse_json(text)
-        value = read_literal(text.strip()) if parsed.error else parsed.value
-    except MissingExtraError:
-        raise
+        found = parsed(text)
+        value = read_literal(text.strip()) if found.error else found.value
     except (ValueError, SyntaxError, RecursionError, MemoryError):
         return None
     if not isinstance(value, dict) or list(value) != ["error"]:
@@ -314,14 +295,23 @@ def _error_in(text: str) -> str | None:
 
 
 def _paired(drafts: Sequence[_Draft]) -> list[list[ToolCall]]:
-    """Return the calls of each turn with their results."""
-    by_id = {one.id: one for draft in drafts for one in draft.calls if one.id}
+    """Return the calls of each turn with their results.
+
+    An id may occur again in another turn, so the calls of a result's own turn come first, and then earlier ones.
+    """
+    earlier: dict[str, _Open] = {}
     for draft in drafts:
+        own: dict[str, list[_Open]] = {}
+        for one in draft.calls:
+            if one.id:
+                own.setdefault(one.id, []).append(one)
         for came in draft.came:
-            if by_id and came.id and (opened := by_id.pop(came.id, None)) is not None:
+            opened = own[came.id].pop(0) if own.get(came.id) else earlier.pop(came.id, None)
+            if opened is not None:
                 _give(opened, came, "id")
         if draft.came and draft.calls:
             _pair_by_name(draft)
+        earlier |= {one.id: one for one in draft.calls if one.id and one.call.result is None}
     return [[one.call for one in draft.calls] for draft in drafts]
 
 
@@ -367,25 +357,39 @@ def _stop(turns: Sequence[Turn], cut: bool) -> Stop:
     return "cut" if cut else "answered"
 
 
-def _recorded(turns: Sequence[Turn], records: Sequence[CallRecord]) -> tuple[Turn, ...]:
+def _recorded(
+    turns: Sequence[Turn], records: Sequence[CallRecord], ready: set[tuple[int, int]], is_error: IsError | None
+) -> tuple[Turn, ...]:
     """Return the turns with what the environment saw.
 
-    Calls of one tool run in the order in which they were made, so the records of each name are taken one by one. A call
-    without arguments that can be passed never reaches the tool.
+    Calls of one tool run in the order in which they were made, so the records of each name are taken one by one.
+    Trainers cannot pass arguments that are no mapping, so such a call has a record only if the others do not need all.
     """
-    waiting: dict[str, list[CallRecord]] = {}
+    by_name: dict[str, list[CallRecord]] = {}
     for record in records:
-        waiting.setdefault(record.name, []).append(record)
-    return tuple(replace(turn, calls=tuple(_with_record(call, waiting) for call in turn.calls)) for turn in turns)
+        by_name.setdefault(record.name, []).append(record)
+    found: dict[tuple[int, int], CallRecord] = {}
+    for name, own in by_name.items():
+        made = [(call.turn, call.place) for turn in turns for call in turn.calls if call.name == name]
+        passed = [place for place in made if place in ready]
+        found |= dict(zip(passed if len(own) <= len(passed) else made, own, strict=False))
+    return tuple(
+        replace(
+            turn,
+            calls=tuple(_with_record(call, found.get((call.turn, call.place)), is_error) for call in turn.calls),
+        )
+        for turn in turns
+    )
 
 
-def _with_record(call: ToolCall, waiting: Mapping[str, list[CallRecord]]) -> ToolCall:
-    records = waiting.get(call.name)
-    if call.arguments is None or not records:
-        if call.result is not None:  # unknown tools and arguments that cannot be passed: the trainer wrote the error
-            return replace(call, ran=False, result=replace(call.result, source="recorded"))
+def _with_record(call: ToolCall, record: CallRecord | None, is_error: IsError | None) -> ToolCall:
+    if record is not None:
+        arguments, fault = read_arguments(record.arguments)
+        error = record.error if record.error is not None else _error_of(record.text, False, is_error)
+        result = ToolResult(record.text, record.name, error, "recorded")
+        return replace(call, arguments=arguments, fault=fault, result=result, ran=True)
+    if call.result is None:
         return replace(call, ran=False)
-    record = records.pop(0)
-    arguments, fault = _arguments(record.arguments)
-    result = ToolResult(record.text, record.name, record.error, "recorded")
-    return replace(call, arguments=arguments, fault=fault, result=result, ran=True)
+    if call.result.error is None:
+        return call  # a tool besides those of the environment
+    return replace(call, ran=False, result=replace(call.result, source="recorded"))
