@@ -14,12 +14,13 @@ import inspect
 import threading
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
+from contextlib import contextmanager
+from contextvars import ContextVar, copy_context
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, cast, final
 
-from rewardkit.core.batch.messages import content_text
-from rewardkit.core.batch.transcripts import CallRecord
+from rewardkit.core.batch.transcripts import CallRecord, result_text
 from rewardkit.core.errors import RewardDefinitionError, RewardFailure, shorten
 from rewardkit.core.processes.background import in_background
 
@@ -32,7 +33,8 @@ NO_TOOLS = ("reset", "get_reward")
 UNASKED: Any = object()
 """The reward of an environment that was not asked for it."""
 
-_FAILURES = (ConnectionError, TimeoutError, asyncio.TimeoutError, RewardFailure)
+_TIMEOUTS = (TimeoutError, asyncio.TimeoutError)
+_FAILURES = (ConnectionError, *_TIMEOUTS, RewardFailure)
 _FAILURES_BY_NAME = frozenset(
     (
         "aiohttp.client_exceptions.ClientConnectionError",
@@ -46,6 +48,9 @@ _FAILURES_BY_NAME = frozenset(
     )
 )
 """Exceptions of other libraries that say that something outside of the program does not answer."""
+
+_AT_WORK: ContextVar[bool] = ContextVar("_AT_WORK", default=False)
+"""True inside a method of an environment: the tools that it uses itself are no calls of the policy."""
 
 
 @final
@@ -71,6 +76,9 @@ class Journal:
         self.reward = UNASKED
         self.hanging = [thread for thread in self.hanging if thread.is_alive()]
         self.broken = "a tool of an earlier rollout still has not returned" if self.hanging else ""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Journal, (self.records, self.broken)  # threads and loops cannot be copied
 
 
 @final
@@ -132,7 +140,12 @@ def recorded(kind: type, watch: Watch) -> type:
     members: dict[str, Any] = {name: getattr(kind, name) for name in ("__doc__", "__module__", "__qualname__")}
     for name, function in tools_of(kind):
         static = isinstance(inspect.getattr_static(kind, name), staticmethod)
-        members[name] = _tool(name, function, watch, static=static)
+        members[name] = tool = _tool(name, function, watch, static=static)
+        if static:  # a method now, whose first parameter is not shown
+            signature = inspect.signature(function)
+            first = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
+            parameters = [first, *signature.parameters.values()]
+            tool.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
     members |= {ATTRIBUTE: property(_journal)}
     if inspect.isfunction(getattr(kind, "reset", None)):
         members["reset"] = _reset(kind.reset, watch)  # type: ignore[attr-defined]
@@ -179,12 +192,17 @@ def _tool(name: str, function: Callable[..., Any], watch: Watch, *, static: bool
 
         @functools.wraps(function)
         async def asynchronous(self: Any, /, *args: Any, **arguments: Any) -> Any:
+            own = () if static else (self,)
+            if _AT_WORK.get():
+                return await function(*own, *args, **arguments)
             journal = _journal(self)
             journal.loop = asyncio.get_running_loop()
             call = _Call(journal, name, arguments, watch)
             try:
-                work = function(*(() if static else (self,)), *args, **_copied(arguments))
-                return call.returned(await (work if watch.timeout is None else asyncio.wait_for(work, watch.timeout)))
+                with _at_work():
+                    work = function(*own, *args, **_copied(arguments))
+                    done = await (work if watch.timeout is None else asyncio.wait_for(work, watch.timeout))
+                return call.returned(done)
             except BaseException as error:
                 raise call.raised(error) from error
 
@@ -192,14 +210,28 @@ def _tool(name: str, function: Callable[..., Any], watch: Watch, *, static: bool
 
     @functools.wraps(function)
     def synchronous(self: Any, /, *args: Any, **arguments: Any) -> Any:
+        own = () if static else (self,)
+        if _AT_WORK.get():
+            return function(*own, *args, **arguments)
         call = _Call(_journal(self), name, arguments, watch)
         try:
-            work = functools.partial(function, *(() if static else (self,)), *args, **_copied(arguments))
-            return call.returned(work() if watch.timeout is None else call.in_thread(work, watch.timeout))
+            with _at_work():
+                work = functools.partial(function, *own, *args, **_copied(arguments))
+                done = work() if watch.timeout is None else call.in_thread(work, watch.timeout)
+            return call.returned(done)
         except BaseException as error:
             raise call.raised(error) from error
 
     return synchronous
+
+
+@contextmanager
+def _at_work() -> Iterator[None]:
+    token = _AT_WORK.set(True)
+    try:
+        yield
+    finally:
+        _AT_WORK.reset(token)
 
 
 @final
@@ -215,7 +247,7 @@ class _Call:
         self._records.append(self._made)
 
     def returned(self, result: Any) -> Any:
-        text = content_text(result) if isinstance(result, list) else str(result)
+        text = result_text(result) if isinstance(result, list) else str(result)
         self._records[self._place] = CallRecord(self._made.name, self._made.arguments, text)
         return result
 
@@ -225,9 +257,13 @@ class _Call:
             return error
         if isinstance(error, SystemExit):
             error = RuntimeError(f"the tool called sys.exit({error.code!r})")
-        elif isinstance(error, TimeoutError) and self._watch.timeout is not None and not str(error):
+        elif isinstance(error, _TIMEOUTS) and self._watch.timeout is not None and not str(error):
             error = TimeoutError(f"no result within {self._watch.timeout:g} s")
-        said = str(error)
+        try:
+            said = str(error)
+        except Exception:
+            said = f"{type(error).__name__} without a message"
+            error = RuntimeError(said)
         self._records[self._place] = CallRecord(self._made.name, self._made.arguments, str({"error": said}), said)
         if self._watch.is_outage(error):
             self._journal.broken = f"the tool {self._made.name!r}: {type(error).__name__}: {said}"
@@ -235,11 +271,14 @@ class _Call:
 
     def in_thread(self, work: Callable[[], Any], seconds: float) -> Any:
         """Do the work in a thread that is given up after some seconds."""
+        if any(thread.is_alive() for thread in self._journal.hanging):
+            raise TimeoutError("an earlier call has not returned yet")
         outcome: list[Any] = []
+        context = copy_context()
 
         def run() -> None:
             try:
-                outcome.append((True, work()))
+                outcome.append((True, context.run(work)))
             except BaseException as error:
                 outcome.append((False, error))
 
@@ -271,7 +310,8 @@ def _reset(function: Callable[..., Any], watch: Watch) -> Callable[..., Any]:
         if journal.hanging:
             return None
         try:
-            return function(self, *args, **columns)
+            with _at_work():
+                return function(self, *args, **columns)
         except Exception as error:
             if not watch.is_outage(error):
                 raise
@@ -282,30 +322,35 @@ def _reset(function: Callable[..., Any], watch: Watch) -> Callable[..., Any]:
 
 
 def _get_reward(function: Callable[..., Any], watch: Watch) -> Callable[..., Any]:
-    """Return what the trainer calls: the value that was computed before it asked, None after an outage."""
+    """Return what the trainer calls: the value that was computed before it asked, None if the environment broke."""
     if inspect.iscoroutinefunction(function):
 
         @functools.wraps(function)
         async def asynchronous(self: Any, /) -> Any:
-            try:
+            if _AT_WORK.get():
                 return await function(self)
-            except Exception as error:
-                if not watch.is_outage(error):
-                    raise
-                _journal(self).broken = f"get_reward: {type(error).__name__}: {error}"
-                return None
+            journal = _journal(self)
+            if journal.reward is UNASKED:
+                await _settle(self, journal, function, watch)
+            return _told(journal)
 
         return asynchronous
 
     @functools.wraps(function)
     def synchronous(self: Any, /) -> Any:
+        if _AT_WORK.get():
+            return function(self)
         _settled(self, _journal(self))
-        value = _journal(self).reward
-        if isinstance(value, Exception):
-            raise value
-        return value
+        return _told(_journal(self))
 
     return synchronous
+
+
+def _told(journal: Journal) -> Any:
+    """Return the environment's own reward for the trainer: no number may stand for an outage."""
+    if isinstance(journal.reward, Exception):
+        raise journal.reward
+    return None if journal.broken else journal.reward
 
 
 def _settled(environment: Any, journal: Journal) -> Future[None] | None:
@@ -314,25 +359,26 @@ def _settled(environment: Any, journal: Journal) -> Future[None] | None:
     function, watch = getattr(kind, "_rewardkit_reward", None), getattr(kind, "_rewardkit_watch", None)
     if function is None or watch is None or journal.reward is not UNASKED:
         return None
-    if not inspect.iscoroutinefunction(function):
-        try:
+    if inspect.iscoroutinefunction(function):
+        settling = _settle(environment, journal, function, watch)
+        loop = journal.loop  # sessions that the tools opened belong to it
+        if loop is not None and loop.is_running():
+            return asyncio.run_coroutine_threadsafe(settling, loop)
+        return in_background(settling)
+    try:
+        with _at_work():
             journal.reward = function(environment)
-        except Exception as error:
-            _keep_error(journal, error, watch)
-        return None
-    if not watch.hide_reward:  # the trainer awaits it in its own loop
-        return None
-    loop = journal.loop
-    asked = function(environment)
+    except Exception as error:
+        _keep_error(journal, error, watch)
+    return None
 
-    async def settle() -> None:
-        try:
-            journal.reward = await asked
-        except Exception as error:
-            _keep_error(journal, error, watch)
 
-    running = loop is not None and loop.is_running()
-    return asyncio.run_coroutine_threadsafe(settle(), loop) if running else in_background(settle())  # type: ignore[arg-type]
+async def _settle(environment: Any, journal: Journal, function: Callable[..., Any], watch: Watch) -> None:
+    try:
+        with _at_work():
+            journal.reward = await function(environment)
+    except Exception as error:
+        _keep_error(journal, error, watch)
 
 
 def _keep_error(journal: Journal, error: Exception, watch: Watch) -> None:
