@@ -114,6 +114,7 @@ def _after(gold: Sequence[GoldCall], calls: Sequence[ToolCall], before: Sequence
     best = list(before)
     worths = [[rules.worth(one, call) for call in calls] for one in gold]
     useful = [place for place, row in enumerate(worths) if any(row)]
+    most = _most(worths)
     for start in useful:
         for stop in (place + 1 for place in useful if place >= start):
             if len(calls) == 1 and stop > start + 1:
@@ -122,10 +123,21 @@ def _after(gold: Sequence[GoldCall], calls: Sequence[ToolCall], before: Sequence
             earlier = before[start]
             if earlier[0] + worth > best[stop][0] + _LEAST:
                 best[stop] = (earlier[0] + worth, earlier[1] + count, earlier[2] | right)
+            if worth > most[start] - _LEAST:
+                break  # further gold calls cannot make it worth more
     for stop in range(1, len(best)):
         if best[stop - 1][0] > best[stop][0] + _LEAST:
             best[stop] = best[stop - 1]
     return best
+
+
+def _most(worths: Sequence[Sequence[float]]) -> list[float]:
+    """Return for each gold call a bound for what a turn is worth from there on: each call at its best."""
+    best, found = [0.0] * len(worths[0]), []
+    for row in reversed(worths):
+        best = list(map(max, best, row))
+        found.append(sum(best))
+    return found[::-1]
 
 
 def _stretch(worths: Sequence[Sequence[float]], start: int) -> _Best:
