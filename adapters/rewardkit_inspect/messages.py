@@ -8,7 +8,8 @@ from typing import Any
 
 Message = Mapping[str, Any]
 
-_ATTACHMENT = "attachment://"
+_ATTACHMENTS = ("attachment://", "tc://")
+"""How a log refers to what it keeps apart; logs of 2024 have the second form."""
 
 
 def attached(value: Any, attachments: Mapping[str, str]) -> Any:
@@ -16,7 +17,8 @@ def attached(value: Any, attachments: Mapping[str, str]) -> Any:
     if not attachments:
         return value
     if isinstance(value, str):
-        return attachments.get(value.removeprefix(_ATTACHMENT), value) if value.startswith(_ATTACHMENT) else value
+        name = value.partition("://")[2] if value.startswith(_ATTACHMENTS) else value
+        return attachments.get(name, value)
     if isinstance(value, Mapping):
         return {name: attached(item, attachments) for name, item in value.items()}
     return [attached(item, attachments) for item in value] if isinstance(value, list) else value
@@ -33,7 +35,19 @@ def split(messages: Sequence[Message]) -> tuple[list[Message], list[Message]]:
 
 def chat(messages: Sequence[Message]) -> list[dict[str, Any]]:
     """Return messages of inspect_ai as chat messages."""
-    return [one for message in messages for one in _converted(message)]
+    return [{**one, "content": _parts(one["content"])} for message in messages for one in _converted(message)]
+
+
+def _parts(content: Any) -> Any:
+    """Return content with its images as OpenAI writes them."""
+    if not isinstance(content, list):
+        return content
+    return [
+        {"type": "image_url", "image_url": {"url": part.get("image")}}
+        if isinstance(part, Mapping) and part.get("type") == "image"
+        else part
+        for part in content
+    ]
 
 
 def _converted(message: Message) -> Iterator[dict[str, Any]]:

@@ -49,6 +49,7 @@ def split_row(row: Mapping[str, Any], column: str | None = None) -> Mapping[str,
     """
     name = column or ("completion" if row.get("completion") is not None else None)
     if name is not None:
+        row = _unpacked(row, name)
         found = messages_of(row.get(name))
         return row if found is None else _placed(row, name, name, found)
     for name in COLUMNS:
@@ -96,6 +97,17 @@ def _placed(row: Mapping[str, Any], source: str, target: str, messages: Sequence
         return row
     placed = {**{name: value for name, value in row.items() if name != source}, target: list(said)}
     return placed if has_prompt or not prompt else {"prompt": prompt, **placed, **{"prompt": prompt}}
+
+
+def _unpacked(row: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """Return a row with its messages, if a table holds both prompt and completion as JSON text.
+
+    A completion alone may be JSON because the policy wrote it, but no policy writes the prompt.
+    """
+    prompt = row.get("prompt")
+    asked = messages_of(_parsed(prompt)) if isinstance(prompt, str) else None
+    said = None if asked is None else messages_of(_parsed(row.get(name)))
+    return row if said is None else {**row, "prompt": asked, name: said}
 
 
 def _parsed(value: Any) -> Any:

@@ -179,8 +179,6 @@ def _holds_conversations(path: Path, completion: str | None) -> bool:
     """Whether the first row of a Parquet file changes when it is split."""
     with parquet_file(path) as file:
         names = file.schema_arrow.names
-        if completion is None and "completion" in names and "prompt" in names:
-            return False
         columns = [name for name in (completion, "completion", "prompt", "output", *COLUMNS) if name in names]
         for batch in file.iter_batches(batch_size=1, columns=columns):
             first: Row = batch.to_pylist()[0]

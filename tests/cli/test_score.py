@@ -10,6 +10,7 @@ import pytest
 
 from rewardkit.cli.main import main
 from rewardkit.data.files import rows_of
+from rewardkit.replay.sources import saved
 from tests.replay import replayed
 
 DATA = Path(os.environ.get("REWARDKIT_DATA", Path(__file__).parents[3] / "shared" / "data")) / "gsm8k"
@@ -103,6 +104,17 @@ def test_a_column_of_conversations_may_have_any_name(tmp_path: Path, capsys: Cap
         assert main(["score", str(path), "--reward", f"{replayed.TARGET}number", *option]) == 0
         assert "    total     1" in capsys.readouterr().out
     assert main(["score", str(path), "--reward", f"{replayed.TARGET}number"]) == 2
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "csv", "parquet"])
+def test_conversations_that_were_written_are_read_again(tmp_path: Path, ending: str, capsys: Captured) -> None:
+    said = [{"role": "user", "content": "6*7?"}, {"role": "assistant", "content": "<answer>42</answer>"}]
+    path, out = tmp_path / "data.jsonl", tmp_path / f"out.{ending}"
+    path.write_text(json.dumps({"messages": said, "answer": "42"}) + "\n")
+    assert main(["score", str(path), "--reward", f"{replayed.TARGET}number", "--out", str(out)]) == 0
+    assert "    total     1" in capsys.readouterr().out
+    (chunk,) = saved(out).chunks(2)
+    assert (chunk.column("prompt"), chunk.column("completion")) == ([said[:1]], [said[1:]])
 
 
 def test_without_a_terminal_each_tenth_is_printed(data: str, capsys: Captured) -> None:

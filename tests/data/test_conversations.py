@@ -43,6 +43,13 @@ def test_json_text_is_read_in_columns_of_conversations_alone() -> None:
     assert split_row({"messages": "[not json"}) == {"messages": "[not json"}
 
 
+def test_a_table_may_hold_prompt_and_completion_as_json_text() -> None:
+    row = {"prompt": json.dumps([USER]), "completion": json.dumps([SAID]), "answer": "3"}
+    assert split_row(row) == {"prompt": [USER], "completion": [SAID], "answer": "3"}
+    for other in ({**row, "prompt": "6*7?"}, {**row, "completion": "[3]"}, {**row, "completion": "It is 3."}):
+        assert split_row(other) is other
+
+
 @pytest.mark.parametrize(
     "row",
     [

@@ -98,14 +98,15 @@ def test_examples_in_the_prompt_stay_there(tmp_path: Path) -> None:
     assert len(row["completion"]) == 3
 
 
-def test_attachments_are_put_back(tmp_path: Path) -> None:
-    image = {"type": "image", "image": "attachment://f00"}
+@pytest.mark.parametrize("scheme", ["attachment://", "tc://"])
+def test_attachments_are_put_back(tmp_path: Path, scheme: str) -> None:
+    image = {"type": "image", "image": f"{scheme}f00"}
     asked = {**USER, "content": [{"type": "text", "text": "attachment://unknown"}, image]}
     one = sample(messages=[SYSTEM, asked, ANSWER], attachments={"f00": "data:image/png;base64,AA=="})
     (row,) = rk.from_inspect_log(written(tmp_path / "run.eval", [one]))
     assert row["prompt"][1]["content"] == [
         {"type": "text", "text": "attachment://unknown"},
-        {"type": "image", "image": "data:image/png;base64,AA=="},
+        {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA=="}},
     ]
 
 
