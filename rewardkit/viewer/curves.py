@@ -158,6 +158,7 @@ def panels(scores: Scores, metrics: Metrics, components: Sequence[str]) -> list[
         ),
         _flat_groups(scores, training),
         _length(scores, training, evaluation),
+        *_trajectories(metrics),
         _diversity(metrics),
         _of_metrics(metrics, "seconds/", "seconds", "Time", "Seconds spent in each component.", "seconds"),
         *_others(metrics),
@@ -236,6 +237,26 @@ def _of_metrics(
     return Panel(key, title, about, lines, unit, exact)
 
 
+def _trajectories(metrics: Metrics) -> Iterator[Panel]:
+    """Yield the graphs of conversations."""
+    named = metrics.named("trajectory/")
+
+    def lines(*names: str) -> list[Line]:
+        return [Line(name.replace("_", " "), *named[name], name) for name in names if name in named]
+
+    about = "The mean number of turns, tool calls and errors of tool calls of a completion."
+    yield Panel("turns", "Turns and tool calls", about, lines("turns", "calls", "errors"), section="Completions")
+    about = (
+        "The shares of completions that end without an answer, with calls that never ran, or with a call that could "
+        "not be read, and of those whose environment broke."
+    )
+    ends = lines("unfinished", "pending", "malformed_calls", "broken")
+    yield Panel("endings", "Without an answer", about, ends, "share", section="Completions")
+    about = "The mean number of calls of each tool per completion."
+    tools = _of_metrics(metrics, "trajectory/calls/", "tools", "Calls of each tool", about)
+    yield replace(tools, section="Completions")
+
+
 def _outcomes(scores: Scores, training: ByStep) -> Panel:
     lines = []
     for name, codes in scores.outcomes.items():
@@ -296,7 +317,7 @@ def _diversity(metrics: Metrics) -> Panel:
 
 _DRAWN = (
     *("components/", "parts/", "weights/", "stage/", "gates/", "threshold/", "advantage_share/"),
-    *("seconds/", "diversity/"),
+    *("seconds/", "diversity/", "trajectory/"),
 )
 _COUNTED = ("contributions/", "failed/", "errored/", "abstained/", "skipped/", "unscorable", "recorder/", "rewardkit/")
 _SETTINGS = ("limit/",)

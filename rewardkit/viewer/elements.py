@@ -51,6 +51,14 @@ class Text(ui.element, component="browser/rewardkit_text.js"):
         self.props.update({"pieces": [list(piece) for piece in pieces], "tone": tone})
 
 
+class Transcripts(ui.element, component="browser/rewardkit_transcript.js"):
+    """Two conversations side by side, aligned by turn; each is what `transcript.as_props` returns."""
+
+    def __init__(self, left: Row, right: Row) -> None:
+        super().__init__()
+        self.props["sides"] = [dict(left), dict(right)]
+
+
 class Table(ui.element, component="browser/rewardkit_table.js"):
     """A table. The server sorts the rows and selects the current page."""
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from rewardkit.analysis.suspicious import Evidence, Lead, suspicious
 from rewardkit.store.run import open_run
-from rewardkit.viewer.scores import OUTCOMES, Integers, Scores
+from rewardkit.viewer.scores import OUTCOMES, Floats, Integers, Scores
 from rewardkit.viewer.watcher import Watched
 
 AGAIN = 60.0
@@ -93,10 +93,17 @@ def evidence_of(watched: Watched) -> Evidence:
         prompt_texts=_prompts(watched, scores),
         bounds={name: bound for name, bound in bounds.items() if name in scores.components},
         monitored=frozenset(monitored & set(scores.components)),
+        calls=scores.calls if scores.has_turns else None,
+        repeated_calls=scores.repeated if scores.has_turns else None,
+        unfinished=_unfinished(scores) if scores.has_turns else None,
         gates={
             name: (steps.astype(np.int64), rates) for name, (steps, rates) in watched.metrics.named("gates/").items()
         },
     )
+
+
+def _unfinished(scores: Scores) -> Floats:
+    return np.where(np.isnan(scores.turns), np.nan, (scores.stop != "answered").astype(np.float64))
 
 
 def _texts(watched: Watched, scores: Scores) -> Callable[[Integers], Sequence[str]]:

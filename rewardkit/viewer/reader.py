@@ -13,6 +13,8 @@ from rewardkit.viewer.scores import Key
 
 LONGEST = 100_000
 """The number of characters of a completion to show at first."""
+_MESSAGES = 20_000_000
+"""Longer conversations are not read: only their last message is shown."""
 
 
 @dataclass(frozen=True)
@@ -23,6 +25,8 @@ class Completion:
     characters: int = 0
     notes: dict[str, str] = field(default_factory=dict)
     parts: dict[str, dict[str, float]] = field(default_factory=dict)
+    messages: str | None = None
+    rollout: str | None = None
 
 
 def completions(run: Run, prompt_id: str, keys: Sequence[Key], longest: int = LONGEST) -> dict[Key, Completion]:
@@ -32,21 +36,48 @@ def completions(run: Run, prompt_id: str, keys: Sequence[Key], longest: int = LO
     columns = run.completions().columns
     others = [name for name in columns if name.startswith(("notes/", "parts/"))]
     chosen = ", ".join(
-        ["attempt, rank, part, row", f"left(completion, {longest:d})", "length(completion)", *map(_quoted, others)]
+        [
+            "attempt, rank, part, row",
+            f"left(completion, {longest:d})",
+            "length(completion)",
+            *(f"case when length({name}) <= {_MESSAGES:d} then {name} end" for name in ("messages", "rollout")),
+            *map(_quoted, others),
+        ]
     )
     places = ", ".join("(?, ?, ?, ?)" for _ in keys)
     query = f"select {chosen} from completions where prompt_id = ? and (attempt, rank, part, row) in ({places})"
     found = {}
     for values in run.sql(query, [prompt_id, *(number for key in keys for number in key)]).fetchall():
-        key, (text, characters), rest = values[:4], values[4:6], dict(zip(others, values[6:], strict=True))
+        key, (text, characters, *said) = values[:4], values[4:8]
+        rest = dict(zip(others, values[8:], strict=True))
         notes = {name[6:]: str(value) for name, value in rest.items() if name.startswith("notes/") and value}
         parts: dict[str, dict[str, float]] = {}
         for name, value in rest.items():
             if name.startswith("parts/") and value is not None:
                 component, part = component_and_part(name)
                 parts.setdefault(component, {})[part] = value
-        found[key] = Completion(text or "", characters or 0, notes, parts)
+        found[key] = Completion(text or "", characters or 0, notes, parts, *said)
     return found
+
+
+def shares_of_turns(run: Run, keys: Sequence[Key]) -> list[tuple[Key, int, str, float]]:
+    """Return the shares of the turns of some completions: key, turn, component, share."""
+    if not keys:
+        return []
+    places = ", ".join("(?, ?, ?, ?)" for _ in keys)
+    query = (
+        f"select attempt, rank, part, row, turn, component, share from turns "
+        f"where (attempt, rank, part, row) in ({places}) and isfinite(share) order by turn, component"
+    )
+    rows = run.sql(query, [number for key in keys for number in key]).fetchall()
+    return [(row[:4], row[4], row[5], row[6]) for row in rows]
+
+
+def prompt_messages(run: Run, prompt_id: str) -> str | None:
+    """Return the messages of a conversational prompt, as JSON; None for a plain text."""
+    query = f"select messages from prompts where prompt_id = ? and length(messages) <= {_MESSAGES:d} limit 1"
+    found = run.sql(query, [prompt_id]).fetchall()
+    return found[0][0] if found else None
 
 
 def beginnings(run: Run, prompt_id: str, keys: Sequence[Key], characters: int = 120) -> dict[Key, str]:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Rows = NDArray[np.bool_]
+Texts = NDArray[np.object_]
 
 OUTCOMES = [str(outcome) for outcome in Outcome]
 _UNKNOWN = len(OUTCOMES)
@@ -62,6 +63,13 @@ class Scores:
     outcomes: dict[str, NDArray[np.int8]]
     terms: dict[str, Floats]
     length_unit: str
+    turns: Floats
+    calls: Floats
+    repeated: Floats
+    errors: Floats
+    broken: Floats
+    stop: Texts
+    tools: Texts
 
     def __len__(self) -> int:
         return len(self.step)
@@ -91,6 +99,13 @@ class Scores:
             outcomes={name: _outcomes(table, column) for column, name in _named(table, "outcomes/")},
             terms={name: _numbers(table, column) for column, name in _named(table, "terms/")},
             length_unit=unit,
+            turns=_numbers(table, "turns"),
+            calls=_numbers(table, "calls"),
+            repeated=_numbers(table, "repeated_calls"),
+            errors=_numbers(table, "tool_errors"),
+            broken=_numbers(table, "broken"),
+            stop=_texts(table, "stop"),
+            tools=_texts(table, "tools"),
         )
         return found.in_order()
 
@@ -180,6 +195,11 @@ class Scores:
         return OUTCOMES[codes[row]] if codes is not None and codes[row] < _UNKNOWN else ""
 
     @cached_property
+    def has_turns(self) -> bool:
+        """Whether any completion is more than one message with text."""
+        return bool(((self.turns > 1.0) | (self.calls > 0.0)).any())
+
+    @cached_property
     def length_known(self) -> bool:
         return not bool(np.isnan(self.length).all())
 
@@ -209,6 +229,13 @@ def _codes(table: pyarrow.Table, name: str) -> tuple[Integers, tuple[str, ...]]:
     column = compute.fill_null(table[name].cast(pa.string()), "").combine_chunks().dictionary_encode()
     column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     return np.asarray(column.indices, dtype=np.int64), tuple(column.dictionary.to_pylist())
+
+
+def _texts(table: pyarrow.Table, name: str) -> Texts:
+    """Return (n,) texts; equal ones are one object."""
+    codes, names = _codes(table, name)
+    lookup = np.array([*names, ""], dtype=np.object_)
+    return lookup[codes]
 
 
 def _outcomes(table: pyarrow.Table, name: str) -> NDArray[np.int8]:

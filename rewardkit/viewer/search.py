@@ -1,6 +1,7 @@
 """Finds prompts by their completions: ``prompts_with(watched, Filter.parse("judge>0.9 completion:sorry"))``.
 
-``judge>0.9`` is about the scores of a completion, ``completion:sorry`` about its text. A prompt is found if one of its
+``judge>0.9`` is about the scores of a completion, ``completion:sorry`` about its text. In a run with conversations,
+``calls>3 tool:open errors>0 turns>=5 stop=pending`` is about its turns and tool calls. A prompt is found if one of its
 completions meets all conditions on scores, and one of them (maybe another) contains the text.
 """
 
@@ -12,16 +13,17 @@ import numpy as np
 
 from rewardkit.store.run import Run
 from rewardkit.viewer.filters import Column, Condition, Filter
-from rewardkit.viewer.scores import Floats, Integers, Rows, Scores
+from rewardkit.viewer.scores import Integers, Rows, Scores
 from rewardkit.viewer.watcher import Watched
 
 TEXT = "completion"
 """The name of the text of a completion in a search."""
 
 
-def columns_of(scores: Scores) -> dict[str, Floats]:
-    """Return the numbers of the completions that a search can name, (n,) each."""
+def columns_of(scores: Scores) -> dict[str, Column]:
+    """Return the numbers and texts of the completions that a search can name, (n,) each."""
     return {
+        **(_of_turns(scores) if scores.has_turns else {}),
         "total": scores.total,
         "advantage": scores.advantage,
         "length": scores.length,
@@ -31,7 +33,19 @@ def columns_of(scores: Scores) -> dict[str, Floats]:
     }
 
 
-def split(asked: Filter, own: Mapping[str, Column], scores: Mapping[str, Floats]) -> tuple[Filter, Filter]:
+def _of_turns(scores: Scores) -> dict[str, Column]:
+    return {
+        "turns": scores.turns,
+        "calls": scores.calls,
+        "repeated": scores.repeated,
+        "errors": scores.errors,
+        "broken": scores.broken,
+        "stop": scores.stop.tolist(),
+        "tool": scores.tools.tolist(),
+    }
+
+
+def split(asked: Filter, own: Mapping[str, Column], scores: Mapping[str, Column]) -> tuple[Filter, Filter]:
     """Split a filter into conditions on prompts and on completions. The columns of prompts take precedence."""
     theirs = [one for one in asked.conditions if one.name not in own and (one.name == TEXT or one.name in scores)]
     kept = tuple(one for one in asked.conditions if one not in theirs)

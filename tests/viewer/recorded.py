@@ -9,11 +9,15 @@ from typing import Any
 
 import numpy as np
 
+from rewardkit.core.batch.batch import Batch
 from rewardkit.core.batch.column import Column
+from rewardkit.core.batch.messages import completion_text
 from rewardkit.core.batch.score import ERRORED, FAILED, SCORED
 from rewardkit.core.batch.table import ScoreTable
 from rewardkit.store.recorder import Recorder
 from rewardkit.store.records import ComponentDescription, Line, Record, Version
+from rewardkit.store.trajectories import Trajectories
+from tests.store.conversations import OPENED, PENDING, asks, result, says
 
 GENERATIONS = 4
 ACTS = "<script>window.acted=1</script><img src=x onerror=\"window.acted=2\"><a href='javascript:window.acted=3'>x</a>"
@@ -85,6 +89,26 @@ def certain(path: Path, steps: int = 40) -> Path:
             ]
             one = record(step, prompts=6)
             recorder.record(replace(one, table=replace(one.table, completions=texts)))
+    return path
+
+
+def conversations(path: Path, steps: int = 6) -> Path:
+    """Record a run with tool calls: a call with a long result, an error, a call without a result, a plain answer."""
+    prompts = [[{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Which number?"}]] * 4
+    long = "In the drawer:\n" + "\n".join(f"thing {number}" for number in range(100_000))
+    said = [
+        OPENED,
+        [asks(("open", {"color": "green"})), result("open", long), says("It is 7.")],
+        PENDING,
+        [asks(("look", {"at": ACTS})), result("look", ACTS), says(ACTS)],
+    ]
+    found = Trajectories.of(Batch(said))
+    with Recorder(path, patience=math.inf) as recorder:
+        for step in range(1, steps + 1):
+            one = record(step, prompts=1, completions=said, trajectories=found)
+            one.table.components["form"].turns.update({0: (0.75, 0.25), 1: (-0.5, 0.5)})
+            texts = [completion_text(messages) for messages in said]
+            recorder.record(replace(one, table=replace(one.table, completions=texts), prompts=prompts))
     return path
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from rewardkit.store.recorder import Recorder
 from tests.viewer.browsing import CHROMIUM, Visit, browser, serving
-from tests.viewer.recorded import certain, hostile, ordinary, record
+from tests.viewer.recorded import ACTS, certain, conversations, hostile, ordinary, record
 
 pytestmark = pytest.mark.slow
 GRAPHS = ".plot[data-drawn]"
@@ -26,6 +26,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ordinary(path / "sweep" / "second", 6)
     hostile(path / "hostile")
     certain(path / "certain")
+    conversations(path / "sweep" / "tools")
     with Recorder(path / "still", patience=math.inf) as recorder:
         for step in (1, 2, 3):
             recorder.record(record(step, metrics={"trainer/loss": 1.0 / step, "trainer/rate": 0.1, "diversity/x": 1.0}))
@@ -63,13 +64,13 @@ def visit(chromium: Any, base: str) -> Iterator[Visit]:
 
 def test_runs_are_listed_and_overlaid(visit: Visit) -> None:
     visit.go("/", "tr[data-key=first] .badge.finished")
-    visit.until("document.querySelectorAll('.badge').length == 6 && !document.body.innerText.includes('reading')")
+    visit.until("document.querySelectorAll('.badge').length == 7 && !document.body.innerText.includes('reading')")
     assert "upgrade" in visit.text("tr[data-key=broken]")
     assert visit.text("tr[data-key='sweep/second'] .k-number") == "6"
     visit.page.locator("input.field").fill("sec")
     visit.until("document.querySelectorAll('tr[data-key]').length == 1")
     visit.page.locator("input.field").fill("")
-    visit.until("document.querySelectorAll('tr[data-key]').length == 6")
+    visit.until("document.querySelectorAll('tr[data-key]').length == 7")
     for name in ("first", "sweep/second"):
         visit.page.locator(f"tr[data-key='{name}'] input").click()
     visit.page.wait_for_selector(GRAPHS)
@@ -99,6 +100,39 @@ def test_prompts_are_found_by_their_completions(visit: Visit) -> None:
     assert visit.texts(".prompts tbody tr .k-text") == ["What is prompt number 2?"]
     visit.page.locator("input[data-search]").fill("completion:sorry")
     visit.page.get_by_text("completion:word finds prompts").wait_for()
+
+
+def test_conversations_are_aligned_by_turn(visit: Visit) -> None:
+    visit.go("/run/sweep/tools/completions?left=1.0.0.0&right=1.0.5.1", ".transcript .turn")
+    assert visit.texts(".roles .message .role") == ["system", "user"]
+    assert visit.texts(".transcript .turn .head .role") == ["turn 1 · assistant"] * 2 + ["turn 2 · assistant"] * 2
+    assert visit.texts(".transcript .asked code") == ['open(color="red")', 'open(color="green")']
+    assert visit.texts(".transcript .asked .badge") == ["ok", "ok"]
+    assert visit.texts(".transcript .top-of-side .badge") == ["answered", "answered"]
+    assert visit.texts(".transcript .turn .read pre") == ["It is 18.", "It is 7."]
+    assert visit.texts(".transcript mark") == ["18", "7"]
+    assert visit.texts(".transcript .share .value") == ["+0.750", "-0.500", "+0.250", "+0.500"]
+    fold = visit.page.locator(".transcript details").first
+    assert visit.text(".transcript details .line") == "In the drawer:"
+    assert fold.locator("pre").is_hidden()
+    fold.locator("summary").click()
+    assert fold.locator("pre").is_visible()
+    assert "thing 9" in fold.locator("pre").inner_text()
+    assert "The first 4,000 of 1,188,904 characters." in fold.inner_text()
+    assert len(visit.page.content()) < 300_000
+    visit.page.get_by_text("Long texts are cut.").wait_for()
+
+
+def test_conversations_are_escaped_and_found(visit: Visit) -> None:
+    visit.go("/run/sweep/tools/completions?left=1.0.0.2&right=1.0.0.3", ".transcript .turn")
+    assert visit.texts(".transcript .top-of-side .badge") == ["pending", "answered"]
+    assert visit.texts(".transcript .asked .badge") == ["error", "ok", "no result"]
+    assert ACTS in visit.texts(".transcript .turn .read pre")
+    assert visit.page.locator(".transcript a, .transcript img, .transcript script").count() == 0
+    visit.page.locator(".table-head input").fill("stop=pending calls>1 tool:open errors>0 turns>=2")
+    visit.until("document.querySelectorAll('.card .grid tr[data-key^=\"1.0.\"]').length === 6")
+    visit.page.locator("input[data-search]").fill("calls>2")
+    visit.page.get_by_text("No prompt matches.").wait_for()
 
 
 def test_graphs_zoom_smooth_and_download(visit: Visit) -> None:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
+from rewardkit.store.recorder import Recorder
 from rewardkit.viewer.charts import rows_of, spec_of
 from rewardkit.viewer.curves import SECTIONS, Line, Metrics, Panel, _others, smoothed, thinned, version_marks
 from rewardkit.viewer.watcher import Watched
-from tests.viewer.recorded import ordinary
+from tests.viewer.recorded import ordinary, record
 
 VALUES = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=60).map(np.array)
 
@@ -34,6 +36,29 @@ def test_totals_equal_those_of_a_query(watched: Watched) -> None:
     np.testing.assert_allclose(total.high, np.minimum(means + deviations, highest))
     np.testing.assert_allclose(total.low, np.maximum(means - deviations, lowest))
     assert (means + deviations > highest).any()
+
+
+def test_conversations_have_graphs_of_their_own(tmp_path: Path, watched: Watched) -> None:
+    names = (
+        "turns",
+        "calls",
+        "errors",
+        "unfinished",
+        "pending",
+        "malformed_calls",
+        "broken",
+        "calls/open",
+        "calls/look",
+    )
+    metrics = {f"trajectory/{name}": float(number) for number, name in enumerate(names)}
+    with Recorder(tmp_path, patience=math.inf) as recorder:
+        recorder.record(record(1, metrics=metrics))
+    drawn = {panel.key: [line.name for line in panel.lines] for panel in Watched.open("run", tmp_path).panels}
+    assert drawn["turns"] == ["turns", "calls", "errors"]
+    assert drawn["endings"] == ["unfinished", "pending", "malformed calls", "broken"]
+    assert drawn["tools"] == ["look", "open"]
+    assert not any(key.startswith("metric/trajectory/") for key in drawn)
+    assert not {"turns", "endings", "tools"} & {panel.key for panel in watched.panels}
 
 
 def test_a_constant_metric_is_still() -> None:

@@ -11,7 +11,7 @@ import pytest
 from rewardkit.core.errors import NotARun
 from rewardkit.viewer.leads import leads_of, read_evidence
 from tests.store.batches import batch, written
-from tests.viewer.recorded import ordinary
+from tests.viewer.recorded import conversations, ordinary
 
 
 def test_leads_of_a_run_have_texts(tmp_path: Path) -> None:
@@ -24,6 +24,16 @@ def test_leads_of_a_run_have_texts(tmp_path: Path) -> None:
     assert replace(evidence, monitored=frozenset({"form"})).monitored == {"form"}
     with pytest.raises(NotARun):
         leads_of(tmp_path / "nowhere")
+
+
+def test_the_evidence_has_the_calls_of_conversations(tmp_path: Path) -> None:
+    found = read_evidence(conversations(tmp_path / "talking", 2))
+    assert found.calls is not None
+    assert found.repeated_calls is not None
+    assert found.unfinished is not None
+    columns = (found.calls, found.repeated_calls, found.unfinished)
+    assert [values.tolist() for values in columns] == [[1, 1, 2, 1] * 2, [0, 0, 1, 0] * 2, [0, 0, 1, 0] * 2]
+    assert read_evidence(ordinary(tmp_path / "plain", 2)).calls is None
 
 
 @pytest.mark.parametrize(("ids", "limit"), [([range(9)] * 4, 9.0), (None, None)], ids=["tokens", "characters"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +11,28 @@ from rewardkit.core.batch.column import Column
 from rewardkit.core.batch.score import SCORED
 from rewardkit.core.batch.table import ScoreTable
 from rewardkit.store.records import Record
-from rewardkit.viewer.reader import completions
-from tests.store.batches import VERSION, written
+from rewardkit.store.run import open_run
+from rewardkit.viewer.reader import completions, prompt_messages, shares_of_turns
+from tests.store.batches import VERSION, batch, written
+from tests.viewer.recorded import conversations
+
+
+def test_conversations_with_the_shares_of_their_turns(tmp_path: Path) -> None:
+    run = open_run(conversations(tmp_path, 1))
+    ((prompt,),) = run.prompts().select("prompt_id").fetchall()
+    keys = [(1, 0, 0, 0), (1, 0, 0, 2)]
+    found = completions(run, prompt, keys)
+    assert [len(json.loads(found[key].messages or "")) for key in keys] == [3, 3]
+    assert shares_of_turns(run, keys) == [(keys[0], 0, "form", 0.75), (keys[0], 1, "form", 0.25)]
+    assert shares_of_turns(run, []) == []
+    assert [one["role"] for one in json.loads(prompt_messages(run, prompt) or "")] == ["system", "user"]
+
+
+def test_plain_texts_have_no_messages(tmp_path: Path) -> None:
+    run = written(tmp_path, batch(1, n=2))
+    ((prompt,),) = run.prompts().select("prompt_id").fetchall()
+    assert completions(run, prompt, [(1, 0, 0, 0)])[1, 0, 0, 0].messages is None
+    assert prompt_messages(run, prompt) is prompt_messages(run, "nothing") is None
 
 
 def test_parts_belong_to_their_component_even_if_names_have_slashes(tmp_path: Path) -> None:

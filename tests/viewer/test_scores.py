@@ -12,7 +12,7 @@ from hypothesis import given, strategies as st
 from rewardkit.store.recorder import Recorder
 from rewardkit.store.run import open_run
 from rewardkit.viewer.scores import Scores, key_text, read_key
-from tests.viewer.recorded import GENERATIONS, ordinary, record
+from tests.viewer.recorded import GENERATIONS, conversations, ordinary, record
 
 
 @pytest.fixture(scope="module")
@@ -75,6 +75,21 @@ def test_new_rows_are_appended(tmp_path: Path) -> None:
     np.testing.assert_array_equal(joined.total, whole.total)
     assert [joined.prompt_ids[code] for code in joined.prompt] == [whole.prompt_ids[code] for code in whole.prompt]
     assert [joined.versions[code] for code in joined.version] == [whole.versions[code] for code in whole.version]
+
+
+def test_turns_and_calls_of_conversations_beside_plain_texts(tmp_path: Path) -> None:
+    with Recorder(tmp_path, patience=math.inf) as recorder:
+        recorder.record(record(1, prompts=1))
+        recorder.flush()
+        plain = Scores.of(open_run(tmp_path).scores(training=None).to_arrow_table())
+    run = open_run(conversations(tmp_path, 2))
+    late = Scores.of(run.sql("select * from everything.scores where attempt = 2").to_arrow_table())
+    joined = plain.joined(late)
+    assert not plain.has_turns
+    assert joined.has_turns
+    assert np.isnan(joined.calls).sum() == 4
+    assert joined.in_order().stop[-4:].tolist() == ["answered", "answered", "pending", "answered"]
+    assert set(joined.tools.tolist()) == {"", "open", "look"}
 
 
 def test_a_run_without_rows(tmp_path: Path) -> None:

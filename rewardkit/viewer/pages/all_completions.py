@@ -15,9 +15,10 @@ from rewardkit.viewer.pages.component_scores import bounds_of, format_number, sh
 from rewardkit.viewer.pages.layout import Page
 from rewardkit.viewer.pairs import PromptCompletions
 from rewardkit.viewer.reader import beginnings, texts
-from rewardkit.viewer.scores import Floats, key_text, read_key
+from rewardkit.viewer.scores import Floats, Scores, key_text, read_key
 from rewardkit.viewer.search import columns_of
 from rewardkit.viewer.style import color_of
+from rewardkit.viewer.transcript import TONES
 from rewardkit.viewer.watcher import Watched
 
 _ROWS = 16
@@ -76,7 +77,10 @@ class AllCompletions:
         return f"{names[0] if names else 'total'}<0.5"
 
     def _columns_of(self, rows: Any) -> dict[str, Column]:
-        return {name: values[rows] for name, values in columns_of(self.watched.scores).items()}
+        return {
+            name: values[rows] if isinstance(values, np.ndarray) else [values[row] for row in rows.tolist()]
+            for name, values in columns_of(self.watched.scores).items()
+        }
 
     async def _find(self) -> None:
         wanted = self.choice, self.words, self.sort, self.descending
@@ -158,6 +162,12 @@ class AllCompletions:
             for name in components
             if name in scores.components
         ]
+        if scores.has_turns:
+            columns += [
+                {"name": "turns", "label": "Turns", "kind": "number", "sortable": True},
+                {"name": "calls", "label": "Calls", "kind": "number", "sortable": True},
+                {"name": "stop", "label": "Stop", "kind": "badge", "title": "stop: why the completion ended"},
+            ]
         columns.append(
             {"name": "length", "label": "Length", "kind": "number", "sortable": True, "title": scores.length_unit}
         )
@@ -175,6 +185,10 @@ class AllCompletions:
             "length": f"{scores.length[row]:,.0f}" if np.isfinite(scores.length[row]) else None,
             "text": one_line(self.excerpts.get(row, ""), 110),
         }
+        if scores.has_turns:
+            cells |= {name: f"{one[row]:,.0f}" for name, one in _counts(scores).items() if np.isfinite(one[row])}
+            stop = str(scores.stop[row])
+            cells["stop"] = {"text": stop, "tone": TONES.get(stop, "")} if stop else None
         for name, values in scores.components.items():
             cells[name] = _bar(float(values[row]), bounds[name], scores.outcome(name, row))
         buttons = [["left", "left", "Show on the left"], ["right", "right", "Show on the right"]]
@@ -204,6 +218,10 @@ class AllCompletions:
 
     async def _open(self, key: str) -> None:
         await self._press({"key": key, "name": "left"})
+
+
+def _counts(scores: Scores) -> dict[str, Floats]:
+    return {"turns": scores.turns, "calls": scores.calls}
 
 
 def _bar(value: float, bounds: tuple[float, float], outcome: str = "scored") -> dict[str, Any] | None:

@@ -7,15 +7,17 @@ import asyncio
 from nicegui import ui
 
 from rewardkit.viewer import elements as put
-from rewardkit.viewer.comparison import compare
+from rewardkit.viewer.comparison import Comparison, compare
 from rewardkit.viewer.escapes import escape, one_line
 from rewardkit.viewer.pages.all_completions import AllCompletions
 from rewardkit.viewer.pages.component_scores import build_scores, format_number
+from rewardkit.viewer.pages.conversations import build_conversations, build_roles, transcripts
 from rewardkit.viewer.pages.layout import Page, empty_state
 from rewardkit.viewer.pages.prompt_list import PromptList
 from rewardkit.viewer.pairs import PromptCompletions
-from rewardkit.viewer.reader import LONGEST, Completion, columns_of, completions
+from rewardkit.viewer.reader import LONGEST, Completion, columns_of, completions, prompt_messages
 from rewardkit.viewer.scores import key_text, read_key
+from rewardkit.viewer.transcript import roles_of
 from rewardkit.viewer.watcher import Watched
 
 _NO_COMPLETION = Completion()
@@ -35,6 +37,9 @@ class Completions:
         if not len(self.watched.scores):
             empty_state("No completions yet", "They appear here after the first training step.")
             return
+        note = self.watched.run.info.get("note")
+        if isinstance(note, str):
+            put.text(one_line(note, 1_000), "notice soft", "div")
         self.frame = put.box("completions arrows")
         with self.frame:
             self.prompts = PromptList(self.page, self.watched, self._choose_prompt)
@@ -130,6 +135,12 @@ class Completions:
 
     async def _show_prompt(self) -> None:
         self._choose_rows()
+        prompt = self.page.address.get("prompt")
+        messages = None
+        if self.choice is not None:
+            messages = await asyncio.to_thread(prompt_messages, self.watched.run, prompt)
+        if prompt != self.page.address.get("prompt"):
+            return  # the user has selected another one in the meantime
         self.prompt_card.clear()
         if self.choice is None:
             for part in (self.panes, self.scores):
@@ -139,7 +150,7 @@ class Completions:
                 put.text("Select a prompt from the list on the left.", "soft", "p")
             self.everything.show(None, [])
             return
-        self._build_prompt()
+        self._build_prompt(roles_of(messages))
         await self._show_panes()
         await self._show_everything()
 
@@ -153,7 +164,7 @@ class Completions:
         if self.choice is not None:
             await self.everything.set(self.choice, self.left, self.right)
 
-    def _build_prompt(self) -> None:
+    def _build_prompt(self, roles: list[tuple[str, str]]) -> None:
         prompts = self.watched.prompts
         code = self.watched.scores.code_of[self.page.address.get("prompt")]
         text = prompts.texts[code]
@@ -164,12 +175,15 @@ class Completions:
                 put.text(f"{len(text):,} characters", "soft")
                 put.text(prompts.ids[code], "soft mono")
                 put.box("space")
-                if len(text) > 200 or text.count("\n") > 2:
+                if len(text) > 200 or text.count("\n") > 2 or len(roles) > 1:
                     put.button("Show more / less", self._toggle_prompt, "ghost")
                 put.button(
                     "Copy link", lambda: self.page.shell.run_method("copy"), "ghost", "Copy the address of this view"
                 )
-            put.Text([(escape(text[:LONGEST]), False)])
+            if roles:
+                build_roles(roles)
+            else:
+                put.Text([(escape(text[:LONGEST]), False)])
             examples = columns_of(prompts.columns[code])
             if examples:
                 with put.box("columns"):
@@ -193,16 +207,22 @@ class Completions:
         if (self.left, self.right, self.choice) != (left, right, choice):
             return  # the user has selected another one in the meantime
         one, other = (found.get(keys[row], _NO_COMPLETION) for row in (left, right))
-        compared = await asyncio.to_thread(compare, escape(one.text), escape(other.text))
+        said = await asyncio.to_thread(transcripts, self.watched, [(left, one), (right, other)], self.longest)
+        compared = None
+        if said is None:
+            compared = await asyncio.to_thread(compare, escape(one.text), escape(other.text))
         self.panes.clear()
         with self.panes:
-            self._pane("left", left, one, compared.left, compared.compared)
-            self._pane("right", right, other, compared.right, compared.compared)
+            self._pane("left", left, one, compared)
+            self._pane("right", right, other, compared)
+            if said is not None:
+                build_conversations(said, self._show_all)
         self.scores.clear()
         with self.scores:
             build_scores(self.watched, (left, one), (right, other))
 
-    def _pane(self, side: str, row: int, shown: Completion, pieces: list[tuple[str, bool]], compared: bool) -> None:
+    def _pane(self, side: str, row: int, shown: Completion, compared: Comparison | None) -> None:
+        """Show a completion; its text only if it is compared here, and not as a conversation below."""
         scores, choice = self.watched.scores, self.choice
         assert choice is not None
         newest = side == "right" and not self.page.address.get("right")
@@ -225,8 +245,10 @@ class Completions:
                     f"{scores.length[row]:,.0f}" if scores.length[row] == scores.length[row] else "–",
                 )
                 put.text(self._name(row), "mono", title="The ID of this completion: attempt.rank.batch.row")
-            put.Text(pieces, "gone" if side == "left" else "new")
-            if not compared:
+            if compared is None:
+                return
+            put.Text(getattr(compared, side), "gone" if side == "left" else "new")
+            if not compared.compared:
                 put.text("These texts are too long to compare word by word.", "complaint", "div")
             if shown.characters > len(shown.text):
                 with put.box("complaint"):

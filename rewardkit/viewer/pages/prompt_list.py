@@ -53,7 +53,8 @@ _HINT = "Search prompts, or mean<0.5 …"
 _TOOLTIP = (
     "Words search prompts and their columns. Conditions compare index, length, epochs, completions, mean, best, last "
     "or an example column: mean<0.5, completions>=16, level=hard, answer:42. To find prompts by their completions, use "
-    "total>0.9, a component such as format<1, or completion:sorry."
+    "total>0.9, a component such as format<1, or completion:sorry. If completions call tools, also calls>3, tool:open, "
+    "errors>0, repeated>0, turns>=5, stop=pending."
 )
 _EMPTY = (
     "No prompt matches. Words search prompts; completion:word finds prompts by the text of their completions, and "
