@@ -27,6 +27,7 @@ from rewardkit.data.candidates import WHAT, Kind, candidates
 
 CONSTANTS = (
     "EXAMPLES", "GOOD", "BAD", "RIGHT", "DISTRACTORS", "CHAINS", "INDIFFERENT", "MARGIN", "LAWS", "WITHOUT",
+    "ENVIRONMENT", "TOOLS", "NOTHING_TO_DO",
 )  # fmt: skip
 """Constants that a module may define: ``GOOD`` for all its rewards, ``CLOSENESS_GOOD`` for the reward `closeness`."""
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from rewardkit.core.batch.batch import Batch
@@ -23,7 +23,7 @@ from rewardkit.core.progress.bounds import Bounds
 from rewardkit.core.tree.binding import Binding, name_of
 from rewardkit.core.tree.decorator import checked_bounds, policy_number
 from rewardkit.core.tree.leaf import Leaf
-from rewardkit.core.tree.parameters import ENVIRONMENT, MISSING, Parameter, caller_locals, may_abstain, parameters_of
+from rewardkit.core.tree.parameters import ENVIRONMENT, Parameter, caller_locals, may_abstain, parameters_of
 from rewardkit.core.tree.results import Contract
 from rewardkit.core.tree.reward import Reward, checked_name
 
@@ -62,13 +62,12 @@ def final_state(
     own = name_of(check)
     label = checked_name(name if name is not None else "final_state" if own == "<lambda>" else own)
     names = caller_locals(1)
-    parameters = parameters_of(check, "sample", label, names)
+    parameters = parameters_of(check, "sample", label, names, first=ENVIRONMENT)
     if not parameters or parameters[0].keyword_only:
         raise RewardDefinitionError(
             f"final_state: {label!r} takes no argument for the environment. Write it as {own}(environment, ...)"
         )
-    first = replace(parameters[0], source=ENVIRONMENT, annotation=MISSING, view=None)
-    binding = Binding(check, (first, *parameters[1:]), deterministic=False)
+    binding = Binding(check, parameters, deterministic=False)
     contract = Contract(
         label,
         checked_bounds(label, bounds),

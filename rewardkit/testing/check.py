@@ -14,6 +14,7 @@ from rewardkit.core.tree.conversion import tree_of
 from rewardkit.core.tree.reward import Reward
 from rewardkit.testing.anatomy import anatomy_of
 from rewardkit.testing.components import components_of, is_foreign, of_component
+from rewardkit.testing.episodes import Stage, stage_of
 from rewardkit.testing.examples import Example, examples_of, grouped, per_example
 from rewardkit.testing.execution import Told, run_laws
 from rewardkit.testing.exploits.regressions import save
@@ -44,6 +45,9 @@ def check_reward(
     chains: Iterable[Sequence[Any]] | None = (),
     indifferent: Iterable[str] | None = (),
     beside: Sequence[Any] | None = (),
+    environment: Callable[[], Any] | None = None,
+    tools: Sequence[Callable[..., Any]] | None = (),
+    nothing_to_do: Iterable[int] | None = (),
     margin: float = 0.0,
     regressions: str | Path | None = None,
     budget: float = 40.0,
@@ -87,6 +91,12 @@ def check_reward(
         indifferent: what must not change a score: ``"whitespace"``, ``"unicode"``, ``"case"``.
         beside: other rewards that the trainer adds to this one. If it judges only a part of the answer, it is not
             blamed for paying what the sum tells from a right completion.
+        environment: the class of an environment, or a function that makes one, as for TRL's ``environment_factory``.
+            The calls of every completion run in a fresh one, which is reset with the row, and their real results take
+            the place of those in the completion. ``rk.final_state`` and ``rk.environment_reward`` need it.
+        tools: functions that completions may call; they run in the same way. Without `environment` and `tools`, calls
+            have the results that the completion says.
+        nothing_to_do: the numbers of examples in which a policy that calls no tool is right.
         margin: by how much each good completion must score above each bad one.
         regressions: a file that keeps the exploits found; the next check tries them again.
         budget: seconds for everything; a law without time left is reported as unfinished, and the report says which
@@ -118,6 +128,9 @@ def check_reward(
         chains=chains,
         indifferent=indifferent,
         beside=beside,
+        environment=environment,
+        tools=tools,
+        nothing_to_do=nothing_to_do,
         margin=margin,
         seed=seed,
     )
@@ -208,25 +221,29 @@ def subject_of(
     chains = tuple(_chain(chain) for chain in promised.pop("chains", None) or ())
     distractors = tuple(promised.pop("distractors", None) or ())
     beside = promised.pop("beside", None) or ()
+    promised["nothing_to_do"] = tuple(promised.pop("nothing_to_do", None) or ())
+    stage = stage_of(promised.pop("environment", None), promised.pop("tools", None) or ())
     promises = Promises(indifferent=indifferent, chains=chains, distractors=distractors, **promised)
     known = examples_of(examples, () if good is None else good, () if bad is None else bad)
     if not chains:  # which name an example by its place
         known = grouped(known)
-    whole = _whole(tree, beside, known, seed)
-    subject = Subject(tree, known, plain=is_foreign(tree), seed=seed, promises=promises, whole=whole)
+    whole = _whole(tree, beside, known, seed, stage)
+    subject = Subject(tree, known, plain=is_foreign(tree), seed=seed, promises=promises, whole=whole, stage=stage)
     everything = subject.batch([Trial(subject.formed(""), number) for number in range(len(subject.examples))])
     subject.scorer.check(everything)
     _check_distractors(subject)
     return subject
 
 
-def _whole(tree: Reward, beside: Sequence[Any], examples: tuple[Example, ...], seed: int) -> Subject | None:
+def _whole(
+    tree: Reward, beside: Sequence[Any], examples: tuple[Example, ...], seed: int, stage: Stage
+) -> Subject | None:
     """Return the sum of a reward and those beside it; None if there are none, or the examples lack their columns."""
     if not beside:
         return None
     try:
         both = tree_of([tree, *beside], "check_reward")
-        whole = Subject(both, examples, plain=is_foreign(both), seed=seed)
+        whole = Subject(both, examples, plain=is_foreign(both), seed=seed, stage=stage)
         whole.scorer.check(whole.batch([Trial(whole.formed(""), number) for number in range(len(examples))]))
     except (BindingError, RewardDefinitionError):
         return None

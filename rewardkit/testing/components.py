@@ -30,13 +30,22 @@ def components_of(subject: Subject) -> list[tuple[str, Subject]]:
         indifferent=subject.promises.indifferent,
         right=subject.promises.right,
         distractors=subject.promises.distractors,
+        nothing_to_do=subject.promises.nothing_to_do,
     )
     found = []
     for weight, reward in items:
         # A penalty, -0.1 * repetition, is judged as such.
         part = reward if weight_bounds(weight)[0] >= 0 else weighted_sum_of([(weight, reward)])
         whole = subject.whole or subject
-        own = Subject(part, subject.examples, plain=is_foreign(part), seed=subject.seed, promises=promises, whole=whole)
+        own = Subject(
+            part,
+            subject.examples,
+            plain=is_foreign(part),
+            seed=subject.seed,
+            promises=promises,
+            whole=whole,
+            stage=subject.stage,
+        )
         found.append((reward.name or shorten(reward), own))
     return found
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from rewardkit.core.errors import BindingError, shorten
+from rewardkit.testing.episodes import calling
 
 _OWN = ("prompt", "prompts", "completion")
 
@@ -117,12 +118,22 @@ def _per_example(given: Any, rows: Sequence[dict[str, Any]], name: str) -> list[
 
 
 def _several(item: Any) -> list[Any]:
-    """Return a list of completions; a list of chat messages, or a single message, is one completion."""
+    """Return a list of completions; a list of chat messages, a message, or calls with an answer is one completion."""
+    if isinstance(item, Mapping) and "calls" in item:
+        return [_episode(item)]
     if isinstance(item, Mapping):
         return [[item]]
+    if isinstance(item, (list, tuple)) and item and all(isinstance(one, Mapping) and "calls" in one for one in item):
+        return [_episode(one) for one in item]
     if isinstance(item, (list, tuple)) and item and not all(isinstance(part, Mapping) for part in item):
         return list(item)
     return [item]
+
+
+def _episode(item: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return ``{"calls": [("open", {"color": "red"})], "answer": "18"}`` as messages, one turn for each call."""
+    turns = [calling((name, arguments)) for name, arguments in item["calls"]]
+    return [*turns, {"role": "assistant", "content": str(item.get("answer", ""))}]
 
 
 def _is_row(item: Any) -> bool:

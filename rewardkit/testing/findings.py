@@ -39,6 +39,7 @@ class Finding:
         imports: statements that import the reward as ``reward``; empty if they are not known.
         unreachable: why no model and trainer of the given data produce the completion; empty if they can.
         of_data: whether the data is at fault, not the reward.
+        environment: the name of the environment in which the completion was played; empty without one.
     """
 
     law: str
@@ -59,6 +60,7 @@ class Finding:
     imports: str = ""
     unreachable: str = ""
     of_data: bool = False
+    environment: str = ""
 
     @property
     def reproduce(self) -> str:
@@ -70,6 +72,12 @@ class Finding:
         )
         part = f".components[{self.of!r}].values" if self.of and not self.imports else ""
         imports = f"import rewardkit as rk; {self.imports}; " if self.imports else ""
+        if self.environment:
+            played = (
+                f"rewardkit.testing.play({self.environment}, {expression_of(self.completion)}, {dict(self.columns)!r})"
+            )
+            scored = f"rk.score(reward, [messages], environments=[environment]{columns}){part}"
+            return f"{imports}messages, environment = {played}; {scored}"
         return f"{imports}rk.score(reward, [{expression_of(self.completion)}]{columns}){part}"
 
     @property

@@ -14,11 +14,14 @@ from itertools import chain
 from typing import Any
 
 from rewardkit.testing.anatomy import NUMBER, Anatomy, anatomy_of, as_number, marks, replaced
+from rewardkit.testing.episodes import answering, has_calls
 from rewardkit.testing.subject import Subject
 from rewardkit.testing.sweep import anatomies, given, swept
 from rewardkit.testing.trials import EQUAL, Seen, Trial, text_of, with_text
 from rewardkit.testing.values import value_of, values_in
 from rewardkit.testing.wrong_answers import Wrong, equal, plain, wrong_answers
+
+_NO_ANSWER = "I could not find it."
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,7 @@ class Judged:
         wrong: answers that are certainly wrong.
         honest: texts with wrong answers that a model may give in good faith, and their scores.
         judges: whether the reward tells the answer from others of the same length.
+        keeps_calls: whether another text goes beside the calls, because the reward judges the answer beside them.
     """
 
     example: int
@@ -42,6 +46,7 @@ class Judged:
     wrong: tuple[Wrong, ...]
     honest: tuple[tuple[str, Seen], ...]
     judges: bool
+    keeps_calls: bool = False
 
     @property
     def value(self) -> float:
@@ -53,7 +58,11 @@ class Judged:
 
     def trial(self, text: str) -> Trial:
         """Return another text in the form of this completion."""
-        return Trial(with_text(self.completion, text), self.example)
+        return Trial(self.saying(text), self.example)
+
+    def saying(self, text: str) -> Any:
+        """Return this completion with another text."""
+        return answering(self.completion, text) if self.keeps_calls else with_text(self.completion, text)
 
     def paid(self, seen: Seen) -> bool:
         """Whether a completion earns at least as much as this one."""
@@ -122,16 +131,19 @@ def _of(
     subject: Subject, number: int, completion: object, anatomy: Anatomy, seen: Seen, wrong: tuple[Wrong, ...]
 ) -> Judged:
     texts = [anatomy.saying(one.text) for one in wrong if one.honest]
-    trials = [Trial(with_text(completion, text), number) for text in texts]
-    honest = tuple(zip(texts, subject.see(trials), strict=True))
-    first = Judged(number, completion, anatomy, seen, wrong, honest, judges=False)
+    first = Judged(number, completion, anatomy, seen, wrong, (), judges=False)
+    if has_calls(completion):
+        (ignored,) = subject.see([Trial(answering(completion, _NO_ANSWER), number)])
+        first = replace(first, keeps_calls=not first.paid(ignored))
+    honest = tuple(zip(texts, subject.see([first.trial(text) for text in texts]), strict=True))
+    first = replace(first, honest=honest)
     scored = [(len(text), not first.paid(one)) for text, one in honest if one.scored]
     as_long = [rejected for size, rejected in scored if size == len(anatomy.text)]
     # A length reward rejects longer or shorter texts; if no wrong answer is as long, most of them must be rejected.
     judges = any(as_long) if as_long else bool(scored) and _most(rejected for _, rejected in scored)
     if not anatomy.gold or not honest:
         judges = any(not first.paid(one) for one in foreign(subject, number, completion))
-    return Judged(number, completion, anatomy, seen, wrong, honest, judges=judges)
+    return replace(first, judges=judges)
 
 
 def _most(rejected: Iterable[bool]) -> bool:

@@ -16,6 +16,8 @@ from functools import cached_property
 from typing import Any
 
 from rewardkit.core.batch.batch import RESERVED, Batch
+from rewardkit.core.batch.environments import journals
+from rewardkit.core.batch.rollouts import Rollouts
 from rewardkit.core.batch.score import Outcome
 from rewardkit.core.batch.table import ScoreTable
 from rewardkit.core.errors import BindingError, CoercionError, RewardFailure
@@ -24,11 +26,15 @@ from rewardkit.core.progress.progress import Progress
 from rewardkit.core.tree.binding import Binding
 from rewardkit.core.tree.reward import Reward, bindings
 from rewardkit.testing.arguments import columns_of, is_argument, named_arguments
+from rewardkit.testing.episodes import Stage
 from rewardkit.testing.examples import Example
 from rewardkit.testing.reading.aims import Aim, aims
 from rewardkit.testing.reading.smells import Smells, smells
 from rewardkit.testing.trials import Seen, Trial, seen_in, seen_of, text_of, token_ids
 from rewardkit.testing.vocabulary import Mined, mined, uses_argument
+
+NOWHERE = Stage()
+"""Without an environment or tools, calls have the results that their completion says."""
 
 _OF_PROMPTS = ("prompt", "prompts")
 _SLOW = 1.0
@@ -49,6 +55,7 @@ class Promises:
         indifferent: what may change without changing the score: ``"whitespace"``, ``"unicode"``, ``"case"``.
         right: (completion, example) -> whether the completion is right; used by the search for exploits.
         distractors: answers that are certainly wrong for every example.
+        nothing_to_do: the numbers of examples in which doing nothing is right.
     """
 
     margin: float = 0.0
@@ -56,6 +63,7 @@ class Promises:
     indifferent: tuple[str, ...] = ()
     right: Callable[[str, Mapping[str, Any]], bool] | None = None
     distractors: tuple[str, ...] = ()
+    nothing_to_do: tuple[int, ...] = ()
 
 
 class Subject:
@@ -68,6 +76,7 @@ class Subject:
         seed: of everything drawn.
         promises: what its author declares.
         whole: the sum of all rewards of the run, if this is one of several.
+        stage: where the calls of a completion run.
     """
 
     def __init__(
@@ -79,6 +88,7 @@ class Subject:
         seed: int = 0,
         promises: Promises | None = None,
         whole: Subject | None = None,
+        stage: Stage = NOWHERE,
     ) -> None:
         self.reward = reward
         self.examples = tuple(examples)
@@ -99,6 +109,7 @@ class Subject:
         self._longest = math.inf
         self.slow: tuple[Trial, float] | None = None
         self.whole = whole
+        self.stage = stage
         self.covered = False
 
     def resume(self, results: Mapping[str, int]) -> None:
@@ -329,12 +340,22 @@ class Subject:
         names = dict.fromkeys(name for row in known for name in row if name not in RESERVED)
         prompts = [(trial.columns or {}).get("prompt", row.prompt) for row, trial in zip(rows, trials, strict=True)]
         completions = [trial.completion for trial in trials]
+        environments: list[Any] | None = None
+        if self.stage.real:
+            played = [
+                self.stage.played(completion, _row(prompt, own))
+                for completion, prompt, own in zip(completions, prompts, columns, strict=True)
+            ]
+            completions = [completion for completion, _ in played]
+            environments = [environment for _, environment in played] if self.stage.environment is not None else None
         return Batch(
             completions,
             prompts=None if all(prompt is None for prompt in prompts) else prompts,
             completion_ids=[token_ids(completion) for completion in completions],
             columns={name: [row.get(name) for row in columns] for name in names},
             progress=progress,
+            context=None if environments is None else {"environments": environments},
+            rollouts=Rollouts(**journals(environments)),
         )
 
     def measure(self) -> None:
@@ -367,6 +388,11 @@ class Subject:
     def formed(self, text: str) -> Any:
         """Return a text in the form of the given completions."""
         return [{"role": "assistant", "content": text}] if self.conversational else text
+
+
+def _row(prompt: Any, columns: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a row as a trainer passes it to ``reset``."""
+    return {**({} if prompt is None else {"prompt": prompt}), **columns}
 
 
 def _unwatched(trials: Sequence[Trial] | None) -> None:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from rewardkit.core.batch.trajectory import Trajectory
 from rewardkit.testing.judgment import Judged
 from rewardkit.testing.subject import Subject
 from rewardkit.testing.trials import Trial
@@ -15,9 +16,12 @@ from rewardkit.testing.wrong_answers import other_value
 def wrong_calls(subject: Subject, right: Judged) -> Iterator[Trial]:
     """Yield the right completion with other values in its calls, or with another function called.
 
-    Only if a column that the reward reads has the calls, and a completion without calls earns less.
+    Only if a column that the reward reads has the calls, and a completion without calls earns less. In an environment,
+    the state decides: a call that looks something up may be any.
     """
     completion = right.completion
+    if subject.stage.environment is not None:
+        return
     if not isinstance(completion, list) or not any(message.get("tool_calls") for message in completion):
         return
     silent = [{name: value for name, value in message.items() if name != "tool_calls"} for message in completion]
@@ -25,15 +29,17 @@ def wrong_calls(subject: Subject, right: Judged) -> Iterator[Trial]:
         return
     columns = subject.examples[right.example].columns
     held = json.dumps([columns[name] for name in sorted(subject.columns_read & set(columns))], default=str)
-    for changed in _changed(completion, held):
+    named = {call.name for call in Trajectory.of(completion).calls if _stands(call.name, held)}
+    for changed in _changed(completion, held, named):
         yield Trial(changed, right.example)
 
 
-def _changed(completion: list[Mapping[str, Any]], held: str) -> Iterator[list[dict[str, Any]]]:
+def _changed(completion: list[Mapping[str, Any]], held: str, named: set[str]) -> Iterator[list[dict[str, Any]]]:
+    """Yield the completion with one other call; if the column names tools, only their calls are changed."""
     for place, message in enumerate(completion):
         for number, call in enumerate(message.get("tool_calls") or []):
             function = call.get("function") if isinstance(call, Mapping) else None
-            if not isinstance(function, Mapping):
+            if not isinstance(function, Mapping) or (named and function.get("name") not in named):
                 continue
             for changed in _other_calls(function, held):
                 calls = list(message["tool_calls"])

@@ -100,12 +100,14 @@ def parameters_of(
     *,
     texts: bool = False,
     starred: bool = False,
+    first: str = "",
 ) -> tuple[Parameter, ...]:
     """Return the parameters of a user's function, with all checks that need no batch.
 
     Args:
         texts: an `example` without an annotation holds texts.
         starred: leave out ``**kwargs`` instead of raising an error.
+        first: the source of the first argument, whatever it is called and annotated.
 
     Raises:
         RewardDefinitionError: the function has ``*args`` or ``**kwargs``, or an annotation cannot be used.
@@ -117,7 +119,7 @@ def parameters_of(
             f"reward {name!r}: its signature cannot be read ({error}). Wrap it in a function with named arguments"
         ) from None
     hints = _hints(function, name, locals_)
-    parameters = []
+    parameters: list[Parameter] = []
     for parameter in signature.parameters.values():
         if starred and parameter.kind is parameter.VAR_KEYWORD:
             continue
@@ -131,6 +133,8 @@ def parameters_of(
         if scope != "sample" and parameter.name not in SINGLE and (scope, parameter.name) != ("group", "prompt"):
             annotation = _element(annotation, parameter.name, scope, name)
         source = "trajectory" if annotation is Trajectory else parameter.name
+        if first and not parameters:
+            source, annotation = first, MISSING
         _check_kind(annotation, parameter.name, name)
         try:
             parameters.append(

@@ -84,10 +84,14 @@ def finding(
 ) -> Finding:
     """Make a `Finding` about one trial."""
     example = subject.examples[trial.example]
+    stage, completion = subject.stage, trial.completion
+    if stage.real:  # what its calls really gave
+        completion, _ = stage.played(completion, {**example.shown, **(trial.columns or {})})
     return Finding(
         law=law_name,
         component=component,
-        completion=trial.completion,
+        completion=completion,
+        environment=stage.name,
         columns={**example.shown, **(trial.columns or {})},
         score=None if seen is None else seen.score,
         why=why,

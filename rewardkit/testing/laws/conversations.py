@@ -9,6 +9,7 @@ from typing import Any, cast
 
 from rewardkit.core.errors import shorten
 from rewardkit.testing.anatomy import Span, replaced
+from rewardkit.testing.episodes import has_calls
 from rewardkit.testing.findings import Finding
 from rewardkit.testing.judgment import Judged, judged
 from rewardkit.testing.laws.base import Skip, finding, law
@@ -96,6 +97,8 @@ def the_last_message_counts(subject: Subject) -> Iterator[Finding]:
     if not _about_agents(subject) or not (subject.conversational or any(map(_is_chat, prompts))):
         raise Skip("no examples are chat, or nothing says that the task has tools or several turns")
     for right in judged(subject):
+        if has_calls(right.completion):
+            continue  # its answer is behind calls as it is
         call = {"type": "function", "function": {"name": "search", "arguments": "{}"}}
         trial = Trial(
             [

@@ -131,7 +131,7 @@ def picklable(subject: Subject) -> Iterator[Finding]:
         yield finding("picklable", subject, Trial(subject.formed(""), 0), None, why[:400])
         return
     trials = [trial for trial, seen in swept(subject)[: subject.affordable(40)] if seen.scored]
-    other = Subject(again, subject.examples, plain=subject.plain)
+    other = Subject(again, subject.examples, plain=subject.plain, stage=subject.stage)
     other.__dict__["scope"] = subject.scope
     for trial, one, two in zip(trials, subject.see(trials), other.see(trials), strict=True):
         if subject.deterministic and not one.same(two):

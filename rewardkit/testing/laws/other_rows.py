@@ -17,7 +17,7 @@ from rewardkit.testing.laws.golds import needs_good
 from rewardkit.testing.other_golds import Gold, other_golds
 from rewardkit.testing.sensitivity import atoms_of
 from rewardkit.testing.subject import Subject
-from rewardkit.testing.trials import EQUAL, Seen, Trial, text_of, with_text
+from rewardkit.testing.trials import EQUAL, Seen, Trial, text_of
 from rewardkit.testing.whole import covered
 from rewardkit.testing.wrong_answers import equal
 
@@ -67,7 +67,7 @@ def _wrong_paid(subject: Subject, right: Judged, gold: Gold, best: Seen) -> Find
         return None
     columns = {right.anatomy.column: gold.value}
     before = [right.completion] if _is_marked_apart(right, gold) else []
-    others = [with_text(right.completion, right.anatomy.saying(text)) for text in gold.wrong]
+    others = [right.saying(right.anatomy.saying(text)) for text in gold.wrong]
     for completion in (*before, *others):
         trial = Trial(completion, right.example, columns)
         (seen,) = subject.see([trial])
@@ -100,7 +100,7 @@ def rows_of_every_kind(subject: Subject) -> Iterator[Finding]:
             if name not in own or name == right.anatomy.column or type(own[name]) is not type(columns[name]):
                 continue
             looked = True
-            trials = [Trial(with_text(right.completion, text), right.example, columns) for text in wrong]
+            trials = [Trial(right.saying(text), right.example, columns) for text in wrong]
             seen = subject.see(trials)
             if all(map(right.paid, seen)):
                 said = f"{name}={columns[name]!r}"
@@ -156,7 +156,7 @@ def _tried(subject: Subject, right: Judged) -> Iterator[tuple[Gold, Seen, Trial]
     for gold in other_golds(anatomy, known, in_patterns=smells.makes_patterns, stripped=smells.stripped):
         if not _is_allowed(subject, right, gold):
             continue
-        text = with_text(right.completion, anatomy.saying(gold.written))
+        text = right.saying(anatomy.saying(gold.written))
         trial = Trial(text, right.example, {anatomy.column: gold.value})
         try:
             (seen,) = subject.see([trial])

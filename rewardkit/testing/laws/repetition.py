@@ -33,9 +33,9 @@ _SECONDS = 60.0
 _CHILD = """
 import pickle, sys
 sys.path[:] = pickle.load(sys.stdin.buffer)
-reward, examples, trials, plain, scope = pickle.load(sys.stdin.buffer)
+reward, examples, trials, plain, scope, stage = pickle.load(sys.stdin.buffer)
 from rewardkit.testing.subject import Subject
-subject = Subject(reward, examples, plain=plain)
+subject = Subject(reward, examples, plain=plain, stage=stage)
 if scope == "group":
     subject.score_in_groups()
 sys.stdout.buffer.write(pickle.dumps([(seen.value, seen.outcome.value) for seen in subject.see(trials)]))

@@ -16,7 +16,7 @@ from rewardkit.testing.reading.repair import NotRepaired, repaired
 from rewardkit.testing.reading.slips import Slip, slips
 from rewardkit.testing.subject import Subject
 from rewardkit.testing.sweep import swept
-from rewardkit.testing.trials import Seen, Trial, text_of, with_text
+from rewardkit.testing.trials import Seen, Trial, text_of
 
 _LONGEST = 4_000
 _SHARE = 0.02
@@ -80,7 +80,7 @@ def _pool(subject: Subject) -> list[tuple[Trial, Seen]]:
         known = [example.columns.get(right.anatomy.column) for example in subject.examples]
         for gold in other_golds(right.anatomy, known, in_patterns=smells.makes_patterns, stripped=smells.stripped):
             for text in (gold.written, *gold.wrong):
-                said = with_text(right.completion, right.anatomy.saying(text))
+                said = right.saying(right.anatomy.saying(text))
                 trials.append(Trial(said, right.example, {right.anatomy.column: gold.value}))
     swept_pairs = [(trial, seen) for trial, seen in swept(subject) if len(text_of(trial.completion)) < _LONGEST]
     return [*zip(trials, subject.see(trials), strict=True), *swept_pairs]

@@ -32,6 +32,7 @@ from rewardkit.testing.strategies.completions import completions as completions
 from rewardkit.testing.strategies.conversations import conversations as conversations
 from rewardkit.testing.strategies.documents import json_documents as json_documents, json_values as json_values
 from rewardkit.testing.strategies.edits import edit_distance as edit_distance, edits as edits
+from rewardkit.testing.strategies.episodes import Episode as Episode, episodes as episodes
 from rewardkit.testing.strategies.groups import groups as groups
 from rewardkit.testing.strategies.tags import tagged as tagged
 from rewardkit.testing.strategies.texts import (
@@ -39,3 +40,5 @@ from rewardkit.testing.strategies.texts import (
     wild_texts as wild_texts,
     wrong_answers as wrong_answers,
 )
+from rewardkit.testing.strategies.trajectories import trajectories as trajectories
+from rewardkit.testing.strategies.trajectory_edits import edited as edited

@@ -1,0 +1,133 @@
+"""Actions: find out whether a reward judges what a policy calls, so that it is blamed only for that."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from rewardkit.core.batch.trajectory import ToolCall, Trajectory
+from rewardkit.core.tree.parameters import ENVIRONMENT
+from rewardkit.testing.episodes import (
+    UNKNOWN_TOOL,
+    Made,
+    Messages,
+    calling,
+    has_calls,
+    is_assistant,
+    is_result,
+    known_results,
+    least_arguments,
+    made,
+    messages_of,
+)
+from rewardkit.testing.judgment import Judged, judged
+from rewardkit.testing.laws.base import NO_GOOD, Skip
+from rewardkit.testing.subject import Subject
+from rewardkit.testing.trials import Trial
+from rewardkit.testing.wrong_answers import other_value
+
+
+def needs_calls(subject: Subject) -> None:
+    """Raise `Skip` unless the task has calls: a given completion makes one, or the reward reads trajectories."""
+    if not any(example.good for example in subject.examples):
+        raise Skip(NO_GOOD)
+    given = (completion for example in subject.examples for completion in (*example.good, *example.bad))
+    if subject.stage.real or any(map(has_calls, given)):
+        return
+    if not any(binding.reads("trajectory", ENVIRONMENT) for _, binding in subject.bindings):
+        raise Skip("no given completion calls a tool, and the reward reads no trajectory")
+
+
+def judged_actions(subject: Subject) -> list[Judged]:
+    """Return the right completions to start from, of which some call tools if any does."""
+    rights = judged(subject)
+    calling = [right for right in rights if has_calls(right.completion)]
+    return calling or rights
+
+
+def gold_calls(subject: Subject, right: Judged) -> list[ToolCall]:
+    """Return the calls of a right completion that a column which the reward reads has: their tool and arguments.
+
+    In an environment all calls count, if the reward reads its state.
+    """
+    calls = list(Trajectory.of(right.completion).calls)
+    if subject.stage.environment is not None:
+        return calls[:1] if any(binding.reads(ENVIRONMENT) for _, binding in subject.bindings) else []
+    columns = subject.examples[right.example].columns
+    read = [columns[name] for name in sorted(subject.columns_read & set(columns))]
+    held = json.dumps(read, default=str).replace('\\"', '"')
+    return [
+        call
+        for call in calls
+        if call.arguments is not None
+        and f'"{call.name}"' in held
+        and all(json.dumps(value, default=str).strip('"') in held for value in call.arguments.values())
+    ]
+
+
+def acts(subject: Subject, right: Judged) -> bool:
+    """Whether the reward was seen to judge what a right completion calls: other calls with the same text earn less."""
+
+    def looked() -> bool:
+        trials = [Trial(messages, right.example) for messages in variants(subject, right)]
+        return any(seen.scored and not right.paid(seen) for seen in subject.see(trials))
+
+    found: bool = subject.remembered(("acts", right.example, repr(right.completion)), looked)
+    return found
+
+
+def variants(subject: Subject, right: Judged) -> list[Messages]:
+    """Return the right completion with other arguments, other tools, or a failed call; its text stays."""
+    if not has_calls(right.completion):
+        return []
+    found = []
+    for change in (_other_arguments, _other_tool):
+        messages = messages_of(right.completion)
+        for place, message in enumerate(messages):
+            calls = Trajectory.of([message]).calls if is_assistant(message) else ()
+            if calls:
+                again = calling(*(change(call) for call in made(calls)))
+                messages[place] = {**message, "tool_calls": again["tool_calls"]}
+        answer = known_results(right.completion)
+        found.append(_with_results(messages, answer))
+    return found
+
+
+def _with_results(messages: Messages, answer: Any) -> Messages:
+    """Give each result the text that its changed call would have."""
+    calls: list[Made] = []
+    found: Messages = []
+    for message in messages:
+        if is_assistant(message):
+            calls = made(Trajectory.of([message]).calls)
+        elif is_result(message) and calls:
+            name, arguments = calls.pop(0)
+            message = {**message, "name": name, "content": answer(name, arguments)}
+        found.append(message)
+    return found
+
+
+def _other_arguments(call: Made) -> Made:
+    name, arguments = call
+    return name, {key: other_value(value) for key, value in arguments.items()}
+
+
+def _other_tool(call: Made) -> Made:
+    return "another_tool", call[1]
+
+
+def further_calls(subject: Subject, again: Sequence[Made]) -> Iterator[list[Made]]:
+    """Yield calls that do nothing for the task: the last one again, an unknown tool, tools with least arguments."""
+    if again:
+        yield list(again)
+    yield [UNKNOWN_TOOL]
+    if not subject.stage.real:
+        known = {call.name for example in subject.examples for one in example.good for call in Trajectory.of(one).calls}
+        for name in sorted(known)[:2]:
+            yield [(name, {})]
+        return
+    for name, signature in list(subject.stage.names().items())[:4]:
+        arguments = least_arguments(signature)
+        if json.dumps(arguments, default=str) not in {json.dumps(dict(one), default=str) for _, one in again}:
+            yield [(name, arguments)]
