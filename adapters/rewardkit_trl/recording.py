@@ -91,7 +91,8 @@ class Recording:
             measured: the metrics of all processes.
             way: how the trainer computes advantages; None if unknown.
         """
-        call, trainer, state = prepared.call, prepared.trainer, prepared.state
+        trainer, state = prepared.trainer, prepared.state
+        call = prepared.episodes.call(prepared.call)
         with self._lock:
             step = getattr(state, "global_step", None)
             self._alone = not trainer.known and state is None

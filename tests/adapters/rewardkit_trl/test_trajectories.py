@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,10 @@ import pytest
 
 import rewardkit as rk
 from rewardkit.core.batch.batch import Batch
+from rewardkit.core.batch.environments import Watch, recorded
 from rewardkit.core.batch.rollouts import Rollouts
-from rewardkit.store.trajectories import Trajectories
+from rewardkit.core.batch.transcripts import CallRecord
+from rewardkit.store.trajectories import RolloutCell, Trajectories
 from rewardkit_trl.reports import MAX_TOOLS
 from rewardkit_trl.tally import TRAJECTORY, Tally
 from tests.adapters.rewardkit_trl.stand_ins import StandInTrainer, short
@@ -22,6 +25,16 @@ pytest.importorskip("trl")
 
 BROKEN_CALL = [says('<tool_call>{"name": "open", "arguments": {')]
 LOOKED = [asks(("look", {}), ("look", {}), ("open", {}))]
+
+
+class Drawers:
+    """Drawers, one of which is out of order."""
+
+    def open(self, color: str) -> str:
+        """Open a drawer."""
+        if color == "blue":
+            raise ConnectionError("env down")
+        return f"in {color}"
 
 
 def trajectories(logged: dict[str, float]) -> dict[str, float]:
@@ -81,6 +94,37 @@ def test_conversations_are_recorded_beside_their_metrics(tmp_path: Path) -> None
     assert (found.stop.tolist(), found.tools.tolist()) == (["answered", "pending"], ["open", "open"])
     measured = dict(run.metrics().project("name, value").fetchall())
     assert measured["trajectory/calls"] == 1.5
+
+
+def test_transcripts_are_recorded_in_the_place_of_completions(tmp_path: Path) -> None:
+    functions = rk.to_trl(short, transcripts="transcript", record=tmp_path / "run")
+    StandInTrainer(functions).rewards(["all in one", "text"], transcript=[OPENED, PENDING])
+    functions.flush()
+    run = rk.open_run(tmp_path / "run")
+    assert rows(run).turns.tolist() == [2, 2]
+    messages = run.completions().order("row").project("messages").fetchall()
+    assert [json.loads(said) for (said,) in messages] == [OPENED, PENDING]
+    assert run.prompts().project("columns").fetchall() == [("{}",)]
+
+
+def test_a_broken_environment_is_recorded_with_its_calls(tmp_path: Path) -> None:
+    environments = [recorded(Drawers, Watch())() for _ in range(2)]
+    environments[0].open(color="red")
+    with pytest.raises(ConnectionError):
+        environments[1].open(color="blue")
+    said = [[asks(("open", {"color": color}))] for color in ("red", "blue")]
+    functions = rk.to_trl(short, record=tmp_path / "run", max_failure_rate=1.0)
+    trainer = StandInTrainer(functions)
+    vars(trainer)["environments"] = environments
+    trainer.rewards(said)
+    functions.flush()
+    assert trainer.metrics()["trajectory/broken"] == 0.5
+    run = rk.open_run(tmp_path / "run")
+    assert (rows(run).broken.tolist(), rows(run).tool_errors.tolist()) == ([False, True], [0, 0])
+    cells = run.completions().order("row").project("rollout").fetchall()
+    first, second = (RolloutCell.read(cell) for (cell,) in cells)
+    assert first == RolloutCell((CallRecord("open", {"color": "red"}, "in red"),))
+    assert "env down" in second.broken
 
 
 def test_plain_texts_are_recorded_without_numbers(tmp_path: Path) -> None:
