@@ -14,11 +14,13 @@ if TYPE_CHECKING:
     import duckdb
     import pyarrow
 
+_NUMBERS = ("total", "length", "characters", "turns", "calls", "repeated_calls", "tool_errors")
+
 
 def compare_runs(
     left: Run | str | os.PathLike[str], right: Run | str | os.PathLike[str], *, training: bool = True
 ) -> duckdb.DuckDBPyRelation:
-    """Compare the means of two runs per step: total, components, terms, length and characters.
+    """Compare the means of two runs per step: total, components, terms, length, characters, turns and tool calls.
 
     ``rk.compare_runs("runs/x", "runs/y").filter("name = 'total'").df()``.
 
@@ -56,7 +58,7 @@ def _means(run: Run, training: bool) -> pyarrow.Table:
 
 
 def _is_number(column: str) -> bool:
-    return column in ("total", "length", "characters") or column.startswith(("components/", "terms/"))
+    return column in _NUMBERS or column.startswith(("components/", "terms/"))
 
 
 def _name(column: str) -> str:

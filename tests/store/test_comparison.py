@@ -5,7 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import rewardkit as rk
+from rewardkit.core.batch.batch import Batch
+from rewardkit.store.trajectories import Trajectories
 from tests.store.batches import batch, written
+from tests.store.conversations import OPENED, PENDING
 
 
 def test_means_of_two_runs_per_step(tmp_path: Path) -> None:
@@ -36,3 +39,11 @@ def test_a_component_of_only_one_run_is_null_in_the_other(tmp_path: Path) -> Non
         ('components/it\'s "new"', None, 0.375),
         ("components/right", 1.0, None),
     ]
+
+
+def test_turns_and_calls_of_conversations_are_compared(tmp_path: Path) -> None:
+    said = [OPENED, PENDING]
+    talking = batch(1, n=2, completions=said, trajectories=Trajectories.of(Batch(said)))
+    found = rk.compare_runs(written(tmp_path / "left", talking), written(tmp_path / "right", batch(1, n=2)))
+    rows = {name: (left, right) for _, name, left, right, *_ in found.fetchall()}
+    assert (rows["turns"], rows["calls"], rows["tool_errors"]) == ((2.0, None), (1.5, None), (0.5, None))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,9 +16,13 @@ from rewardkit.core.batch.batch import Batch
 from rewardkit.core.batch.environments import Watch, recorded
 from rewardkit.core.batch.rollouts import Rollouts
 from rewardkit.core.batch.transcripts import CallRecord
+from rewardkit.core.evaluation.scorer import Scorer
 from rewardkit.store.trajectories import RolloutCell, Trajectories
-from rewardkit_trl.reports import MAX_TOOLS
+from rewardkit_trl.functions import layout_of
+from rewardkit_trl.reports import MAX_TOOLS, TrajectoryReport
+from rewardkit_trl.scored import Prepared, score
 from rewardkit_trl.tally import TRAJECTORY, Tally
+from rewardkit_trl.trainer_call import TrainerCall
 from tests.adapters.rewardkit_trl.stand_ins import StandInTrainer, short
 from tests.adapters.rewardkit_trl.test_recording import rows
 from tests.store.conversations import OPENED, PENDING, asks, says
@@ -132,6 +138,34 @@ def test_plain_texts_are_recorded_without_numbers(tmp_path: Path) -> None:
     StandInTrainer(functions).rewards(["42", "41"])
     functions.flush()
     assert rows(rk.open_run(tmp_path / "run"))[["turns", "calls", "stop", "broken", "tools"]].isna().all(axis=None)
+
+
+def test_both_processes_log_the_means_over_all_completions() -> None:
+    layout = layout_of(short)
+    reports = []
+    for own, other in (([OPENED, LOOKED], [[says("42")], PENDING]), ([[says("42")], PENDING], [OPENED, LOOKED])):
+        beside = tally(other, {})
+        tools = Counter(call.name for said in other for call in rk.Trajectory.of(said).calls)
+        flat = np.concatenate([values.ravel() for values in vars(beside).values()])
+        trainer: Any = SimpleNamespace(
+            processes=2,
+            num_generations=None,
+            known=True,
+            is_main=True,
+            scale="group",
+            normalizes_each=False,
+            end_tokens=frozenset(),
+            summed_over_ranks=lambda values, flat=flat: values + flat,
+            of_each_process=lambda value, tools=tools: [value, tools],
+        )
+        call = TrainerCall(own, None, None, {}, {})
+        prepared = Prepared(call, trainer, None, None, strict=True)
+        scored = score(Scorer(layout.scored), layout, prepared, recorded=False, keep=lambda *_: None)
+        reports.append(TrajectoryReport().of(scored))
+    assert reports[0] == reports[1]
+    assert reports[0]["trajectory/turns"] == 6 / 4
+    assert reports[0]["trajectory/calls/open"] == 1.0
+    assert reports[0]["trajectory/calls/look"] == 0.5
 
 
 def tally(completions: list[Any], broken: dict[int, str]) -> Tally:
