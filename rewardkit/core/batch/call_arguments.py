@@ -17,8 +17,8 @@ from rewardkit.core.text.literals import check_json
 
 _ATOMS = (str, int, float, bool, type(None))
 _PLAIN = {str, int, bool, type(None)}
-_INTEGERS = 10**400
-"""JSON text has no larger ones; Python cannot write integers of 4,300 digits."""
+_INTEGERS = 2**1330
+"""JSON text has no larger ones (400 digits); Python cannot write integers of 4,300 digits."""
 
 
 @final

@@ -130,7 +130,7 @@ def pieces(completion: Any, trajectory: Trajectory, *, prefixes: bool) -> list[t
     """Return for each turn its messages and the turn as a trajectory; with `prefixes`, all messages up to its end."""
     messages: list[Any] = [{"content": completion}] if isinstance(completion, str) else _messages(completion)
     starts = [place for place, message in enumerate(messages) if _is_policys(message)]
-    stops = [*starts[1:], len(messages)]
+    stops = [*starts[1:], len(messages)] if starts else []
     if prefixes:
         return [(messages[:stop], trajectory.upto(number + 1)) for number, stop in enumerate(stops)]
     return [

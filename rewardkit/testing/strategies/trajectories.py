@@ -83,9 +83,7 @@ def trajectories(
     """
     least, most = turns
     if not 0 <= least <= most or most < 1:
-        raise RewardDefinitionError(
-            f"trajectories: turns must be (fewest, most), at least (0, 1), got {shorten(turns)}"
-        )
+        raise RewardDefinitionError(f"trajectories: turns must be (fewest, most), such as (0, 5), got {shorten(turns)}")
     known = [tool_of(tool) for tool in tools]
     if not known:
         raise RewardDefinitionError("trajectories: pass at least one tool, a function or its schema")
@@ -113,7 +111,9 @@ def tool_of(given: Any) -> Tool:
 def _schema_of(function: Callable[..., Any]) -> dict[str, Any]:
     """Return the schema of a function's arguments."""
     hints = typing.get_type_hints(function)
-    properties, definitions, required = {}, {}, []
+    properties: dict[str, Any] = {}
+    definitions: dict[str, Any] = {}
+    required = []
     for name, parameter in inspect.signature(function).parameters.items():
         if parameter.kind in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL):
             continue
@@ -134,8 +134,6 @@ def _schema_of(function: Callable[..., Any]) -> dict[str, Any]:
 def _conversation(draw: DrawFn, tools: Sequence[Tool], least: int, most: int, faults: bool) -> Messages:
     endings = ["answered", "cut", "pending", "silent"] if faults else ["answered"]
     ending = draw(st.sampled_from([*endings, "nothing"] if faults and least == 0 else endings))
-    if ending == "nothing":
-        return []
     style = _Style(draw(st.booleans()), draw(st.booleans()), draw(st.sampled_from(["", None, []])))
     before = draw(st.integers(max(0, least - 1), most - 1))
     messages: Messages = []
@@ -147,7 +145,8 @@ def _conversation(draw: DrawFn, tools: Sequence[Tool], least: int, most: int, fa
     if ending in ("pending", "silent"):
         return messages + draw(_turn(tools, style, faults, before, 1 if ending == "pending" else 0))
     answer = draw(bodies())
-    return [*messages, _says(draw, answer[: len(answer) // 2] if ending == "cut" else answer)]
+    said = _says(draw, answer[: len(answer) // 2] if ending == "cut" else answer)
+    return [] if ending == "nothing" else [*messages, said]  # drawn last, so that it is not the simplest
 
 
 def _says(draw: DrawFn, text: str) -> dict[str, Any]:
@@ -158,7 +157,9 @@ def _says(draw: DrawFn, text: str) -> dict[str, Any]:
 @st.composite
 def _turn(draw: DrawFn, tools: Sequence[Tool], style: _Style, faults: bool, number: int, dropped: int) -> Messages:
     """Draw a message with calls and their results, without the results if they were dropped."""
-    calls, first, later = [], [], []
+    calls: list[dict[str, Any]] = []
+    first: Messages = []
+    later: Messages = []
     for place in range(draw(st.integers(1, 3))):
         tool = draw(st.sampled_from(tools))
         fault = draw(st.sampled_from(["", "", "raises", "unknown", "broken"])) if faults else ""

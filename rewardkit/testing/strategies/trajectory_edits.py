@@ -13,6 +13,7 @@ from typing import Any, Literal, get_args
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
+from rewardkit.core.batch.call_arguments import read_arguments
 from rewardkit.core.batch.trajectory import Trajectory
 from rewardkit.core.errors import RewardDefinitionError, shorten
 
@@ -93,11 +94,8 @@ def _arguments(draw: DrawFn, messages: Messages) -> Messages:
     as_text, backwards = draw(st.booleans()), draw(st.booleans())
 
     def written(arguments: Any) -> Any:
-        try:
-            value = json.loads(arguments) if isinstance(arguments, str) else arguments
-        except ValueError:
-            return arguments
-        if not isinstance(value, Mapping):
+        value, _ = read_arguments(arguments)
+        if value is None:
             return arguments
         names = reversed(list(value)) if backwards else value
         again = {name: value[name] for name in names}
