@@ -13,100 +13,30 @@ import functools
 import inspect
 import threading
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from concurrent.futures import Future
-from contextlib import contextmanager
-from contextvars import ContextVar, copy_context
-from dataclasses import dataclass, field
+from contextvars import copy_context
 from functools import lru_cache
 from typing import Any, cast, final
 
+from rewardkit.core.batch.journals import (
+    AT_WORK,
+    ATTRIBUTE,
+    TIMEOUTS,
+    Journal as Journal,
+    Watch as Watch,
+    at_work,
+    exit_error,
+    journal_of as journal_of,
+    own_journal,
+    own_reward as own_reward,
+    settled,
+    watched_reward,
+    without_exit,
+)
 from rewardkit.core.batch.transcripts import CallRecord, result_text
-from rewardkit.core.errors import RewardDefinitionError, RewardFailure, shorten
-from rewardkit.core.processes.background import in_background
-
-ATTRIBUTE = "_rewardkit_journal"
-"""The attribute of a recorded environment that holds its journal."""
+from rewardkit.core.errors import RewardDefinitionError, shorten
 
 NO_TOOLS = ("reset", "get_reward")
 """Public methods that are not tools."""
-
-UNASKED: Any = object()
-"""The reward of an environment that was not asked for it."""
-
-_TIMEOUTS = (TimeoutError, asyncio.TimeoutError)
-_FAILURES = (ConnectionError, *_TIMEOUTS, RewardFailure)
-_FAILURES_BY_NAME = frozenset(
-    (
-        "aiohttp.client_exceptions.ClientConnectionError",
-        "grpc.RpcError",
-        "httpx.TransportError",
-        "openai.APIConnectionError",
-        "requests.exceptions.ConnectionError",
-        "requests.exceptions.Timeout",
-        "urllib.error.URLError",
-        "websockets.exceptions.ConnectionClosed",
-    )
-)
-"""Exceptions of other libraries that say that something outside of the program does not answer."""
-
-_AT_WORK: ContextVar[bool] = ContextVar("_AT_WORK", default=False)
-"""True inside a method of an environment: the tools that it uses itself are no calls of the policy."""
-
-
-@final
-@dataclass(slots=True)
-class Journal:
-    """The calls of one rollout in the order in which they started, and why the environment broke, if it did.
-
-    Attributes:
-        loop: the loop in which the asynchronous tools run, once one did.
-        hanging: the threads of tools that did not return in time.
-        reward: what the environment's own ``get_reward`` returned or raised; `UNASKED` before it was asked.
-    """
-
-    records: list[CallRecord] = field(default_factory=list)
-    broken: str = ""
-    loop: asyncio.AbstractEventLoop | None = None
-    hanging: list[threading.Thread] = field(default_factory=list)
-    reward: Any = UNASKED
-
-    def begin(self) -> None:
-        """Start another rollout. An environment with a tool that still hangs stays broken."""
-        self.records = []
-        self.reward = UNASKED
-        self.hanging = [thread for thread in self.hanging if thread.is_alive()]
-        self.broken = "a tool of an earlier rollout still has not returned" if self.hanging else ""
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Journal, (self.records, self.broken)  # threads and loops cannot be copied
-
-
-@final
-@dataclass(frozen=True)
-class Watch:
-    """How environments are recorded.
-
-    Attributes:
-        timeout: seconds for one call of a tool; None for no limit.
-        outages: further exceptions that say that the environment broke.
-        hide_reward: the environment shows no ``get_reward``, because the reward reads it itself.
-    """
-
-    timeout: float | None = None
-    outages: tuple[type[BaseException], ...] = ()
-    hide_reward: bool = False
-
-    def is_outage(self, error: BaseException) -> bool:
-        """Return whether an exception is not the policy's fault: something outside does not answer."""
-        if isinstance(error, (*_FAILURES, *self.outages)):
-            return True
-        return any(f"{kind.__module__}.{kind.__qualname__}" in _FAILURES_BY_NAME for kind in type(error).__mro__)
-
-
-def journal_of(environment: object) -> Journal | None:
-    """Return the journal of an environment; None if it does not record."""
-    found = getattr(environment, ATTRIBUTE, None)
-    return found if isinstance(found, Journal) else None
 
 
 def journals(environments: Sequence[Any] | None) -> Mapping[str, Any]:
@@ -120,7 +50,7 @@ def journals(environments: Sequence[Any] | None) -> Mapping[str, Any]:
     waiting = [
         pending
         for environment, journal in zip(environments, found, strict=True)
-        if journal is not None and (pending := _settled(environment, journal)) is not None
+        if journal is not None and (pending := settled(environment, journal)) is not None
     ]
     for pending in waiting:
         pending.result()
@@ -146,14 +76,14 @@ def recorded(kind: type, watch: Watch) -> type:
             first = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
             parameters = [first, *signature.parameters.values()]
             tool.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-    members |= {ATTRIBUTE: property(_journal)}
+    members |= {ATTRIBUTE: property(own_journal)}
     if inspect.isfunction(getattr(kind, "reset", None)):
         members["reset"] = _reset(kind.reset, watch)  # type: ignore[attr-defined]
     own = getattr(kind, "get_reward", None)
     if inspect.isfunction(own):
         members["_rewardkit_reward"] = own
         members["_rewardkit_watch"] = watch
-        members["get_reward"] = None if watch.hide_reward else _get_reward(own, watch)
+        members["get_reward"] = None if watch.hide_reward else watched_reward(own, watch)
     return type(kind.__name__, (kind,), members)
 
 
@@ -180,27 +110,20 @@ def watched(environment: Any, watch: Watch) -> Any:
     return environment
 
 
-def _journal(environment: Any) -> Journal:
-    held = environment.__dict__.get("_rewardkit_records")
-    if held is None:
-        held = environment.__dict__["_rewardkit_records"] = Journal()
-    return cast("Journal", held)
-
-
 def _tool(name: str, function: Callable[..., Any], watch: Watch, *, static: bool) -> Callable[..., Any]:
     if inspect.iscoroutinefunction(function):
 
         @functools.wraps(function)
         async def asynchronous(self: Any, /, *args: Any, **arguments: Any) -> Any:
             own = () if static else (self,)
-            if _AT_WORK.get():
+            if AT_WORK.get():
                 return await function(*own, *args, **arguments)
-            journal = _journal(self)
+            journal = own_journal(self)
             journal.loop = asyncio.get_running_loop()
             call = _Call(journal, name, arguments, watch)
             try:
-                with _at_work():
-                    work = function(*own, *args, **_copied(arguments))
+                with at_work():
+                    work = without_exit(function(*own, *args, **_copied(arguments)))
                     done = await (work if watch.timeout is None else asyncio.wait_for(work, watch.timeout))
                 return call.returned(done)
             except BaseException as error:
@@ -211,11 +134,11 @@ def _tool(name: str, function: Callable[..., Any], watch: Watch, *, static: bool
     @functools.wraps(function)
     def synchronous(self: Any, /, *args: Any, **arguments: Any) -> Any:
         own = () if static else (self,)
-        if _AT_WORK.get():
+        if AT_WORK.get():
             return function(*own, *args, **arguments)
-        call = _Call(_journal(self), name, arguments, watch)
+        call = _Call(own_journal(self), name, arguments, watch)
         try:
-            with _at_work():
+            with at_work():
                 work = functools.partial(function, *own, *args, **_copied(arguments))
                 done = work() if watch.timeout is None else call.in_thread(work, watch.timeout)
             return call.returned(done)
@@ -223,15 +146,6 @@ def _tool(name: str, function: Callable[..., Any], watch: Watch, *, static: bool
             raise call.raised(error) from error
 
     return synchronous
-
-
-@contextmanager
-def _at_work() -> Iterator[None]:
-    token = _AT_WORK.set(True)
-    try:
-        yield
-    finally:
-        _AT_WORK.reset(token)
 
 
 @final
@@ -256,8 +170,8 @@ class _Call:
         if isinstance(error, (KeyboardInterrupt, GeneratorExit, asyncio.CancelledError)):
             return error
         if isinstance(error, SystemExit):
-            error = RuntimeError(f"the tool called sys.exit({error.code!r})")
-        elif isinstance(error, _TIMEOUTS) and self._watch.timeout is not None and not str(error):
+            error = exit_error(error)
+        elif isinstance(error, TIMEOUTS) and self._watch.timeout is not None and not str(error):
             error = TimeoutError(f"no result within {self._watch.timeout:g} s")
         try:
             said = str(error)
@@ -305,12 +219,12 @@ def _copied(arguments: Mapping[str, Any]) -> dict[str, Any]:
 def _reset(function: Callable[..., Any], watch: Watch) -> Callable[..., Any]:
     @functools.wraps(function)
     def reset(self: Any, /, *args: Any, **columns: Any) -> Any:
-        journal = _journal(self)
+        journal = own_journal(self)
         journal.begin()
         if journal.hanging:
             return None
         try:
-            with _at_work():
+            with at_work():
                 return function(self, *args, **columns)
         except Exception as error:
             if not watch.is_outage(error):
@@ -319,86 +233,3 @@ def _reset(function: Callable[..., Any], watch: Watch) -> Callable[..., Any]:
             return None
 
     return reset
-
-
-def _get_reward(function: Callable[..., Any], watch: Watch) -> Callable[..., Any]:
-    """Return what the trainer calls: the value that was computed before it asked, None if the environment broke."""
-    if inspect.iscoroutinefunction(function):
-
-        @functools.wraps(function)
-        async def asynchronous(self: Any, /) -> Any:
-            if _AT_WORK.get():
-                return await function(self)
-            journal = _journal(self)
-            if journal.reward is UNASKED:
-                await _settle(self, journal, function, watch)
-            return _told(journal)
-
-        return asynchronous
-
-    @functools.wraps(function)
-    def synchronous(self: Any, /) -> Any:
-        if _AT_WORK.get():
-            return function(self)
-        _settled(self, _journal(self))
-        return _told(_journal(self))
-
-    return synchronous
-
-
-def _told(journal: Journal) -> Any:
-    """Return the environment's own reward for the trainer: no number may stand for an outage."""
-    if isinstance(journal.reward, Exception):
-        raise journal.reward
-    return None if journal.broken else journal.reward
-
-
-def _settled(environment: Any, journal: Journal) -> Future[None] | None:
-    """Compute the environment's own reward, once per rollout; return what to wait for if it is asynchronous."""
-    kind = type(environment)
-    function, watch = getattr(kind, "_rewardkit_reward", None), getattr(kind, "_rewardkit_watch", None)
-    if function is None or watch is None or journal.reward is not UNASKED:
-        return None
-    if inspect.iscoroutinefunction(function):
-        settling = _settle(environment, journal, function, watch)
-        loop = journal.loop  # sessions that the tools opened belong to it
-        if loop is not None and loop.is_running():
-            return asyncio.run_coroutine_threadsafe(settling, loop)
-        return in_background(settling)
-    try:
-        with _at_work():
-            journal.reward = function(environment)
-    except Exception as error:
-        _keep_error(journal, error, watch)
-    return None
-
-
-async def _settle(environment: Any, journal: Journal, function: Callable[..., Any], watch: Watch) -> None:
-    try:
-        with _at_work():
-            journal.reward = await function(environment)
-    except Exception as error:
-        _keep_error(journal, error, watch)
-
-
-def _keep_error(journal: Journal, error: Exception, watch: Watch) -> None:
-    journal.reward = None if watch.is_outage(error) else error
-    if journal.reward is None:
-        journal.broken = f"get_reward: {type(error).__name__}: {error}"
-
-
-def own_reward(environment: Any) -> Any:
-    """Return the value of the environment's own ``get_reward``; None if it has none.
-
-    Raises:
-        Exception: whatever ``get_reward`` raised.
-    """
-    journal = journal_of(environment)
-    if journal is not None and hasattr(type(environment), "_rewardkit_reward"):
-        _settled(environment, journal)
-        if isinstance(journal.reward, Exception):
-            raise journal.reward
-        if journal.reward is not UNASKED:
-            return journal.reward
-    function = getattr(environment, "get_reward", None)
-    return function() if callable(function) else None
