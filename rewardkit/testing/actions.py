@@ -14,12 +14,14 @@ from rewardkit.testing.episodes import (
     Messages,
     calling,
     has_calls,
+    inserted,
     is_assistant,
     is_result,
     known_results,
     least_arguments,
     made,
     messages_of,
+    without_calls,
 )
 from rewardkit.testing.judgment import Judged, judged
 from rewardkit.testing.laws.base import NO_GOOD, Skip
@@ -46,6 +48,11 @@ def judged_actions(subject: Subject) -> list[Judged]:
     return calling or rights
 
 
+def reads_state(subject: Subject) -> bool:
+    """Whether the reward reads the environment: then its state is judged, whatever was said."""
+    return any(binding.reads(ENVIRONMENT) for _, binding in subject.bindings)
+
+
 def gold_calls(subject: Subject, right: Judged) -> list[ToolCall]:
     """Return the calls of a right completion that a column which the reward reads has: their tool and arguments.
 
@@ -53,7 +60,7 @@ def gold_calls(subject: Subject, right: Judged) -> list[ToolCall]:
     """
     calls = list(Trajectory.of(right.completion).calls)
     if subject.stage.environment is not None:
-        return calls[:1] if any(binding.reads(ENVIRONMENT) for _, binding in subject.bindings) else []
+        return calls[:1] if reads_state(subject) else []
     columns = subject.examples[right.example].columns
     read = [columns[name] for name in sorted(subject.columns_read & set(columns))]
     held = json.dumps(read, default=str).replace('\\"', '"')
@@ -91,7 +98,17 @@ def variants(subject: Subject, right: Judged) -> list[Messages]:
                 messages[place] = {**message, "tool_calls": again["tool_calls"]}
         answer = known_results(right.completion)
         found.append(_with_results(messages, answer))
-    return found
+    return [*found, *_of_others(subject, right)]
+
+
+def _of_others(subject: Subject, right: Judged) -> Iterator[Messages]:
+    """Yield the calls of other examples with the words of this one."""
+    own = made(Trajectory.of(right.completion).calls)
+    for number, example in enumerate(subject.examples):
+        for other in example.good[:1]:
+            calls = made(Trajectory.of(other).calls)
+            if number != right.example and calls and calls != own:
+                yield inserted(without_calls(right.completion), calls, known_results(other))
 
 
 def _with_results(messages: Messages, answer: Any) -> Messages:

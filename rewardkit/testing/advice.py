@@ -30,11 +30,34 @@ _BY_FAMILY = {
     "unicode": "Normalize the text and reject invisible characters before you compare",
     "language": "Reward the content, not only the words",
     "tool calls": "Count only calls that the task needs, and read results from the tools, not from the completion",
+    "calls": "Let calls beyond the needed ones cost: rk.tool_calls divides by all calls that were made",
+    "claims": "Look for the call and its result in the trajectory: rk.no_claim_without_call, rk.tool_success",
+    "self-report": "Do not read what a policy reports about itself; check the result",
+    "turns": "Pay for what was reached, not for turns and calls: rk.per_turn(reduce='progress'), rk.tool_calls",
     "injection": "Treat the completion as data: never evaluate it, and quote it in a judge's prompt",
 }
 
 _BY_LAW = {
     "total": "Catch this case in the reward and return the lowest score for it",
+    "calls_are_not_paid": "Pay for the calls that the task needs and let others cost: rk.tool_calls(column), not a "
+    "bonus for each call or result",
+    "idle_turns_are_not_paid": "Do not add up or average over turns: rk.per_turn(reduce='last') or 'progress'",
+    "results_are_not_answers": "Read the answer from the last turn of the policy: trajectory.answer or `completion`, "
+    "not from all messages",
+    "one_for_all": "Let calls that a row does not need cost: rk.tool_calls(column) without extra='allow', or a penalty",
+    "claims_need_calls": "Check the call and its result, not the words: rk.tool_success, rk.final_state, "
+    "rk.no_claim_without_call",
+    "missing_calls_cost": "Divide by the calls that are needed, too: rk.tool_calls is 2 * matched / (gold + made)",
+    "idle_policy_earns_nothing": "Ask for what has to be done, not only that nothing wrong was done: all() of "
+    "nothing is true. Name rows where doing nothing is right in nothing_to_do=",
+    "prefix_below_whole": "Score the last state, or gate the reward by rk.finished()",
+    "parallel_order_indifferent": "Compare the calls of one turn as a set: rk.tool_calls pairs them in any order",
+    "call_forms_indifferent": "Read calls with rk.Trajectory: it reads arguments as text and as a mapping alike",
+    "turn_shares_sum": "Return shares that sum to the value, or use rk.per_turn",
+    "no_op_tolerated": "Judge what was reached, not the number or the place of the calls",
+    "replay_is_deterministic": "Set everything in reset(): what is left of the last episode, and the random numbers",
+    "outage_is_failed": "Let ConnectionError and TimeoutError pass in the environment and in the reward; do not turn "
+    "them into a score",
     "finite": "Guard the division or logarithm so that every score is a finite number",
     "bounded": "Limit the score: min(score, limit), or .clip(low, high) on the reward",
     "abstains_by_declaration": "Return the lowest score for a bad completion; return None only for rows that the "

@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import inspect
 import json
+import typing
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -129,12 +130,12 @@ class Stage:
     def names(self) -> dict[str, inspect.Signature]:
         """Return the signatures of the tools by name, without `self`."""
         known = {getattr(tool, "__name__", type(tool).__name__): tool for tool in self.tools}
-        found = {name: inspect.signature(tool) for name, tool in known.items()}
+        found = {name: _signature(tool) for name, tool in known.items()}
         if self.environment is not None:
             kind = self.environment if isinstance(self.environment, type) else type(self.environment())
             for name, function in tools_of(kind):
                 bound = not isinstance(inspect.getattr_static(kind, name), staticmethod)
-                parameters = list(inspect.signature(function).parameters.values())[bound:]
+                parameters = list(_signature(function).parameters.values())[bound:]
                 found[name] = inspect.Signature(parameters)
         return found
 
@@ -198,6 +199,13 @@ def _result(name: str, result: Any) -> dict[str, Any]:
     return {"role": "tool", "name": name, "content": result if isinstance(result, list) else str(result)}
 
 
+def _signature(function: Callable[..., Any]) -> inspect.Signature:
+    try:
+        return inspect.signature(function, eval_str=True)
+    except Exception:  # annotations whose names are not known here
+        return inspect.signature(function)
+
+
 def stage_of(environment: Any, tools: Sequence[Any]) -> Stage:
     """Return the stage for what was passed to the check.
 
@@ -220,6 +228,7 @@ def stage_of(environment: Any, tools: Sequence[Any]) -> Stage:
 def least_arguments(signature: inspect.Signature) -> dict[str, Any]:
     """Return the least arguments that a tool takes: the smallest value of each type."""
     smallest: dict[Any, Any] = {int: 0, float: 0.0, bool: False, list: [], dict: {}}
+    names = {kind.__name__: kind for kind in smallest}
     found: dict[str, Any] = {}
     for name, parameter in signature.parameters.items():
         if (
@@ -229,8 +238,10 @@ def least_arguments(signature: inspect.Signature) -> dict[str, Any]:
             continue
         annotation = parameter.annotation
         if isinstance(annotation, str):
-            annotation = {"int": int, "float": float, "bool": bool, "list": list, "dict": dict}.get(annotation, str)
-        found[name] = smallest.get(annotation, smallest.get(getattr(annotation, "__origin__", None), ""))
+            annotation = names.get(annotation.partition("[")[0], str)
+        kind = typing.get_origin(annotation) or annotation
+        choices = typing.get_args(annotation) if kind is typing.Literal else ()
+        found[name] = choices[0] if choices else smallest.get(kind, "")
     return found
 
 

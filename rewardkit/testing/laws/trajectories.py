@@ -9,7 +9,15 @@ from typing import Any
 import numpy as np
 
 from rewardkit.core.batch.trajectory import Trajectory
-from rewardkit.testing.actions import acts, further_calls, gold_calls, judged_actions, needs_calls, variants
+from rewardkit.testing.actions import (
+    acts,
+    further_calls,
+    gold_calls,
+    judged_actions,
+    needs_calls,
+    reads_state,
+    variants,
+)
 from rewardkit.testing.episodes import (
     Messages,
     answering,
@@ -49,9 +57,17 @@ def results_are_not_answers(subject: Subject) -> Iterator[Finding]:
     for right in judged_actions(subject):
         gold = right.anatomy.gold
         wrong = answering(right.completion, NOTHING)
-        if not gold or subject.stage.real:
+        if not gold or right.anatomy.column not in subject.columns_read:
             continue
         looked = True
+        trial = Trial(wrong, right.example)
+        (seen,) = subject.see([trial])
+        if right.paid(seen) and not reads_state(subject) and not covered(subject, right, trial):
+            why = f"earns {seen.value:.6g} with no answer at all: what the tools said is enough"
+            yield finding("results_are_not_answers", subject, trial, seen, why)
+            return
+        if subject.stage.real:
+            continue
         said = [gold, f"<answer>{gold}</answer>", f"\\boxed{{{gold}}}", text_of(right.completion)]
         found = _paid_more(
             subject,
@@ -65,7 +81,7 @@ def results_are_not_answers(subject: Subject) -> Iterator[Finding]:
             yield found
             return
     if not looked:
-        raise Skip("no column has the answer, or real tools say what they say")
+        raise Skip("the reward reads no column that has the answer")
 
 
 def _heard(messages: Messages, text: str) -> Messages:
@@ -152,7 +168,7 @@ def one_for_all(subject: Subject) -> Iterator[Finding]:
     The calls of all examples are made at once, and nothing is answered. For some example it must earn less than right.
     """
     needs_calls(subject)
-    rights = [right for right in judged_actions(subject) if acts(subject, right)]
+    rights = [right for right in judged_actions(subject) if acts(subject, right) and gold_calls(subject, right)]
     examples = {right.example: right for right in rights}
     calls = [made(Trajectory.of(right.completion).calls) for right in examples.values()]
     distinct = {json.dumps(own, sort_keys=True, default=str) for own in calls}
@@ -216,7 +232,7 @@ def _forms(completion: Any, *, every: bool) -> Iterator[Messages]:
                 message["tool_calls"] = [change(call) for call in calls]
                 if every:
                     message["content"] = message.get("content") or None
-        if messages != completion:
+        if json.dumps(messages, default=str) != json.dumps(completion, default=str):  # the order of keys counts
             yield messages
 
 
@@ -369,6 +385,7 @@ def idle_policy_earns_nothing(subject: Subject) -> Iterator[Finding]:
     """
     needs_calls(subject)
     looked = False
+    acting: list[Judged] = []
     for right in judged_actions(subject):
         calls = Trajectory.of(right.completion).calls
         if not calls or right.example in subject.promises.nothing_to_do or not acts(subject, right):
@@ -376,15 +393,32 @@ def idle_policy_earns_nothing(subject: Subject) -> Iterator[Finding]:
         looked = True
         texts = ("Done.", "I am sorry, I cannot help with that.", "")
         idle: list[Messages] = [[{"role": "assistant", "content": text}] for text in texts]
-        idle += [inserted(idle[0], further, known_results(right.completion)) for further in _once_each(subject)]
         trials = [Trial(messages, right.example) for messages in idle]
         for trial, seen in zip(trials, subject.see(trials), strict=True):
             if right.paid(seen) and not covered(subject, right, trial):
-                why = f"a policy that knows nothing of the prompt earns {seen.value:.6g}, as a right completion does"
+                why = f"a policy that does nothing earns {seen.value:.6g}, as a right completion does"
                 yield finding("idle_policy_earns_nothing", subject, trial, seen, why)
                 return
+        acting.append(right)
+    yield from _blind(subject, acting)
     if not looked:
         raise Skip("the reward was not seen to judge what is called")
+
+
+def _blind(subject: Subject, acting: Sequence[Judged]) -> Iterator[Finding]:
+    """Yield a policy that makes the same calls for every prompt, and is paid on each; one example may be luck."""
+    different = {repr(made(Trajectory.of(right.completion).calls)) for right in acting}
+    for calls in _once_each(subject) if len(different) > 1 else ():
+        done: Messages = [{"role": "assistant", "content": "Done."}]
+        trials = [Trial(inserted(done, calls, known_results(right.completion)), right.example) for right in acting]
+        seen = subject.see(trials)
+        if all(
+            right.paid(one) and not covered(subject, right, trial)
+            for right, one, trial in zip(acting, seen, trials, strict=True)
+        ):
+            why = f"a policy that makes the same calls for every prompt earns {seen[0].value:.6g}, as right ones do"
+            yield finding("idle_policy_earns_nothing", subject, trials[0], seen[0], why)
+            return
 
 
 def _once_each(subject: Subject) -> Iterator[list[tuple[str, Mapping[str, Any]]]]:
