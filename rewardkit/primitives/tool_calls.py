@@ -14,7 +14,7 @@ from pydantic import PlainValidator
 
 from rewardkit.core.batch.score import Score
 from rewardkit.core.batch.trajectory import Trajectory, Turn
-from rewardkit.core.errors import MissingExtraError, RewardDefinitionError, hashable, near_miss, shorten
+from rewardkit.core.errors import MissingExtraError, RewardDefinitionError, hashable, near_miss, shorten, shorten_line
 from rewardkit.core.tree.leaf import expression, primitive
 from rewardkit.core.tree.parameters import Parameter
 from rewardkit.core.tree.reward import Reward
@@ -71,7 +71,7 @@ def _note(gold: GoldCalls, found: list[tuple[Paired, int]], surplus: int) -> str
     said = []
     if missed:
         more = f" and {len(missed) - 2} more" if len(missed) > 2 else ""
-        said.append(f"not called as expected: {shorten(', '.join(missed[:2]), 160)}{more}")
+        said.append(f"not called as expected: {shorten_line(', '.join(missed[:2]), 160)}{more}")
     if surplus:
         said.append(f"{surplus} other call{'s' * (surplus != 1)}")
     return "; ".join(said)

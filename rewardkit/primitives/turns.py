@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from rewardkit.core.batch.score import Score
 from rewardkit.core.batch.trajectory import Trajectory
-from rewardkit.core.errors import RewardDefinitionError, shorten
+from rewardkit.core.errors import RewardDefinitionError, shorten, shorten_line
 from rewardkit.core.progress.bounds import number
 from rewardkit.core.tree.leaf import expression, primitive
 from rewardkit.core.tree.parameters import Parameter
@@ -165,7 +165,8 @@ class ToolErrors:
         first = next(call for call in trajectory.calls if call.fault or call.ok is False)
         why = first.fault or (first.result.error if first.result else "") or ""
         return Score(
-            max(self.most, self.each * (errors - self.free)), f"{errors} errors, first {first}: {shorten(why)}"
+            max(self.most, self.each * (errors - self.free)),
+            f"{errors} errors, first {shorten_line(str(first), 160)}: {shorten(why)}",
         )
 
 
