@@ -30,6 +30,7 @@ def quiet() -> Iterator[None]:
         with warnings.catch_warnings():
             for category in (FutureWarning, DeprecationWarning):
                 warnings.simplefilter("ignore", category)
+            warnings.filterwarnings("ignore", "You are using 'environment_factory'")
             yield
     finally:
         for logger in loggers:

@@ -1,4 +1,4 @@
-"""Load the reward that a configuration names, and other functions of the user."""
+"""Load the reward that a configuration names, the environment, and other functions of the user."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from rewardkit.core.errors import ConfigError, RewardDefinitionError
 from rewardkit.core.tree.reward import Reward
 from rewardkit.data.reward_names import load
 from rewardkit_runner.configuration.config import RunConfig
@@ -22,6 +23,19 @@ def reward_of(config: RunConfig) -> Any:
     """
     require(config.reward.packages)  # first: the module may import them
     return named(config.reward_target(), config.modules_path())
+
+
+def environment_of(config: RunConfig) -> Any:
+    """Load what ``environment: environment.py:Shop`` names; None without an environment.
+
+    Raises:
+        ConfigError: there is no such module, file or name, or it cannot be imported.
+    """
+    target = config.environment_target()
+    try:
+        return None if target is None else named(target, config.modules_path())
+    except RewardDefinitionError as error:
+        raise ConfigError(f"environment: {error}") from error
 
 
 def trained(config: RunConfig, reward: Any) -> Reward:

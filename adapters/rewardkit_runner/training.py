@@ -192,9 +192,11 @@ class Attempt:
 
         from rewardkit_live.functions import to_trl
         from rewardkit_runner.models import model_of
+        from rewardkit_runner.rewards import environment_of
         from rewardkit_runner.settings import grpo_config
 
         config, plan = self.plan.config, self.plan
+        environment = environment_of(config)
         functions = to_trl(
             plan.reward,
             weights=config.reward_weights,
@@ -228,6 +230,7 @@ class Attempt:
                     callbacks=callbacks,
                     quantization_config=loaded.quantization,
                     peft_config=loaded.peft_config,
+                    environment_factory=None if environment is None else functions.environments(environment),
                 )
         except (ValueError, TypeError, OSError, ImportError) as error:
             raise ConfigError(f"TRL cannot make the trainer: {_readable(error)}") from error

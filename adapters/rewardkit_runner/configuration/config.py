@@ -29,7 +29,7 @@ from pydantic import (
 from rewardkit_runner.configuration import arguments
 from rewardkit_runner.configuration.packages import checked_packages
 from rewardkit_runner.configuration.parts import Count, CountFromZero, Part, Share, Text, short
-from rewardkit_runner.configuration.places import anchored, is_local, located
+from rewardkit_runner.configuration.places import anchored, checked_target, is_local, located, located_target
 from rewardkit_runner.configuration.rows import DatasetConfig, HeldOutConfig, anchored_rows
 from rewardkit_trl.guards import GuardConfig
 
@@ -52,12 +52,7 @@ class RewardConfig(Part):
     @field_validator("path")
     @classmethod
     def _names_a_reward(cls, value: str) -> str:
-        source, colon, name = value.rpartition(":")
-        if not colon or not source or not name or "/" in name:
-            raise ValueError(
-                f"expected file and name (reward.py:reward) or module and name (module:reward), got {value!r}"
-            )
-        return value
+        return checked_target(value, "reward.py:reward")
 
     @model_serializer(mode="wrap")
     def _as_short_as_possible(self, dumped: SerializerFunctionWrapHandler) -> Any:
@@ -182,6 +177,8 @@ class RunConfig(Part):
     """hub id, file or folder; or a mapping"""
     grpo: dict[str, Any] = Field(default={}, validate_default=True)
     """any field of TRL's GRPOConfig"""
+    environment: Text | None = None
+    """path.py:name or module:name of a class whose methods are the policy's tools, or of a dictionary of classes"""
     eval: EvalConfig | None = None
     """held-out prompts; null: no evaluation"""
     lora: Annotated[
@@ -240,6 +237,11 @@ class RunConfig(Part):
     def _known_to_trl(cls, value: dict[str, Any]) -> dict[str, Any]:
         return arguments.checked_grpo(value)
 
+    @field_validator("environment")
+    @classmethod
+    def _names_a_class(cls, value: str | None) -> str | None:
+        return None if value is None else checked_target(value, "environment.py:Shop")
+
     @field_validator("lora")
     @classmethod
     def _known_to_peft(cls, value: dict[str, Any] | None) -> dict[str, Any] | None:
@@ -256,12 +258,19 @@ class RunConfig(Part):
             raise ValueError(f"a {self.quantize} model can only be trained with an adapter: add lora: true")
         if self.quantize is not None and self.model.name == TINY:
             raise ValueError("quantize cannot be set for model: tiny: delete it")
+        if self.environment is not None and self.model.name == TINY:
+            raise ValueError("environment cannot be set for model: tiny, which calls no tools: set another model")
+        if self.environment is not None and self.eval is not None:
+            raise ValueError("eval cannot be set with environment: it would generate answers without tools. Delete it")
         return self
 
     def reward_target(self) -> str:
         """Return ``/absolute/path.py:name``, or ``module:name``."""
-        source, _, name = self.reward.path.rpartition(":")
-        return f"{located(source, self.base)}:{name}" if is_local(source) else self.reward.path
+        return located_target(self.reward.path, self.base)
+
+    def environment_target(self) -> str | None:
+        """Return ``/absolute/path.py:name``, or ``module:name``; None without an environment."""
+        return None if self.environment is None else located_target(self.environment, self.base)
 
     def modules_path(self) -> Path:
         """Return the absolute folder in which modules are searched."""
@@ -312,6 +321,7 @@ class RunConfig(Part):
             "reward": self.reward.model_copy(update={"path": self.reward_target()}),
             "model": self.model.model_copy(update=model),
             "dataset": anchored_rows(self.dataset, self.base),
+            "environment": self.environment_target(),
             "output": str(self.output_path()),
             "modules": str(self.modules_path()),
             "resume": self.resumed_from(),

@@ -29,6 +29,26 @@ def anchored(text: str, base: Path) -> str:
     return str(located(text, base)) if is_local(text, base) else text
 
 
+def checked_target(text: str, example: str) -> str:
+    """Return a name in a file or module.
+
+    Raises:
+        ValueError: it is not of this form.
+    """
+    source, colon, name = text.rpartition(":")
+    if not colon or not source or not name or "/" in name:
+        raise ValueError(
+            f"expected file and name ({example}) or module and name (module:{example.rpartition(':')[2]}), got {text!r}"
+        )
+    return text
+
+
+def located_target(text: str, base: Path) -> str:
+    """Return ``/absolute/path.py:name`` for a name in a file; ``module:name`` stays as it is."""
+    source, _, name = text.rpartition(":")
+    return f"{located(source, base)}:{name}" if is_local(source) else text
+
+
 def _exists(path: Path) -> bool:
     try:
         return path.exists()

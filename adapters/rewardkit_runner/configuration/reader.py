@@ -197,9 +197,10 @@ def _model_in(annotation: Any) -> Any:
 
 
 def _missing_files(config: RunConfig) -> list[Fault]:
-    """Find files that do not exist. Names in a reward file are checked later, when it is imported."""
+    """Find files that do not exist. Names in Python files are checked later, when they are imported."""
     named: list[tuple[Place, str]] = [
         (("reward",), config.reward.path.rpartition(":")[0]),
+        (("environment",), (config.environment or "").rpartition(":")[0]),
         (("model", "name"), config.model.name),
         (("accelerate",), config.accelerate or ""),
     ]

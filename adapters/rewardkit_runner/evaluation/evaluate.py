@@ -159,6 +159,8 @@ def _evaluated(config: RunConfig, split: str | None, prompts: int | None) -> Run
     from rewardkit_runner.configuration.config import EvalConfig
 
     own = config.eval
+    if config.environment is not None:
+        raise ConfigError("a run with an environment is not evaluated: the answers would be generated without tools")
     if split is None and own is None:
         raise ConfigError("there are no held-out prompts: pass --split, or write eval: {...}")
     if split is not None:

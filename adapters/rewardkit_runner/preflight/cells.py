@@ -138,15 +138,21 @@ def _about(table: Table, kind: Any, rows: Sequence[int], what: str, remedy: str)
     return Finding(kind, f"prompts ({table.name})", f"{len(rows):,} {what}: rows {listed}", remedy)
 
 
-def duplicates(training: Table, held_out: Table | None) -> Iterator[Finding]:
-    """Find prompts that are both in training and evaluation, or repeated with different answers."""
+def duplicates(training: Table, held_out: Table | None, *, acts: bool = False) -> Iterator[Finding]:
+    """Find prompts that are both in training and evaluation, or repeated with different answers.
+
+    Args:
+        acts: whether the policy acts in an environment, which may answer the same prompt differently.
+    """
     firsts: dict[str, int] = {}
     again, contradicting = 0, {}
     for row, text in enumerate(training.prompt_texts):
         first = firsts.setdefault(text, row)
         if first != row:
             again += 1
-            names = [one for one in training.named if training.values(one)[row] != training.values(one)[first]]
+            names = [
+                one for one in training.named if not acts and training.values(one)[row] != training.values(one)[first]
+            ]
             if names:
                 contradicting[row] = (
                     f"same as row {first}, but {names[0]} is {shorten(training.values(names[0])[row], _VALUE)}"

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from rewardkit.core.errors import RewardKitError
 from rewardkit.core.evaluation.scorer import Scorer
-from rewardkit.core.tree.reward import Reward, walk
+from rewardkit.core.tree.parameters import ENVIRONMENT
+from rewardkit.core.tree.reward import Reward, bindings, walk
 from rewardkit.data.reward_names import load
 from rewardkit_runner.configuration.config import PreflightConfig, RunConfig
 from rewardkit_runner.preflight.batches import batches_of, split_groups
@@ -22,6 +23,7 @@ from rewardkit_runner.preflight.laws import laws
 from rewardkit_runner.preflight.memory import memory
 from rewardkit_runner.preflight.sizes import lengths, shape_of
 from rewardkit_runner.preflight.table import Table
+from rewardkit_runner.preflight.tools import tools
 from rewardkit_runner.rewards import trained
 from rewardkit_trl.functions import checked_tree
 
@@ -56,7 +58,8 @@ def preflight(config: RunConfig, *, reward: Any, training: Dataset, held_out: Da
         return Preflight((Finding("error", where, str(error), remedy),))
     table = Table(training, tree, "training", options.rows)
     other = None if held_out is None else Table(held_out, tree, "held out", options.rows)
-    found = [*_tried("settings", packages(config)), *_tried("data", _data(tree, table, other))]
+    found = [*_tried("settings", packages(config)), *_tried("data", _data(config, tree, table, other))]
+    found += _tried("environment", tools(config, tree, table))
     if not any(finding.kind == "error" for finding in found):
         found += _tried("reward", _reward(config, options, reward, tree, table))
     found += _tried("training", _training(config, tree, table, other))
@@ -74,18 +77,23 @@ def _tried(where: str, check: Iterator[Finding]) -> Iterator[Finding]:
         yield Finding("warning", where, what, "report it as a bug; the run can start")
 
 
-def _data(tree: Reward, table: Table, other: Table | None) -> Iterator[Finding]:
+def _data(config: RunConfig, tree: Reward, table: Table, other: Table | None) -> Iterator[Finding]:
+    acts = config.environment is not None
     for one in (table, other) if other is not None else (table,):
-        yield from columns(tree, one)
+        yield from columns(tree, one, acts=acts)
         yield from prompts(one)
         yield from cells(tree, one)
-    yield from duplicates(table, other)
+    yield from duplicates(table, other, acts=acts)
 
 
 def _reward(config: RunConfig, options: PreflightConfig, reward: Any, tree: Reward, table: Table) -> Iterator[Finding]:
     """Score the gold answers and test the laws, unless the reward calls a judge."""
     if asks(tree):
         what = "gold answers and laws were not tested, because the reward calls judges or models. Use rewardkit check"
+        yield Finding("fact", "reward", what)
+        return
+    if any(binding.reads(ENVIRONMENT) for _, binding in bindings(tree)):
+        what = "gold answers and laws were not tested, because the reward reads the environment. Use rewardkit check"
         yield Finding("fact", "reward", what)
         return
     found: Golds = golds(tree, table, options.budget * _GOLD_SHARE)

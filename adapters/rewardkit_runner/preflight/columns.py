@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from rewardkit.core.batch.batch import Batch
+from rewardkit.core.batch.rollouts import Rollouts
 from rewardkit.core.errors import BindingError
 from rewardkit.core.evaluation.plan import check_node
 from rewardkit.core.tree.reward import Reward, applied, walk
@@ -17,12 +18,18 @@ _OVERWRITTEN = ("trainer_state", "log_metric", "log_extra", "environments")
 _PICTURES = ("image", "images")
 
 
-def columns(tree: Reward, table: Table) -> Iterator[Finding]:
-    """Find missing columns, and column names that TRL treats in a special way."""
+def columns(tree: Reward, table: Table, *, acts: bool = False) -> Iterator[Finding]:
+    """Find missing columns, and column names that TRL treats in a special way.
+
+    Args:
+        acts: whether the policy acts in an environment, whose ``reset`` gets all columns.
+    """
     for name in table.columns:
         yield from _trap(name)
     taken = {*_TWICE, *_OVERWRITTEN}
-    batch = Batch([], prompts=[], completion_ids=[], columns={name: [] for name in table.given if name not in taken})
+    given: dict[str, list[Any]] = {name: [] for name in table.given if name not in taken}
+    rollouts = Rollouts(environments=[] if acts else None)
+    batch = Batch([], prompts=[], completion_ids=[], columns=given, rollouts=rollouts)
     for what in dict.fromkeys(_lacking(tree, batch)):
         yield Finding(
             "error",
@@ -34,8 +41,9 @@ def columns(tree: Reward, table: Table) -> Iterator[Finding]:
     others = [name for name in table.given if name not in table.read]
     unnamed = " and possibly others" if table.read != table.named else ""
     if table.name == "training":
+        unread = "only the environment gets" if acts else "unused"
         said = f"the reward reads {', '.join(table.named) or 'none'}{unnamed}"
-        yield Finding("fact", "columns", said + (f"; unused: {', '.join(others)}" if others else ""))
+        yield Finding("fact", "columns", said + (f"; {unread}: {', '.join(others)}" if others else ""))
 
 
 def _lacking(tree: Reward, batch: Batch) -> Iterator[str]:

@@ -55,6 +55,10 @@ def test_an_anchored_configuration_means_the_same_elsewhere(tmp_path: Path) -> N
         accelerate="fsdp.yaml",
         output="out",
     )
+    acts = config(tmp_path, environment="environment.py:Shop")
+    assert acts.anchored().environment == acts.environment_target() == f"{tmp_path}/environment.py:Shop"
+    assert config(tmp_path, environment="shops:Shop").environment_target() == "shops:Shop"
+    assert config(tmp_path).environment_target() is None
     moved = found.anchored().model_copy(update={"base": Path("/elsewhere")})
     assert moved.reward_target() == found.reward_target()
     assert moved.output_path() == found.output_path()

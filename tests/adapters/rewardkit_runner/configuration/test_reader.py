@@ -126,6 +126,22 @@ FAULTS_OF_THE_THREE = {
         {"reward": "reward.py"},
         "module:reward), got 'reward.py'",
     ),
+    "missing environment": (
+        {"model": "org/x", "environment": "rewad.py:Shop"},
+        "environment: there is no {folder}/rewad.py. Did you mean 'reward.py'?",
+    ),
+    "environment without a name": (
+        {"model": "org/x", "environment": "shop.py"},
+        "environment: expected file and name (environment.py:Shop) or module and name (module:Shop), got 'shop.py'",
+    ),
+    "environment of the tiny model": (
+        {"environment": "reward.py:Shop"},
+        "environment cannot be set for model: tiny, which calls no tools",
+    ),
+    "environment and evaluation": (
+        {"model": "org/x", "environment": "reward.py:Shop", "eval": "{hold_out: 5}"},
+        "eval cannot be set with environment",
+    ),
     "missing data": (
         {"dataset": "dat.jsonl"},
         "dataset.path: there is no {folder}/dat.jsonl. Did you mean 'data.jsonl'?",

@@ -53,6 +53,9 @@ def test_it_is_said_what_is_missing(tmp_path: Path) -> None:
         evaluate(config(tmp_path), out=tmp_path / "nowhere" / "found.json")
     with pytest.raises(ConfigError, match="--split"):
         evaluate(config(tmp_path, eval=None))
+    acts = config(tmp_path, eval=None, model="org/model", environment="reward.py:Shop")
+    with pytest.raises(ConfigError, match="a run with an environment is not evaluated"):
+        evaluate(acts, split="test")
 
 
 @given(st.lists(st.lists(st.booleans(), min_size=4, max_size=4), min_size=1, max_size=5))
