@@ -28,6 +28,7 @@ from rewardkit.judges.prompts import Example
 from rewardkit.judges.rubrics import Rubric
 from rewardkit.judges.sample_judge import SampleJudge
 from rewardkit.judges.service import Service
+from rewardkit.judges.transcripts import Transcript
 from rewardkit.judges.verdicts import Checklist, Form, Malformed, Scale, Scales
 
 _NEEDED = ("openai", "httpx2", "aiohttp", "tenacity", "aiolimiter", "jiter")
@@ -74,7 +75,7 @@ def judge(
 
     Args:
         rubric: what a good completion is. ``{column}`` is replaced by a column, ``{prompt}`` by the prompt,
-            ``{completion}`` by the completion.
+            ``{completion}`` by the completion; ``{transcript}`` by all turns with their calls and results.
         model: the name of the model at the endpoint.
         base_url: the address of the endpoint, such as ``http://localhost:8000/v1``. By default ``OPENAI_BASE_URL``, or
             OpenAI.
@@ -118,7 +119,12 @@ def judge(
     if reference is not None and (not isinstance(reference, str) or reference in ("completion", "prompt")):
         raise RewardDefinitionError(f"judge: reference must be the name of a column, got {shorten(reference)}")
     names = tuple(
-        dict.fromkeys([*(name for name in asked.names if name != "completion"), *([reference] if reference else [])])
+        dict.fromkeys(
+            [
+                *(name for name in asked.names if name not in ("completion", "transcript")),
+                *([reference] if reference else []),
+            ]
+        )
     )
     service = Service(
         _text("model", model),
@@ -165,7 +171,9 @@ def judge(
         if form is None
         else SampleJudge(brief, form, tuple(_example(example, form) for example in examples), canaries, batch_deadline),
         (
-            Parameter("completion", "completion", spoken_text if show_thinking else visible_text),
+            Parameter("completion", "trajectory", Transcript(bool(show_thinking)))
+            if asked.of_trajectories
+            else Parameter("completion", "completion", spoken_text if show_thinking else visible_text),
             *(Parameter(name, name) for name in names),
         ),
         scope="group" if form is None else "sample",

@@ -1,7 +1,8 @@
 """Rubrics: ``Rubric.of("Does it answer {question}?").columns`` is ``("question",)``.
 
 A rubric is the text for the judge. ``{column}`` is replaced by a column of the sample, ``{prompt}`` by its prompt, and
-``{completion}`` by the completion, which is appended if the rubric does not mention it. Write a literal brace twice.
+``{completion}`` by the completion, which is appended if the rubric does not mention it. For a judge of trajectories,
+``{transcript}`` takes its place: all turns, calls and results. Write a literal brace twice.
 """
 
 from __future__ import annotations
@@ -16,11 +17,16 @@ from rewardkit.core.errors import RewardDefinitionError, shorten
 from rewardkit.judges.shield import escaped
 
 _REFUSED = {
-    "messages": "write {prompt} and {completion}",
+    "messages": "write {prompt} and {completion}, or {transcript} for all turns",
+    "trajectory": "write {transcript}",
     "example": "write the names of the columns",
     "completion_ids": "a judge reads text, so write {completion}",
     "progress": "verdicts that depend on training progress cannot be compared across steps",
 }
+
+
+_SHOWN = frozenset(("completion", "transcript"))
+"""The names that stand for what is judged."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +53,11 @@ class Rubric:
             if name is not None:
                 _check_name(name, form or conversion, text)
             pieces.append((literal, name or ""))
+        if {name for _, name in pieces} >= _SHOWN:
+            raise RewardDefinitionError(
+                f"the rubric {shorten(text)} has {{completion}} and {{transcript}}. Keep {{transcript}}: its last turn "
+                "is the completion"
+            )
         return cls(tuple(pieces))
 
     @property
@@ -57,15 +68,20 @@ class Rubric:
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns in the rubric."""
-        return tuple(name for name in self.names if name not in ("completion", "prompt"))
+        return tuple(name for name in self.names if name not in ("completion", "transcript", "prompt"))
+
+    @property
+    def of_trajectories(self) -> bool:
+        """Whether the judge sees all turns."""
+        return "transcript" in self.names
 
     def filled(self, values: Mapping[str, Any], block: str) -> str:
         """Return the text for one sample; `block` is the completion between its marks."""
         text = "".join(literal + (self._shown(name, values, block) if name else "") for literal, name in self.pieces)
-        return text if "completion" in self.names else f"{text}\n\n{block}"
+        return text if _SHOWN.intersection(self.names) else f"{text}\n\n{block}"
 
     def _shown(self, name: str, values: Mapping[str, Any], block: str) -> str:
-        return f"\n{block}\n" if name == "completion" else cell_text(values[name])
+        return f"\n{block}\n" if name in _SHOWN else cell_text(values[name])
 
     def __str__(self) -> str:
         return "".join(

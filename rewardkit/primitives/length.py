@@ -20,7 +20,7 @@ from rewardkit.core.text.extractors import Extractor
 from rewardkit.core.text.json_text import MAX_CHARACTERS
 from rewardkit.core.tree.leaf import expression, primitive
 from rewardkit.core.tree.reward import Reward
-from rewardkit.primitives.lengths.measures import Length, Unit, measured_by, short_number
+from rewardkit.primitives.lengths.measures import Length, Of, Unit, measured_by, short_number
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,7 @@ def length_between(
     unit: Unit = "tokens",
     margin: float = 0.0,
     extract: Extractor | Any = None,
+    of: Of | None = None,
 ) -> Reward:
     """Score 1.0 if the length is between `low` and `high`; outside them 0.0, or less and less over a margin.
 
@@ -61,6 +62,8 @@ def length_between(
         unit: ``"tokens"`` (needs ``completion_ids``), ``"words"`` or ``"characters"``.
         margin: the distance from `low` or `high`, in the unit, at which the score reaches 0.0.
         extract: counts the words or characters of the text it finds instead of the whole completion.
+        of: for trajectories: ``"trajectory"`` counts what the policy said in all turns, ``"answer"`` its final answer.
+            Token ids count what tools said, too.
 
     Raises:
         RewardDefinitionError: `low` above `high`, a negative number, an unknown unit.
@@ -75,11 +78,12 @@ def length_between(
     slope = checked_number(margin, "length_between: margin")
     if slope < 0.0:
         raise RewardDefinitionError(f"length_between: margin must be a distance of 0 or more, got {slope:g}")
-    length, measured = measured_by("length_between", unit, extract)
+    length, measured = measured_by("length_between", unit, extract, of)
     options = {
         "unit": (unit, "tokens"),
         "margin": (short_number(slope), 0),
         "extract": (extract and measured[0].view, None),
+        "of": (of, None),
     }
     shown = expression("length_between", short_number(bottom), short_number(top), **options)
     return primitive(LengthBetween(length, bottom, top, slope), "length_between", shown, *measured)
@@ -101,7 +105,14 @@ class OverlongPenalty:
         return (free - length) / self.buffer if length <= self.max_length else -1.0
 
 
-def overlong_penalty(max_length: int, buffer: int, *, unit: Unit = "tokens", extract: Extractor | Any = None) -> Reward:
+def overlong_penalty(
+    max_length: int,
+    buffer: int,
+    *,
+    unit: Unit = "tokens",
+    extract: Extractor | Any = None,
+    of: Of | None = None,
+) -> Reward:
     """Penalize completions that are too long, from 0.0 down to -1.0: DAPO's soft overlong punishment. Add it.
 
     ``rk.overlong_penalty(100, 20)`` gives 0.0 to up to 80 tokens, -0.5 to 90 tokens, -1.0 to 100 tokens and more.
@@ -114,6 +125,8 @@ def overlong_penalty(max_length: int, buffer: int, *, unit: Unit = "tokens", ext
         buffer: the penalty grows over this many units before `max_length`; 0 to `max_length`.
         unit: ``"tokens"`` (needs ``completion_ids``), ``"words"`` or ``"characters"``.
         extract: counts the words or characters of the text it finds instead of the whole completion.
+        of: for trajectories: ``"trajectory"`` counts what the policy said in all turns, ``"answer"`` its final answer.
+            Token ids count what tools said, too.
 
     Raises:
         RewardDefinitionError: a length that is not positive, or a buffer above it.
@@ -125,8 +138,8 @@ def overlong_penalty(max_length: int, buffer: int, *, unit: Unit = "tokens", ext
             "overlong_penalty: max_length and buffer must satisfy 0 < max_length and 0 <= buffer <= max_length, got "
             f"buffer {buffer} and max_length {max_length}"
         )
-    length, measured = measured_by("overlong_penalty", unit, extract)
-    options = {"unit": (unit, "tokens"), "extract": (extract and measured[0].view, None)}
+    length, measured = measured_by("overlong_penalty", unit, extract, of)
+    options = {"unit": (unit, "tokens"), "extract": (extract and measured[0].view, None), "of": (of, None)}
     shown = expression("overlong_penalty", short_number(longest), short_number(ramp), **options)
     function = OverlongPenalty(length, longest, ramp)
     return primitive(function, "overlong_penalty", shown, *measured, bounds=(-1.0, 0.0))

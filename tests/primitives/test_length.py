@@ -95,3 +95,28 @@ def test_the_overlong_penalty_is_trls(tokens: int, longest: int, data: st.DataOb
     ids = [1] * tokens
     theirs = rewards.get_soft_overlong_punishment(longest, buffer)([ids])[0]
     assert value(rk.overlong_penalty(longest, buffer), "", ids) == theirs
+
+
+_TURNS = [
+    {"role": "assistant", "content": "one two", "tool_calls": [{"function": {"name": "f", "arguments": {}}}]},
+    {"role": "tool", "name": "f", "content": "a long result of nine words, all not its own"},
+    {"role": "assistant", "content": "<think>hm</think> three"},
+]
+
+
+@pytest.mark.parametrize(("of", "words"), [("trajectory", 4), ("answer", 1)])
+def test_lengths_of_trajectories_count_what_the_policy_said(of: Any, words: int) -> None:
+    def between(low: int) -> rk.Reward:
+        return rk.length_between(low, low, unit="words", of=of)
+
+    assert rk.score(between(words), [_TURNS]).total[0] == 1.0
+    assert f"of={of!r}" in repr(between(words))
+    penalty = rk.overlong_penalty(4, 4, unit="words", of=of)
+    assert rk.score(penalty, [_TURNS]).total[0] == -(words) / 4
+
+
+def test_tokens_cannot_be_told_apart() -> None:
+    with pytest.raises(rk.RewardDefinitionError, match='unit="words"'):
+        rk.length_between(1, 2, of="answer")
+    with pytest.raises(rk.RewardDefinitionError, match="of must be one of"):
+        rk.length_between(1, 2, unit="words", of="result")  # type: ignore[arg-type]

@@ -190,7 +190,8 @@ def _values(parameter: Parameter, batch: Batch, rows: list[int], name: str, reme
     if source == "messages":
         return [list(batch.messages(row)) for row in rows]
     if source == "trajectory":
-        return list(map(batch.trajectory, rows))
+        trajectories = map(batch.trajectory, rows)
+        return list(trajectories) if parameter.view is None else list(map(parameter.view, trajectories))
     if source == ENVIRONMENT:
         environments = batch.rollouts.environments or []
         return [environments[row] for row in rows]

@@ -58,7 +58,7 @@ class Parameter:
         name: the argument's name.
         source: ``completion``, ``messages``, ``trajectory``, ``prompt``, ``completion_ids``, ``progress``, ``example``,
             ``trainer_state``, ``log_metric``, ``log_extra``, a column, `WHOLE_BATCH`, or `ENVIRONMENT`.
-        view: for ``completion``: extracts something from the text; for ``example``: reads its cells.
+        view: for ``completion`` and ``trajectory``: extracts something from it; for ``example``: reads its cells.
         annotation: the target type of a column.
         default: used if the column does not exist.
         renamed: for ``example``: (name, the data's name) of columns that the data calls otherwise.

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
+from rewardkit.core.batch.trajectory import Trajectory
 from rewardkit.core.errors import RewardDefinitionError, shorten
 from rewardkit.core.progress.bounds import number as checked_number
 from rewardkit.core.text.extraction import as_extractor, whole
@@ -18,6 +19,7 @@ from rewardkit.core.tree.parameters import Parameter
 from rewardkit.core.tree.reward import Reward
 
 Unit = Literal["tokens", "words", "characters"]
+Of = Literal["trajectory", "answer"]
 
 
 @dataclass(frozen=True)
@@ -38,8 +40,29 @@ class Length:
         return sum(map(len, words)) + max(0, len(words) - 1)
 
 
-def measured_by(name: str, unit: Unit, extract: Extractor | Any) -> tuple[Length, tuple[Parameter, ...]]:
+def own_words(trajectory: Trajectory) -> str:
+    """Return what the policy said in all turns, without what tools and users said."""
+    return "\n".join(turn.text for turn in trajectory.turns)
+
+
+def last_words(trajectory: Trajectory) -> str:
+    """Return the visible answer; nothing if the trajectory did not end with one."""
+    return trajectory.answer
+
+
+def measured_by(
+    name: str, unit: Unit, extract: Extractor | Any, of: Of | None = None
+) -> tuple[Length, tuple[Parameter, ...]]:
     """Return the counter and the parameters it reads."""
+    if of is not None:
+        if of not in _OF:
+            raise RewardDefinitionError(f"{name}: of must be one of {', '.join(_OF)}, got {shorten(of)}")
+        if unit == "tokens" or extract is not None:
+            raise RewardDefinitionError(
+                f'{name}: of={of!r} counts the words or characters of a trajectory. Pass unit="words" or '
+                'unit="characters", and no extract='
+            )
+        return Length(unit), (Parameter("measured", "trajectory", view=_OF[of]),)
     if unit not in get_args(Unit):
         raise RewardDefinitionError(f"{name}: unit must be one of {', '.join(get_args(Unit))}, got {shorten(unit)}")
     if unit == "tokens":
@@ -53,6 +76,9 @@ def measured_by(name: str, unit: Unit, extract: Extractor | Any) -> tuple[Length
     view = as_extractor(extract, whole())
     # The completion shows whether an extractor that returned None found nothing or gave up on a long text.
     return Length(unit), (Parameter("measured", "completion", view=view), Parameter("completion", "completion"))
+
+
+_OF = {"trajectory": own_words, "answer": last_words}
 
 
 def short_number(value: float) -> float:
