@@ -6,7 +6,7 @@ environment broke gets no learning signal, and the training goes on.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast, final
 
@@ -57,10 +57,22 @@ def environments(
     if not all(isinstance(kind, type) and issubclass(kind, BaseException) for kind in kinds):
         raise RewardTypeError(f"environments: outages= are exception classes, got {shorten(outages)}")
     asks = any(isinstance(binding.function, EnvironmentReward) for _, binding in bindings(reward))
-    watch = Watch(None if timeout is None else float(timeout), kinds, hide_reward=asks)
+    mixed = isinstance(environment, Mapping)
+    watch = Watch(None if timeout is None else float(timeout), kinds, hide_reward=asks, mixed=mixed)
+    if asks:
+        _check_rewards(list(environment.values()) if isinstance(environment, Mapping) else [environment])
     if isinstance(environment, Mapping):
         return {name: _checked(one, watch) for name, one in environment.items()}
     return _checked(environment, watch)
+
+
+def _check_rewards(made: Sequence[Made]) -> None:
+    if made and all(isinstance(one, type) and not hasattr(one, "get_reward") for one in made):
+        names = ", ".join(getattr(one, "__name__", "?") for one in made)
+        raise RewardDefinitionError(
+            f"environments: the reward asks for rk.environment_reward(), but {names} has no method get_reward(). Add "
+            "one, or remove rk.environment_reward()"
+        )
 
 
 def _checked(make: Made, watch: Watch) -> Environments:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from rewardkit.core.batch.batch import Batch
-from rewardkit.core.batch.environments import own_reward
+from rewardkit.core.batch.journals import Watch, own_reward
 from rewardkit.core.errors import BindingError, RewardDefinitionError, RewardTypeError, shorten
 from rewardkit.core.progress.bounds import Bounds
 from rewardkit.core.tree.binding import Binding, name_of
@@ -26,6 +26,8 @@ from rewardkit.core.tree.leaf import Leaf
 from rewardkit.core.tree.parameters import ENVIRONMENT, Parameter, caller_locals, may_abstain, parameters_of
 from rewardkit.core.tree.results import Contract
 from rewardkit.core.tree.reward import Reward, checked_name
+
+_OUTAGES = (ConnectionError,)
 
 
 def final_state(
@@ -73,6 +75,7 @@ def final_state(
         checked_bounds(label, bounds),
         may_abstain(check, label, "sample", names),
         on_error=on_error if on_error in (None, "raise") else policy_number(label, "on_error", on_error),
+        outages=_OUTAGES,
     )
     return Leaf(binding, contract)
 
@@ -84,7 +87,7 @@ class EnvironmentReward:
     def check(self, batch: Batch, name: str) -> None:
         """Raise a BindingError if no environment has a reward of its own."""
         environments = batch.rollouts.environments or []
-        if environments and not any(hasattr(type(one), "get_reward") or _hidden(one) for one in environments):
+        if environments and not any(map(_may_pay, environments)):
             raise BindingError(
                 f"reward {name!r} asks the environments for their own reward, but {type(environments[0]).__name__} has "
                 "no method get_reward(). Add one, or remove rk.environment_reward()"
@@ -94,8 +97,12 @@ class EnvironmentReward:
         return own_reward(environment)
 
 
-def _hidden(environment: Any) -> bool:
-    return hasattr(type(environment), "_rewardkit_reward")
+def _may_pay(environment: Any) -> bool:
+    """Return whether an environment has a reward of its own, or is one of several kinds, of which another may."""
+    kind = type(environment)
+    watch = getattr(kind, "_rewardkit_watch", None)
+    mixed = isinstance(watch, Watch) and watch.mixed
+    return mixed or hasattr(kind, "get_reward") or hasattr(kind, "_rewardkit_reward")
 
 
 def environment_reward(*, bounds: Bounds = (-math.inf, math.inf)) -> Reward:
@@ -117,4 +124,5 @@ def environment_reward(*, bounds: Bounds = (-math.inf, math.inf)) -> Reward:
     binding = Binding(EnvironmentReward(), (Parameter("environment", ENVIRONMENT),), deterministic=False)
     limits = checked_bounds(label, bounds)
     shown = f"environment_reward({'' if limits == (-math.inf, math.inf) else f'bounds={limits!r}'})"
-    return Leaf(binding, Contract(label, limits, may_abstain=True), shown)
+    remedy = "Fix get_reward() of the environment, or pass the bounds= that its values keep."
+    return Leaf(binding, Contract(label, limits, may_abstain=True, remedy=remedy, outages=_OUTAGES), shown)

@@ -76,13 +76,12 @@ def recorded(kind: type, watch: Watch) -> type:
             first = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
             parameters = [first, *signature.parameters.values()]
             tool.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-    members |= {ATTRIBUTE: property(own_journal)}
+    members |= {ATTRIBUTE: property(own_journal), "_rewardkit_watch": watch}
     if inspect.isfunction(getattr(kind, "reset", None)):
         members["reset"] = _reset(kind.reset, watch)  # type: ignore[attr-defined]
     own = getattr(kind, "get_reward", None)
     if inspect.isfunction(own):
         members["_rewardkit_reward"] = own
-        members["_rewardkit_watch"] = watch
         members["get_reward"] = None if watch.hide_reward else watched_reward(own, watch)
     return type(kind.__name__, (kind,), members)
 

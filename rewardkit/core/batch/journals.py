@@ -84,11 +84,13 @@ class Watch:
         timeout: seconds for one call of a tool; None for no limit.
         outages: further exceptions that say that the environment broke.
         hide_reward: the environment shows no ``get_reward``, because the reward reads it itself.
+        mixed: a run has environments of several kinds.
     """
 
     timeout: float | None = None
     outages: tuple[type[BaseException], ...] = ()
     hide_reward: bool = False
+    mixed: bool = False
 
     def is_outage(self, error: BaseException) -> bool:
         """Return whether an exception is not the policy's fault: something outside does not answer."""
@@ -212,4 +214,5 @@ def own_reward(environment: Any) -> Any:
         if journal.reward is not UNASKED:
             return journal.reward
     function = getattr(environment, "get_reward", None)
-    return function() if callable(function) else None
+    value = function() if callable(function) else None
+    return in_background(value).result() if inspect.iscoroutine(value) else value

@@ -76,6 +76,7 @@ class Contract:
         on_failure: the policy for scores that could not be computed.
         on_error: the policy for its bugs; None: they raise while `strict`, and later score the lowest bound.
         remedy: how to fix a bug that raises.
+        outages: exceptions that mean that the score could not be computed, besides `RewardFailure` and timeouts.
     """
 
     name: str
@@ -86,6 +87,7 @@ class Contract:
     remedy: str = field(
         default="Fix the function. To score such rows instead of stopping, pass on_error=<number>.", compare=False
     )
+    outages: tuple[type[BaseException], ...] = ()
 
     def stand_in(self, strict: bool) -> float | None:
         """Return what an errored row scores; None if the error must raise."""
@@ -139,7 +141,7 @@ def check_results(raw: Sequence[Any], contract: Contract, strict: bool, context:
             if isinstance(result, Raised):
                 raise result.error
             _take(result, position, contract, results)
-        except (RewardFailure, *_TIMEOUTS) as error:
+        except (RewardFailure, *_TIMEOUTS, *contract.outages) as error:
             _fail(error, position, rows, contract, results, context)
         except BaseException as error:
             if from_operator(error):
