@@ -133,15 +133,17 @@ def pieces(completion: Any, trajectory: Trajectory, *, prefixes: bool) -> list[t
     stops = [*starts[1:], len(messages)] if starts else []
     if prefixes:
         return [(messages[:stop], trajectory.upto(number + 1)) for number, stop in enumerate(stops)]
+    cut = len(starts) if trajectory.stop == "cut" else 0  # the last turn
     return [
-        (messages[start:stop], _alone(turn)) for start, stop, turn in zip(starts, stops, trajectory.turns, strict=True)
+        (messages[start:stop], _alone(turn, number == cut))
+        for number, (start, stop, turn) in enumerate(zip(starts, stops, trajectory.turns, strict=True), 1)
     ]
 
 
-def _alone(turn: Turn) -> Trajectory:
+def _alone(turn: Turn, cut: bool) -> Trajectory:
     """Return one turn as a trajectory."""
     alone = replace(turn, calls=tuple(replace(call, turn=0) for call in turn.calls))
-    return Trajectory((alone,), _stop((alone,), cut=False))
+    return Trajectory((alone,), _stop((alone,), cut))
 
 
 def _messages(completion: Any) -> list[Mapping[Any, Any]]:
