@@ -135,13 +135,14 @@ def check_results(raw: Sequence[Any], contract: Contract, strict: bool, context:
     if stop is not None:  # fail all rows: the run stops anyway
         raw = [result if isinstance(result, Abstention) else Raised(stop) for result in raw]
     results = Results(np.full(len(raw), np.nan), np.full(len(raw), SCORED, dtype=np.int8))
+    outages: tuple[type[BaseException], ...] = (RewardFailure, *_TIMEOUTS, *contract.outages)
     for position, result in enumerate(raw):
         rows = result.rows if isinstance(result, Raised) else 1
         try:
             if isinstance(result, Raised):
                 raise result.error
             _take(result, position, contract, results)
-        except (RewardFailure, *_TIMEOUTS, *contract.outages) as error:
+        except outages as error:
             _fail(error, position, rows, contract, results, context)
         except BaseException as error:
             if from_operator(error):
