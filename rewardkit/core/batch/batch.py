@@ -321,6 +321,8 @@ def _key(value: Any, depth: int = _DEEPEST) -> Any:
     kind = type(value)
     if kind in (str, bytes, int, bool, type(None)):
         return kind, value
+    if kind is Trajectory:  # its arguments are compared as JSON, and it remembers that
+        return kind, value
     if isinstance(value, float):
         return kind, repr(value)  # 0.0 and -0.0 differ, and NaN equals itself
     try:
