@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from rewardkit.testing import exploits as exploits, laws as laws, strategies as strategies
     from rewardkit.testing.calibration import calibrate as calibrate
     from rewardkit.testing.check import check_reward as check_reward
-    from rewardkit.testing.episodes import play as play
+    from rewardkit.testing.episodes.stage import play as play
     from rewardkit.testing.findings import Finding as Finding, LawResult as LawResult
     from rewardkit.testing.mutation.mutants import Mutant as Mutant, mutants as mutants
     from rewardkit.testing.parametrization import parametrize_with_laws as parametrize_with_laws
@@ -24,7 +24,7 @@ _HOMES = {
     "check_reward": "rewardkit.testing.check",
     "estimate_signal": "rewardkit.testing.signals",
     "parametrize_with_laws": "rewardkit.testing.parametrization",
-    "play": "rewardkit.testing.episodes",
+    "play": "rewardkit.testing.episodes.stage",
     "mutants": "rewardkit.testing.mutation.mutants",
     "Finding": "rewardkit.testing.findings",
     "LawResult": "rewardkit.testing.findings",

@@ -14,7 +14,7 @@ from rewardkit.core.tree.conversion import tree_of
 from rewardkit.core.tree.reward import Reward
 from rewardkit.testing.anatomy import anatomy_of
 from rewardkit.testing.components import components_of, is_foreign, of_component
-from rewardkit.testing.episodes import Stage, stage_of
+from rewardkit.testing.episodes.stage import Stage, stage_of
 from rewardkit.testing.examples import Example, examples_of, grouped, per_example
 from rewardkit.testing.execution import Told, run_laws
 from rewardkit.testing.exploits.regressions import save

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from rewardkit.core.errors import BindingError, shorten
-from rewardkit.testing.episodes import calling
+from rewardkit.testing.episodes.messages import calling
 
 _OWN = ("prompt", "prompts", "completion")
 

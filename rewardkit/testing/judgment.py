@@ -14,7 +14,7 @@ from itertools import chain
 from typing import Any
 
 from rewardkit.testing.anatomy import NUMBER, Anatomy, anatomy_of, as_number, marks, replaced
-from rewardkit.testing.episodes import answering, has_calls
+from rewardkit.testing.episodes.messages import answering, has_calls
 from rewardkit.testing.subject import Subject
 from rewardkit.testing.sweep import anatomies, given, swept
 from rewardkit.testing.trials import EQUAL, Seen, Trial, text_of, with_text

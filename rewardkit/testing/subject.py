@@ -26,7 +26,7 @@ from rewardkit.core.progress.progress import Progress
 from rewardkit.core.tree.binding import Binding
 from rewardkit.core.tree.reward import Reward, bindings
 from rewardkit.testing.arguments import columns_of, is_argument, named_arguments
-from rewardkit.testing.episodes import Stage
+from rewardkit.testing.episodes.stage import Stage
 from rewardkit.testing.examples import Example
 from rewardkit.testing.reading.aims import Aim, aims
 from rewardkit.testing.reading.smells import Smells, smells

@@ -9,6 +9,8 @@ from __future__ import annotations
 from rewardkit.core.errors import near_miss
 from rewardkit.testing.laws import (
     batches,
+    call_forms,
+    calls,
     confidence,
     conversations,
     curves,
@@ -28,8 +30,8 @@ from rewardkit.testing.laws import (
     scores,
     siblings,
     slips,
-    trajectories,
     trees,
+    turns,
     writing,
 )
 from rewardkit.testing.laws.base import Law as Law, Skip as Skip, Unfinished as Unfinished
@@ -44,7 +46,9 @@ ALL: tuple[Law, ...] = (
     *confidence.ALL,
     *promises.ALL,
     *conversations.ALL,
-    *trajectories.ALL,
+    *calls.ALL,
+    *turns.ALL,
+    *call_forms.ALL,
     *environments.ALL,
     *other_rows.ALL,
     *information.ALL,

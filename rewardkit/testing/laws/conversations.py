@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from rewardkit.core.errors import shorten
 from rewardkit.testing.anatomy import Span, replaced
-from rewardkit.testing.episodes import has_calls
+from rewardkit.testing.episodes.messages import has_calls
 from rewardkit.testing.findings import Finding
 from rewardkit.testing.judgment import Judged, judged
 from rewardkit.testing.laws.base import Skip, finding, law

@@ -14,8 +14,9 @@ from rewardkit.core.batch.environments import journals, tools_of
 from rewardkit.core.batch.rollouts import Rollouts
 from rewardkit.core.batch.score import Outcome
 from rewardkit.core.batch.trajectory import Trajectory
-from rewardkit.testing.actions import judged_actions
-from rewardkit.testing.episodes import Made, Stage, inserted, known_results, least_arguments, made, messages_of
+from rewardkit.testing.episodes.actions import judged_actions
+from rewardkit.testing.episodes.messages import Made, inserted, known_results, made, messages_of
+from rewardkit.testing.episodes.stage import Stage, least_arguments
 from rewardkit.testing.findings import Finding
 from rewardkit.testing.laws.base import Skip, finding, law
 from rewardkit.testing.laws.golds import needs_good

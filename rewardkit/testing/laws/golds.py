@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from rewardkit.core.batch.score import Outcome
 from rewardkit.testing.anatomy import ANSWERS, as_number, replaced
 from rewardkit.testing.broken_texts import blocks_of
+from rewardkit.testing.episodes.wrong_calls import wrong_calls
 from rewardkit.testing.findings import Finding
 from rewardkit.testing.judgment import Judged, concerns, foreign_trials, is_penalty, judged, wrongness
 from rewardkit.testing.laws.base import NO_GOOD, Skip, about_good, finding, law, shortest
@@ -16,7 +17,6 @@ from rewardkit.testing.own_texts import reacts
 from rewardkit.testing.subject import Subject
 from rewardkit.testing.sweep import given, swept
 from rewardkit.testing.tag_violations import misspelled
-from rewardkit.testing.tool_calls import wrong_calls
 from rewardkit.testing.trials import EQUAL, Seen, Trial, text_of
 from rewardkit.testing.whole import COVERED, covered, tells_apart
 from rewardkit.testing.wild_texts import TEXTS

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
 from rewardkit.core.errors import RewardDefinitionError, shorten
-from rewardkit.testing.episodes import Made, calling, stage_of
+from rewardkit.testing.episodes.messages import Made, calling
+from rewardkit.testing.episodes.stage import stage_of
 from rewardkit.testing.strategies.texts import bodies
 from rewardkit.testing.strategies.trajectories import Tool, tool_of
 

@@ -9,7 +9,7 @@ import pytest
 
 import rewardkit as rk
 from rewardkit.testing import check_reward, play
-from rewardkit.testing.laws import environments, trajectories
+from rewardkit.testing.laws import calls as laws_of_calls, environments
 
 ITEMS = ("tea", "rice", "salt")
 
@@ -252,7 +252,7 @@ def test_tools_give_real_results() -> None:
         "examples": [{"item": item} for item in ITEMS],
         "good": [[{"calls": [("look", {"item": item})], "answer": "Yes."}] for item in ITEMS],
     }
-    seen = check_reward(looked, **given, tools=[look], laws=trajectories.ALL, isolate=False)
+    seen = check_reward(looked, **given, tools=[look], laws=laws_of_calls.ALL, isolate=False)
     assert seen.ok, seen
     assert set(ITEMS) <= set(calls)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from rewardkit.core.batch.trajectory import ToolCall, Trajectory
 from rewardkit.core.tree.parameters import ENVIRONMENT
-from rewardkit.testing.episodes import (
+from rewardkit.testing.episodes.messages import (
     UNKNOWN_TOOL,
     Made,
     Messages,
@@ -18,27 +18,15 @@ from rewardkit.testing.episodes import (
     is_assistant,
     is_result,
     known_results,
-    least_arguments,
     made,
     messages_of,
     without_calls,
 )
+from rewardkit.testing.episodes.stage import least_arguments
 from rewardkit.testing.judgment import Judged, judged
-from rewardkit.testing.laws.base import NO_GOOD, Skip
 from rewardkit.testing.subject import Subject
 from rewardkit.testing.trials import Trial
 from rewardkit.testing.wrong_answers import other_value
-
-
-def needs_calls(subject: Subject) -> None:
-    """Raise `Skip` unless the task has calls: a given completion makes one, or the reward reads trajectories."""
-    if not any(example.good for example in subject.examples):
-        raise Skip(NO_GOOD)
-    given = (completion for example in subject.examples for completion in (*example.good, *example.bad))
-    if subject.stage.real or any(map(has_calls, given)):
-        return
-    if not any(binding.reads("trajectory", ENVIRONMENT) for _, binding in subject.bindings):
-        raise Skip("no given completion calls a tool, and the reward reads no trajectory")
 
 
 def judged_actions(subject: Subject) -> list[Judged]:

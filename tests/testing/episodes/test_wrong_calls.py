@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from rewardkit.testing.episodes.wrong_calls import wrong_calls
 from rewardkit.testing.judgment import judged
-from rewardkit.testing.tool_calls import wrong_calls
 from tests.testing.rewards import assert_held, broken, naive, subject
 
 

@@ -9,8 +9,9 @@ import pytest
 
 import rewardkit as rk
 from rewardkit.testing import check_reward
-from rewardkit.testing.laws import trajectories
+from rewardkit.testing.laws import call_forms, calls, turns
 
+OF_AGENTS = (*calls.ALL, *turns.ALL, *call_forms.ALL)
 COLORS = ("red", "blue", "green")
 NUMBERS = ("18", "7", "42")
 Messages = list[dict[str, Any]]
@@ -115,7 +116,7 @@ def half_without_a_call(completion: str, trajectory: rk.Trajectory, answer: str)
 
 def broken(reward: Any, **changed: Any) -> set[str]:
     given = {**GIVEN, **changed}
-    report = check_reward(reward, **given, laws=[*trajectories.ALL, "exploits"], budget=60, isolate=False)
+    report = check_reward(reward, **given, laws=[*OF_AGENTS, "exploits"], budget=60, isolate=False)
     return {finding.law for finding in report.findings}
 
 
@@ -191,7 +192,7 @@ def test_calls_divided_by_themselves_are_found() -> None:
 
 def test_a_sum_is_not_blamed_for_its_parts() -> None:
     """`rk.finished()` pays a policy that does nothing, and the calls beside it do not."""
-    report = check_reward(rk.finished() + 2 * matched, **GIVEN, laws=trajectories.ALL, budget=60)
+    report = check_reward(rk.finished() + 2 * matched, **GIVEN, laws=OF_AGENTS, budget=60)
     assert report.ok, report
 
 
@@ -224,7 +225,7 @@ def test_forms_of_calls_do_not_matter() -> None:
 
 
 def test_without_calls_the_laws_are_skipped() -> None:
-    report = check_reward(rk.exact("answer"), examples=[{"answer": "42"}], good=["42"], laws=trajectories.ALL)
+    report = check_reward(rk.exact("answer"), examples=[{"answer": "42"}], good=["42"], laws=OF_AGENTS)
     assert {result.outcome for result in report.results} == {"skipped"}
 
 
