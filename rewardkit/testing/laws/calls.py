@@ -72,11 +72,21 @@ def one_for_all(subject: Subject) -> Iterator[Finding]:
     seen = subject.see(trials)
     for turn in range(2):
         own = list(zip(trials, seen, pays, strict=True))[turn::2]
-        if all(right.paid(one) and not covered(subject, right, trial) for trial, one, right in own):
+        paid = all(right.paid(one) and not covered(subject, right, trial) for trial, one, right in own)
+        if paid and any(_others_work(subject, trial, right) for trial, _, right in own):
             trial, one, right = own[0]
             why = f"the calls of all examples at once earn {one.value:.6g} on each, as a right completion does"
             yield finding("one_for_all", subject, trial, one, why)
             return
+
+
+def _others_work(subject: Subject, trial: Trial, right: Judged) -> bool:
+    """Whether calls of other examples do something here; an environment may refuse them all."""
+    if not subject.stage.real:
+        return True
+    own = made(Trajectory.of(right.completion).calls)
+    played, _ = subject.stage.played(trial.completion, subject.examples[trial.example].shown)
+    return any(call.ok and (call.name, dict(call.arguments or {})) not in own for call in Trajectory.of(played).calls)
 
 
 @law
