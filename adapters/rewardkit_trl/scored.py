@@ -213,7 +213,10 @@ def _all_parts(found: Iterable[Mapping[str, tuple[float, float]]]) -> dict[str, 
 
 
 def _total(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
-    return dict(sum(map(Counter, counts), Counter()))
+    total: Counter[str] = Counter()
+    for one in filter(None, counts):
+        total.update(one)
+    return dict(total)
 
 
 def _summed(measures: Sequence[Mapping[str, Measured]]) -> dict[str, Measured]:

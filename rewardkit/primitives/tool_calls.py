@@ -67,11 +67,11 @@ class ToolCalls:
 
 
 def _note(gold: GoldCalls, found: list[tuple[Paired, int]], surplus: int) -> str:
-    missed = [str(wanted[place]) for wanted, (one, _) in zip(gold.rounds, found, strict=False) for place in one.missed]
+    missed = [wanted[place] for wanted, (one, _) in zip(gold.rounds, found, strict=False) for place in one.missed]
     said = []
     if missed:
         more = f" and {len(missed) - 2} more" if len(missed) > 2 else ""
-        said.append(f"not called as expected: {shorten_line(', '.join(missed[:2]), 160)}{more}")
+        said.append(f"not called as expected: {shorten_line(', '.join(map(str, missed[:2])), 160)}{more}")
     if surplus:
         said.append(f"{surplus} other call{'s' * (surplus != 1)}")
     return "; ".join(said)

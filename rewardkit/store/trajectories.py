@@ -16,8 +16,10 @@ import numpy as np
 
 from rewardkit.core.batch.batch import Batch
 from rewardkit.core.batch.column import Numbers
+from rewardkit.core.batch.rollouts import Rollouts
 from rewardkit.core.batch.trajectory import Trajectory
 from rewardkit.core.batch.transcripts import CallRecord
+from rewardkit.core.text.thinking import visible_text
 from rewardkit.store.cells import as_json
 
 MAX_NAMES = 64
@@ -64,6 +66,8 @@ class Trajectories:
         told = known.environments, known.records, known.trajectories
         if set(map(type, batch.completions)) <= {str} and all(one is None for one in told):
             return None
+        if all(one is None for one in told) and all(map(_is_message, batch.completions)):
+            return cls._of_messages([completion[0]["content"] for completion in batch.completions], known)
         read = [batch.trajectory(row) for row in range(len(batch))]
         broken = tuple(known.broken.get(row, "") for row in range(len(batch)))
         return cls(
@@ -78,6 +82,24 @@ class Trajectories:
             plain=known.environments is None and all(map(is_plain, read)),
             records=None if known.records is None else tuple(known.records),
             marks=None if known.is_error is None else tuple(map(_marks, read)),
+        )
+
+    @classmethod
+    def _of_messages(cls, texts: Sequence[str], known: Rollouts) -> Trajectories:
+        """Return what `of` reads in messages with text alone, fast: most trainings have no others."""
+        none = np.zeros(len(texts), dtype=np.int64)
+        cut = known.cut if known.cut is not None else [False] * len(texts)
+        return cls(
+            turns=none + 1,
+            calls=none,
+            repeated=none,
+            errors=none,
+            stops=tuple("cut" if one else "answered" for one in cut),
+            broken=tuple(known.broken.get(row, "") for row in range(len(texts))),
+            tools=({},) * len(texts),
+            malformed=np.array(list(map(_begins_like_a_call, texts)), dtype=np.int64),
+            plain=True,
+            marks=None if known.is_error is None else ({},) * len(texts),
         )
 
     def part(self, start: int, stop: int) -> Trajectories:
@@ -162,6 +184,9 @@ def is_plain(trajectory: Trajectory) -> bool:
     return not any(turn.calls or turn.results or turn.heard for turn in trajectory.turns)
 
 
+_MESSAGE = {"role", "content"}
+_WORDS_OF_CALLS = ("tool", "TOOL_CALLS", "function", "python_tag", '"name"')
+"""Texts of which each beginning of a call has one."""
 _LIKE_A_CALL = re.compile(
     r"\s*(?:<tool_calls?>|\[TOOL_CALLS\]|<function[=_]|<\|python_tag\|>|<\|tool_call|<｜tool|"
     r'(?:\[\s*)?\{\s*"(?:name|tool_calls?|function)"\s*:)'
@@ -172,10 +197,21 @@ def is_malformed(trajectory: Trajectory) -> bool:
     """Return whether the last message begins like a tool call, though it has none: the call could not be read."""
     if not trajectory.turns or trajectory.turns[-1].calls:
         return False
-    text = trajectory.turns[-1].text
-    if "<" not in text and "{" not in text and "[" not in text:
+    return _begins_like_a_call(trajectory.turns[-1].text)
+
+
+def _begins_like_a_call(text: str) -> bool:
+    if not any(word in text for word in _WORDS_OF_CALLS):
         return False
-    return _LIKE_A_CALL.match(trajectory.turns[-1].visible) is not None
+    return _LIKE_A_CALL.match(visible_text(text)) is not None
+
+
+def _is_message(completion: Any) -> bool:
+    """Return whether a completion is one message of the policy with text, and nothing else."""
+    if type(completion) is not list or len(completion) != 1 or type(completion[0]) is not dict:
+        return False
+    message = completion[0]
+    return message.keys() == _MESSAGE and message["role"] == "assistant" and type(message["content"]) is str
 
 
 def tool_name(name: str) -> str:

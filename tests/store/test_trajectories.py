@@ -44,6 +44,30 @@ def test_plain_texts_are_not_read() -> None:
     assert Trajectories.of(Batch([])) is None
 
 
+@given(
+    st.lists(
+        st.text(max_size=5)
+        | st.sampled_from(
+            ['<tool_call>{"name": "f"', '{"name": 1}', "<think>tool</think>42", "[TOOL_CALLS] f", "a tool"]
+        ),
+        min_size=1,
+        max_size=4,
+    ),
+    st.booleans(),
+)
+def test_messages_with_text_alone_are_read_fast_and_the_same(texts: list[str], cut: bool) -> None:
+    known: dict[str, Any] = {"cut": [cut] * len(texts), "is_error": bool}
+    fast = read([[says(text)] for text in texts], **known)
+    slow = read([[{**says(text), "name": "policy"}] for text in texts], **known)
+    assert fast.columns().keys() == slow.columns().keys()
+    for name, column in fast.columns().items():
+        assert list(column) == list(slow.columns()[name]), name
+    assert fast.malformed.tolist() == slow.malformed.tolist()
+    assert fast.malformed.tolist() == [is_malformed(Trajectory.of(text)) for text in texts]
+    assert fast.plain is slow.plain is True
+    assert (fast.tools, fast.rollouts()) == (slow.tools, slow.rollouts())
+
+
 def test_scores_have_the_numbers_of_each_conversation(tmp_path: Path) -> None:
     run = written(tmp_path, record_of(MIXED, read(MIXED)), batch(2))
     assert rows(run.scores(), *NUMBERS)[:4] == [

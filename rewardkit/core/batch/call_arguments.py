@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, final
 
 from rewardkit.core.errors import MissingExtraError, shorten
@@ -17,6 +17,8 @@ from rewardkit.core.text.literals import check_json
 
 _ATOMS = (str, int, float, bool, type(None))
 _PLAIN = {str, int, bool, type(None)}
+_WORDS = {True: "true", False: "false", None: "null"}
+_encode = json.JSONEncoder(sort_keys=True, allow_nan=False).encode
 _INTEGERS = 2**1330
 """JSON text has no larger ones (400 digits); Python cannot write integers of 4,300 digits."""
 
@@ -79,9 +81,14 @@ def json_key(value: Any) -> str:
         TypeError: `value` is not JSON.
         ValueError: `value` has a number that is not finite, or refers to itself.
     """
-    if type(value) is str:
+    kind = type(value)
+    if kind is str:
         return json.dumps(value)
-    return json.dumps(_plain_numbers(value), sort_keys=True, allow_nan=False)
+    if kind is int:
+        return str(value)
+    if kind is bool or value is None:
+        return _WORDS[value]
+    return _encode(_plain_numbers(value))
 
 
 def _plain_numbers(value: Any) -> Any:
@@ -112,7 +119,7 @@ def read_arguments(given: Any) -> tuple[Arguments | None, str]:
         return Arguments({}), ""
     if isinstance(given, Mapping):
         kinds = set(map(type, given.values()))
-        if kinds <= _PLAIN and int not in kinds and set(map(type, given)) <= {str}:
+        if kinds <= _PLAIN and set(map(type, given)) <= {str} and (int not in kinds or _is_sane(given.values())):
             return Arguments(dict(given)), ""  # the usual case, fast
         value = _json(given, 0)
         return (None, f"the arguments are not JSON: {value}") if isinstance(value, _NotJson) else (Arguments(value), "")
@@ -126,6 +133,10 @@ def read_arguments(given: Any) -> tuple[Arguments | None, str]:
         if isinstance(given, dict):
             return Arguments(given), ""
     return None, f"the arguments are {shorten(given, 60)}, not an object"
+
+
+def _is_sane(values: Iterable[Any]) -> bool:
+    return all(type(value) is not int or -_INTEGERS < value < _INTEGERS for value in values)
 
 
 class _NotJson(str):

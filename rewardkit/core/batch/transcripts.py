@@ -26,6 +26,7 @@ _REASONING = ("reasoning_content", "reasoning", "thinking")
 _THINKING_PARTS = ("thinking", "reasoning", "reasoning_text")
 _ERROR_CHARACTERS = 20_000
 _LARGEST_ID = 10**18
+_USUAL = {str, list, type(None)}
 _CALL_IDS = ("call_id", "id", "tool_call_id")
 _RESULT_IDS = ("tool_call_id", "call_id", "id")
 
@@ -157,7 +158,7 @@ def _messages(completion: Any) -> list[Mapping[Any, Any]]:
 
 def _as_list(value: Any) -> Any:
     """Return the list in an array: pandas reads lists as arrays, which have no truth value."""
-    return value.tolist() if hasattr(value, "tolist") else value
+    return value.tolist() if type(value) not in _USUAL and hasattr(value, "tolist") else value
 
 
 def _is_policys(message: Mapping[Any, Any]) -> bool:
@@ -167,8 +168,9 @@ def _is_policys(message: Mapping[Any, Any]) -> bool:
 
 
 def _id(given: Mapping[Any, Any], names: Iterable[str]) -> str:
-    for one in map(given.get, names):
-        if (isinstance(one, str) and one) or (type(one) is int and 0 <= one < _LARGEST_ID):
+    for name in names:
+        one = given.get(name)
+        if one is not None and ((isinstance(one, str) and one) or (type(one) is int and 0 <= one < _LARGEST_ID)):
             return str(one)
     return ""
 
@@ -186,7 +188,7 @@ def _draft(message: Mapping[Any, Any], number: int) -> _Draft:
         said = [part for part in parts if part.get("type") in _THINKING_PARTS]
         reasoning = "".join(_text(part.get(name)) for part in said for name in ("thinking", "reasoning", "text"))
     if not reasoning:
-        reasoning = next((text for name in _REASONING if (text := _text(message.get(name)))), "")
+        reasoning = next((text for name in _REASONING if name in message and (text := _text(message[name]))), "")
     opened = [_call(one, number, place) for place, one in enumerate(given)]
     return _Draft(content_text(content), reasoning, opened)
 
@@ -237,9 +239,11 @@ def _came(message: Mapping[Any, Any], is_error: IsError | None) -> tuple[list[_C
 
 def _is_flagged(message: Mapping[Any, Any]) -> bool:
     """Return whether the message of a tool is marked as an error: in providers' words, or LangChain's."""
+    if len(message) <= 2:
+        return False  # a role and a content
     status, error = message.get("status"), message.get("error")
     marked = isinstance(error, (str, bool, Mapping, list)) and bool(error)
-    return message.get("is_error") is True or (isinstance(status, str) and status == "error") or marked
+    return marked or message.get("is_error") is True or (isinstance(status, str) and status == "error")
 
 
 def _result(content: Any, name: str, flagged: bool, is_error: IsError | None) -> ToolResult:

@@ -8,12 +8,12 @@ turns between one message of the user and the next.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, final
 
-from rewardkit.core.batch.trajectory import Arguments, ToolCall, json_key
+from rewardkit.core.batch.trajectory import ToolCall, json_key
 from rewardkit.core.errors import shorten
 from rewardkit.core.text.json_text import parse_json
 
@@ -24,11 +24,17 @@ Same = Mapping[str, Callable[[Any, Any], object]]
 @final
 @dataclass(frozen=True)
 class GoldArgument:
-    """What one argument may be: one of `keys`, JSON values as texts; it may be missing if `optional`."""
+    """What one argument may be: one of `values`; it may be missing if `optional`.
+
+    Attributes:
+        keys: the values as JSON texts.
+        nested: choices may be inside a value, so that its text does not decide.
+    """
 
     values: tuple[Any, ...]
     keys: frozenset[str]
     optional: bool = False
+    nested: bool = False
 
     @classmethod
     def of(cls, value: Any) -> GoldArgument:
@@ -36,20 +42,13 @@ class GoldArgument:
         inner = value["optional"] if optional else value
         several = isinstance(inner, dict) and set(inner) == {"any_of"} and isinstance(inner["any_of"], list)
         values = tuple(inner["any_of"] if several else [inner])
-        return cls(values, frozenset(map(json_key, values)), optional)
+        nested = any(isinstance(value, (dict, list)) for value in values)
+        return cls(values, frozenset(map(json_key, values)), optional, nested)
 
-    def allows(self, key: str, value: Callable[[], Any], same: Callable[[Any, Any], object] | None) -> bool:
-        """Return whether a call may have the value whose key is `key`."""
-        if key in self.keys:
-            return True
-        if same is None:
-            return _has_choices(self.values) and any(_matches(value(), gold) for gold in self.values)
-        made = value()
-        return any(same(made, gold) for gold in self.values)
-
-
-def _has_choices(values: Sequence[Any]) -> bool:
-    return any(isinstance(value, (dict, list)) for value in values)
+    def allows(self, made: Any, same: Callable[[Any, Any], object] | None) -> bool:
+        """Return whether a call may have a value whose text is not in `keys`."""
+        compare = same or _matches
+        return any(compare(made, gold) for gold in self.values)
 
 
 def _matches(made: Any, gold: Any) -> bool:
@@ -81,7 +80,7 @@ class GoldCall:
     @cached_property
     def key(self) -> tuple[str, frozenset[tuple[str, str]]] | None:
         """What a made call must be, if only one is right; None if there are choices."""
-        if any(wanted.optional or len(wanted.keys) != 1 or _has_choices(wanted.values) for _, wanted in self.arguments):
+        if any(wanted.optional or len(wanted.keys) != 1 or wanted.nested for _, wanted in self.arguments):
             return None
         return self.name, frozenset((name, next(iter(wanted.keys))) for name, wanted in self.arguments)
 
@@ -93,15 +92,15 @@ class GoldCall:
         if call.name != self.name or call.arguments is None:
             return 0.0
         held = call.arguments.keys_by_name
-        named = equal = 0
+        named, equal = len(held), 0
         for name, wanted in self.arguments:
-            if name in held:
-                named += 1
-                equal += wanted.allows(held[name], _reader(call.arguments, name), same.get(name))
-            elif not wanted.optional:
-                named += 1
-        known = {name for name, _ in self.arguments}
-        named += sum(name not in known for name in held)
+            key = held.get(name)
+            if key is None:
+                named += not wanted.optional
+            elif key in wanted.keys:
+                equal += 1
+            elif wanted.nested or name in same:
+                equal += wanted.allows(call.arguments[name], same.get(name))
         return equal / named if named else 1.0
 
     def __str__(self) -> str:
@@ -109,16 +108,12 @@ class GoldCall:
         return f"{self.name}({given})"
 
 
-def _reader(arguments: Arguments, name: str) -> Callable[[], Any]:
-    return lambda: arguments[name]
-
-
 def _shown(wanted: GoldArgument) -> str:
     return " or ".join(json.dumps(value, ensure_ascii=False) for value in wanted.values[:3])
 
 
 @final
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class GoldCalls:
     """The calls of one gold cell, by round; without rounds, all are one round.
 
