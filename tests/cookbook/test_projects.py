@@ -20,13 +20,17 @@ COOKBOOK = Path(__file__).parents[2] / "cookbook"
 DATA = Path(os.environ.get("REWARDKIT_DATA", COOKBOOK.parents[1] / "shared" / "data")) / "gsm8k"
 RUNS = sorted(COOKBOOK.glob("*/run.yaml"))
 PROJECTS = sorted(path.parent.name for path in COOKBOOK.glob("*/test_reward.py"))
-GENERATORS = [("countdown", "tasks.py", 500), ("json_extraction", "bookings.py", 300)]
+GENERATORS = [
+    ("countdown", "tasks.py", 500),
+    ("drawers", "environment.py", 400),
+    ("json_extraction", "bookings.py", 300),
+]
 
 each_run = pytest.mark.parametrize("run", RUNS, ids=lambda path: path.parent.name)
 
 
 def test_there_are_some() -> None:
-    assert PROJECTS == ["countdown", "gsm8k", "json_extraction", "reasoning_gym"]
+    assert PROJECTS == ["countdown", "drawers", "gsm8k", "json_extraction", "reasoning_gym"]
     assert [run.parent.name for run in RUNS] == sorted([*PROJECTS, "live_update", "multi_gpu"])
 
 
