@@ -83,7 +83,13 @@ def recorded(kind: type, watch: Watch) -> type:
     if inspect.isfunction(own):
         members["_rewardkit_reward"] = own
         members["get_reward"] = None if watch.hide_reward else watched_reward(own, watch)
-    return type(kind.__name__, (kind,), members)
+    try:
+        return type(kind.__name__, (kind,), members)
+    except TypeError as error:
+        raise RewardDefinitionError(
+            f"environments: {kind.__name__} cannot record, because no subclass of it can be made ({error}). Give the "
+            "arguments of its __init_subclass__ defaults, or train without funcs.environments()"
+        ) from None
 
 
 def tools_of(kind: type) -> Iterator[tuple[str, Callable[..., Any]]]:

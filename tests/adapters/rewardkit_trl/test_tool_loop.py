@@ -7,7 +7,10 @@ replaced.
 from __future__ import annotations
 
 import itertools
+import pickle
 import sys
+import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -314,6 +317,27 @@ def test_tools_add_no_keyword_and_environments_one(tmp_path: Path) -> None:
     assert set(play(tmp_path, [ANSWERED] * 2, tools=[spell]).extra) == known
     seen = play(tmp_path, [ANSWERED] * 2, environment=Words)
     assert set(seen.extra) == {*known, "environments"}
+
+
+def test_tools_run_one_after_the_other(tmp_path: Path) -> None:
+    running, most = [0], [0]
+
+    class Slow(Words):
+        def spell(self, letter: str) -> str:
+            """Takes a while.
+
+            Args:
+                letter: any.
+            """
+            running[0] += 1
+            most[0] = max(most[0], running[0])
+            time.sleep(0.005)
+            running[0] -= 1
+            return "ok"
+
+    for recorded in (True, False):
+        play(tmp_path, [[turn(A, B), turn("x")]] * 2, environment=Slow, recorded=recorded)
+    assert most == [1]
 
 
 def test_environments_are_pooled_and_used_again(tmp_path: Path) -> None:
@@ -647,8 +671,6 @@ def test_an_exit_in_a_tool_is_its_error(tmp_path: Path) -> None:
 
 
 def test_a_tool_that_hangs_is_given_up(tmp_path: Path) -> None:
-    import threading
-
     freed = threading.Event()
 
     class Hanging(Words):
@@ -757,8 +779,6 @@ def test_options_of_environments_are_checked(environment: Any, options: Any, pro
 
 
 def test_factories_pickle_and_keep_the_name(tmp_path: Path) -> None:
-    import pickle
-
     functions = rk.to_trl(rk.finished())
     factory = functions.environments(Words, timeout=2.0, outages=LookupError)  # type: ignore[arg-type]
     again = pickle.loads(pickle.dumps(factory))

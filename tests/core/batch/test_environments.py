@@ -293,6 +293,18 @@ def test_an_environment_that_was_made_elsewhere() -> None:
         watched(Fixed(), PLAIN)
 
 
+def test_a_class_without_subclasses_cannot_record() -> None:
+    class Registered:
+        def __init_subclass__(cls, *, kind: str) -> None: ...
+
+    class Own(Registered, kind="own"):
+        def work(self) -> None:
+            """Works."""
+
+    with pytest.raises(rk.RewardDefinitionError, match=r"Own cannot record.*'kind'"):
+        recorded(Own, PLAIN)
+
+
 class Fixed:
     __slots__ = ()
 

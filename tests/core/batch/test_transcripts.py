@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import json
-import random
 import re
 import sys
 from collections import Counter
@@ -12,13 +11,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 import rewardkit as rk
-from rewardkit.core.batch.transcripts import CallRecord, pieces, read
+from rewardkit.core.batch.transcripts import pieces
 from rewardkit.core.text import json_text
 from rewardkit.testing import strategies
-from rewardkit.testing.wild_texts import SHAPES, TEXTS
 from tests.store.conversations import OPENED, PENDING, asks, result, says
 
 Message = dict[str, Any]
@@ -404,198 +402,3 @@ def test_text_is_one_piece() -> None:
     ((messages, trajectory),) = pieces("42", rk.Trajectory.of("42", cut=True), prefixes=True)
     assert rk.Batch([messages]).texts == ["42"]
     assert trajectory.stop == "cut"
-
-
-# Junk
-
-JUNK = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers(-(10**30), 10**30)
-    | st.sampled_from([10**4000, float("nan"), float("inf"), b"x", ..., {1}, np.array([1, 2]), np.float64(1), object])
-    | st.text(max_size=5)
-    | st.sampled_from(["assistant", "tool", "user", "error", "status", "[1]", '{"name": "f"}', ERROR, *TEXTS.values()]),
-    lambda inner: (
-        st.lists(inner, max_size=4)
-        | st.dictionaries(
-            st.sampled_from(
-                [
-                    *("role", "content", "tool_calls", "function", "name", "arguments", "id", "tool_call_id", "type"),
-                    *("function_call", "args", "input", "reasoning", "is_error", "error", "status", "text", "thinking"),
-                ]
-            )
-            | st.integers(0, 3),
-            inner,
-            max_size=5,
-        )
-        | st.tuples(inner, inner)
-    ),
-    max_leaves=30,
-)
-
-
-def use(trajectory: rk.Trajectory) -> None:
-    """Everything a reward may ask for."""
-    assert repr(trajectory)
-    assert hash(trajectory) == hash(trajectory.upto(len(trajectory.turns)))
-    assert trajectory.answer == "" or trajectory.finished
-    assert trajectory.errors <= len(trajectory.calls)
-    assert sum(map(len, trajectory.rounds)) == len(trajectory.turns)
-    assert trajectory == trajectory.upto(len(trajectory.turns))
-    for call in trajectory.calls:
-        assert str(call)
-        assert call.ok in (True, False, None)
-        assert call.fault or call.arguments is not None
-        assert not call.has(no_argument=1)
-    for turn in trajectory.turns:
-        assert turn.visible in turn.text or turn.thinking
-    assert trajectory.stop in ("answered", "cut", "pending", "silent")
-
-
-@settings(max_examples=300)
-@given(JUNK, st.booleans())
-def test_junk_is_read_as_far_as_it_goes(junk: Any, cut: bool) -> None:
-    use(rk.Trajectory.of(junk, cut=cut))
-    use(rk.Trajectory.of([{"role": "assistant", "tool_calls": junk}, {"role": "tool", "content": junk}], cut=cut))
-    use(rk.Trajectory.of([asks(("f", junk)), {"role": "tool", "name": junk, "tool_call_id": junk, "content": junk}]))
-    use(read([asks(("f", {})), asks(("f", "{}"))], records=[CallRecord("f", {"a": junk}, "x")] * 3))
-
-
-@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
-def test_odd_shapes(shape: Any) -> None:
-    use(rk.Trajectory.of(shape))
-
-
-@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
-def test_hostile_texts_everywhere(text: str) -> None:
-    completion = [
-        {
-            "role": "assistant",
-            "content": text,
-            "tool_calls": [{"id": text, "function": {"name": text or "f", "arguments": {text: text}}}],
-        },
-        {"role": "tool", "name": text or "f", "tool_call_id": text, "content": text},
-        says(text),
-    ]
-    trajectory = rk.Trajectory.of(completion)
-    use(trajectory)
-    (call,) = trajectory.calls
-    assert call.arguments == {text: text}
-    assert call.result is not None
-    assert call.result.text == text
-    use(rk.Trajectory.of([asks(("f", text))]))
-
-
-def test_arrays_are_lists() -> None:
-    """As pandas reads them from Parquet."""
-    listed = np.array([{"function": {"name": name, "arguments": {}}} for name in "fg"], dtype=object)
-    messages = np.array([{"role": "assistant", "content": "", "tool_calls": listed}], dtype=object)
-    assert [call.name for call in calls(messages)] == ["f", "g"]
-
-
-def test_integers_that_python_cannot_write() -> None:
-    huge = 10**5000
-    trajectory = rk.Trajectory.of(
-        [{"role": "assistant", "tool_calls": [{"id": huge, "name": "f", "args": {"a": huge}}]}]
-    )
-    use(trajectory)
-    assert trajectory.calls[0].fault == "the arguments are not JSON: a number is too large"
-    use(rk.Trajectory.of([asks(("f", huge)), result("f", huge)]))  # type: ignore[arg-type]
-
-
-def test_a_conversation_of_400_calls_and_a_result_of_a_megabyte() -> None:
-    many = [asks(*[("f", {"n": number}) for number in range(400)]), *[result("f", str(n)) for n in range(400)]]
-    assert texts(many) == [str(number) for number in range(400)]
-    long = "{'error': '" + "x" * 1_000_000
-    assert texts([asks(("f", {})), result("f", long)]) == [long]
-    assert texts([asks(("f", {})), result("f", "{" * 1_000_000)]) == ["{" * 1_000_000]
-
-
-# What a recorded environment adds
-
-
-def recorded(messages: list[Message], *records: CallRecord, **options: Any) -> tuple[rk.ToolCall, ...]:
-    return read(messages, records=records, **options).calls
-
-
-def test_records_say_what_ran() -> None:
-    asked = asks(("f", {"a": 1}), ("f", {"a": 2}))
-    ran, never = recorded([asked], CallRecord("f", {"a": 1}, "one"))
-    assert (ran.ran, ran.ok, ran.result and ran.result.text) == (True, True, "one")  # its result was dropped
-    assert (never.ran, never.ok, never.result) == (False, None, None)
-    assert read([asked], records=[CallRecord("f", {"a": 1}, "one")]).stop == "pending"
-
-
-def test_records_have_the_arguments_from_before_a_tool_changed_them() -> None:
-    (call,) = recorded(
-        [asks(("sort", {"items": []})), result("sort", "ok")], CallRecord("sort", {"items": [2, 1]}, "ok")
-    )
-    assert call.arguments == {"items": [2, 1]}
-
-
-def test_records_pair_exactly() -> None:
-    asked = asks(("f", {"n": 1}), ("g", {}), ("f", {"n": 2}))
-    came = [result("g", "3"), result("f", "?"), result("f", "?")]
-    records = [CallRecord("g", {}, "3"), CallRecord("f", {"n": 1}, "1"), CallRecord("f", {"n": 2}, "2")]
-    assert [call.result and call.result.text for call in recorded([asked, *came], *records)] == ["1", "3", "2"]
-    assert {call.result.source for call in recorded([asked, *came], *records) if call.result} == {"recorded"}
-
-
-@pytest.mark.parametrize("bad", ['{"a": 1}', '{"a": ', "[1]"])
-def test_a_call_that_cannot_be_passed_takes_no_record(bad: Any) -> None:
-    """Trainers pass mappings; arguments as text end in an error before the tool is reached."""
-    messages = [asks(("f", bad)), result("f", ERROR), asks(("f", {})), result("f", "fine"), says("x")]
-    first, second = recorded(messages, CallRecord("f", {}, "fine"))
-    assert (first.ran, first.ok) == (False, False)
-    assert (second.ran, second.result and second.result.text) == (True, "fine")
-
-
-def test_own_loops_pass_arguments_that_are_text() -> None:
-    messages = [asks(("f", '{"n": 1}')), result("f", "1"), asks(("f", '{"n": 2}')), result("f", "2")]
-    found = recorded(messages, CallRecord("f", {"n": 1}, "one"), CallRecord("f", {"n": 2}, "two"))
-    assert [call.result and call.result.text for call in found] == ["one", "two"]
-
-
-def test_arguments_that_are_not_json_reach_the_tool_in_python() -> None:
-    messages = [asks(("f", {"x": float("nan")})), result("f", "1"), asks(("f", {})), result("f", "2")]
-    found = recorded(messages, CallRecord("f", {"x": float("nan")}, "one"), CallRecord("f", {}, "two"))
-    assert [call.result and call.result.text for call in found] == ["one", "two"]
-    assert found[0].fault.startswith("the arguments are not JSON")
-
-
-def test_an_unknown_tool_never_ran() -> None:
-    (call,) = recorded([asks(("sing", {})), result("sing", "{'error': 'Tool sing not found.'}")])
-    assert (call.ran, call.ok) == (False, False)
-
-
-def test_a_tool_besides_those_of_the_environment_ran() -> None:
-    (call,) = recorded([asks(("calculator", {})), result("calculator", "7")])
-    assert (call.ran, call.ok, call.result and call.result.source) == (True, True, "name")
-
-
-def test_an_error_is_what_was_raised_or_what_looks_like_one() -> None:
-    asked = asks(("f", {}))
-    assert recorded([asked], CallRecord("f", {}, ERROR, "no such letter"))[0].ok is False
-    assert recorded([asked], CallRecord("f", {}, "fine", "raised"))[0].ok is False
-    assert recorded([asked], CallRecord("f", {}, ERROR))[0].result == rk.ToolResult(
-        ERROR, "f", "no such letter", "recorded"
-    )
-    assert recorded([asked], CallRecord("f", {}, "ERR"), is_error=lambda text: text == "ERR")[0].ok is False
-    assert recorded([asked], CallRecord("f", {}, "fine"))[0].ok is True
-
-
-@given(st.integers(0, 4), st.randoms())
-def test_records_in_the_order_in_which_trainers_run_them(size: int, chance: random.Random) -> None:
-    """Synchronous tools first, all of one turn before the next: the n-th call of a name has its n-th record."""
-    names = ["f", "g", "h"]
-    messages, records, expected = [], [], []
-    for turn in range(size):
-        made = [(chance.choice(names), {"n": 10 * turn + place}) for place in range(chance.randint(1, 4))]
-        ran = sorted(made, key=lambda call: names.index(call[0]))
-        messages += [asks(*made), *[result(name, "?") for name, _ in ran]]
-        records += [CallRecord(name, arguments, str(arguments["n"])) for name, arguments in ran]
-        expected += [str(arguments["n"]) for _, arguments in made]
-    cut = chance.randint(0, 1)
-    assume(not (cut and not records))
-    found = recorded(messages, *records)
-    assert [call.result and call.result.text for call in found] == expected
