@@ -11,13 +11,14 @@ from __future__ import annotations
 import functools
 import inspect
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import MethodType
 from typing import Any, Literal, final
 
 from rewardkit.core.batch.batch import Batch
+from rewardkit.core.batch.logs import RowLog
 from rewardkit.core.batch.messages import in_form_of
 from rewardkit.core.errors import RewardTypeError, hashable, near_miss, shorten, shorten_line
 from rewardkit.core.progress.schedule import Schedule
@@ -195,7 +196,13 @@ class TrlFunction(_Called):
     def __call__(self, batch: Batch) -> Any:
         keywords = _keywords(batch)
         with _reading(keywords["completions"]):
-            return _scores(self.__wrapped__(**self.accepted(keywords)))
+            try:
+                return _scores(self.__wrapped__(**self.accepted(keywords)))
+            except Exception:
+                if not batch.rollouts.broken:
+                    raise
+            rows, keywords = _without_broken(batch)
+            return _at(rows, _scores(self.__wrapped__(**self.accepted(keywords))) if rows else [], batch.size)
 
 
 @final
@@ -211,7 +218,13 @@ class AsyncTrlFunction(_Called):
     async def __call__(self, batch: Batch) -> Any:
         keywords = _keywords(batch)
         with _reading(keywords["completions"]):
-            return _scores(await self.__wrapped__(**self.accepted(keywords)))
+            try:
+                return _scores(await self.__wrapped__(**self.accepted(keywords)))
+            except Exception:
+                if not batch.rollouts.broken:
+                    raise
+            rows, keywords = _without_broken(batch)
+            return _at(rows, _scores(await self.__wrapped__(**self.accepted(keywords))) if rows else [], batch.size)
 
 
 @final
@@ -262,6 +275,28 @@ def _keywords(batch: Batch) -> dict[str, Any]:
     keywords["prompts"] = detached(prompts)
     keywords["completion_ids"] = detached(batch.completion_ids)
     return keywords
+
+
+def _without_broken(batch: Batch) -> tuple[list[int], dict[str, Any]]:
+    """Return the rows whose environment did not break, and the arguments for them alone.
+
+    A TRL function knows of no outages: it may read what a broken environment does not have, and raise. The broken rows
+    fail anyway, so it is called again without them.
+    """
+    rows = [row for row in range(batch.size) if row not in batch.rollouts.broken]
+    keywords = _keywords(batch)
+    for name, values in keywords.items():
+        if isinstance(values, list) and len(values) == batch.size:
+            keywords[name] = [values[row] for row in rows]
+    return rows, keywords | {"log_extra": RowLog(batch.logs, tuple(rows), several=True)}
+
+
+def _at(rows: Sequence[int], scores: Any, size: int) -> Any:
+    """Return scores of some rows as those of all, None for the others; what is no list of them is returned as it is."""
+    if not isinstance(scores, list) or len(scores) != len(rows):
+        return scores
+    found = dict(zip(rows, scores, strict=True))
+    return [found.get(row) for row in range(size)]
 
 
 @contextmanager

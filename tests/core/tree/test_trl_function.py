@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import rewardkit as rk
+from rewardkit.core.batch.environments import Watch, recorded
 from rewardkit.core.errors import RewardTypeError
 from tests.adapters.rewardkit_trl.stand_ins import StandInTrainer, call, plain, short
 from tests.core.tree.trl_functions import (
@@ -232,6 +233,49 @@ def test_environments_reach_the_functions_that_ask_for_them() -> None:
     environments = [{"reward": 0.5}, {"reward": 1.5}]
     columns = call(rk.to_trl([of_environments, short]), ["a", "b"], environments=environments)
     assert columns["of_environments"].tolist() == [0.5, 1.5]
+
+
+class Counter:
+    """An environment that has a count only after ``reset``, which may meet an outage."""
+
+    def reset(self, up: bool, **row: Any) -> None:
+        if not up:
+            raise ConnectionError("the server is down")
+        self.count = 2.0
+
+
+@pytest.mark.parametrize("later", [False, True])
+@pytest.mark.parametrize("up", [(True, False, True), (False, False, False)])
+def test_functions_that_cannot_read_a_broken_environment_are_called_without_it(later: bool, up: Any) -> None:
+    seen: list[Any] = []
+
+    def counted(completions: list[str], environments: list[Any], answer: list[str], **kwargs: Any) -> list[float]:
+        counts = [environment.count for environment in environments]
+        seen.append((completions, answer, len(kwargs["prompts"]), len(kwargs["completion_ids"])))
+        kwargs["log_extra"]("count", counts)
+        return counts
+
+    async def counted_later(**kwargs: Any) -> list[float]:
+        return counted(**kwargs)
+
+    environments = [recorded(Counter, Watch())() for _ in up]
+    for environment, there in zip(environments, up, strict=True):
+        environment.reset(up=there)
+    reward = rk.from_trl(counted_later if later else counted, "counted")
+    columns = call(rk.to_trl(reward), ["a", "b", "c"], environments=environments, answer=["x", "y", "z"])
+    np.testing.assert_array_equal(columns["counted"], [2.0 if there else np.nan for there in up])
+    assert seen == ([(["a", "c"], ["x", "z"], 2, 2)] if any(up) else [])
+
+
+def test_a_bug_beside_a_broken_environment_stays_a_bug() -> None:
+    def wrong(completions: list[str], environments: list[Any], **kwargs: Any) -> list[float]:
+        return [environment.amount for environment in environments]
+
+    environments = [recorded(Counter, Watch())() for _ in range(2)]
+    for environment, there in zip(environments, (True, False), strict=True):
+        environment.reset(up=there)
+    with pytest.raises(rk.RewardBug, match="amount"):
+        call(rk.to_trl(rk.from_trl(wrong)), ["a", "b"], environments=environments)
 
 
 def test_functions_that_change_their_inputs_affect_no_other() -> None:
