@@ -74,12 +74,6 @@ class Seen:
     generations: list[Generation] = field(default_factory=list)
     trainer: Any = None
     tokenizer: Any = None
-    __name__ = "seen"
-
-    def __call__(self, completions: Any, prompts: Any, completion_ids: Any, **extra: Any) -> list[float]:
-        self.completions, self.prompts, self.ids = list(completions), prompts, completion_ids
-        self.environments, self.extra = extra.get("environments"), extra
-        return [0.0] * len(completions)
 
     def logged(self, name: str) -> float:
         """The value of a metric at the last step that logged it."""
@@ -92,6 +86,23 @@ class Seen:
     @property
     def advantages(self) -> list[float]:
         return [float(value) for value in np.round(self.generations[-1].advantages, 4)]
+
+
+_PLAYED: dict[int, Seen] = {}
+"""What the rewards of the present training see, kept outside of them: a record describes what they hold."""
+
+
+def heard(completions: Any, prompts: Any, completion_ids: Any, **extra: Any) -> list[float]:
+    seen = _PLAYED[0]
+    seen.completions, seen.prompts, seen.ids = list(completions), prompts, completion_ids
+    seen.environments, seen.extra = extra.get("environments"), extra
+    return [0.0] * len(completions)
+
+
+@rk.reward(scope="batch")
+def reading(trajectory: list[rk.Trajectory]) -> list[float]:
+    _PLAYED[0].trajectories = trajectory
+    return [0.0] * len(trajectory)
 
 
 class Policy:
@@ -162,14 +173,9 @@ def play(
         to_trl: further arguments of ``rk.to_trl``.
         options: of GRPOConfig.
     """
-    seen = Seen(tokenizer=tokenizer())
+    seen = _PLAYED[0] = Seen(tokenizer=tokenizer())
 
-    @rk.reward(scope="batch")
-    def reading(trajectory: list[rk.Trajectory]) -> list[float]:
-        seen.trajectories = trajectory
-        return [0.0] * len(trajectory)
-
-    tree = rk.monitor(rk.from_trl(seen)) + rk.monitor(reading)
+    tree = rk.monitor(rk.from_trl(heard)) + rk.monitor(reading)
     functions = rk.to_trl((rk.finished() if reward is None else reward) + tree, **(to_trl or {}))
     rows = len(scripts)
     data: dict[str, Any] = {"prompt": [[{"role": "user", "content": "go"}]] * prompts}

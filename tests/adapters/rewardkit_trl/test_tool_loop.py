@@ -19,6 +19,7 @@ import pytest
 
 import rewardkit as rk
 from rewardkit.core.batch.environments import journal_of
+from rewardkit.store.trajectories import RolloutCell
 
 pytest.importorskip("trl")
 
@@ -196,6 +197,10 @@ def test_a_bad_call_to_an_asynchronous_tool_is_answered_before_a_good_one(tmp_pa
         (call("sing"), "Tool sing not found."),
         (call("spell", {"word": "a"}), "unexpected keyword argument 'word'"),
         (call("spell"), "missing 1 required positional argument: 'letter'"),
+        ('<call>{"name": "spell"}</call>', "missing 1 required positional argument: 'letter'"),
+        ('<call>{"name": "spell", "arguments": null}</call>', "missing 1 required positional argument: 'letter'"),
+        ('<call>{"name": "spell", "arguments": {"letter": NaN}}</call>', "requires string as left operand, not float"),
+        ('<call>{"name": "spell", "arguments": {"self": 1, "letter": "a"}}</call>', "argument 'self'"),
     ],
 )
 def test_an_error_is_the_repr_of_a_dict(tmp_path: Path, written: str, error: str) -> None:
@@ -343,11 +348,7 @@ def test_tools_run_one_after_the_other(tmp_path: Path) -> None:
 def test_environments_are_pooled_and_used_again(tmp_path: Path) -> None:
     batches: list[list[int]] = []
 
-    @rk.reward(scope="batch")
-    def counting(trajectory: list[rk.Trajectory]) -> list[float]:
-        return [0.0] * len(trajectory)
-
-    def heard(completions: Any, environments: Any, **kwargs: Any) -> list[float]:
+    def pooled(completions: Any, environments: Any, **kwargs: Any) -> list[float]:
         batches.append([id(one) for one in environments])
         return [0.0] * len(completions)
 
@@ -356,7 +357,7 @@ def test_environments_are_pooled_and_used_again(tmp_path: Path) -> None:
         tmp_path,
         rows,
         environment=Words,
-        reward=rk.finished() + rk.from_trl(heard),
+        reward=rk.finished() + rk.from_trl(pooled),
         max_steps=3,
         num_iterations=1,
     )
@@ -660,6 +661,29 @@ def test_own_marks_of_errors_hold_in_recorded_environments(tmp_path: Path) -> No
     for marks, expected in ({}, 0.0), ({"is_error": lambda text: text == "aa"}, -0.1):
         seen = play(tmp_path, [[turn(A), turn("x")], ANSWERED], environment=Words, reward=reward, to_trl=marks)
         assert seen.generations[-1].columns["tool_errors"].tolist() == pytest.approx([expected, 0.0])
+
+
+def test_calls_that_json_cannot_hold_are_trained_on_and_recorded(tmp_path: Path) -> None:
+    written = ["NaN", "1e999", "9" * 500, "[" * 80 + "]" * 80, '"\\ud800"', '"a", "letter": "b"']
+    calls = [f'<call>{{"name": "spell", "arguments": {{"letter": {text}}}}}</call>' for text in written]
+    seen = play(
+        tmp_path,
+        [[turn(*calls), turn("x")], ANSWERED],
+        environment=Words,
+        reward=rk.tool_calls("gold") + rk.tool_errors(),
+        columns={"gold": ["[]"]},
+        max_completion_length=3_000,
+        to_trl={"record": tmp_path / "run"},
+    )
+    assert [one.ran for one in seen.trajectories[0].calls] == [True] * 6
+    assert [bool(one.fault) for one in seen.trajectories[0].calls] == [True] * 4 + [False] * 2
+    assert seen.environments is not None
+    assert len(seen.environments[0].said) == 6
+    seen.trainer.reward_funcs.flush()
+    cells = [
+        RolloutCell.read(cell) for (cell,) in rk.open_run(tmp_path / "run").completions().project("rollout").fetchall()
+    ]
+    assert sorted(len(cell.records or ()) for cell in cells) == [0, 6]
 
 
 def test_an_exit_in_a_tool_is_its_error(tmp_path: Path) -> None:
