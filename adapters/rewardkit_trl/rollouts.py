@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, final
 
@@ -61,11 +61,22 @@ class Episodes:
 PLAIN = Episodes()
 
 
-def _cut(ids: Any, ends: frozenset[int]) -> Sequence[bool] | None:
-    """Return which completions do not end with a token that ends a turn; None if unknown."""
-    if not ends or not isinstance(ids, Iterable):
-        return None
-    return [bool(len(own)) and int(own[-1]) not in ends for own in ids]
+@final
+@dataclass(frozen=True)
+class Cut:
+    """Which completions do not end with a token that ends a turn; found out where it is asked for."""
+
+    ids: Sequence[Any]
+    ends: frozenset[int]
+
+    def __getitem__(self, row: int) -> bool:
+        own = self.ids[row]
+        return bool(len(own)) and int(own[-1]) not in self.ends
+
+
+def _cut(ids: Any, ends: frozenset[int]) -> Cut | None:
+    """Return which completions were cut; None if unknown."""
+    return Cut(ids, ends) if ends and hasattr(ids, "__getitem__") else None
 
 
 def warn_of_rollouts(trainer: Trainer, reward: Reward, episodes: Episodes) -> None:
@@ -85,9 +96,9 @@ def warn_of_rollouts(trainer: Trainer, reward: Reward, episodes: Episodes) -> No
 
 
 def warn_of_tokens(trainer: Trainer, reward: Reward, call: TrainerCall) -> bool:
-    """Warn if lengths in tokens count what tools said; return whether the warning was due."""
+    """Warn if lengths in tokens count what tools said; return whether later batches need not be looked at."""
     if not any(binding.reads("completion_ids") for _, binding in bindings(reward)):
-        return False
+        return True
     if not any(_has_results(completion) for completion in call.completions):
         return False
     if trainer.known:

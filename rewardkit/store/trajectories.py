@@ -88,7 +88,7 @@ class Trajectories:
     def _of_messages(cls, texts: Sequence[str], known: Rollouts) -> Trajectories:
         """Return what `of` reads in messages with text alone, fast: most trainings have no others."""
         none = np.zeros(len(texts), dtype=np.int64)
-        cut = known.cut if known.cut is not None else [False] * len(texts)
+        cut = [False] * len(texts) if known.cut is None else [known.cut[row] for row in range(len(texts))]
         return cls(
             turns=none + 1,
             calls=none,

@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, final
+from typing import Any, Protocol, final
 
 from rewardkit.core.batch.trajectory import IsError, Trajectory
 from rewardkit.core.batch.transcripts import CallRecord, read
+
+
+class Flags(Protocol):
+    """A flag for each row."""
+
+    def __getitem__(self, row: int, /) -> bool:
+        """Return the flag of one row."""
 
 
 @final
@@ -24,7 +31,7 @@ class Rollouts:
         trajectories: n trajectories that were read before.
     """
 
-    cut: Sequence[bool] | None = None
+    cut: Flags | None = None
     is_error: IsError | None = None
     environments: Sequence[Any] | None = None
     records: Sequence[Sequence[CallRecord] | None] | None = None

@@ -20,14 +20,14 @@ import numpy as np
 from rewardkit.core.batch.batch import Batch
 from rewardkit.core.batch.column import Column, Numbers, Rows
 from rewardkit.core.batch.logs import OF_TRAINERS, RowLog
-from rewardkit.core.batch.score import FAILED, Fault, Outcome, Score
+from rewardkit.core.batch.score import FAILED, Fault, Outcome
 from rewardkit.core.errors import CoercionError, RewardTypeError, shorten
 from rewardkit.core.processes.carried import importable
 from rewardkit.core.progress.bounds import Bounds
 from rewardkit.core.tree.binding import Arguments, Binding, bound, distinct, gather
 from rewardkit.core.tree.fingerprints import described
 from rewardkit.core.tree.parameters import ENVIRONMENT, SINGLE, WHOLE_BATCH, Parameter, Scope, shown_columns
-from rewardkit.core.tree.results import Contract, Nonsense, Raised, Results, check_results, unpacked
+from rewardkit.core.tree.results import Contract, Raised, Results, check_results, unpacked
 from rewardkit.core.tree.reward import Calls, Evaluation, Facts, Reward, Steps
 from rewardkit.core.tree.text_golds import TextGolds
 
@@ -91,7 +91,6 @@ class Leaf(Reward):
         raw = (yield calls) if ready.rows else []
         if sizes is not None:
             raw = [one for given, size in zip(raw, sizes, strict=True) for one in unpacked(given, size)]
-        raw = _with_all_turns(raw, ready.rows, batch)
         if binding.trusted:
             _raise_data_errors(raw, ready.rows, self.contract.name)
         self._text_golds.look(calls.function, parameters, ready, raw, contract.bounds[0], label)
@@ -105,7 +104,10 @@ class Leaf(Reward):
                 return f"  called with {which} {size} completions of {of}"
             return _context(batch, arguments, parameters, position)
 
-        checked = check_results(raw, contract, evaluation.strict, context)
+        def turns(position: int) -> int:
+            return len(batch.trajectory(arguments.rows[position]).turns)
+
+        checked = check_results(raw, contract, evaluation.strict, context, turns)
         column = _filled(batch.size, checked, where, inverse, evaluation)
         if broken:
             evaluation.faulted(_failed(column, broken, label))
@@ -319,17 +321,6 @@ def _filled(size: int, checked: Results, where: Numbers, inverse: Numbers | None
             faults.append(replace(checked.faults[position], row=row))
     evaluation.faulted(faults)
     return column
-
-
-def _with_all_turns(raw: list[Any], rows: Sequence[int], batch: Batch) -> list[Any]:
-    """Replace the scores whose shares are not one for each turn."""
-    for position, result in enumerate(raw):
-        if type(result) is Score and len(result.turns):
-            turns = len(batch.trajectory(rows[position]).turns)
-            if len(result.turns) != turns:
-                said = f"returned {len(result.turns)} shares for {turns} turns. Return one share per turn"
-                raw[position] = Raised(Nonsense(said))
-    return raw
 
 
 def _failed(column: Column, broken: Mapping[int, str], name: str) -> list[Fault]:

@@ -114,13 +114,16 @@ Context = Callable[[int, int], str]
 """(position, rows of the call) -> the row, its completion and arguments, for messages."""
 
 
-def check_results(raw: Sequence[Any], contract: Contract, strict: bool, context: Context) -> Results:
+def check_results(
+    raw: Sequence[Any], contract: Contract, strict: bool, context: Context, turns: Callable[[int], int]
+) -> Results:
     """Turn `raw` results into numbers with outcomes, as `contract` says.
 
     Args:
         raw: what m calls returned; `Raised` for those that raised.
         strict: raise if the function has a bug.
         context: the row of a position, for messages.
+        turns: the number of turns of a position.
 
     Raises:
         RewardBug: a bug while `strict`, or without a finite lower bound.
@@ -141,7 +144,7 @@ def check_results(raw: Sequence[Any], contract: Contract, strict: bool, context:
         try:
             if isinstance(result, Raised):
                 raise result.error
-            _take(result, position, contract, results)
+            _take(result, position, contract, results, turns)
         except outages as error:
             _fail(error, position, rows, contract, results, context)
         except BaseException as error:
@@ -177,7 +180,7 @@ def _ordinary(raw: Sequence[Any], bounds: Bounds) -> Results | None:
     return Results(values, np.full(len(raw), SCORED, dtype=np.int8), notes)
 
 
-def _take(result: Any, position: int, contract: Contract, results: Results) -> None:
+def _take(result: Any, position: int, contract: Contract, results: Results, turns: Callable[[int], int]) -> None:
     if isinstance(result, Abstention):
         results.codes[position] = ABSTAINED
         results.notes[position] = result.note
@@ -196,7 +199,7 @@ def _take(result: Any, position: int, contract: Contract, results: Results) -> N
             results.codes[position] = ABSTAINED
             return
         if len(result.turns):
-            results.turns[position] = shares_of_turns(result)
+            results.turns[position] = shares_of_turns(result, turns(position))
         result = result.value
     value = as_number(result)
     low, high = contract.bounds
@@ -212,8 +215,10 @@ def _take(result: Any, position: int, contract: Contract, results: Results) -> N
     results.values[position] = value
 
 
-def shares_of_turns(score: Score) -> tuple[float, ...]:
-    """Return the shares of the turns in a score; raise Nonsense if they do not sum to its value."""
+def shares_of_turns(score: Score, turns: int) -> tuple[float, ...]:
+    """Return the shares of the turns in a score; raise Nonsense if they are not one per turn, or not its value."""
+    if len(score.turns) != turns:
+        raise Nonsense(f"returned {len(score.turns)} shares for {turns} turns. Return one share per turn")
     shares = tuple(map(as_number, score.turns))
     total, value = math.fsum(shares), as_number(score.value)
     if not all(map(math.isfinite, shares)) or abs(total - value) > TOLERANCE * max(1.0, abs(value), *map(abs, shares)):
