@@ -60,6 +60,11 @@ class Judged:
         """Return another text in the form of this completion."""
         return Trial(self.saying(text), self.example)
 
+    @property
+    def text_counts(self) -> bool:
+        """Whether its text matters: the words of an agent that is judged by what it did do not."""
+        return self.keeps_calls or not has_calls(self.completion)
+
     def saying(self, text: str) -> Any:
         """Return this completion with another text."""
         return answering(self.completion, text) if self.keeps_calls else with_text(self.completion, text)

@@ -113,9 +113,12 @@ class Results:
 Context = Callable[[int, int], str]
 """(position, rows of the call) -> the row, its completion and arguments, for messages."""
 
+Turns = Callable[[int], "int | None"]
+"""Position -> the number of turns of the completion; None if unknown."""
+
 
 def check_results(
-    raw: Sequence[Any], contract: Contract, strict: bool, context: Context, turns: Callable[[int], int]
+    raw: Sequence[Any], contract: Contract, strict: bool, context: Context, turns: Turns = lambda position: None
 ) -> Results:
     """Turn `raw` results into numbers with outcomes, as `contract` says.
 
@@ -123,7 +126,7 @@ def check_results(
         raw: what m calls returned; `Raised` for those that raised.
         strict: raise if the function has a bug.
         context: the row of a position, for messages.
-        turns: the number of turns of a position.
+        turns: the number of turns of a position; None if unknown.
 
     Raises:
         RewardBug: a bug while `strict`, or without a finite lower bound.
@@ -180,7 +183,7 @@ def _ordinary(raw: Sequence[Any], bounds: Bounds) -> Results | None:
     return Results(values, np.full(len(raw), SCORED, dtype=np.int8), notes)
 
 
-def _take(result: Any, position: int, contract: Contract, results: Results, turns: Callable[[int], int]) -> None:
+def _take(result: Any, position: int, contract: Contract, results: Results, turns: Turns) -> None:
     if isinstance(result, Abstention):
         results.codes[position] = ABSTAINED
         results.notes[position] = result.note
@@ -215,9 +218,9 @@ def _take(result: Any, position: int, contract: Contract, results: Results, turn
     results.values[position] = value
 
 
-def shares_of_turns(score: Score, turns: int) -> tuple[float, ...]:
+def shares_of_turns(score: Score, turns: int | None) -> tuple[float, ...]:
     """Return the shares of the turns in a score; raise Nonsense if they are not one per turn, or not its value."""
-    if len(score.turns) != turns:
+    if turns is not None and len(score.turns) != turns:
         raise Nonsense(f"returned {len(score.turns)} shares for {turns} turns. Return one share per turn")
     shares = tuple(map(as_number, score.turns))
     total, value = math.fsum(shares), as_number(score.value)

@@ -20,6 +20,7 @@ from typing import Any, Literal, final
 from rewardkit.core.batch.batch import Batch
 from rewardkit.core.batch.logs import RowLog
 from rewardkit.core.batch.messages import in_form_of
+from rewardkit.core.batch.trajectory import Trajectory
 from rewardkit.core.errors import RewardTypeError, hashable, near_miss, shorten, shorten_line
 from rewardkit.core.progress.schedule import Schedule
 from rewardkit.core.tree.binding import Binding, detached, is_async, name_of, renamed
@@ -103,7 +104,15 @@ def takes_one_completion(function: Callable[..., Any]) -> bool:
     parameters = _parameters(function)
     names = {parameter.name for parameter in parameters}
     starred = any(parameter.kind is parameter.VAR_POSITIONAL for parameter in parameters)
-    return not starred and "completions" not in names and not names.isdisjoint(("completion", "messages"))
+    return not starred and "completions" not in names and any(map(_is_one, parameters))
+
+
+def _is_one(parameter: inspect.Parameter) -> bool:
+    """Return whether an argument is for one completion, by its name or its annotation."""
+    annotation = parameter.annotation
+    written = annotation if isinstance(annotation, str) else ""
+    of_trajectory = annotation is Trajectory or written.rpartition(".")[2] == "Trajectory"
+    return of_trajectory or parameter.name in ("completion", "messages", "trajectory")
 
 
 class _Wrapping:

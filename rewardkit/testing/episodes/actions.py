@@ -44,11 +44,11 @@ def reads_state(subject: Subject) -> bool:
 def gold_calls(subject: Subject, right: Judged) -> list[ToolCall]:
     """Return the calls of a right completion that a column which the reward reads has: their tool and arguments.
 
-    In an environment all calls count, if the reward reads its state.
+    Where the reward reads the state of an environment, it is the first call, whichever it is.
     """
     calls = list(Trajectory.of(right.completion).calls)
-    if subject.stage.environment is not None:
-        return calls[:1] if reads_state(subject) else []
+    if subject.stage.environment is not None and reads_state(subject):
+        return calls[:1]
     columns = subject.examples[right.example].columns
     read = [columns[name] for name in sorted(subject.columns_read & set(columns))]
     held = json.dumps(read, default=str).replace('\\"', '"')

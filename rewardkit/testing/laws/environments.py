@@ -24,7 +24,8 @@ from rewardkit.testing.subject import Subject
 from rewardkit.testing.trials import Trial, seen_in
 
 _WHERE = "no environment was given. Pass environment=Shop"
-_MISSING = object()
+_DEEPEST = 12
+"""How deep the state of an environment is read."""
 
 
 def _needs_environment(subject: Subject) -> None:
@@ -71,24 +72,59 @@ def _harmless(subject: Subject, example: int) -> Iterator[Made]:
         for arguments in ({}, least_arguments(signature), known.get(name)):
             if arguments is None:
                 continue
-            environment = subject.stage.make(row)
-            before = _state(environment)
-            try:
-                getattr(environment, name)(**copy.deepcopy(dict(arguments)))
-            except Exception:
-                continue
-            if before is not _MISSING and _state(environment) == before:
+            if _is_harmless(subject.stage.make(row), name, arguments):
                 yield name, arguments
                 break
 
 
-def _state(environment: Any) -> Any:
-    """Return a copy of an environment's state; `_MISSING` if it cannot be compared."""
+def _is_harmless(environment: Any, name: str, arguments: Mapping[str, Any]) -> bool:
+    """Whether a call raises nothing, leaves the state as it was, and says the same a second time."""
+    said = []
+    for _ in range(2):
+        before = _state(environment)
+        try:
+            said.append(str(getattr(environment, name)(**copy.deepcopy(dict(arguments)))))
+        except Exception:
+            return False
+        if before is None or _state(environment) != before:
+            return False
+    return said[0] == said[1] and not said[0].startswith("<coroutine")
+
+
+def _state(environment: Any) -> str | None:
+    """Return the state of an environment as text; None if a part of it cannot be seen."""
     try:
         held = {name: value for name, value in vars(environment).items() if not name.startswith("_rewardkit")}
-        return repr(sorted(copy.deepcopy(held).items(), key=lambda one: one[0]))
-    except Exception:
-        return _MISSING
+        return "".join(_written(held, 0))
+    except (_Hidden, RecursionError):
+        return None
+
+
+class _Hidden(Exception):
+    """A value shows nothing of its state."""
+
+
+def _written(value: Any, depth: int) -> Iterator[str]:
+    """Yield a value as text, with everything inside."""
+    if depth > _DEEPEST:
+        raise _Hidden
+    if isinstance(value, Mapping):
+        yield "{"
+        for key, item in value.items():
+            yield f"{key!r}: "
+            yield from _written(item, depth + 1)
+        yield "}"
+    elif isinstance(value, (list, tuple, set, frozenset)):
+        yield type(value).__name__
+        for item in sorted(value, key=repr) if isinstance(value, (set, frozenset)) else value:
+            yield from _written(item, depth + 1)
+    elif hasattr(value, "__dict__") and not isinstance(value, type) and not callable(value):
+        yield type(value).__name__
+        yield from _written(vars(value), depth + 1)
+    elif object.__repr__(value) == repr(value):
+        raise _Hidden
+    else:
+        yield repr(value)
 
 
 @law

@@ -35,7 +35,7 @@ def right_for_every_gold(subject: Subject) -> Iterator[Finding]:
     looked = False
     for right in judged(subject):
         column = right.anatomy.column
-        if not right.judges or column not in subject.columns_read or subject.reads_prompts:
+        if not right.judges or column not in subject.columns_read or subject.reads_prompts or not right.text_counts:
             continue
         tried = [*_tried(subject, right)]
         if not any(right.paid(seen) for gold, seen, _ in tried if gold.certain):

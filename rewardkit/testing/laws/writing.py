@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from rewardkit.testing.dresses import DOTALL, Dress, dresses
+from rewardkit.testing.episodes.messages import has_calls
 from rewardkit.testing.findings import Finding
 from rewardkit.testing.judgment import Judged, judged
 from rewardkit.testing.laws.base import NO_GOOD, Skip, finding, law
@@ -30,7 +31,7 @@ def right_however_written(subject: Subject) -> Iterator[Finding]:
         raise Skip(f"the reward compares completions (scope {subject.scope!r})")
     known: set[str] = set()
     for right in judged(subject):
-        for dress in dresses(subject, right):
+        for dress in dresses(subject, right) if right.text_counts else ():
             found = None if dress.name in known else _paid_less(subject, right, dress)
             if found is not None:
                 known.add(dress.name)
@@ -73,6 +74,8 @@ def _only_on_one_line(subject: Subject) -> Iterator[Finding]:
     """Report a reward that pays a right completion on one line, but nothing as it was given, on several."""
     for number, example in enumerate(subject.examples[:4]):
         for completion, anatomy in zip(example.good, anatomies(subject, number), strict=True):
+            if has_calls(completion):
+                continue
             trial = Trial(completion, number)
             line = re.sub(r"\s*\n\s*", " ", anatomy.text.strip())
             seen, other = subject.see([trial, Trial(with_text(completion, line), number)])

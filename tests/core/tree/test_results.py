@@ -304,7 +304,7 @@ def test_the_system_exit_of_a_signal_handler_passes_and_a_rewards_own_does_not(h
 
 def test_an_empty_list_of_results_is_valid() -> None:
     contract = Contract("r", (0.0, 1.0), False, "unscorable", None)
-    assert len(check_results([], contract, True, lambda first, last: "", lambda place: 0).values) == 0
+    assert len(check_results([], contract, True, lambda first, last: "").values) == 0
 
 
 @pytest.mark.parametrize("returned", [0.5, None, "ab", {0: 1.0, 1: 2.0}, {0.5}, iter([1.0, 2.0]), [1.0], [1.0] * 3])

@@ -422,3 +422,15 @@ def test_a_function_that_reads_chat_says_so_when_it_gets_text() -> None:
     assert "on_error" not in str(found.value)  # the function is right: nothing is to be scored instead
     prompts = [[{"role": "user", "content": "?"}]]
     assert rk.score([lengths], ["abc"], prompts=prompts).total.tolist() == [3.0]
+
+
+def test_an_undecorated_function_of_a_trajectory_is_one_of_a_completion() -> None:
+    def called(trajectory: rk.Trajectory, city: str) -> float:
+        return float(any(call.has(city=city) for call in trajectory.calls))
+
+    def steps(path: rk.Trajectory) -> float:
+        return 1.0 / max(1, len(path.turns))
+
+    call = {"type": "function", "function": {"name": "weather", "arguments": {"city": "Rome"}}}
+    messages = [{"role": "assistant", "content": "", "tool_calls": [call]}]
+    assert rk.score([called, steps], [messages], city=["Rome"]).total.tolist() == [2.0]

@@ -268,3 +268,57 @@ def test_functions_that_make_environments_are_taken() -> None:
         return Shop()
 
     assert report(SOLD, make).ok
+
+
+class Engine:
+    """State of an environment in an object without a repr of its own."""
+
+    def __init__(self) -> None:
+        self.sold: list[str] = []
+
+
+class Remote:
+    """An environment that holds its state in an engine."""
+
+    def reset(self, **row: Any) -> None:
+        self.engine = Engine()
+
+    def sell(self, item: str) -> str:
+        """Sell an item.
+
+        Args:
+            item: its name.
+        """
+        self.engine.sold.append(item)
+        return "sold"
+
+
+def test_state_in_an_object_is_seen() -> None:
+    def sold_it(environment: Any, item: str) -> bool:
+        return bool(environment.engine.sold == [item])
+
+    seen = report(rk.final_state(sold_it), Remote)
+    assert "no_op_tolerated" not in {finding.law for finding in seen.findings}, seen
+
+
+def test_the_way_an_agent_words_its_end_does_not_matter() -> None:
+    good = [[{"calls": [("sell", {"item": item})], "answer": "Done. \n"}] for item in ITEMS]
+    assert report(SOLD, Shop, good=good).ok
+
+
+def test_tools_that_need_the_main_thread_are_no_fault_of_the_reward() -> None:
+    seen = report(SOLD, Shop)
+    assert next(result for result in seen.results if result.law == "thread_safe").outcome == "skipped"
+
+
+def test_gold_calls_in_a_column_count_with_an_environment_too() -> None:
+    rows_with_calls = rows()
+    for row, item in zip(rows_with_calls["examples"], ITEMS, strict=True):
+        row["calls"] = f'[{{"name": "sell", "arguments": {{"item": "{item}"}}}}]'
+
+    @rk.reward
+    def all_among(trajectory: rk.Trajectory, calls: list[dict[str, Any]]) -> float:
+        """All gold calls were made."""
+        return float(all(any(one.has(**gold["arguments"]) for one in trajectory.calls) for gold in calls))
+
+    assert "one_for_all" in found(all_among, Shop, **rows_with_calls)
