@@ -23,7 +23,7 @@ def configurations() -> list[str]:
 
 @pytest.mark.parametrize("text", configurations(), ids=lambda text: text.rstrip().rpartition("\n")[2][:30])
 def test_each_configuration_can_be_read(text: str, tmp_path: Path) -> None:
-    for name in ("reward.py", "data.jsonl"):
+    for name in ("reward.py", "data.jsonl", "environment.py"):
         (tmp_path / name).touch()
     (tmp_path / "run.yaml").write_text(text, encoding="utf-8")
     assert read(tmp_path / "run.yaml").reward.path == "reward.py:reward"
