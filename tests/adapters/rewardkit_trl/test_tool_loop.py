@@ -26,6 +26,7 @@ pytest.importorskip("trl")
 from tests.adapters.rewardkit_trl.scripted import END, Seen, call, play, turn
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.filterwarnings("ignore:You are using 'environment_factory'"),
     pytest.mark.filterwarnings("ignore:.*other reward functions"),
     pytest.mark.filterwarnings("ignore:std\\(\\)"),

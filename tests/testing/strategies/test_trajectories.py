@@ -52,6 +52,7 @@ def test_all_ways_to_stop_are_drawn(stop: str) -> None:
     assert len(first(strategies.trajectories(), lambda messages: trajectory(messages).stop == stop)) <= 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "feature",
     [
