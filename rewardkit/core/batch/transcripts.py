@@ -15,7 +15,7 @@ from typing import Any, final
 from rewardkit.core.batch.call_arguments import parsed, read_arguments
 from rewardkit.core.batch.messages import content_text
 from rewardkit.core.batch.trajectory import IsError, Stop, ToolCall, ToolResult, Trajectory, Turn
-from rewardkit.core.errors import shorten
+from rewardkit.core.errors import shorten, warn
 from rewardkit.core.processes.signals import from_operator
 from rewardkit.core.text.literals import read_literal
 
@@ -267,6 +267,10 @@ def _error_of(text: str, flagged: bool, is_error: IsError | None) -> str | None:
         except BaseException as raised:
             if from_operator(raised):
                 raise
+            warn(
+                f"is_error= raised {type(raised).__name__}: {raised} for {shorten(text)}, so this result does not "
+                "count as an error. Fix the function"
+            )
             said = None
         return said if isinstance(said, str) else text if said else None
     if flagged:

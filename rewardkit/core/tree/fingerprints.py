@@ -9,6 +9,7 @@ import functools
 import hashlib
 import inspect
 from collections.abc import Callable, Mapping, Set
+from contextvars import ContextVar
 from dataclasses import fields, is_dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -21,19 +22,26 @@ def fingerprint(value: object) -> str:
     return hashlib.sha256(described(value).encode(errors="surrogatepass")).hexdigest()[:16]
 
 
+_AROUND: ContextVar[frozenset[int]] = ContextVar("the objects that are being described", default=frozenset())
+
+
 def described(value: object) -> str:
     """Return the text that identifies `value`, from which fingerprints are computed."""
-    return _described(value, frozenset())
+    return _described(value, _AROUND.get())
 
 
 def _described(value: object, around: frozenset[int]) -> str:
     """Describe a value that is inside the objects `around`; one that is inside itself is not followed again."""
     if id(value) in around:
         return f"{type(value).__qualname__} again"
+    within = around | {id(value)}
     describe = getattr(value, "describe", None)
     if describe is not None and not isinstance(value, type):
-        return str(describe())
-    within = around | {id(value)}
+        token = _AROUND.set(within)  # what it describes may refer to it
+        try:
+            return str(describe())
+        finally:
+            _AROUND.reset(token)
 
     def of(item: object) -> str:
         return _described(item, within)

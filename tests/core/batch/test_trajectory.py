@@ -258,10 +258,3 @@ def test_own_marks_of_errors_are_honored_everywhere() -> None:
     assert rk.Trajectory.of(completion, is_error=lambda text: text[4:]).calls[0].result == ToolResult(
         "ERR 7: busy", "f", "7: busy", "name"
     )
-
-
-def test_own_marks_that_raise_are_no_errors() -> None:
-    def broken(text: str) -> bool:
-        raise ValueError(text)
-
-    assert rk.Trajectory.of(OPENED, is_error=broken).calls[0].ok is True

@@ -402,3 +402,12 @@ def test_text_is_one_piece() -> None:
     ((messages, trajectory),) = pieces("42", rk.Trajectory.of("42", cut=True), prefixes=True)
     assert rk.Batch([messages]).texts == ["42"]
     assert trajectory.stop == "cut"
+
+
+def test_an_is_error_that_raises_says_so() -> None:
+    def broken(text: str) -> bool:
+        raise KeyError(text)
+
+    messages = [asks(("open", {})), {"role": "tool", "name": "open", "content": "18"}]
+    with pytest.warns(rk.RewardKitWarning, match="is_error= raised KeyError: '18'"):
+        assert rk.Trajectory.of(messages, is_error=broken).calls[0].ok is True

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from functools import partial
+from typing import Any
 
 import rewardkit as rk
 from rewardkit.core.text.thinking import visible_text
@@ -178,3 +179,16 @@ def test_an_object_that_refers_to_itself_has_a_fingerprint() -> None:
 
     assert reward_of(Dataset("a")).fingerprint == reward_of(Dataset("a")).fingerprint
     assert reward_of(Dataset("a")).fingerprint != reward_of(Dataset("b")).fingerprint
+
+
+def test_a_function_may_refer_to_its_own_tree() -> None:
+    held: dict[str, Any] = {}
+
+    @rk.reward
+    def looks_around(completion: str) -> float:
+        return float("tree" in held)
+
+    before = looks_around.fingerprint
+    held["tree"] = 0.5 * looks_around + rk.exact("answer")
+    assert looks_around.fingerprint != before
+    assert described(held["tree"])
