@@ -28,7 +28,7 @@ def texts(name: str) -> Iterator[Line]:
     columns = {column: [value] * 3 for column, value in case.columns.items()}
     yield {"scores": scored(reward, [case.right, case.wrong], {name: both[:2] for name, both in columns.items()})}
     for text, make in TEXTS.items():
-        yield {"case": text, "scores": scored(reward, [case.right, make(), case.wrong], columns)}
+        yield {"case": text, "scores": scored(reward, [case.right, case.form(make()), case.wrong], columns)}
 
 
 def cells(name: str) -> Iterator[Line]:
@@ -54,8 +54,9 @@ def schemas(name: str) -> Iterator[Line]:
             yield {"case": f"{schema}, {document}", "scores": scored(reward, [make()], {})}
 
 
-def scored(reward: rk.Reward, completions: list[str], columns: dict[str, list[Any]]) -> list[float]:
-    ids = [[ord(character) for character in completion[:5_000]] for completion in completions]
+def scored(reward: rk.Reward, completions: list[Any], columns: dict[str, list[Any]]) -> list[float]:
+    texts = [completion if isinstance(completion, str) else "" for completion in completions]
+    ids = [[ord(character) for character in text[:5_000]] for text in texts]
     batch = rk.Batch(completions, completion_ids=ids, columns=columns)
     total: list[float] = rk.Scorer(reward).score(batch).total.tolist()
     return total

@@ -26,15 +26,37 @@ class Case:
         most: the most that any hostile text may earn; None for rewards that only check form, where any text may score.
         exceptions: text name -> the most that this text may earn.
         relative: the scores depend on the other completions.
+        form: makes a completion of a hostile text, by default the text itself.
     """
 
     make: Callable[[], rk.Reward]
-    right: str
-    wrong: str
+    right: Any
+    wrong: Any
     columns: Mapping[str, Any] = field(default_factory=dict)
     most: float | None = 0.0
     exceptions: Mapping[str, float] = field(default_factory=dict)
     relative: bool = False
+    form: Callable[[str], Any] = str
+
+
+def called(name: str, argument: str, result: str) -> list[dict[str, Any]]:
+    """A conversation with one call and an answer."""
+    call = {"type": "function", "function": {"name": name, "arguments": {"color": argument}}}
+    return [
+        {"role": "assistant", "content": "", "tool_calls": [call]},
+        {"role": "tool", "name": name, "content": result},
+        {"role": "assistant", "content": result},
+    ]
+
+
+def everywhere(text: str) -> list[dict[str, Any]]:
+    """A conversation in which a text is the name of a tool, an argument, a result, and the answer."""
+    as_text = {"type": "function", "function": {"name": text, "arguments": text}}
+    return [{"role": "assistant", "content": text, "tool_calls": [as_text]}, *called(text, text, text)]
+
+
+OPENED = called("open", "red", "18")
+STUCK = called("open", "blue", "{'error': 'stuck'}")
 
 
 def gold(answer: object) -> dict[str, object]:
@@ -42,6 +64,28 @@ def gold(answer: object) -> dict[str, object]:
 
 
 REWARDS: dict[str, Case] = {
+    "tool_calls": Case(
+        lambda: rk.tool_calls("answer"),
+        OPENED,
+        STUCK,
+        gold('[{"name": "open", "arguments": {"color": "red"}}]'),
+        form=everywhere,
+    ),
+    "tool_calls, partial": Case(
+        lambda: rk.tool_calls("answer", arguments="partial", order="kept"),
+        OPENED,
+        STUCK,
+        gold('[{"name": "open", "arguments": {"color": "red"}}]'),
+        form=everywhere,
+    ),
+    "tool_success": Case(lambda: rk.tool_success("open"), OPENED, STUCK, form=everywhere),
+    "tool_errors": Case(lambda: rk.tool_errors(), OPENED, STUCK, most=None, form=everywhere),
+    "calls_between": Case(lambda: rk.calls_between(1, 1), OPENED, "18", form=everywhere),
+    "turns_between": Case(lambda: rk.turns_between(2, 2), OPENED, "18", form=everywhere),
+    "finished": Case(rk.finished, OPENED, OPENED[:2], most=None, form=everywhere),
+    "no_claim_without_call": Case(
+        lambda: rk.no_claim_without_call({"open": ["opened"]}), "18", "I opened it.", most=None, form=everywhere
+    ),
     "tags": Case(lambda: rk.tags("think", "answer"), "<think>a</think><answer>b</answer>", "b"),
     "tags, partial": Case(
         lambda: rk.tags("think", "answer", partial=True),

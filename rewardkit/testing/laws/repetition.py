@@ -152,7 +152,7 @@ def _in_other_processes(subject: Subject, trials: list[Trial]) -> list[list[tupl
     """
     try:
         message = pickle.dumps(sys.path) + pickle.dumps(
-            (subject.reward, subject.examples, trials, subject.plain, subject.scope)
+            (subject.reward, subject.examples, trials, subject.plain, subject.scope, subject.stage)
         )
     except Exception:
         return []
