@@ -119,6 +119,7 @@ from rewardkit_reasoning_gym import (
     reasoning_gym_rows as reasoning_gym_rows,
 )
 from rewardkit_verifiers import from_verifiers as from_verifiers
+from rewardkit_verl import from_verl as from_verl
 
 extract = extraction
 
