@@ -118,6 +118,7 @@ from rewardkit_reasoning_gym import (
     from_reasoning_gym as from_reasoning_gym,
     reasoning_gym_rows as reasoning_gym_rows,
 )
+from rewardkit_swift import from_swift as from_swift
 from rewardkit_verifiers import from_verifiers as from_verifiers
 from rewardkit_verl import from_verl as from_verl
 

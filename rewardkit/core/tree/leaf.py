@@ -233,6 +233,11 @@ def rebound(reward: Reward, **changes: Any) -> Reward:
     return replace(reward, binding=replace(reward.binding, **changes)) if isinstance(reward, Leaf) else reward
 
 
+def written_as(reward: Reward, call: str) -> Reward:
+    """Return the same leaf with another `repr`: the call that made it."""
+    return replace(reward, expression=call) if isinstance(reward, Leaf) else reward
+
+
 def expression(name: str, *arguments: object, **options: tuple[object, object]) -> str:
     """Return the call that makes a primitive: ``number('answer', relative=0.1)``. Options are (value, default)."""
     shown = [repr(argument) for argument in arguments]
