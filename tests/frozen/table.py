@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -31,8 +32,9 @@ def primitives() -> Iterator[tuple[str, list[str]]]:
         if programs and not _sandboxed():
             continue
         few = {text: hostile[text] for text in list(hostile)[::20]}
-        chosen_texts = {"": case.right, " ": case.wrong, **(few if programs else hostile), **ordinary.TEXTS}
-        yield f"primitive: {name}", _scores(reward, list(chosen_texts.values()), case.columns)
+        formed = {text: case.form(made) for text, made in (few if programs else hostile).items()}
+        completions = {"": case.right, " ": case.wrong, **formed, **ordinary.TEXTS}
+        yield f"primitive: {name}", _scores(reward, list(completions.values()), case.columns)
 
 
 def compositions_() -> Iterator[tuple[str, list[str]]]:
@@ -54,12 +56,13 @@ def table() -> dict[str, str]:
     return {name: packed(values) for make in (primitives, compositions_) for name, values in make()}
 
 
-def _scores(reward: rk.Reward, texts: list[str], columns: object) -> list[str]:
+def _scores(reward: rk.Reward, completions: list[Any], columns: object) -> list[str]:
     found: list[str] = []
     assert isinstance(columns, dict)
-    for start in range(0, len(texts), 64):  # each is a group by itself
-        part = texts[start : start + 64]
-        ids = [[ord(character) for character in text[:5_000]] for text in part]
+    for start in range(0, len(completions), 64):  # each is a group by itself
+        part = completions[start : start + 64]
+        texts = [one if isinstance(one, str) else "" for one in part]
+        ids = [[ord(character) for character in text[:5_000]] for text in texts]
         batch = rk.Batch(
             part,
             prompts=[f"prompt {row}" for row in range(len(part))],

@@ -80,8 +80,8 @@ REWARDS: dict[str, Case] = {
     ),
     "tool_success": Case(lambda: rk.tool_success("open"), OPENED, STUCK, form=everywhere),
     "tool_errors": Case(lambda: rk.tool_errors(), OPENED, STUCK, most=None, form=everywhere),
-    "calls_between": Case(lambda: rk.calls_between(1, 1), OPENED, "18", form=everywhere),
-    "turns_between": Case(lambda: rk.turns_between(2, 2), OPENED, "18", form=everywhere),
+    "calls_between": Case(lambda: rk.calls_between(0, 1), OPENED, [*STUCK[:2], *OPENED], form=everywhere),
+    "turns_between": Case(lambda: rk.turns_between(0, 2), OPENED, [*STUCK[:2], *OPENED], form=everywhere),
     "finished": Case(rk.finished, OPENED, OPENED[:2], most=None, form=everywhere),
     "no_claim_without_call": Case(
         lambda: rk.no_claim_without_call({"open": ["opened"]}), "18", "I opened it.", most=None, form=everywhere

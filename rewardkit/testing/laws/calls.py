@@ -19,7 +19,7 @@ from rewardkit.testing.episodes.messages import (
 )
 from rewardkit.testing.episodes.stage import least_arguments
 from rewardkit.testing.findings import Finding
-from rewardkit.testing.judgment import Judged
+from rewardkit.testing.judgment import Judged, is_penalty
 from rewardkit.testing.laws.agents import NOTHING, bases, needs_calls, paid_more
 from rewardkit.testing.laws.base import Skip, finding, law
 from rewardkit.testing.subject import Subject
@@ -155,6 +155,8 @@ def idle_policy_earns_nothing(subject: Subject) -> Iterator[Finding]:
     Name examples in which doing nothing is right in ``nothing_to_do=``.
     """
     needs_calls(subject)
+    if is_penalty(subject):
+        raise Skip("a penalty is highest where nothing happened")
     looked = False
     acting: list[Judged] = []
     for right in judged_actions(subject):
