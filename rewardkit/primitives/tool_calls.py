@@ -44,21 +44,21 @@ class ToolCalls:
         """What may not work as intended, unless another reward limits what the key names."""
         return {"calls": _SPRAYING} if self.extra == "allow" else {}
 
-    def __call__(self, trajectory: Trajectory, gold: GoldCalls) -> float | Score:
+    def __call__(self, trajectory: Trajectory, expected: GoldCalls) -> float | Score:
         made = len(trajectory.calls)
         if made > MOST_CALLS:
             return Score(0.0, f"{made:,} calls, more than {MOST_CALLS}")
-        rounds = list(trajectory.rounds) if gold.by_round else [trajectory.turns]
+        rounds = list(trajectory.rounds) if expected.by_round else [trajectory.turns]
         found: list[tuple[Paired, int]] = []
-        for number in range(max(len(rounds), len(gold.rounds))):
+        for number in range(max(len(rounds), len(expected.rounds))):
             turns: tuple[Turn, ...] = rounds[number] if number < len(rounds) else ()
-            wanted = gold.rounds[number] if number < len(gold.rounds) else ()
+            wanted = expected.rounds[number] if number < len(expected.rounds) else ()
             calls = [turn.calls for turn in turns if turn.calls]
             found.append((paired(wanted, calls, self.rules), sum(map(len, calls))))
         worth = sum(one.worth for one, _ in found)
         surplus = made - sum(one.calls for one, _ in found)
-        value = self._value(worth, gold.count, made - min(self.free, surplus))
-        return value if value == 1.0 else Score(value, _note(gold, found, surplus))
+        value = self._value(worth, expected.count, made - min(self.free, surplus))
+        return value if value == 1.0 else Score(value, _note(expected, found, surplus))
 
     def _value(self, worth: float, gold: int, made: int) -> float:
         if self.extra == "allow":
@@ -100,7 +100,8 @@ def tool_calls(
         column: the column of the gold calls: JSON text of a list of ``{"name", "arguments"}``; ``[]`` if no call is
             right. An argument may be ``{"any_of": [...]}`` or ``{"optional": value}``. A list of lists has one list
             per round, that is, for the turns between one message of the user and the next. Keep it as text: Arrow
-            gives all dicts of a column the same keys and fills the gaps with None.
+            gives all dicts of a column the same keys and fills the gaps with None, so outside a text an argument that
+            is None may be missing.
         order: ``"any"``, or ``"kept"``: gold calls must be made in their order. The calls of one turn have no order.
         arguments: ``"exact"``: a call is right or not; ``"partial"``: it is worth the share of equal top-level
             arguments among all that either side names; ``"names"``: only names are compared.
@@ -150,5 +151,5 @@ def tool_calls(
         "tool_calls",
         shown,
         Parameter("trajectory", "trajectory"),
-        Parameter("gold", column, annotation=Annotated[GoldCalls, PlainValidator(read_gold_calls)]),
+        Parameter("expected", column, annotation=Annotated[GoldCalls, PlainValidator(read_gold_calls)]),
     )

@@ -122,6 +122,15 @@ _BY_LAW = {
     "regressions": _COMPARE,
 }
 
+_WITH_ENVIRONMENT = {
+    "gold_gets_the_maximum": "Play the right completion and read its calls and results: has a tool failed, or is its "
+    "name misspelled?",
+    "gold_above_perturbed_gold": "If the calls of another row were made, compare their arguments with this row's: "
+    "rk.tool_calls, or the state with rk.final_state. If the answer is another's, compare it as a whole",
+    "informative": "Play a right completion and read its calls and results: has a tool failed?",
+}
+"""Advice where calls really ran."""
+
 READS_CHAT = re.compile(r"Nonsense: seems to read chat messages|AttributeError: 'str' object has no attribute 'get'")
 _READS_TEXT = re.compile(
     r"TypeError: can only concatenate list"
@@ -146,6 +155,9 @@ class Found(Protocol):
     @property
     def chat(self) -> bool: ...
 
+    @property
+    def environment(self) -> str: ...
+
 
 def advice_for(found: Found) -> str:
     """Return what to do next, without a full stop; empty for a law of the user's own."""
@@ -162,4 +174,6 @@ def advice_for(found: Found) -> str:
         )
     if raised:
         return "Fix the line above: the reward must score every completion, a bad one with the lowest score"
+    if found.environment and found.law in _WITH_ENVIRONMENT:
+        return _WITH_ENVIRONMENT[found.law]
     return _BY_FAMILY.get(found.family) or _BY_LAW.get(found.law, "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
@@ -13,7 +14,7 @@ from rewardkit.core.errors import BindingError, RewardDefinitionError, shorten
 from rewardkit.core.tree.conversion import tree_of
 from rewardkit.core.tree.reward import Reward
 from rewardkit.testing.anatomy import anatomy_of
-from rewardkit.testing.components import components_of, is_foreign, of_component
+from rewardkit.testing.components import components_of, of_component
 from rewardkit.testing.episodes.stage import Stage, stage_of
 from rewardkit.testing.examples import Example, examples_of, grouped, per_example
 from rewardkit.testing.execution import Told, run_laws
@@ -22,9 +23,10 @@ from rewardkit.testing.expressions import imports_of
 from rewardkit.testing.findings import LawResult
 from rewardkit.testing.laws import Law
 from rewardkit.testing.output import Output
+from rewardkit.testing.rehearsal import failing_calls
 from rewardkit.testing.reports.report import Report
 from rewardkit.testing.selection import selected
-from rewardkit.testing.subject import Promises, Subject
+from rewardkit.testing.subject import Promises, Subject, is_foreign
 from rewardkit.testing.trials import Trial, text_of
 from rewardkit.testing.wrong_answers import equal
 
@@ -138,19 +140,30 @@ def check_reward(
     parts = components_of(subject) if components else []
     run = _Run(todo, patience=patience, isolate=isolate, fail_fast=fail_fast, told=told, runs=1 + len(parts))
     started = time.monotonic()
-    whole = _with_imports(run.report(subject, budget * 2 / (2 + len(parts))), imports_of(reward))
+    imports = _imports(reward, environment)
+    whole = _with_imports(run.report(subject, budget * 2 / (2 + len(parts))), imports)
     found: list[Report] = []
     for number, (name, part) in enumerate(parts):
         if fail_fast and not all(one.ok for one in (whole, *found)):
             break
         left = started + budget - time.monotonic()
-        own = _with_imports(run.report(part, left / (len(parts) - number)), imports_of(part.reward))
+        own = _with_imports(run.report(part, left / (len(parts) - number)), _imports(part.reward, environment))
         found.append(of_component(own, name, whole))
     if regressions is not None:
         save(regressions, whole.findings, subject.examples)
-    remarks = tuple(per_example(subject.examples, good=good, bad=bad))
+    remarks = (*per_example(subject.examples, good=good, bad=bad), *failing_calls(subject))
     spent = time.monotonic() - started
     return replace(whole, components=tuple(found), seconds=spent, budget=budget, remarks=remarks)
+
+
+def _imports(reward: Any, environment: Any) -> str:
+    """Return the statements that import the reward and the environment; empty if the reward's place is not known."""
+    found = imports_of(reward)
+    name = getattr(environment, "__name__", "")
+    known = (
+        found and name.isidentifier() and vars(sys.modules.get(environment.__module__, sys)).get(name) is environment
+    )
+    return f"{found}; from {environment.__module__} import {name}" if known else found
 
 
 def _with_imports(report: Report, imports: str) -> Report:

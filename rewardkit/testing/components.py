@@ -12,10 +12,9 @@ from rewardkit.core.errors import shorten
 from rewardkit.core.progress.schedule import weight_bounds
 from rewardkit.core.tree.algebra import summands, weighted_sum_of
 from rewardkit.core.tree.names import terms_of
-from rewardkit.core.tree.reward import Reward, bindings
 from rewardkit.testing.findings import Finding, LawResult
 from rewardkit.testing.reports.report import Report
-from rewardkit.testing.subject import Promises, Subject
+from rewardkit.testing.subject import Promises, Subject, is_foreign
 
 
 def components_of(subject: Subject) -> list[tuple[str, Subject]]:
@@ -83,8 +82,3 @@ def _faults(finding: Finding) -> Iterator[tuple[str, ...]]:
 
 def _renamed(finding: Finding, name: str) -> Finding:
     return replace(finding, component=name, of=name) if finding.component == "total" else replace(finding, of=name)
-
-
-def is_foreign(tree: Reward) -> bool:
-    """Return whether any function in the tree was written for a trainer."""
-    return any(binding.foreign for _, binding in bindings(tree))

@@ -119,12 +119,17 @@ def _per_example(given: Any, rows: Sequence[dict[str, Any]], name: str) -> list[
 
 def _several(item: Any) -> list[Any]:
     """Return a list of completions; a list of chat messages, a message, or calls with an answer is one completion."""
-    if isinstance(item, Mapping) and "calls" in item:
-        return [_episode(item)]
+    listed = isinstance(item, (list, tuple))
+    mappings = [one for one in (item if listed else [item]) if isinstance(one, Mapping)]
+    unknown = next((one for one in mappings if not {"calls", "role", "content"} & set(one)), None)
+    if unknown is not None:
+        raise BindingError(
+            f'a completion is a text, messages, or {{"calls": [...], "answer": "..."}}; got {shorten(unknown)}'
+        )
+    if mappings and len(mappings) == (len(item) if listed else 1) and all("calls" in one for one in mappings):
+        return [_episode(one) for one in mappings]
     if isinstance(item, Mapping):
         return [[item]]
-    if isinstance(item, (list, tuple)) and item and all(isinstance(one, Mapping) and "calls" in one for one in item):
-        return [_episode(one) for one in item]
     if isinstance(item, (list, tuple)) and item and not all(isinstance(part, Mapping) for part in item):
         return list(item)
     return [item]
@@ -132,8 +137,25 @@ def _several(item: Any) -> list[Any]:
 
 def _episode(item: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return ``{"calls": [("open", {"color": "red"})], "answer": "18"}`` as messages, one turn for each call."""
-    turns = [calling((name, arguments)) for name, arguments in item["calls"]]
+    unknown = sorted(map(str, set(item) - {"calls", "answer"}))
+    calls = item["calls"]
+    if unknown or not isinstance(calls, (list, tuple)) or not all(map(_is_call, calls)):
+        problem = f"it has {', '.join(map(repr, unknown))}, too" if unknown else f"the calls are {shorten(calls)}"
+        raise BindingError(
+            f'calls must be written as {{"calls": [("open", {{"color": "red"}})], "answer": "18"}}; {problem}'
+        )
+    turns = [calling((name, arguments)) for name, arguments in calls]
     return [*turns, {"role": "assistant", "content": str(item.get("answer", ""))}]
+
+
+def _is_call(given: Any) -> bool:
+    """Whether it is a name and arguments."""
+    return (
+        isinstance(given, (list, tuple))
+        and len(given) == 2
+        and isinstance(given[0], str)
+        and isinstance(given[1], Mapping)
+    )
 
 
 def _is_row(item: Any) -> bool:

@@ -73,11 +73,9 @@ class Finding:
         part = f".components[{self.of!r}].values" if self.of and not self.imports else ""
         imports = f"import rewardkit as rk; {self.imports}; " if self.imports else ""
         if self.environment:
-            played = (
-                f"rewardkit.testing.play({self.environment}, {expression_of(self.completion)}, {dict(self.columns)!r})"
-            )
+            played = f"play({self.environment}, {expression_of(self.completion)}, {dict(self.columns)!r})"
             scored = f"rk.score(reward, [messages], environments=[environment]{columns}){part}"
-            return f"{imports}messages, environment = {played}; {scored}"
+            return f"{imports}from rewardkit.testing import play; messages, environment = {played}; {scored}"
         return f"{imports}rk.score(reward, [{expression_of(self.completion)}]{columns}){part}"
 
     @property

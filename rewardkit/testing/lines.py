@@ -6,6 +6,7 @@ The last one before they differ is where the decision fell. It is a hint where t
 
 from __future__ import annotations
 
+import inspect
 import linecache
 import sys
 from collections.abc import Iterator
@@ -74,7 +75,20 @@ def executed(subject: Subject, trial: Trial) -> list[_Place]:
     found: list[_Place] = []
     with _traced(_files(subject), found):
         subject.see([trial], fresh=True)
-    return found
+    if subject.stage.environment is None:
+        return found
+    played = subject.remembered("lines of the environment", lambda: _lines_of(subject.stage.environment))
+    return [place for place in found if place not in played]
+
+
+def _lines_of(environment: Any) -> frozenset[_Place]:
+    """Return the lines of an environment: they run when it plays, and decide nothing."""
+    try:
+        lines, first = inspect.getsourcelines(environment)
+        file = inspect.getsourcefile(environment) or ""
+    except (OSError, TypeError):
+        return frozenset()
+    return frozenset((file, number) for number in range(first, first + len(lines)))
 
 
 @contextmanager

@@ -411,3 +411,8 @@ def _key(trial: Trial) -> tuple[Any, ...]:
     completion = trial.completion if isinstance(trial.completion, str) else json.dumps(trial.completion, default=repr)
     columns = None if trial.columns is None else repr(sorted(trial.columns.items()))
     return type(trial.completion) is str, completion, columns, trial.example
+
+
+def is_foreign(tree: Reward) -> bool:
+    """Return whether any function in the tree was written for a trainer."""
+    return any(binding.foreign for _, binding in bindings(tree))

@@ -260,11 +260,32 @@ def test_a_gold_call_without_arguments() -> None:
         ([{"name": "open", "arguments": "{"}], "the arguments of the gold call 'open'"),
         ([{"name": "open", "arguments": {"a": float("nan")}}], "are not JSON"),
         ([{"name": "open", "arguments": {"a": {1, 2}}}], "are not JSON"),
+        ('[{"name": "open", "args": {"color": "red"}}]', "no 'arguments', but 'args'"),
+        ('[{"name": "open", "parameters": {"color": "red"}}]', "no 'arguments', but 'parameters'"),
+        ('[{"name": "open", "arguments": {"color": {"any_of": "red"}}}]', "any_of must be a list"),
+        ('[{"name": "open", "arguments": {"color": "red"}, "optional": true}]', "only an argument may be optional"),
     ],
 )
 def test_a_bad_gold_cell_is_an_error_of_the_data(gold: Any, problem: str) -> None:
     with pytest.raises(rk.CoercionError, match=problem):
         value(gold, made([RED]))
+
+
+def test_a_bad_gold_cell_names_a_remedy_that_exists() -> None:
+    with pytest.raises(rk.CoercionError) as caught:
+        value("open red", made([RED]))
+    assert "gold=" not in str(caught.value)
+
+
+def test_gold_calls_whose_gaps_arrow_has_filled() -> None:
+    datasets = pytest.importorskip("datasets")
+    wanted = [{"name": "open", "arguments": {"color": "red"}}, {"name": "look", "arguments": {"at": {"x": 1}}}]
+    (cell,) = datasets.Dataset.from_list([{"calls": wanted}])["calls"]
+    assert cell[0]["arguments"] == {"color": "red", "at": None}
+    assert value(cell, made([RED], [("look", {"at": {"x": 1}})])) == 1.0
+    assert value(cell, made([RED], [("look", {"at": {"x": 2}})])) == 0.5
+    text = json.dumps([{"name": "open", "arguments": {"color": None}}])
+    assert value(text, made([("open", {})])) == 0.0
 
 
 def test_a_missing_gold_cell_abstains() -> None:

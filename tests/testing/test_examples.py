@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import rewardkit as rk
+from rewardkit.testing import check_reward
 from rewardkit.testing.examples import Example, examples_of, grouped
 
 ROWS: list[dict[str, Any]] = [{"prompt": "6*7?", "answer": "42"}, {"prompt": "3+4?", "answer": "7"}]
@@ -99,3 +100,18 @@ def test_rows_with_arrays_stay_apart() -> None:
     assert len(grouped(examples_of(rows))) == 2
     rows = [{"prompt": np.array([{"role": "user", "content": "a"}, {"role": "user", "content": "b"}])} for _ in "ab"]
     assert len(grouped(examples_of(rows))) == 2
+
+
+@pytest.mark.parametrize(
+    ("written", "problem"),
+    [
+        ({"call": []}, "a completion is a text, messages, or"),
+        ({"calls": ["open"]}, r"the calls are \['open'\]"),
+        ({"calls": [("open", {})], "anwser": "18"}, "it has 'anwser', too"),
+    ],
+)
+def test_calls_that_are_written_wrong_are_refused(written: Any, problem: str) -> None:
+    with pytest.raises(rk.BindingError, match=problem):
+        check_reward(rk.finished(), examples=[{"prompt": "Open it."}], good=[[written]], laws=["total"])
+    with pytest.raises(rk.BindingError, match=problem):
+        check_reward(rk.finished(), examples=[{"prompt": "Open it."}], good=[written], laws=["total"])

@@ -71,3 +71,34 @@ def test_a_long_or_unscored_completion_is_not_run_again() -> None:
     long = Trial("x" * 5_000)
     assert deciding_line(subject, long, subject.see([long])[0]) == ""
     assert deciding_line(subject, Trial(GOOD[0]), None) == ""
+
+
+class Counter:
+    """An environment in the file of its reward."""
+
+    def reset(self, **row: Any) -> None:
+        self.count = 0
+
+    def add(self, by: int) -> str:
+        """Add.
+
+        Args:
+            by: how much.
+        """
+        self.count += by
+        return str(self.count)
+
+
+@rk.reward
+def counted(trajectory: rk.Trajectory) -> float:
+    if any(call.name == "add" for call in trajectory.calls):
+        return 1.0
+    return 0.0
+
+
+def test_an_environment_decides_nothing() -> None:
+    examples = [{"prompt": [{"role": "user", "content": f"Count to {number}."}], "to": number} for number in (1, 2)]
+    good = [{"calls": [("add", {"by": row["to"]})], "answer": str(row["to"])} for row in examples]
+    report = check_reward(counted, examples=examples, good=good, bad=["no"] * 2, environment=Counter, budget=20)
+    lines = {finding.line for finding in report.findings if finding.line}
+    assert all("def" not in line and "self.count" not in line for line in lines), lines

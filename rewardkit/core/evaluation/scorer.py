@@ -192,7 +192,12 @@ def score(
         raise BindingError(
             f"is_error= takes a function of a result's text, got {shorten(is_error)}. If it is a column, rename it"
         )
+    if isinstance(environments, (str, bytes)) or not isinstance(environments, Iterable | None):
+        raise BindingError(f"environments= takes a list, one for each completion, got {shorten(environments)}")
     live = None if environments is None else list(environments)
+    kind = next((one for one in live or () if isinstance(one, type)), None)
+    if kind is not None:
+        raise BindingError(f"environments= takes environments after their rollouts, got the class {kind.__name__!r}")
     batch = Batch(
         completions,
         prompts=prompts,

@@ -3,6 +3,9 @@
 ``[{"name": "book", "arguments": {"city": "Rome", "days": {"any_of": [2, 3]}, "notes": {"optional": ""}}}]``. OpenAI's
 shape, ``{"function": {"name": ..., "arguments": "{...}"}}``, is read, too. A list of lists is one list per round: the
 turns between one message of the user and the next.
+
+Arrow gives all dicts of a column the same keys and fills the gaps with None, so None in a cell that is not text may be
+an argument that the call never had: it may be missing.
 """
 
 from __future__ import annotations
@@ -16,6 +19,9 @@ from typing import Any, final
 from rewardkit.core.batch.trajectory import ToolCall, json_key
 from rewardkit.core.errors import shorten
 from rewardkit.core.text.json_text import parse_json
+
+_OTHER_NAMES = {"args", "parameters", "params", "input", "inputs", "kwargs"}
+"""What other formats call the arguments."""
 
 Same = Mapping[str, Callable[[Any, Any], object]]
 """For each argument that is not compared by value: a function of the made and the gold value."""
@@ -40,6 +46,8 @@ class GoldArgument:
     def of(cls, value: Any) -> GoldArgument:
         optional = isinstance(value, dict) and set(value) == {"optional"}
         inner = value["optional"] if optional else value
+        if isinstance(inner, dict) and set(inner) == {"any_of"} and not isinstance(inner["any_of"], list):
+            raise ValueError(f"any_of must be a list of values, got {shorten(inner['any_of'])}")
         several = isinstance(inner, dict) and set(inner) == {"any_of"} and isinstance(inner["any_of"], list)
         values = tuple(inner["any_of"] if several else [inner])
         nested = any(isinstance(value, (dict, list)) for value in values)
@@ -137,6 +145,7 @@ def read_gold_calls(value: object) -> GoldCalls:
     """
     if isinstance(value, GoldCalls):
         return value
+    text = isinstance(value, str)
     if isinstance(value, str):
         parsed = parse_json(value)
         if parsed.error:
@@ -145,18 +154,24 @@ def read_gold_calls(value: object) -> GoldCalls:
     if not isinstance(value, (list, tuple)):
         raise ValueError(f"the gold calls must be a list, [] for no call; got {shorten(value)}")
     if value and all(isinstance(item, (list, tuple)) for item in value):
-        return GoldCalls(tuple(tuple(map(_gold_call, item)) for item in value), by_round=True)
-    return GoldCalls((tuple(map(_gold_call, value)),))
+        return GoldCalls(tuple(tuple(_gold_call(one, text) for one in item) for item in value), by_round=True)
+    return GoldCalls((tuple(_gold_call(one, text) for one in value),))
 
 
-def _gold_call(given: Any) -> GoldCall:
+def _gold_call(given: Any, text: bool) -> GoldCall:
     function = given.get("function") if isinstance(given, Mapping) else None
     inner = function if isinstance(function, Mapping) else given
     name = inner.get("name") if isinstance(inner, Mapping) else None
     if not isinstance(name, str) or not name:
         raise ValueError(f'a gold call must be {{"name": ..., "arguments": {{...}}}}, got {shorten(given)}')
+    misnamed = next((key for key in inner if key in _OTHER_NAMES and inner[key] is not None), None)
+    if misnamed is not None and "arguments" not in inner:
+        raise ValueError(f"the gold call {name!r} has no 'arguments', but {misnamed!r}; rename it to 'arguments'")
+    if inner.get("optional") is not None:
+        raise ValueError(f'the gold call {name!r} has the key "optional"; only an argument may be optional')
     arguments = inner.get("arguments")
     if isinstance(arguments, str):
+        text = True
         parsed = parse_json(arguments)
         if parsed.error:
             raise ValueError(f"the arguments of the gold call {name!r}: {parsed.error}")
@@ -166,6 +181,18 @@ def _gold_call(given: Any) -> GoldCall:
     if not isinstance(arguments, Mapping):
         raise ValueError(f"the arguments of the gold call {name!r} must be an object, got {shorten(arguments)}")
     try:
+        arguments = arguments if text else _gaps_optional(arguments)
         return GoldCall(name, tuple((str(key), GoldArgument.of(item)) for key, item in arguments.items()))
     except (TypeError, ValueError, RecursionError) as error:
         raise ValueError(f"the arguments of the gold call {name!r} are not JSON ({shorten(str(error))})") from None
+
+
+def _gaps_optional(value: Any) -> Any:
+    """Return a value in which None in an object may be missing."""
+    if isinstance(value, (list, tuple)):
+        return [_gaps_optional(one) for one in value]
+    if not isinstance(value, Mapping):
+        return value
+    if value and set(value) <= {"optional", "any_of"}:
+        return {key: one for key, one in value.items() if one is not None} or {"optional": None}
+    return {key: {"optional": None} if one is None else _gaps_optional(one) for key, one in value.items()}

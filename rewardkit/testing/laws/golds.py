@@ -11,6 +11,7 @@ from rewardkit.testing.anatomy import ANSWERS, as_number, replaced
 from rewardkit.testing.broken_texts import blocks_of
 from rewardkit.testing.episodes.wrong_calls import wrong_calls
 from rewardkit.testing.findings import Finding
+from rewardkit.testing.gated import gated
 from rewardkit.testing.judgment import Judged, concerns, foreign_trials, is_penalty, judged, wrongness
 from rewardkit.testing.laws.base import NO_GOOD, Skip, about_good, finding, law, shortest
 from rewardkit.testing.own_texts import reacts
@@ -51,6 +52,20 @@ def gold_gets_the_maximum(subject: Subject) -> Iterator[Finding]:
                 yield finding("gold_gets_the_maximum", subject, trial, seen, why + about_good(subject))
                 return
     yield from _out_of_reach(subject)
+    for name, part in gated(subject):
+        unpaid = _never_paid(part)
+        if unpaid is not None:
+            trial, why = unpaid
+            yield finding(
+                "gold_gets_the_maximum",
+                subject,
+                trial,
+                subject.see([trial])[0],
+                why,
+                component=name,
+                tip=f"Score the right completion with {name} alone, and read its note",
+            )
+            return
     for right in judged(subject):
         found = _better_nonsense(subject, right)
         if found is not None:
@@ -78,6 +93,16 @@ def _out_of_reach(subject: Subject) -> Iterator[Finding]:
         trial = next(trial for trial in given(subject) if trial.completion in subject.examples[trial.example].good)
         why = f"no completion, not even a right one, earns more than {best:.6g} within bounds of ({low:g}, {high:g})"
         yield finding("gold_gets_the_maximum", subject, trial, subject.see([trial])[0], why)
+
+
+def _never_paid(part: Subject) -> tuple[Trial, str] | None:
+    """Return a right completion and why, if a component behind a gate pays none of them."""
+    low, _ = part.bounds
+    rights = [Trial(good, number) for number, example in enumerate(part.examples) for good in example.good]
+    seen = part.see(rights)
+    if part.scope != "sample" or not all(one.scored and one.value <= low + EQUAL for one in seen):
+        return None
+    return rights[0], f"gives {low:.6g}, its least, to every right completion, and the gate before it hides that"
 
 
 def _applies_nowhere(subject: Subject, number: int) -> bool:

@@ -608,6 +608,10 @@ def test_a_broken_row_fails_in_every_component() -> None:
 def test_one_environment_per_completion() -> None:
     with pytest.raises(rk.BindingError, match="environments has 1 values for 2 completions"):
         rk.score(rk.finished(), ["a", "b"], environments=[made()])
+    with pytest.raises(rk.BindingError, match="takes a list, one for each completion"):
+        rk.score(rk.finished(), ["a"], environments=made())
+    with pytest.raises(rk.BindingError, match="got the class 'Shop'"):
+        rk.score(rk.finished(), ["a"], environments=[Shop])
 
 
 def test_nothing_is_left_behind() -> None:

@@ -229,7 +229,7 @@ def test_without_an_environment_the_laws_are_skipped() -> None:
 def test_findings_can_be_reproduced() -> None:
     seen = report(rk.final_state(nothing_wrong), Shop)
     (finding,) = [one for one in seen.findings if one.law == "idle_policy_earns_nothing"]
-    assert "rewardkit.testing.play(Shop, " in finding.reproduce
+    assert "from rewardkit.testing import play; messages, environment = play(Shop, " in finding.reproduce
     messages, environment = play(Shop, finding.completion, {"item": "tea"})
     table = rk.score(rk.final_state(nothing_wrong), [messages], environments=[environment], item=["tea"])
     assert table.total[0] == finding.score
@@ -322,3 +322,52 @@ def test_gold_calls_in_a_column_count_with_an_environment_too() -> None:
         return float(all(any(one.has(**gold["arguments"]) for one in trajectory.calls) for gold in calls))
 
     assert "one_for_all" in found(all_among, Shop, **rows_with_calls)
+
+
+class BrokenShop(Shop):
+    """A shop whose seller has a bug."""
+
+    def sell(self, item: str) -> str:
+        """Sell an item.
+
+        Args:
+            item: its name.
+        """
+        return self.till[item]  # type: ignore[attr-defined,no-any-return]
+
+
+@rk.reward
+def anything_sold(trajectory: rk.Trajectory) -> float:
+    return float(any(call.name == "sell" and call.ok for call in trajectory.calls))
+
+
+def test_a_tool_that_fails_in_a_right_completion_is_told() -> None:
+    seen = report(rk.finished(), BrokenShop)
+    assert any("good, example 0: the call of 'sell' fails:" in said and "till" in said for said in seen.remarks)
+    assert not any("good, example" in said for said in report(rk.finished(), Shop).remarks)
+
+
+def test_a_misspelled_tool_is_told() -> None:
+    good = [[{"calls": [("sel", {"item": item})], "answer": "Done."}] for item in ITEMS]
+    seen = report(rk.finished(), Shop, good=good)
+    assert any("there is no tool 'sel', only sell, stock. Did you mean 'sell'?" in said for said in seen.remarks)
+
+
+@pytest.mark.parametrize("soft", [False, True])
+def test_what_a_gate_never_lets_earn_is_found(soft: bool) -> None:
+    dead = rk.gate(rk.finished(), 0.5 * SOLD + 0.5 * rk.tool_success("sel"), soft=soft)
+    (finding,) = [one for one in report(dead, Shop).findings if one.law == "gold_gets_the_maximum"]
+    assert finding.component == "tool_success"
+    assert "the gate before it hides that" in finding.why
+    alive = rk.gate(rk.finished(), 0.5 * SOLD + 0.5 * rk.tool_success("sell"), soft=soft)
+    assert "gold_gets_the_maximum" not in found(alive, Shop)
+
+
+def test_findings_import_what_they_name() -> None:
+    seen = report(anything_sold, Shop)
+    finding = next(one for one in seen.findings if one.environment)
+    scope: dict[str, Any] = {}
+    *imports, _ = finding.reproduce.rsplit("; ", 1)
+    exec("; ".join(imports), scope)
+    assert scope["messages"][0]["role"] == "assistant"
+    assert scope["environment"].sold
