@@ -33,8 +33,9 @@ from rewardkit.core.batch.journals import (
     without_exit,
 )
 from rewardkit.core.batch.transcripts import CallRecord, result_text
-from rewardkit.core.errors import RewardDefinitionError, shorten
+from rewardkit.core.errors import BindingError, RewardDefinitionError, near_miss, shorten
 
+_NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 NO_TOOLS = ("reset", "get_reward")
 """Public methods that are not tools."""
 
@@ -221,6 +222,27 @@ def _copied(arguments: Mapping[str, Any]) -> dict[str, Any]:
         return dict(arguments)
 
 
+def _fits(function: Callable[..., Any], environment: Any, args: tuple[Any, ...], columns: Mapping[str, Any]) -> None:
+    """Raise an error that names the columns, if ``reset`` does not take a row."""
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        return
+    try:
+        signature.bind(environment, *args, **columns)
+    except TypeError as error:
+        missing = [
+            name
+            for name, one in list(signature.parameters.items())[1:]
+            if one.default is one.empty and one.kind in _NAMED and name not in columns
+        ]
+        hint = near_miss(missing[0], columns) if missing else " Add **row to its arguments: it gets all columns."
+        raise BindingError(
+            f"{type(environment).__name__}.reset does not take a row ({error}). "
+            f"Columns: {', '.join(columns) or 'none'}.{hint}"
+        ) from None
+
+
 def _reset(function: Callable[..., Any], watch: Watch) -> Callable[..., Any]:
     @functools.wraps(function)
     def reset(self: Any, /, *args: Any, **columns: Any) -> Any:
@@ -228,6 +250,7 @@ def _reset(function: Callable[..., Any], watch: Watch) -> Callable[..., Any]:
         journal.begin()
         if journal.hanging:
             return None
+        _fits(function, self, args, columns)
         try:
             with at_work():
                 return function(self, *args, **columns)

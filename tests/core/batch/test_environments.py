@@ -434,6 +434,21 @@ def test_a_bug_in_reset_is_raised() -> None:
         recorded(Down, PLAIN)().reset()
 
 
+def test_a_reset_that_does_not_take_the_row() -> None:
+    class Bare(Shop):
+        def reset(self) -> None:  # type: ignore[override]
+            pass
+
+    class Misspelled(Shop):
+        def reset(self, itm: str, **row: Any) -> None:  # type: ignore[override]
+            pass
+
+    with pytest.raises(rk.BindingError, match=r"Bare\.reset does not take a row .*Columns: item\. Add \*\*row"):
+        recorded(Bare, PLAIN)().reset(item="tea")
+    with pytest.raises(rk.BindingError, match=r"Misspelled\.reset .*Columns: item\. Did you mean 'item'\?"):
+        recorded(Misspelled, PLAIN)().reset(item="tea")
+
+
 def test_a_tool_that_hangs_breaks_the_environment_until_it_returns() -> None:
     freed = threading.Event()
 

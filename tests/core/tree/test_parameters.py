@@ -134,3 +134,12 @@ def test_messages_are_no_text() -> None:
     with pytest.raises(rk.RewardDefinitionError, match="`completion`"):
         annotated("messages", str)
     assert rk.score(annotated("messages", list), ["a"]).total.tolist() == [1.0]
+
+
+def test_a_function_of_the_environment_is_told_where_it_belongs() -> None:
+    @rk.reward
+    def mine(environment, answer: str) -> float:  # type: ignore[no-untyped-def]
+        return float(environment == answer)
+
+    with pytest.raises(rk.BindingError, match=r"rk\.final_state\(function\), without @rk\.reward"):
+        rk.score(mine, ["42"], answer=["42"])
