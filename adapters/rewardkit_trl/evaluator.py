@@ -20,7 +20,7 @@ from rewardkit_trl.checks import check_alone, check_plain_sum, check_trainer, ho
 from rewardkit_trl.layout import Layout
 from rewardkit_trl.memory import Memory
 from rewardkit_trl.reports import FaultReport, OutcomeShares, StageReport, TrajectoryReport, extras, metrics
-from rewardkit_trl.rollouts import PLAIN, Episodes, warn_of_rollouts, warn_of_tokens
+from rewardkit_trl.rollouts import PLAIN, Episodes, warn_of_environments, warn_of_rollouts, warn_of_tokens
 from rewardkit_trl.scored import Prepared, Scored, score
 from rewardkit_trl.shared_tables import SharedTables, Table
 from rewardkit_trl.trainer import Trainer, progress_of
@@ -192,6 +192,8 @@ class Evaluator:
         trainer = Trainer.behind(call.context.get("log_metric"))
         state = call.context.get("trainer_state") or self.state
         session = self._session(trainer, state)
+        if session.strict and trainer.known:
+            warn_of_environments(call)
         if not session.warned_of_tokens:
             session.warned_of_tokens = warn_of_tokens(trainer, self.reward, call)
         progress = self._progress(trainer, state)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, final
 
 from rewardkit.core.batch.environments import journals
+from rewardkit.core.batch.journals import journal_of
 from rewardkit.core.batch.rollouts import Rollouts
 from rewardkit.core.batch.trajectory import IsError
 from rewardkit.core.errors import BindingError, near_miss, shorten, warn
@@ -92,6 +93,17 @@ def warn_of_rollouts(trainer: Trainer, reward: Reward, episodes: Episodes) -> No
         warn(
             "rk.finished() cannot see which completions ran into the token limit, because this trainer does not show "
             "the token that ends a turn: a completion that was cut counts as an answer"
+        )
+
+
+def warn_of_environments(call: TrainerCall) -> None:
+    """Warn if the environments do not record: the reward then reads what messages tell, and sees no outage."""
+    plain = [one for one in call.context.get("environments") or () if one is not None and journal_of(one) is None]
+    if plain:
+        name = type(plain[0]).__name__
+        warn(
+            f"the environments ({name}) do not record what their tools do: a tool that cannot reach its service counts "
+            f"as the policy's error. Pass environment_factory=funcs.environments({name}) of rk.to_trl(reward)"
         )
 
 

@@ -21,6 +21,7 @@ from tests.adapters.rewardkit_trl.test_training import generations
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:You are using 'environment_factory'"),
+    pytest.mark.filterwarnings("ignore:the environments .* do not record"),
     pytest.mark.filterwarnings("ignore:.*other reward functions"),
 ]
 

@@ -28,6 +28,7 @@ from tests.adapters.rewardkit_trl.scripted import END, Seen, call, play, turn
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.filterwarnings("ignore:You are using 'environment_factory'"),
+    pytest.mark.filterwarnings("ignore:the environments .* do not record"),
     pytest.mark.filterwarnings("ignore:.*other reward functions"),
     pytest.mark.filterwarnings("ignore:std\\(\\)"),
 ]

@@ -133,6 +133,15 @@ def test_a_broken_environment_is_recorded_with_its_calls(tmp_path: Path) -> None
     assert "env down" in second.broken
 
 
+def test_environments_that_do_not_record_are_told() -> None:
+    said = [[asks(("open", {"color": color}))] for color in ("red", "blue")]
+    trainer = StandInTrainer(rk.to_trl(short))
+    vars(trainer)["environments"] = [Drawers() for _ in said]
+    with pytest.warns(rk.RewardKitWarning, match=r"environment_factory=funcs\.environments\(Drawers\)"):
+        trainer.rewards(said)
+    trainer.rewards(said)  # once is enough
+
+
 def test_plain_texts_are_recorded_without_numbers(tmp_path: Path) -> None:
     functions = rk.to_trl(short, record=tmp_path / "run")
     StandInTrainer(functions).rewards(["42", "41"])
