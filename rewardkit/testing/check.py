@@ -151,7 +151,7 @@ def check_reward(
         found.append(of_component(own, name, whole))
     if regressions is not None:
         save(regressions, whole.findings, subject.examples)
-    remarks = (*per_example(subject.examples, good=good, bad=bad), *failing_calls(subject))
+    remarks = (*per_example(subject.examples, good=good, bad=bad), *failing_calls(subject, patience, isolate=isolate))
     spent = time.monotonic() - started
     return replace(whole, components=tuple(found), seconds=spent, budget=budget, remarks=remarks)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import time
 from collections.abc import Iterator
 from typing import Any, Literal
 
@@ -345,6 +347,37 @@ def test_a_tool_that_fails_in_a_right_completion_is_told() -> None:
     seen = report(rk.finished(), BrokenShop)
     assert any("good, example 0: the call of 'sell' fails:" in said and "till" in said for said in seen.remarks)
     assert not any("good, example" in said for said in report(rk.finished(), Shop).remarks)
+
+
+class Dying(Shop):
+    """A shop whose seller ends the process."""
+
+    def sell(self, item: str) -> str:
+        """Sell an item.
+
+        Args:
+            item: its name.
+        """
+        os._exit(3)
+
+
+class Hanging(Shop):
+    """A shop whose `sell` never returns."""
+
+    def sell(self, item: str) -> str:
+        """Sell an item.
+
+        Args:
+            item: its name.
+        """
+        time.sleep(1_000)
+        return item
+
+
+@pytest.mark.parametrize("kind", [Dying, Hanging])
+def test_a_tool_that_hangs_or_ends_the_process_leaves_the_report(kind: type) -> None:
+    seen = check_reward(rk.finished(), **rows(), environment=kind, laws=["total"], budget=4, patience=1)
+    assert seen.results
 
 
 def test_a_misspelled_tool_is_told() -> None:
