@@ -6,7 +6,7 @@ READY := .venv/.ready
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-all proof lint docs bench matrix clean
+.PHONY: help demo test test-slow test-all proof test-trainers lint docs bench matrix clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -37,6 +37,9 @@ test-all: $(READY) ## run the quick and the slow tests, with more examples for e
 
 proof: $(READY) ## run everything: many seeds, random examples; takes an hour
 	REWARDKIT_KILLS=50 $(PYTEST) --hypothesis-profile=random
+
+test-trainers: $(READY) ## test the adapters against the trainers' own packages, as far as they can be installed
+	$(BIN)/python .ci/trainers.py $(TRAINERS)
 
 lint: $(READY) ## ruff, mypy --strict, basedpyright over user code, import-linter, circles of imports
 	$(BIN)/ruff check .

@@ -120,7 +120,7 @@ from rewardkit_reasoning_gym import (
 )
 from rewardkit_swift import from_swift as from_swift
 from rewardkit_verifiers import from_verifiers as from_verifiers
-from rewardkit_verl import from_verl as from_verl
+from rewardkit_verl import from_verl as from_verl, to_verl as to_verl
 
 extract = extraction
 

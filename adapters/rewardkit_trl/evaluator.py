@@ -15,11 +15,12 @@ from rewardkit.core.errors import BindingError, RunStopped, warn
 from rewardkit.core.evaluation.scorer import Scorer
 from rewardkit.core.progress.progress import Progress
 from rewardkit.core.tree.reward import Reward
-from rewardkit_trl.breaker import Breaker, Limits
+from rewardkit.online.breaker import Breaker, Limits
+from rewardkit.online.faults import FaultReport
 from rewardkit_trl.checks import check_alone, check_plain_sum, check_trainer, honored
 from rewardkit_trl.layout import Layout
 from rewardkit_trl.memory import Memory
-from rewardkit_trl.reports import FaultReport, OutcomeShares, StageReport, TrajectoryReport, extras, metrics
+from rewardkit_trl.reports import OutcomeShares, StageReport, TrajectoryReport, extras, metrics
 from rewardkit_trl.rollouts import PLAIN, Episodes, warn_of_environments, warn_of_rollouts, warn_of_tokens
 from rewardkit_trl.scored import Prepared, Scored, score
 from rewardkit_trl.shared_tables import SharedTables, Table

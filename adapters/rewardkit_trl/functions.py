@@ -15,7 +15,7 @@ from rewardkit.core.progress.schedule import Schedule
 from rewardkit.core.tree.conversion import tree_of
 from rewardkit.core.tree.reward import Reward
 from rewardkit.core.tree.trl_function import is_model
-from rewardkit_trl.breaker import Limits
+from rewardkit.online.breaker import Limits
 from rewardkit_trl.checks import clash
 from rewardkit_trl.evaluator import Evaluator, MakeUpdates
 from rewardkit_trl.expressions import weighted_expression

@@ -29,7 +29,7 @@ from rewardkit.core.tree.algebra import summands, weighted_sum_of
 from rewardkit.core.tree.names import terms_of
 from rewardkit.core.tree.parameters import Scope
 from rewardkit.core.tree.results import LARGEST
-from rewardkit.core.tree.reward import Reward, walk
+from rewardkit.core.tree.reward import Reward
 
 Columns = Literal["terms", "components"]
 
@@ -117,16 +117,14 @@ class Layout:
         if columns not in get_args(Columns):
             raise RewardDefinitionError(f'columns must be "terms" or "components", got {shorten(columns)}')
         plan = _terms(scorer) if columns == "terms" else _components(scorer)
-        nodes = [node for node, _, _ in walk(scorer.reward)]
-        follows = any(node.facts.followers for node in nodes)
         return cls(
             columns,
             items,
             *plan,
             owners=_owners(scorer, items, plan.names),
-            scheduled=follows or any(node.facts.schedules or _reads_progress(node) for node in nodes),
-            follows=follows,
-            together=max((node.facts.together for node in nodes), key=get_args(Scope).index),
+            scheduled=scorer.scheduled,
+            follows=bool(scorer.followers),
+            together=scorer.together,
         )
 
     @property
@@ -287,7 +285,3 @@ def _scales(node: Reward) -> bool:
     return (
         facts.average or any(weight != 1.0 for weight in facts.weights or ()) or any(map(_scales, facts.addends or ()))
     )
-
-
-def _reads_progress(node: Reward) -> bool:
-    return node.facts.binding is not None and node.facts.binding.follows_progress

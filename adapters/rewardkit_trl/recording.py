@@ -22,10 +22,11 @@ from rewardkit.core.batch.table import ScoreTable
 from rewardkit.core.errors import RewardTypeError, shorten, worth_reporting
 from rewardkit.core.evaluation.scorer import Scorer
 from rewardkit.core.tree.reward import Reward
+from rewardkit.online.versions import version_of
 from rewardkit.store.capture import FaultLines
 from rewardkit.store.parts import Files
 from rewardkit.store.recorder import PATIENCE, Recorder, next_attempt
-from rewardkit.store.records import ComponentDescription, Line, Logged, Record, Version
+from rewardkit.store.records import Line, Logged, Record, Version
 from rewardkit.store.schema import COMMITTING
 from rewardkit_trl.advantages import Way
 from rewardkit_trl.scored import Prepared, Scored
@@ -207,13 +208,7 @@ class Recording:
 
     @cached_property
     def _version(self) -> Version:
-        reward, names = self._scorer.reward, self._scorer.names
-        trained = set(_trained(reward))
-        components = tuple(
-            ComponentDescription(name, node.bounds, "reward" if node in trained else "monitored")
-            for name, node in names.components
-        )
-        return Version(reward.fingerprint, repr(reward), components, tuple(self._scorer.terms))
+        return version_of(self._scorer)
 
     @contextmanager
     def _guarded(self) -> Iterator[None]:
@@ -230,15 +225,6 @@ class Recording:
                     error,
                     exc_info=not isinstance(error, OSError),
                 )
-
-
-def _trained(reward: Reward) -> Iterator[Reward]:
-    """Yield all nodes that count in the total."""
-    facts = reward.facts
-    if facts.addends != ():  # as those of a monitor are
-        yield reward
-        for child in (*facts.children, *(facts.addends or ())):
-            yield from _trained(child)
 
 
 def _advantages(scored: Scored, way: Way | None) -> Floats | None:

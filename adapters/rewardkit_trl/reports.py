@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections import Counter
 from typing import Any
 
 import numpy as np
 
 from rewardkit.analysis import signal
 from rewardkit.core.batch.column import Floats
-from rewardkit.core.batch.score import Fault
 from rewardkit.core.batch.table import ScoreTable
-from rewardkit.core.errors import worth_reporting
 from rewardkit.core.evaluation.scorer import Scorer
 from rewardkit.core.progress.progress import Progress
 from rewardkit.core.progress.schedule import weight_now
-from rewardkit.store.capture import MAX_KINDS, wording
 from rewardkit_trl.scored import Scored
 from rewardkit_trl.tally import TRAJECTORY, Tally
 
@@ -27,32 +23,6 @@ MAX_TOOLS = 64
 """Tools in one log entry: a policy may invent names."""
 
 logger = logging.getLogger("rewardkit")
-
-
-class FaultReport:
-    """Logs the faults of a run. Thread-safe."""
-
-    def __init__(self) -> None:
-        self._counts: Counter[tuple[str, str, str]] = Counter()
-        self._lock = threading.Lock()
-
-    def add(self, table: ScoreTable) -> None:
-        """Log the faults of `table`."""
-        with self._lock:
-            for fault in table.faults:
-                self._report(fault)
-
-    def _report(self, fault: Fault) -> None:
-        # Each kind of fault with its traceback: the first one, the tenth, the hundredth, ...
-        kind = (fault.component, str(fault.outcome), wording(fault.reason))
-        if kind not in self._counts and len(self._counts) >= MAX_KINDS:
-            kind = (fault.component, str(fault.outcome), "")
-        self._counts[kind] += 1
-        count = self._counts[kind]
-        if worth_reporting(count):
-            logger.warning(
-                "reward %r %s (%d so far): %s\n%s", fault.component, fault.outcome, count, fault.reason, fault.traceback
-            )
 
 
 class OutcomeShares:

@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from rewardkit.analysis import signal
 from rewardkit.core.batch.column import Floats, sums
-from rewardkit.core.batch.score import ABSTAINED, ERRORED, FAILED, SCORED, SKIPPED
+from rewardkit.core.batch.score import ABSTAINED, SCORED, SKIPPED
 from rewardkit.core.batch.table import ScoreTable
 from rewardkit.core.progress import states
 from rewardkit.core.progress.schedule import PerformanceSchedule
+from rewardkit.online.faults import fault_counts
 from rewardkit.store.trajectories import Trajectories
 from rewardkit_trl.advantages import moments_of
 
@@ -27,7 +28,7 @@ class Tally:
 
     Attributes:
         rows: (2,) the number of rows, and of unscorable rows.
-        faults: (components, 4) rows evaluated, failed, errored, and failed without harm (see `fault_counts`).
+        faults: (components, 4) rows evaluated, failed, errored, failed without harm (`fault_counts`).
         parts: (1,) the number of parts of scores; what they are called may differ between processes.
         stops: (1,) the number of processes in which a reward stopped the run.
         absent: (components, 2) abstained and skipped rows.
@@ -138,18 +139,3 @@ def _of_trajectories(found: Trajectories | None) -> Floats:
         sum(map(bool, found.broken)),
     )
     return np.array([not found.plain, len(found.turns), *sums], dtype=np.float64)
-
-
-def fault_counts(table: ScoreTable) -> Floats:
-    """Return (components, 4): rows that were evaluated, failed, errored, and failed without harm to the total."""
-    scorable = ~np.isnan(table.total)
-    counts = [
-        (
-            (column.codes != SKIPPED).sum(),
-            (column.codes == FAILED).sum(),
-            (column.codes == ERRORED).sum(),
-            (column.unscorable & scorable).sum(),  # a fallback took over, or the reward is only monitored
-        )
-        for column in table.components.values()
-    ]
-    return np.array(counts, dtype=np.float64)

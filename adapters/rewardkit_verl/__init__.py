@@ -1,8 +1,7 @@
-"""rewardkit for verl: ``rk.from_verl(compute_score)`` turns a custom reward function of verl into a Reward.
+"""rewardkit and verl: ``rk.to_verl(reward)`` trains with a reward, ``rk.from_verl(compute_score)`` reads one.
 
-It does not import verl.
+Neither imports verl.
 """
 
-from rewardkit_verl.conversion import from_verl
-
-__all__ = ["from_verl"]
+from rewardkit_verl.conversion import from_verl as from_verl
+from rewardkit_verl.functions import to_verl as to_verl

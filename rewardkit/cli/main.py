@@ -10,6 +10,7 @@ from rewardkit import __version__
 from rewardkit.cli.check import add_to as add_check
 from rewardkit.cli.demo import add_to as add_demo
 from rewardkit.cli.evaluate import add_to as add_evaluate
+from rewardkit.cli.export import add_to as add_export
 from rewardkit.cli.init import add_to as add_init
 from rewardkit.cli.score import add_to as add_score
 from rewardkit.cli.train import add_to as add_train
@@ -31,6 +32,7 @@ def parser() -> argparse.ArgumentParser:
     add_check(verbs)
     add_demo(verbs)
     add_evaluate(verbs)
+    add_export(verbs)
     add_init(verbs)
     add_score(verbs)
     add_train(verbs)

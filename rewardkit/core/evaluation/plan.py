@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, get_args
 
 from rewardkit.core.batch.batch import Batch
 from rewardkit.core.errors import RewardDefinitionError, near_miss
@@ -12,7 +12,7 @@ from rewardkit.core.progress.bounds import TOLERANCE
 from rewardkit.core.progress.schedule import PerformanceSchedule, Schedule
 from rewardkit.core.tree.conversion import RewardLike, tree_of
 from rewardkit.core.tree.names import Names
-from rewardkit.core.tree.parameters import check
+from rewardkit.core.tree.parameters import Scope, check
 from rewardkit.core.tree.reward import Reward, leaves, walk
 
 
@@ -26,6 +26,8 @@ class Plan:
         followers: the schedules that follow the means of components.
         followed: the rewards whose means they follow.
         compares: whether a node compares the completions of a prompt.
+        together: what has to be in one batch for its values to be right.
+        scheduled: whether it follows training progress: a schedule, or a function that reads it.
         waits: whether a node waits for something, so that others can run meanwhile.
 
     Raises:
@@ -52,6 +54,11 @@ class Plan:
         bindings = [node.facts.binding for node in self.nodes]
         self.waits = any(binding.waits for binding in bindings if binding is not None)
         self.compares = any(node.facts.together == "group" for node in self.nodes)
+        self.together: Scope = max((node.facts.together for node in self.nodes), key=get_args(Scope).index)
+        self.scheduled = bool(self.followers) or any(
+            node.facts.schedules or (node.facts.binding is not None and node.facts.binding.follows_progress)
+            for node in self.nodes
+        )
         self.measures = any(node.facts.measures for node in self.nodes)
 
     def first(self, reward: Reward) -> Reward:

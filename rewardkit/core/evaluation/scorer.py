@@ -27,6 +27,7 @@ from rewardkit.core.progress.progress import Progress
 from rewardkit.core.progress.schedule import PerformanceSchedule, weight_now
 from rewardkit.core.tree.conversion import RewardLike
 from rewardkit.core.tree.names import Names
+from rewardkit.core.tree.parameters import Scope
 from rewardkit.core.tree.reward import Reward
 
 
@@ -68,6 +69,21 @@ class Scorer:
     def followers(self) -> list[PerformanceSchedule]:
         """The schedules that follow the means of components."""
         return self._plan.followers
+
+    @property
+    def together(self) -> Scope:
+        """What has to be in one batch for its values to be right: a row, the completions of a prompt, or all rows."""
+        return self._plan.together
+
+    @property
+    def scheduled(self) -> bool:
+        """Whether its scores follow training progress: a schedule, or a function that reads it."""
+        return self._plan.scheduled
+
+    @property
+    def waits(self) -> bool:
+        """Whether it waits for something while it scores: an endpoint, a worker process."""
+        return self._plan.waits
 
     @property
     def measures(self) -> bool:

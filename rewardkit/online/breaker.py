@@ -52,7 +52,7 @@ class Breaker:
         """Add one batch. Return the error to stop with if a component is over its limit.
 
         Args:
-            counts: (components, 4) as ``tally.fault_counts`` returns them, over all processes.
+            counts: (components, 4) as ``online.faults.fault_counts`` returns them, over all processes.
             names: the names of the components.
         """
         with self._lock:

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 import rewardkit as rk
-from rewardkit_trl.breaker import Breaker, Limits
-from rewardkit_trl.tally import fault_counts
+from rewardkit.online.breaker import Breaker, Limits
+from rewardkit.online.faults import fault_counts
 from tests.adapters.rewardkit_trl.stand_ins import StandInTrainer, call, polite, short, unjudged
 
 LIMITS = Limits(max_failure_rate=0.05, max_error_rate=0.1, window=20)

@@ -1,0 +1,94 @@
+"""Test the adapters against the trainers' own packages, each in an environment of its own.
+
+``python .ci/trainers.py`` installs what it can and runs ``tests/trainers/test_<trainer>.py``; ``python .ci/trainers.py
+verl`` runs one. A trainer that cannot be installed is skipped, with the reason. REWARDKIT_CHECKOUTS is a folder with
+checkouts of trainers that are not on the package index; without it they are cloned.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+HOME = ROOT / ".venv-trainers"
+
+
+@dataclass(frozen=True)
+class Trainer:
+    """What a trainer's test needs: packages, installed without their dependencies, and a git repository."""
+
+    packages: list[str] = field(default_factory=list)
+    repository: str = ""
+    commit: str = ""
+    source: str = ""  # the folder of the repository that is imported
+
+
+TRAINERS = {
+    "verl": Trainer(
+        ["verl==0.9.1", "ray", "tensordict==0.10.0", "omegaconf", "codetiming", "protobuf", "pyvers", "cachetools",
+         "msgpack", "requests", "urllib3", "charset-normalizer",
+         "torchdata"]
+    ),
+}  # fmt: skip
+
+
+def main(names: list[str]) -> int:
+    failed = False
+    for name in names or list(TRAINERS):
+        said = _prepared(name, TRAINERS[name])
+        if said:
+            print(f"{name}: skipped: {said}")
+            continue
+        outcome = _tested(name, TRAINERS[name])
+        print(f"{name}: {outcome}")
+        failed |= outcome != "passed"
+    return int(failed)
+
+
+def _prepared(name: str, trainer: Trainer) -> str:
+    """Install a trainer; return why that is impossible, else an empty text."""
+    folder = HOME / name
+    wanted = "\n".join(trainer.packages)
+    done = folder / ".installed"
+    if trainer.packages and (not done.exists() or done.read_text() != wanted):
+        command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--upgrade", "--target", str(folder)]
+        run = subprocess.run([*command, *trainer.packages], capture_output=True, text=True)
+        if run.returncode:
+            return (run.stderr.strip().splitlines() or ["pip failed"])[-1]
+        done.write_text(wanted)
+    if trainer.repository and not _checkout(name, trainer).is_dir():
+        clone = ["git", "clone", "--quiet", "--filter=blob:none", trainer.repository, str(HOME / f"{name}-checkout")]
+        run = subprocess.run(clone, capture_output=True, text=True)
+        if run.returncode:
+            return (run.stderr.strip().splitlines() or ["git clone failed"])[-1]
+        subprocess.run(["git", "-C", str(HOME / f"{name}-checkout"), "checkout", "--quiet", trainer.commit], check=True)
+    return ""
+
+
+def _checkout(name: str, trainer: Trainer) -> Path:
+    given = os.environ.get("REWARDKIT_CHECKOUTS")
+    return Path(given, name) if given and Path(given, name).is_dir() else HOME / f"{name}-checkout"
+
+
+def _tested(name: str, trainer: Trainer) -> str:
+    paths = [str(HOME / name), str(ROOT)]
+    if trainer.repository:
+        paths.insert(0, str(_checkout(name, trainer) / trainer.source))
+    environment = {
+        **os.environ,
+        "REWARDKIT_TRAINER": name,
+        "PYTHONPATH": os.pathsep.join([*paths, os.environ.get("PYTHONPATH", "")]),
+        "PYTHONSAFEPATH": "1",
+    }
+    # The trainers warn of much that is not ours to change.
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-o", "filterwarnings=default", "-m", ""]
+    run = subprocess.run([*command, f"tests/trainers/test_{name}.py"], cwd=ROOT, env=environment)
+    return "passed" if run.returncode == 0 else "failed"
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

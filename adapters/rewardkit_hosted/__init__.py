@@ -1,0 +1,1 @@
+"""rewardkit and a hosted trainer."""

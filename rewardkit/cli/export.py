@@ -1,0 +1,85 @@
+"""``rewardkit export reward.py:reward --to verl --out DIR``: write the files with which a trainer uses a reward."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rewardkit.cli.arguments import REWARD
+from rewardkit.core.errors import RewardDefinitionError
+
+if TYPE_CHECKING:
+    from rewardkit.online.exports import Target
+
+    Verbs = argparse._SubParsersAction[argparse.ArgumentParser]
+
+ADAPTERS = {
+    "axolotl": "rewardkit_axolotl",
+    "hosted": "rewardkit_hosted",
+    "nemo-gym": "rewardkit_nemo_gym",
+    "openenv": "rewardkit_openenv",
+    "openrlhf": "rewardkit_openrlhf",
+    "slime": "rewardkit_slime",
+    "swift": "rewardkit_swift",
+    "verifiers": "rewardkit_verifiers",
+    "verl": "rewardkit_verl",
+}
+"""The name of a trainer -> the package of its adapter."""
+
+
+def add_to(verbs: Verbs) -> None:
+    """Add the verb and its options."""
+    verb = verbs.add_parser(
+        "export",
+        help="write the files with which a trainer uses a reward",
+        description="Writes the file that a trainer loads, and prints what to put into its configuration. The reward "
+        "is loaded first: one that the trainer cannot run is refused with the reason.",
+    )
+    verb.add_argument("target", metavar="REWARD", help=REWARD)
+    verb.add_argument("--to", required=True, choices=sorted(ADAPTERS), help="the trainer")
+    verb.add_argument("--out", type=Path, default=Path("."), metavar="DIR", help="the folder (default: this folder)")
+    verb.add_argument("--force", action="store_true", help="replace files that differ")
+    verb.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Write the files, load each one as the trainer would, and print the configuration."""
+    from rewardkit.data.reward_names import load_module
+    from rewardkit.online.exports import export_to
+
+    export = export_to(options.to, _target(options.target), ADAPTERS)
+    options.out.mkdir(parents=True, exist_ok=True)
+    for name, text in export.files.items():
+        path = options.out / name
+        if path.exists() and path.read_text(encoding="utf-8") != text and not options.force:
+            raise RewardDefinitionError(
+                f"{path} exists and differs. Add --force to replace it, or choose another --out"
+            )
+        path.write_text(text, encoding="utf-8")
+        if name.endswith(".py"):
+            load_module(str(path))
+        print(f"wrote {path}")
+    print(f"\n{export.config.format(folder=options.out, file=options.out / next(iter(export.files)))}\n")
+    for note in (*export.notes, export.tested.verdict()):
+        if note:
+            print(note, file=sys.stderr if note == export.tested.verdict() else sys.stdout)
+    return 0
+
+
+def _target(text: str) -> Target:
+    from rewardkit.data.reward_names import is_file, load, path_of, split
+    from rewardkit.online.exports import Target
+
+    source, name = split(text)
+    loaded = load(text)
+    if len(loaded) != 1:
+        listed = ", ".join(one.name for one in loaded)
+        raise RewardDefinitionError(
+            f"{source} has {len(loaded)} rewards ({listed}). Name one: {source}:{loaded[0].name}"
+        )
+    if not is_file(source):
+        return Target(source, name or loaded[0].name)
+    path = path_of(source)
+    return Target(path.stem, name or loaded[0].name, str(path.parent))

@@ -1,0 +1,83 @@
+"""Rows as batches for the scorer. A row that cannot be scored does not affect the others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from rewardkit.core.batch.batch import Batch
+from rewardkit.core.batch.column import Column
+from rewardkit.core.batch.rollouts import Rollouts
+from rewardkit.core.batch.score import FAILED, Fault, Outcome
+from rewardkit.core.batch.table import ScoreTable
+from rewardkit.core.errors import BindingError, CoercionError, RewardFailure, RunStopped, shorten
+from rewardkit.core.evaluation.scorer import Scorer
+from rewardkit.core.progress.progress import Progress
+from rewardkit.online.rows import Row
+
+Places = Sequence[int]
+
+
+def batch_of(rows: Sequence[Row], progress: Progress | None, num_generations: int | None = None) -> Batch:
+    """Return rows with the same columns as a batch."""
+    cut = [bool(row.cut) for row in rows] if any(row.cut is not None for row in rows) else None
+    return Batch(
+        [row.completion for row in rows],
+        prompts=_listed([row.prompt for row in rows]),
+        completion_ids=_listed([row.completion_ids for row in rows]),
+        columns={name: [row.columns[name] for row in rows] for name in rows[0].columns},
+        progress=progress,
+        num_generations=num_generations,
+        rollouts=Rollouts(cut=cut),
+    )
+
+
+def _listed(values: list[Any]) -> list[Any] | None:
+    return None if all(value is None for value in values) else [[] if value is None else value for value in values]
+
+
+def kinds(rows: Sequence[Row]) -> list[Places]:
+    """Return the places of rows that fit into one batch: with the same columns, and with a prompt or without."""
+    found: dict[Any, list[int]] = {}
+    for place, row in enumerate(rows):
+        kind = (frozenset(row.columns), row.prompt is None, row.completion_ids is None)
+        found.setdefault(kind, []).append(place)
+    return list(found.values())
+
+
+def tables(
+    scorer: Scorer, rows: Sequence[Row], places: Places, progress: Progress | None
+) -> Iterator[tuple[Places, ScoreTable]]:
+    """Yield the scores of the rows at `places`, which fit into one batch; a row that cannot be scored has failed.
+
+    Raises:
+        RunStopped: every other row would fail, too: a wrong key, a quota that is used up.
+    """
+    try:
+        batch = batch_of([rows[place] for place in places], progress)
+        yield places, scorer.score(batch, strict=False)
+        return
+    except RunStopped:
+        raise
+    except (BindingError, CoercionError, RewardFailure) as error:
+        if len(places) == 1:
+            yield places, failed(scorer, rows[places[0]], error)
+            return
+    middle = len(places) // 2
+    for half in (places[:middle], places[middle:]):
+        yield from tables(scorer, rows, half, progress)
+
+
+def failed(scorer: Scorer, row: Row, error: Exception) -> ScoreTable:
+    """Return the scores of one row that could not be scored: all of its components have failed."""
+    absent = np.full(1, np.nan)
+    text = row.completion if isinstance(row.completion, str) else shorten(row.completion)
+    return ScoreTable(
+        completions=[text],
+        components={name: Column.empty(1, FAILED) for name in scorer.components},
+        terms=dict.fromkeys(scorer.terms, absent),
+        total=absent,
+        faults=(Fault(scorer.components[0], 0, Outcome.FAILED, str(error)),),
+    )

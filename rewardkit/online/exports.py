@@ -1,0 +1,105 @@
+"""Exports: the files with which a trainer uses a reward, and what the user writes into its configuration.
+
+``export_to("verl", "reward.py:reward")`` asks the adapter ``rewardkit_verl.export``, which has a function ``export``.
+"""
+
+from __future__ import annotations
+
+import importlib
+import keyword
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import metadata
+from typing import final
+
+from rewardkit.core.errors import RewardDefinitionError, near_miss
+
+
+@final
+@dataclass(frozen=True)
+class Target:
+    """A reward as files name it.
+
+    Attributes:
+        module: the module or the stem of the file that defines it.
+        name: of the reward in the module.
+        folder: that has to be on the path to import the module; empty for an installed one.
+    """
+
+    module: str
+    name: str
+    folder: str = ""
+
+    @property
+    def imports(self) -> str:
+        """The lines that import the reward."""
+        where = f"import sys\n\nsys.path.insert(0, {self.folder!r})\n" if self.folder else ""
+        alias = "" if self.name == "reward" else " as reward"
+        return f"{where}from {self.module} import {self.name}{alias}"
+
+
+@final
+@dataclass(frozen=True)
+class Tested:
+    """The distribution of a trainer, and its versions with which the adapter is tested.
+
+    Attributes:
+        distribution: its name on the package index; empty if it is not there.
+        versions: oldest first; for a checkout its commit or date.
+    """
+
+    distribution: str
+    versions: Sequence[str]
+
+    def verdict(self) -> str:
+        """Return a sentence on the installed version; empty if it is a tested one."""
+        tested = ", ".join(self.versions)
+        if not self.distribution:
+            return f"Tested with {tested}."
+        try:
+            installed = metadata.version(self.distribution)
+        except metadata.PackageNotFoundError:
+            return f"{self.distribution} is not installed here, so its version is not checked. Tested with {tested}."
+        if installed in self.versions:
+            return ""
+        return (
+            f"{self.distribution} {installed} is installed, but the adapter is tested with {tested}: compare a few "
+            "scores by hand before you train."
+        )
+
+
+@final
+@dataclass(frozen=True)
+class Export:
+    """What a trainer needs to use a reward.
+
+    Attributes:
+        files: name -> text of the files to write.
+        config: the lines for the configuration or the command line of the trainer.
+        tested: the versions of the trainer.
+        notes: sentences about what a user has to know.
+    """
+
+    files: Mapping[str, str]
+    config: str
+    tested: Tested
+    notes: Sequence[str] = field(default_factory=tuple)
+
+
+def export_to(trainer: str, target: Target, packages: Mapping[str, str]) -> Export:
+    """Return the export of one reward for one trainer.
+
+    Args:
+        packages: name of a trainer -> the package of its adapter.
+
+    Raises:
+        RewardDefinitionError: there is no such trainer, or it cannot run the reward.
+    """
+    if trainer not in packages:
+        raise RewardDefinitionError(
+            f"there is no trainer {trainer!r}. Trainers: {', '.join(sorted(packages))}.{near_miss(trainer, packages)}"
+        )
+    if not target.name.isidentifier() or keyword.iskeyword(target.name):
+        raise RewardDefinitionError(f"the reward must be a variable of its module, got {target.name!r}")
+    export: Export = importlib.import_module(f"{packages[trainer]}.export").export(target)
+    return export

@@ -1,0 +1,86 @@
+"""What a trainer hands over besides the completion, and which rewards it therefore cannot run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+from rewardkit.core.errors import RewardDefinitionError
+from rewardkit.core.evaluation.scorer import Scorer
+from rewardkit.core.tree.parameters import MISSING
+from rewardkit.core.tree.reward import Reward, walk
+
+
+@final
+@dataclass(frozen=True)
+class Offers:
+    """What arrives with the completions of a trainer.
+
+    Attributes:
+        trainer: its name in messages.
+        step: the training step arrives, so schedules can follow it.
+        groups: all completions of a prompt arrive in one call.
+        prompt: the prompt arrives.
+        ids: the token ids of completions arrive.
+        instead: what to do with a reward that needs more; a sentence.
+    """
+
+    trainer: str
+    step: bool = False
+    groups: bool = False
+    prompt: bool = True
+    ids: bool = False
+    instead: str = ""
+
+    def check(self, scorer: Scorer) -> None:
+        """Raise RewardDefinitionError if the reward needs what does not arrive."""
+        if scorer.together == "batch":
+            self._refuse(scorer, "batch", "a batch of the trainer never arrives as a whole")
+        if scorer.together == "group" and not self.groups:
+            self._refuse(scorer, "group", "completions arrive one at a time, without the others of their prompt")
+        if scorer.followers:
+            raise RewardDefinitionError(
+                f"{self.trainer}: {scorer.followers[0]!r} follows what the reward scored before, but completions are "
+                "scored in several processes that do not know of each other. Put a plain number in its place, or train "
+                f"with rk.to_trl.{self._instead}"
+            )
+        if scorer.scheduled and not self.step:
+            raise RewardDefinitionError(
+                f"{self.trainer}: the reward follows training progress ({_scheduled(scorer)}), but the step does not "
+                f"arrive with the completions. Put a plain number in its place, or train with rk.to_trl.{self._instead}"
+            )
+
+        arrives = {"prompt": self.prompt, "completion_ids": self.ids}
+        for node in _nodes(scorer.reward):
+            binding = node.facts.binding
+            for parameter in () if binding is None or binding.foreign else binding.parameters:
+                if parameter.default is MISSING and not arrives.get(parameter.source, True):
+                    raise RewardDefinitionError(
+                        f"{self.trainer}: the reward {node.name!r} asks for {parameter.source!r}, which does not "
+                        f"arrive with the completions.{self._instead}"
+                    )
+
+    def _refuse(self, scorer: Scorer, scope: str, why: str) -> None:
+        names = [node.name or repr(node) for node in _nodes(scorer.reward) if node.facts.together in (scope, "batch")]
+        raise RewardDefinitionError(
+            f"{self.trainer}: {', '.join(map(repr, dict.fromkeys(names)))} compares completions, but {why}. Score each "
+            f"completion by itself, or train with rk.to_trl.{self._instead}"
+        )
+
+    @property
+    def _instead(self) -> str:
+        return self.instead and f" {self.instead}"
+
+
+def _nodes(reward: Reward) -> list[Reward]:
+    return [node for node, _, _ in walk(reward)]
+
+
+def _scheduled(scorer: Scorer) -> str:
+    """Return the first schedule, or the first function that reads the progress."""
+    for node in _nodes(scorer.reward):
+        if node.facts.schedules:
+            return repr(node.facts.schedules[0])
+        if node.facts.binding is not None and node.facts.binding.follows_progress:
+            return f"{node.name!r} reads it"
+    return "a schedule"

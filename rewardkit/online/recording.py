@@ -1,0 +1,206 @@
+"""The record of rows that arrive one at a time, in several processes.
+
+Rows are written together, a few hundred at a time. All processes of one training write into one attempt of the run,
+each under a rank of its own: the first process to arrive begins the attempt.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import logging
+import os
+import socket
+import threading
+import time
+from collections.abc import Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, final
+
+from rewardkit.core.batch.joining import joined
+from rewardkit.core.batch.table import ScoreTable
+from rewardkit.core.errors import RewardTypeError, shorten, worth_reporting
+from rewardkit.core.evaluation.scorer import Scorer
+from rewardkit.core.progress.progress import Progress
+from rewardkit.online.batches import batch_of
+from rewardkit.online.rows import Row
+from rewardkit.online.versions import version_of
+from rewardkit.store.capture import FaultLines
+from rewardkit.store.parts import Files
+from rewardkit.store.recorder import Recorder, next_attempt
+from rewardkit.store.records import Record
+from rewardkit.store.trajectories import Trajectories
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_LOG = logging.getLogger("rewardkit")
+_ROWS, _SECONDS = 256, 5.0
+"""Rows are written when there are so many, or when the first has waited so long and another one arrives."""
+_FLUSH_SECONDS = 60.0
+_CLAIM_SECONDS = 5.0
+
+
+@dataclass
+class _Waiting:
+    """Rows that are not written yet: of the same step, and with the same columns."""
+
+    tables: list[ScoreTable] = field(default_factory=list)
+    rows: list[Row] = field(default_factory=list)
+    since: float = field(default_factory=time.monotonic)
+
+
+_Kind = tuple[int | None, bool, int | None, frozenset[str], bool, bool]
+
+
+@final
+class RowRecording:
+    """Records what a `RowScorer` scores. Thread-safe; errors are logged and never reach the training.
+
+    Args:
+        path: the folder of the run, or an fsspec address.
+        scorer: of the reward that is recorded.
+
+    Raises:
+        RewardTypeError: `path` is not a path.
+        MissingExtraError: the extra ``store`` is not installed.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], scorer: Scorer) -> None:
+        if not isinstance(path, (str, os.PathLike)):
+            raise RewardTypeError(f'record= is the folder of the run, such as record="runs/x", got {shorten(path)}')
+        self.path = Files.at(path).location
+        self._version = version_of(scorer)
+        self._faults = FaultLines()
+        self._lock = threading.RLock()
+        self._recorder: Recorder | None = None
+        self._process = os.getpid()
+        self._waiting: dict[_Kind, _Waiting] = {}
+        self._failures = 0
+
+    def add(
+        self,
+        table: ScoreTable,
+        rows: Sequence[Row],
+        num_generations: int | None,
+        step: int | None,
+        training: bool,
+        progress: Progress | None,
+    ) -> None:
+        """Record the scores of `rows`."""
+        kind: _Kind = (
+            step,
+            training,
+            num_generations,
+            frozenset(rows[0].columns),
+            rows[0].prompt is None,
+            rows[0].completion_ids is None,
+        )
+        with self._lock, self._guarded():
+            if os.getpid() != self._process:  # a fork: the rows that wait are the parent's
+                self._process, self._recorder, self._waiting = os.getpid(), None, {}
+            waiting = self._waiting.setdefault(kind, _Waiting())
+            waiting.tables.append(table)
+            waiting.rows += [_readable(row, text) for row, text in zip(rows, table.completions, strict=True)]
+            now = time.monotonic()
+            for own, held in list(self._waiting.items()):
+                if len(held.rows) >= _ROWS or now - held.since >= _SECONDS:
+                    del self._waiting[own]
+                    self._write(own, held, progress)
+
+    def flush(self) -> None:
+        """Write everything that waits."""
+        with self._lock, self._guarded():
+            if os.getpid() != self._process:
+                return
+            for kind, held in self._waiting.items():
+                self._write(kind, held, None)
+            self._waiting = {}
+            if self._recorder is not None:
+                self._recorder.flush(_FLUSH_SECONDS)
+
+    def _write(self, kind: _Kind, held: _Waiting, progress: Progress | None) -> None:
+        step, training, num_generations, *_ = kind
+        if self._recorder is None:
+            attempt, rank = place(self.path)
+            self._recorder = Recorder(self.path, attempt=attempt, rank=rank, patience=0.05)
+            atexit.register(self.flush)  # before the recorder's own, which was registered earlier
+        table, batch = joined(held.tables), batch_of(held.rows, None, num_generations)
+        self._recorder.record(
+            Record(
+                table,
+                self._version,
+                step=step,
+                training=training,
+                max_steps=None if progress is None else progress.max_steps,
+                prompts=batch.prompts,
+                completions=batch.completions,
+                completion_ids=batch.completion_ids,
+                columns=batch.columns,
+                groups=batch.groups,
+                metrics={f"seconds/{name}": seconds for name, seconds in table.timings.items() if seconds},
+                lines=self._faults.of(table.faults),
+                trajectories=Trajectories.of(batch),
+            )
+        )
+
+    @contextmanager
+    def _guarded(self) -> Iterator[None]:
+        try:
+            yield
+        except Exception as error:
+            self._failures += 1
+            if worth_reporting(self._failures):
+                _LOG.warning(
+                    "%s: recording failed (%d times so far): %s: %s. Training goes on; these rows are not recorded",
+                    self.path,
+                    self._failures,
+                    type(error).__name__,
+                    error,
+                    exc_info=not isinstance(error, OSError),
+                )
+
+
+def _readable(row: Row, text: str) -> Row:
+    """Return the row with a completion that can be written: a text, or messages."""
+    return row if isinstance(row.completion, (str, list, tuple)) else replace(row, completion=text)
+
+
+def place(path: str) -> tuple[int, int]:
+    """Return the attempt and the rank under which this process writes into the run.
+
+    Processes of one launch share an attempt: the same Ray job, the same torchrun, or the same process group.
+    """
+    files = Files.at(path)
+    attempt = _attempt(files, f"launches/{_launch()}")
+    content = json.dumps({"host": socket.gethostname(), "process": os.getpid()}).encode()
+    rank = 0
+    while not files.claim(f"launches/a{attempt:03d}-r{rank:03d}.json", content):
+        rank += 1
+    return attempt, rank
+
+
+def _attempt(files: Files, launch: str) -> int:
+    """Return the attempt that the first process of the launch began."""
+    if os.path.basename(launch) not in files.names("launches"):
+        attempt = next_attempt(files.location)
+        if files.claim(launch, str(attempt).encode()):
+            return attempt
+    until = time.monotonic() + _CLAIM_SECONDS
+    while not (said := files.get(launch)) and time.monotonic() < until:
+        time.sleep(0.01)  # the other process has claimed it, and is writing
+    return int(said) if said.isdigit() else next_attempt(files.location)
+
+
+def _launch() -> str:
+    """Return a name for what started this process together with others."""
+    given = os.environ.get
+    if job := given("RAY_JOB_ID"):
+        return f"ray-{job}"
+    host = socket.gethostname()
+    if given("RANK") and given("MASTER_PORT"):
+        if given("LOCAL_WORLD_SIZE") == given("WORLD_SIZE"):
+            return f"torch-{host}-{os.getppid()}"
+        return f"torch-{given('MASTER_ADDR')}-{given('MASTER_PORT')}-{given('TORCHELASTIC_RUN_ID', '')}"
+    return f"group-{host}-{os.getpgrp()}"

@@ -1,0 +1,117 @@
+"""Micro-batches: rows that arrive one at a time in an event loop are scored together, in threads.
+
+``await Requests(scorer).score(row)``. What waits while others are scored forms the next batch, so equal rows are scored
+once and judges are asked in parallel. The event loop is never blocked.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import weakref
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any, final
+
+from rewardkit.core.errors import RewardDefinitionError
+from rewardkit.online.rows import Row, RowScore, unscored
+from rewardkit.online.scorer import RowScorer
+
+LARGEST = 256
+"""The most rows of one batch."""
+_BATCHES, _WAITING_BATCHES = 4, 32
+"""Batches at a time, of a reward that only computes, and of one that waits for something."""
+
+
+@dataclass
+class _Loop:
+    """What waits in one event loop."""
+
+    rows: list[tuple[Row, asyncio.Future[RowScore]]] = field(default_factory=list)
+    running: int = 0
+    scheduled: bool = False
+
+
+@final
+class Requests:
+    """Rows that wait to be scored, in any number of event loops.
+
+    Args:
+        scorer: scores them.
+        deadline: seconds after which a row has no score; None waits as long as it takes.
+    """
+
+    def __init__(self, scorer: RowScorer, *, deadline: float | None = None) -> None:
+        if deadline is not None and not deadline > 0:
+            raise RewardDefinitionError(f"deadline= is a number of seconds above 0, got {deadline!r}")
+        self.scorer = scorer
+        self.deadline = deadline
+        self._most = _WAITING_BATCHES if scorer.scorer.waits else _BATCHES
+        self._threads: ThreadPoolExecutor | None = None
+        self._loops: weakref.WeakKeyDictionary[Any, _Loop] = weakref.WeakKeyDictionary()
+        self._lock = threading.Lock()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _revived, (self.scorer, self.deadline)
+
+    async def score(self, row: Row) -> RowScore:
+        """Return the scores of one row; one without a total if the deadline passed.
+
+        Raises:
+            RunStopped, RewardFailure: as `RowScorer.score`.
+        """
+        loop = asyncio.get_running_loop()
+        with self._lock:
+            waiting = self._loops.setdefault(loop, _Loop())
+        future: asyncio.Future[RowScore] = loop.create_future()
+        waiting.rows.append((row, future))
+        self._schedule(loop, waiting)
+        try:
+            return await asyncio.wait_for(future, self.deadline)
+        except (asyncio.TimeoutError, TimeoutError):
+            names = self.scorer.scorer
+            return unscored(names.terms, names.components, f"no score within the deadline of {self.deadline:g} s")
+
+    def _schedule(self, loop: asyncio.AbstractEventLoop, waiting: _Loop) -> None:
+        if not waiting.scheduled and waiting.running < self._most and waiting.rows:
+            waiting.scheduled = True
+            loop.call_soon(self._start, loop, waiting)  # after what else is ready now has been added
+
+    def _start(self, loop: asyncio.AbstractEventLoop, waiting: _Loop) -> None:
+        waiting.scheduled = False
+        taken, waiting.rows = waiting.rows[:LARGEST], waiting.rows[LARGEST:]
+        taken = [(row, future) for row, future in taken if not future.done()]  # others passed their deadline
+        if taken:
+            waiting.running += 1
+            scoring = loop.run_in_executor(self._pool, self.scorer.score, [row for row, _ in taken])
+            scoring.add_done_callback(lambda done: self._finish(done, taken, loop, waiting))
+        self._schedule(loop, waiting)
+
+    def _finish(
+        self,
+        done: asyncio.Future[list[RowScore]],
+        taken: list[tuple[Row, asyncio.Future[RowScore]]],
+        loop: asyncio.AbstractEventLoop,
+        waiting: _Loop,
+    ) -> None:
+        waiting.running -= 1
+        error = asyncio.CancelledError() if done.cancelled() else done.exception()
+        scores = [] if error is not None else done.result()
+        for place, (_, future) in enumerate(taken):
+            if not future.done():
+                if error is None:
+                    future.set_result(scores[place])
+                else:
+                    future.set_exception(error)
+        self._schedule(loop, waiting)
+
+    @property
+    def _pool(self) -> ThreadPoolExecutor:
+        with self._lock:
+            if self._threads is None:
+                self._threads = ThreadPoolExecutor(self._most, thread_name_prefix="rewardkit scoring")
+            return self._threads
+
+
+def _revived(scorer: RowScorer, deadline: float | None) -> Requests:
+    return Requests(scorer, deadline=deadline)

@@ -1,0 +1,120 @@
+"""A row to be scored, and its scores, without arrays: what trainers hand over one at a time.
+
+``RowScorer(reward, "verl").score([Row("42", columns={"answer": "42"})])[0].total`` is 1.0.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from rewardkit.core.batch.score import FAILED, Fault, Outcome
+from rewardkit.core.batch.table import ScoreTable
+from rewardkit.core.errors import RewardFailure
+
+_OUTCOMES = [str(outcome) for outcome in Outcome]
+COMPONENTS = "components/"
+"""Before the name of a component among the numbers for logs, as in TRL's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One completion with its prompt and its columns.
+
+    Attributes:
+        completion: a text, or a list of messages. It never contains the prompt.
+        prompt: a text, or a list of messages; None if the trainer does not hand it over.
+        columns: the cells of its row of the dataset.
+        completion_ids: its tokens, if they are known.
+        cut: whether it ran into the token limit; None if unknown.
+    """
+
+    completion: Any
+    prompt: Any = None
+    columns: Mapping[str, Any] = field(default_factory=dict)
+    completion_ids: Sequence[int] | None = None
+    cut: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RowScore:
+    """The scores of one row. The names are always the same: all terms and all components of the reward.
+
+    Attributes:
+        total: None if the row is unscorable: a component failed, or all of them abstained.
+        terms: name -> share of the total; None where the reward abstained or the row is unscorable.
+        components: name -> raw value; None where it was not scored.
+        outcomes: name of a component -> ``scored``, ``abstained``, ``failed``, ``errored`` or ``skipped``.
+        notes: name of a component -> why it has its value; without those that say nothing.
+        reasons: why components failed or errored: ``"judge: no answer within 30 s"``.
+    """
+
+    total: float | None
+    terms: Mapping[str, float | None]
+    components: Mapping[str, float | None]
+    outcomes: Mapping[str, str]
+    notes: Mapping[str, str] = field(default_factory=dict)
+    reasons: tuple[str, ...] = ()
+
+    @property
+    def scored(self) -> bool:
+        """Whether it has a total."""
+        return self.total is not None
+
+    @property
+    def why(self) -> str:
+        """Why it has no total, in one line; empty if it has one."""
+        if self.scored:
+            return ""
+        return "; ".join(self.reasons) or "every component abstained, so no reward applies to this row"
+
+    def value(self) -> float:
+        """Return the total.
+
+        Raises:
+            RewardFailure: there is none; the message says why.
+        """
+        if self.total is None:
+            raise RewardFailure(f"this completion has no score: {self.why}")
+        return self.total
+
+    def numbers(self) -> dict[str, float | None]:
+        """Return the numbers for a trainer's log: the terms by name, and the components as ``components/<name>``."""
+        return {**self.terms, **{f"{COMPONENTS}{name}": value for name, value in self.components.items()}}
+
+
+def row_scores(table: ScoreTable) -> list[RowScore]:
+    """Return the scores of a table, row by row."""
+    faults: dict[int, list[Fault]] = {}
+    for fault in table.faults:
+        faults.setdefault(fault.row, []).append(fault)
+    totals = _cells(table.total)
+    terms = {name: _cells(values) for name, values in table.terms.items()}
+    raw = {name: _cells(column.scored) for name, column in table.components.items()}
+    codes = {name: column.codes.tolist() for name, column in table.components.items()}
+    return [
+        RowScore(
+            totals[row],
+            {name: values[row] for name, values in terms.items()},
+            {name: values[row] for name, values in raw.items()},
+            {name: _OUTCOMES[found[row]] for name, found in codes.items()},
+            {name: column.notes[row] for name, column in table.components.items() if row in column.notes},
+            tuple(dict.fromkeys(f"{fault.component}: {fault.reason}" for fault in faults.get(row, ()))),
+        )
+        for row in range(len(table))
+    ]
+
+
+def unscored(terms: Sequence[str], components: Sequence[str], why: str) -> RowScore:
+    """Return the scores of a row that could not be scored at all."""
+    return RowScore(
+        None, dict.fromkeys(terms), dict.fromkeys(components), dict.fromkeys(components, _OUTCOMES[FAILED]), {}, (why,)
+    )
+
+
+def _cells(values: np.ndarray[Any, np.dtype[np.float64]]) -> list[float | None]:
+    return [None if math.isnan(value) else value for value in values.tolist()]

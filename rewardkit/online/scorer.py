@@ -1,0 +1,187 @@
+"""RowScorer: scores rows as they arrive, in any thread, and says when the run must stop."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+
+from rewardkit.core.batch.column import Floats
+from rewardkit.core.batch.table import ScoreTable
+from rewardkit.core.errors import RewardDefinitionError, RewardFailure, warn
+from rewardkit.core.evaluation.scorer import Scorer
+from rewardkit.core.progress.progress import Progress
+from rewardkit.online.batches import batch_of, kinds, tables
+from rewardkit.online.breaker import Breaker, Limits
+from rewardkit.online.faults import FaultReport, fault_counts
+from rewardkit.online.offers import Offers
+from rewardkit.online.rows import Row, RowScore, row_scores
+from rewardkit.online.special_tokens import SpecialTokens
+
+if TYPE_CHECKING:
+    from rewardkit.online.recording import RowRecording
+
+_ROWS, _WINDOW = 64, 20
+"""The rows that count as one batch of the breaker, and the batches that it looks back on."""
+_PROBES = ("", "probe")
+
+
+@final
+class RowScorer:
+    """Scores rows as they arrive. Thread-safe; pickled without what it has seen.
+
+    ``RowScorer(reward, Offers("verl")).score([Row("42", columns={"answer": "42"})])``
+
+    Args:
+        reward: the tree, a plain function, or a list of rewards and functions.
+        offers: what the trainer hands over.
+        special_tokens: a tokenizer, or the texts of the tokens to remove from completions.
+        record: the folder of a run; what is scored is written there.
+        max_failure_rate, max_error_rate: the shares of failed and errored rows, 0.0 to 1.0, above which it stops: over
+            the last 1,280 rows of this process.
+
+    Raises:
+        RewardTypeError: `reward` is not a reward, or `special_tokens` are neither a tokenizer nor texts.
+        RewardDefinitionError: the reward needs what the trainer does not hand over.
+    """
+
+    def __init__(
+        self,
+        reward: Any,
+        offers: Offers,
+        *,
+        special_tokens: Any = (),
+        record: str | os.PathLike[str] | None = None,
+        max_failure_rate: float = 0.05,
+        max_error_rate: float = 0.05,
+    ) -> None:
+        self.scorer = Scorer(reward)
+        self.offers = offers
+        self.special_tokens = SpecialTokens.of(special_tokens)
+        self._options = (record, max_failure_rate, max_error_rate)
+        offers.check(self.scorer)
+        self._recording: RowRecording | None = None
+        if record is not None:
+            from rewardkit.online.recording import RowRecording
+
+            self._recording = RowRecording(record, self.scorer)
+        self._lock = threading.Lock()
+        self._breaker = Breaker(Limits(max_failure_rate, max_error_rate, _WINDOW))
+        self._counts: Floats = np.zeros((len(self.scorer.components), 4))
+        self._rows = 0
+        self._faults = FaultReport()
+        self._stopped: RewardFailure | None = None
+        self._warned = False
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _revived, (self.scorer.reward, self.offers, self.special_tokens, *self._options)
+
+    def probe(self, examples: Iterable[Any]) -> None:
+        """Score two texts for each example and raise if that is impossible: a missing column, a bug in a reward.
+
+        Args:
+            examples: dictionaries of columns, as the rows of the dataset; ``prompt`` is the prompt.
+
+        Raises:
+            BindingError, CoercionError: a column is missing, or a cell does not fit.
+            RewardFailure: a reward function raised, or returned something that is not a score.
+        """
+        rows = [
+            Row(text, example.get("prompt"), {name: cell for name, cell in example.items() if name != "prompt"})
+            for example in examples
+            for text in _PROBES
+        ]
+        if not rows:
+            raise RewardDefinitionError("examples= is empty: pass rows of the dataset, such as [{'answer': '42'}]")
+        for places in kinds(rows):
+            self.scorer.score(batch_of([rows[place] for place in places], None), strict=True)
+
+    def score(
+        self,
+        rows: Sequence[Row],
+        *,
+        progress: Progress | None = None,
+        num_generations: int | None = None,
+        step: int | None = None,
+        training: bool = True,
+    ) -> list[RowScore]:
+        """Return the scores of `rows`, in their order.
+
+        Args:
+            progress: how far training is; None if unknown.
+            num_generations: the rows are whole groups of so many completions, scored together: an error raises.
+            step: of training, for the record.
+            training: False for evaluation.
+
+        Raises:
+            RunStopped: every later row would fail, too: a wrong key, a quota that is used up.
+            RewardFailure: too many rows have failed or errored; this is raised again at every later call.
+            BindingError, CoercionError: with `num_generations`: a column is missing, or a cell does not fit.
+        """
+        if self._stopped is not None:
+            raise self._stopped
+        clean = [self._clean(row) for row in rows]
+        found: list[RowScore | None] = [None] * len(clean)
+        for places, table in self._tables(clean, progress, num_generations):
+            for place, score in zip(places, row_scores(table), strict=True):
+                found[place] = score
+            if self._recording is not None:
+                own = [clean[place] for place in places]
+                self._recording.add(table, own, num_generations, step, training, progress)
+            self._saw(table)
+        return [score for score in found if score is not None]
+
+    def _tables(
+        self, rows: Sequence[Row], progress: Progress | None, num_generations: int | None
+    ) -> Iterator[tuple[Sequence[int], ScoreTable]]:
+        if num_generations is None:
+            for places in kinds(rows):
+                yield from tables(self.scorer, rows, places, progress)
+        elif rows:
+            yield range(len(rows)), self.scorer.score(batch_of(rows, progress, num_generations), strict=False)
+
+    def flush(self) -> None:
+        """Write what is recorded so far."""
+        if self._recording is not None:
+            self._recording.flush()
+
+    def _clean(self, row: Row) -> Row:
+        completion = self.special_tokens.removed(row.completion)
+        if not self._warned and (token := self.special_tokens.missed(row.completion)):
+            self._warned = True
+            warn(
+                f"{self.offers.trainer} hands over completions with special tokens, such as {token!r}, and a reward "
+                "sees them as text. Pass special_tokens=tokenizer, or a list: special_tokens=[...]"
+            )
+        if completion is row.completion:
+            return row
+        return Row(completion, row.prompt, row.columns, row.completion_ids, row.cut)
+
+    def _saw(self, table: ScoreTable) -> None:
+        """Count and log the faults of scored rows."""
+        self._faults.add(table)
+        with self._lock:
+            self._counts = self._counts + fault_counts(table)
+            self._rows += len(table)
+            if self._rows < _ROWS:
+                return
+            counts, self._counts, self._rows = self._counts, np.zeros_like(self._counts), 0
+            stop = self._breaker.add(counts.tolist(), list(table.components))
+            self._stopped = self._stopped or stop
+        if stop is not None:
+            raise stop
+
+
+def _revived(reward: Any, offers: Offers, special_tokens: SpecialTokens, *options: Any) -> RowScorer:
+    record, max_failure_rate, max_error_rate = options
+    return RowScorer(
+        reward,
+        offers,
+        special_tokens=special_tokens,
+        record=record,
+        max_failure_rate=max_failure_rate,
+        max_error_rate=max_error_rate,
+    )

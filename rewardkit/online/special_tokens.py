@@ -1,0 +1,76 @@
+"""Special tokens: removed from completions the same way in every trainer, since some hand them over and some do not.
+
+``SpecialTokens.of(tokenizer).removed("<|im_start|>42<|im_end|>")`` is ``"42"``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, final
+
+from rewardkit.core.batch.messages import as_messages
+from rewardkit.core.errors import RewardTypeError, shorten
+
+_LOOKS_SPECIAL = re.compile(r"(<\|[A-Za-z0-9_.-]{1,40}\|>|</s>|<eos>|<end_of_turn>|<pad>)\s*\Z")
+"""What the usual tokenizers end or pad a text with."""
+
+
+@final
+@dataclass(frozen=True)
+class SpecialTokens:
+    """The texts of special tokens, wherever they occur."""
+
+    tokens: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, given: Any) -> SpecialTokens:
+        """Return the special tokens of a tokenizer of transformers, or a list of texts.
+
+        Raises:
+            RewardTypeError: `given` is neither.
+        """
+        if isinstance(given, SpecialTokens):
+            return given
+        known = getattr(given, "all_special_tokens", None)
+        if known is not None:
+            added = getattr(given, "added_tokens_decoder", None)
+            more = [str(token) for token in added.values() if token.special] if isinstance(added, Mapping) else []
+            return cls(_sorted([*map(str, known), *more]))
+        if isinstance(given, str) or not isinstance(given, Iterable):
+            raise RewardTypeError(
+                f"special_tokens= takes a tokenizer or a list of texts, such as ['<|im_end|>'], got {shorten(given)}"
+            )
+        listed = list(given)
+        if not all(isinstance(token, str) and token for token in listed):
+            raise RewardTypeError(f"special_tokens= takes texts that are not empty, got {shorten(listed)}")
+        return cls(_sorted(listed))
+
+    def removed(self, completion: Any) -> Any:
+        """Return a completion, text or messages, without special tokens."""
+        if not self.tokens:
+            return completion
+        if isinstance(completion, str):
+            return self._pattern.sub("", completion)
+        return [
+            {**message, "content": self._pattern.sub("", message["content"])}
+            if isinstance(message.get("content"), str)
+            else message
+            for message in as_messages(completion, "completions", 0)
+        ]
+
+    def missed(self, completion: Any) -> str:
+        """Return what looks like a special token at the end of a text although no tokens are known; else empty."""
+        found = None if self.tokens or not isinstance(completion, str) else _LOOKS_SPECIAL.search(completion[-64:])
+        return found[1] if found else ""
+
+    @cached_property
+    def _pattern(self) -> re.Pattern[str]:
+        return re.compile("|".join(map(re.escape, self.tokens)))
+
+
+def _sorted(tokens: Iterable[str]) -> tuple[str, ...]:
+    """Return each token once, the longest first, so that no token hides a longer one."""
+    return tuple(sorted(set(tokens), key=lambda token: (-len(token), token)))
