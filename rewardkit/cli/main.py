@@ -13,6 +13,7 @@ from rewardkit.cli.evaluate import add_to as add_evaluate
 from rewardkit.cli.export import add_to as add_export
 from rewardkit.cli.init import add_to as add_init
 from rewardkit.cli.score import add_to as add_score
+from rewardkit.cli.serve import add_to as add_serve
 from rewardkit.cli.train import add_to as add_train
 from rewardkit.cli.update import add_to as add_update
 from rewardkit.cli.view import add_to as add_view
@@ -35,6 +36,7 @@ def parser() -> argparse.ArgumentParser:
     add_export(verbs)
     add_init(verbs)
     add_score(verbs)
+    add_serve(verbs)
     add_train(verbs)
     add_update(verbs)
     add_view(verbs)

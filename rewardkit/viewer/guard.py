@@ -34,14 +34,6 @@ _FIXED = {
 }
 
 
-def is_loopback(host: str) -> bool:
-    """Return whether only this machine can reach `host`."""
-    try:
-        return host == "localhost" or ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return False
-
-
 class Guard:
     """An ASGI app that wraps the real one.
 

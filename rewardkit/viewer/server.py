@@ -12,7 +12,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from rewardkit.core.errors import MissingExtraError, RewardKitError
-from rewardkit.viewer.guard import LOOPBACK, Guard, is_loopback
+from rewardkit.core.processes.addresses import is_loopback
+from rewardkit.viewer.guard import LOOPBACK, Guard
 from rewardkit.viewer.library import Library
 
 _ADVICE = "Use 127.0.0.1, or 0.0.0.0 to let other machines connect."

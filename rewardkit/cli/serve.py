@@ -1,0 +1,122 @@
+"""``rewardkit serve reward.py:reward --port 8000``: answer trainers over HTTP."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import secrets
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rewardkit.cli.arguments import REWARD, count, seconds
+from rewardkit.core.errors import RewardDefinitionError
+
+if TYPE_CHECKING:
+    Verbs = argparse._SubParsersAction[argparse.ArgumentParser]
+
+DIALECTS: dict[str, str] = {}
+"""The name of a trainer -> the module with its `dialect`."""
+TOKEN = "REWARDKIT_TOKEN"
+_MIB = 1 << 20
+
+
+def add_to(verbs: Verbs) -> None:
+    """Add the verb and its options."""
+    verb = verbs.add_parser(
+        "serve",
+        help="serve a reward over HTTP",
+        description="Serves a reward over HTTP: POST /score for rows of any trainer (rk.remote is its client), and the "
+        "paths that some trainers post to. Workers that a completion kills are started again.",
+        epilog=f"Requests from other machines need a token: set {TOKEN}, or pass --token-file. The server keeps "
+        "nothing between requests, so any number of them can stand behind a balancer.",
+    )
+    verb.add_argument("target", metavar="REWARD", help=REWARD)
+    verb.add_argument(
+        "--host", default="127.0.0.1", metavar="ADDRESS", help="the address to listen on (default: 127.0.0.1)"
+    )
+    verb.add_argument(
+        "--port", type=int, default=8000, metavar="NUMBER", help="the port; 0 takes a free one (default: 8000)"
+    )
+    verb.add_argument("--workers", type=count, metavar="N", help="processes that score (default: one per core)")
+    verb.add_argument(
+        "--deadline", type=seconds, default=60.0, metavar="SECONDS",
+        help="a row without a score by then has failed, and its worker is killed (default: 60)",
+    )  # fmt: skip
+    verb.add_argument(
+        "--queue", type=count, default=20_000, metavar="ROWS",
+        help="the most rows that wait; a request beyond that is answered by 429 (default: 20000)",
+    )  # fmt: skip
+    verb.add_argument(
+        "--max-body", type=count, default=32, metavar="MIB", help="the largest request in MiB (default: 32)"
+    )
+    verb.add_argument(
+        "--token-file", type=Path, metavar="FILE", help=f"holds the token (default: the variable {TOKEN})"
+    )
+    verb.add_argument(
+        "--special-token", action="append", default=[], metavar="TEXT", dest="special_tokens",
+        help="remove this text from completions, such as '<|im_end|>'; may be repeated",
+    )  # fmt: skip
+    verb.add_argument("--record", type=Path, metavar="DIR", help="record everything that is scored into this folder")
+    verb.add_argument("--no-access-log", action="store_true", help="do not log requests")
+    verb.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Serve until a signal asks to stop; return 0."""
+    from rewardkit.server.serving import Options, Setup, serve
+
+    if not 0 <= options.port <= 65_535:
+        raise RewardDefinitionError(f"--port must be a number from 0 to 65535, got {options.port}")
+    served = Options(
+        Setup(
+            _absolute(options.target),
+            tuple(options.special_tokens),
+            None if options.record is None else str(options.record.absolute()),
+            (os.getcwd(),),
+        ),
+        workers=options.workers or os.cpu_count() or 1,
+        queue=options.queue,
+        deadline=options.deadline,
+        max_body=options.max_body * _MIB,
+        token=_token(options),
+        dialects=[_dialect(module) for module in DIALECTS.values()],
+    )
+    serve(served, host=options.host, port=options.port, access_log=not options.no_access_log, told=_told)
+    return 0
+
+
+def _token(options: argparse.Namespace) -> str | None:
+    from rewardkit.core.processes.addresses import is_loopback
+
+    if options.token_file is not None:
+        try:
+            token = str(options.token_file.read_text(encoding="utf-8").strip())
+        except (OSError, UnicodeDecodeError) as error:
+            raise RewardDefinitionError(f"--token-file {options.token_file} cannot be read: {error}") from None
+    else:
+        token = os.environ.get(TOKEN, "").strip()
+    if not token and not is_loopback(options.host):
+        made = secrets.token_urlsafe(24)
+        raise RewardDefinitionError(
+            f"--host {options.host} is reachable from other machines, so requests need a token: set {TOKEN}, or pass "
+            f"--token-file FILE. A random one: {made}"
+        )
+    return token or None
+
+
+def _dialect(module: str) -> Any:
+    return importlib.import_module(module).dialect
+
+
+def _absolute(target: str) -> str:
+    from rewardkit.data.reward_names import is_file, path_of, split
+
+    source, name = split(target)
+    return (
+        f"{path_of(source)}:{name}" if is_file(source) and name else str(path_of(source)) if is_file(source) else target
+    )
+
+
+def _told(address: str) -> None:
+    print(f"serving on {address}, documented at {address}/docs. Ctrl-C stops", flush=True)
