@@ -17,13 +17,13 @@ from rewardkit.core.progress.progress import Progress
 from rewardkit.core.tree.reward import Reward
 from rewardkit.online.breaker import Breaker, Limits
 from rewardkit.online.faults import FaultReport
+from rewardkit.online.shared_tables import SharedTables, Table
 from rewardkit_trl.checks import check_alone, check_plain_sum, check_trainer, honored
 from rewardkit_trl.layout import Layout
 from rewardkit_trl.memory import Memory
 from rewardkit_trl.reports import OutcomeShares, StageReport, TrajectoryReport, extras, metrics
 from rewardkit_trl.rollouts import PLAIN, Episodes, warn_of_environments, warn_of_rollouts, warn_of_tokens
 from rewardkit_trl.scored import Prepared, Scored, score
-from rewardkit_trl.shared_tables import SharedTables, Table
 from rewardkit_trl.trainer import Trainer, progress_of
 from rewardkit_trl.trainer_call import TrainerCall
 
@@ -126,7 +126,7 @@ class Evaluator:
         self._make_updates = make_updates
         if make_updates is not None and self.recording is not None and self.recording.folder is not None:
             self.updates = make_updates(self.recording.folder, layout)
-        self.tables = SharedTables(readers=len(layout.names))
+        self.tables: SharedTables[TrainerCall] = SharedTables(readers=len(layout.names))
         self._sessions: weakref.WeakKeyDictionary[Any, Session] = weakref.WeakKeyDictionary()
         self._alone = Session(limits, self.scorer)  # for calls without a trainer
         self._warned = False

@@ -17,8 +17,8 @@ import numpy as np
 import pytest
 
 import rewardkit as rk
+from rewardkit.online.shared_tables import MAX_ENTRIES
 from rewardkit.store.capture import MAX_KINDS
-from rewardkit_trl.shared_tables import MAX_ENTRIES
 from tests.adapters.rewardkit_trl.stand_ins import StandInTrainer, call, plain, polite, short, unjudged, without_trainer
 
 TEXTS = ["", "please", "a longer text, please", "no"]

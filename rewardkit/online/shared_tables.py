@@ -6,9 +6,9 @@ import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from typing import Generic, Protocol, TypeVar
 
 from rewardkit.core.batch.column import Floats
-from rewardkit_trl.trainer_call import TrainerCall
 
 Table = Mapping[str, Floats]
 """The columns of a batch by name, (n,) each, as the trainer gets them."""
@@ -17,14 +17,25 @@ MAX_ENTRIES = 64
 """The number of batches kept at a time; several threads may score several groups."""
 
 
+class Call(Protocol):
+    """One call of a trainer."""
+
+    @property
+    def identity(self) -> tuple[int, ...]:
+        """The ids of the objects that the trainer passed; they live as long as the call."""
+
+
+C = TypeVar("C", bound=Call)
+
+
 @dataclass
-class _Entry:
-    call: TrainerCall
+class _Entry(Generic[C]):
+    call: C
     table: Future[Table] = field(default_factory=Future)
     readers: set[str] = field(default_factory=set)
 
 
-class SharedTables:
+class SharedTables(Generic[C]):
     """The tables of the batches being scored, each kept until all readers have read it. Thread-safe.
 
     Args:
@@ -33,10 +44,10 @@ class SharedTables:
 
     def __init__(self, readers: int) -> None:
         self._readers = readers
-        self._entries: dict[tuple[int, ...], _Entry] = {}
+        self._entries: dict[tuple[int, ...], _Entry[C]] = {}
         self._lock = threading.Lock()
 
-    def get(self, reader: str, call: TrainerCall, compute: Callable[[TrainerCall], Table]) -> Table:
+    def get(self, reader: str, call: C, compute: Callable[[C], Table]) -> Table:
         """Return the table of `call`; it is computed again if the same reader asks a second time."""
         entry, first = self._entry(reader, call)
         if first:
@@ -49,7 +60,7 @@ class SharedTables:
                         del self._entries[call.identity]
         return entry.table.result()
 
-    def _entry(self, reader: str, call: TrainerCall) -> tuple[_Entry, bool]:
+    def _entry(self, reader: str, call: C) -> tuple[_Entry[C], bool]:
         key = call.identity
         with self._lock:
             entry = self._entries.get(key)
