@@ -15,6 +15,7 @@ from rewardkit.aggregators.per_turn import per_turn as per_turn
 from rewardkit.aggregators.power_means import geometric_mean as geometric_mean, harmonic_mean as harmonic_mean
 from rewardkit.aggregators.rank import rank_in_group as rank_in_group
 from rewardkit.aggregators.route import route as route
+from rewardkit.client.reward import remote as remote
 from rewardkit.core.batch.batch import Batch as Batch
 from rewardkit.core.batch.score import Outcome as Outcome, Score as Score
 from rewardkit.core.batch.table import ScoreTable as ScoreTable
@@ -112,14 +113,15 @@ from rewardkit.store.comparison import compare_runs as compare_runs
 from rewardkit.store.imports import import_run as import_run
 from rewardkit.store.run import open_run as open_run
 from rewardkit_eval_protocol import from_eval_protocol as from_eval_protocol
-from rewardkit_inspect import from_inspect_log as from_inspect_log
+from rewardkit_inspect import from_inspect as from_inspect, from_inspect_log as from_inspect_log
 from rewardkit_live import get_config as get_config, to_trl as to_trl, update_config as update_config
+from rewardkit_openrlhf import to_openrlhf as to_openrlhf
 from rewardkit_reasoning_gym import (
     from_reasoning_gym as from_reasoning_gym,
     reasoning_gym_rows as reasoning_gym_rows,
 )
 from rewardkit_swift import from_swift as from_swift
-from rewardkit_verifiers import from_verifiers as from_verifiers
+from rewardkit_verifiers import from_verifiers as from_verifiers, to_verifiers as to_verifiers
 from rewardkit_verl import from_verl as from_verl, to_verl as to_verl
 
 extract = extraction

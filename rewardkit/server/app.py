@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, final
 
 from fastapi import FastAPI, Request, Response
+from fastapi.routing import APIRoute
 from pydantic_core import from_json, to_json
 
 from rewardkit import __version__
@@ -133,6 +134,15 @@ def application(options: Options) -> FastAPI:
     for dialect in options.dialects:
         for path, handler in dialect.items():
             app.post(path)(_endpoint(desk, handler))
+    paths = sorted(route.path for route in app.routes if isinstance(route, APIRoute))
+
+    @app.exception_handler(404)
+    @app.exception_handler(405)
+    async def unknown(request: Request, error: Exception) -> Response:
+        status = getattr(error, "status_code", 404)
+        what = "no path" if status == 404 else f"no {request.method} of"
+        return _json(Answer({"error": f"there is {what} {request.url.path[:200]}. Paths: {', '.join(paths)}"}, status))
+
     app.add_middleware(Front, token=options.token, meters=meters)
     return app
 
@@ -203,21 +213,17 @@ class _Desk:
         return scores
 
     async def _body(self, request: Request) -> bytes:
-        most, held = self.options.max_body, bytearray()
-        try:
-            announced = int(request.headers.get("content-length", "0"))
-        except ValueError:
-            raise Refused(400, "the header Content-Length is not a number") from None
-        if announced > most:
-            raise Refused(413, f"the body has {announced:,} bytes, and at most {most:,} are read. Send fewer rows")
+        most, held, size = self.options.max_body, bytearray(), 0
         try:
             async with _timeout(self.options.body_seconds):
                 async for part in request.stream():
-                    held += part
-                    if len(held) > most:
-                        raise Refused(413, f"the body has more than {most:,} bytes. Send fewer rows")
+                    size += len(part)
+                    if size <= most:
+                        held += part  # what is too much is read, too: a client that is still sending reads no answer
         except asyncio.TimeoutError:
             raise Refused(408, f"the body did not arrive within {self.options.body_seconds:g} s") from None
+        if size > most:
+            raise Refused(413, f"the body has {size:,} bytes, and at most {most:,} are read. Send fewer rows")
         return bytes(held)
 
 

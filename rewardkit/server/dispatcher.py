@@ -274,14 +274,17 @@ class Dispatcher:
 
     def _died(self, jobs: list[Job]) -> None:
         """Score the rows of a batch again, one by one, whose worker died; give up those that were alone too often."""
+        suspect = len(jobs) == 1
         for job in reversed(jobs):
-            job.tries += len(jobs) == 1
+            job.tries += suspect
             job.alone = True
-            if job.tries < _MOST_TRIES:
-                self._waiting.appendleft(job)
-            else:
+            if job.tries >= _MOST_TRIES:
                 why = f"its worker process died {job.tries} times while it was scored"
                 _settle(job, [self.none(why)] * len(job.rows))
+            elif suspect:  # the others first
+                self._waiting.append(job)
+            else:
+                self._waiting.appendleft(job)
 
 
 def _settle(job: Job, scores: list[RowScore]) -> None:

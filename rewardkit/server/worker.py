@@ -7,6 +7,7 @@ are none). When the server is gone, the worker ends.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pickle
 import socket
@@ -128,7 +129,8 @@ def main(ours: socket.socket) -> None:
         scorer = scorer_of(setup)
         hello: Any = described(scorer)
     except RewardKitError as error:
-        send(ours, pickle.dumps(str(error)))
+        with contextlib.suppress(OSError):  # the other workers have said so already
+            send(ours, pickle.dumps(str(error)))
         return
     send(ours, pickle.dumps(hello))
     writing = threading.Lock()

@@ -11,7 +11,6 @@ import pickle
 import signal
 import socket
 import sys
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, final
@@ -24,8 +23,7 @@ from rewardkit.server.worker import COMPUTING, WAITING, Described, Setup
 _LOG = logging.getLogger("rewardkit.server")
 _START_SECONDS = 120.0
 _PAUSES = (0.0, 1.0, 5.0, 15.0)
-"""Seconds before a worker that died is started again: longer if it dies again and again."""
-_LIVED_SECONDS = 30.0
+"""Seconds before a worker is started again that died before it had loaded its reward, again and again."""
 _LENGTH_BYTES = 8
 
 Answered = Callable[["Sent", "list[RowScore] | str | None"], None]
@@ -80,15 +78,16 @@ class Worker:
         """Run the process, and start it again whenever it dies, until `close`."""
         while not self.closing:
             await asyncio.sleep(_PAUSES[min(self._in_a_row, len(_PAUSES) - 1)])
-            began = time.monotonic()
+            loaded = False
             try:
                 await self._run()
             except (OSError, EOFError, pickle.UnpicklingError, asyncio.IncompleteReadError) as error:
                 if not self.closing:
                     _LOG.warning("a worker process died%s", f": {error}" if str(error) else "")
             finally:
+                loaded = self.described is not None
                 await self._end()
-            self._in_a_row = 0 if time.monotonic() - began > _LIVED_SECONDS else self._in_a_row + 1
+            self._in_a_row = 0 if loaded else self._in_a_row + 1
             if not self.closing:
                 self.deaths += 1
             lost, self.sent = list(self.sent.values()), {}

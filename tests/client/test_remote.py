@@ -1,0 +1,122 @@
+"""rk.remote against a real server: the same numbers, failed rows, retries."""
+
+from __future__ import annotations
+
+import pickle
+import signal
+import socket
+import threading
+import time
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+
+import rewardkit as rk
+from tests.server import served
+from tests.server.served import Served, serving
+
+TEXTS = ["42", "41", "", "skip", "fail", "a\ud800b"]
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Served]:
+    with serving("reward", "--deadline", "4", REWARDKIT_TOKEN="") as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def remote(server: Served) -> rk.Reward:
+    return rk.remote(server.url, deadline=20)
+
+
+def test_it_is_the_served_reward(remote: rk.Reward) -> None:
+    here = rk.score(served.reward, TEXTS, answer=["42"] * 6)
+    there = rk.score(remote, TEXTS, answer=["42"] * 6)
+    assert np.array_equal(here.total, there.total, equal_nan=True)
+    assert list(here.terms) == list(there.terms)
+    for name, values in here.terms.items():
+        assert np.array_equal(values, there.terms[name], equal_nan=True)
+    assert there.notes["short"][0] == "2 characters"
+    assert there.parts["acts"]["raw"][0] == 1.0
+    assert [str(one) for one in there.outcomes["acts"]] == ["scored"] * 3 + ["abstained", "failed", "scored"]
+    assert "the judge is down" in there.faults[0].reason
+
+
+@given(texts=st.lists(st.text(max_size=20), min_size=1, max_size=8), answers=st.text(max_size=3))
+def test_any_texts(remote: rk.Reward, texts: list[str], answers: str) -> None:
+    given_answers = [answers] * len(texts)
+    here, there = (rk.score(one, texts, answer=given_answers).total for one in (served.reward, remote))
+    assert np.array_equal(here, there, equal_nan=True)
+
+
+def test_a_bug_raises_as_it_does_here(remote: rk.Reward) -> None:
+    with pytest.raises(rk.RewardBug, match="the served reward has a bug, on row 1"):
+        rk.score(remote, ["42", "raise"], answer=["42"] * 2)
+
+
+def test_it_is_composed_trained_and_pickled_like_any_other(remote: rk.Reward) -> None:
+    assert pickle.loads(pickle.dumps(remote)) == remote
+    gated = rk.gate(when=rk.contains_all(["4"]), then=remote)
+    assert rk.score(gated, ["42", "x"], answer=["42"] * 2).total[1] == 0.0
+    acts, short = rk.to_trl(remote)
+    assert (acts.__name__, short.__name__) == ("acts", "short")
+    assert acts(completions=["42", "fail"], prompts=["", ""], answer=["42"] * 2) == [0.75, None]
+
+
+def test_columns_that_json_lacks_are_sent_as_texts(remote: rk.Reward) -> None:
+    answers = [np.int64(42), float("nan"), {"a": (1, 2)}]
+    table = rk.score(remote, ["42", "nan", "x"], other=answers, answer=["42", "nan", "y"])
+    assert table.terms["acts"].tolist() == [0.75, 0.75, 0.0]
+
+
+def test_groups_and_schedules_are_the_served_ones() -> None:
+    with serving("grouped") as running:
+        table = rk.score(rk.remote(running.url), ["1", "22", "333"], prompts=["p"] * 3, answer=["42"] * 3)
+        assert table.terms["short_rank"].tolist() == [1.0, 0.5, 0.0]
+    with serving("scheduled") as running:
+        half = rk.score(rk.remote(running.url), ["42"], answer=["42"], progress=rk.Progress(50, 100))
+        assert half.terms["acts"].tolist() == [0.5]
+
+
+def test_a_restart_costs_no_row_its_score() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    texts = [str(number) for number in range(300)]
+    with serving("reward", port=port) as first:
+        remote = rk.remote(first.url, deadline=60)
+        first.process.send_signal(signal.SIGKILL)
+        found: list[rk.ScoreTable] = []
+        asking = threading.Thread(target=lambda: found.append(rk.score(remote, texts, answer=["42"] * 300)))
+        asking.start()
+        time.sleep(0.5)
+    with serving("reward", port=port):
+        asking.join(60)
+    here = rk.score(served.reward, texts, answer=["42"] * 300)
+    assert np.array_equal(found[0].total, here.total)
+
+
+def test_a_server_that_is_gone_fails_the_rows() -> None:
+    with serving() as running:
+        remote = rk.remote(running.url, deadline=1)
+    table = rk.score(remote, ["42"], answer=["42"])
+    assert np.isnan(table.total).all()
+    assert "did not answer within 1 s" in table.faults[0].reason
+
+
+def test_what_cannot_be_reached_or_is_something_else_is_told() -> None:
+    with pytest.raises(rk.RewardDefinitionError, match="Start the server first"):
+        rk.remote("http://127.0.0.1:9", wait=0.3)
+    with pytest.raises(rk.RewardDefinitionError, match="takes an address"):
+        rk.remote("host:8000")
+    with pytest.raises(rk.RewardDefinitionError, match="above 0"):
+        rk.remote("http://127.0.0.1:9", deadline=0)
+
+
+def test_a_wrong_token_stops(monkeypatch: pytest.MonkeyPatch) -> None:
+    with serving("reward", REWARDKIT_TOKEN="secret") as running:
+        with pytest.raises(rk.RunStopped, match="Set REWARDKIT_TOKEN"):
+            rk.remote(running.url)
+        monkeypatch.setenv("REWARDKIT_TOKEN", "secret")
+        assert rk.score(rk.remote(running.url), ["42"], answer=["42"]).total[0] > 0.75
