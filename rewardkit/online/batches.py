@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,14 @@ from rewardkit.core.progress.progress import Progress
 from rewardkit.online.rows import Row
 
 Places = Sequence[int]
+
+
+class Scored(NamedTuple):
+    """The scores of the rows at `places`; `final` if another try would find the same: a column is missing."""
+
+    places: Places
+    table: ScoreTable
+    final: bool = False
 
 
 def batch_of(rows: Sequence[Row], progress: Progress | None, num_generations: int | None = None) -> Batch:
@@ -47,9 +55,7 @@ def kinds(rows: Sequence[Row]) -> list[Places]:
     return list(found.values())
 
 
-def tables(
-    scorer: Scorer, rows: Sequence[Row], places: Places, progress: Progress | None
-) -> Iterator[tuple[Places, ScoreTable]]:
+def tables(scorer: Scorer, rows: Sequence[Row], places: Places, progress: Progress | None) -> Iterator[Scored]:
     """Yield the scores of the rows at `places`, which fit into one batch; a row that cannot be scored has failed.
 
     Raises:
@@ -57,13 +63,14 @@ def tables(
     """
     try:
         batch = batch_of([rows[place] for place in places], progress)
-        yield places, scorer.score(batch, strict=False)
+        yield Scored(places, scorer.score(batch, strict=False))
         return
     except RunStopped:
         raise
     except (BindingError, CoercionError, RewardFailure) as error:
         if len(places) == 1:
-            yield places, failed(scorer, rows[places[0]], error)
+            final = not isinstance(error, RewardFailure)
+            yield Scored(places, failed(scorer, rows[places[0]], error), final)
             return
     middle = len(places) // 2
     for half in (places[:middle], places[middle:]):

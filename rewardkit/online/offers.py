@@ -22,6 +22,7 @@ class Offers:
         groups: all completions of a prompt arrive in one call.
         prompt: the prompt arrives.
         ids: the token ids of completions arrive.
+        end_token: completions end with the token that ends a text. It is removed, even if no special tokens are given.
         instead: what to do with a reward that needs more; a sentence.
     """
 
@@ -30,6 +31,7 @@ class Offers:
     groups: bool = False
     prompt: bool = True
     ids: bool = False
+    end_token: bool = False
     instead: str = ""
 
     def check(self, scorer: Scorer) -> None:

@@ -9,8 +9,10 @@ from __future__ import annotations
 import asyncio
 import threading
 import weakref
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, final
 
 from rewardkit.core.errors import RewardDefinitionError
@@ -24,10 +26,19 @@ _BATCHES, _WAITING_BATCHES = 4, 32
 
 
 @dataclass
+class _Waiting:
+    """A row, and what `RowScorer.score` is to know besides it."""
+
+    row: Row
+    future: asyncio.Future[RowScore]
+    options: Mapping[str, Any]
+
+
+@dataclass
 class _Loop:
     """What waits in one event loop."""
 
-    rows: list[tuple[Row, asyncio.Future[RowScore]]] = field(default_factory=list)
+    rows: list[_Waiting] = field(default_factory=list)
     running: int = 0
     scheduled: bool = False
 
@@ -54,8 +65,12 @@ class Requests:
     def __reduce__(self) -> tuple[Any, ...]:
         return _revived, (self.scorer, self.deadline)
 
-    async def score(self, row: Row) -> RowScore:
+    async def score(self, row: Row, **options: Any) -> RowScore:
         """Return the scores of one row; one without a total if the deadline passed.
+
+        Args:
+            options: ``progress``, ``step`` and ``training`` of `RowScorer.score`; rows with the same ones are scored
+                together.
 
         Raises:
             RunStopped, RewardFailure: as `RowScorer.score`.
@@ -64,13 +79,32 @@ class Requests:
         with self._lock:
             waiting = self._loops.setdefault(loop, _Loop())
         future: asyncio.Future[RowScore] = loop.create_future()
-        waiting.rows.append((row, future))
+        waiting.rows.append(_Waiting(row, future, options))
         self._schedule(loop, waiting)
         try:
             return await asyncio.wait_for(future, self.deadline)
         except (asyncio.TimeoutError, TimeoutError):
-            names = self.scorer.scorer
-            return unscored(names.terms, names.components, f"no score within the deadline of {self.deadline:g} s")
+            return self._late()
+
+    async def score_group(self, rows: Sequence[Row], **options: Any) -> list[RowScore]:
+        """Return the scores of all completions of a prompt, for rewards that compare them.
+
+        Args:
+            options: ``progress``, ``step`` and ``training`` of `RowScorer.score`.
+
+        Raises:
+            RunStopped, RewardFailure, BindingError, CoercionError: as `RowScorer.score`.
+        """
+        score = partial(self.scorer.score, rows, num_generations=len(rows), **options)
+        scoring = asyncio.get_running_loop().run_in_executor(self._pool, score)
+        try:
+            return await asyncio.wait_for(scoring, self.deadline)
+        except (asyncio.TimeoutError, TimeoutError):
+            return [self._late() for _ in rows]
+
+    def _late(self) -> RowScore:
+        names = self.scorer.scorer
+        return unscored(names.terms, names.components, f"no score within the deadline of {self.deadline:g} s")
 
     def _schedule(self, loop: asyncio.AbstractEventLoop, waiting: _Loop) -> None:
         if not waiting.scheduled and waiting.running < self._most and waiting.rows:
@@ -79,30 +113,36 @@ class Requests:
 
     def _start(self, loop: asyncio.AbstractEventLoop, waiting: _Loop) -> None:
         waiting.scheduled = False
-        taken, waiting.rows = waiting.rows[:LARGEST], waiting.rows[LARGEST:]
-        taken = [(row, future) for row, future in taken if not future.done()]  # others passed their deadline
+        taken: list[_Waiting] = []
+        rest: list[_Waiting] = []
+        for one in waiting.rows:
+            if not one.future.done():  # others passed their deadline
+                fits = len(taken) < LARGEST and (not taken or one.options == taken[0].options)
+                (taken if fits else rest).append(one)
+        waiting.rows = rest
         if taken:
             waiting.running += 1
-            scoring = loop.run_in_executor(self._pool, self.scorer.score, [row for row, _ in taken])
+            score = partial(self.scorer.score, [one.row for one in taken], **taken[0].options)
+            scoring = loop.run_in_executor(self._pool, score)
             scoring.add_done_callback(lambda done: self._finish(done, taken, loop, waiting))
         self._schedule(loop, waiting)
 
     def _finish(
         self,
         done: asyncio.Future[list[RowScore]],
-        taken: list[tuple[Row, asyncio.Future[RowScore]]],
+        taken: list[_Waiting],
         loop: asyncio.AbstractEventLoop,
         waiting: _Loop,
     ) -> None:
         waiting.running -= 1
         error = asyncio.CancelledError() if done.cancelled() else done.exception()
         scores = [] if error is not None else done.result()
-        for place, (_, future) in enumerate(taken):
-            if not future.done():
+        for place, one in enumerate(taken):
+            if not one.future.done():
                 if error is None:
-                    future.set_result(scores[place])
+                    one.future.set_result(scores[place])
                 else:
-                    future.set_exception(error)
+                    one.future.set_exception(error)
         self._schedule(loop, waiting)
 
     @property

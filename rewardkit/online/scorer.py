@@ -14,10 +14,11 @@ from rewardkit.core.batch.table import ScoreTable
 from rewardkit.core.errors import RewardDefinitionError, RewardFailure, warn
 from rewardkit.core.evaluation.scorer import Scorer
 from rewardkit.core.progress.progress import Progress
-from rewardkit.online.batches import batch_of, kinds, tables
+from rewardkit.online.batches import Scored, batch_of, failed, kinds, tables
 from rewardkit.online.breaker import Breaker, Limits
 from rewardkit.online.faults import FaultReport, fault_counts
 from rewardkit.online.offers import Offers
+from rewardkit.online.patience import patient
 from rewardkit.online.rows import Row, RowScore, row_scores
 from rewardkit.online.special_tokens import SpecialTokens
 
@@ -107,6 +108,8 @@ class RowScorer:
         num_generations: int | None = None,
         step: int | None = None,
         training: bool = True,
+        patience: float = 0.0,
+        strict: bool = False,
     ) -> list[RowScore]:
         """Return the scores of `rows`, in their order.
 
@@ -115,33 +118,68 @@ class RowScorer:
             num_generations: the rows are whole groups of so many completions, scored together: an error raises.
             step: of training, for the record.
             training: False for evaluation.
+            patience: seconds during which rows that have failed are scored again, as long as they are no groups.
+            strict: a missing column, a cell that does not fit, and a bug in a reward raise.
 
         Raises:
             RunStopped: every later row would fail, too: a wrong key, a quota that is used up.
             RewardFailure: too many rows have failed or errored; this is raised again at every later call.
-            BindingError, CoercionError: with `num_generations`: a column is missing, or a cell does not fit.
+            RewardFailure: with `strict`: a bug in a reward.
+            BindingError, CoercionError: with `num_generations` or `strict`: a column is missing, or a cell does not fit.
         """
         if self._stopped is not None:
             raise self._stopped
         clean = [self._clean(row) for row in rows]
         found: list[RowScore | None] = [None] * len(clean)
-        for places, table in self._tables(clean, progress, num_generations):
+        for places, table, _ in self._tables(clean, progress, num_generations, patience, strict):
             for place, score in zip(places, row_scores(table), strict=True):
                 found[place] = score
-            if self._recording is not None:
-                own = [clean[place] for place in places]
-                self._recording.add(table, own, num_generations, step, training, progress)
-            self._saw(table)
+            own = [clean[place] for place in places]
+            self._settle(table, own, num_generations, step, training, progress)
         return [score for score in found if score is not None]
 
+    def refuse(self, row: Row, why: str) -> RowScore:
+        """Count and record a row that has failed because of what arrived; return its scores.
+
+        Raises:
+            RewardFailure: as `score`.
+        """
+        if self._stopped is not None:
+            raise self._stopped
+        table = failed(self.scorer, row, RewardFailure(why))
+        self._settle(table, [row], None, None, True, None)
+        return row_scores(table)[0]
+
     def _tables(
-        self, rows: Sequence[Row], progress: Progress | None, num_generations: int | None
-    ) -> Iterator[tuple[Sequence[int], ScoreTable]]:
-        if num_generations is None:
+        self, rows: Sequence[Row], progress: Progress | None, num_generations: int | None, patience: float, strict: bool
+    ) -> Iterator[Scored]:
+        if num_generations is None and not strict:
             for places in kinds(rows):
-                yield from tables(self.scorer, rows, places, progress)
+                yield from patient(
+                    lambda some: tables(self.scorer, rows, some, progress), places, patience, self._waits
+                )
         elif rows:
-            yield range(len(rows)), self.scorer.score(batch_of(rows, progress, num_generations), strict=False)
+            table = self.scorer.score(batch_of(rows, progress, num_generations), strict=strict)
+            yield Scored(range(len(rows)), table)
+
+    def _waits(self, table: ScoreTable) -> None:
+        """Log rows that will be scored again."""
+        self._faults.add(table)
+        if self._stopped is not None:
+            raise self._stopped
+
+    def _settle(
+        self,
+        table: ScoreTable,
+        rows: Sequence[Row],
+        num_generations: int | None,
+        step: int | None,
+        training: bool,
+        progress: Progress | None,
+    ) -> None:
+        if self._recording is not None:
+            self._recording.add(table, rows, num_generations, step, training, progress)
+        self._saw(table)
 
     def flush(self) -> None:
         """Write what is recorded so far."""
@@ -150,12 +188,16 @@ class RowScorer:
 
     def _clean(self, row: Row) -> Row:
         completion = self.special_tokens.removed(row.completion)
-        if not self._warned and (token := self.special_tokens.missed(row.completion)):
-            self._warned = True
-            warn(
-                f"{self.offers.trainer} hands over completions with special tokens, such as {token!r}, and a reward "
-                "sees them as text. Pass special_tokens=tokenizer, or a list: special_tokens=[...]"
-            )
+        if token := self.special_tokens.missed(row.completion):
+            if not self._warned:
+                self._warned = True
+                seen = "only the last one is removed" if self.offers.end_token else "a reward sees them as text"
+                warn(
+                    f"{self.offers.trainer} hands over completions with special tokens, such as {token!r}, and {seen}. "
+                    "Pass special_tokens=tokenizer, or a list: special_tokens=[...]"
+                )
+            if self.offers.end_token:
+                completion = completion[: completion.rindex(token)]
         if completion is row.completion:
             return row
         return Row(completion, row.prompt, row.columns, row.completion_ids, row.cut)

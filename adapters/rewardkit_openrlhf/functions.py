@@ -1,0 +1,133 @@
+"""to_openrlhf: a reward as the reward function of OpenRLHF."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from rewardkit.core.errors import RewardDefinitionError
+from rewardkit.online.offers import Offers
+from rewardkit.online.patience import RunExit
+from rewardkit.online.rows import Row, RowScore
+from rewardkit.online.scorer import RowScorer
+from rewardkit_openrlhf.queries import Queries, columns
+
+TESTED = ("0.11.2",)
+OFFERS = Offers("OpenRLHF", end_token=True)
+PATIENCE = 300.0
+"""Seconds to wait for the score of a completion that can neither be left out nor go without one."""
+_OF_OPENRLHF = {
+    "reward", "score", "return", "kl", "logprobs_diff", "group_reward_std", "response_clip_ratio", "response_length",
+    "truncated", "total_length", "ppo_clip_ratio", "ppo_kl", "vllm_kl", "is_filter_ratio", "policy_loss",
+    "entropy_loss", "actor_lr", "actor_grad_norm", "critic_loss", "critic_lr", "values",
+}  # fmt: skip
+"""Numbers that OpenRLHF logs itself; a term of such a name would replace one of them, or the other way around."""
+
+RewardFunc = Callable[[Sequence[str], Sequence[str], Sequence[Any]], dict[str, Any]]
+
+
+def to_openrlhf(
+    reward: Any,
+    *,
+    gold: str = "answer",
+    dynamic_filtering: bool = False,
+    patience: float | None = None,
+    examples: Iterable[Mapping[str, Any]] | None = None,
+    special_tokens: Any = (),
+    record: str | os.PathLike[str] | None = None,
+    max_failure_rate: float = 0.05,
+    max_error_rate: float = 0.05,
+) -> RewardFunc:
+    """Turn a reward into a reward function of OpenRLHF.
+
+    ::
+
+        reward_func = rk.to_openrlhf(reward, gold="answer", special_tokens=tokenizer)     # in my_rewards.py
+        # --reward.remote_url my_rewards.py --data.label_key answer
+
+    It returns ``{"rewards": total, "scores": total, "extra_logs": {"<term>": ..., "components/<name>": ...}}``, always
+    with the same keys; an abstained component is 0.0 there. A completion that cannot be scored is NaN with
+    `dynamic_filtering`, and OpenRLHF replaces its group. Otherwise it is scored again for `patience` seconds, and then
+    the training ends, because OpenRLHF can only train on a number.
+
+    Args:
+        reward: a reward, a plain function, or a list of them.
+        gold: the column of the reward for the label, which is also the column "label". If the label is a JSON object,
+            its entries are columns.
+        dynamic_filtering: True if you train with ``--algo.dynamic_filtering_enable``, and only then.
+        patience: seconds during which a completion that has failed is scored again; by default 300, and 0 with
+            `dynamic_filtering`.
+        examples: rows of columns, such as ``[{"answer": "42"}]``: the reward is tried on them at once, so that a
+            missing column or a bug shows before the training starts.
+        special_tokens: the tokenizer, or a list of texts, to remove from completions. Without it, only the usual end
+            token is removed.
+        record: the folder of a run to record everything into, for ``rewardkit view``.
+        max_failure_rate, max_error_rate: the shares of failed and errored completions above which the training ends.
+
+    Raises:
+        RewardTypeError: `reward` is not a reward.
+        RewardDefinitionError: the reward compares completions or follows the training progress, neither of which
+            arrives with a completion; or an argument is out of its range.
+        BindingError, CoercionError, RewardFailure: it cannot score `examples`.
+    """
+    if not isinstance(dynamic_filtering, bool):
+        raise RewardDefinitionError(f"dynamic_filtering= is True or False, got {dynamic_filtering!r}")
+    seconds = (0.0 if dynamic_filtering else PATIENCE) if patience is None else patience
+    if not 0 <= seconds < math.inf:
+        raise RewardDefinitionError(f"patience= is a number of seconds, 0 or more, got {patience!r}")
+    scorer = RowScorer(
+        reward,
+        OFFERS,
+        special_tokens=special_tokens,
+        record=record,
+        max_failure_rate=max_failure_rate,
+        max_error_rate=max_error_rate,
+    )
+    if examples is not None:
+        scorer.probe(examples)
+    queries = Queries(special_tokens)
+
+    def score(query: str, prompt: str, label: Any) -> RowScore:
+        completion = queries.completion(query, prompt)
+        if completion is None:
+            return scorer.refuse(Row(query, prompt, columns(label, gold)), queries.why(query, prompt))
+        [found] = scorer.score([Row(completion, prompt, columns(label, gold))], patience=seconds)
+        return found
+
+    def reward_func(queries: Sequence[str], prompts: Sequence[str], labels: Sequence[Any]) -> dict[str, Any]:
+        if not len(queries) == len(prompts) == len(labels) == 1:
+            raise RunExit(
+                f"OpenRLHF: expected one completion in a call, as OpenRLHF {' and '.join(TESTED)} hand it over, got "
+                f"{len(queries)} queries, {len(prompts)} prompts and {len(labels)} labels. Install a tested version"
+            )
+        try:
+            found = score(queries[0], prompts[0], labels[0])
+        except Exception as error:  # OpenRLHF would log it, and train without a reward
+            scorer.flush()
+            raise RunExit(f"OpenRLHF: {type(error).__name__}: {error}") from error
+        if not found.scored and not dynamic_filtering:
+            scorer.flush()
+            raise RunExit(_without(found, seconds))
+        total = math.nan if found.total is None else found.total
+        return {"rewards": total, "scores": total, "extra_logs": logs(found)}
+
+    return reward_func
+
+
+def logs(score: RowScore) -> dict[str, float]:
+    """Return the numbers for OpenRLHF's log, with the same names for every completion."""
+    return {
+        f"terms/{name}" if name in _OF_OPENRLHF else name: 0.0 if value is None else value
+        for name, value in score.numbers().items()
+    }
+
+
+def _without(score: RowScore, seconds: float) -> str:
+    return (
+        f"OpenRLHF: a completion has no score: {score.why}. The training ends here, because OpenRLHF can only train on "
+        f"a number, and any number would be made up. Fix the cause and resume; raise patience= if it was an outage of "
+        f"more than {seconds:g} s. If you train with --algo.dynamic_filtering_enable, pass dynamic_filtering=True: the "
+        "group is then replaced"
+    )
