@@ -132,7 +132,8 @@ def main(ours: socket.socket) -> None:
         with contextlib.suppress(OSError):  # the other workers have said so already
             send(ours, pickle.dumps(str(error)))
         return
-    send(ours, pickle.dumps(hello))
+    with contextlib.suppress(OSError):  # the server is gone, which is noticed below
+        send(ours, pickle.dumps(hello))
     writing = threading.Lock()
     threads = ThreadPoolExecutor(WAITING if hello.waits else COMPUTING)
 
