@@ -8,6 +8,7 @@ checkouts of trainers that are not on the package index; without it they are clo
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from dataclasses import dataclass, field
@@ -27,11 +28,26 @@ class Trainer:
     source: str = ""  # the folder of the repository that is imported
 
 
+_VERIFIERS = [
+    "verifiers==0.4.0", "pyzmq", "renderers", "mcp==2.0.0", "tomli_w", "loguru", "anthropic", "docstring-parser",
+    "distro", "openai<3", "prime-pydantic-config>=0.4.3",
+]  # fmt: skip
+
 TRAINERS = {
     "verl": Trainer(
         ["verl==0.9.1", "ray", "tensordict==0.10.0", "omegaconf", "codetiming", "protobuf", "pyvers", "cachetools",
          "msgpack", "requests", "urllib3", "charset-normalizer",
          "torchdata"]
+    ),
+    "openrlhf": Trainer(["openrlhf==0.11.2", "ray==2.55.0", "msgpack", "requests", "urllib3", "charset-normalizer"]),
+    "verifiers": Trainer(_VERIFIERS),
+    "prime_rl": Trainer(
+        [*_VERIFIERS, "msgspec"],
+        "https://github.com/PrimeIntellect-ai/prime-rl", "559b44772e471d1538537b8805cc77f3824a5e64", "src"
+    ),
+    "openenv": Trainer(
+        ["openenv-core==0.3.0"],
+        "https://github.com/meta-pytorch/OpenEnv", "685de411e5f77286b0fd94798d42c4467cf8a1bc", "envs"
     ),
 }  # fmt: skip
 
@@ -59,6 +75,7 @@ def _prepared(name: str, trainer: Trainer) -> str:
         run = subprocess.run([*command, *trainer.packages], capture_output=True, text=True)
         if run.returncode:
             return (run.stderr.strip().splitlines() or ["pip failed"])[-1]
+        shutil.rmtree(folder / "tests", ignore_errors=True)  # a package would win over our folder
         done.write_text(wanted)
     if trainer.repository and not _checkout(name, trainer).is_dir():
         clone = ["git", "clone", "--quiet", "--filter=blob:none", trainer.repository, str(HOME / f"{name}-checkout")]
@@ -75,9 +92,9 @@ def _checkout(name: str, trainer: Trainer) -> Path:
 
 
 def _tested(name: str, trainer: Trainer) -> str:
-    paths = [str(HOME / name), str(ROOT)]
+    paths = [str(ROOT), str(HOME / name)]  # some trainers have a folder "tests", too
     if trainer.repository:
-        paths.insert(0, str(_checkout(name, trainer) / trainer.source))
+        paths.insert(1, str(_checkout(name, trainer) / trainer.source))
     environment = {
         **os.environ,
         "REWARDKIT_TRAINER": name,

@@ -1,8 +1,9 @@
-"""rewardkit for verifiers: ``rk.from_verifiers(rubric)`` turns a rubric, a task or a reward function into a Reward.
+"""rewardkit and verifiers: ``rk.from_verifiers(rubric)`` reads rewards, ``rk.to_verifiers(reward)`` trains with them.
 
-It does not import verifiers, except ``verifiers.v1`` when a task of verifiers 0.4 scores its first batch.
+verifiers is imported only to make a base class for its tasks, and when a task of verifiers 0.4 scores its first batch.
 """
 
 from rewardkit_verifiers.conversion import from_verifiers
+from rewardkit_verifiers.mixin import to_verifiers
 
-__all__ = ["from_verifiers"]
+__all__ = ["from_verifiers", "to_verifiers"]
