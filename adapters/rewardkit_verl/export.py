@@ -11,7 +11,7 @@ import rewardkit as rk
 {imports}
 
 # gold= names the column of the reward that verl's reward_model.ground_truth fills.
-compute_score = rk.to_verl(reward, gold="answer")
+compute_score = rk.to_verl(reward, gold="{gold}")
 '''
 _CONFIG = """\
 reward.custom_reward_function.path={file}
@@ -22,7 +22,7 @@ reward.reward_manager.name=naive"""
 def export(target: Target) -> Export:
     """Return the export of a reward for verl."""
     return Export(
-        {"rewards_verl.py": _FILE.format(imports=target.imports)},
+        {"rewards_verl.py": _FILE.format(imports=target.imports, gold=target.gold)},
         _CONFIG,
         TESTED,
         ["A completion that cannot be scored raises; verl 0.9 leaves it out (trainer.use_v1=True, the default)."],

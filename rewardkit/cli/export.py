@@ -70,7 +70,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _target(text: str) -> Target:
     from rewardkit.data.reward_names import is_file, load, path_of, split
-    from rewardkit.online.exports import Target
+    from rewardkit.online.exports import Target, columns_of
 
     source, name = split(text)
     loaded = load(text)
@@ -79,7 +79,8 @@ def _target(text: str) -> Target:
         raise RewardDefinitionError(
             f"{source} has {len(loaded)} rewards ({listed}). Name one: {source}:{loaded[0].name}"
         )
+    name, (gold, columns) = name or loaded[0].name, columns_of(loaded[0].reward)
     if not is_file(source):
-        return Target(source, name or loaded[0].name)
+        return Target(source, name, gold=gold, columns=columns)
     path = path_of(source)
-    return Target(path.stem, name or loaded[0].name, str(path.parent))
+    return Target(path.stem, name, str(path.parent), gold, columns)

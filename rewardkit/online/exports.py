@@ -10,9 +10,12 @@ import keyword
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import metadata
-from typing import final
+from typing import Any, final
 
 from rewardkit.core.errors import RewardDefinitionError, near_miss
+from rewardkit.core.evaluation.scorer import Scorer
+from rewardkit.core.tree.parameters import MISSING
+from rewardkit.core.tree.reward import walk
 
 
 @final
@@ -24,11 +27,15 @@ class Target:
         module: the module or the stem of the file that defines it.
         name: of the reward in the module.
         folder: that has to be on the path to import the module; empty for an installed one.
+        gold: the column of the reward that holds the gold answer.
+        columns: all columns that the reward needs.
     """
 
     module: str
     name: str
     folder: str = ""
+    gold: str = "answer"
+    columns: Sequence[str] = ()
 
     @property
     def imports(self) -> str:
@@ -36,6 +43,28 @@ class Target:
         where = f"import sys\n\nsys.path.insert(0, {self.folder!r})\n" if self.folder else ""
         alias = "" if self.name == "reward" else " as reward"
         return f"{where}from {self.module} import {self.name}{alias}"
+
+
+def columns_of(reward: Any) -> tuple[str, Sequence[str]]:
+    """Return the column of the gold answer, and all columns that a reward needs.
+
+    The gold column is the one that a primitive compares with; without one, "answer" or the first column.
+
+    Raises:
+        RewardTypeError: `reward` is not a reward.
+    """
+    needed: dict[str, None] = {}
+    gold: dict[str, None] = {}
+    for node, _, _ in walk(Scorer(reward).reward):
+        needed |= dict.fromkeys(node.facts.columns)
+        for parameter in () if node.facts.binding is None else node.facts.binding.columns:
+            if parameter.default is MISSING:
+                needed[parameter.source] = None
+                if parameter.name == "gold":
+                    gold[parameter.source] = None
+    columns = tuple(needed)
+    usual = ["answer"] if "answer" in needed or not needed else columns
+    return next(iter([*gold, *usual])), columns
 
 
 @final
