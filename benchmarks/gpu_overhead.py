@@ -9,6 +9,7 @@ equally.
 
 from __future__ import annotations
 
+import gc
 import statistics
 import time
 from collections.abc import Callable, Sequence
@@ -156,6 +157,9 @@ def measure(out: Path, save: Callable[[dict[str, Any]], None], *, small: bool) -
 
         _train(model, tokenizer, size, out / name, lora, small, update)
         del model
+        gc.collect()  # the trainer and its model refer to each other
+        if not small:
+            torch.cuda.empty_cache()
 
 
 def _train(
@@ -230,6 +234,7 @@ def _numbers(steps: list[tuple[str, float, float]], trainer: Measured, small: bo
         plain = [one[PLAIN][0] for one in rounds]
         found[name] = {
             "step_s": statistics.median(one[name][0] for one in rounds),
+            "steps_s": [round(one[name][0], 4) for one in rounds],
             "scoring_ms": 1e3 * statistics.median(one[name][1] for one in rounds),
             "step_over_plain": statistics.median(one[name][0] / base for one, base in zip(rounds, plain, strict=True)),
             "scoring_added_share": statistics.median((one[name][1] - one[PLAIN][1]) / one[PLAIN][0] for one in rounds),

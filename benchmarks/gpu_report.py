@@ -62,12 +62,16 @@ def _overhead(part: dict[str, Any]) -> list[str]:
                 times = f"{one['step_s']:.3f} | {one['scoring_ms']:.2f} | {one['step_over_plain']:.4f}"
                 added = f"{100 * one['scoring_added_share']:.3f} | {numbers.get('peak_gib', '-')}"
                 lines.append(f"| {setting}: {name} | {times} | {added} | {numbers['rounds']} |")
-    same = [numbers.get("same_scores") for numbers in part["settings"].values()]
-    lines += ["", f"All three arms gave every completion the same reward: {'yes' if all(same) else 'no'}."]
+    same = [numbers["same_scores"] for numbers in part["settings"].values() if numbers.get("same_scores") is not None]
+    said = ("yes" if all(same) else "no") if same else "not measured"
+    lines += ["", f"All three arms gave every completion the same reward: {said}."]
     measured = [numbers[name] for numbers in part["settings"].values() for name in ARMS if name in numbers]
     worst = max((one["scoring_added_share"] for one in measured), default=0.0)
     lines.append(f"Scoring adds at most {100 * worst:.3f} % of a step.")
-    if part["parameters"] > SMALL:
+    missing = [name for name, numbers in part["settings"].items() if not any(arm in numbers for arm in ARMS)]
+    if missing:
+        lines.append(f"Not measured: {', '.join(missing)}.")
+    if part["parameters"] > SMALL and measured and not missing:
         lines.append(f"The goal of {GOAL:.0%} is {'met' if worst <= GOAL else 'missed'}.")
     return lines
 
