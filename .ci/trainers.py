@@ -39,7 +39,10 @@ TRAINERS = {
          "msgpack", "requests", "urllib3", "charset-normalizer",
          "torchdata"]
     ),
-    "openrlhf": Trainer(["openrlhf==0.11.2", "ray==2.55.0", "msgpack", "requests", "urllib3", "charset-normalizer"]),
+    "openrlhf": Trainer(
+        ["openrlhf==0.11.2", "ray==2.55.0", "protobuf", "msgpack", "requests", "urllib3", "charset-normalizer"]
+    ),
+    "slime": Trainer([], "https://github.com/THUDM/slime", "624b824a898ab0ec1fcb4d373004c7f3852bf515"),
     "verifiers": Trainer(_VERIFIERS),
     "prime_rl": Trainer(
         [*_VERIFIERS, "msgspec"],
@@ -47,7 +50,22 @@ TRAINERS = {
     ),
     "openenv": Trainer(
         ["openenv-core==0.3.0"],
-        "https://github.com/meta-pytorch/OpenEnv", "685de411e5f77286b0fd94798d42c4467cf8a1bc", "envs"
+        "https://github.com/huggingface/OpenEnv", "83711aac1b35a77aef0d3c22ac824691fa539132", "envs"
+    ),
+    "swift": Trainer(
+        ["ms-swift==4.6.0", "trl==0.29.1", "transformers==5.19.0", "datasets==4.8.4", "peft==0.20.0", "addict", "cffi",
+         "cryptography", "dacite", "einops", "json_repair", "modelscope==1.40.2", "modelscope_hub==0.5.1", "msgspec",
+         "requests", "simplejson", "urllib3"]
+    ),
+    "nemo_gym": Trainer(
+        ["omegaconf==2.3.0", "itsdangerous", "requests", "urllib3", "charset-normalizer"],
+        "https://github.com/NVIDIA-NeMo/Gym", "07d6b0d07b22fcf530b4c211dae2ee23100428e4"
+    ),
+    "inspect": Trainer(
+        ["inspect_ai==0.3.285", "inspect-evals==0.26.0", "agent-client-protocol", "backoff", "beautifulsoup4",
+         "botocore", "charset-normalizer", "docstring-parser", "ijson", "jsonlines", "jsonpatch", "jsonpointer", "mmh3",
+         "nest_asyncio2", "platformdirs", "requests", "semver", "shortuuid", "soupsieve", "textual", "tiktoken", "toml",
+         "urllib3", "zipfile-zstd"]
     ),
 }  # fmt: skip
 

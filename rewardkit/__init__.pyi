@@ -115,12 +115,14 @@ from rewardkit.store.run import open_run as open_run
 from rewardkit_eval_protocol import from_eval_protocol as from_eval_protocol
 from rewardkit_inspect import from_inspect as from_inspect, from_inspect_log as from_inspect_log
 from rewardkit_live import get_config as get_config, to_trl as to_trl, update_config as update_config
+from rewardkit_openenv import from_openenv as from_openenv, to_openenv as to_openenv
 from rewardkit_openrlhf import to_openrlhf as to_openrlhf
 from rewardkit_reasoning_gym import (
     from_reasoning_gym as from_reasoning_gym,
     reasoning_gym_rows as reasoning_gym_rows,
 )
-from rewardkit_swift import from_swift as from_swift
+from rewardkit_slime import to_slime as to_slime
+from rewardkit_swift import from_swift as from_swift, to_swift as to_swift
 from rewardkit_verifiers import from_verifiers as from_verifiers, to_verifiers as to_verifiers
 from rewardkit_verl import from_verl as from_verl, to_verl as to_verl
 
