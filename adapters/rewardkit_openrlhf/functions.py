@@ -8,11 +8,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from rewardkit.core.errors import RewardDefinitionError
+from rewardkit.online.labels import columns
 from rewardkit.online.offers import Offers
 from rewardkit.online.patience import RunExit
 from rewardkit.online.rows import Row, RowScore
 from rewardkit.online.scorer import RowScorer
-from rewardkit_openrlhf.queries import Queries, columns
+from rewardkit_openrlhf.queries import Queries
 
 TESTED = ("0.11.2",)
 OFFERS = Offers("OpenRLHF", end_token=True)

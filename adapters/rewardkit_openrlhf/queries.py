@@ -1,10 +1,8 @@
-"""What OpenRLHF hands over: prompt and completion in one text, and the label, one column of the data."""
+"""What OpenRLHF hands over as a query: prompt and completion in one text."""
 
 from __future__ import annotations
 
-import json
 import threading
-from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, final
 
@@ -53,19 +51,3 @@ class Queries:
     def _decode(self, prompt: str) -> str:
         ids = self._tokenizer(text=prompt, add_special_tokens=False)["input_ids"]
         return str(self._tokenizer.decode(ids, skip_special_tokens=False))
-
-
-def columns(label: Any, gold: str) -> dict[str, Any]:
-    """Return the columns of a row: the label, and its entries if it is a JSON object."""
-    entries = label if isinstance(label, Mapping) else _entries(label)
-    return {"label": label, gold: label, **{str(name): cell for name, cell in entries.items()}}
-
-
-def _entries(label: Any) -> Mapping[str, Any]:
-    if not isinstance(label, str) or not label.lstrip().startswith("{"):
-        return {}
-    try:
-        parsed = json.loads(label)
-    except ValueError:
-        return {}
-    return parsed if isinstance(parsed, dict) else {}

@@ -15,7 +15,10 @@ from rewardkit.core.errors import RewardDefinitionError
 if TYPE_CHECKING:
     Verbs = argparse._SubParsersAction[argparse.ArgumentParser]
 
-DIALECTS: dict[str, str] = {}
+DIALECTS: dict[str, str] = {
+    "openrlhf": "rewardkit_openrlhf.dialect",
+    "slime": "rewardkit_slime.dialect",
+}
 """The name of a trainer -> the module with its `dialect`."""
 TOKEN = "REWARDKIT_TOKEN"
 _MIB = 1 << 20
