@@ -1,8 +1,7 @@
-"""rewardkit for ms-swift: ``rk.from_swift(orm)`` turns an outcome reward model (ORM) of ms-swift into a Reward.
+"""rewardkit and ms-swift: ``rk.to_swift(reward)`` trains with a reward, ``rk.from_swift(orm)`` reads an ORM as one.
 
-It does not import ms-swift.
+It imports ms-swift only to register a reward.
 """
 
-from rewardkit_swift.conversion import from_swift
-
-__all__ = ["from_swift"]
+from rewardkit_swift.conversion import from_swift as from_swift
+from rewardkit_swift.functions import to_swift as to_swift

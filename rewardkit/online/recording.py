@@ -9,6 +9,7 @@ from __future__ import annotations
 import atexit
 import json
 import logging
+import math
 import os
 import socket
 import threading
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger("rewardkit")
 _ROWS, _SECONDS = 256, 5.0
 """Rows are written when there are so many, or when the first has waited so long and another one arrives."""
+_PATIENCE = 0.05
+"""The share of the time between two batches that a training may wait for the disk."""
 _FLUSH_SECONDS = 60.0
 _CLAIM_SECONDS = 5.0
 
@@ -100,12 +103,13 @@ class RowRecording:
         with self._lock, self._guarded():
             if os.getpid() != self._process:  # a fork: the rows that wait are the parent's
                 self._process, self._recorder, self._waiting = os.getpid(), None, {}
+            self._open()
             waiting = self._waiting.setdefault(kind, _Waiting())
             waiting.tables.append(table)
             waiting.rows += [_readable(row, text) for row, text in zip(rows, table.completions, strict=True)]
             now = time.monotonic()
             for own, held in list(self._waiting.items()):
-                if len(held.rows) >= _ROWS or now - held.since >= _SECONDS:
+                if len(held.rows) >= _ROWS or now - held.since >= _SECONDS or _is_past(own, kind):
                     del self._waiting[own]
                     self._write(own, held, progress)
 
@@ -114,20 +118,26 @@ class RowRecording:
         with self._lock, self._guarded():
             if os.getpid() != self._process:
                 return
-            for kind, held in self._waiting.items():
-                self._write(kind, held, None)
-            self._waiting = {}
             if self._recorder is not None:
+                self._recorder.patience = math.inf  # nothing has to hurry now
+                for kind, held in self._waiting.items():
+                    self._write(kind, held, None)
+                self._waiting = {}
+                self._recorder.patience = _PATIENCE
                 self._recorder.flush(_FLUSH_SECONDS)
+
+    def _open(self) -> Recorder:
+        """Return the recorder, which must not be made when the process exits: it starts a thread."""
+        if self._recorder is None:
+            attempt, rank = place(self.path)
+            self._recorder = Recorder(self.path, attempt=attempt, rank=rank, patience=_PATIENCE)
+            atexit.register(self.flush)  # runs before the recorder's own, which was registered earlier
+        return self._recorder
 
     def _write(self, kind: _Kind, held: _Waiting, progress: Progress | None) -> None:
         step, training, num_generations, *_ = kind
-        if self._recorder is None:
-            attempt, rank = place(self.path)
-            self._recorder = Recorder(self.path, attempt=attempt, rank=rank, patience=0.05)
-            atexit.register(self.flush)  # before the recorder's own, which was registered earlier
         table, batch = joined(held.tables), batch_of(held.rows, None, num_generations)
-        self._recorder.record(
+        self._open().record(
             Record(
                 table,
                 self._version,
@@ -160,6 +170,11 @@ class RowRecording:
                     error,
                     exc_info=not isinstance(error, OSError),
                 )
+
+
+def _is_past(kind: _Kind, now: _Kind) -> bool:
+    """Return whether rows are of an earlier step than those that arrive now, so that no more of them will come."""
+    return kind[0] is not None and now[0] is not None and kind[0] < now[0]
 
 
 def _readable(row: Row, text: str) -> Row:
@@ -196,6 +211,8 @@ def _attempt(files: Files, launch: str) -> int:
 def _launch() -> str:
     """Return a name for what started this process together with others."""
     given = os.environ.get
+    if launch := given("REWARDKIT_LAUNCH"):
+        return launch
     if job := given("RAY_JOB_ID"):
         return f"ray-{job}"
     host = socket.gethostname()
