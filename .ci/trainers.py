@@ -36,8 +36,8 @@ _VERIFIERS = [
 TRAINERS = {
     "verl": Trainer(
         ["verl==0.9.1", "ray", "tensordict==0.10.0", "omegaconf", "codetiming", "protobuf", "pyvers", "cachetools",
-         "msgpack", "requests", "urllib3", "charset-normalizer",
-         "torchdata"]
+         "msgpack", "requests", "urllib3", "charset-normalizer", "torchdata", "TransferQueue==0.1.10", "pyzmq",
+         "msgspec"]
     ),
     "openrlhf": Trainer(
         ["openrlhf==0.11.2", "ray==2.55.0", "protobuf", "msgpack", "requests", "urllib3", "charset-normalizer"]
