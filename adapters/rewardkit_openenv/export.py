@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+from rewardkit.core.evaluation.scorer import Scorer
+from rewardkit.data.reward_names import load
 from rewardkit.online.exports import Export, Target, Tested
+from rewardkit_openenv.rewards import OFFERS
 
 TESTED = Tested("openenv-core", ["0.3.0"])
 _FILE = '''"""The reward for an environment of OpenEnv."""
@@ -25,7 +30,13 @@ observation.reward = self._apply_rubric(action, observation)          # in its s
 
 
 def export(target: Target) -> Export:
-    """Return the export of a reward for OpenEnv."""
+    """Return the export of a reward for OpenEnv.
+
+    Raises:
+        RewardDefinitionError: an environment cannot run it. The file alone would not tell: it makes a rubric later.
+    """
+    source = str(Path(target.folder, f"{target.module}.py")) if target.folder else target.module
+    OFFERS.check(Scorer(load(f"{source}:{target.name}")[0].reward))
     return Export(
         {"rewards_openenv.py": _FILE.format(imports=target.imports)},
         _CONFIG,

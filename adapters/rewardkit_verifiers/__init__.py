@@ -1,6 +1,6 @@
 """rewardkit and verifiers: ``rk.from_verifiers(rubric)`` reads rewards, ``rk.to_verifiers(reward)`` trains with them.
 
-verifiers is imported only to make a base class for its tasks, and when a task of verifiers 0.4 scores its first batch.
+verifiers is not imported, except ``verifiers.v1`` when a task of verifiers 0.4 scores its first batch.
 """
 
 from rewardkit_verifiers.conversion import from_verifiers

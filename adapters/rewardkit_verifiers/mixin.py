@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import importlib
 import os
 import weakref
 from collections.abc import Awaitable, Callable, Iterable, Mapping
@@ -23,8 +22,7 @@ _SHARE = 0.9
 """How much of ``timeout.scoring`` a trace may take: verifiers scores 0 once all of it has passed."""
 
 Signal = Callable[[Any, Any], Awaitable[dict[str, float]]]
-Mark = Callable[[Signal], Signal]
-"""``vf.reward`` and ``vf.metric``."""
+"""A method of a task: of a trace, async."""
 
 
 def to_verifiers(
@@ -76,9 +74,6 @@ def to_verifiers(
     )
     if examples is not None:
         scorer.probe(examples)
-    verifiers = importlib.import_module("verifiers.v1")
-    as_metric: Mark = verifiers.metric
-    as_reward: Mark = verifiers.reward
     traces = Traces(Requests(scorer, deadline=deadline))
 
     class RewardTask:
@@ -90,16 +85,28 @@ def to_verifiers(
             super().__init__(*arguments, **keywords)
             seconds(deadline, self.data.timeout.scoring)
 
-        @as_metric
+        @metric
         async def rewardkit_components(self, trace: Any) -> dict[str, float]:
             components = (await traces.first(self.data, trace)).components
             return present({f"{COMPONENTS}{name}": value for name, value in components.items()})
 
-        @as_reward
+        @reward_of_weight_1
         async def rewardkit_terms(self, trace: Any) -> dict[str, float]:
             return present((await traces.second(self.data, trace)).terms)
 
     return RewardTask
+
+
+def metric(method: Signal) -> Signal:
+    """Mark a method as ``vf.metric`` does, without verifiers, which need not be installed to load a reward."""
+    vars(method).update(metric=True, metric_priority=0)
+    return method
+
+
+def reward_of_weight_1(method: Signal) -> Signal:
+    """Mark a method as ``vf.reward`` does."""
+    vars(method).update(reward=True, reward_priority=0, _vf_weight=1.0)
+    return method
 
 
 @final

@@ -312,6 +312,25 @@ def test_there_and_back() -> None:
     assert all(agrees(None if np.isnan(own) else own, total) for own, total in zip(found, expected(given), strict=True))
 
 
+def test_a_judge_without_a_number_can_abstain() -> None:
+    def scored(**options: Any) -> list[float]:
+        reward = rk.from_openenv(LLMJudge("{action}", Judge(), **options))
+        return list(rk.score(reward, ["seven", ""]).total)
+
+    assert scored() == [0.05, 0.0]
+    assert np.isnan(scored(default_score=None)).tolist() == [False, True]
+
+
+def test_containers_of_openenv_do_not_reset_what_is_inside() -> None:
+    rubric = WeightedSum([CHESS.ChessWinLossRubric(), Half()], [0.5, 0.5])
+    for action, observation in moves("42"):
+        rubric(action, observation)
+    rubric.reset()
+    assert len(rubric.rubric_0.trajectory) == 3
+    rk.score(rk.from_openenv(rubric, lambda completion: moves("4")), ["one"])
+    assert len(rubric.rubric_0.trajectory) == 2
+
+
 def test_a_forward_that_openenv_never_calls_is_reported() -> None:
     class Mine(WeightedSum):
         def __init__(self) -> None:

@@ -24,6 +24,17 @@ class Scored(rk.to_verifiers(reward), vf.Task[Data]):  # type: ignore[misc]
     pass
 
 
+def test_the_marks_are_those_of_verifiers() -> None:
+    async def signal(self: Any, trace: Any) -> dict[str, float]:
+        return {}
+
+    async def other(self: Any, trace: Any) -> dict[str, float]:
+        return {}
+
+    assert vars(Scored.rewardkit_terms) == vars(vf.reward(signal))
+    assert vars(Scored.rewardkit_components) == vars(vf.metric(other))
+
+
 def test_totals_are_those_of_score() -> None:
     given = rows()
 

@@ -165,3 +165,11 @@ def test_the_exported_file_makes_a_rubric(tmp_path: Any, monkeypatch: pytest.Mon
     module: dict[str, Any] = {}
     exec(text, module)
     assert module["rubric"]()(Action(message="4"), Observation()) == 1.0
+
+
+def test_the_export_refuses_what_an_environment_cannot_run(tmp_path: Any) -> None:
+    (tmp_path / "rising_reward.py").write_text(
+        "import rewardkit as rk\n\nreward = rk.exact('answer') * rk.schedules.linear(0, 1)\n"
+    )
+    with pytest.raises(rk.RewardDefinitionError, match="OpenEnv: the reward follows training progress"):
+        export_to("openenv", Target("rising_reward", "reward", str(tmp_path)), {"openenv": "rewardkit_openenv"})

@@ -13,7 +13,6 @@ from pydantic import BaseModel
 
 import rewardkit as rk
 from rewardkit.online.exports import Target, export_to
-from tests.adapters.rewardkit_verifiers.stand_ins import mark, version_four
 
 
 class Timeout(BaseModel):
@@ -51,13 +50,6 @@ class Trace:
 class Task:
     def __init__(self, data: Any, config: Any = None) -> None:
         self.data = data
-
-
-@pytest.fixture(autouse=True)
-def _version_four(monkeypatch: pytest.MonkeyPatch) -> None:
-    module = version_four()
-    module.reward, module.metric = mark("reward"), mark("metric")  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "verifiers.v1", module)
 
 
 def made(reward: Any, **options: Any) -> Any:
