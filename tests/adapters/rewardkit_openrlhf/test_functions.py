@@ -71,6 +71,21 @@ def test_a_prompt_that_the_tokenizer_changes_is_cut_off_as_it_comes_back() -> No
     assert call(function, "2 + 24", prompt="2  +  2")["rewards"] == 1.0
 
 
+def test_a_tokenizer_of_transformers_gives_prompts_back_normalized() -> None:
+    transformers = pytest.importorskip("transformers")
+    tokenizers = pytest.importorskip("tokenizers")
+    own = tokenizers.Tokenizer(tokenizers.models.BPE())
+    own.normalizer = tokenizers.normalizers.NFC()
+    own.pre_tokenizer, own.decoder = tokenizers.pre_tokenizers.ByteLevel(), tokenizers.decoders.ByteLevel()
+    own.train_from_iterator([], tokenizers.trainers.BpeTrainer(initial_alphabet=own.pre_tokenizer.alphabet()))
+    tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=own, eos_token="<|im_end|>")
+    prompt = "cafe\u0301: "
+    ids = tokenizer(text=prompt + "4<|im_end|>", add_special_tokens=False)["input_ids"]
+    query = tokenizer.decode(ids, skip_special_tokens=False)
+    assert not query.startswith(prompt)
+    assert call(rk.to_openrlhf(same, special_tokens=tokenizer), query, prompt=prompt)["rewards"] == 1.0
+
+
 def test_a_query_without_its_prompt_is_no_completion() -> None:
     with pytest.raises(RunExit, match=r"query '2 \+ 24' does not begin with the prompt '2  \+  2'.*=tokenizer"):
         call(rk.to_openrlhf(same), "2 + 24", prompt="2  +  2")
