@@ -100,8 +100,9 @@ def to_openrlhf(
     def reward_func(queries: Sequence[str], prompts: Sequence[str], labels: Sequence[Any]) -> dict[str, Any]:
         if not len(queries) == len(prompts) == len(labels) == 1:
             raise RunExit(
-                f"OpenRLHF: expected one completion in a call, as OpenRLHF {TESTED[-1]} hands it over, got {len(queries)} "
-                f"queries, {len(prompts)} prompts and {len(labels)} labels. Install openrlhf=={TESTED[-1]}"
+                f"OpenRLHF: expected one completion in a call, as OpenRLHF {TESTED[-1]} hands it over, got "
+                f"{len(queries)} queries, {len(prompts)} prompts and {len(labels)} labels. "
+                f"Install openrlhf=={TESTED[-1]}"
             )
         try:
             found = score(queries[0], prompts[0], labels[0])
