@@ -1,8 +1,7 @@
-"""rewardkit for inspect_ai: ``rk.from_inspect_log("run.eval")`` reads the samples of a log as rows with completions.
+"""rewardkit and inspect_ai: ``rk.from_inspect(match())`` reads a scorer, ``rk.from_inspect_log("run.eval")`` a log.
 
-It does not import inspect_ai.
+Neither imports inspect_ai before it is used.
 """
 
-from rewardkit_inspect.logs import from_inspect_log
-
-__all__ = ["from_inspect_log"]
+from rewardkit_inspect.logs import from_inspect_log as from_inspect_log
+from rewardkit_inspect.scorers import from_inspect as from_inspect

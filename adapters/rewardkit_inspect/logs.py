@@ -26,7 +26,7 @@ def from_inspect_log(path: str | Path) -> list[dict[str, Any]]:
 
     ``rewardkit score run.eval --reward reward.py:reward`` reads a log in the same way. The columns:
 
-    - ``id``, ``epoch``, ``target`` and ``metadata``: as in the log.
+    - ``id``, ``epoch``, ``target``, ``choices`` and ``metadata``: as in the log.
     - ``prompt`` and ``completion``: chat messages as OpenAI writes them. The completion starts with the first message
       that the model generated; examples in the prompt stay there.
     - ``stop_reason``: of the last output, such as ``"stop"`` or ``"max_tokens"``; ``limit``: the limit of the sample
@@ -127,6 +127,7 @@ def _row(sample: Mapping[str, Any]) -> dict[str, Any]:
         "prompt": chat(prompt),
         "completion": chat(completion),
         "target": sample.get("target"),
+        "choices": sample.get("choices"),
         "stop_reason": choices[0].get("stop_reason"),
         "limit": (sample.get("limit") or {}).get("type"),
         "scores": {name: score.get("value") for name, score in scores.items()},

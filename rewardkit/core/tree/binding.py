@@ -185,6 +185,9 @@ def _values(parameter: Parameter, batch: Batch, rows: list[int], name: str, reme
             return batch.view(parameter.view, rows)
         return batch.texts if every else [batch.texts[row] for row in rows]
     if source == "prompt":
+        if parameter.view is not None:
+            given = batch.prompts or [None] * batch.size
+            return [parameter.view(given[row]) for row in rows]
         texts = batch.prompt_texts
         return texts if every else [texts[row] for row in rows]
     if source == "messages":

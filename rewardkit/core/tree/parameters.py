@@ -59,7 +59,8 @@ class Parameter:
         name: the argument's name.
         source: ``completion``, ``messages``, ``trajectory``, ``prompt``, ``completion_ids``, ``progress``, ``example``,
             ``trainer_state``, ``log_metric``, ``log_extra``, a column, `WHOLE_BATCH`, or `ENVIRONMENT`.
-        view: for ``completion`` and ``trajectory``: extracts something from it; for ``example``: reads its cells.
+        view: for ``completion`` and ``trajectory``: extracts something from it; for ``example``: reads its cells; for
+            ``prompt``: reads the prompt as it is, text or messages, instead of its text.
         annotation: the target type of a column.
         default: used if the column does not exist.
         renamed: for ``example``: (name, the data's name) of columns that the data calls otherwise.

@@ -47,6 +47,7 @@ def test_a_sample_is_a_row(tmp_path: Path, name: str) -> None:
             {"role": "assistant", "content": "It is 3."},
         ],
         "target": "3",
+        "choices": None,
         "stop_reason": "stop",
         "limit": None,
         "scores": {"match": "C"},

@@ -12,8 +12,10 @@ import pytest
 from pydantic import BaseModel
 
 import rewardkit as rk
-from rewardkit.core.tree.binding import detached, distinct
+from rewardkit.core.tree.binding import Binding, detached, distinct
+from rewardkit.core.tree.leaf import Leaf
 from rewardkit.core.tree.parameters import Parameter
+from rewardkit.core.tree.results import Contract
 
 
 def test_arguments_are_bound_by_name_and_columns_coerced_to_their_annotation() -> None:
@@ -231,3 +233,21 @@ def test_duplicates_depend_only_on_the_arguments_of_the_function() -> None:
     assert distinct([text, answer], batch, rows)[1] is None
     assert distinct([example], batch, rows)[0].tolist() == [0, 1]
     assert distinct([progress], batch, rows)[0].tolist() == [0]
+
+
+def test_a_view_of_the_prompt_sees_text_or_messages_and_never_the_original() -> None:
+    def asked(prompt: Any = "none") -> float:
+        if isinstance(prompt, list):
+            prompt.clear()
+            return 1.0
+        return 0.5 if prompt == "6*7?" else 0.0
+
+    reward = Leaf(Binding(asked, (Parameter("prompt", "prompt", view=same, default="none"),)), Contract("asked"))
+    chat = [{"role": "user", "content": "6*7?"}]
+    assert rk.score(reward, ["a", "b", "c"], prompts=[chat, "6*7?", chat]).total.tolist() == [1.0, 0.5, 1.0]
+    assert chat == [{"role": "user", "content": "6*7?"}]
+    assert rk.score(reward, ["a"]).total.tolist() == [0.0]
+
+
+def same(prompt: Any) -> Any:
+    return prompt
