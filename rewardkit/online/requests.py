@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any, final
 
 from rewardkit.core.errors import RewardDefinitionError
-from rewardkit.online.rows import Row, RowScore, unscored
+from rewardkit.online.rows import Row, RowScore
 from rewardkit.online.scorer import RowScorer
 
 LARGEST = 256
@@ -84,7 +84,7 @@ class Requests:
         try:
             return await asyncio.wait_for(future, self.deadline)
         except (asyncio.TimeoutError, TimeoutError):
-            return self._late()
+            return self._late(row)
 
     async def score_group(self, rows: Sequence[Row], **options: Any) -> list[RowScore]:
         """Return the scores of all completions of a prompt, for rewards that compare them.
@@ -100,11 +100,11 @@ class Requests:
         try:
             return await asyncio.wait_for(scoring, self.deadline)
         except (asyncio.TimeoutError, TimeoutError):
-            return [self._late() for _ in rows]
+            return [self._late(row) for row in rows]
 
-    def _late(self) -> RowScore:
-        names = self.scorer.scorer
-        return unscored(names.terms, names.components, f"no score within the deadline of {self.deadline:g} s")
+    def _late(self, row: Row) -> RowScore:
+        # Its score may still come, and is recorded then.
+        return self.scorer.refuse(row, f"no score within the deadline of {self.deadline:g} s", recorded=False)
 
     def _schedule(self, loop: asyncio.AbstractEventLoop, waiting: _Loop) -> None:
         if not waiting.scheduled and waiting.running < self._most and waiting.rows:

@@ -138,8 +138,11 @@ class RowScorer:
             self._settle(table, own, num_generations, step, training, progress)
         return [score for score in found if score is not None]
 
-    def refuse(self, row: Row, why: str) -> RowScore:
-        """Count and record a row that has failed because of what arrived; return its scores.
+    def refuse(self, row: Row, why: str, *, recorded: bool = True) -> RowScore:
+        """Count a row that has failed before it was scored; return its scores.
+
+        Args:
+            recorded: write it into the record, too.
 
         Raises:
             RewardFailure: as `score`.
@@ -147,7 +150,10 @@ class RowScorer:
         if self._stopped is not None:
             raise self._stopped
         table = failed(self.scorer, row, RewardFailure(why))
-        self._settle(table, [row], None, None, True, None)
+        if recorded:
+            self._settle(table, [row], None, None, True, None)
+        else:
+            self._saw(table)
         return row_scores(table)[0]
 
     def _tables(

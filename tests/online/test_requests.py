@@ -74,7 +74,22 @@ def test_a_deadline_leaves_rows_and_groups_without_a_score() -> None:
     own = requests(slow, deadline=0.05)
     one = asyncio.run(own.score(Row("a")))
     group = asyncio.run(own.score_group([Row("a"), Row("b")]))
-    assert [found.why for found in (one, *group)] == ["no score within the deadline of 0.05 s"] * 3
+    assert [found.why for found in (one, *group)] == ["slow: no score within the deadline of 0.05 s"] * 3
+
+
+def test_too_many_late_rows_end_the_run() -> None:
+    @rk.reward
+    def hangs(completion: str) -> float:
+        time.sleep(1.0)
+        return 1.0
+
+    async def late() -> list[Any]:
+        own = requests(hangs, deadline=0.01)
+        return list(await asyncio.gather(*[own.score(Row("a")) for _ in range(1_280)], return_exceptions=True))
+
+    found = asyncio.run(late())
+    assert "'hangs' failed on 1,280 of 1,280 completions" in str(found[-1])
+    assert not any(isinstance(one, BaseException) for one in found[:-1])
 
 
 def test_an_error_reaches_every_row_of_the_batch() -> None:
