@@ -130,4 +130,12 @@ def test_whether_an_argument_is_read() -> None:
     assert uses_argument(reads, "answer")
     assert not uses_argument(ignores, "answer")
     assert uses_argument(in_a_closure, "answer")
+    assert uses_argument(HandsOn(), "answer")
     assert uses_argument(len, "answer")  # unknown
+
+
+class HandsOn:
+    """Calls another function with all that it gets."""
+
+    def __call__(self, **given: Any) -> float:
+        return float(bool(given))

@@ -11,6 +11,7 @@ import pytest
 
 import rewardkit as rk
 from rewardkit.core.errors import RewardTypeError
+from rewardkit.testing import check_reward
 from tests.adapters.rewardkit_openenv.stand_ins import Gate, Rubric, Sequential, WeightedSum
 
 TEXTS = ["four", "2", "no number"]
@@ -286,3 +287,19 @@ def test_rewards_of_one_rubric_are_equal_and_can_be_pickled() -> None:
     assert rk.from_openenv(rubric).fingerprint != rk.from_openenv(Length(11)).fingerprint
     revived = pickle.loads(pickle.dumps(rk.from_openenv(rubric)))
     assert rk.score(revived, TEXTS, answer=TEXTS).total.tolist() == [0.4, 0.1, 0.9]
+
+
+def test_a_rubric_can_be_checked() -> None:
+    reward = rk.from_openenv(Expected(), reset=_tell, bounds=(0, 1))
+    report = check_reward(
+        reward,
+        examples=[{"answer": "42"}, {"answer": "Paris"}],
+        good=["42", "Paris"],
+        laws=["reads_what_it_asks_for", "gold_gets_the_maximum", "deterministic", "thread_safe", "picklable"],
+        isolate=False,
+    )
+    assert report.ok, report
+
+
+def _tell(rubric: Any, answer: str) -> None:
+    rubric.expected = answer
