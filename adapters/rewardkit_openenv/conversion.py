@@ -20,7 +20,7 @@ from rewardkit.core.tree.parameters import Parameter, parameters_of
 from rewardkit.core.tree.results import Contract
 from rewardkit.core.tree.reward import Reward, checked_name
 from rewardkit_openenv.calls import AsyncRubricCall, Play, RubricCall, finished_step, text_of
-from rewardkit_openenv.trees import ignored_forwards, is_asynchronous, is_container, is_rubric
+from rewardkit_openenv.trees import ignored_forwards, is_asynchronous, is_container, is_rubric, setters
 
 _REMEDY = (
     "Fix the rubric, or pass step=, a function that returns the action and the observation of a completion. To score "
@@ -77,6 +77,13 @@ def from_openenv(
         warn(
             f"{ignored} overrides forward, which OpenEnv never calls: the container's own __call__ computes the score. "
             "Derive it from Rubric to use its forward"
+        )
+    told = setters(rubric) if reset is None else []
+    if told:
+        method = told[0].partition(".")[2]
+        warn(
+            f"from_openenv: an environment calls {', '.join(told)} at its reset, and here no one does: the rubric is "
+            f"reset before each completion. Pass reset=, such as lambda rubric, answer: rubric.{method}(answer)"
         )
     tree = Tree(rubric, step, reset, bounds)
     if not is_decomposed(rubric):

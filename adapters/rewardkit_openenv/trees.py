@@ -46,6 +46,17 @@ def has_state(rubric: Any) -> bool:
     return any(type(node).reset is not getattr(_base(node), "reset", None) for node in nodes(rubric))
 
 
+def setters(rubric: Any) -> list[str]:
+    """Return the methods with which an environment tells its rubrics something at its reset: ``set_expected``."""
+    names = {
+        f"{type(node).__name__}.{name}"
+        for node in nodes(rubric)
+        for name in dir(type(node))
+        if name.startswith("set_") and callable(getattr(type(node), name))
+    }
+    return sorted(names)
+
+
 def ignored_forwards(rubric: Any) -> list[str]:
     """Return the classes whose ``forward`` is never called: that of a container's subclass, which inherits its call."""
     found = {}

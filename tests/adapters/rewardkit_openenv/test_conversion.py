@@ -279,6 +279,18 @@ def test_a_container_whose_forward_is_never_called_is_reported() -> None:
     assert rk.score(reward, ["4"], answer=["4"]).total.tolist() == [1.0]
 
 
+def test_a_rubric_that_no_one_tells_the_answer_is_reported() -> None:
+    class Told(Expected):
+        def set_expected(self, expected: str) -> None:
+            self.expected = expected
+
+    with pytest.warns(
+        rk.RewardKitWarning, match=r"calls Told\.set_expected at its reset.* rubric\.set_expected\(answer\)"
+    ):
+        rk.from_openenv(Told())
+    assert scored(Told(), reset=lambda rubric, answer: rubric.set_expected(answer)).total.tolist() == [1.0, 0.0, 1.0]
+
+
 def test_rewards_of_one_rubric_are_equal_and_can_be_pickled() -> None:
     rubric = Length()
     assert rk.from_openenv(rubric) == rk.from_openenv(rubric)
