@@ -52,6 +52,7 @@ TRAINERS = {
         ["openenv-core==0.3.0"],
         "https://github.com/huggingface/OpenEnv", "83711aac1b35a77aef0d3c22ac824691fa539132", "envs"
     ),
+    "axolotl": Trainer(["axolotl==0.19.0", "trl==1.9.0", "addict", "numba", "llvmlite", "requests", "urllib3"]),
     "swift": Trainer(
         ["ms-swift==4.6.0", "trl==0.29.1", "transformers==5.19.0", "datasets==4.8.4", "peft==0.20.0", "addict", "cffi",
          "cryptography", "dacite", "einops", "json_repair", "modelscope==1.40.2", "modelscope_hub==0.5.1", "msgspec",

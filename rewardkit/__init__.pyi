@@ -112,9 +112,11 @@ from rewardkit.schedules.plots import plot_schedules as plot_schedules, weights_
 from rewardkit.store.comparison import compare_runs as compare_runs
 from rewardkit.store.imports import import_run as import_run
 from rewardkit.store.run import open_run as open_run
+from rewardkit_axolotl import to_axolotl as to_axolotl
 from rewardkit_eval_protocol import from_eval_protocol as from_eval_protocol
 from rewardkit_inspect import from_inspect as from_inspect, from_inspect_log as from_inspect_log
 from rewardkit_live import get_config as get_config, to_trl as to_trl, update_config as update_config
+from rewardkit_nemo_gym import to_nemo_gym as to_nemo_gym
 from rewardkit_openenv import from_openenv as from_openenv, to_openenv as to_openenv
 from rewardkit_openrlhf import to_openrlhf as to_openrlhf
 from rewardkit_reasoning_gym import (

@@ -132,8 +132,9 @@ def application(options: Options) -> FastAPI:
         return Response(meters.page(), media_type=CONTENT_TYPE)
 
     for dialect in options.dialects:
-        for path, handler in dialect.items():
-            app.post(path)(_endpoint(desk, handler))
+        for address, handler in dialect.items():
+            method, _, path = address.rpartition(" ")
+            app.add_api_route(path, _endpoint(desk, handler), methods=[method or "POST"])
     paths = sorted(route.path for route in app.routes if isinstance(route, APIRoute))
 
     @app.exception_handler(404)
@@ -167,7 +168,7 @@ class _Desk:
     async def answered(self, request: Request, handler: Handler) -> Response:
         """Return the answer of a handler; each problem has its status and a sentence."""
         try:
-            payload = _parsed(await self._body(request))
+            payload = None if request.method == "GET" else _parsed(await self._body(request))
             return _json(await handler(payload, self.score))
         except BadRequest as error:
             return _json(Answer({"error": str(error)}, error.status))

@@ -68,7 +68,7 @@ class Score(Protocol):
 
 Handler = Callable[[Any, Score], Awaitable[Answer]]
 Dialect = Mapping[str, Handler]
-"""Path -> what answers it."""
+"""Path -> what answers it. A path is posted to, unless its method is before it: ``GET /mode``, which has no payload."""
 
 
 def text_at(payload: Any, name: str) -> str:
