@@ -6,6 +6,8 @@ A row that kills its worker costs no other row its score: after a death, the row
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import marshal
 import time
 from collections import deque
 from collections.abc import Sequence
@@ -49,7 +51,7 @@ class Job:
     generations: int | None
     until: float
     done: asyncio.Future[list[RowScore]]
-    key: Any = None
+    key: bytes | None = None
     waiters: int = 0
     tries: int = 0
     alone: bool = False
@@ -79,7 +81,7 @@ class Dispatcher:
     _pool: list[Worker] = field(default_factory=list)
     _tasks: list[asyncio.Task[None]] = field(default_factory=list)
     _waiting: deque[Job] = field(default_factory=deque)
-    _alike: dict[Any, Job] = field(default_factory=dict)
+    _alike: dict[bytes, Job] = field(default_factory=dict)
 
     async def start(self) -> Described:
         """Start the workers and return the description of the reward, once the first has loaded it.
@@ -168,7 +170,7 @@ class Dispatcher:
         assert self.described is not None
         key = _key(rows[0], progress) if generations is None and self.described.deterministic else None
         job = None if key is None else self._alike.get(key)
-        if job is None:
+        if job is None or job.done.done():  # what has failed meanwhile may succeed now
             job = Job(rows, progress, generations, until, asyncio.get_running_loop().create_future(), key)
             self._waiting.append(job)
             if key is not None:
@@ -292,22 +294,12 @@ def _settle(job: Job, scores: list[RowScore]) -> None:
         job.done.set_result(scores)
 
 
-def _key(row: Row, progress: Progress | None) -> Any:
-    """Return what equal rows have in common; None if they cannot be compared."""
-    cells = tuple(sorted(row.columns.items(), key=lambda cell: cell[0]))
+def _key(row: Row, progress: Progress | None) -> bytes | None:
+    """Return what equal rows have in common; None if they cannot be compared. 1, 1.0 and true differ."""
+    when = None if progress is None else (progress.step, progress.max_steps)
+    parts: Any = (row.completion, row.prompt, dict(row.columns), row.completion_ids, row.cut, when)
     try:
-        key = (_frozen(row.completion), _frozen(row.prompt), _frozen(cells), row.cut, progress and progress.step)
-        hash(key)
-    except TypeError:
+        written = marshal.dumps(parts, 0)  # version 0 writes values alone, not whether two of them are one object
+    except ValueError:
         return None
-    return key
-
-
-def _frozen(value: Any) -> Any:
-    """Return a hashable copy of JSON; 1, 1.0 and true differ."""
-    kind = type(value)
-    if kind in (list, tuple):
-        return kind, tuple(map(_frozen, value))
-    if kind is dict:
-        return kind, tuple((name, _frozen(value[name])) for name in sorted(value))
-    return kind, value
+    return hashlib.blake2b(written, digest_size=16).digest()
