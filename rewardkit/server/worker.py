@@ -2,7 +2,7 @@
 
 `run` talks to the server through a socket. Messages are pickled tuples: the
 server sends (number, rows, progress, num_generations), the worker answers (number, scores or a text that says why there
-are none). When the server is gone, the worker ends.
+are none, after which several rows are sent one by one). When the server is gone, the worker ends.
 """
 
 from __future__ import annotations
@@ -27,12 +27,13 @@ from rewardkit.core.errors import (
     RunStopped,
 )
 from rewardkit.core.processes.frames import receive, send
+from rewardkit.core.processes.limits import end_with_parent
 from rewardkit.core.progress.progress import Progress
 from rewardkit.core.tree.conversion import tree_of
 from rewardkit.core.tree.reward import bindings
 from rewardkit.data.reward_names import load
 from rewardkit.online.offers import Offers
-from rewardkit.online.rows import Row
+from rewardkit.online.rows import Row, unscored
 from rewardkit.online.scorer import RowScorer
 
 COMPUTING, WAITING = 2, 32
@@ -137,11 +138,19 @@ def main(ours: socket.socket) -> None:
     writing = threading.Lock()
     threads = ThreadPoolExecutor(WAITING if hello.waits else COMPUTING)
 
+    process = os.getpid()
+
     def answer(message: bytes) -> None:
-        number, rows, progress, num_generations = pickle.loads(message)
-        reply = pickle.dumps((number, _scores(scorer, rows, progress, num_generations)), pickle.HIGHEST_PROTOCOL)
-        with writing:
-            send(ours, reply)
+        try:
+            number, rows, progress, num_generations = pickle.loads(message)
+            scores = _scores(scorer, rows, progress, num_generations)
+            if os.getpid() != process:
+                os._exit(0)  # a reward has forked, and the copy must not answer, too
+            reply = pickle.dumps((number, scores), pickle.HIGHEST_PROTOCOL)
+            with writing:
+                send(ours, reply)
+        except BaseException:  # a reward has closed the socket: without an answer the server would wait in vain
+            os._exit(1)
 
     try:
         while True:
@@ -155,15 +164,18 @@ def _scores(scorer: RowScorer, rows: Sequence[Row], progress: Progress | None, n
         step = None if progress is None else progress.step
         return scorer.score(rows, progress=progress, num_generations=num_generations, step=step)
     except RunStopped as error:
-        return f"the reward cannot score anything: {error}"
+        own = scorer.scorer
+        why = f"the reward cannot score anything: {error}"
+        return [unscored(tuple(own.terms), tuple(own.components), why)] * len(rows)
     except (BindingError, CoercionError, RewardFailure) as error:  # of a whole group
         return str(error)
-    except Exception as error:  # must not lose the rows
+    except BaseException as error:  # must not lose the rows
         return f"the reward could not be run: {type(error).__name__}: {error}"
 
 
 def run(descriptor: int) -> NoReturn:
     """Be a worker: the process talks to the server through the socket with this file descriptor."""
+    end_with_parent()
     with socket.socket(fileno=descriptor) as given:
         main(given)
     sys.stdout.flush()

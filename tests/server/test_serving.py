@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import http.client
 import json
 import os
 import signal
@@ -200,6 +202,24 @@ def test_killing_the_server_ends_its_workers() -> None:
         while any(map(alive, before)) and time.monotonic() < until:
             time.sleep(0.05)
         assert not any(map(alive, before))
+
+
+def test_killing_the_server_ends_a_busy_worker() -> None:
+    with serving() as running:
+        before = children(running.process.pid)
+        asking = threading.Thread(target=ignored, args=(running,), daemon=True)
+        asking.start()
+        time.sleep(0.7)
+        running.process.kill()
+        until = time.monotonic() + 20
+        while any(map(alive, before)) and time.monotonic() < until:
+            time.sleep(0.05)
+        assert not any(map(alive, before))
+
+
+def ignored(running: Served) -> None:
+    with contextlib.suppress(OSError, http.client.HTTPException):
+        running.score("regex")
 
 
 def children(process: int) -> list[int]:
