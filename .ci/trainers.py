@@ -68,6 +68,11 @@ TRAINERS = {
          "nest_asyncio2", "platformdirs", "requests", "semver", "shortuuid", "soupsieve", "textual", "tiktoken", "toml",
          "urllib3", "zipfile-zstd"]
     ),
+    "skyrl": Trainer(
+        ["skyrl-gym==0.4.0", "skyrl==0.3.0", "charset-normalizer", "func_timeout", "jaxtyping", "loguru", "omegaconf",
+         "requests", "urllib3", "wadler_lindig"]
+    ),
+    "tinker": Trainer(["tinker-cookbook==0.6.1", "tinker==0.38.0", "chz", "distro", "protobuf", "termcolor"]),
 }  # fmt: skip
 
 
