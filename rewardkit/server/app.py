@@ -175,7 +175,7 @@ class _Desk:
         except Refused as error:
             return _json(Answer({"error": str(error)}, error.status, {"Connection": "close"}))
         except Busy as error:
-            status = 503 if self.dispatcher.closing else 429
+            status = 429 if self.dispatcher.ready else 503
             return _json(Answer({"error": str(error)}, status, {"Retry-After": "1"}))
 
     async def score(

@@ -29,7 +29,7 @@ others nothing. Asking judges again is dear, so a reward that waits gets more ti
 _GRACE = 0.5
 """Seconds that a late worker still gets to answer before it is killed."""
 _MOST_TRIES = 3
-"""How often a row is scored alone before it is the reason why workers die."""
+"""How many workers a row kills before it is given up; the last ones scored nothing else meanwhile."""
 
 
 class Busy(RewardKitError):
@@ -44,6 +44,8 @@ class Job:
     Attributes:
         generations: completions per prompt; None if the rows are independent.
         waiters: how many requests wait for it.
+        deaths: of workers, while it was the only job of its batch.
+        alone: it is sent in a batch of its own.
     """
 
     rows: Sequence[Row]
@@ -53,7 +55,7 @@ class Job:
     done: asyncio.Future[list[RowScore]]
     key: bytes | None = None
     waiters: int = 0
-    tries: int = 0
+    deaths: int = 0
     alone: bool = False
 
 
@@ -81,6 +83,10 @@ class Dispatcher:
     _pool: list[Worker] = field(default_factory=list)
     _tasks: list[asyncio.Task[None]] = field(default_factory=list)
     _waiting: deque[Job] = field(default_factory=deque)
+    _suspects: deque[Job] = field(default_factory=deque)
+    _isolated: Job | None = None
+    _reserved: Worker | None = None
+    _owed: bool = False
     _alike: dict[bytes, Job] = field(default_factory=dict)
 
     async def start(self) -> Described:
@@ -94,12 +100,13 @@ class Dispatcher:
         self._tasks = [asyncio.create_task(worker.live()) for worker in self._pool]
         self._tasks.append(asyncio.create_task(self._dispatch()))
         while not self.ready_workers:
-            broken = next((task for task in self._tasks if task.done()), None)
-            if broken is not None:
+            if refusal := self._refusal():
                 await self.close()
-                raise broken.exception() or RewardDefinitionError("no worker process could be started")
+                raise RewardDefinitionError(refusal)
             await asyncio.sleep(0.01)
         self.described = next(worker.described for worker in self._pool if worker.described)
+        for worker in self._pool:
+            worker.expected = self.described  # a file that is edited now must not mix two rewards
         return self.described
 
     async def close(self) -> None:
@@ -122,6 +129,9 @@ class Dispatcher:
         """The number of workers that can score."""
         return sum(worker.described is not None for worker in self._pool)
 
+    def _refusal(self) -> str:
+        return next((worker.refusal for worker in self._pool if worker.refusal), "")
+
     async def score(
         self,
         rows: Sequence[Row],
@@ -141,6 +151,8 @@ class Dispatcher:
         """
         if self.closing:
             raise Busy("the server is shutting down")
+        if not self.ready_workers and (refusal := self._refusal()):
+            raise Busy(f"no worker can score: {refusal}")
         if self.taken + len(rows) > self.queue:
             raise Busy(f"{self.taken:,} rows are waiting, and at most {self.queue:,} may wait")
         seconds = min(deadline or self.deadline, self.deadline)
@@ -207,11 +219,33 @@ class Dispatcher:
                 continue
             self._changed.clear()
             await asyncio.sleep(0)  # what other requests add now joins the batch
-            while self._waiting and (free := [worker for worker in self._pool if worker.slots > 0]):
-                jobs = self._batch(len(free))
-                if jobs:
-                    worker = max(free, key=lambda one: one.slots)
-                    await self._send(worker, jobs)
+            while True:
+                self._isolate()
+                free = [worker for worker in self._pool if worker.slots > 0 and worker is not self._reserved]
+                if not self._waiting or not free:
+                    break
+                if jobs := self._batch(len(free)):
+                    self._owed = False
+                    self._send(max(free, key=lambda one: one.slots), jobs)
+
+    def _isolate(self) -> None:
+        """Score the next suspect on a worker that has nothing else, so that it is known who the reason is if it dies.
+
+        One suspect at a time, and a batch of other rows between two of them.
+        """
+        while self._suspects and self._suspects[0].done.done():
+            self._suspects.popleft()
+        if self._isolated is not None:
+            return
+        if not self._suspects or (self._owed and self._waiting):
+            self._reserved = None
+            return
+        if self._reserved is None or self._reserved.described is None:
+            running = [worker for worker in self._pool if worker.described is not None]
+            self._reserved = min(running, key=lambda one: len(one.sent), default=None)
+        if self._reserved is not None and self._reserved.slots > 0 and not self._reserved.sent:
+            self._owed, self._isolated = True, self._suspects.popleft()
+            self._send(self._reserved, [self._isolated])
 
     def _batch(self, free: int) -> list[Job]:
         """Take jobs that fit into one batch, an even share of what waits for each free worker."""
@@ -233,16 +267,18 @@ class Dispatcher:
         self._waiting.extendleft(reversed(rest))
         return taken
 
-    async def _send(self, worker: Worker, jobs: list[Job]) -> None:
+    def _send(self, worker: Worker, jobs: list[Job]) -> None:
         rows = [row for job in jobs for row in job.rows]
         self.meters.batch.observe(len(rows))
         assert self.described is not None
+        until = time.monotonic() + self.deadline * (_PATIENCE_WAITING if self.described.waits else _PATIENCE)
         if len(jobs) == 1:
-            until = jobs[0].until
-        else:
-            until = time.monotonic() + self.deadline * (_PATIENCE_WAITING if self.described.waits else _PATIENCE)
+            until = max(until, jobs[0].until)  # no request with a short deadline makes the server kill its workers
         sent = Sent(jobs, until + _GRACE)
-        await worker.send(sent, rows, jobs[0].progress, jobs[0].generations)
+        try:
+            worker.send(sent, rows, jobs[0].progress, jobs[0].generations)
+        except Exception as error:  # rows that are nested too deeply
+            self._answered(sent, f"it cannot be sent to a worker process: {type(error).__name__}: {error}")
 
     def _kill_late(self) -> float | None:
         """Kill workers whose batches are late; return the seconds until the next one is; None if none is running."""
@@ -250,43 +286,47 @@ class Dispatcher:
         for worker in self._pool:
             if any(sent.until <= now for sent in worker.sent.values()):
                 for sent in worker.sent.values():
-                    for job in sent.job if sent.until > now else ():
-                        job.tries -= 1  # not its fault
-                worker.kill()
-                for sent in worker.sent.values():
+                    sent.end = "late" if sent.until <= now else "innocent"
                     sent.until = float("inf")
+                worker.kill()
         ends = [sent.until for worker in self._pool for sent in worker.sent.values()]
         nearest = min(ends, default=float("inf"))
         return None if nearest == float("inf") else max(0.05, nearest - now)
 
     def _answered(self, sent: Sent, scores: list[RowScore] | str | None) -> None:
         jobs: list[Job] = sent.job
+        if self._isolated in jobs:
+            self._isolated = None
         if isinstance(scores, list):
             start = 0
             for job in jobs:
                 _settle(job, scores[start : start + len(job.rows)])
                 start += len(job.rows)
+        elif isinstance(scores, str) and len(jobs) == 1:
+            _settle(jobs[0], [self.none(scores)] * len(jobs[0].rows))
         elif isinstance(scores, str):
-            for job in jobs:
-                _settle(job, [self.none(scores)] * len(job.rows))
+            self._again(jobs, alone=True)
         else:
             self.meters.deaths.inc()
-            self._died(jobs)
+            self._lost(sent)
         self._wake()
 
-    def _died(self, jobs: list[Job]) -> None:
-        """Score the rows of a batch again, one by one, whose worker died; give up those that were alone too often."""
-        suspect = len(jobs) == 1
-        for job in reversed(jobs):
-            job.tries += suspect
-            job.alone = True
-            if job.tries >= _MOST_TRIES:
-                why = f"its worker process died {job.tries} times while it was scored"
-                _settle(job, [self.none(why)] * len(job.rows))
-            elif suspect:  # the others first
-                self._waiting.append(job)
-            else:
-                self._waiting.appendleft(job)
+    def _lost(self, sent: Sent) -> None:
+        """Score the rows of a batch again whose worker died: one by one, until it is known who the reason is."""
+        jobs: list[Job] = sent.job
+        if sent.end or len(jobs) > 1:
+            return self._again(jobs, alone=sent.end != "innocent")
+        (job,) = jobs
+        job.deaths += 1
+        if job.deaths >= _MOST_TRIES and not sent.shared:
+            why = f"its worker process died {job.deaths} times while it was scored"
+            return _settle(job, [self.none(why)] * len(job.rows))
+        self._suspects.append(job)
+
+    def _again(self, jobs: list[Job], *, alone: bool) -> None:
+        for job in jobs:
+            job.alone = job.alone or alone
+        self._waiting.extendleft(reversed(jobs))
 
 
 def _settle(job: Job, scores: list[RowScore]) -> None:

@@ -21,9 +21,12 @@ from rewardkit.online.rows import Row, RowScore
 from rewardkit.server.worker import COMPUTING, WAITING, Described, Setup
 
 _LOG = logging.getLogger("rewardkit.server")
-_START_SECONDS = 120.0
-_PAUSES = (0.0, 1.0, 5.0, 15.0)
+_START_SECONDS = 600.0
+_MOST_STARTS = 3
+_PAUSES = (0.0, 0.5, 2.0, 10.0)
 """Seconds before a worker is started again that died before it had loaded its reward, again and again."""
+_LAST_WORDS_SECONDS = 0.2
+"""What a process wrote before it died is read first."""
 _LENGTH_BYTES = 8
 
 Answered = Callable[["Sent", "list[RowScore] | str | None"], None]
@@ -37,11 +40,15 @@ class Sent:
     Attributes:
         job: what the dispatcher knows it by.
         until: the time at which the worker is killed (`time.monotonic`).
+        end: why it was killed: this batch is ``"late"``, or it is ``"innocent"`` and another one is; empty if it died.
+        shared: the worker had other batches when it died.
     """
 
     job: Any
     until: float
     number: int = 0
+    end: str = ""
+    shared: bool = False
 
 
 @dataclass(eq=False)
@@ -53,17 +60,23 @@ class Worker:
         answered: called with each batch and its scores; with a text that says why there are none; with None if the
             process died first.
         changed: called when it is ready, and when it has died.
+        expected: what it must have loaded to score; None if anything will do.
+        described: what it has loaded; None while it cannot score.
+        refusal: why it cannot load its reward; empty if it can, or if that is not known yet.
     """
 
     setup: Setup
     answered: Answered
     changed: Callable[[], None]
+    expected: Described | None = None
     described: Described | None = None
+    refusal: str = ""
     sent: dict[int, Sent] = field(default_factory=dict)
     deaths: int = 0
     closing: bool = False
     process: asyncio.subprocess.Process | None = None
     _writer: asyncio.StreamWriter | None = None
+    _closed: asyncio.Event = field(default_factory=asyncio.Event)
     _numbers: itertools.count[int] = field(default_factory=itertools.count)
     _in_a_row: int = 0
 
@@ -77,27 +90,41 @@ class Worker:
     async def live(self) -> None:
         """Run the process, and start it again whenever it dies, until `close`."""
         while not self.closing:
-            await asyncio.sleep(_PAUSES[min(self._in_a_row, len(_PAUSES) - 1)])
-            loaded = False
+            pause = _PAUSES[min(self._in_a_row, len(_PAUSES) - 1)]
+            with contextlib.suppress(asyncio.TimeoutError):
+                await asyncio.wait_for(self._closed.wait(), pause)
+                return
             try:
                 await self._run()
-            except (OSError, EOFError, pickle.UnpicklingError, asyncio.IncompleteReadError) as error:
+            except Exception as error:
                 if not self.closing:
-                    _LOG.warning("a worker process died%s", f": {error}" if str(error) else "")
-            finally:
-                loaded = self.described is not None
-                await self._end()
+                    self._explain(error)
+            loaded = self.described is not None
+            await self._end()
             self._in_a_row = 0 if loaded else self._in_a_row + 1
             if not self.closing:
                 self.deaths += 1
             lost, self.sent = list(self.sent.values()), {}
             for one in lost:
+                one.shared = len(lost) > 1
                 self.answered(one, None)
             self.changed()
 
+    def _explain(self, error: Exception) -> None:
+        """Log why the process ended, and remember it if the next ones will end like it."""
+        if isinstance(error, RewardDefinitionError):
+            self.refusal = str(error)
+        elif self.described is None and self._in_a_row + 1 >= _MOST_STARTS:
+            self.refusal = (
+                f"{_MOST_STARTS} worker processes died while they loaded {self.setup.target}. Import it in a Python "
+                "process of its own to see why"
+            )
+        why = self.refusal if self.described is None else str(error)
+        _LOG.warning("a worker process ended%s", f": {why}" if why else "")
+
     async def _run(self) -> None:
         ours, theirs = socket.socketpair()
-        with theirs:
+        try:
             self.process = await asyncio.create_subprocess_exec(
                 sys.executable,
                 "-c",
@@ -107,12 +134,40 @@ class Worker:
                 start_new_session=True,  # Ctrl-C goes only to the server; killing the group kills all descendants
                 env={"REWARDKIT_LAUNCH": f"server-{os.getpid()}", **os.environ},
             )
-        reader, self._writer = await asyncio.open_connection(sock=ours)
-        await self._write(pickle.dumps(self.setup))
-        hello = pickle.loads(await asyncio.wait_for(_message(reader), _START_SECONDS))
+            reader, self._writer = await asyncio.open_connection(sock=ours)
+        except BaseException:
+            ours.close()
+            raise
+        finally:
+            theirs.close()
+        watching = asyncio.create_task(self._watch(self.process, self._writer))
+        try:
+            await self._talk(reader)
+        finally:
+            watching.cancel()
+
+    async def _watch(self, process: asyncio.subprocess.Process, writer: asyncio.StreamWriter) -> None:
+        """Hang up once the process has died: what it started may still hold its end of the socket."""
+        await process.wait()
+        await asyncio.sleep(_LAST_WORDS_SECONDS)
+        writer.transport.abort()
+
+    async def _talk(self, reader: asyncio.StreamReader) -> None:
+        self._write(pickle.dumps(self.setup))
+        try:
+            hello = pickle.loads(await asyncio.wait_for(_message(reader), _START_SECONDS))
+        except asyncio.TimeoutError:
+            raise RewardDefinitionError(
+                f"{self.setup.target} was not loaded within {_START_SECONDS:g} s. Load large models at the first call"
+            ) from None
         if isinstance(hello, str):
             raise RewardDefinitionError(hello)
-        self.described = hello
+        if self.expected is not None and hello != self.expected:
+            raise RewardDefinitionError(
+                f"{self.setup.target} has changed since the server was started, from {self.expected.fingerprint} to "
+                f"{hello.fingerprint}. Restart the server, or undo the change"
+            )
+        self.described, self.refusal = hello, ""
         self.changed()
         while True:
             number, scores = pickle.loads(await _message(reader))
@@ -120,41 +175,43 @@ class Worker:
             if sent is not None:
                 self.answered(sent, scores)
 
-    async def send(self, sent: Sent, rows: Sequence[Row], progress: Progress | None, generations: int | None) -> None:
-        """Send a batch; it is answered later."""
+    def send(self, sent: Sent, rows: Sequence[Row], progress: Progress | None, generations: int | None) -> None:
+        """Send a batch; it is answered later. This does not wait for a process that is too busy to read.
+
+        Raises:
+            RecursionError: the rows are nested too deeply to be sent.
+        """
         sent.number = next(self._numbers)
-        self.sent[sent.number] = sent
         message = pickle.dumps((sent.number, rows, progress, generations), pickle.HIGHEST_PROTOCOL)
-        with contextlib.suppress(OSError):  # it has died, which `live` notices
-            await self._write(message)
+        self.sent[sent.number] = sent
+        self._write(message)
 
     def kill(self) -> None:
         """Kill the process and all that it started."""
-        if self.process is not None and self.process.returncode is None:
-            with contextlib.suppress(ProcessLookupError):
+        if self.process is not None:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.process.pid, signal.SIGKILL)
 
     def close(self) -> None:
         """Let the process write its record and end."""
         self.closing = True
+        self._closed.set()
         if self._writer is not None:
             self._writer.close()
 
-    async def _write(self, message: bytes) -> None:
+    def _write(self, message: bytes) -> None:
         assert self._writer is not None
         self._writer.write(len(message).to_bytes(_LENGTH_BYTES, "big") + message)
-        await self._writer.drain()
 
     async def _end(self) -> None:
         writer, self._writer, self.described = self._writer, None, None
         if writer is not None:
             writer.close()
         if self.process is not None:
-            try:
+            with contextlib.suppress(asyncio.TimeoutError):
                 await asyncio.wait_for(self.process.wait(), 10.0 if self.closing else 0.1)
-            except asyncio.TimeoutError:
-                self.kill()
-                await self.process.wait()
+            self.kill()  # also what it has left behind
+            await self.process.wait()
             self.process = None
 
 

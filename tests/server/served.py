@@ -88,9 +88,11 @@ class Served:
 
 
 @contextmanager
-def serving(name: str = "reward", *options: str, port: int = 0, **environment: str) -> Iterator[Served]:
-    """Serve one of the rewards above in a process of its own."""
-    command = [sys.executable, "-m", "rewardkit.cli.main", "serve", f"{__file__}:{name}", "--port", str(port)]
+def serving(
+    name: str = "reward", *options: str, file: str = __file__, port: int = 0, **environment: str
+) -> Iterator[Served]:
+    """Serve one of the rewards above, or of another file, in a process of its own."""
+    command = [sys.executable, "-m", "rewardkit.cli.main", "serve", f"{file}:{name}", "--port", str(port)]
     process = subprocess.Popen(
         [*command, "--workers", "2", *options],
         stdout=subprocess.PIPE,
