@@ -29,7 +29,17 @@ class Scored(NamedTuple):
 
 
 def batch_of(rows: Sequence[Row], progress: Progress | None, num_generations: int | None = None) -> Batch:
-    """Return rows with the same columns as a batch."""
+    """Return rows with the same columns as a batch.
+
+    Raises:
+        BindingError: their columns differ.
+    """
+    for row in rows:
+        if row.columns.keys() != rows[0].columns.keys():
+            raise BindingError(
+                f"rows that are scored together must have the same columns: one has {_names(rows[0])}, another one "
+                f"{_names(row)}"
+            )
     cut = [bool(row.cut) for row in rows] if any(row.cut is not None for row in rows) else None
     return Batch(
         [row.completion for row in rows],
@@ -42,15 +52,19 @@ def batch_of(rows: Sequence[Row], progress: Progress | None, num_generations: in
     )
 
 
+def _names(row: Row) -> str:
+    return ", ".join(sorted(row.columns)) or "none"
+
+
 def _listed(values: list[Any]) -> list[Any] | None:
     return None if all(value is None for value in values) else [[] if value is None else value for value in values]
 
 
 def kinds(rows: Sequence[Row]) -> list[Places]:
-    """Return the places of rows that fit into one batch: with the same columns, and with a prompt or without."""
+    """Return the places of rows that fit into one batch: with the same columns, all with a prompt or none."""
     found: dict[Any, list[int]] = {}
     for place, row in enumerate(rows):
-        kind = (frozenset(row.columns), row.prompt is None, row.completion_ids is None)
+        kind = (frozenset(row.columns), row.prompt is None, row.completion_ids is None, row.cut is None)
         found.setdefault(kind, []).append(place)
     return list(found.values())
 

@@ -39,10 +39,10 @@ class Busy(RewardKitError):
 @final
 @dataclass(eq=False)
 class Job:
-    """Rows that are scored together: one, or whole groups.
+    """Rows that are scored together: one, or a group.
 
     Attributes:
-        generations: completions per prompt; None if the rows are independent.
+        generations: completions per prompt; None if the row is independent.
         waiters: how many requests wait for it.
         deaths: of workers, while it was the only job of its batch.
         alone: it is sent in a batch of its own.
@@ -155,15 +155,17 @@ class Dispatcher:
             raise Busy(f"no worker can score: {refusal}")
         if self.taken + len(rows) > self.queue:
             raise Busy(f"{self.taken:,} rows are waiting, and at most {self.queue:,} may wait")
+        assert self.described is not None
+        if self.described.together == "sample":
+            generations = None
+        size = generations or 1
         seconds = min(deadline or self.deadline, self.deadline)
         until = time.monotonic() + seconds
         self.taken += len(rows)
+        jobs: list[Job] = []
         try:
-            jobs = [
-                self._job(part, progress, generations, until)
-                for part in ([rows] if generations else [[row] for row in rows])
-                if part
-            ]
+            for start in range(0, len(rows), size):
+                jobs.append(self._job(rows[start : start + size], progress, generations, until))
             self._wake()
             await asyncio.wait([job.done for job in jobs], timeout=seconds) if jobs else None
             return [score for job in jobs for score in self._result(job, seconds)]
@@ -251,20 +253,17 @@ class Dispatcher:
         """Take jobs that fit into one batch, an even share of what waits for each free worker."""
         assert self.described is not None
         largest = LARGEST_WAITING if self.described.waits else LARGEST
-        most = max(1, min(largest, -(-len(self._waiting) // free)))
+        most = -(-len(self._waiting) // free)
         taken: list[Job] = []
-        rest: list[Job] = []
+        rows = 0
         while self._waiting and len(taken) < most:
-            job = self._waiting.popleft()
-            if job.done.done():
-                continue
-            if taken and (job.alone or taken[0].alone or job.generations or job.progress != taken[0].progress):
-                rest.append(job)
+            job = self._waiting[0]
+            if not job.done.done() and taken and (rows + len(job.rows) > largest or not _fit(job, taken[0])):
                 break
-            taken.append(job)
-            if job.generations:
-                break
-        self._waiting.extendleft(reversed(rest))
+            self._waiting.popleft()
+            if not job.done.done():
+                taken.append(job)
+                rows += len(job.rows)
         return taken
 
     def _send(self, worker: Worker, jobs: list[Job]) -> None:
@@ -327,6 +326,12 @@ class Dispatcher:
         for job in jobs:
             job.alone = job.alone or alone
         self._waiting.extendleft(reversed(jobs))
+
+
+def _fit(one: Job, other: Job) -> bool:
+    """Return whether two jobs may be in one batch."""
+    alone = one.alone or other.alone
+    return not alone and one.generations == other.generations and one.progress == other.progress
 
 
 def _settle(job: Job, scores: list[RowScore]) -> None:

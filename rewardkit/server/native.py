@@ -17,6 +17,9 @@ from rewardkit.server.dialects import Answer, BadRequest, Score
 MOST_ROWS = 4_096
 """The most rows of one request."""
 
+MOST_STEPS = 1 << 53
+"""Larger numbers are no exact floats."""
+
 _STRICT = ConfigDict(extra="forbid", strict=True)
 
 
@@ -37,8 +40,8 @@ class ProgressIn(BaseModel):
     """The training progress, for rewards with schedules."""
 
     model_config = _STRICT
-    step: int = Field(ge=0)
-    max_steps: int = Field(ge=1)
+    step: int = Field(ge=0, le=MOST_STEPS)
+    max_steps: int = Field(ge=1, le=MOST_STEPS)
 
 
 class ScoreRequest(BaseModel):
