@@ -77,10 +77,10 @@ def test_functions_are_picklable_and_share_one_evaluation() -> None:
 
 
 def test_export(tmp_path: Path) -> None:
-    (tmp_path / "mine.py").write_text(
+    (tmp_path / "for_axolotl.py").write_text(
         "import rewardkit as rk\n\nreward = 0.8 * rk.number('answer') + 0.2 * rk.tags('a')"
     )
-    found = export_to("axolotl", Target("mine", "reward", str(tmp_path)), {"axolotl": "rewardkit_axolotl"})
+    found = export_to("axolotl", Target("for_axolotl", "reward", str(tmp_path)), {"axolotl": "rewardkit_axolotl"})
     assert "reward_funcs: [rewards_axolotl.rk_number, rewards_axolotl.rk_tags]" in found.config.format(
         file="", folder=""
     )

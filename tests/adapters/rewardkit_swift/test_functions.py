@@ -266,11 +266,11 @@ def test_everything_is_recorded(tmp_path: Path) -> None:
 
 
 def test_export_names_the_terms(tmp_path: Path) -> None:
-    (tmp_path / "mine.py").write_text(
+    (tmp_path / "for_swift.py").write_text(
         "import rewardkit as rk\n\n"
         "reward = 0.8 * rk.number('answer') + 0.2 * rk.tags('answer').named('two words {x}')\n"
     )
-    found = export_to("swift", Target("mine", "reward", str(tmp_path)), {"swift": "rewardkit_swift"})
+    found = export_to("swift", Target("for_swift", "reward", str(tmp_path)), {"swift": "rewardkit_swift"})
     config = found.config.format(folder="out", file="out/rewards_swift.py")
     assert config == "--external_plugins out/rewards_swift.py \\\n--reward_funcs number 'two words {x}'"
     assert "rk.to_swift(reward)" in found.files["rewards_swift.py"]
