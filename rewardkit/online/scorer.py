@@ -125,7 +125,7 @@ class RowScorer:
             RunStopped: every later row would fail, too: a wrong key, a quota that is used up.
             RewardFailure: too many rows have failed or errored; this is raised again at every later call.
             RewardFailure: with `strict`: a bug in a reward.
-            BindingError, CoercionError: with `num_generations` or `strict`: a column is missing, or a cell does not fit.
+            BindingError, CoercionError: with `num_generations` or `strict`: a column is missing, a cell does not fit.
         """
         if self._stopped is not None:
             raise self._stopped
@@ -211,14 +211,17 @@ class RowScorer:
     def _saw(self, table: ScoreTable) -> None:
         """Count and log the faults of scored rows."""
         self._faults.add(table)
-        with self._lock:
-            self._counts = self._counts + fault_counts(table)
-            self._rows += len(table)
-            if self._rows < _ROWS:
-                return
-            counts, self._counts, self._rows = self._counts, np.zeros_like(self._counts), 0
-            stop = self._breaker.add(counts.tolist(), list(table.components))
-            self._stopped = self._stopped or stop
+        start, stop = 0, None
+        while start < len(table) and stop is None:
+            with self._lock:
+                part = table.part(start, start + _ROWS - self._rows)  # the breaker looks back on rows, not on calls
+                start += len(part)
+                self._counts = self._counts + fault_counts(part)
+                self._rows += len(part)
+                if self._rows == _ROWS:
+                    stop = self._breaker.add(self._counts.tolist(), list(part.components))
+                    self._counts, self._rows = np.zeros_like(self._counts), 0
+                self._stopped = self._stopped or stop
         if stop is not None:
             raise stop
 

@@ -115,3 +115,17 @@ def test_the_usual_end_token_is_removed_where_a_trainer_leaves_it(ends: bool) ->
         [first] = own.score([Row("4<|im_end|>\n")])
     [second] = own.score([Row("4</s>")])
     assert [first.total, second.total] == [float(ends)] * 2
+
+
+@pytest.mark.parametrize("size", [1, 64, 100, 256, 1_280])
+def test_the_breaker_looks_back_on_rows_whatever_the_size_of_a_batch(size: int) -> None:
+    @rk.reward
+    def down(completion: str) -> float:
+        raise rk.RewardFailure("down")
+
+    own = RowScorer(down, OFFERS)
+    calls = -(-1_280 // size)
+    for _ in range(calls - 1):
+        own.score([Row("a") for _ in range(size)])
+    with pytest.raises(rk.RewardFailure, match=r"on 1,\d+ of 1,\d+ completions of the last 20 batches"):
+        own.score([Row("a") for _ in range(size)])
