@@ -25,7 +25,7 @@ class Trainer:
     packages: list[str] = field(default_factory=list)
     repository: str = ""
     commit: str = ""
-    source: str = ""  # the folder of the repository that is imported
+    source: str | None = ""  # the folder of the repository that is imported; None: the test sees to it
 
 
 _VERIFIERS = [
@@ -59,8 +59,12 @@ TRAINERS = {
          "requests", "simplejson", "urllib3"]
     ),
     "nemo_gym": Trainer(
-        ["omegaconf==2.3.0", "itsdangerous", "requests", "urllib3", "charset-normalizer"],
-        "https://github.com/NVIDIA-NeMo/Gym", "07d6b0d07b22fcf530b4c211dae2ee23100428e4"
+        ["omegaconf==2.4.0", "anthropic==0.109.2", "docstring-parser", "distro", "itsdangerous", "requests", "urllib3",
+         "charset-normalizer"],
+        "https://github.com/NVIDIA-NeMo/Gym", "07d6b0d07b22fcf530b4c211dae2ee23100428e4", None
+    ),
+    "nemo_rl": Trainer(
+        ["omegaconf==2.4.0"], "https://github.com/NVIDIA-NeMo/RL", "7ea279abfbeb698b092856d0dab61e7cf39bc909", None
     ),
     "inspect": Trainer(
         ["inspect_ai==0.3.285", "inspect-evals==0.26.0", "agent-client-protocol", "backoff", "beautifulsoup4",
@@ -117,11 +121,12 @@ def _checkout(name: str, trainer: Trainer) -> Path:
 
 def _tested(name: str, trainer: Trainer) -> str:
     paths = [str(ROOT), str(HOME / name)]  # some trainers have a folder "tests", too
-    if trainer.repository:
+    if trainer.repository and trainer.source is not None:
         paths.insert(1, str(_checkout(name, trainer) / trainer.source))
     environment = {
         **os.environ,
         "REWARDKIT_TRAINER": name,
+        "REWARDKIT_CHECKOUT": str(_checkout(name, trainer)),
         "PYTHONPATH": os.pathsep.join([*paths, os.environ.get("PYTHONPATH", "")]),
         "PYTHONSAFEPATH": "1",
     }
