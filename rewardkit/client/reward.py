@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import itertools
 import json
 import math
 import time
@@ -32,9 +34,10 @@ _RAW = "raw"
 @final
 @dataclass(frozen=True)
 class Ask:
-    """Sends rows of a batch to the server."""
+    """Sends rows of a batch to the server that serves a reward with this fingerprint."""
 
     server: Server
+    reward: str
     groups: bool
 
     async def __call__(self, batch: Batch, rows: Sequence[int]) -> list[dict[str, Any] | RewardFailure]:
@@ -43,15 +46,15 @@ class Ask:
             more["progress"] = {"step": batch.progress.step, "max_steps": batch.progress.max_steps}
         sent = [_row(batch, row) for row in rows]
         if not self.groups:
-            return await rows_scored(self.server, sent, more)
-        found: list[dict[str, Any] | RewardFailure] = []
+            return await rows_scored(self.server, self.reward, sent, more)
         sizes = np.unique(batch.groups[rows], return_counts=True)[1].tolist()
-        start = 0
-        for size in sizes:
-            group = sent[start : start + size]
-            found += await rows_scored(self.server, group, {**more, "num_generations": size}, size)
-            start += size
-        return found
+        asked, start = [], 0
+        for size, run in itertools.groupby(sizes):  # groups of one size share requests
+            stop = start + size * len(list(run))
+            part = rows_scored(self.server, self.reward, sent[start:stop], {**more, "num_generations": size}, size)
+            asked.append(part)
+            start = stop
+        return [one for part in await asyncio.gather(*asked) for one in part]
 
 
 def _row(batch: Batch, row: int) -> dict[str, Any]:
@@ -69,15 +72,15 @@ def _row(batch: Batch, row: int) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Return what JSON can carry; other objects as their text."""
+    """Return what JSON can carry, and NaN and infinities, which the server reads; other objects as their text."""
     if isinstance(value, Mapping):
         return {str(name): _plain(cell) for name, cell in value.items()}
     if isinstance(value, (list, tuple)):
         return [_plain(cell) for cell in value]
+    if isinstance(value, np.ndarray):
+        return _plain(value.tolist())
     if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(value)
+        return _plain(value.item())
     return value if value is None or isinstance(value, (str, int, float)) else str(value)
 
 
@@ -114,7 +117,11 @@ class Remote(Reward):
     def _binding(self) -> Binding:
         parameters = (Parameter("progress", "progress"),) if self.scheduled else ()
         return Binding(
-            Ask(self.server, self.together == "group"), parameters, self.together, self.deterministic, trusted=True
+            Ask(self.server, self.identity, self.together == "group"),
+            parameters,
+            self.together,
+            self.deterministic,
+            trusted=True,
         )
 
     def _evaluate(self, evaluation: Evaluation, rows: Rows) -> Steps:
@@ -255,7 +262,7 @@ def remote(url: str, *, deadline: float = 120.0, wait: float = 30.0) -> Reward:
             server,
             tuple(said["terms"]),
             said["fingerprint"],
-            tuple(-math.inf if bound is None else float(bound) for bound in said["bounds"]),  # type: ignore[arg-type]
+            (_bound(said["bounds"][0], -math.inf), _bound(said["bounds"][1], math.inf)),
             said["together"],
             said["scheduled"],
             said["deterministic"],
@@ -263,3 +270,7 @@ def remote(url: str, *, deadline: float = 120.0, wait: float = 30.0) -> Reward:
     except (KeyError, TypeError, ValueError):
         raise RewardDefinitionError(f"remote: {server.url} is no reward server: it answers {shorten(said)}") from None
     return weighted_sum_of([(1.0, RemoteTerm(served, term)) for term in served.terms])
+
+
+def _bound(said: float | None, infinite: float) -> float:
+    return infinite if said is None else float(said)

@@ -9,6 +9,7 @@ import asyncio
 import hmac
 import json
 import logging
+import math
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -63,7 +64,7 @@ class Options:
     dialects: Sequence[Dialect] = field(default_factory=tuple)
 
 
-class Refused(RewardKitError):
+class Refused(Exception):
     """A request that is answered by a 4xx status.
 
     Attributes:
@@ -113,8 +114,10 @@ def application(options: Options) -> FastAPI:
     @app.get("/reward")
     async def reward() -> Response:
         """Return what is served: its fingerprint, terms, components and bounds."""
-        described = dispatcher.described
-        return _json(Answer({} if described is None else asdict(described)))
+        assert dispatcher.described is not None
+        said = asdict(dispatcher.described)
+        said["bounds"] = [bound if math.isfinite(bound) else None for bound in said["bounds"]]
+        return _json(Answer(said))
 
     @app.get("/healthz")
     async def healthz() -> Response:
@@ -194,6 +197,10 @@ class _Desk:
             raise BadRequest(
                 "this reward compares the completions of a prompt, so rows must come as whole groups: POST /score with "
                 "num_generations"
+            )
+        if len(rows) > self.options.queue:
+            raise BadRequest(
+                f"{len(rows):,} rows are more than the queue holds, {self.options.queue:,}: send fewer at once"
             )
         end, pause = time.monotonic() + patience, _FIRST_PAUSE
         scores = await self.dispatcher.score(rows, progress=progress, generations=generations, deadline=deadline)

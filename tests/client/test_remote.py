@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import math
 import pickle
 import signal
 import socket
 import threading
 import time
 from collections.abc import Iterator
+from http.server import HTTPServer, SimpleHTTPRequestHandler
 
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
 import rewardkit as rk
-from tests.server import served
+from rewardkit.client.connection import Server, rows_scored
+from rewardkit.core.processes.background import in_background
+from tests.server import hostile, served
 from tests.server.served import Served, serving
 
 TEXTS = ["42", "41", "", "skip", "fail", "a\ud800b"]
@@ -71,6 +75,64 @@ def test_columns_that_json_lacks_are_sent_as_texts(remote: rk.Reward) -> None:
     assert table.terms["acts"].tolist() == [0.75, 0.75, 0.0]
 
 
+def test_cells_arrive_as_they_are() -> None:
+    cells = [math.nan, math.inf, -0.0, 1, 1.0, True, None, [1, [2.0]], {"b": 1, "a": {}}, "\ud800", np.float32(0.5)]
+    arrays = [np.arange(3), np.array([[0.5]]), np.int8(3)]
+    with serving(file=hostile.__file__) as running:
+        there = rk.score(rk.remote(running.url), ["x"] * 14, answer=[*cells, *arrays])
+    plain = [*cells[:-1], 0.5, [0, 1, 2], [[0.5]], 3]
+    here = rk.score(hostile.reward, ["x"] * 14, answer=plain)
+    assert there.notes["reward"] == here.notes["reward"]
+
+
+def test_a_row_that_cannot_be_sent_costs_no_other_row_its_score() -> None:
+    with serving("reward", "--max-body", "1", "--queue", "20", REWARDKIT_TOKEN="") as running:
+        texts = ["42"] * 30 + ["x" * (1 << 21), *map(str, range(100))]
+        other = [1] * 70 + [10**6_000] + [1] * 60
+        table = rk.score(rk.remote(running.url, deadline=20), texts, answer=["42"] * 131, other=other)
+    assert np.flatnonzero(np.isnan(table.total)).tolist() == [30, 70]
+    assert "at most 1,048,576" in table.faults[0].reason
+    assert "cannot be sent as JSON" in table.faults[1].reason
+
+
+def test_a_slow_row_costs_no_other_row_its_score(server: Served) -> None:
+    table = rk.score(rk.remote(server.url, deadline=2), ["42", "sleep 3", "41"], answer=["42"] * 3)
+    assert np.isnan(table.total).tolist() == [False, True, False]
+    assert "no score within the deadline" in table.faults[0].reason
+
+
+def test_many_groups_of_different_sizes() -> None:
+    prompts = [f"{size} {place}" for place in range(20) for size in (2, 3, 3) for _ in range(size)]
+    texts = ["x" * (place * 7 % 11) for place in range(len(prompts))]
+    answers = ["42"] * len(texts)
+    with serving("grouped") as running:
+        there = rk.score(rk.remote(running.url), texts, prompts=prompts, answer=answers)
+    here = rk.score(served.grouped, texts, prompts=prompts, answer=answers)
+    assert there.total.tolist() == here.total.tolist()
+
+
+def test_another_reward_at_the_same_address_stops() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    with serving("reward", port=port) as first:
+        remote = pickle.loads(pickle.dumps(rk.remote(first.url)))
+    with (
+        serving("acts", port=port),
+        pytest.raises(rk.RunStopped, match="serves another reward"),
+    ):
+        rk.score(remote, ["42"], answer=["42"])
+
+
+def test_a_server_that_never_answers_costs_its_deadline_once() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        began = time.monotonic()
+        rows = [{"completion": "42"}] * (64 * 40)
+        found = in_background(rows_scored(Server(url, 0.5), "", rows, {})).result()
+        assert all(isinstance(one, rk.RewardFailure) for one in found)
+        assert time.monotonic() - began < 4
+
+
 def test_groups_and_schedules_are_the_served_ones() -> None:
     with serving("grouped") as running:
         table = rk.score(rk.remote(running.url), ["1", "22", "333"], prompts=["p"] * 3, answer=["42"] * 3)
@@ -112,11 +174,19 @@ def test_what_cannot_be_reached_or_is_something_else_is_told() -> None:
         rk.remote("host:8000")
     with pytest.raises(rk.RewardDefinitionError, match="above 0"):
         rk.remote("http://127.0.0.1:9", deadline=0)
+    with HTTPServer(("127.0.0.1", 0), SimpleHTTPRequestHandler) as other:
+        threading.Thread(target=other.serve_forever, daemon=True).start()
+        with pytest.raises(rk.RewardKitError, match=r"answers no JSON|refuses"):
+            rk.remote(f"http://127.0.0.1:{other.server_port}", wait=2)
+        other.shutdown()
 
 
 def test_a_wrong_token_stops(monkeypatch: pytest.MonkeyPatch) -> None:
     with serving("reward", REWARDKIT_TOKEN="secret") as running:
         with pytest.raises(rk.RunStopped, match="Set REWARDKIT_TOKEN"):
+            rk.remote(running.url)
+        monkeypatch.setenv("REWARDKIT_TOKEN", "sécret")
+        with pytest.raises(rk.RunStopped, match="only printable ASCII"):
             rk.remote(running.url)
         monkeypatch.setenv("REWARDKIT_TOKEN", "secret")
         assert rk.score(rk.remote(running.url), ["42"], answer=["42"]).total[0] > 0.75
