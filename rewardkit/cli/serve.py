@@ -32,8 +32,7 @@ def add_to(verbs: Verbs) -> None:
         help="serve a reward over HTTP",
         description="Serves a reward over HTTP: POST /score for rows of any trainer (rk.remote is its client), and the "
         "paths that some trainers post to. Workers that a completion kills are started again.",
-        epilog=f"Requests from other machines need a token: set {TOKEN}, or pass --token-file. The server keeps "
-        "nothing between requests, so any number of them can stand behind a balancer.",
+        epilog=f"Requests from other machines need a token: set {TOKEN}, or pass --token-file.",
     )
     verb.add_argument("target", metavar="REWARD", help=REWARD)
     verb.add_argument(
@@ -45,11 +44,11 @@ def add_to(verbs: Verbs) -> None:
     verb.add_argument("--workers", type=count, metavar="N", help="processes that score (default: one per core)")
     verb.add_argument(
         "--deadline", type=seconds, default=60.0, metavar="SECONDS",
-        help="a row without a score by then has failed, and its worker is killed (default: 60)",
+        help="for one row; a worker that takes longer is killed (default: 60)",
     )  # fmt: skip
     verb.add_argument(
         "--queue", type=count, default=20_000, metavar="ROWS",
-        help="the most rows that wait; a request beyond that is answered by 429 (default: 20000)",
+        help="the most rows that wait; beyond that, the answer is 429 (default: 20000)",
     )  # fmt: skip
     verb.add_argument(
         "--max-body", type=count, default=32, metavar="MIB", help="the largest request in MiB (default: 32)"

@@ -13,12 +13,11 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, final
 
-from rewardkit.core.errors import RewardKitError
 from rewardkit.core.progress.progress import Progress
 from rewardkit.online.rows import Row, RowScore
 
 
-class BadRequest(RewardKitError):
+class BadRequest(Exception):
     """A request cannot be understood; the message says what to send instead."""
 
     status = 422

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, final
 
-from rewardkit.core.errors import RewardDefinitionError, RewardKitError
+from rewardkit.core.errors import RewardDefinitionError
 from rewardkit.core.progress.progress import Progress
 from rewardkit.online.rows import Row, RowScore, unscored
 from rewardkit.server.meters import Meters
@@ -32,7 +32,7 @@ _MOST_TRIES = 3
 """How many workers a row kills before it is given up; the last ones scored nothing else meanwhile."""
 
 
-class Busy(RewardKitError):
+class Busy(Exception):
     """The queue is full, or the server is shutting down: try again later."""
 
 

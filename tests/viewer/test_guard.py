@@ -9,7 +9,8 @@ from typing import Any
 import httpx
 import pytest
 
-from rewardkit.viewer.guard import LOOPBACK, Guard, is_loopback
+from rewardkit.core.processes.addresses import is_loopback
+from rewardkit.viewer.guard import LOOPBACK, Guard
 
 TOKEN = "the right one"
 
