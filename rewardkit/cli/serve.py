@@ -99,6 +99,10 @@ def _token(options: argparse.Namespace) -> str | None:
             raise RewardDefinitionError(f"--token-file {options.token_file} cannot be read: {error}") from None
     else:
         token = os.environ.get(TOKEN, "").strip()
+    if not (token.isascii() and token.isprintable()):
+        raise RewardDefinitionError(
+            "the token has characters that no header can have. Use only printable ASCII characters"
+        )
     if not token and not is_loopback(options.host):
         made = secrets.token_urlsafe(24)
         raise RewardDefinitionError(

@@ -19,6 +19,7 @@ from typing import Any, final
 from fastapi import FastAPI, Request, Response
 from fastapi.routing import APIRoute
 from pydantic_core import from_json, to_json
+from starlette.requests import ClientDisconnect
 
 from rewardkit import __version__
 from rewardkit.core.errors import RewardKitError, shorten
@@ -35,6 +36,8 @@ _LOG = logging.getLogger("rewardkit.server")
 _JSON = "application/json"
 OPEN = ("/healthz", "/readyz")
 """Paths that need no token."""
+_HUNG_UP = 499
+"""What nginx logs for it, too."""
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 10.0
 
 
@@ -177,6 +180,8 @@ class _Desk:
             return _json(Answer({"error": str(error)}, error.status))
         except Refused as error:
             return _json(Answer({"error": str(error)}, error.status, {"Connection": "close"}))
+        except ClientDisconnect:
+            return _json(Answer({"error": "the client hung up before it had sent the body"}, _HUNG_UP))
         except Busy as error:
             status = 429 if self.dispatcher.ready else 503
             return _json(Answer({"error": str(error)}, status, {"Retry-After": "1"}))
@@ -326,4 +331,5 @@ class Front:
         if self._token is None or scope["path"] in OPEN:
             return True
         given = next((value for name, value in scope["headers"] if name == b"authorization"), b"")
-        return hmac.compare_digest(given, b"Bearer " + self._token)
+        scheme, _, token = given.partition(b" ")
+        return hmac.compare_digest(token.strip(), self._token) and scheme.lower() == b"bearer"

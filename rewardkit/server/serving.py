@@ -55,6 +55,7 @@ def serve(
         timeout_keep_alive=_KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=_CLOSE_SECONDS,
         server_header=False,
+        ws="none",
         lifespan="on",
     )
     name = f"[{host}]" if ":" in host else host

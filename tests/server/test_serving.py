@@ -165,8 +165,12 @@ def test_other_machines_need_a_token() -> None:
         assert running.post("/score", {"rows": []})[0] == 401
         assert running.post("/score", {"rows": []}, Authorization="Bearer wrong")[0] == 401
         assert running.post("/score", {"rows": []}, Authorization="Bearer secret")[0] == 200
+        assert running.post("/score", {"rows": []}, Authorization="bearer  secret")[0] == 200
+        assert running.post("/score", {"rows": []}, Authorization="Basic secret")[0] == 401
         assert running.get("/healthz")[0] == 200
         assert running.get("/metrics")[0] == 401
+    with pytest.raises(RuntimeError, match="only printable ASCII"), serving("reward", REWARDKIT_TOKEN="s\u00e9cret"):
+        pass
 
 
 def test_a_full_queue_says_when_to_come_back() -> None:
