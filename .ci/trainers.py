@@ -59,12 +59,13 @@ TRAINERS = {
          "requests", "simplejson", "urllib3"]
     ),
     "nemo_gym": Trainer(
-        ["omegaconf==2.4.0", "anthropic==0.109.2", "docstring-parser", "distro", "itsdangerous", "requests", "urllib3",
-         "charset-normalizer"],
+        ["omegaconf==2.4.0", "openai==2.7.2", "anthropic==0.109.2", "docstring-parser", "distro", "itsdangerous",
+         "requests", "urllib3", "charset-normalizer"],
         "https://github.com/NVIDIA-NeMo/Gym", "07d6b0d07b22fcf530b4c211dae2ee23100428e4", None
     ),
     "nemo_rl": Trainer(
-        ["omegaconf==2.4.0"], "https://github.com/NVIDIA-NeMo/RL", "7ea279abfbeb698b092856d0dab61e7cf39bc909", None
+        ["omegaconf==2.4.0", "requests", "urllib3", "charset-normalizer"],
+        "https://github.com/NVIDIA-NeMo/RL", "7ea279abfbeb698b092856d0dab61e7cf39bc909", None
     ),
     "inspect": Trainer(
         ["inspect_ai==0.3.285", "inspect-evals==0.26.0", "agent-client-protocol", "backoff", "beautifulsoup4",
@@ -77,6 +78,10 @@ TRAINERS = {
          "requests", "urllib3", "wadler_lindig"]
     ),
     "tinker": Trainer(["tinker-cookbook==0.6.1", "tinker==0.38.0", "chz", "distro", "protobuf", "termcolor"]),
+    "hosted": Trainer(
+        ["predibase==2025.10.3", "charset-normalizer", "dataclasses-json==0.5.7", "decorator", "marshmallow==3.26.1",
+         "marshmallow-enum", "requests", "semantic-version", "typing-inspect", "urllib3"]
+    ),
 }  # fmt: skip
 
 

@@ -12,6 +12,7 @@ import logging
 import math
 import os
 import socket
+import sys
 import threading
 import time
 from collections.abc import Sequence
@@ -38,20 +39,20 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger("rewardkit")
 _ROWS, _SECONDS = 256, 5.0
-"""Rows are written when there are so many, or when the first has waited so long and another one arrives."""
+"""Rows are written when there are so many, or when the first one has waited so long."""
 _PATIENCE = 0.05
 """The share of the time between two batches that a training may wait for the disk."""
 _FLUSH_SECONDS = 60.0
-_CLAIM_SECONDS = 5.0
+_CLAIM_SECONDS = 30.0
 
 
 @dataclass
 class _Waiting:
     """Rows that are not written yet: of the same step, and with the same columns."""
 
+    max_steps: int | None
     tables: list[ScoreTable] = field(default_factory=list)
     rows: list[Row] = field(default_factory=list)
-    since: float = field(default_factory=time.monotonic)
 
 
 _Kind = tuple[int | None, bool, int | None, frozenset[str], bool, bool]
@@ -80,6 +81,7 @@ class RowRecording:
         self._recorder: Recorder | None = None
         self._process = os.getpid()
         self._waiting: dict[_Kind, _Waiting] = {}
+        self._timer: threading.Timer | None = None
         self._failures = 0
 
     def add(
@@ -102,16 +104,18 @@ class RowRecording:
         )
         with self._lock, self._guarded():
             if os.getpid() != self._process:  # a fork: the rows that wait are the parent's
-                self._process, self._recorder, self._waiting = os.getpid(), None, {}
+                self._process, self._recorder, self._waiting, self._timer = os.getpid(), None, {}, None
             self._open()
-            waiting = self._waiting.setdefault(kind, _Waiting())
+            waiting = self._waiting.setdefault(kind, _Waiting(None if progress is None else progress.max_steps))
             waiting.tables.append(table)
             waiting.rows += [_readable(row, text) for row, text in zip(rows, table.completions, strict=True)]
-            now = time.monotonic()
             for own, held in list(self._waiting.items()):
-                if len(held.rows) >= _ROWS or now - held.since >= _SECONDS or _is_past(own, kind):
-                    del self._waiting[own]
-                    self._write(own, held, progress)
+                if len(held.rows) >= _ROWS or _is_past(own, kind):
+                    self._write(own)
+            if self._waiting and self._timer is None:  # a process that is killed loses a few seconds only
+                self._timer = threading.Timer(_SECONDS, self._write_all)
+                self._timer.daemon = True
+                self._timer.start()
 
     def flush(self) -> None:
         """Write everything that waits."""
@@ -120,9 +124,7 @@ class RowRecording:
                 return
             if self._recorder is not None:
                 self._recorder.patience = math.inf  # nothing has to hurry now
-                for kind, held in self._waiting.items():
-                    self._write(kind, held, None)
-                self._waiting = {}
+                self._write_all()
                 self._recorder.patience = _PATIENCE
                 self._recorder.flush(_FLUSH_SECONDS)
 
@@ -134,26 +136,33 @@ class RowRecording:
             atexit.register(self.flush)  # runs before the recorder's own, which was registered earlier
         return self._recorder
 
-    def _write(self, kind: _Kind, held: _Waiting, progress: Progress | None) -> None:
-        step, training, num_generations, *_ = kind
-        table, batch = joined(held.tables), batch_of(held.rows, None, num_generations)
-        self._open().record(
-            Record(
-                table,
-                self._version,
-                step=step,
-                training=training,
-                max_steps=None if progress is None else progress.max_steps,
-                prompts=batch.prompts,
-                completions=batch.completions,
-                completion_ids=batch.completion_ids,
-                columns=batch.columns,
-                groups=batch.groups,
-                metrics={f"seconds/{name}": seconds for name, seconds in table.timings.items() if seconds},
-                lines=self._faults.of(table.faults),
-                trajectories=Trajectories.of(batch),
+    def _write_all(self) -> None:
+        with self._lock:
+            self._timer = None
+            for kind in list(self._waiting):
+                self._write(kind)
+
+    def _write(self, kind: _Kind) -> None:
+        held, (step, training, num_generations, *_) = self._waiting.pop(kind), kind
+        with self._guarded():
+            table, batch = joined(held.tables), batch_of(held.rows, None, num_generations)
+            self._open().record(
+                Record(
+                    table,
+                    self._version,
+                    step=step,
+                    training=training,
+                    max_steps=held.max_steps,
+                    prompts=batch.prompts,
+                    completions=batch.completions,
+                    completion_ids=batch.completion_ids,
+                    columns=batch.columns,
+                    groups=batch.groups,
+                    metrics={f"seconds/{name}": seconds for name, seconds in table.timings.items() if seconds},
+                    lines=self._faults.of(table.faults),
+                    trajectories=Trajectories.of(batch),
+                )
             )
-        )
 
     @contextmanager
     def _guarded(self) -> Iterator[None]:
@@ -198,13 +207,13 @@ def place(path: str) -> tuple[int, int]:
 
 def _attempt(files: Files, launch: str) -> int:
     """Return the attempt that the first process of the launch began."""
-    if os.path.basename(launch) not in files.names("launches"):
+    if os.path.basename(launch) not in files.names("launches") and files.claim(launch, b""):
         attempt = next_attempt(files.location)
-        if files.claim(launch, str(attempt).encode()):
-            return attempt
+        files.put(launch, str(attempt).encode())
+        return attempt
     until = time.monotonic() + _CLAIM_SECONDS
     while not (said := files.get(launch)) and time.monotonic() < until:
-        time.sleep(0.01)  # the other process has claimed it, and is writing
+        time.sleep(0.01)  # another process begins the attempt
     return int(said) if said.isdigit() else next_attempt(files.location)
 
 
@@ -213,8 +222,10 @@ def _launch() -> str:
     given = os.environ.get
     if launch := given("REWARDKIT_LAUNCH"):
         return launch
-    if job := given("RAY_JOB_ID"):
-        return f"ray-{job}"
+    ray = sys.modules.get("ray")
+    if ray is not None and ray.is_initialized():
+        here = ray.get_runtime_context()  # every cluster counts its jobs from 1
+        return f"ray-{here.get_session_name()}-{here.get_job_id()}"
     host = socket.gethostname()
     if given("RANK") and given("MASTER_PORT"):
         if given("LOCAL_WORLD_SIZE") == given("WORLD_SIZE"):
