@@ -44,7 +44,14 @@ class Workers:
 
 
 def verified(score: RowScore, **fields: Any) -> Answer:
-    return asyncio.run(dialect["/verify"](rollout([said("4")], answer="4", **fields), Workers(score)))
+    return asked(Workers(score), answer="4", **fields)
+
+
+def asked(workers: Workers, **fields: Any) -> Answer:
+    async def answered() -> Answer:
+        return await dialect["/verify"](rollout([said("4")], **fields), workers)
+
+    return asyncio.run(answered())
 
 
 def test_a_rollout_comes_back_with_its_reward() -> None:
@@ -98,7 +105,7 @@ def test_nemo_rl_gets_an_error_instead_of_a_0(score: RowScore) -> None:
 def test_only_nemo_rl_has_to_wait() -> None:
     for fields, patience in (({}, 0.0), ({"_rowidx": 3}, PATIENCE)):
         workers = Workers(RIGHT)
-        asyncio.run(dialect["/verify"](rollout([said("4")], **fields), workers))
+        asked(workers, **fields)
         assert workers.patience == patience
 
 
