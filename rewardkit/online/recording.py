@@ -158,7 +158,11 @@ class RowRecording:
                     completion_ids=batch.completion_ids,
                     columns=batch.columns,
                     groups=batch.groups,
-                    metrics={f"seconds/{name}": seconds for name, seconds in table.timings.items() if seconds},
+                    metrics={
+                        **table.metrics,
+                        **table.measured,
+                        **{f"seconds/{name}": seconds for name, seconds in table.timings.items() if seconds},
+                    },
                     lines=self._faults.of(table.faults),
                     trajectories=Trajectories.of(batch),
                 )

@@ -16,7 +16,8 @@ from rewardkit.core.batch.table import ScoreTable
 def joined(tables: Sequence[ScoreTable]) -> ScoreTable:
     """Join at least one table of the same reward; weights are averaged over the rows that they count in.
 
-    What functions logged for a whole batch is averaged, too; what they logged for each completion is left out.
+    What functions logged for a whole batch is averaged over the rows, too; what they logged for each completion is left
+    out.
     """
     if len(tables) == 1:
         return tables[0]
@@ -45,7 +46,7 @@ def joined(tables: Sequence[ScoreTable]) -> ScoreTable:
             for table, start in zip(tables, starts, strict=False)
             for fault in table.faults
         ),
-        metrics=_means([table.metrics for table in tables]),
+        metrics={name: _mean(tables, name) for name in _names(table.metrics for table in tables)},
         extras={},
     )
 
@@ -96,5 +97,6 @@ def _sums(found: Sequence[Mapping[str, float]]) -> dict[str, float]:
     return {name: sum(one.get(name, 0.0) for one in found) for name in _names(found)}
 
 
-def _means(found: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    return {name: float(np.mean([one[name] for one in found if name in one])) for name in _names(found)}
+def _mean(tables: Sequence[ScoreTable], name: str) -> float:
+    found = [(table.metrics[name], len(table)) for table in tables if name in table.metrics]
+    return float(np.average([mean for mean, _ in found], weights=[rows for _, rows in found]))
