@@ -110,6 +110,18 @@ def test_nemo_rl_gets_an_error_unless_it_may_mask() -> None:
     assert (status, found["instance_config"]) == (200, {"mask_sample": True})
 
 
+def test_a_subclass_has_tools_of_its_own() -> None:
+    class Own(rk.to_nemo_gym(same)):  # type: ignore[misc]
+        def setup_webserver(self) -> FastAPI:
+            app: FastAPI = super().setup_webserver()
+            app.post("/weather")(lambda: "cold")
+            return app
+
+    app = TestClient(Own(config=Own.model_fields["config"].annotation()).setup_webserver())
+    assert app.post("/weather").json() == "cold"
+    assert post(app, "4")[1]["reward"] == 1.0
+
+
 def test_it_may_be_verified_again() -> None:
     config = rk.to_nemo_gym(same).model_fields["config"].annotation
     assert config.REVERIFY_MODE is ReverifyMode.STATELESS
