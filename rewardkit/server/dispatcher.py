@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import marshal
+import math
 import time
 from collections import deque
 from collections.abc import Sequence
@@ -26,6 +27,9 @@ LARGEST, LARGEST_WAITING = 256, 16
 _PATIENCE, _PATIENCE_WAITING = 0.25, 0.75
 """The share of the deadline after which the rows of a slow batch are scored one by one, so that one slow row costs the
 others nothing. Asking judges again is dear, so a reward that waits gets more time."""
+_TURN = 1 / 16
+"""The share of the deadline after which a row that is scored alone makes room for rows that wait: this share at first,
+then twice as much, and so on. Without it, a few rows that hang would hold all workers until the others are late."""
 _GRACE = 0.5
 """Seconds that a late worker still gets to answer before it is killed."""
 _MOST_TRIES = 3
@@ -46,6 +50,7 @@ class Job:
         waiters: how many requests wait for it.
         deaths: of workers, while it was the only job of its batch.
         alone: it is sent in a batch of its own.
+        turns: how often it has made room for others.
     """
 
     rows: Sequence[Row]
@@ -57,6 +62,7 @@ class Job:
     waiters: int = 0
     deaths: int = 0
     alone: bool = False
+    turns: int = 0
 
 
 @final
@@ -274,6 +280,8 @@ class Dispatcher:
         if len(jobs) == 1:
             until = max(until, jobs[0].until)  # no request with a short deadline makes the server kill its workers
         sent = Sent(jobs, until + _GRACE)
+        if jobs[0].alone and not self.described.waits:
+            sent.turn = time.monotonic() + self.deadline * _TURN * 2 ** jobs[0].turns
         try:
             worker.send(sent, rows, jobs[0].progress, jobs[0].generations)
         except Exception as error:  # rows that are nested too deeply
@@ -281,16 +289,16 @@ class Dispatcher:
 
     def _kill_late(self) -> float | None:
         """Kill workers whose batches are late; return the seconds until the next one is; None if none is running."""
-        now = time.monotonic()
+        now, others = time.monotonic(), any(not job.done.done() for job in self._waiting)
         for worker in self._pool:
-            if any(sent.until <= now for sent in worker.sent.values()):
+            if any(sent.end_at(others) <= now for sent in worker.sent.values()):
                 for sent in worker.sent.values():
-                    sent.end = "late" if sent.until <= now else "innocent"
-                    sent.until = float("inf")
+                    sent.end = "late" if sent.end_at(others) <= now else "innocent"
+                    sent.until = sent.turn = math.inf
                 worker.kill()
-        ends = [sent.until for worker in self._pool for sent in worker.sent.values()]
-        nearest = min(ends, default=float("inf"))
-        return None if nearest == float("inf") else max(0.05, nearest - now)
+        ends = [sent.end_at(others) for worker in self._pool for sent in worker.sent.values()]
+        nearest = min(ends, default=math.inf)
+        return None if nearest == math.inf else max(0.05, nearest - now)
 
     def _answered(self, sent: Sent, scores: list[RowScore] | str | None) -> None:
         jobs: list[Job] = sent.job
@@ -313,6 +321,9 @@ class Dispatcher:
     def _lost(self, sent: Sent) -> None:
         """Score the rows of a batch again whose worker died: one by one, until it is known who the reason is."""
         jobs: list[Job] = sent.job
+        if sent.end == "late" and jobs[0].alone:
+            jobs[0].turns += 1
+            return self._waiting.append(jobs[0])
         if sent.end or len(jobs) > 1:
             return self._again(jobs, alone=sent.end != "innocent")
         (job,) = jobs

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import itertools
 import logging
+import math
 import os
 import pickle
 import signal
@@ -40,6 +41,7 @@ class Sent:
     Attributes:
         job: what the dispatcher knows it by.
         until: the time at which the worker is killed (`time.monotonic`).
+        turn: the time at which it is killed if others wait.
         end: why it was killed: this batch is ``"late"``, or it is ``"innocent"`` and another one is; empty if it died.
         shared: the worker had other batches when it died.
     """
@@ -49,6 +51,11 @@ class Sent:
     number: int = 0
     end: str = ""
     shared: bool = False
+    turn: float = math.inf
+
+    def end_at(self, others_wait: bool) -> float:
+        """Return the time at which the worker is killed."""
+        return min(self.until, self.turn) if others_wait else self.until
 
 
 @dataclass(eq=False)

@@ -63,6 +63,13 @@ def test_a_slow_row_is_not_blamed_for_what_others_do_beside_it() -> None:
         assert [row["total"] for row in found] == [None] * 2 + [0.5] * 2
 
 
+@pytest.mark.slow
+def test_many_rows_that_hang_cost_no_other_row_its_score() -> None:
+    with serving("reward", "--deadline", "8", file=hostile.__file__) as running:
+        found = running.score(*[f"sleep 1{place}" for place in range(8)], *map(str, range(40)))
+        assert [row["total"] for row in found] == [None] * 8 + [0.5] * 40
+
+
 def test_a_request_with_a_short_deadline_kills_no_worker(server: Served) -> None:
     before = meter(server, "rewardkit_worker_batches_lost_total")
     assert server.score("sleep 0.8", deadline=0.1)[0]["reasons"] == ["no score within the deadline of 0.1 s"]
