@@ -7,6 +7,7 @@ once and judges are asked in parallel. The event loop is never blocked.
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 import weakref
 from collections.abc import Mapping, Sequence
@@ -59,6 +60,7 @@ class Requests:
         self.deadline = deadline
         self._most = _WAITING_BATCHES if scorer.scorer.waits else _BATCHES
         self._threads: ThreadPoolExecutor | None = None
+        self._process = os.getpid()
         self._loops: weakref.WeakKeyDictionary[Any, _Loop] = weakref.WeakKeyDictionary()
         self._lock = threading.Lock()
 
@@ -148,7 +150,8 @@ class Requests:
     @property
     def _pool(self) -> ThreadPoolExecutor:
         with self._lock:
-            if self._threads is None:
+            if self._threads is None or self._process != os.getpid():  # a fork has no threads
+                self._process = os.getpid()
                 self._threads = ThreadPoolExecutor(self._most, thread_name_prefix="rewardkit scoring")
             return self._threads
 

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import multiprocessing
+import os
+import pickle
+import threading
 import time
+from collections import Counter
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from hypothesis import given, strategies as st
 
 import rewardkit as rk
+from rewardkit.online import requests as requests_module
 from rewardkit.online.offers import Offers
 from rewardkit.online.requests import Requests
 from rewardkit.online.rows import Row
@@ -129,3 +138,159 @@ def test_the_breaker_looks_back_on_rows_whatever_the_size_of_a_batch(size: int) 
         own.score([Row("a") for _ in range(size)])
     with pytest.raises(rk.RewardFailure, match=r"on 1,\d+ of 1,\d+ completions of the last 20 batches"):
         own.score([Row("a") for _ in range(size)])
+
+
+class Counted:
+    """A reward that notes every call. It is not deterministic, so equal rows are scored one by one."""
+
+    def __init__(self) -> None:
+        self.calls: Counter[str] = Counter()
+        self.lock = threading.Lock()
+
+    @property
+    def reward(self) -> rk.Reward:
+        @rk.reward(deterministic=False)
+        def counted(completion: str) -> float:
+            with self.lock:
+                self.calls[completion] += 1
+            if completion.startswith("down"):
+                raise rk.RewardFailure("down")
+            return float(completion) % 7 / 7
+
+        return counted
+
+
+@given(st.lists(st.lists(st.integers(0, 30), max_size=40), min_size=1, max_size=4), st.integers(1, 5))
+def test_loops_share_requests_and_no_row_is_lost_or_doubled(loops: list[list[int]], largest: int) -> None:
+    counted = Counted()
+    own = requests(counted.reward)
+
+    async def scored(numbers: list[int]) -> list[Any]:
+        return list(await asyncio.gather(*[own.score(Row(str(number)), step=number % 2) for number in numbers]))
+
+    with pytest.MonkeyPatch.context() as patch, ThreadPoolExecutor(len(loops)) as threads:
+        patch.setattr(requests_module, "LARGEST", largest)
+        found = list(threads.map(lambda numbers: asyncio.run(scored(numbers)), loops))
+    for numbers, scores in zip(loops, found, strict=True):
+        assert [score.total for score in scores] == [number % 7 / 7 for number in numbers]
+    assert counted.calls == Counter(str(number) for numbers in loops for number in numbers)
+
+
+def test_rows_that_passed_their_deadline_before_they_were_scored_are_not_scored() -> None:
+    counted = Counted()
+    gate = threading.Event()
+
+    @rk.reward
+    def waits(completion: str) -> float:
+        gate.wait(5.0)
+        return 1.0
+
+    own = requests(waits + counted.reward, deadline=0.2)
+
+    async def late() -> list[Any]:
+        first = [asyncio.create_task(own.score(Row(str(number)), step=number)) for number in range(4)]
+        await asyncio.sleep(0.05)
+        second = [asyncio.create_task(own.score(Row("100"))) for _ in range(10)]
+        found = await asyncio.gather(*first, *second)
+        gate.set()
+        return found
+
+    assert [score.total for score in asyncio.run(late())] == [None] * 14
+    own._pool.shutdown()
+    assert set(counted.calls) == {"0", "1", "2", "3"}
+
+
+def test_a_caller_that_gives_up_changes_nothing_for_the_others() -> None:
+    counted = Counted()
+    own = requests(counted.reward)
+
+    async def some() -> list[Any]:
+        tasks = [asyncio.create_task(own.score(Row(str(number)))) for number in range(10)]
+        await asyncio.sleep(0)
+        for task in tasks[::3]:
+            task.cancel()
+        return list(await asyncio.gather(*tasks, return_exceptions=True))
+
+    found = asyncio.run(some())
+    assert [type(one) for one in found[::3]] == [asyncio.CancelledError] * 4
+    assert [one.total for place, one in enumerate(found) if place % 3] == [
+        number % 7 / 7 for number in range(10) if number % 3
+    ]
+    assert max(counted.calls.values()) == 1
+
+
+def test_whatever_is_raised_reaches_every_row_that_came_with_it() -> None:
+    class Broken:
+        scorer = SimpleNamespace(waits=False)
+
+        def score(self, rows: Sequence[Row]) -> list[Any]:
+            if any(row.completion == "bad" for row in rows):
+                raise ZeroDivisionError("a bug in here")
+            return [row.completion for row in rows]
+
+    broken: Any = Broken()
+    own = Requests(broken)
+
+    async def both() -> list[Any]:
+        first = await asyncio.gather(*[own.score(Row(text)) for text in ("a", "bad", "b")], return_exceptions=True)
+        return [*first, await own.score(Row("c"))]
+
+    found = asyncio.run(both())
+    assert [type(one) for one in found] == [ZeroDivisionError] * 3 + [str]
+
+
+def test_the_event_loop_is_not_blocked() -> None:
+    @rk.reward
+    def slow(completion: str) -> float:
+        time.sleep(0.3)
+        return 1.0
+
+    own = requests(slow)
+
+    async def ticks() -> int:
+        scoring, count = asyncio.create_task(own.score(Row("a"))), 0
+        while not scoring.done():
+            await asyncio.sleep(0.01)
+            count += 1
+        return count
+
+    assert asyncio.run(ticks()) > 5
+
+
+def test_a_loop_that_ended_leaves_nothing_behind() -> None:
+    own = requests(rk.length_between(1, 3, unit="characters"))
+    for _ in range(20):
+        assert asyncio.run(own.score(Row("abc"))).total == 1.0
+    gc.collect()
+    assert len(own._loops) <= 1
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")
+def test_a_forked_process_has_threads_of_its_own() -> None:
+    own = requests(rk.length_between(1, 3, unit="characters"))
+    assert asyncio.run(own.score(Row("abc"))).total == 1.0
+    child = multiprocessing.get_context("fork").Process(target=_scores_in_child, args=(own,))
+    child.start()
+    child.join(20.0)
+    hung = child.is_alive()
+    child.kill()
+    assert not hung
+    assert child.exitcode == 0
+
+
+def _scores_in_child(own: Requests) -> None:
+    assert asyncio.run(own.score(Row("abcd"))).total == 0.0
+
+
+def test_a_copy_scores_on_its_own() -> None:
+    own = requests(rk.length_between(1, 3, unit="characters"), deadline=9.0)
+    assert asyncio.run(own.score(Row("abc"))).total == 1.0
+    other = pickle.loads(pickle.dumps(own))
+    assert other.deadline == 9.0
+    assert asyncio.run(other.score(Row("abcd"))).total == 0.0
+
+
+@pytest.mark.parametrize("deadline", [0, -1.0, float("nan")])
+def test_a_deadline_is_a_number_of_seconds(deadline: float) -> None:
+    with pytest.raises(rk.RewardDefinitionError, match="deadline= is a number of seconds above 0, got"):
+        requests(rk.exact("answer"), deadline=deadline)
