@@ -10,6 +10,7 @@ import hmac
 import json
 import logging
 import math
+import re
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -106,7 +107,9 @@ def application(options: Options) -> FastAPI:
     )
     app.state.started = lambda: None
     desk = _Desk(options, dispatcher, meters)
-    body = {"content": {_JSON: {"schema": ScoreRequest.model_json_schema(ref_template="#/components/schemas/{model}")}}}
+    schema = ScoreRequest.model_json_schema(ref_template="#/components/schemas/{model}")
+    parts = schema.pop("$defs")
+    body = {"content": {_JSON: {"schema": schema}}}
 
     async def score(request: Request) -> Response:
         """Score rows: completions with prompts and columns."""
@@ -140,8 +143,19 @@ def application(options: Options) -> FastAPI:
     for dialect in options.dialects:
         for address, handler in dialect.items():
             method, _, path = address.rpartition(" ")
-            app.add_api_route(path, _endpoint(desk, handler), methods=[method or "POST"])
+            given = [
+                {"name": name, "in": "path", "required": True, "schema": {"type": "string"}} for name in _named(path)
+            ]
+            extra = {"parameters": given} if given else None
+            app.add_api_route(path, _endpoint(desk, handler), methods=[method or "POST"], openapi_extra=extra)
     paths = sorted(route.path for route in app.routes if isinstance(route, APIRoute))
+
+    def openapi() -> dict[str, Any]:
+        made = FastAPI.openapi(app)
+        made["components"]["schemas"].update(parts)
+        return made
+
+    app.openapi = openapi  # type: ignore[method-assign]
 
     @app.exception_handler(404)
     @app.exception_handler(405)
@@ -152,6 +166,11 @@ def application(options: Options) -> FastAPI:
 
     app.add_middleware(Front, token=options.token, meters=meters)
     return app
+
+
+def _named(path: str) -> list[str]:
+    """Return the names in a path: ``["run"]`` of ``/runs/{run}``."""
+    return re.findall(r"{(\w+)", path)
 
 
 def _endpoint(desk: _Desk, handler: Handler) -> Any:

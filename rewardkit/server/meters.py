@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+import prometheus_client as prometheus
 
 from rewardkit.online.rows import RowScore
 
@@ -17,7 +18,9 @@ CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 Meter = TypeVar("Meter")
 
 
-def _named(registry: CollectorRegistry, kind: Callable[..., Meter], name: str, *about: Any, **options: Any) -> Meter:
+def _named(
+    registry: prometheus.CollectorRegistry, kind: Callable[..., Meter], name: str, *about: Any, **options: Any
+) -> Meter:
     return kind(name, *about, namespace="rewardkit", registry=registry, **options)
 
 
@@ -25,17 +28,23 @@ class Meters:
     """The meters of one server."""
 
     def __init__(self) -> None:
-        self.registry = CollectorRegistry()
+        self.registry = prometheus.CollectorRegistry()
         own = partial(_named, self.registry)
-        self.requests = own(Counter, "requests", "Requests answered", ["path", "status"])
-        self.seconds = own(Histogram, "request_seconds", "Time from a request to its answer", ["path"])
-        self.rows = own(Counter, "rows", "Rows answered: scored, failed, or abstained as a whole", ["outcome"])
-        self.components = own(Counter, "component_outcomes", "Outcomes by component", ["component", "outcome"])
-        self.batch = own(Histogram, "batch_rows", "Rows in a batch for a worker", buckets=_SIZES)
-        self.alike = own(Counter, "rows_alike", "Rows that waited for an equal row in flight")
-        self.deaths = own(Counter, "worker_batches_lost", "Batches whose worker process died; they are scored again")
-        self.waiting = own(Gauge, "rows_waiting", "Rows that wait or are being scored")
-        self.workers = own(Gauge, "workers_ready", "Worker processes that have loaded the reward")
+        self.requests = own(prometheus.Counter, "requests", "Requests answered", ["path", "status"])
+        self.seconds = own(prometheus.Histogram, "request_seconds", "Time from a request to its answer", ["path"])
+        self.rows = own(
+            prometheus.Counter, "rows", "Rows answered: scored, failed, or abstained as a whole", ["outcome"]
+        )
+        self.components = own(
+            prometheus.Counter, "component_outcomes", "Outcomes by component", ["component", "outcome"]
+        )
+        self.batch = own(prometheus.Histogram, "batch_rows", "Rows in a batch for a worker", buckets=_SIZES)
+        self.alike = own(prometheus.Counter, "rows_alike", "Rows that waited for an equal row in flight")
+        self.deaths = own(
+            prometheus.Counter, "worker_batches_lost", "Batches whose worker process died; they are scored again"
+        )
+        self.waiting = own(prometheus.Gauge, "rows_waiting", "Rows that wait or are being scored")
+        self.workers = own(prometheus.Gauge, "workers_ready", "Worker processes that have loaded the reward")
 
     def watch(self, waiting: Callable[[], float], workers: Callable[[], float]) -> None:
         """Read two gauges whenever they are asked for."""
@@ -44,12 +53,13 @@ class Meters:
 
     def answered(self, scores: Sequence[RowScore]) -> None:
         """Count the outcomes of rows."""
-        for score in scores:
-            self.rows.labels("scored" if score.scored else "failed" if score.failed else "abstained").inc()
-            for name, outcome in score.outcomes.items():
-                if outcome != "scored":
-                    self.components.labels(name, outcome).inc()
+        rows = Counter("scored" if one.scored else "failed" if one.failed else "abstained" for one in scores)
+        for outcome, count in rows.items():
+            self.rows.labels(outcome).inc(count)
+        found = Counter(pair for one in scores for pair in one.outcomes.items() if pair[1] != "scored")
+        for pair, count in found.items():
+            self.components.labels(*pair).inc(count)
 
     def page(self) -> bytes:
         """Return all meters in Prometheus' text format."""
-        return generate_latest(self.registry)
+        return prometheus.generate_latest(self.registry)

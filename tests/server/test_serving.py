@@ -6,6 +6,7 @@ import contextlib
 import http.client
 import json
 import os
+import re
 import signal
 import socket
 import threading
@@ -122,6 +123,17 @@ def test_health_description_and_documentation(server: Served) -> None:
     paths = server.get("/openapi.json")[1]["paths"]
     assert "rows" in json.dumps(paths["/score"]["post"]["requestBody"])
     assert server.get("/docs")[0] == 200
+
+
+def test_the_description_of_the_paths_is_valid(server: Served) -> None:
+    described = server.get("/openapi.json")[1]
+    for path, methods in described["paths"].items():
+        for method in methods.values():
+            given = {one["name"] for one in method.get("parameters", ()) if one["in"] == "path"}
+            assert given == set(re.findall(r"{(\w+)}", path)), path
+    names = re.findall(r'"#/components/schemas/(\w+)"', json.dumps(described))
+    assert names
+    assert set(names) <= set(described["components"]["schemas"])
 
 
 def test_completions_may_be_messages_and_odd_texts(server: Served) -> None:
