@@ -63,6 +63,7 @@ TRAINERS = {
          "requests", "urllib3", "charset-normalizer"],
         "https://github.com/NVIDIA-NeMo/Gym", "07d6b0d07b22fcf530b4c211dae2ee23100428e4", None
     ),
+    "llamafactory": Trainer(["llamafactory==0.9.5", "requests", "urllib3", "charset-normalizer"]),
     "nemo_rl": Trainer(
         ["omegaconf==2.4.0", "requests", "urllib3", "charset-normalizer"],
         "https://github.com/NVIDIA-NeMo/RL", "7ea279abfbeb698b092856d0dab61e7cf39bc909", None

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     Verbs = argparse._SubParsersAction[argparse.ArgumentParser]
 
 DIALECTS: dict[str, str] = {
+    "llamafactory": "rewardkit_llamafactory.dialect",
     "nemo-gym": "rewardkit_nemo_gym.dialect",
     "openrlhf": "rewardkit_openrlhf.dialect",
     "slime": "rewardkit_slime.dialect",
