@@ -114,6 +114,7 @@ from rewardkit.store.imports import import_run as import_run
 from rewardkit.store.run import open_run as open_run
 from rewardkit_axolotl import to_axolotl as to_axolotl
 from rewardkit_eval_protocol import from_eval_protocol as from_eval_protocol
+from rewardkit_hosted import to_hosted as to_hosted
 from rewardkit_inspect import from_inspect as from_inspect, from_inspect_log as from_inspect_log
 from rewardkit_live import get_config as get_config, to_trl as to_trl, update_config as update_config
 from rewardkit_nemo_gym import to_nemo_gym as to_nemo_gym
