@@ -126,6 +126,8 @@ class Worker:
                 f"{_MOST_STARTS} worker processes died while they loaded {self.setup.target}. Import it in a Python "
                 "process of its own to see why"
             )
+        if self.refusal and self.expected is None:
+            return  # the server does not start, and says why
         why = self.refusal if self.described is None else str(error)
         _LOG.warning("a worker process ended%s", f": {why}" if why else "")
 

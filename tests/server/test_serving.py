@@ -168,6 +168,7 @@ def test_rewards_that_cannot_be_served_are_refused(name: str, said: str) -> None
     with pytest.raises(RuntimeError, match=said) as refused, serving(name):
         pass
     assert "Traceback" not in str(refused.value)
+    assert "WARNING" not in str(refused.value)
 
 
 def test_other_machines_need_a_token() -> None:
