@@ -12,7 +12,7 @@ from rewardkit.core.batch.column import Column
 from rewardkit.core.batch.rollouts import Rollouts
 from rewardkit.core.batch.score import FAILED, Fault, Outcome
 from rewardkit.core.batch.table import ScoreTable
-from rewardkit.core.errors import BindingError, CoercionError, RewardFailure, RunStopped, shorten
+from rewardkit.core.errors import BindingError, CoercionError, RewardBug, RewardFailure, RunStopped, shorten
 from rewardkit.core.evaluation.scorer import Scorer
 from rewardkit.core.progress.progress import Progress
 from rewardkit.online.rows import Row
@@ -69,26 +69,32 @@ def kinds(rows: Sequence[Row]) -> list[Places]:
     return list(found.values())
 
 
-def tables(scorer: Scorer, rows: Sequence[Row], places: Places, progress: Progress | None) -> Iterator[Scored]:
+def tables(
+    scorer: Scorer, rows: Sequence[Row], places: Places, progress: Progress | None, *, bugs_stop: bool = False
+) -> Iterator[Scored]:
     """Yield the scores of the rows at `places`, which fit into one batch; a row that cannot be scored has failed.
+
+    Args:
+        bugs_stop: raise if a reward without a lowest score has a bug.
 
     Raises:
         RunStopped: every other row would fail, too: a wrong key, a quota that is used up.
+        RewardBug: with `bugs_stop`.
     """
     try:
         batch = batch_of([rows[place] for place in places], progress)
         yield Scored(places, scorer.score(batch, strict=False))
         return
-    except RunStopped:
-        raise
     except (BindingError, CoercionError, RewardFailure) as error:
+        if isinstance(error, RunStopped) or (bugs_stop and isinstance(error, RewardBug)):
+            raise
         if len(places) == 1:
             final = not isinstance(error, RewardFailure)
             yield Scored(places, failed(scorer, rows[places[0]], error), final)
             return
     middle = len(places) // 2
     for half in (places[:middle], places[middle:]):
-        yield from tables(scorer, rows, half, progress)
+        yield from tables(scorer, rows, half, progress, bugs_stop=bugs_stop)
 
 
 def failed(scorer: Scorer, row: Row, error: Exception) -> ScoreTable:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import inspect
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import final
 
-from rewardkit.core.errors import RewardDefinitionError
+from rewardkit.core.errors import RewardDefinitionError, warn
 from rewardkit.core.evaluation.scorer import Scorer
 from rewardkit.core.tree.parameters import MISSING
 from rewardkit.core.tree.reward import Reward, walk
@@ -54,13 +57,13 @@ class Offers:
 
         arrives = {"prompt": self.prompt, "completion_ids": self.ids}
         for node in _nodes(scorer.reward):
-            binding = node.facts.binding
-            for parameter in () if binding is None or binding.foreign else binding.parameters:
-                if parameter.default is MISSING and not arrives.get(parameter.source, True):
-                    raise RewardDefinitionError(
-                        f"{self.trainer}: the reward {node.name!r} asks for {parameter.source!r}, which does not "
-                        f"arrive with the completions.{self._instead}"
-                    )
+            for name, needed in _asked(node):
+                if arrives[name]:
+                    continue
+                said = f"{self.trainer}: the reward {node.name!r} asks for {name!r}, which does not arrive with the"
+                if needed:
+                    raise RewardDefinitionError(f"{said} completions.{self._instead}")
+                warn(f"{said} completions, so it scores without.{self._instead}")
 
     def _refuse(self, scorer: Scorer, scope: str, why: str) -> None:
         names = [node.name or repr(node) for node in _nodes(scorer.reward) if node.facts.together in (scope, "batch")]
@@ -72,6 +75,23 @@ class Offers:
     @property
     def _instead(self) -> str:
         return self.instead and f" {self.instead}"
+
+
+def _asked(node: Reward) -> Iterator[tuple[str, bool]]:
+    """Yield what a reward asks for besides completions and columns, and whether it cannot do without."""
+    binding = node.facts.binding
+    if binding is None:
+        return
+    for parameter in binding.parameters:
+        if parameter.source in ("prompt", "completion_ids"):
+            yield parameter.source, parameter.default is MISSING
+    given: Mapping[str, inspect.Parameter] = {}
+    if binding.foreign:
+        with contextlib.suppress(TypeError, ValueError):  # compiled code without a readable signature
+            given = inspect.signature(binding.original).parameters
+    for name, source in (("prompts", "prompt"), ("completion_ids", "completion_ids")):
+        if name in given:
+            yield source, given[name].default is inspect.Parameter.empty
 
 
 def _nodes(reward: Reward) -> list[Reward]:

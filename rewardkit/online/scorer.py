@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
 from rewardkit.core.batch.column import Floats
 from rewardkit.core.batch.table import ScoreTable
-from rewardkit.core.errors import RewardDefinitionError, RewardFailure, warn
+from rewardkit.core.errors import RewardBug, RewardDefinitionError, RewardFailure, warn
 from rewardkit.core.evaluation.scorer import Scorer
 from rewardkit.core.progress.progress import Progress
 from rewardkit.online.batches import Scored, batch_of, failed, kinds, tables
@@ -42,7 +43,8 @@ class RowScorer:
         special_tokens: a tokenizer, or the texts of the tokens to remove from completions.
         record: the folder of a run; what is scored is written there.
         max_failure_rate, max_error_rate: the shares of failed and errored rows, 0.0 to 1.0, above which it stops: over
-            the last 1,280 rows of this process.
+            the last 1,280 rows of this process. A bug in a reward without a lowest score stops it at once, unless
+            `max_error_rate` is 1.0.
 
     Raises:
         RewardTypeError: `reward` is not a reward, or `special_tokens` are neither a tokenizer nor texts.
@@ -63,6 +65,7 @@ class RowScorer:
         self.offers = offers
         self.special_tokens = SpecialTokens.of(special_tokens)
         self._options = (record, max_failure_rate, max_error_rate)
+        self._bugs_stop = max_error_rate < 1.0
         offers.check(self.scorer)
         self._recording: RowRecording | None = None
         if record is not None:
@@ -123,7 +126,8 @@ class RowScorer:
 
         Raises:
             RunStopped: every later row would fail, too: a wrong key, a quota that is used up.
-            RewardFailure: too many rows have failed or errored; this is raised again at every later call.
+            RewardFailure: too many rows have failed or errored, or a reward without a lowest score has a bug; this is
+                raised again at every later call.
             RewardFailure: with `strict`: a bug in a reward.
             BindingError, CoercionError: with `num_generations` or `strict`: a column is missing, a cell does not fit.
         """
@@ -131,11 +135,16 @@ class RowScorer:
             raise self._stopped
         clean = [self._clean(row) for row in rows]
         found: list[RowScore | None] = [None] * len(clean)
-        for places, table, _ in self._tables(clean, progress, num_generations, patience, strict):
-            for place, score in zip(places, row_scores(table), strict=True):
-                found[place] = score
-            own = [clean[place] for place in places]
-            self._settle(table, own, num_generations, step, training, progress)
+        try:
+            for places, table, _ in self._tables(clean, progress, num_generations, patience, strict):
+                for place, score in zip(places, row_scores(table), strict=True):
+                    found[place] = score
+                own = [clean[place] for place in places]
+                self._settle(table, own, num_generations, step, training, progress)
+        except RewardBug as bug:
+            if not strict and self._bugs_stop:
+                self._stopped = self._stopped or bug
+            raise
         return [score for score in found if score is not None]
 
     def refuse(self, row: Row, why: str, *, recorded: bool = True) -> RowScore:
@@ -160,10 +169,9 @@ class RowScorer:
         self, rows: Sequence[Row], progress: Progress | None, num_generations: int | None, patience: float, strict: bool
     ) -> Iterator[Scored]:
         if num_generations is None and not strict:
+            score = partial(tables, self.scorer, rows, progress=progress, bugs_stop=self._bugs_stop)
             for places in kinds(rows):
-                yield from patient(
-                    lambda some: tables(self.scorer, rows, some, progress), places, patience, self._waits
-                )
+                yield from patient(score, places, patience, self._waits)
         elif rows:
             table = self.scorer.score(batch_of(rows, progress, num_generations), strict=strict)
             yield Scored(range(len(rows)), table)

@@ -294,3 +294,18 @@ def test_unscored_rows_have_all_names() -> None:
 def test_totals_are_python_numbers() -> None:
     [score] = online().score([Row("abc", columns={"answer": np.int64(3)})])
     assert all(type(value) is float for value in (score.total, *score.numbers().values()))
+
+
+def test_a_bug_without_a_lowest_score_stops_the_run_as_in_trl() -> None:
+    def plain(completion: str) -> float:
+        return 1.0 / len(completion)
+
+    own = online(plain, max_error_rate=0.05)
+    assert own.score([Row("a")])[0].total == 1.0
+    with pytest.raises(RewardBug, match=r"rk\.from_trl\(plain, on_error=0\.0\)"):
+        own.score([Row("a"), Row("")])
+    with pytest.raises(RewardBug):
+        own.score([Row("a")])
+    first, second = online(plain, max_error_rate=1.0).score([Row("a"), Row("")])
+    assert (first.total, second.failed) == (1.0, True)
+    assert online(rk.from_trl(plain, on_error=0.0), max_error_rate=0.05).score([Row("")])[0].total == 0.0
