@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger("rewardkit")
 _ROWS, _SECONDS = 256, 5.0
 """Rows are written when there are so many, or when the first one has waited so long."""
+_MOST = 10_000
+"""The most rows of one kind that wait for a slow disk."""
 _PATIENCE = 0.05
 """The share of the time between two batches that a training may wait for the disk."""
 _FLUSH_SECONDS = 60.0
@@ -105,17 +107,15 @@ class RowRecording:
         with self._lock, self._guarded():
             if os.getpid() != self._process:  # a fork: the rows that wait are the parent's
                 self._process, self._recorder, self._waiting, self._timer = os.getpid(), None, {}, None
-            self._open()
+            recorder = self._open()
             waiting = self._waiting.setdefault(kind, _Waiting(None if progress is None else progress.max_steps))
             waiting.tables.append(table)
             waiting.rows += [_readable(row, text) for row, text in zip(rows, table.completions, strict=True)]
             for own, held in list(self._waiting.items()):
-                if len(held.rows) >= _ROWS or _is_past(own, kind):
+                full = len(held.rows) >= _ROWS or _is_past(own, kind)
+                if (full and recorder.ready) or len(held.rows) >= _MOST:
                     self._write(own)
-            if self._waiting and self._timer is None:  # a process that is killed loses a few seconds only
-                self._timer = threading.Timer(_SECONDS, self._write_all)
-                self._timer.daemon = True
-                self._timer.start()
+            self._start_timer()
 
     def flush(self) -> None:
         """Write everything that waits."""
@@ -124,7 +124,8 @@ class RowRecording:
                 return
             if self._recorder is not None:
                 self._recorder.patience = math.inf  # nothing has to hurry now
-                self._write_all()
+                for kind in list(self._waiting):
+                    self._write(kind)
                 self._recorder.patience = _PATIENCE
                 self._recorder.flush(_FLUSH_SECONDS)
 
@@ -136,11 +137,20 @@ class RowRecording:
             atexit.register(self.flush)  # runs before the recorder's own, which was registered earlier
         return self._recorder
 
-    def _write_all(self) -> None:
-        with self._lock:
+    def _start_timer(self) -> None:
+        # A process that is killed loses the rows of a few seconds only.
+        if self._waiting and self._timer is None:
+            self._timer = threading.Timer(_SECONDS, self._late)
+            self._timer.daemon = True
+            self._timer.start()
+
+    def _late(self) -> None:
+        with self._lock, self._guarded():
             self._timer = None
             for kind in list(self._waiting):
-                self._write(kind)
+                if self._open().ready:
+                    self._write(kind)
+            self._start_timer()
 
     def _write(self, kind: _Kind) -> None:
         held, (step, training, num_generations, *_) = self._waiting.pop(kind), kind

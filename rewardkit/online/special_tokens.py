@@ -55,10 +55,20 @@ class SpecialTokens:
         if isinstance(completion, str):
             return self._pattern.sub("", completion)
         return [
-            {**message, "content": self._pattern.sub("", message["content"])}
-            if isinstance(message.get("content"), str)
-            else message
+            {**message, "content": self._content(message["content"])} if "content" in message else message
             for message in as_messages(completion, "completions", 0)
+        ]
+
+    def _content(self, content: Any) -> Any:
+        if isinstance(content, str):
+            return self._pattern.sub("", content)
+        if not isinstance(content, list):
+            return content
+        return [
+            {**part, "text": self._pattern.sub("", part["text"])}
+            if isinstance(part, Mapping) and isinstance(part.get("text"), str)
+            else part
+            for part in content
         ]
 
     def missed(self, completion: Any) -> str:

@@ -91,6 +91,11 @@ class Recorder:
         self._ending = "finished"
         atexit.register(self.close, finished=False)
 
+    @property
+    def ready(self) -> bool:
+        """Whether the next batch can be queued at once."""
+        return not self._queue.full()
+
     def record(self, record: Record) -> None:
         """Queue one batch; drop it, with a warning, if the disk is too slow.
 
