@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from rewardkit.core.evaluation.scorer import Scorer
-from rewardkit.data.reward_names import load
 from rewardkit.online.exports import Export, Target, Tested
 
 TESTED = Tested("axolotl", ["0.19.0"])
@@ -24,8 +21,7 @@ trl:
 
 def export(target: Target) -> Export:
     """Return the export of a reward for Axolotl."""
-    source = str(Path(target.folder) / f"{target.module}.py") if target.folder else target.module
-    terms = Scorer(load(f"{source}:{target.name}")[0].reward).terms
+    terms = Scorer(target.load()).terms
     return Export(
         {"rewards_axolotl.py": _FILE.format(imports=target.imports)},
         _CONFIG.format(names=", ".join(f"rewards_axolotl.rk_{term}" for term in terms)),

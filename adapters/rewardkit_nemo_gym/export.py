@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from rewardkit.core.evaluation.scorer import Scorer
-from rewardkit.data.reward_names import load
 from rewardkit.online.exports import Export, Target, Tested
 from rewardkit_nemo_gym.functions import OFFERS, TESTED
 
@@ -41,8 +38,7 @@ def export(target: Target) -> Export:
     Raises:
         RewardDefinitionError: NeMo Gym cannot run it. The file alone would not tell: it makes the server later.
     """
-    source = str(Path(target.folder, f"{target.module}.py")) if target.folder else target.module
-    OFFERS.check(Scorer(load(f"{source}:{target.name}")[0].reward))
+    OFFERS.check(Scorer(target.load()))
     return Export(
         {"rewards_nemo_gym.py": _FILE.format(imports=target.imports), "requirements.txt": _REQUIREMENTS},
         _CONFIG.replace("{", "{{").replace("}", "}}"),

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from rewardkit.core.evaluation.scorer import Scorer
-from rewardkit.data.reward_names import load
 from rewardkit.online.exports import Export, Target, Tested
 from rewardkit_openenv.rewards import OFFERS
 
@@ -35,8 +32,7 @@ def export(target: Target) -> Export:
     Raises:
         RewardDefinitionError: an environment cannot run it. The file alone would not tell: it makes a rubric later.
     """
-    source = str(Path(target.folder, f"{target.module}.py")) if target.folder else target.module
-    OFFERS.check(Scorer(load(f"{source}:{target.name}")[0].reward))
+    OFFERS.check(Scorer(target.load()))
     return Export(
         {"rewards_openenv.py": _FILE.format(imports=target.imports)},
         _CONFIG,

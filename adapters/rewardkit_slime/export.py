@@ -11,7 +11,7 @@ import rewardkit as rk
 {imports}
 
 # gold= names the column of the reward that --label-key fills. Pass special_tokens=tokenizer: the one of your model.
-rewards = rk.to_slime(reward, gold="answer")
+rewards = rk.to_slime(reward, gold="{gold}")
 score = rewards.score
 normalize = rewards.normalize
 keep_group = rewards.keep_group
@@ -25,14 +25,14 @@ _CONFIG = """\
 --custom-rollout-log-function-path rewards_slime.log
 --custom-eval-rollout-log-function-path rewards_slime.log_eval
 --rollout-sample-hook-path rewards_slime.step
---label-key answer"""
+--label-key {gold}"""
 
 
 def export(target: Target) -> Export:
     """Return the export of a reward for slime."""
     return Export(
-        {"rewards_slime.py": _FILE.format(imports=target.imports)},
-        _CONFIG,
+        {"rewards_slime.py": _FILE.format(imports=target.imports, gold=target.gold)},
+        _CONFIG.replace("{gold}", target.gold),
         TESTED,
         [
             "slime imports the module by its name: add its folder to PYTHONPATH.",

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from pathlib import Path
 
 from rewardkit.core.evaluation.scorer import Scorer
-from rewardkit.data.reward_names import load
 from rewardkit.online.exports import Export, Target, Tested
 
 TESTED = Tested("ms-swift", ["4.6.0"])
@@ -24,8 +22,7 @@ _CONFIG = """\
 
 def export(target: Target) -> Export:
     """Return the export of a reward for ms-swift."""
-    source = str(Path(target.folder) / f"{target.module}.py") if target.folder else target.module
-    terms = Scorer(load(f"{source}:{target.name}")[0].reward).terms
+    terms = Scorer(target.load()).terms
     names = " ".join(map(shlex.quote, terms)).replace("{", "{{").replace("}", "}}")
     return Export(
         {"rewards_swift.py": _FILE.format(imports=target.imports)},

@@ -49,10 +49,13 @@ def run(options: argparse.Namespace) -> int:
     from rewardkit.data.reward_names import load_module
     from rewardkit.online.exports import export_to
 
-    export = export_to(options.to, _target(options.target), ADAPTERS)
+    target = _target(options.target)
+    export = export_to(options.to, target, ADAPTERS)
     options.out.mkdir(parents=True, exist_ok=True)
     for name, text in export.files.items():
         path = options.out / name
+        if target.file and path.resolve() == Path(target.file):
+            raise RewardDefinitionError(f"{path} defines the reward and would be replaced. Choose another --out")
         if path.exists() and path.read_text(encoding="utf-8") != text and not options.force:
             raise RewardDefinitionError(
                 f"{path} exists and differs. Add --force to replace it, or choose another --out"
@@ -83,4 +86,8 @@ def _target(text: str) -> Target:
     if not is_file(source):
         return Target(source, name, gold=gold, columns=columns)
     path = path_of(source)
-    return Target(path.stem, name, str(path.parent), gold, columns)
+    names, folder = [path.stem], path.parent
+    while (folder / "__init__.py").is_file():
+        names.insert(0, folder.name)
+        folder = folder.parent
+    return Target(".".join(names), name, str(folder), gold, columns)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import keyword
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import metadata
@@ -16,6 +17,7 @@ from rewardkit.core.errors import RewardDefinitionError, near_miss
 from rewardkit.core.evaluation.scorer import Scorer
 from rewardkit.core.tree.parameters import MISSING
 from rewardkit.core.tree.reward import walk
+from rewardkit.data.reward_names import load
 
 
 @final
@@ -24,7 +26,7 @@ class Target:
     """A reward as files name it.
 
     Attributes:
-        module: the module or the stem of the file that defines it.
+        module: the module that defines it, as it is imported.
         name: of the reward in the module.
         folder: that has to be on the path to import the module; empty for an installed one.
         gold: the column of the reward that holds the gold answer.
@@ -43,6 +45,15 @@ class Target:
         where = f"import sys\n\nsys.path.insert(0, {self.folder!r})\n" if self.folder else ""
         alias = "" if self.name == "reward" else " as reward"
         return f"{where}from {self.module} import {self.name}{alias}"
+
+    def load(self) -> Any:
+        """Return the reward."""
+        return load(f"{self.file or self.module}:{self.name}")[0].reward
+
+    @property
+    def file(self) -> str:
+        """The path of the file that defines it; empty for an installed module."""
+        return self.folder and f"{os.path.join(self.folder, *self.module.split('.'))}.py"
 
 
 def columns_of(reward: Any) -> tuple[str, Sequence[str]]:
@@ -130,5 +141,9 @@ def export_to(trainer: str, target: Target, packages: Mapping[str, str]) -> Expo
         )
     if not target.name.isidentifier() or keyword.iskeyword(target.name):
         raise RewardDefinitionError(f"the reward must be a variable of its module, got {target.name!r}")
+    if not all(part.isidentifier() and not keyword.iskeyword(part) for part in target.module.split(".")):
+        raise RewardDefinitionError(
+            f"Python cannot import a module called {target.module!r}. Rename the file, for example to my_rewards.py"
+        )
     export: Export = importlib.import_module(f"{packages[trainer]}.export").export(target)
     return export
