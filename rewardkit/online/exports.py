@@ -67,8 +67,11 @@ def columns_of(reward: Any) -> tuple[str, Sequence[str]]:
     needed: dict[str, None] = {}
     gold: dict[str, None] = {}
     for node, _, _ in walk(Scorer(reward).reward):
-        needed |= dict.fromkeys(node.facts.columns)
-        for parameter in () if node.facts.binding is None else node.facts.binding.columns:
+        binding = node.facts.binding
+        if binding is None:
+            needed |= dict.fromkeys(node.facts.columns)
+            continue
+        for parameter in binding.columns:
             if parameter.default is MISSING:
                 needed[parameter.source] = None
                 if parameter.name == "gold":
