@@ -34,7 +34,7 @@ _SHARE = 0.9
 """Of the time that is left: what the server gets, so that it can still say which rows have a score."""
 
 
-class Refused(RewardFailure):
+class Refused(Exception):
     """The server refuses this request, but may take a part of it: a row is bad, or there are too many."""
 
 
@@ -102,8 +102,10 @@ async def _part_scored(
     except RunStopped:
         raise
     except RewardFailure as error:
-        if not isinstance(error, Refused) or len(rows) <= size:
-            return [error] * len(rows)
+        return [error] * len(rows)
+    except Refused as error:
+        if len(rows) <= size:
+            return [RewardFailure(str(error))] * len(rows)
         middle = len(rows) // size // 2 * size
         halves = [rows[:middle], rows[middle:]]
         found = await asyncio.gather(*[_part_scored(server, reward, half, more, size, until) for half in halves])

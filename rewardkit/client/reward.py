@@ -14,7 +14,7 @@ from typing import Any, final
 
 import numpy as np
 
-from rewardkit.client.connection import Server, answer, check_installed, rows_scored
+from rewardkit.client.connection import Refused, Server, answer, check_installed, rows_scored
 from rewardkit.core.batch.batch import Batch
 from rewardkit.core.batch.column import Column, Rows
 from rewardkit.core.batch.score import ABSTAINED, FAILED, SCORED, Fault, Outcome
@@ -253,7 +253,7 @@ def remote(url: str, *, deadline: float = 120.0, wait: float = 30.0) -> Reward:
         said = in_background(answer(server, "GET", "/reward", None, time.monotonic() + wait)).result()
     except RunStopped:
         raise
-    except RewardFailure as error:
+    except (RewardFailure, Refused) as error:
         raise RewardDefinitionError(
             f"remote: {error}. Start the server first: rewardkit serve reward.py:reward"
         ) from None
