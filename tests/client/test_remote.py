@@ -85,6 +85,7 @@ def test_cells_arrive_as_they_are() -> None:
     assert there.notes["reward"] == here.notes["reward"]
 
 
+@pytest.mark.slow
 def test_a_row_that_cannot_be_sent_costs_no_other_row_its_score() -> None:
     with serving("reward", "--max-body", "1", "--queue", "20", REWARDKIT_TOKEN="") as running:
         texts = ["42"] * 30 + ["x" * (1 << 21), *map(str, range(100))]
@@ -111,6 +112,7 @@ def test_many_groups_of_different_sizes() -> None:
     assert there.total.tolist() == here.total.tolist()
 
 
+@pytest.mark.slow
 def test_another_reward_at_the_same_address_stops() -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
@@ -142,6 +144,7 @@ def test_groups_and_schedules_are_the_served_ones() -> None:
         assert half.terms["acts"].tolist() == [0.5]
 
 
+@pytest.mark.slow
 def test_a_restart_costs_no_row_its_score() -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
@@ -159,6 +162,7 @@ def test_a_restart_costs_no_row_its_score() -> None:
     assert np.array_equal(found[0].total, here.total)
 
 
+@pytest.mark.slow
 def test_a_server_that_is_gone_fails_the_rows() -> None:
     with serving() as running:
         remote = rk.remote(running.url, deadline=1)

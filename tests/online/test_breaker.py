@@ -156,6 +156,7 @@ def test_without_a_trainer_it_raises_at_once() -> None:
         call(functions, ["down"])
 
 
+@pytest.mark.slow
 def test_in_a_trainer_it_leaves_a_callback_that_raises_after_the_checkpoint() -> None:
     from types import SimpleNamespace
 

@@ -81,6 +81,7 @@ def test_processes_of_one_launch_share_an_attempt_and_have_ranks_of_their_own(tm
     assert sorted(path.name for path in (run / "attempts").iterdir()) == ["a001.json"]
 
 
+@pytest.mark.slow
 def test_each_launch_is_an_attempt(tmp_path: Path) -> None:
     run = tmp_path / "run"
     for launch in ("one", "two"):
@@ -90,6 +91,7 @@ def test_each_launch_is_an_attempt(tmp_path: Path) -> None:
     assert {attempt: sorted(ranks) for attempt, ranks in found.items()} == {1: [0, 1], 2: [0, 1], 3: [0]}
 
 
+@pytest.mark.slow
 def test_a_process_that_is_killed_loses_only_the_last_seconds(tmp_path: Path) -> None:
     run = tmp_path / "run"
     killed = process(run, "a", 20, "kill")

@@ -58,6 +58,7 @@ def test_a_row_that_kills_its_worker_costs_no_other_row_its_score(server: Served
     assert found[1]["reasons"] == ["its worker process died 3 times while it was scored"]
 
 
+@pytest.mark.slow
 def test_a_row_that_hangs_costs_no_other_row_its_score(server: Served) -> None:
     began = time.monotonic()
     found = server.score("42", "hang", "41")
@@ -171,6 +172,7 @@ def test_rewards_that_cannot_be_served_are_refused(name: str, said: str) -> None
     assert "WARNING" not in str(refused.value)
 
 
+@pytest.mark.slow
 def test_other_machines_need_a_token() -> None:
     with pytest.raises(RuntimeError, match="requests need a token"), serving("reward", "--host", "0.0.0.0"):
         pass
@@ -186,6 +188,7 @@ def test_other_machines_need_a_token() -> None:
         pass
 
 
+@pytest.mark.slow
 def test_a_full_queue_says_when_to_come_back() -> None:
     with serving("reward", "--queue", "2") as running:
         rows = [{"completion": f"sleep 1.{place}"} for place in range(2)]
