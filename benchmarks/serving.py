@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import gc
 import json
 import os
 import random
@@ -186,6 +187,9 @@ def load(clients: int, count: int) -> dict[str, Any]:
     given = rows(count, seed=1)
     wanted = expected(given)
     bodies = [json.dumps({"rows": given[at : at + _PER_REQUEST]}).encode() for at in range(0, count, _PER_REQUEST)]
+    del given
+    gc.collect()
+    gc.freeze()  # the generator must not stop to look for garbage
     cores = sorted(os.sched_getaffinity(0))
     apart = len(cores) > 1
     if apart:

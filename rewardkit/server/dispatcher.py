@@ -24,6 +24,9 @@ from rewardkit.server.workers import Sent, Worker
 
 LARGEST, LARGEST_WAITING = 256, 16
 """The most rows of a batch, of a reward that only computes, and of one that waits: its slowest row holds up others."""
+_BATCH_SECONDS = 0.01
+"""How long a batch should take: what arrives meanwhile waits for it, and its rows are answered together."""
+_SMALLEST = 4
 _PATIENCE, _PATIENCE_WAITING = 0.25, 0.75
 """The share of the deadline after which the rows of a slow batch are scored one by one, so that one slow row costs the
 others nothing. Asking judges again is dear, so a reward that waits gets more time."""
@@ -93,6 +96,7 @@ class Dispatcher:
     _isolated: Job | None = None
     _reserved: Worker | None = None
     _owed: bool = False
+    _pace: float = 0.0
     _alike: dict[bytes, Job] = field(default_factory=dict)
 
     async def start(self) -> Described:
@@ -258,7 +262,7 @@ class Dispatcher:
     def _batch(self, free: int) -> list[Job]:
         """Take jobs that fit into one batch, an even share of what waits for each free worker."""
         assert self.described is not None
-        largest = LARGEST_WAITING if self.described.waits else LARGEST
+        largest = LARGEST_WAITING if self.described.waits else self._largest()
         most = -(-len(self._waiting) // free)
         taken: list[Job] = []
         rows = 0
@@ -271,6 +275,10 @@ class Dispatcher:
                 taken.append(job)
                 rows += len(job.rows)
         return taken
+
+    def _largest(self) -> int:
+        """Return how many rows take about `_BATCH_SECONDS`."""
+        return LARGEST if self._pace == 0.0 else max(_SMALLEST, min(LARGEST, int(_BATCH_SECONDS / self._pace)))
 
     def _send(self, worker: Worker, jobs: list[Job]) -> None:
         rows = [row for job in jobs for row in job.rows]
@@ -305,6 +313,8 @@ class Dispatcher:
         if self._isolated in jobs:
             self._isolated = None
         if isinstance(scores, list):
+            seconds = (time.monotonic() - sent.began) / len(scores)
+            self._pace += 0.1 * (seconds - self._pace) if self._pace else seconds
             start = 0
             for job in jobs:
                 _settle(job, scores[start : start + len(job.rows)])

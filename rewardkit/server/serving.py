@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import socket
 import sys
@@ -62,6 +63,8 @@ def serve(
 
     def started() -> None:
         logging.getLogger("uvicorn.error").setLevel(logging.WARNING)
+        gc.collect()
+        gc.freeze()  # what is loaded now stays, so that a collection of garbage takes no long pause
         told(f"http://{name}:{listening.getsockname()[1]}")
 
     app.state.started = started

@@ -8,6 +8,7 @@ are none, after which several rows are sent one by one). When the server is gone
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import pickle
 import socket
@@ -36,7 +37,7 @@ from rewardkit.online.offers import Offers
 from rewardkit.online.rows import Row, unscored
 from rewardkit.online.scorer import RowScorer
 
-COMPUTING, WAITING = 2, 32
+COMPUTING, WAITING = 1, 32
 """Batches that one worker scores at a time, if its reward only computes, and if it waits for something."""
 OFFERS = Offers(
     "the reward server",
@@ -135,6 +136,8 @@ def main(ours: socket.socket) -> None:
         return
     with contextlib.suppress(OSError):  # the server is gone, which is noticed below
         send(ours, pickle.dumps(hello))
+    gc.collect()
+    gc.freeze()  # what is loaded now stays, so that a collection of garbage takes no long pause
     writing = threading.Lock()
     threads = ThreadPoolExecutor(WAITING if hello.waits else COMPUTING)
 

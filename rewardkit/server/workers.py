@@ -12,6 +12,7 @@ import pickle
 import signal
 import socket
 import sys
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, final
@@ -44,6 +45,7 @@ class Sent:
         turn: the time at which it is killed if others wait.
         end: why it was killed: this batch is ``"late"``, or it is ``"innocent"`` and another one is; empty if it died.
         shared: the worker had other batches when it died.
+        began: when it was sent.
     """
 
     job: Any
@@ -52,6 +54,7 @@ class Sent:
     end: str = ""
     shared: bool = False
     turn: float = math.inf
+    began: float = field(default_factory=time.monotonic)
 
     def end_at(self, others_wait: bool) -> float:
         """Return the time at which the worker is killed."""
