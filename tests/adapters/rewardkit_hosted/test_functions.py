@@ -212,8 +212,8 @@ def test_what_a_service_cannot_run_is_refused() -> None:
         ({"columns": "all"}, "columns= is 'total' or 'terms'"),
         ({"name": "my reward"}, "name= becomes the name of a function"),
     ):
+        given: dict[str, Any] = {"url": url, **options}
         with pytest.raises(rk.RewardDefinitionError, match=message):
-            given: dict[str, Any] = {"url": url, **options}
             rk.to_hosted(REWARD, **given)
 
 
