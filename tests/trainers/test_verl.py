@@ -15,6 +15,7 @@ import pytest
 import ray
 import torch
 import transfer_queue
+from omegaconf import OmegaConf
 
 import rewardkit as rk
 from rewardkit.core.errors import RewardDefinitionError
@@ -34,7 +35,7 @@ from tests.trainers.verl_rollouts import (
 )
 
 from verl import DataProto  # isort: skip
-from verl.trainer.ppo.core_algos import compute_grpo_outcome_advantage  # isort: skip
+from verl.trainer.ppo.core_algos import compute_gdpo_outcome_advantage, compute_grpo_outcome_advantage  # isort: skip
 from verl.trainer.ppo.metric_utils import process_validation_metrics  # isort: skip
 
 __all__ = ["queue"]
@@ -304,6 +305,8 @@ def test_processes_of_ray_end_the_run_and_record_everything(tmp_path: Path, monk
         asyncio.run(run(texts))
         batch, _ = buffer().sample(1, "train", 10)
         assert len(batch.keys) == 30
+        with pytest.raises(ValueError, match="empty list as keys"):  # a validation without a score
+            transfer_queue.kv_batch_get(keys=[], partition_id="val")
         asyncio.run(run({"v": ["4", "4", "key", "4"]}))
         with pytest.raises(ValueError, match="rewardkit ends this run: reward 'judged' stops the run: wrong key"):
             buffer(asynchronous=True).sample(1, "train", 2)
@@ -318,3 +321,36 @@ def test_processes_of_ray_end_the_run_and_record_everything(tmp_path: Path, monk
     assert 40 <= len(scores) <= 43  # the sample that stopped the run has no scores, nor have those that came with it
     assert scores["attempt"].unique().tolist() == [1]
     assert sorted(scores["rank"].unique()) == [0, 1]
+
+
+def test_an_abstained_term_is_nan_in_gdpo() -> None:
+    tensors = {"prompts": torch.ones(4, 1), "attention_mask": torch.ones(4, 2, dtype=torch.long)}
+    advantages, _ = compute_gdpo_outcome_advantage(
+        torch.zeros(4, 1),
+        torch.ones(4, 1),
+        np.array(["u"] * 4, dtype=object),
+        config=OmegaConf.create({"gdpo_reward_keys": ["judged"]}),
+        non_tensor_batch={"judged": np.array([1.0, None, 0.0, 0.0], dtype=object)},
+        batch=tensors,
+    )
+    assert advantages.isnan().all()
+
+
+def test_the_remote_manager_takes_no_asynchronous_function(tmp_path: Path) -> None:
+    async def made() -> Any:
+        return worker_of(configuration(tmp_path, _JUDGED, {"source": "register", "name": "remote"}))
+
+    with pytest.raises(AssertionError, match="Async reward score is not supported"):
+        asyncio.run(made())
+
+
+def test_a_validation_without_a_score_has_no_keys(tmp_path: Path, queue: Queue) -> None:
+    rolled_out(configuration(tmp_path, _JUDGED), {"u": ["down"]}, step=0, validate=True)
+    batch, _ = buffer().sample(0, "val", 1)
+    assert batch.keys == []
+
+
+def test_a_manager_can_be_named_by_the_path_of_its_file(tmp_path: Path, queue: Queue) -> None:
+    by_path = {**MANAGER, "module": {"path": str(tmp_path / "my_rewards.py")}}
+    rolled_out(configuration(tmp_path, _JUDGED, by_path), {"u": ["4", "5", "6", "7"]})
+    assert len(queue.trajectories()) == 4
