@@ -12,7 +12,7 @@ from rewardkit.online.scorer import RowScorer
 from rewardkit_swift.calls import OrmCall
 from rewardkit_swift.evaluator import Evaluator
 
-OFFERS = Offers("ms-swift", step=True, groups=True, ids=True)
+OFFERS = Offers("ms-swift", step=True, groups=True, batch=True, ids=True)
 
 
 def to_swift(

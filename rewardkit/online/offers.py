@@ -23,6 +23,7 @@ class Offers:
         trainer: its name in messages.
         step: the training step arrives, so schedules can follow it.
         groups: all completions of a prompt arrive in one call.
+        batch: all completions that a process scores in a step arrive in one call.
         prompt: the prompt arrives.
         ids: the token ids of completions arrive.
         end_token: completions end with the token that ends a text. It is removed, even if no special tokens are given.
@@ -32,6 +33,7 @@ class Offers:
     trainer: str
     step: bool = False
     groups: bool = False
+    batch: bool = False
     prompt: bool = True
     ids: bool = False
     end_token: bool = False
@@ -39,10 +41,11 @@ class Offers:
 
     def check(self, scorer: Scorer) -> None:
         """Raise RewardDefinitionError if the reward needs what does not arrive."""
-        if scorer.together == "batch":
-            self._refuse(scorer, "batch", "a batch of the trainer never arrives as a whole")
-        if scorer.together == "group" and not self.groups:
-            self._refuse(scorer, "group", "completions arrive one at a time, without the others of their prompt")
+        nodes = _nodes(scorer.reward)
+        if whole := [node for node in nodes if node.facts.together == "batch" or (_of_batch(node) and not self.batch)]:
+            self._refuse(whole, "a batch of the trainer never arrives as a whole")
+        if not self.groups and (compare := [node for node in nodes if node.facts.together == "group"]):
+            self._refuse(compare, "completions arrive one at a time, without the others of their prompt")
         if scorer.followers:
             raise RewardDefinitionError(
                 f"{self.trainer}: {scorer.followers[0]!r} follows what the reward scored before, but completions are "
@@ -56,7 +59,7 @@ class Offers:
             )
 
         arrives = {"prompt": self.prompt, "completion_ids": self.ids}
-        for node in _nodes(scorer.reward):
+        for node in nodes:
             for name, needed in _asked(node):
                 if arrives[name]:
                     continue
@@ -65,8 +68,8 @@ class Offers:
                     raise RewardDefinitionError(f"{said} completions.{self._instead}")
                 warn(f"{said} completions, so it scores without.{self._instead}")
 
-    def _refuse(self, scorer: Scorer, scope: str, why: str) -> None:
-        names = [node.name or repr(node) for node in _nodes(scorer.reward) if node.facts.together in (scope, "batch")]
+    def _refuse(self, nodes: list[Reward], why: str) -> None:
+        names = [node.name or repr(node) for node in nodes]
         raise RewardDefinitionError(
             f"{self.trainer}: {', '.join(map(repr, dict.fromkeys(names)))} compares completions, but {why}. Score each "
             f"completion by itself, or train with rk.to_trl.{self._instead}"
@@ -92,6 +95,12 @@ def _asked(node: Reward) -> Iterator[tuple[str, bool]]:
     for name, source in (("prompts", "prompt"), ("completion_ids", "completion_ids")):
         if name in given:
             yield source, given[name].default is inspect.Parameter.empty
+
+
+def _of_batch(node: Reward) -> bool:
+    """Return whether a function takes the whole batch; one of TRL does, too, but scores each row by itself."""
+    binding = node.facts.binding
+    return binding is not None and binding.scope == "batch" and not binding.foreign
 
 
 def _nodes(reward: Reward) -> list[Reward]:

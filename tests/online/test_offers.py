@@ -128,3 +128,13 @@ def test_trees_are_refused_if_and_only_if_they_compare_or_follow(reward: rk.Rewa
     else:
         assert not needs
     ALL.check(scorer)
+
+
+def test_a_function_of_the_whole_batch_needs_the_batch() -> None:
+    @rk.reward(scope="batch")
+    def longest(completion: list[str]) -> list[float]:
+        return [float(len(one) == max(map(len, completion))) for one in completion]
+
+    with pytest.raises(rk.RewardDefinitionError, match="'longest' compares completions, but a batch"):
+        Offers("any").check(rk.Scorer(longest))
+    Offers("any", batch=True).check(rk.Scorer(longest))
