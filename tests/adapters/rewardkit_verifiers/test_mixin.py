@@ -200,8 +200,12 @@ def test_what_a_trace_does_not_bring_is_refused() -> None:
 
 
 def test_the_exported_file_is_a_base_class(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "own_reward.py").write_text("import rewardkit as rk\n\nreward = rk.exact('answer')\n")
-    export = export_to("verifiers", Target("own_reward", "reward", str(tmp_path)), {"verifiers": "rewardkit_verifiers"})
+    (tmp_path / "reward_of_the_exported_task.py").write_text("import rewardkit as rk\n\nreward = rk.exact('answer')\n")
+    export = export_to(
+        "verifiers",
+        Target("reward_of_the_exported_task", "reward", str(tmp_path)),
+        {"verifiers": "rewardkit_verifiers"},
+    )
     monkeypatch.setattr(sys, "path", [*sys.path])
     ((_, text),) = export.files.items()
     module: dict[str, Any] = {}
