@@ -17,7 +17,7 @@ import numpy as np
 from rewardkit.client.connection import Refused, Server, answer, check_installed, rows_scored
 from rewardkit.core.batch.batch import Batch
 from rewardkit.core.batch.column import Column, Rows
-from rewardkit.core.batch.score import ABSTAINED, FAILED, SCORED, Fault, Outcome
+from rewardkit.core.batch.score import ABSTAINED, ERRORED, FAILED, SCORED, Fault, Outcome
 from rewardkit.core.errors import RewardBug, RewardDefinitionError, RewardFailure, RunStopped, shorten
 from rewardkit.core.processes.background import in_background
 from rewardkit.core.progress.bounds import Bounds
@@ -29,6 +29,8 @@ from rewardkit.core.tree.reward import Calls, Evaluation, Facts, Reward, Steps
 
 _RAW = "raw"
 """The part of a term that holds the component's raw value."""
+_ERRORED = "errored/"
+"""Before the name of a term: the part of the total that marks rows on which its component has a bug."""
 
 
 @final
@@ -159,11 +161,13 @@ class Remote(Reward):
                 if value is not None:
                     part = column.parts.setdefault(f"{kind}/{name}", np.full(len(column.values), np.nan))
                     part[row] = value
-        if str(Outcome.ERRORED) not in outcomes:
-            return []
-        if evaluation.strict:
+        errored = [name for name, outcome in score["outcomes"].items() if outcome == Outcome.ERRORED]
+        if errored and evaluation.strict:
             raise RewardBug(f"the served reward has a bug, on row {row} of the batch: {reasons}")
-        return [Fault(self.terms[0], row, Outcome.ERRORED, reasons)]
+        terms = dict.fromkeys(name if name in self.terms else self.terms[0] for name in errored)
+        for term in terms:
+            column.parts.setdefault(f"{_ERRORED}{term}", np.full(len(column.values), np.nan))[row] = 1.0
+        return [Fault(term, row, Outcome.ERRORED, reasons) for term in terms]
 
     def _rebuilt(self, children: tuple[Reward, ...], numbers: tuple[Any, ...]) -> Reward:
         return self
@@ -203,6 +207,8 @@ class RemoteTerm(Reward):
         scored = rows & ~np.isnan(values)
         column.values[scored], column.codes[scored] = values[scored], SCORED
         column.codes[rows & ~scored] = ABSTAINED
+        # A bug counts as one here, too: it scores the lowest bound, and stops the run if it is frequent.
+        column.codes[rows & ~np.isnan(whole.parts.get(f"{_ERRORED}{self.term}", absent))] = ERRORED
         column.codes[rows & (whole.codes == FAILED)] = FAILED
         for row in np.flatnonzero(rows).tolist():
             notes = json.loads(whole.notes.get(row, "{}"))

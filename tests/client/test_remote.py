@@ -18,6 +18,7 @@ from hypothesis import given, strategies as st
 import rewardkit as rk
 from rewardkit.client.connection import Server, rows_scored
 from rewardkit.core.processes.background import in_background
+from rewardkit.online.faults import fault_counts
 from tests.server import hostile, served
 from tests.server.served import Served, serving
 
@@ -58,6 +59,14 @@ def test_any_texts(remote: rk.Reward, texts: list[str], answers: str) -> None:
 def test_a_bug_raises_as_it_does_here(remote: rk.Reward) -> None:
     with pytest.raises(rk.RewardBug, match="the served reward has a bug, on row 1"):
         rk.score(remote, ["42", "raise"], answer=["42"] * 2)
+
+
+def test_later_a_bug_counts_as_one_and_scores_the_lowest_bound(remote: rk.Reward) -> None:
+    batch = rk.Batch(["42", "raise"], columns={"answer": ["42"] * 2})
+    here, there = (rk.Scorer(one).score(batch, strict=False) for one in (served.reward, remote))
+    assert here.total.tolist() == there.total.tolist()
+    assert [str(one) for one in there.outcomes["acts"]] == ["scored", "errored"]
+    assert fault_counts(there).tolist() == fault_counts(here).tolist()
 
 
 def test_it_is_composed_trained_and_pickled_like_any_other(remote: rk.Reward) -> None:
