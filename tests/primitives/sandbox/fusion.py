@@ -111,10 +111,11 @@ def running() -> Iterator[Fusion]:
                 fusion.at_once += 1
                 fusion.most_at_once = max(fusion.most_at_once, fusion.at_once)
             try:
-                self._send(*fusion.answer(request))
+                answer = fusion.answer(request)
             finally:
-                with fusion.lock:
+                with fusion.lock:  # before the client has the answer, and sends the next request
                     fusion.at_once -= 1
+            self._send(*answer)
 
         def _send(self, status: int, body: bytes) -> None:
             with suppress(OSError):
