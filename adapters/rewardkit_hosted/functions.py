@@ -57,8 +57,8 @@ def to_hosted(
         config = RewardFunctionsConfig(functions=list(hosted.functions))
 
     Each function is source text of three arguments that uses the standard library only. It waits inside the call while
-    the server restarts, is full, or a judge is down; after `deadline` it raises. It never returns a number that stands
-    for a failure.
+    the server restarts, is full, or a judge is down; after `deadline` it raises. A failure is never returned as a
+    number.
 
     Args:
         reward: the reward that the server serves: a reward, a plain function, or a list of them. What is checked is

@@ -1,7 +1,7 @@
 """What ``/aggregate_metrics`` answers: the statistics that NeMo Gym computes of replies to ``/verify``.
 
 For ``[{"_ng_task_index": 0, "_ng_rollout_index": 0, "reward": 1.0}]``, "key_metrics" is ``{"mean/reward": 1.0}``. The
-numbers are those of NeMo Gym's own servers, so that a served reward and one in `rk.to_nemo_gym` are reported alike.
+numbers are those of NeMo Gym's own servers, so a served reward and one in `rk.to_nemo_gym` have the same statistics.
 """
 
 from __future__ import annotations

@@ -79,9 +79,8 @@ def to_nemo_gym(
         record=record,
         max_failure_rate=max_failure_rate,
         max_error_rate=max_error_rate,
+        examples=examples,
     )
-    if examples is not None:
-        scorer.probe(examples)
     return _server(Requests(scorer, deadline=deadline), on_failure == "retry", patience)
 
 

@@ -78,12 +78,13 @@ def from_openenv(
             f"{ignored} overrides forward, which OpenEnv never calls: the container's own __call__ computes the score. "
             "Derive it from Rubric to use its forward"
         )
-    told = setters(rubric) if reset is None else []
-    if told:
-        method = told[0].partition(".")[2]
+    uncalled = setters(rubric) if reset is None else []
+    if uncalled:
+        method = uncalled[0].partition(".")[2]
         warn(
-            f"from_openenv: an environment calls {', '.join(told)} at its reset, and here no one does: the rubric is "
-            f"reset before each completion. Pass reset=, such as lambda rubric, answer: rubric.{method}(answer)"
+            f"from_openenv: an environment calls {', '.join(uncalled)} at its reset, and nothing does so here: the "
+            "rubric is reset before each completion. Pass reset=, such as lambda rubric, answer: "
+            f"rubric.{method}(answer)"
         )
     tree = Tree(rubric, step, reset, bounds)
     if not is_decomposed(rubric):

@@ -47,7 +47,7 @@ class Scoring(Rubric):
         score: RowScore = in_background(self._requests.score(self._row(action, observation))).result()
         return score
 
-    def _told(self, score: RowScore, action: Any, observation: Any) -> float | None:
+    def _published(self, score: RowScore, action: Any, observation: Any) -> float | None:
         """Give the children and the observation their numbers, and return the total."""
         numbers = score.numbers()
         token = _NUMBERS.set((self._scored, numbers))
@@ -66,7 +66,7 @@ class RewardRubric(Scoring):
     """A reward; None for a completion that cannot be scored."""
 
     def forward(self, action: Any, observation: Any) -> Any:
-        return self._told(self._scored(action, observation), action, observation)
+        return self._published(self._scored(action, observation), action, observation)
 
 
 @final
@@ -75,7 +75,7 @@ class AsyncRewardRubric(Scoring):
 
     async def forward(self, action: Any, observation: Any) -> Any:
         score = await self._requests.score(self._row(action, observation))
-        return self._told(score, action, observation)
+        return self._published(score, action, observation)
 
 
 @final

@@ -85,9 +85,8 @@ def to_openrlhf(
         record=record,
         max_failure_rate=max_failure_rate,
         max_error_rate=max_error_rate,
+        examples=examples,
     )
-    if examples is not None:
-        scorer.probe(examples)
     queries = Queries(special_tokens)
 
     def score(query: str, prompt: str, label: Any) -> RowScore:

@@ -180,7 +180,6 @@ def to_slime(
         record=record,
         max_failure_rate=max_failure_rate,
         max_error_rate=max_error_rate,
+        examples=examples,
     )
-    if examples is not None:
-        scorer.probe(examples)
     return SlimeRewards(Requests(scorer, deadline=deadline), gold)

@@ -60,14 +60,13 @@ def to_swift(
         record=record,
         max_failure_rate=max_failure_rate,
         max_error_rate=max_error_rate,
+        examples=examples,
     )
     names = scorer.scorer.terms
     if not names:
         raise RewardDefinitionError(
             f"{scorer.scorer.reward!r} has no term, so nothing in it would train. Add a reward to it"
         )
-    if examples is not None:
-        scorer.probe(examples)
     _register(Evaluator(scorer, finds_tokens=special_tokens is None))
     return list(names)
 

@@ -10,8 +10,7 @@ import math
 import os
 import threading
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
@@ -19,11 +18,12 @@ import numpy as np
 
 from rewardkit.core.batch.column import Floats
 from rewardkit.core.batch.table import ScoreTable
-from rewardkit.core.errors import RewardTypeError, shorten, worth_reporting
+from rewardkit.core.errors import RewardTypeError, shorten
 from rewardkit.core.evaluation.scorer import Scorer
 from rewardkit.core.tree.reward import Reward
 from rewardkit.online.versions import version_of
 from rewardkit.store.capture import FaultLines
+from rewardkit.store.guard import Guard
 from rewardkit.store.parts import Files
 from rewardkit.store.recorder import PATIENCE, Recorder, next_attempt
 from rewardkit.store.records import Line, Logged, Record, Version
@@ -65,7 +65,7 @@ class Recording:
         self._logged: list[Logged] = []
         self._own: set[str] = set()
         self._lines: list[Line] = []
-        self._failures = 0
+        self._guard = Guard(self.path, "these batches")
 
     @property
     def folder(self) -> str | None:
@@ -98,7 +98,7 @@ class Recording:
             step = getattr(state, "global_step", None)
             self._alone = not trainer.known and state is None
             self._open(trainer, step)
-            with self._guarded():
+            with self._guard():
                 self._own |= measured.keys()
                 self._hand_over(
                     table=scored.table,
@@ -123,7 +123,7 @@ class Recording:
         It is written with the next batch, for the step that it belongs to. Metrics of ours are recorded already.
         """
         training = not any(name.startswith("eval_") for name in logs)
-        with self._lock, self._guarded():
+        with self._lock, self._guard():
             numbers = {
                 f"trainer/{name}": float(value)
                 for name, value in logs.items()
@@ -142,7 +142,7 @@ class Recording:
         Args:
             finished: the training is complete. Without a trainer every flush marks the run as finished.
         """
-        with self._lock, self._guarded():
+        with self._lock, self._guard():
             if self._recorder is not None:
                 if self._logged:
                     last = self._logged[-1]
@@ -164,7 +164,7 @@ class Recording:
         back = trainer.training and step is not None and step < self._last_step
         if self._new_attempt or back:
             self.flush()
-            with self._guarded():
+            with self._guard():
                 if self._recorder is not None:
                     self._recorder.close()
             self._attempt = self._recorder = None
@@ -172,7 +172,7 @@ class Recording:
         if not self._attempt:
             self._attempt = trainer.on_main(self._next_attempt)
         if self._attempt and self._recorder is None:
-            with self._guarded():
+            with self._guard():
                 self._recorder = Recorder(self.path, attempt=self._attempt, rank=trainer.rank)
         if self._recorder is not None:  # without a trainer nothing has to hurry
             self._recorder.patience = math.inf if self._alone else PATIENCE
@@ -183,7 +183,7 @@ class Recording:
 
     def _warn_of_earlier_training(self) -> None:
         """Warn if a training that starts from step 0 hides an earlier one in the same folder."""
-        with self._guarded():
+        with self._guard():
             if not any(part.attempt < (self._attempt or 0) for part in Files.at(self.path).parts(COMMITTING)):
                 return
             message = (
@@ -197,7 +197,7 @@ class Recording:
     def _next_attempt(self) -> int:
         """Return the number of the next attempt; 0 if the folder cannot be read, and the next batch tries again."""
         attempt = 0
-        with self._guarded():
+        with self._guard():
             attempt = next_attempt(self.path)
         return attempt
 
@@ -209,22 +209,6 @@ class Recording:
     @cached_property
     def _version(self) -> Version:
         return version_of(self._scorer)
-
-    @contextmanager
-    def _guarded(self) -> Iterator[None]:
-        try:
-            yield
-        except Exception as error:
-            self._failures += 1
-            if worth_reporting(self._failures):
-                _LOG.warning(
-                    "%s: recording failed (%d times so far): %s: %s. Training goes on; these batches are not recorded",
-                    self.path,
-                    self._failures,
-                    type(error).__name__,
-                    error,
-                    exc_info=not isinstance(error, OSError),
-                )
 
 
 def _advantages(scored: Scored, way: Way | None) -> Floats | None:

@@ -71,9 +71,8 @@ def to_verifiers(
         record=record,
         max_failure_rate=max_failure_rate,
         max_error_rate=max_error_rate,
+        examples=examples,
     )
-    if examples is not None:
-        scorer.probe(examples)
     traces = Traces(Requests(scorer, deadline=deadline))
 
     class RewardTask:

@@ -116,9 +116,8 @@ def to_verl(
         record=record,
         max_failure_rate=max_failure_rate,
         max_error_rate=max_error_rate,
+        examples=examples,
     )
-    if examples is not None:
-        scorer.probe(examples)
     scoring = Scoring(scorer, deadline=deadline, patience=patience)
     columns = Columns.of(scorer.scorer, gold)
     return manager_of(scoring, columns) if manager else function_of(scoring, columns)

@@ -72,7 +72,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _target(text: str) -> Target:
-    from rewardkit.data.reward_names import is_file, load, path_of, split
+    from rewardkit.data.reward_names import is_file, load, path_of, place_of, split
     from rewardkit.online.exports import Target, columns_of
 
     source, name = split(text)
@@ -85,9 +85,5 @@ def _target(text: str) -> Target:
     name, (gold, columns) = name or loaded[0].name, columns_of(loaded[0].reward)
     if not is_file(source):
         return Target(source, name, gold=gold, columns=columns)
-    path = path_of(source)
-    names, folder = [path.stem], path.parent
-    while (folder / "__init__.py").is_file():
-        names.insert(0, folder.name)
-        folder = folder.parent
-    return Target(".".join(names), name, str(folder), gold, columns)
+    module, folder = place_of(path_of(source))
+    return Target(module, name, str(folder), gold, columns)

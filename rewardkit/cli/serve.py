@@ -86,7 +86,7 @@ def run(options: argparse.Namespace) -> int:
         token=_token(options),
         dialects=[_dialect(module) for module in DIALECTS.values()],
     )
-    serve(served, host=options.host, port=options.port, access_log=not options.no_access_log, told=_told)
+    serve(served, host=options.host, port=options.port, access_log=not options.no_access_log, announce=_announce)
     return 0
 
 
@@ -126,5 +126,5 @@ def _absolute(target: str) -> str:
     )
 
 
-def _told(address: str) -> None:
+def _announce(address: str) -> None:
     print(f"serving on {address}, documented at {address}/docs. Ctrl-C stops", flush=True)

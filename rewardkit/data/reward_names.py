@@ -144,20 +144,25 @@ def _imported(source: str, load: Callable[[], ModuleType]) -> ModuleType:
         ) from error
 
 
-def _from_file(path: Path) -> ModuleType:
-    """Import a file under its name in its package, so that its functions can be pickled."""
+def place_of(path: Path) -> tuple[str, Path]:
+    """Return the name under which a file is imported, and the folder that must be on the path for it."""
     names, folder = [path.stem], path.parent
     while (folder / "__init__.py").is_file():
         names.insert(0, folder.name)
         folder = folder.parent
     if path.stem == "__init__":
         names.pop()
-    name = ".".join(names)
+    return ".".join(names), folder
+
+
+def _from_file(path: Path) -> ModuleType:
+    """Import a file under its name in its package, so that its functions can be pickled."""
+    name, folder = place_of(path)
     known = sys.modules.get(name)
     if known is not None and _file_of(known) == path:
         return known
     _look_in(folder)
-    if known is None and all(part.isidentifier() for part in names):
+    if known is None and all(part.isidentifier() for part in name.split(".")):
         spec = importlib.util.find_spec(name)
         if spec is not None and spec.origin is not None and Path(spec.origin).resolve() == path:
             return importlib.import_module(name)

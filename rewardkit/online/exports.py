@@ -1,6 +1,6 @@
 """Exports: the files with which a trainer uses a reward, and what the user writes into its configuration.
 
-``export_to("verl", "reward.py:reward")`` asks the adapter ``rewardkit_verl.export``, which has a function ``export``.
+``export_to("verl", Target("reward", "reward"), {"verl": "rewardkit_verl"})`` calls ``rewardkit_verl.export.export``.
 """
 
 from __future__ import annotations

@@ -16,26 +16,25 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, final
 
 from rewardkit.core.batch.joining import joined
 from rewardkit.core.batch.table import ScoreTable
-from rewardkit.core.errors import RewardTypeError, shorten, worth_reporting
+from rewardkit.core.errors import RewardTypeError, shorten
 from rewardkit.core.evaluation.scorer import Scorer
-from rewardkit.core.progress.progress import Progress
 from rewardkit.online.batches import batch_of
-from rewardkit.online.rows import Row
+from rewardkit.online.rows import Moment, Row
 from rewardkit.online.versions import version_of
 from rewardkit.store.capture import FaultLines
+from rewardkit.store.guard import Guard
 from rewardkit.store.parts import Files
 from rewardkit.store.recorder import Recorder, next_attempt
 from rewardkit.store.records import Record
 from rewardkit.store.trajectories import Trajectories
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    pass
 
 _LOG = logging.getLogger("rewardkit")
 _ROWS, _SECONDS = 256, 5.0
@@ -84,31 +83,25 @@ class RowRecording:
         self._process = os.getpid()
         self._waiting: dict[_Kind, _Waiting] = {}
         self._timer: threading.Timer | None = None
-        self._failures = 0
+        self._guard = Guard(self.path, "these rows")
 
-    def add(
-        self,
-        table: ScoreTable,
-        rows: Sequence[Row],
-        num_generations: int | None,
-        step: int | None,
-        training: bool,
-        progress: Progress | None,
-    ) -> None:
+    def add(self, table: ScoreTable, rows: Sequence[Row], moment: Moment) -> None:
         """Record the scores of `rows`."""
         kind: _Kind = (
-            step,
-            training,
-            num_generations,
+            moment.step,
+            moment.training,
+            moment.num_generations,
             frozenset(rows[0].columns),
             rows[0].prompt is None,
             rows[0].completion_ids is None,
         )
-        with self._lock, self._guarded():
+        with self._lock, self._guard():
             if os.getpid() != self._process:  # a fork: the rows that wait are the parent's
                 self._process, self._recorder, self._waiting, self._timer = os.getpid(), None, {}, None
             recorder = self._open()
-            waiting = self._waiting.setdefault(kind, _Waiting(None if progress is None else progress.max_steps))
+            waiting = self._waiting.setdefault(
+                kind, _Waiting(None if moment.progress is None else moment.progress.max_steps)
+            )
             waiting.tables.append(table)
             waiting.rows += [_readable(row, text) for row, text in zip(rows, table.completions, strict=True)]
             for own, held in list(self._waiting.items()):
@@ -119,7 +112,7 @@ class RowRecording:
 
     def flush(self) -> None:
         """Write everything that waits."""
-        with self._lock, self._guarded():
+        with self._lock, self._guard():
             if os.getpid() != self._process:
                 return
             if self._recorder is not None:
@@ -145,7 +138,7 @@ class RowRecording:
             self._timer.start()
 
     def _late(self) -> None:
-        with self._lock, self._guarded():
+        with self._lock, self._guard():
             self._timer = None
             for kind in list(self._waiting):
                 if self._open().ready:
@@ -154,7 +147,7 @@ class RowRecording:
 
     def _write(self, kind: _Kind) -> None:
         held, (step, training, num_generations, *_) = self._waiting.pop(kind), kind
-        with self._guarded():
+        with self._guard():
             table, batch = joined(held.tables), batch_of(held.rows, None, num_generations)
             self._open().record(
                 Record(
@@ -177,22 +170,6 @@ class RowRecording:
                     trajectories=Trajectories.of(batch),
                 )
             )
-
-    @contextmanager
-    def _guarded(self) -> Iterator[None]:
-        try:
-            yield
-        except Exception as error:
-            self._failures += 1
-            if worth_reporting(self._failures):
-                _LOG.warning(
-                    "%s: recording failed (%d times so far): %s: %s. Training goes on; these rows are not recorded",
-                    self.path,
-                    self._failures,
-                    type(error).__name__,
-                    error,
-                    exc_info=not isinstance(error, OSError),
-                )
 
 
 def _is_past(kind: _Kind, now: _Kind) -> bool:

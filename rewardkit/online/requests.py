@@ -65,7 +65,7 @@ class Requests:
         self._lock = threading.Lock()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _revived, (self.scorer, self.deadline)
+        return partial(Requests, deadline=self.deadline), (self.scorer,)
 
     async def score(self, row: Row, **options: Any) -> RowScore:
         """Return the scores of one row; one without a total if the deadline passed.
@@ -154,7 +154,3 @@ class Requests:
                 self._process = os.getpid()
                 self._threads = ThreadPoolExecutor(self._most, thread_name_prefix="rewardkit scoring")
             return self._threads
-
-
-def _revived(scorer: RowScorer, deadline: float | None) -> Requests:
-    return Requests(scorer, deadline=deadline)

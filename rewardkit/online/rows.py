@@ -15,6 +15,7 @@ import numpy as np
 from rewardkit.core.batch.score import FAILED, Fault, Outcome
 from rewardkit.core.batch.table import ScoreTable
 from rewardkit.core.errors import RewardFailure
+from rewardkit.core.progress.progress import Progress
 
 _OUTCOMES = [str(outcome) for outcome in Outcome]
 COMPONENTS = "components/"
@@ -41,6 +42,23 @@ class Row:
 
     def __reduce__(self) -> tuple[Any, ...]:  # a quarter of the time of what dataclasses do
         return Row, (self.completion, self.prompt, self.columns, self.completion_ids, self.cut)
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """When rows are scored, and whether together.
+
+    Attributes:
+        progress: how far training is; None if unknown.
+        step: of training, for the record.
+        training: False for evaluation.
+        num_generations: the rows are whole groups of so many completions; None if they are independent.
+    """
+
+    progress: Progress | None = None
+    step: int | None = None
+    training: bool = True
+    num_generations: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

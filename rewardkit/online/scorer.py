@@ -20,7 +20,7 @@ from rewardkit.online.breaker import Breaker, Limits
 from rewardkit.online.faults import FaultReport, fault_counts
 from rewardkit.online.offers import Offers
 from rewardkit.online.patience import patient
-from rewardkit.online.rows import Row, RowScore, row_scores
+from rewardkit.online.rows import Moment, Row, RowScore, row_scores
 from rewardkit.online.special_tokens import SpecialTokens
 
 if TYPE_CHECKING:
@@ -45,10 +45,12 @@ class RowScorer:
         max_failure_rate, max_error_rate: the shares of failed and errored rows, 0.0 to 1.0, above which it stops: over
             the last 1,280 rows of this process. A bug in a reward without a lowest score stops it at once, unless
             `max_error_rate` is 1.0.
+        examples: rows of columns that the reward is tried on at once.
 
     Raises:
         RewardTypeError: `reward` is not a reward, or `special_tokens` are neither a tokenizer nor texts.
         RewardDefinitionError: the reward needs what the trainer does not hand over.
+        BindingError, CoercionError, RewardFailure: it cannot score `examples`.
     """
 
     def __init__(
@@ -60,11 +62,17 @@ class RowScorer:
         record: str | os.PathLike[str] | None = None,
         max_failure_rate: float = 0.05,
         max_error_rate: float = 0.05,
+        examples: Iterable[Any] | None = None,
     ) -> None:
         self.scorer = Scorer(reward)
         self.offers = offers
         self.special_tokens = SpecialTokens.of(special_tokens)
-        self._options = (record, max_failure_rate, max_error_rate)
+        self._options: dict[str, Any] = {
+            "special_tokens": self.special_tokens,
+            "record": record,
+            "max_failure_rate": max_failure_rate,
+            "max_error_rate": max_error_rate,
+        }
         self._bugs_stop = max_error_rate < 1.0
         offers.check(self.scorer)
         self._recording: RowRecording | None = None
@@ -79,9 +87,11 @@ class RowScorer:
         self._faults = FaultReport()
         self._stopped: RewardFailure | None = None
         self._warned = False
+        if examples is not None:
+            self.probe(examples)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _revived, (self.scorer.reward, self.offers, self.special_tokens, *self._options)
+        return partial(RowScorer, **self._options), (self.scorer.reward, self.offers)
 
     def probe(self, examples: Iterable[Any]) -> None:
         """Score two texts for each example and raise if that is impossible: a missing column, a bug in a reward.
@@ -133,14 +143,14 @@ class RowScorer:
         """
         if self._stopped is not None:
             raise self._stopped
-        clean = [self._clean(row) for row in rows]
+        clean, moment = [self._clean(row) for row in rows], Moment(progress, step, training, num_generations)
         found: list[RowScore | None] = [None] * len(clean)
         try:
-            for places, table, _ in self._tables(clean, progress, num_generations, patience, strict):
+            for places, table, _ in self._tables(clean, moment, patience, strict):
                 for place, score in zip(places, row_scores(table), strict=True):
                     found[place] = score
-                own = [clean[place] for place in places]
-                self._settle(table, own, num_generations, step, training, progress)
+                self._record(table, [clean[place] for place in places], moment)
+                self._count(table)
         except RewardBug as bug:
             if not strict and self._bugs_stop:
                 self._stopped = self._stopped or bug
@@ -160,21 +170,18 @@ class RowScorer:
             raise self._stopped
         table = failed(self.scorer, row, RewardFailure(why))
         if recorded:
-            self._settle(table, [row], None, None, True, None)
-        else:
-            self._saw(table)
+            self._record(table, [row], Moment())
+        self._count(table)
         return row_scores(table)[0]
 
-    def _tables(
-        self, rows: Sequence[Row], progress: Progress | None, num_generations: int | None, patience: float, strict: bool
-    ) -> Iterator[Scored]:
-        if num_generations is None and not strict:
-            score = partial(tables, self.scorer, rows, progress=progress, bugs_stop=self._bugs_stop)
+    def _tables(self, rows: Sequence[Row], moment: Moment, patience: float, strict: bool) -> Iterator[Scored]:
+        if moment.num_generations is None and not strict:
+            score = partial(tables, self.scorer, rows, progress=moment.progress, bugs_stop=self._bugs_stop)
             for places in kinds(rows):
                 yield from patient(score, places, patience, self._waits)
         elif rows:
-            table = self.scorer.score(batch_of(rows, progress, num_generations), strict=strict)
-            yield Scored(range(len(rows)), table)
+            batch = batch_of(rows, moment.progress, moment.num_generations)
+            yield Scored(range(len(rows)), self.scorer.score(batch, strict=strict))
 
     def _waits(self, table: ScoreTable) -> None:
         """Log rows that will be scored again."""
@@ -182,18 +189,9 @@ class RowScorer:
         if self._stopped is not None:
             raise self._stopped
 
-    def _settle(
-        self,
-        table: ScoreTable,
-        rows: Sequence[Row],
-        num_generations: int | None,
-        step: int | None,
-        training: bool,
-        progress: Progress | None,
-    ) -> None:
+    def _record(self, table: ScoreTable, rows: Sequence[Row], moment: Moment) -> None:
         if self._recording is not None:
-            self._recording.add(table, rows, num_generations, step, training, progress)
-        self._saw(table)
+            self._recording.add(table, rows, moment)
 
     def flush(self) -> None:
         """Write what is recorded so far."""
@@ -216,7 +214,7 @@ class RowScorer:
             return row
         return Row(completion, row.prompt, row.columns, row.completion_ids, row.cut)
 
-    def _saw(self, table: ScoreTable) -> None:
+    def _count(self, table: ScoreTable) -> None:
         """Count and log the faults of scored rows."""
         self._faults.add(table)
         start, stop = 0, None
@@ -232,15 +230,3 @@ class RowScorer:
                 self._stopped = self._stopped or stop
         if stop is not None:
             raise stop
-
-
-def _revived(reward: Any, offers: Offers, special_tokens: SpecialTokens, *options: Any) -> RowScorer:
-    record, max_failure_rate, max_error_rate = options
-    return RowScorer(
-        reward,
-        offers,
-        special_tokens=special_tokens,
-        record=record,
-        max_failure_rate=max_failure_rate,
-        max_error_rate=max_error_rate,
-    )

@@ -229,9 +229,7 @@ class _Desk:
         end, pause = time.monotonic() + patience, _FIRST_PAUSE
         scores = await self.dispatcher.score(rows, progress=progress, generations=generations, deadline=deadline)
         while generations is None and time.monotonic() + pause < end:
-            missing = [
-                place for place, one in enumerate(scores) if "failed" in one.outcomes.values() and not one.scored
-            ]
+            missing = [place for place, one in enumerate(scores) if one.failed]
             if not missing:
                 break
             await asyncio.sleep(pause)

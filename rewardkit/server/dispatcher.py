@@ -97,7 +97,7 @@ class Dispatcher:
     _reserved: Worker | None = None
     _owed: bool = False
     _pace: float = 0.0
-    _alike: dict[bytes, Job] = field(default_factory=dict)
+    _in_flight: dict[bytes, Job] = field(default_factory=dict)
 
     async def start(self) -> Described:
         """Start the workers and return the description of the reward, once the first has loaded it.
@@ -193,14 +193,14 @@ class Dispatcher:
         """Return a new job, or the one in flight for an equal row."""
         assert self.described is not None
         key = _key(rows[0], progress) if generations is None and self.described.deterministic else None
-        job = None if key is None else self._alike.get(key)
+        job = None if key is None else self._in_flight.get(key)
         if job is None or job.done.done():  # what has failed meanwhile may succeed now
             job = Job(rows, progress, generations, until, asyncio.get_running_loop().create_future(), key)
             self._waiting.append(job)
             if key is not None:
-                self._alike[key] = job
+                self._in_flight[key] = job
         else:
-            self.meters.alike.inc()
+            self.meters.duplicates.inc()
             job.until = max(job.until, until)
         job.waiters += 1
         return job
@@ -215,8 +215,8 @@ class Dispatcher:
         job.waiters -= 1
         if job.waiters == 0:
             job.done.cancel()
-            if job.key is not None and self._alike.get(job.key) is job:
-                del self._alike[job.key]
+            if job.key is not None and self._in_flight.get(job.key) is job:
+                del self._in_flight[job.key]
 
     def _wake(self) -> None:
         self._changed.set()

@@ -39,7 +39,7 @@ class Meters:
             prometheus.Counter, "component_outcomes", "Outcomes by component", ["component", "outcome"]
         )
         self.batch = own(prometheus.Histogram, "batch_rows", "Rows in a batch for a worker", buckets=_SIZES)
-        self.alike = own(prometheus.Counter, "rows_alike", "Rows that waited for an equal row in flight")
+        self.duplicates = own(prometheus.Counter, "duplicate_rows", "Rows that waited for an equal row in flight")
         self.deaths = own(
             prometheus.Counter, "worker_batches_lost", "Batches whose worker process died; they are scored again"
         )

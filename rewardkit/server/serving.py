@@ -30,13 +30,13 @@ def serve(
     host: str = "127.0.0.1",
     port: int = 8000,
     access_log: bool = True,
-    told: Callable[[str], None] = print,
+    announce: Callable[[str], None] = print,
 ) -> None:
     """Serve until a signal asks to stop (SIGTERM, Ctrl-C); what was taken by then is answered first.
 
     Args:
         port: 0 takes a free one.
-        told: called with the address, once requests are answered.
+        announce: called with the address, once requests are answered.
 
     Raises:
         RewardDefinitionError: the reward cannot be loaded or served.
@@ -65,7 +65,7 @@ def serve(
         logging.getLogger("uvicorn.error").setLevel(logging.WARNING)
         gc.collect()
         gc.freeze()  # what is loaded now stays, so that a collection of garbage takes no long pause
-        told(f"http://{name}:{listening.getsockname()[1]}")
+        announce(f"http://{name}:{listening.getsockname()[1]}")
 
     app.state.started = started
     with listening:
@@ -86,7 +86,7 @@ def _log_to_stderr(access_log: bool) -> None:
     for name, handler, level in (
         ("rewardkit.access", lines, logging.INFO if access_log else logging.WARNING),
         ("rewardkit.server", plain, logging.INFO),
-        ("uvicorn.error", plain, logging.CRITICAL),  # a refused reward is told without a traceback
+        ("uvicorn.error", plain, logging.CRITICAL),  # a refused reward is reported without a traceback
     ):
         logger = logging.getLogger(name)
         logger.handlers, logger.propagate = [handler], False

@@ -1,8 +1,9 @@
-"""A worker process: it loads the reward and scores the batches that the server sends, several at a time.
+"""A worker process: it loads the reward and scores the batches that the server sends.
 
-`run` talks to the server through a socket. Messages are pickled tuples: the
-server sends (number, rows, progress, num_generations), the worker answers (number, scores or a text that says why there
-are none, after which several rows are sent one by one). When the server is gone, the worker ends.
+A reward that only computes scores one batch after another, and one that waits scores many at a time. `run` talks to the
+server through a socket. Messages are pickled tuples: the server sends (number, rows, progress, num_generations), and
+the worker answers (number, scores), or (number, text) with the reason why there are none; several rows are then sent
+again, one by one. When the server is gone, the worker ends.
 """
 
 from __future__ import annotations
@@ -140,7 +141,6 @@ def main(ours: socket.socket) -> None:
     gc.freeze()  # what is loaded now stays, so that a collection of garbage takes no long pause
     writing = threading.Lock()
     threads = ThreadPoolExecutor(WAITING if hello.waits else COMPUTING)
-
     process = os.getpid()
 
     def answer(message: bytes) -> None:

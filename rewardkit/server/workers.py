@@ -61,6 +61,7 @@ class Sent:
         return min(self.until, self.turn) if others_wait else self.until
 
 
+@final
 @dataclass(eq=False)
 class Worker:
     """One process.

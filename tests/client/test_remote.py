@@ -180,7 +180,7 @@ def test_a_server_that_is_gone_fails_the_rows() -> None:
     assert "did not answer within 1 s" in table.faults[0].reason
 
 
-def test_what_cannot_be_reached_or_is_something_else_is_told() -> None:
+def test_what_cannot_be_reached_or_is_no_reward_server_is_an_error() -> None:
     with pytest.raises(rk.RewardDefinitionError, match="Start the server first"):
         rk.remote("http://127.0.0.1:9", wait=0.3)
     with pytest.raises(rk.RewardDefinitionError, match="takes an address"):

@@ -72,7 +72,7 @@ def test_equal_rows_in_flight_are_scored_once(server: Served) -> None:
     with ThreadPoolExecutor(4) as threads:
         found = list(threads.map(lambda _: server.score("sleep 0.5"), range(4)))
     assert len({json.dumps(one) for one in found}) == 1
-    assert meter(server, "rewardkit_rows_alike_total") >= 1
+    assert meter(server, "rewardkit_duplicate_rows_total") >= 1
 
 
 def meter(server: Served, name: str) -> float:
@@ -94,13 +94,13 @@ def meter(server: Served, name: str) -> float:
         (b'"' + b"x" * (1 << 20) + b'"', 413, "the body has 1,048,578 bytes, and at most 1,048,576 are read"),
     ],
 )
-def test_bad_requests_are_told_what_is_wrong(server: Served, body: bytes, status: int, said: str) -> None:
+def test_bad_requests_say_what_is_wrong(server: Served, body: bytes, status: int, said: str) -> None:
     found, answer = server.post("/score", body)
     assert found == status
     assert said in answer["error"]
 
 
-def test_other_paths_and_methods_are_told_which_there_are(server: Served) -> None:
+def test_other_paths_and_methods_are_answered_with_those_that_exist(server: Served) -> None:
     assert server.post("/nope", {})[0] == 404
     status, said = server.get("/score")
     assert status == 405

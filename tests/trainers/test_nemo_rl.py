@@ -19,7 +19,7 @@ from tests.trainers.stubs import stub
 
 typing.TypedDict = typing_extensions.TypedDict  # pydantic wants it before Python 3.12
 vars(sys.modules["transformers"])["__version__"] = (
-    "5.11.0"  # NeMo RL mends tokenizers of older versions, and refuses newer ones
+    "5.11.0"  # NeMo RL patches tokenizers of older versions, and refuses newer ones
 )
 stub(
     "ray", "hydra", "wandb", "absl", "blobfile", "cuda", "decord", "librosa", "megatron", "mlflow", "nemo_automodel",
