@@ -20,7 +20,7 @@ class Data(vf.TaskData):
     calls: str = ""
 
 
-class Scored(rk.to_verifiers(reward), vf.Task[Data]):  # type: ignore[misc]
+class Scored(rk.to_verifiers(reward, max_failure_rate=1.0), vf.Task[Data]):  # type: ignore[misc]
     pass
 
 
