@@ -34,8 +34,8 @@ LONGEST_PAGE = 250
 
 pytestmark = pytest.mark.filterwarnings("ignore::rewardkit.core.errors.RewardKitWarning")
 
-CHECKS = ("docs/quickstart.md", "docs/testing.md")
-"""Pages with checks of whole trees, which take half a minute each."""
+CHECKS = ("docs/quickstart.md", "docs/strategies.md", "docs/testing.md")
+"""Pages with checks of whole trees, which take up to half a minute each."""
 
 each_document = pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 

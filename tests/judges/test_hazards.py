@@ -174,6 +174,7 @@ def test_a_schema_that_is_refused_is_left_out_for_its_judge_alone() -> None:
         assert [request.wants_schema for request in server.requests] == [True, True, False, True]
 
 
+@pytest.mark.slow
 def test_a_limit_per_minute_costs_time_and_no_sample() -> None:
     with JudgeServer(verdict(7)) as server:
         table = rk.score(judge(server, requests_per_minute=60, deadline=2.0), [str(number) for number in range(10)])

@@ -374,6 +374,7 @@ class Hanging(Shop):
         return item
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [Dying, Hanging])
 def test_a_tool_that_hangs_or_ends_the_process_leaves_the_report(kind: type) -> None:
     seen = check_reward(rk.finished(), **rows(), environment=kind, laws=["total"], budget=4, patience=1)

@@ -124,6 +124,7 @@ def test_slow_patterns_are_found_and_can_be_pasted(reward: Any, piece: str) -> N
     assert report["total"].outcome == "held"  # the other laws had time
 
 
+@pytest.mark.slow
 def test_a_long_completion_of_another_law_is_evidence() -> None:
     def long(subject: Any) -> Any:
         """Try a long completion."""

@@ -62,6 +62,7 @@ def test_a_change_without_effect_is_no_bug(tmp_path: Path) -> None:
     assert [one.fate for one in tried(tmp_path / "same.py", source, "unlimited").verdicts] == ["unchanged"]
 
 
+@pytest.mark.slow
 def test_a_mutant_that_hangs_or_dies_ends_itself_alone(tmp_path: Path) -> None:
     source = REWARD.replace('r"<answer>(.*?)</answer>"', 'r"<answer>([a-z0-9]+)</answer>"')
     hanging = source.replace(
@@ -78,6 +79,7 @@ def test_nothing_can_notice_without_right_and_wrong_ones(tmp_path: Path) -> None
         tried(tmp_path / "lacking.py", REWARD.split("    BAD")[0], "dropped_flag")
 
 
+@pytest.mark.slow
 def test_the_command_says_what_the_examples_miss(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "of_command.py"
     path.write_text(textwrap.dedent(REWARD))

@@ -44,6 +44,7 @@ def tried(text: str, tests: Any, **options: Any) -> tuple[Suite, Survival | None
     return suite, survival(suite, pays, **options)
 
 
+@pytest.mark.slow
 def test_weak_tests_accept_wrong_programs_and_a_missing_test_is_proposed() -> None:
     suite, found = tried(GRADE, WEAK)
     assert found is not None

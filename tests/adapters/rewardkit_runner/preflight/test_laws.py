@@ -31,6 +31,7 @@ def found(budget: float) -> list[Finding]:
     return [one for one in laws(words, tree, table, {}, None, budget, 0) if one.where == "law time_linear"]
 
 
+@pytest.mark.slow
 def test_a_slow_reward_is_an_error_and_too_little_time_a_warning() -> None:
     (late,) = found(0.02)
     assert late.kind == "warning"
