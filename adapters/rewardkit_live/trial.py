@@ -28,6 +28,7 @@ from typing import Any
 
 import numpy as np
 
+from rewardkit.analysis.advantages import Spread, Way, moments_of
 from rewardkit.core.batch.batch import Batch
 from rewardkit.core.batch.column import Floats, Numbers
 from rewardkit.core.batch.score import ERRORED, FAILED, SKIPPED
@@ -38,7 +39,6 @@ from rewardkit.core.progress import states
 from rewardkit.core.progress.progress import Progress
 from rewardkit.core.tree.reward import Reward
 from rewardkit_live.sources import Code
-from rewardkit_trl.advantages import Spread, Way, moments_of
 from rewardkit_trl.layout import Layout
 
 SECONDS = 60.0

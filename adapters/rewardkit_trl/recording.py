@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from rewardkit.analysis.advantages import Way
 from rewardkit.core.batch.column import Floats
 from rewardkit.core.batch.table import ScoreTable
 from rewardkit.core.errors import RewardTypeError, shorten
@@ -28,7 +29,6 @@ from rewardkit.store.parts import Files
 from rewardkit.store.recorder import PATIENCE, Recorder, next_attempt
 from rewardkit.store.records import Line, Logged, Record, Version
 from rewardkit.store.schema import COMMITTING
-from rewardkit_trl.advantages import Way
 from rewardkit_trl.scored import Prepared, Scored
 from rewardkit_trl.trainer import Trainer
 

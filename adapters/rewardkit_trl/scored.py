@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from rewardkit.analysis.advantages import Spread
 from rewardkit.core.batch.batch import Batch
 from rewardkit.core.batch.column import Floats, Numbers
 from rewardkit.core.batch.score import Measured
@@ -22,7 +23,6 @@ from rewardkit.core.progress.progress import Progress
 from rewardkit.store.capture import Capture
 from rewardkit.store.records import Line
 from rewardkit.store.trajectories import Trajectories
-from rewardkit_trl.advantages import Spread
 from rewardkit_trl.layout import Layout
 from rewardkit_trl.rollouts import PLAIN, Episodes
 from rewardkit_trl.tally import Tally

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rewardkit.analysis import signal
+from rewardkit.analysis.advantages import moments_of
 from rewardkit.core.batch.column import Floats, sums
 from rewardkit.core.batch.score import ABSTAINED, SCORED, SKIPPED
 from rewardkit.core.batch.table import ScoreTable
@@ -16,7 +17,6 @@ from rewardkit.core.progress import states
 from rewardkit.core.progress.schedule import PerformanceSchedule
 from rewardkit.online.faults import fault_counts
 from rewardkit.store.trajectories import Trajectories
-from rewardkit_trl.advantages import moments_of
 
 TRAJECTORY = ("turns", "calls", "errors", "unfinished", "pending", "malformed_calls", "broken")
 """The numbers of a trajectory that are summed."""

@@ -15,11 +15,11 @@ from typing import Any, TypeVar, get_args
 
 import numpy as np
 
+from rewardkit.analysis.advantages import Way
 from rewardkit.analysis.signal import Scale
 from rewardkit.core.batch.column import Floats
 from rewardkit.core.errors import RewardFailure
 from rewardkit.core.progress.progress import Progress
-from rewardkit_trl.advantages import Way
 
 T = TypeVar("T")
 

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 pytest.importorskip("torch")
+from rewardkit.analysis.advantages import Way
 from rewardkit_live.sources import MODULES, Code, placed
 from rewardkit_live.trial import Sample, Tried, compared, undisturbed
 from rewardkit_live.trial_process import answer_to
-from rewardkit_trl.advantages import Way
 from tests.adapters.rewardkit_live.rewards import BROKEN, OTHERS
 
 NAN = float("nan")

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
+from rewardkit.analysis.advantages import Spread, Way, moments_of
 from rewardkit.core.batch.column import Floats
-from rewardkit_trl.advantages import Spread, Way, moments_of
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("trl")
