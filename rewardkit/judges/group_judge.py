@@ -12,7 +12,7 @@ import hashlib
 from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
-from typing import Any
+from typing import Any, ClassVar
 
 from rewardkit.core.batch.score import Score
 from rewardkit.core.errors import NoVerdict
@@ -37,6 +37,7 @@ class GroupJudge:
 
     brief: Brief
     shuffle: int = 0
+    pool: ClassVar[str] = "judges"
 
     async def __call__(self, completion: Sequence[str], *values: Any) -> list[Score | Abstention | Raised]:
         # All rows of a group have the same cells; the prompt is one text already.

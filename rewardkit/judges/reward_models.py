@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 from rewardkit.core.batch.score import Score
 from rewardkit.core.errors import MissingExtraError, RewardDefinitionError, hashable, shorten
@@ -114,6 +114,7 @@ class Reader:
     weights: Weights
     reading: Reading
     show_thinking: bool
+    pool: ClassVar[str] = "models"
 
     async def __call__(self, completion: str, prompt: str = "") -> Score:
         shown = completion if self.show_thinking else visible_text(completion)

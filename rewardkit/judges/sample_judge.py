@@ -7,7 +7,7 @@ import logging
 from collections import Counter
 from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from rewardkit.core.batch.score import Score
 from rewardkit.core.errors import RewardFailure
@@ -32,6 +32,7 @@ class SampleJudge:
     examples: tuple[Example, ...]
     canaries: Canaries | None
     patience: float = 600.0
+    pool: ClassVar[str] = "judges"
 
     async def __call__(self, completion: str, *values: Any) -> Score | Abstention:
         sample = dict(zip(self.brief.names, values, strict=True))

@@ -125,6 +125,7 @@ class CodeTests:
     room: Room
     credit: Credit
     waits: ClassVar[bool] = True
+    pool: ClassVar[str] = "sandboxes"
 
     def __call__(self, program: str | None, tests: Tests) -> Score | Future[float | Score]:
         if program is None:
@@ -161,6 +162,7 @@ class CodeRuns:
 
     room: Room
     waits: ClassVar[bool] = True
+    pool: ClassVar[str] = "sandboxes"
 
     def __call__(self, program: str | None, tests: Tests | None = None) -> Score | Future[float | Score]:
         if program is None:

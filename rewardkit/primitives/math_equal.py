@@ -111,6 +111,7 @@ class MathEqual:
     timeout: float
 
     waits: ClassVar[bool] = True
+    pool: ClassVar[str] = "mathematics"
 
     def __call__(self, answer: str | None, gold: Gold) -> float | Score | Future[float | Score]:
         if gold.problem:

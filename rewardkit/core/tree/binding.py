@@ -42,6 +42,7 @@ class Binding:
             attribute ``waits`` that is True, it may return a ``concurrent.futures.Future``, and other rewards run
             meanwhile. If an async function has ``measured``, that runs all calls of a batch and returns their results
             and its measurements. ``check(batch, name)`` raises a BindingError if the batch lacks an argument.
+            ``pool`` names what it keeps busy, such as ``"sandboxes"``: on a cluster it runs where that is.
         parameters: its arguments.
         scope: whether a call takes one completion, those of one prompt, or the whole batch.
         deterministic: equal arguments give equal scores, so duplicates are scored once.
@@ -163,15 +164,16 @@ def gather(parameters: Sequence[Parameter], batch: Batch, rows: list[int], name:
     for parameter in parameters:
         remedy = "" if not trusted else _GOLD_REMEDY if parameter.name == "gold" else _REMEDY
         values = _values(parameter, batch, rows, name, remedy)
-        if parameter.is_column and not parameter.coercer.optional:
+        kinds = set(map(type, values))
+        if type(None) in kinds and parameter.is_column and not parameter.coercer.optional:
             for position, value in enumerate(values):
                 if value is None:
                     arguments.set_aside[position] = Abstention(f"the column {parameter.source!r} is None here")
-        elif parameter.view is not None:
+        elif ViewFault in kinds:
             for position, value in enumerate(values):
                 if type(value) is ViewFault:
                     arguments.set_aside[position] = Raised(value.error)
-        if not trusted and parameter.source not in _AS_THEY_ARE and not set(map(type, values)) <= _ATOMS:
+        if not trusted and parameter.source not in _AS_THEY_ARE and not kinds <= _ATOMS:
             values = [detached(value) for value in values]
         arguments.columns.append(values)
     return arguments
@@ -260,25 +262,19 @@ def _copied(value: Any) -> Any:
 
 
 def distinct(parameters: Sequence[Parameter], batch: Batch, rows: Numbers) -> tuple[Numbers, Numbers | None]:
-    """Return the positions in `rows` of distinct arguments, and for each row which it equals (None: all differ)."""
+    """Return the first of `rows` with each of the distinct arguments, and for each row its place among them.
+
+    If all arguments differ, the second is None.
+    """
     names: dict[str, None] = {}
     for parameter in parameters:
         if parameter.source == "example":
             names |= dict.fromkeys(batch.columns)
         elif parameter.source not in ("progress", "trainer_state"):
             names[parameter.source] = None
-    numbers = np.zeros(len(rows), dtype=np.int64)
-    for name in names:
-        equal = batch.equality(name)
-        if equal.count == batch.size:
-            return np.arange(len(rows)), None
-        if len(names) == 1 and len(rows) == batch.size:
-            return equal.firsts, equal.numbers
-        numbers = numbers * equal.count + equal.numbers[rows]
-        if len(names) > 1:  # number from 0 again, so that many columns cannot overflow
-            numbers = np.unique(numbers, return_inverse=True)[1]
-    _, first, inverse = np.unique(numbers, return_index=True, return_inverse=True)
-    if len(first) == len(rows):
-        return np.arange(len(rows)), None
-    in_order = np.argsort(first)  # call functions from the first row to the last
-    return first[in_order], np.argsort(in_order)[inverse]
+    equal = batch.equality(*names)
+    if equal.count < batch.size:
+        equal = equal.among(rows)
+        if equal.count < len(rows):
+            return rows[equal.firsts], equal.numbers
+    return rows, None
