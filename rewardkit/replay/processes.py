@@ -20,8 +20,8 @@ from rewardkit.core.evaluation.scorer import Scorer
 from rewardkit.core.tree.conversion import tree_of
 from rewardkit.core.tree.reward import Reward
 from rewardkit.data.reward_names import load
+from rewardkit.replay.chunks import Chunk
 from rewardkit.replay.scores import Scores, Work, score
-from rewardkit.replay.sources import Chunk
 
 _AHEAD = 2
 """Batches per process that are waiting or scored; this bounds the memory."""

@@ -11,15 +11,16 @@ import itertools
 import json
 import math
 import os
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any
 
 from rewardkit.core.errors import DataError
 from rewardkit.data.conversations import COLUMNS, split_row
 from rewardkit.data.files import Row, parquet_file, rows_of
+from rewardkit.replay.chunks import Chunk, Listed, Tabular, splits
+from rewardkit.replay.outputs import check_names
 
 if TYPE_CHECKING:
     import pyarrow
@@ -28,79 +29,6 @@ if TYPE_CHECKING:
 
 _RUN_ROWS = 4096
 """Completions of a recorded run fetched at once."""
-
-
-class Chunk(ABC):
-    """Some consecutive rows."""
-
-    @abstractmethod
-    def __len__(self) -> int: ...
-
-    @abstractmethod
-    def column(self, name: str) -> list[Any]:
-        """Return the (n,) values of a column; None if a row has none."""
-
-    @abstractmethod
-    def rows(self) -> list[Row]:
-        """Return the (n,) rows as mappings."""
-
-    @abstractmethod
-    def part(self, start: int, stop: int | None = None) -> Chunk:
-        """Return the rows from `start` up to `stop`."""
-
-    @abstractmethod
-    def followed_by(self, other: Any) -> Chunk:
-        """Return these rows followed by those of `other`, a chunk of the same data."""
-
-
-@final
-@dataclass(frozen=True)
-class Listed(Chunk):
-    """Rows read one by one."""
-
-    listed: Sequence[Row]
-
-    def __len__(self) -> int:
-        return len(self.listed)
-
-    def column(self, name: str) -> list[Any]:
-        return [row.get(name) for row in self.listed]
-
-    def rows(self) -> list[Row]:
-        return list(self.listed)
-
-    def part(self, start: int, stop: int | None = None) -> Listed:
-        return Listed(self.listed[start:stop])
-
-    def followed_by(self, other: Listed) -> Listed:
-        return Listed([*self.listed, *other.listed])
-
-
-@final
-@dataclass(frozen=True)
-class Tabular(Chunk):
-    """Rows of an Arrow table: they keep their types, and unused columns are never unpacked."""
-
-    table: pyarrow.Table
-
-    def __len__(self) -> int:
-        return int(self.table.num_rows)
-
-    def column(self, name: str) -> list[Any]:
-        found: list[Any] = self.table[name].to_pylist()
-        return found
-
-    def rows(self) -> list[Row]:
-        found: list[Row] = self.table.to_pylist()
-        return found
-
-    def part(self, start: int, stop: int | None = None) -> Tabular:
-        return Tabular(self.table.slice(start, None if stop is None else stop - start))
-
-    def followed_by(self, other: Tabular) -> Tabular:
-        import pyarrow as pa
-
-        return Tabular(pa.concat_tables([self.table, other.table]))
 
 
 @dataclass(frozen=True)
@@ -177,12 +105,13 @@ def saved(
 
 def _holds_conversations(path: Path, completion: str | None) -> bool:
     """Whether the first row of a Parquet file changes when it is split."""
+    import pyarrow as pa
+
     with parquet_file(path) as file:
         names = file.schema_arrow.names
         columns = [name for name in (completion, "completion", "prompt", "output", *COLUMNS) if name in names]
         for batch in file.iter_batches(batch_size=1, columns=columns):
-            first: Row = batch.to_pylist()[0]
-            return split_row(first, completion) is not first
+            return splits(pa.Table.from_batches([batch]), completion)
     return False
 
 
@@ -217,9 +146,7 @@ def _tabular(name: str, paths: Sequence[Path], limit: int | None, apart: tuple[s
         schema = pa.unify_schemas(schemas, promote_options="permissive")
     except pa.ArrowException as error:
         raise DataError(f"the files in {name} have a column with different types: {error}") from None
-    twice = next((one for one in schema.names if schema.names.count(one) > 1), None)
-    if twice is not None:
-        raise DataError(f"{name}: duplicate column {twice!r}. Rename one of them.")
+    check_names(schema.names, name)
     size = size if limit is None else min(size, limit)
 
     def chunks(most: int) -> Iterator[Chunk]:

@@ -15,9 +15,10 @@ import rewardkit as rk
 from rewardkit.core.batch.column import Floats
 from rewardkit.core.errors import BindingError, DataError, RewardDefinitionError, RunStopped
 from rewardkit.core.evaluation.scorer import Scorer
+from rewardkit.replay.chunks import Listed
 from rewardkit.replay.replay import Replayed, replay
 from rewardkit.replay.scores import Scores, Work, score
-from rewardkit.replay.sources import Listed, Saved, saved
+from rewardkit.replay.sources import Saved, saved
 from tests.replay import replayed as rewards
 
 

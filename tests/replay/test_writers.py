@@ -16,9 +16,10 @@ from hypothesis import given, strategies as st
 from rewardkit.core.batch.score import FAILED, SCORED
 from rewardkit.core.errors import DataError
 from rewardkit.data.files import rows_of
+from rewardkit.replay.outputs import renamed
 from rewardkit.replay.scores import Scores
 from rewardkit.replay.sources import saved
-from rewardkit.replay.writers import renamed, written
+from rewardkit.replay.writers import written
 
 
 def scores(size: int) -> Scores:
@@ -123,7 +124,7 @@ def test_texts_round_trip_through_every_format(tmp_path_factory: pytest.TempPath
 
 def test_columns_of_ours_do_not_replace_theirs(tmp_path: Path) -> None:
     source = lines(tmp_path / "in.jsonl", [{"completion": "a", "total": 7, "input/total": 8}] * 2)
-    assert renamed(saved(source), ["exact"]) == {
+    assert renamed(saved(source).columns, ["exact"]) == {
         "completion": "completion", "total": "input/input/total", "input/total": "input/total",
     }  # fmt: skip
     once = tmp_path / "once.jsonl"
