@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -15,7 +17,7 @@ from rewardkit.core.progress.bounds import number as checked_number
 from rewardkit.core.text.extraction import as_extractor, raw
 from rewardkit.core.text.extractors import Extractor
 from rewardkit.core.text.json_text import MAX_CHARACTERS
-from rewardkit.core.text.visibility import unmasked
+from rewardkit.core.text.visibility import plain_letters
 from rewardkit.core.tree.gold import spaced
 from rewardkit.core.tree.leaf import expression, primitive
 from rewardkit.core.tree.parameters import Parameter
@@ -26,33 +28,35 @@ Unit = Literal["tokens", "words"]
 _FEW = 64
 """Up to this many n-grams a set is faster than an array."""
 
-_LARGEST = 2**63 - 1
+_BITS = 63
+"""The bits of a number that is not negative."""
 
 
 def distinct_ngrams(ids: Sequence[int], size: int) -> int:
     """Return the number of distinct runs of `size` neighbors: ``distinct_ngrams([1, 2, 1, 2], 2)`` is 2."""
-    count = len(ids) - size + 1
-    if count <= _FEW:
+    total = len(ids) - size + 1
+    if total <= _FEW:
         return len(set(zip(*(ids[start:] for start in range(size)), strict=False)))
     codes = np.fromiter(ids, dtype=np.int64, count=len(ids))
-    highest = int(codes.max())
-    if int(codes.min()) < 0 or (highest + 1) ** 2 > _LARGEST:
-        codes, highest = _renumbered(codes)
-    # One integer per run, with the ids as its digits.
-    runs, highest_run = codes[:count], highest
+    used = int(np.bitwise_or.reduce(codes))  # as many bits as the highest id, and negative if any id is
+    bits = used.bit_length()
+    if used < 0 or 2 * bits > _BITS:
+        codes, bits = _renumbered(codes)
+    # One number per run, in which each id takes `bits` bits.
+    runs, width = codes[:total], bits
     for start in range(1, size):
-        if (highest_run + 1) * (highest + 1) > _LARGEST:
-            runs, highest_run = _renumbered(runs)
-        runs = runs * (highest + 1) + codes[start : start + count]
-        highest_run = highest_run * (highest + 1) + highest
-    runs = np.sort(runs)
+        if width + bits > _BITS:
+            runs, width = _renumbered(runs)
+        runs = (runs << bits) | codes[start : start + total]
+        width += bits
+    runs.sort()  # it is ours: codes is a new array
     return int(np.count_nonzero(runs[1:] != runs[:-1])) + 1
 
 
 def _renumbered(codes: Numbers) -> tuple[Numbers, int]:
-    """Return `codes` renumbered from 0 without gaps, and the highest new code."""
+    """Return `codes` renumbered from 0 without gaps, and the bits of the highest new code."""
     distinct, numbers = np.unique(codes, return_inverse=True)
-    return numbers, len(distinct) - 1
+    return numbers, (len(distinct) - 1).bit_length()
 
 
 @dataclass(frozen=True)
@@ -74,8 +78,9 @@ class RepetitionPenalty:
 
 
 def _words(text: str) -> list[int]:
-    numbers: dict[str, int] = {}
-    return [numbers.setdefault(word, len(numbers)) for word in spaced(unmasked(text)).split()]
+    """Return the words of `text`, each as the number of its first occurrence among distinct words."""
+    numbers: defaultdict[str, int] = defaultdict(count().__next__)
+    return [numbers[word] for word in spaced(plain_letters(text)).split()]
 
 
 def repetition_penalty(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 
 _BLANK = frozenset("\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0\U0001d159")
 """Invisible characters that Unicode classifies as letters or symbols."""
@@ -17,7 +18,8 @@ _SELECTORS = frozenset(map(chr, (0x34F, *range(0x180B, 0x1810), *range(0xFE00, 0
 
 _APOSTROPHES = str.maketrans(dict.fromkeys("\u2018\u2019\u201b\u2032\u02bc\u00b4\uff07", "'"))
 _BACKTICK = re.compile(r"(?<=[^\W\d_])`(?=[^\W\d_])")
-_OTHER_SPACE = re.compile(r"\s{2,}|[^\S ]")
+_CONTROLS = bytes((*range(0x09), *range(0x0E, 0x1C), 0x7F))
+"""The ASCII characters that are neither printed nor white space."""
 
 _PRINTED = re.compile(r"[!-~]")
 _STACK = 30
@@ -37,6 +39,8 @@ def spoken_text(text: str) -> str:
 
     ``spoken_text("#### 42<|im_end|><pad><pad>")`` is ``"#### 42"``.
     """
+    if text[-2:] not in _ENDS and not text[-1:].isspace():  # nearly always
+        return text
     spoken = end = len(text)
     while True:
         while end and text[end - 1].isspace():
@@ -65,15 +69,19 @@ def visible_between(text: str, start: int, end: int) -> bool:
 
 def shown(text: str, *, marks: bool = True) -> str:
     """Return `text` without invisible characters, and without marks if `marks` is False; white space stays."""
-    dropped = "C" if marks else "CM"
-    hidden = {
-        ord(character): None
-        for character in set(text)
-        if (unicodedata.category(character)[0] in dropped and not character.isspace())
-        or character in _BLANK
-        or character in _SELECTORS
-    }
-    return text.translate(hidden) if hidden else text
+    if text.isascii():  # then a table of bytes will do, which is ten times as fast as a set of characters
+        encoded = text.encode()
+        printed = encoded.translate(None, _CONTROLS)
+        return text if len(printed) == len(encoded) else printed.decode()
+    hidden = [character for character in set(text) if _hides(character, marks)]
+    return text.translate(dict.fromkeys(map(ord, hidden))) if hidden else text
+
+
+@lru_cache(maxsize=20_000)
+def _hides(character: str, marks: bool) -> bool:
+    category = unicodedata.category(character)[0]
+    dropped = (category == "C" and not character.isspace()) or (category == "M" and not marks)
+    return dropped or character in _BLANK or character in _SELECTORS
 
 
 def straight(text: str) -> str:
@@ -87,6 +95,11 @@ def unmasked(text: str) -> str:
     Compatibility forms become plain characters (NFKC), apostrophes straight, white space single spaces; invisible
     characters are removed, and case is folded.
     """
+    return single_spaced(plain_letters(text))
+
+
+def plain_letters(text: str) -> str:
+    """Return `text` as `unmasked` does, but with its white space as it is, to split it into words."""
     text = shown(text)
     if "`" in text:
         text = _BACKTICK.sub("'", text)
@@ -94,10 +107,18 @@ def unmasked(text: str) -> str:
         if stacked(text):
             text = "".join(character for character in text if unicodedata.category(character) not in ("Mn", "Me"))
         text = unicodedata.normalize("NFKC", straight(text))
-    return _OTHER_SPACE.sub(" ", text).casefold()
+    return text.casefold()
+
+
+def single_spaced(text: str) -> str:
+    """Return `text` with a single space for each run of white space, also at both ends."""
+    words = " ".join(text.split())
+    if not words:
+        return " " if text else ""
+    return " " * text[0].isspace() + words + " " * text[-1].isspace()
 
 
 def stacked(text: str) -> bool:
     """Return whether a character has more marks than any writing uses: sorting them takes quadratic time."""
-    marks = bytes(unicodedata.combining(character) > 0 or character in _DOUBLE_MARKS for character in text)
-    return b"\1" * (_STACK + 1) in marks
+    used = {character for character in set(text) if unicodedata.combining(character) or character in _DOUBLE_MARKS}
+    return bool(used) and b"\1" * (_STACK + 1) in bytes(map(used.__contains__, text))

@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
+
 import pytest
 from hypothesis import given, strategies as st
 
 from rewardkit.core.text.thinking import visible_text
-from rewardkit.core.text.visibility import has_visible_character, shown, spoken_text, stacked, straight, unmasked
+from rewardkit.core.text.visibility import (
+    has_visible_character,
+    shown,
+    single_spaced,
+    spoken_text,
+    stacked,
+    straight,
+    unmasked,
+)
+
+TEXTS = (
+    st.text() | st.text(st.characters(codec="ascii")) | st.text("aB `'\t\n\x00\x1c\x1f\x7f\x85\xa0\u2028\u0301\u0f73")
+)
 
 
 @pytest.mark.parametrize(
@@ -70,3 +85,25 @@ def test_piled_marks_are_dropped_and_not_sorted() -> None:
     assert stacked("a" + "\u0301" * 31)
     assert not stacked("a" + "\u0301" * 30)
     assert unmasked("a" + "\u0301\u0316" * 100_000) == "a"
+
+
+@given(TEXTS, st.booleans())
+def test_whole_texts_are_cleaned_like_single_characters(text: str, marks: bool) -> None:
+    joined = f"{text}\u00e9"  # not ASCII, so it goes the long way
+    assert shown(joined, marks=marks) == f"{shown(text, marks=marks)}\u00e9"
+    dropped = ("C",) if marks else ("C", "M")
+    if text.isascii():
+        kept = [one for one in text if one.isspace() or unicodedata.category(one)[0] not in dropped]
+        assert shown(text, marks=marks) == "".join(kept)
+
+
+@given(TEXTS)
+def test_single_spaces_are_what_a_pattern_would_leave(text: str) -> None:
+    assert single_spaced(text) == re.sub(r"\s{2,}|[^\S ]", " ", text)
+
+
+@given(st.text("a\u0301\u0316\u0f73\u0e38", max_size=40), st.integers(0, 40))
+def test_marks_are_counted_in_every_mix(text: str, more: int) -> None:
+    piled = text + "\u0f73" * more
+    runs = re.split("a", piled)
+    assert stacked(piled) == any(len(run) > 30 for run in runs)
