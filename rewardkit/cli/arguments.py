@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 REWARD = "path/to/file.py:reward or module:reward"
 """How a reward is named on the command line."""
@@ -41,3 +42,54 @@ def seconds(text: str) -> float:
     if not 0 < value < float("inf"):
         raise argparse.ArgumentTypeError(f"must be a finite number above 0, got {text}")
     return value
+
+
+def names(text: str) -> list[str]:
+    """Return the names in ``"a,b"``."""
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def add_columns(verb: argparse.ArgumentParser) -> None:
+    """Add ``--columns`` and ``--completion``, which name the columns of the data; `sources_of` reads them."""
+    verb.add_argument(
+        "--columns",
+        type=_pairs,
+        action="append",
+        default=[],
+        metavar="NAME=COLUMN,...",
+        help="columns that have another name in the data, as in answer=reference,prompt=question",
+    )
+    verb.add_argument("--completion", metavar="COLUMN", help="the column with the completions (default: completion)")
+
+
+def sources_of(options: argparse.Namespace) -> dict[str, str]:
+    """Return our name -> the column of the data, as the options say."""
+    sources = {name: column for pairs in options.columns for name, column in pairs.items()}
+    if options.completion is not None:
+        sources["completion"] = options.completion
+    return sources
+
+
+def _pairs(text: str) -> dict[str, str]:
+    pairs = {}
+    for pair in filter(None, (part.strip() for part in text.split(","))):
+        name, equals, column = pair.partition("=")
+        if not (name.strip() and equals and column.strip()):
+            raise argparse.ArgumentTypeError(f"write NAME=COLUMN, as in answer=reference; got {pair!r}")
+        pairs[name.strip()] = column.strip()
+    return pairs
+
+
+def write(path: Path, text: str) -> None:
+    """Write a report to a file.
+
+    Raises:
+        RewardKitError: the file cannot be written.
+    """
+    from rewardkit.core.errors import RewardKitError
+
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8", errors="backslashreplace")
+    except OSError as error:
+        raise RewardKitError(f"{path} cannot be written: {error.strerror or error}. Pass another path") from None

@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rewardkit.cli.arguments import REWARD, add_seed, seconds
+from rewardkit.cli.arguments import REWARD, add_seed, names, seconds, write
 
 FAST = (
     "total", "finite", "bounded", "gold_gets_the_maximum", "gold_above_perturbed_gold", "separates_good_from_bad",
@@ -70,8 +70,8 @@ def add_to(verbs: Verbs) -> None:
         action="store_true",
         help=f"two seconds for each reward, for a hook before each commit: only {', '.join(FAST)}",
     )
-    verb.add_argument("--laws", type=_names, metavar="A,B", help="check only these laws")
-    verb.add_argument("--without", type=_names, default=[], metavar="A,B", help="check all laws except these")
+    verb.add_argument("--laws", type=names, metavar="A,B", help="check only these laws")
+    verb.add_argument("--without", type=names, default=[], metavar="A,B", help="check all laws except these")
     verb.add_argument("--no-exploits", action="store_true", help="skip the known exploits and the search for new ones")
     verb.add_argument(
         "--regressions",
@@ -121,7 +121,7 @@ def run(options: argparse.Namespace) -> int:
                 print(f"\n{_mutants_of(targets.target, reward)}", flush=True)
     for path, text in ((options.json, json_of), (options.html, page_of)):
         if path is not None:
-            _write(path, text(sections, left_out))
+            write(path, text(sections, left_out))
     if not all(section.report.ok for section in sections):
         return 1
     if any(one.certain for one in left_out):
@@ -210,17 +210,3 @@ def _progress(title: str) -> Iterator[Told]:
             bar.refresh()
 
         yield told
-
-
-def _write(path: Path, text: str) -> None:
-    from rewardkit.core.errors import RewardKitError
-
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise RewardKitError(f"{path} cannot be written: {error.strerror or error}. Pass another path") from None
-
-
-def _names(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",") if name.strip()]

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from rewardkit import __version__
 from rewardkit.cli.check import add_to as add_check
 from rewardkit.cli.demo import add_to as add_demo
+from rewardkit.cli.diff import add_to as add_diff
 from rewardkit.cli.evaluate import add_to as add_evaluate
 from rewardkit.cli.export import add_to as add_export
 from rewardkit.cli.init import add_to as add_init
@@ -32,6 +33,7 @@ def parser() -> argparse.ArgumentParser:
     verbs = result.add_subparsers(title="verbs", dest="verb", required=True, metavar="VERB")
     add_check(verbs)
     add_demo(verbs)
+    add_diff(verbs)
     add_evaluate(verbs)
     add_export(verbs)
     add_init(verbs)

@@ -10,10 +10,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from rewardkit.core.errors import RewardDefinitionError, near_miss, shorten
+from rewardkit.data.regressions import load
 from rewardkit.testing import laws as known
 from rewardkit.testing.exploits import CATALOG
 from rewardkit.testing.exploits.attempts import try_hacks
-from rewardkit.testing.exploits.regressions import load, replay
+from rewardkit.testing.exploits.regressions import replay
 from rewardkit.testing.exploits.search import search as search_exploits
 from rewardkit.testing.findings import Finding
 from rewardkit.testing.laws import Law, golds, growth, nearness, other_rows, parts, programs, siblings, writing

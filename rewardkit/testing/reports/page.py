@@ -1,21 +1,13 @@
-"""The page of a report: one self-contained file, without scripts and without anything to fetch.
-
-Text that a policy wrote is escaped, and invisible characters are spelled out. As a second defense, a content security
-policy forbids everything but the page's own style sheet.
-"""
+"""The page of a report: a section for each reward. Text that a policy wrote is escaped."""
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections.abc import Iterable, Iterator, Sequence
-from html import escape
 from typing import TYPE_CHECKING, Any
 
-from rewardkit.core.batch.table_text import visible
+from rewardkit.analysis.page import escaped, page
 from rewardkit.testing.findings import Finding, LawResult
 from rewardkit.testing.reports.sections import Section, Unchecked, distinct, families_of, kind_of, middle_cut
-from rewardkit.testing.reports.style import STYLE
 
 if TYPE_CHECKING:
     from rewardkit.analysis.calibration import Calibration
@@ -27,18 +19,9 @@ _MARKS = {"broken": "broken", "unfinished": "not done", "held": "held", "skipped
 
 def page_of(sections: Sequence[Section], left_out: Sequence[Unchecked] = ()) -> str:
     """Return a whole page with a section for each reward."""
-    digest = base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()
-    policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
     names = ", ".join(section.title for section in sections)
     body = "\n".join(line for number, section in enumerate(sections) for line in _section(section, number))
-    return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        '<meta name="referrer" content="no-referrer">\n'
-        f"<title>{_text(middle_cut(names, 80))}: laws and exploits</title>\n<style>{STYLE}</style>\n</head>\n"
-        f"<body>\n<main>\n{_head(sections, left_out)}\n{body}\n</main>\n</body>\n</html>\n"
-    )
+    return page(f"{middle_cut(names, 80)}: laws and exploits", f"{_head(sections, left_out)}\n{body}")
 
 
 def _head(sections: Sequence[Section], left_out: Sequence[Unchecked]) -> str:
@@ -183,7 +166,7 @@ def _finding(finding: Finding, law: str, matters: bool) -> str:
     if finding.advice:
         rows.append(("next", _text(finding.advice)))
     listed = "".join(f"<dt>{_text(name)}</dt><dd>{value}</dd>" for name, value in rows)
-    again = _more("reproduce", escape(visible(finding.reproduce)))
+    again = _more("reproduce", escaped(finding.reproduce))
     why = f"{kind}: {finding.why}" if kind else finding.why
     return f'<div class="finding"><p>{_text(why)}</p><dl>{listed}</dl>{again}</div>'
 
@@ -252,11 +235,11 @@ def _pre(value: Any) -> str:
 
 
 def _lines(text: str) -> str:
-    return "\n".join(escape(visible(line)) for line in text.split("\n"))
+    return "\n".join(map(escaped, text.split("\n")))
 
 
 def _text(text: str, limit: int = _LONGEST) -> str:
-    return escape(visible(middle_cut(text, limit)))
+    return escaped(middle_cut(text, limit))
 
 
 def _anchor(place: str, result: LawResult) -> str:

@@ -1,0 +1,1 @@
+"""Differences: what another reward would have taught, over the same completions."""

@@ -1,0 +1,259 @@
+"""The difference between two rewards over the same completions, as numbers and tables.
+
+``compared(before, after, found, groups).verdict`` is one sentence; `text`, `markdown` and `page` show the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from rewardkit.analysis.presentation import json_ready, percent
+from rewardkit.core.batch.column import Floats, Numbers, Rows
+from rewardkit.data.regressions import Regression
+from rewardkit.replay.differences.advantages import Gradients, gradients
+from rewardkit.replay.differences.components import ComponentChange, component_changes
+from rewardkit.replay.differences.exploits import ExploitChange, exploit_changes
+from rewardkit.replay.differences.side import TOLERANCE, Side, differ
+
+SCHEMA = 1
+"""The version of `Differences.to_dict`."""
+
+
+@dataclass(frozen=True)
+class Example:
+    """A completion that the change affects, with its texts.
+
+    Attributes:
+        row: its number in the data, from 0.
+        columns: the columns that the rewards read.
+        totals, advantages: before and after; None if it has none.
+        components: name -> values before and after, of the components that differ here.
+        kind: ``"flip"``, ``"newly rewarded"``, ``"newly penalized"``, ``"no longer scored"``, ``"newly scored"`` or
+            ``"changed"``.
+    """
+
+    row: int
+    prompt: str
+    completion: str
+    columns: Mapping[str, str]
+    totals: tuple[float | None, float | None]
+    advantages: tuple[float, float] | None
+    components: Mapping[str, tuple[float | None, float | None]]
+    kind: str
+
+
+@dataclass(frozen=True)
+class Differences:
+    """What changes if the reward `before` is replaced by the reward `after`, over n completions.
+
+    Attributes:
+        data: the name of the data.
+        changed: (n,) whether the total differs by more than 1e-9; NaN equals NaN.
+        components: a line for each component, and for the total (the last).
+        gradients: advantages within groups; None if no prompt has two completions.
+        failing, mended: (n,) whether only the new reward cannot score the completion, or only the old one.
+        exploits: known exploits that only one of the rewards pays, and those that both pay.
+        examples: the completions that change most, the largest change first.
+        warnings: what limits the comparison, in sentences.
+    """
+
+    before: Side
+    after: Side
+    data: str
+    changed: Rows = field(repr=False)
+    components: tuple[ComponentChange, ...]
+    gradients: Gradients | None
+    failing: Rows = field(repr=False)
+    mended: Rows = field(repr=False)
+    exploits: ExploitChange
+    examples: tuple[Example, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.changed)
+
+    def __str__(self) -> str:
+        return self.text()
+
+    @property
+    def same(self) -> bool:
+        """Whether nothing changes for a training: no total, no failure, no known exploit."""
+        return not (self.changed.any() or self.failing.any() or self.mended.any() or self.exploits.changes)
+
+    @property
+    def verdict(self) -> str:
+        """One sentence."""
+        return verdict_of(self)
+
+    def text(self) -> str:
+        """Return a report for a terminal."""
+        from rewardkit.replay.differences.text import text_of
+
+        return text_of(self)
+
+    def markdown(self) -> str:
+        """Return a report for a comment on a pull request: at most 65,536 characters, without foreign markup."""
+        from rewardkit.replay.differences.markdown import markdown_of
+
+        return markdown_of(self)
+
+    def html(self) -> str:
+        """Return a report as a self-contained page."""
+        from rewardkit.replay.differences.page import page_of
+
+        return page_of(self)
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """A table with a row per completion, name -> (n,): totals, advantages, flips, components before and after.
+
+        ``pandas.DataFrame(differences.columns)`` makes a frame.
+        """
+        found: dict[str, Any] = {"total/before": self.before.total, "total/after": self.after.total}
+        if (known := self.gradients) is not None:
+            found |= {
+                "group": known.groups,
+                "advantage/before": known.before,
+                "advantage/after": known.after,
+                "flips": known.flipped,
+            }
+        for one in self.components[:-1]:
+            for side, scores, name in (("before", self.before, one.before), ("after", self.after, one.after)):
+                if name is not None:
+                    found[f"components/{name}/{side}"] = scores.components[name]
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything but the (n,) arrays as JSON values; docs/diff.md describes them."""
+        known = self.gradients
+        return {
+            "schema": SCHEMA,
+            "old": self.before.name,
+            "new": self.after.name,
+            "data": self.data,
+            "completions": len(self),
+            "tolerance": TOLERANCE,
+            "same": self.same,
+            "verdict": self.verdict,
+            "changed": int(self.changed.sum()),
+            "components": json_ready(self.components[:-1]),
+            "total": json_ready(self.components[-1]),
+            "groups": None
+            if known is None
+            else {
+                "count": known.count,
+                "completions": known.compared,
+                **{
+                    name: json_ready(getattr(known, name))
+                    for name in (
+                        "flips", "rewarded", "penalized", "other_best", "silent_before", "silent_after", "silenced",
+                        "voiced", "rank_correlation", "largest_change",
+                    )
+                },
+            },
+            "failures": {
+                "before": self.failures(self.before),
+                "after": self.failures(self.after),
+                "new": int(self.failing.sum()),
+                "gone": int(self.mended.sum()),
+                "reasons": [self.after.errors.get(row, "") for row in np.flatnonzero(self.failing)[:_REASONS].tolist()],
+            },
+            "exploits": json_ready(self.exploits),
+            "unsteady": {"old": json_ready(self.before.unsteady), "new": json_ready(self.after.unsteady)},
+            "examples": json_ready(self.examples),
+            "warnings": list(self.warnings),
+        }  # fmt: skip
+
+    def failures(self, side: Side) -> int:
+        """Return how many completions `side` cannot score, or scores with an error."""
+        return int(failed(side).sum())
+
+
+_REASONS = 20
+
+
+def compared(
+    before: Side, after: Side, data: str, groups: Numbers | None, exploits: Sequence[Regression] = ()
+) -> Differences:
+    """Compare two sides of the same n completions; `groups` (n,) has the group of each."""
+    failed_before, failed_after = failed(before), failed(after)
+    found = None if groups is None else gradients(before.total, after.total, groups)
+    return Differences(
+        before,
+        after,
+        data,
+        differ(before.total, after.total),
+        component_changes(before, after),
+        found,
+        failed_after & ~failed_before,
+        failed_before & ~failed_after,
+        exploit_changes(before, after, exploits),
+        warnings=tuple(_warnings(before, after, found)),
+    )
+
+
+def failed(side: Side) -> Rows:
+    """Return (n,): whether a completion has no total, or an error."""
+    lost = np.isnan(side.total)
+    lost[list(side.errors)] = True
+    return lost
+
+
+def verdict_of(found: Differences) -> str:
+    """Say in one sentence what changes."""
+    size, changed, known = len(found), int(found.changed.sum()), found.gradients
+    if found.same:
+        inner = [one.after or one.before for one in found.components[:-1] if one.state == "changed"]
+        named = f" (but component {inner[0]!r} does)" if len(inner) == 1 else f" (but {len(inner)} components do)"
+        return f"No completion's score changes{named if inner else ''}."
+    said = [f"{changed:,} of {size:,} completions get another total"] if changed else ["no total changes"]
+    if changed and known is not None:
+        share = percent(known.flips / known.compared)
+        flips = (
+            f"{known.flips:,} ({share}) flip the sign of their advantage"
+            if known.flips
+            else "no advantage flips its sign"
+        )
+        said.append(flips)
+        if known.silenced:
+            said.append(f"{known.silenced:,} of {known.count:,} groups fall silent")
+    if new := int(found.failing.sum()):
+        said.append(f"{new:,} can no longer be scored")
+    if newly := len(found.exploits.newly_paid):
+        said.append(f"{newly:,} known exploit{'' if newly == 1 else 's'} {'is' if newly == 1 else 'are'} paid again")
+    text = ", ".join(said[:-1]) + " and " + said[-1] if len(said) > 1 else said[0]
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def _warnings(before: Side, after: Side, found: Gradients | None) -> list[str]:
+    said = []
+    for side, name in ((before, "old"), (after, "new")):
+        if (unsteady := side.unsteady) is not None:
+            said.append(
+                f"The {name} reward is not deterministic: scored twice, {unsteady.changed:,} of {unsteady.tried:,} "
+                f"completions got another total, by up to {unsteady.largest:.3g}. Differences of that size appear "
+                "without any change."
+            )
+    if found is None:
+        said.append(
+            "No prompt has several completions, so there are no groups and no advantages to compare. Pass data with "
+            "a column 'prompt' and several completions of each prompt."
+        )
+    if before.scheduled or after.scheduled:
+        said.append("Schedules have their end value, as in evaluation.")
+    if before.sees_batches or after.sees_batches:
+        said.append("A reward sees whole batches, here of 512 completions.")
+    left = list(dict.fromkeys((*before.left_out, *after.left_out)))
+    if left:
+        said.append(f"Left out: {', '.join(left)}. Their completions abstain, so totals are not those of a training.")
+    return said
+
+
+def floats_of(values: Floats, row: int) -> float | None:
+    """Return the value in a row; None for NaN."""
+    value = float(values[row])
+    return None if np.isnan(value) else value

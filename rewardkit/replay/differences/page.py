@@ -1,0 +1,76 @@
+"""The report of a comparison as a page: one self-contained file, dark or light as the reader's system."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rewardkit.analysis.page import escaped, page
+from rewardkit.replay.differences.differences import Differences, Example
+from rewardkit.replay.differences.text import (
+    component_table,
+    cut,
+    exploit_lines,
+    failure_lines,
+    gradient_table,
+    number,
+    signed,
+)
+
+
+def page_of(found: Differences) -> str:
+    """Return the whole page."""
+    title = f"{found.before.name} -> {found.after.name}"
+    return page(f"Reward difference: {cut(title, 80)}", "\n".join(_body(found)))
+
+
+def _body(found: Differences) -> Iterator[str]:
+    known = found.gradients
+    groups = "" if known is None else f", {known.count:,} groups"
+    yield "<h1>Reward difference</h1>"
+    yield f'<p class="soft">{_code(found.before.name)} → {_code(found.after.name)}</p>'
+    yield f'<p class="soft">on {_code(found.data)} ({len(found):,} completions{groups})</p>'
+    yield f'<p class="verdict {"held" if found.same else "unfinished"}">{escaped(found.verdict)}</p>'
+    yield from (f'<p class="soft small">{escaped(warning)}</p>' for warning in found.warnings)
+    yield "<section><h2>Components</h2>"
+    yield f"{_table(component_table(found), head=True)}</section>"
+    if known is not None:
+        yield "<section><h2>Advantages within groups</h2>"
+        yield f"{_table(gradient_table(found), head=False)}</section>"
+    for title, lines in (("Failures", failure_lines(found)), ("Known exploits", exploit_lines(found))):
+        if lines:
+            yield f"<section><h2>{title}</h2><pre>{_lines(chr(10).join(lines))}</pre></section>"
+    if found.examples:
+        yield "<section><h2>The largest changes</h2>"
+        for one in found.examples:
+            yield from _example(one)
+        yield "</section>"
+
+
+def _example(one: Example) -> Iterator[str]:
+    advantage = "" if one.advantages is None else f", advantage {signed(one.advantages)}"
+    total = f"{number(one.totals[0])} -> {number(one.totals[1])}"
+    yield f'<div class="finding"><p>Row {one.row:,}: {escaped(one.kind)}, total {total}{advantage}</p><dl>'
+    for name, (was, now) in one.components.items():
+        yield f"<dt>{escaped(name)}</dt><dd>{number(was)} → {number(now)}</dd>"
+    for name, value in (("prompt", one.prompt), *one.columns.items(), ("completion", one.completion)):
+        if value:
+            yield f"<dt>{escaped(name)}</dt><dd><pre>{_lines(cut(value))}</pre></dd>"
+    yield "</dl></div>"
+
+
+def _table(cells: Sequence[Sequence[str]], *, head: bool) -> str:
+    rows = []
+    for place, row in enumerate(cells):
+        tag = "th" if head and place == 0 else "td"
+        numbers = "".join(f'<{tag} class="number">{escaped(cell)}</{tag}>' for cell in row[1:])
+        rows.append(f"<tr><{tag}>{escaped(row[0])}</{tag}>{numbers}</tr>")
+    return f"<table><tbody>{''.join(rows)}</tbody></table>"
+
+
+def _code(text: str) -> str:
+    return f"<code>{escaped(text)}</code>"
+
+
+def _lines(text: str) -> str:
+    """Return text with its line breaks, for <pre>."""
+    return "\n".join(map(escaped, text.split("\n")))
