@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rewardkit.cli.arguments import add_columns, count, names, sources_of, write
+from rewardkit.cli.arguments import add_columns, add_limits, count, limits_of, names, sources_of, write
 
 if TYPE_CHECKING:
     from rewardkit.replay.differences.differences import Differences
@@ -52,15 +52,7 @@ def add_to(verbs: Verbs) -> None:
     verb.add_argument(
         "--regressions", type=Path, metavar="FILE", help="known exploits, kept by `rewardkit check --regressions FILE`"
     )
-    for name, what in (
-        ("changed", "completions get another total"),
-        ("flips", "advantages flip their sign"),
-        ("silenced", "groups newly have equal totals, so that nothing is learned from them"),
-        ("new-failures", "completions can no longer be scored"),
-    ):
-        verb.add_argument(
-            f"--max-{name}", type=_limit, metavar="LIMIT", help=f"fail if more {what}: a number or a share, as in 2%%"
-        )
+    add_limits(verb)
     verb.add_argument("--show", type=int, default=10, metavar="N", help="show N completions (default: 10)")
     verb.add_argument(
         "--json", type=Path, nargs="?", const=_HERE, metavar="FILE", help="write JSON to FILE, or print it"
@@ -78,7 +70,6 @@ def add_to(verbs: Verbs) -> None:
 def run(options: argparse.Namespace) -> int:
     """Compare the rewards; return 0 if the differences are within all limits, else 1."""
     from rewardkit.replay.differences.diff import diff
-    from rewardkit.replay.differences.limits import Limits
 
     found = diff(
         options.old,
@@ -88,8 +79,7 @@ def run(options: argparse.Namespace) -> int:
         regressions=options.regressions,
         examples=options.show,
     )
-    limits = Limits(options.max_changed, options.max_flips, options.max_silenced, options.max_new_failures)
-    exceeded = limits.exceeded(found)
+    exceeded = limits_of(options).exceeded(found)
     _write(found, exceeded, options)
     return 1 if exceeded else 0
 
@@ -116,12 +106,3 @@ def _write(found: Differences, exceeded: list[str], options: argparse.Namespace)
         write(options.html, found.html())
     if options.markdown is not None:
         write(options.markdown, "" if found.same else found.markdown())
-
-
-def _limit(text: str) -> Any:
-    from rewardkit.replay.differences.limits import Limit
-
-    try:
-        return Limit.parsed(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None

@@ -14,16 +14,15 @@ from typing import Any
 
 from rewardkit.core.errors import DataError, near_miss
 from rewardkit.core.tree.conversion import RewardLike, tree_of
-from rewardkit.core.tree.reward import Reward
 from rewardkit.data.files import Row
-from rewardkit.data.regressions import load
+from rewardkit.data.regressions import Regression, load
 from rewardkit.replay.differences.differences import Differences, compared
 from rewardkit.replay.differences.examples import examples_of
 from rewardkit.replay.differences.grouping import groups_of
 from rewardkit.replay.differences.omission import EXPENSIVE
 from rewardkit.replay.differences.process import Data, Job, scored_elsewhere
 from rewardkit.replay.differences.side import Side, scored
-from rewardkit.replay.differences.targets import Target, target_of
+from rewardkit.replay.differences.targets import Placed, target_of
 from rewardkit.replay.sources import Saved
 
 EXAMPLES = 10
@@ -40,8 +39,8 @@ class Listed:
 
 
 def diff(
-    old: RewardLike | Sequence[Any] | str | Target,
-    new: RewardLike | Sequence[Any] | str | Target,
+    old: RewardLike | Sequence[Any] | str | Placed,
+    new: RewardLike | Sequence[Any] | str | Placed,
     data: str | os.PathLike[str] | Iterable[Mapping[str, Any]] | Data,
     *,
     columns: Mapping[str, str] | None = None,
@@ -57,7 +56,8 @@ def diff(
 
     Args:
         old: a reward; or its name: ``path.py:name``, ``module:name``, or with a git revision ``HEAD~1:path.py:name``.
-            A named reward is loaded and scored in a process of its own.
+            A named reward is loaded and scored in a process of its own. The folder of a recorded run stands for the
+            scores that it recorded, if `data` is that run.
         new: the same.
         data: a .jsonl, .json, .csv or .parquet file, the tables of TRL, the folder of a recorded run, or rows: mappings
             with a ``completion``, its ``prompt`` and columns.
@@ -77,10 +77,17 @@ def diff(
     source = _source(data, columns, limit)
     found = source.open()
     cases = () if regressions is None else tuple(case for case in load(Path(regressions)) if case.lossless)
-    before, after = _sides(old, new, source, found, tuple(without), cases)
+    before, after = _sides((old, new), source, found, tuple(without), cases)
     _check_left_out(without, (before, after))
-    groups = groups_of(found, source.sources)
-    differences = compared(before, after, source.name, groups, cases)
+    return difference(before, after, source, cases, examples)
+
+
+def difference(
+    before: Side, after: Side, source: Data, cases: Sequence[Regression] = (), examples: int = EXAMPLES
+) -> Differences:
+    """Compare the scores of two rewards on the same completions, and show `examples` of them."""
+    found = source.open()
+    differences = compared(before, after, source.name, groups_of(found, source.sources), cases)
     return replace(differences, examples=examples_of(differences, found, source.sources, examples))
 
 
@@ -93,28 +100,30 @@ def _source(data: Any, columns: Mapping[str, str] | None, limit: int | None) -> 
     return Data("the data", "the data", Listed(tuple(dict(row) for row in data)), sources, limit)
 
 
-def _sides(old: Any, new: Any, source: Data, found: Saved, leave_out: tuple[str, ...], cases: Any) -> list[Side]:
-    named = {place: value for place, value in enumerate((old, new)) if isinstance(value, (str, Target))}
+def _sides(
+    pair: tuple[Any, Any], source: Data, found: Saved, leave_out: tuple[str, ...], cases: tuple[Regression, ...]
+) -> tuple[Side, Side]:
+    """Score both rewards: named ones in processes of their own, at the same time, the others here."""
+    named = {place: target_of(one) if isinstance(one, str) else one for place, one in enumerate(pair)}
     sides: dict[int, Side] = {}
     with ExitStack() as stack:
-        jobs = []
-        for value in named.values():
-            target = target_of(value) if isinstance(value, str) else value
-            jobs.append(Job(str(target), stack.enter_context(target.placed()), source, leave_out, cases))
-        if jobs:
-            sides |= dict(zip(named, scored_elsewhere(jobs), strict=True))
-    for place, (value, name) in enumerate(((old, "old"), (new, "new"))):
-        if place not in sides:
-            reward: Reward = tree_of(value, f"diff: the {name} reward")
-            sides[place] = scored(
-                reward.name or f"the {name} reward",
-                reward,
-                found,
-                sources=source.sources,
-                leave_out=leave_out,
-                exploits=cases,
-            )
-    return [sides[0], sides[1]]
+        jobs = {
+            place: Job(str(one), stack.enter_context(one.placed()), source, leave_out, cases)
+            for place, one in named.items()
+            if isinstance(one, Placed)
+        }
+        sides |= dict(zip(jobs, scored_elsewhere(list(jobs.values())), strict=True))
+    for place, one in named.items():
+        if place not in sides and not isinstance(one, Recorded):
+            reward = tree_of(one, "diff: a reward")
+            name = reward.name or ("the old reward", "the new reward")[place]
+            options = {"sources": source.sources, "leave_out": leave_out, "exploits": cases}
+            sides[place] = scored(name, reward, found, **options)
+    omitted = list(dict.fromkeys(name for side in sides.values() for name in side.omitted))
+    for place, one in named.items():
+        if isinstance(one, Recorded):
+            sides[place] = one.side(source.address, found, omitted or leave_out)
+    return sides[0], sides[1]
 
 
 def _check_left_out(names: Sequence[str], sides: Sequence[Side]) -> None:

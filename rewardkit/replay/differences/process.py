@@ -1,6 +1,6 @@
 """A process for each reward: the modules of two versions of one file have the same name, and must not meet.
 
-``scored_elsewhere([job, other])`` runs both at the same time and returns their sides.
+``done_elsewhere([task, other])`` runs both at the same time and returns their results; `Job` is the task that scores.
 """
 
 from __future__ import annotations
@@ -11,11 +11,12 @@ import pickle
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from rewardkit.core.errors import RewardKitError, shorten
 from rewardkit.core.processes.limits import end_with_parent
@@ -65,9 +66,23 @@ class Data:
         return saved(self.address, limit=self.limit, completion=self.sources.get("completion"), rows=self.rows)
 
 
+class Task(Protocol):
+    """What a process does. Picklable, as is its result."""
+
+    @property
+    def name(self) -> str:
+        """The reward, for messages."""
+
+    @property
+    def place(self) -> Place:
+        """Where the process runs."""
+
+    def run(self) -> Any: ...
+
+
 @dataclass(frozen=True)
 class Job:
-    """What a process does.
+    """Score completions.
 
     Attributes:
         name: of the reward, as the user wrote it.
@@ -79,6 +94,35 @@ class Job:
     leave_out: tuple[str, ...] = ()
     exploits: tuple[Regression, ...] = ()
 
+    def run(self) -> Side:
+        """Load the reward and score."""
+        return scored(
+            self.name,
+            self.place.source.load(),
+            self.data.open(),
+            sources=self.data.sources,
+            leave_out=self.leave_out,
+            exploits=self.exploits,
+        )
+
+
+@dataclass(frozen=True)
+class Several:
+    """Jobs that one process does, in the place of the first."""
+
+    jobs: tuple[Job, ...]
+
+    @property
+    def name(self) -> str:
+        return self.jobs[0].name
+
+    @property
+    def place(self) -> Place:
+        return self.jobs[0].place
+
+    def run(self) -> list[Side]:
+        return [job.run() for job in self.jobs]
+
 
 def scored_elsewhere(jobs: Sequence[Job]) -> list[Side]:
     """Score all jobs at the same time, each in a process of its own.
@@ -86,14 +130,31 @@ def scored_elsewhere(jobs: Sequence[Job]) -> list[Side]:
     Raises:
         RewardKitError: a reward cannot be loaded or cannot score the data, or its process dies.
     """
+    found = done_elsewhere(jobs)
+    for one in found:
+        if isinstance(one, RewardKitError):
+            raise one
+    return found
+
+
+def done_elsewhere(tasks: Sequence[Task], timeout: float | None = None) -> list[Any]:
+    """Do all tasks at the same time, each in a process of its own; return results, or errors in their places.
+
+    Args:
+        timeout: seconds, after which the processes that still run are ended.
+    """
+    ends = None if timeout is None else time.monotonic() + timeout
     with tempfile.TemporaryDirectory(prefix="rewardkit-", ignore_cleanup_errors=True) as place:
-        files = [(Path(place) / f"{number}.job", Path(place) / f"{number}.side") for number in range(len(jobs))]
+        files = [(Path(place) / f"{number}.task", Path(place) / f"{number}.result") for number in range(len(tasks))]
         children = []
         try:
-            for job, (question, answer) in zip(jobs, files, strict=True):
-                question.write_bytes(pickle.dumps(job))
-                children.append(_started(job, question, answer))
-            return [_answer(job, child, answer) for job, child, (_, answer) in zip(jobs, children, files, strict=True)]
+            for task, (question, answer) in zip(tasks, files, strict=True):
+                question.write_bytes(pickle.dumps(task))
+                children.append(_started(task, question, answer))
+            return [
+                _answer(task, child, answer, ends)
+                for task, child, (_, answer) in zip(tasks, children, files, strict=True)
+            ]
         finally:
             for child in children:
                 with suppress(OSError):
@@ -101,12 +162,12 @@ def scored_elsewhere(jobs: Sequence[Job]) -> list[Side]:
                 child.wait()
 
 
-def _started(job: Job, question: Path, answer: Path) -> subprocess.Popen[bytes]:
+def _started(task: Task, question: Path, answer: Path) -> subprocess.Popen[bytes]:
     # Sets of strings have the same order in both processes, so a reward that depends on it is compared fairly.
     environment = {**os.environ, "PYTHONHASHSEED": "0"}
     return subprocess.Popen(
-        [sys.executable, "-c", _CHILD, json.dumps(job.place.path), str(question), str(answer)],
-        cwd=job.place.cwd,
+        [sys.executable, "-c", _CHILD, json.dumps(task.place.path), str(question), str(answer)],
+        cwd=task.place.cwd,
         env=environment,
         stdin=subprocess.DEVNULL,
         stdout=sys.stderr.fileno() if _has_number(sys.stderr) else subprocess.DEVNULL,
@@ -121,35 +182,27 @@ def _has_number(stream: Any) -> bool:
     return True
 
 
-def _answer(job: Job, child: subprocess.Popen[bytes], answer: Path) -> Side:
-    code = child.wait()
+def _answer(task: Task, child: subprocess.Popen[bytes], answer: Path, ends: float | None) -> Any:
+    try:
+        code = child.wait(None if ends is None else max(0.0, ends - time.monotonic()))
+    except subprocess.TimeoutExpired:
+        return RewardKitError(f"{task.name}: it takes too long, and was ended")
     if not answer.is_file():
-        raise RewardKitError(f"{job.name}: the process that scored with it ended with exit code {code}")
-    found: Side | RewardKitError = pickle.loads(answer.read_bytes())
-    if isinstance(found, RewardKitError):
-        raise found
-    return found
+        return RewardKitError(f"{task.name}: the process that scored with it ended with exit code {code}")
+    return pickle.loads(answer.read_bytes())
 
 
 def main(question: str, answer: str) -> None:
-    """Do a job and write the answer: a `Side`, or an error."""
+    """Do a task and write the answer: its result, or an error."""
     end_with_parent()
-    job: Job = pickle.loads(Path(question).read_bytes())
-    found: Side | RewardKitError
+    task: Task = pickle.loads(Path(question).read_bytes())
+    found: Any
     try:
-        reward = job.place.source.load()
-        found = scored(
-            job.name,
-            reward,
-            job.data.open(),
-            sources=job.data.sources,
-            leave_out=job.leave_out,
-            exploits=job.exploits,
-        )
+        found = task.run()
     except RewardKitError as error:
-        found = RewardKitError(f"{job.name}: {error}")
+        found = RewardKitError(f"{task.name}: {error}")
     except Exception as error:
-        found = RewardKitError(f"{job.name}: {type(error).__name__}: {shorten(str(error))}")
+        found = RewardKitError(f"{task.name}: {type(error).__name__}: {shorten(str(error))}")
     made = Path(answer).with_suffix(".tmp")
     made.write_bytes(pickle.dumps(found))
     made.replace(answer)

@@ -8,15 +8,16 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from rewardkit.core.errors import RewardDefinitionError
 from rewardkit.core.tree.reward import Reward
 from rewardkit.data.reward_names import is_file, split
-from rewardkit.replay.differences.revisions import checked_out
+from rewardkit.replay.differences.record import Recorded, is_run
+from rewardkit.replay.differences.revisions import Tree, checked_out
 from rewardkit.replay.processes import one_reward
 
 _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
@@ -43,6 +44,13 @@ class Place:
     path: tuple[str, ...]
 
 
+@runtime_checkable
+class Placed(Protocol):
+    """A reward that a user named, which can be put where a process loads it."""
+
+    def placed(self) -> AbstractContextManager[Place]: ...
+
+
 @dataclass(frozen=True)
 class Named:
     """The reward ``path/to/file.py:name`` or ``module:name``."""
@@ -55,7 +63,7 @@ class Named:
 
 @dataclass(frozen=True)
 class Target:
-    """A reward, as a user names it.
+    """A reward in a file or module.
 
     Attributes:
         revision: of git; empty for the working tree.
@@ -84,12 +92,13 @@ class Target:
             cwd = tree.cwd
             if is_file(source):
                 cwd, source = _file(self.revision, source, tree.root, tree.folder, tree.cwd)
-            path = tuple(_moved(entry, tree.root, tree.folder) for entry in sys.path)
-            yield Place(Named(f"{source}:{name}" if name else source), cwd, path)
+            yield Place(Named(f"{source}:{name}" if name else source), cwd, path_in(tree))
 
 
-def target_of(text: str) -> Target:
-    """Read ``path.py:name``, ``module:name``, ``REVISION:path.py:name`` or ``REVISION:path.py``."""
+def target_of(text: str) -> Target | Recorded:
+    """Read ``path.py:name``, ``module:name``, ``REVISION:path.py:name``, ``REVISION:path.py``, or a run's folder."""
+    if is_run(text):
+        return Recorded(text)
     source, name = split_named(text)
     if _DRIVE.match(source) or ":" not in source:
         return Target("", text)
@@ -114,6 +123,11 @@ def _file(revision: str, source: str, root: Path, folder: Path, cwd: Path) -> tu
     alike = sorted(path.relative_to(folder).as_posix() for path in folder.rglob(given.name))[:3]
     hint = f" Did you mean {revision}:{', '.join(alike)}?" if alike else ""
     raise RewardDefinitionError(f"the revision {revision} has no file {source}.{hint}")
+
+
+def path_in(tree: Tree) -> tuple[str, ...]:
+    """Return ``sys.path`` for the files of a revision."""
+    return tuple(_moved(entry, tree.root, tree.folder) for entry in sys.path)
 
 
 def _moved(entry: str, root: Path, folder: Path) -> str:
