@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rewardkit.cli.arguments import add_columns, add_limits, count, limits_of, names, sources_of, write
+from rewardkit.cli.arguments import REWARD, add_columns, add_limits, count, limits_of, names, sources_of, write
 
 if TYPE_CHECKING:
     from rewardkit.replay.differences.differences import Differences
@@ -31,8 +31,12 @@ def add_to(verbs: Verbs) -> None:
         epilog="Exit code 0: within all limits; 1: a limit is exceeded, or a known exploit is paid again; 2: it could "
         "not run. Without limits, any difference is 0.",
     )
-    what = "path/to/file.py:reward or module:reward, also at a git revision, as in HEAD~1:reward.py:reward"
-    verb.add_argument("old", metavar="OLD", help=f"the reward before: {what}")
+    verb.add_argument(
+        "old",
+        metavar="OLD",
+        help=f"the reward before: {REWARD}; with a git revision, HEAD~1:reward.py:reward; RUN@3, version 3 of a run "
+        "whose reward was updated; or the folder of a run, for the scores that it recorded",
+    )
     verb.add_argument("new", metavar="NEW", help="the reward after: the same")
     verb.add_argument(
         "--on",
@@ -72,8 +76,8 @@ def run(options: argparse.Namespace) -> int:
     from rewardkit.replay.differences.diff import diff
 
     found = diff(
-        options.old,
-        options.new,
+        past_version(options.old) or options.old,
+        past_version(options.new) or options.new,
         _data(options),
         without=options.without,
         regressions=options.regressions,

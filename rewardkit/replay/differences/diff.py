@@ -21,6 +21,7 @@ from rewardkit.replay.differences.examples import examples_of
 from rewardkit.replay.differences.grouping import groups_of
 from rewardkit.replay.differences.omission import EXPENSIVE
 from rewardkit.replay.differences.process import Data, Job, scored_elsewhere
+from rewardkit.replay.differences.record import Recorded
 from rewardkit.replay.differences.side import Side, scored
 from rewardkit.replay.differences.targets import Placed, target_of
 from rewardkit.replay.sources import Saved
@@ -117,8 +118,7 @@ def _sides(
         if place not in sides and not isinstance(one, Recorded):
             reward = tree_of(one, "diff: a reward")
             name = reward.name or ("the old reward", "the new reward")[place]
-            options = {"sources": source.sources, "leave_out": leave_out, "exploits": cases}
-            sides[place] = scored(name, reward, found, **options)
+            sides[place] = scored(name, reward, found, sources=source.sources, leave_out=leave_out, exploits=cases)
     omitted = list(dict.fromkeys(name for side in sides.values() for name in side.omitted))
     for place, one in named.items():
         if isinstance(one, Recorded):

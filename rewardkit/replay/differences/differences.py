@@ -247,7 +247,7 @@ def _warnings(before: Side, after: Side, found: Gradients | None) -> list[str]:
         said.append("Schedules have their end value, as in evaluation.")
     if before.sees_batches or after.sees_batches:
         said.append("A reward sees whole batches, here of 512 completions.")
-    left = list(dict.fromkeys((*before.left_out, *after.left_out)))
+    left = list(dict.fromkeys((*before.omitted, *after.omitted)))
     if left:
         said.append(f"Left out: {', '.join(left)}. Their completions abstain, so totals are not those of a training.")
     return said

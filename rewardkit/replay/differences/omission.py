@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from rewardkit.core.evaluation.scorer import Scorer
 from rewardkit.core.tree.algebra import changed
 from rewardkit.core.tree.leaf import primitive
-from rewardkit.core.tree.reward import Reward, leaves
+from rewardkit.core.tree.reward import Reward
 
 EXPENSIVE = "expensive"
 """Stands for all components that are declared expensive: judges, reward models, code."""
@@ -26,22 +26,29 @@ class _Absent:
         return None
 
 
-def without(reward: Reward, names: Collection[str]) -> tuple[Reward, tuple[str, ...]]:
-    """Return `reward` with components that abstain on every completion, and which of `names` it has.
+def without(reward: Reward, names: Collection[str]) -> tuple[Reward, tuple[str, ...], tuple[str, ...]]:
+    """Return `reward` with components that abstain on every completion, which of `names` it has, and all left out.
 
     Args:
         names: names of components; ``"expensive"`` for all judges, reward models and tested programs.
     """
     if not names:
-        return reward, ()
+        return reward, (), ()
     gone = {node: name for name, node in Scorer(reward).names.components if name in names}
     left: Reward = changed(reward, lambda node: _absent(node, gone[node]) if node in gone else node)
-    found = dict.fromkeys(gone.values())
-    if EXPENSIVE in names:
-        found[EXPENSIVE] = None
-        costly = {leaf for leaf in leaves(left) if leaf.facts.binding is not None and leaf.facts.binding.expensive}
-        left = changed(left, lambda node: _absent(node, node.name) if node in costly else node)
-    return left, tuple(found)
+    if EXPENSIVE not in names:
+        return left, tuple(gone.values()), tuple(gone.values())
+    costly = {node: name for name, node in Scorer(left).names.components if _is_costly(node)}
+    left = changed(left, lambda node: _absent(node, costly[node]) if node in costly else node)
+    return left, (EXPENSIVE, *gone.values()), (*gone.values(), *costly.values())
+
+
+def _is_costly(reward: Reward) -> bool:
+    """Whether it is one expensive leaf, maybe under another name."""
+    facts = reward.facts
+    if facts.stands_for is not None:
+        return _is_costly(facts.stands_for)
+    return facts.binding is not None and facts.binding.expensive
 
 
 def _absent(reward: Reward, name: str) -> Reward:

@@ -55,7 +55,8 @@ class Side:
         codes: name -> (n,) positions in ``list(rk.Outcome)``.
         errors: row -> why it could not be scored.
         structures: component -> a fingerprint that does not depend on its name.
-        left_out: the names that were left out, of those asked for.
+        left_out: of the names to leave out, those that it has.
+        omitted: the components that were left out.
         columns: the columns of the data that the reward reads.
         scheduled: whether it has schedules, which have their end value here.
         sees_batches: whether a function sees all completions of a batch.
@@ -70,6 +71,7 @@ class Side:
     errors: Mapping[int, str] = field(default_factory=dict)
     structures: Mapping[str, str] = field(default_factory=dict)
     left_out: tuple[str, ...] = ()
+    omitted: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
     scheduled: bool = False
     sees_batches: bool = False
@@ -99,7 +101,7 @@ def scored(
         DataError: the completions of a prompt are compared, but they are not next to each other.
         RunStopped: every row would fail.
     """
-    reward, left_out = without(reward, leave_out)
+    reward, left_out, omitted = without(reward, leave_out)
     replayed = Replayed(name, found, dict(sources or {}), reward)
     replayed.check()
     scorer = Scorer(reward)
@@ -115,6 +117,7 @@ def scored(
         {row: "; ".join(why) for row, why in scores.errors.items()},
         {label: node.named("component").fingerprint for label, node in scorer.names.components},
         left_out,
+        omitted,
         tuple(replayed.names),
         scorer.scheduled,
         replayed.sees_batches,

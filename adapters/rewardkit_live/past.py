@@ -1,0 +1,90 @@
+"""Past versions of a reward, from the code that each update left in the folder of the run.
+
+``PastVersion("runs/x", 3).load()`` is the reward of update 3, also long after the training.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from rewardkit.core.errors import RewardKitError
+from rewardkit.core.tree.reward import Reward
+from rewardkit.replay.differences.targets import Place
+from rewardkit_live.mailbox import Mailbox
+from rewardkit_live.numbers import retuned
+from rewardkit_live.sources import MODULES
+
+_NAMED = re.compile(r"(?P<run>.+)@(?P<update>\d+)")
+
+
+@dataclass(frozen=True)
+class PastVersion:
+    """A version of the reward of a run.
+
+    Attributes:
+        run: the folder of the run.
+        update: the number of the update that made it.
+    """
+
+    run: str
+    update: int
+
+    def __str__(self) -> str:
+        return f"{self.run}@{self.update}"
+
+    @contextmanager
+    def placed(self) -> Iterator[Place]:
+        """Return where another process loads it."""
+        whole = PastVersion(str(Path(self.run).resolve()), self.update)
+        yield Place(whole, Path.cwd(), tuple(sys.path))
+
+    def load(self) -> Reward:
+        """Make the reward from the code of its update.
+
+        Raises:
+            RewardKitError: there is no such version, or its code is not in the run.
+        """
+        return _made(Mailbox(self.run), self.update)
+
+
+def past_version(text: str) -> PastVersion | None:
+    """Read ``runs/x@3``; None if it is something else."""
+    found = _NAMED.fullmatch(text)
+    if found is None or not Path(found["run"]).is_dir():
+        return None
+    return PastVersion(found["run"], int(found["update"]))
+
+
+def _made(mailbox: Mailbox, update: int) -> Reward:
+    from rewardkit_trl.functions import successor
+
+    run = mailbox.folder.parent
+    if update == 0:
+        raise RewardKitError(
+            f"{run} does not have the code of version 0, the reward that its training started with. Pass the file of "
+            f"that reward at its git revision, or compare with the recorded scores: pass {run}"
+        )
+    request, answer = mailbox.request(update), mailbox.answer(update)
+    if request is None or answer is None or answer.status != "applied":
+        known = [one.update for one in mailbox.requests() if _is_applied(mailbox, one.update)]
+        raise RewardKitError(
+            f"{run} has no version {update}. Versions that were in force: {', '.join(map(str, [0, *known]))}"
+        )
+    if request.kind == "rollback":
+        return _made(mailbox, answer.to or 0)
+    if request.kind == "numbers":
+        return retuned(_made(mailbox, answer.before), request.numbers)
+    assert request.code is not None
+    imported = MODULES.imported(request.code, mailbox.code_folder(update))
+    MODULES.activate(imported, MODULES)
+    return successor(imported.reward, (mailbox.current() or {}).get("held"))
+
+
+def _is_applied(mailbox: Mailbox, update: int) -> bool:
+    answer = mailbox.answer(update)
+    return answer is not None and answer.status == "applied"

@@ -1,0 +1,81 @@
+"""A side without code: what a run recorded for its completions while it trained.
+
+``Recorded("runs/x").side("runs/x", saved("runs/x"), [])`` has the totals of the rewards that were in force.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from rewardkit.core.batch.column import Floats
+from rewardkit.core.batch.score import SKIPPED, Outcome
+from rewardkit.core.errors import DataError
+from rewardkit.replay.differences.side import Side
+from rewardkit.replay.sources import Saved
+
+_PLACES = {str(outcome): place for place, outcome in enumerate(Outcome)}
+
+
+def is_run(address: str) -> bool:
+    """Whether `address` is the folder of a recorded run."""
+    return os.path.isfile(os.path.join(address, "run.json"))
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """The scores that a run recorded, of whichever rewards were in force."""
+
+    run: str
+
+    def side(self, address: str, found: Saved, leave_out: Sequence[str]) -> Side:
+        """Return the recorded scores of the completions in `found`.
+
+        Args:
+            address: where `found` comes from: the same run.
+            leave_out: terms to subtract from the totals; names that are no terms are ignored.
+
+        Raises:
+            DataError: `found` is not from this run.
+        """
+        if os.path.realpath(self.run) != os.path.realpath(address):
+            raise DataError(
+                f"{self.run} has recorded the scores of its own completions alone. Compare on them: --on {self.run}"
+            )
+        return recorded(self.run, found, leave_out)
+
+
+def recorded(address: str, found: Saved, leave_out: Sequence[str]) -> Side:
+    """Return the recorded scores of the first completions of a run, in its order."""
+    from rewardkit.store.run import open_run
+
+    run = open_run(address)
+    left_out = tuple(name for name in leave_out if name in run.terms)
+    chosen = ["total", *(f"components/{name}" for name in run.components), *(f"terms/{name}" for name in left_out)]
+    chosen += [f"outcomes/{name}" for name in run.components]
+    quoted = ", ".join('s."' + name.replace('"', '""') + '"' for name in chosen)
+    table = run.sql(
+        f"select {quoted} from scores s join completions c using (attempt, rank, part, row) where s.training "
+        f"order by s.step, s.attempt, s.rank, s.part, s.row limit {found.size}"
+    ).fetchnumpy()
+    total = _floats(table["total"])
+    if len(total) != found.size:
+        raise DataError(f"{address} has {len(total)} recorded completions, but {found.size} were read. Try again")
+    for name in left_out:
+        total = total - np.nan_to_num(_floats(table[f"terms/{name}"]))
+    values = {name: _floats(table[f"components/{name}"]) for name in run.components if name not in left_out}
+    known = {name: column for name, column in values.items() if not np.isnan(column).all()}
+    codes = {name: _codes(table[f"outcomes/{name}"]) for name in known}
+    return Side(f"{address}, as recorded", total, known, codes, left_out=left_out, omitted=left_out)
+
+
+def _floats(column: object) -> Floats:
+    return np.ma.filled(np.ma.asarray(column).astype(np.float64), np.nan)
+
+
+def _codes(column: object) -> np.typing.NDArray[np.int8]:
+    texts = np.ma.filled(np.ma.asarray(column).astype(object), None)
+    return np.array([_PLACES.get(str(text), SKIPPED) for text in texts], dtype=np.int8)
