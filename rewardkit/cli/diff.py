@@ -74,6 +74,7 @@ def add_to(verbs: Verbs) -> None:
 def run(options: argparse.Namespace) -> int:
     """Compare the rewards; return 0 if the differences are within all limits, else 1."""
     from rewardkit.replay.differences.diff import diff
+    from rewardkit_live.past import past_version
 
     found = diff(
         past_version(options.old) or options.old,
