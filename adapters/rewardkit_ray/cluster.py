@@ -1,0 +1,150 @@
+"""The cluster: connect to one, or start Ray on this machine; and the reward, loaded in any of its processes.
+
+::
+
+    with connected(None, "reward.py:reward") as cluster:    # this machine; or "auto", "10.0.0.1:6379", "ray://host:10001"
+        cluster.load()                                      # the reward, in any process of the cluster
+"""
+
+from __future__ import annotations
+
+import functools
+import logging
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, final
+
+from rewardkit.core.errors import DataError, MissingExtraError, shorten
+from rewardkit.core.tree.reward import Reward, bindings
+from rewardkit.data.reward_names import is_file, split
+from rewardkit.replay.processes import cores, one_reward
+
+_STORE_BYTES = 200_000_000
+"""The object store of a Ray that we start: parts are described in it, and rows never pass through it."""
+
+
+@final
+@dataclass(frozen=True)
+class Load:
+    """Loads the reward in another process: ``Load.of("reward.py:reward")()``.
+
+    Attributes:
+        target: ``/path/reward.py:reward`` or ``module:reward``.
+        home: the folder where the command runs, which relative paths start from, such as that of a judge's cache.
+        shipped: the target in the folder that Ray copied to the nodes; empty if nothing was copied.
+        environment: variables that the reward needs, such as the key of a judge.
+    """
+
+    target: str
+    home: str
+    shipped: str = ""
+    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def of(cls, target: str, *, shipped: bool = False) -> Load:
+        """Load the reward here, and return how others load it.
+
+        Args:
+            shipped: the Python files of its folder travel to the nodes.
+
+        Raises:
+            RewardDefinitionError: there is no such reward.
+        """
+        source, name = split(target)
+        keys = {key for _, binding in bindings(one_reward(target)) if (key := _key(binding.function))}
+        environment = {key: os.environ[key] for key in keys | {"OPENAI_BASE_URL"} if key in os.environ}
+        if not is_file(source):
+            return cls(target, os.getcwd(), "", environment)
+        path = Path(source).resolve()
+        suffix = f":{name}" if name else ""
+        return cls(f"{path}{suffix}", os.getcwd(), f"{path.name}{suffix}" if shipped else "", environment)
+
+    def __call__(self) -> Reward:
+        return _loaded(self)
+
+    def __hash__(self) -> int:
+        return hash((self.target, self.home, self.shipped))
+
+
+@functools.cache
+def _loaded(load: Load) -> Reward:
+    target = os.path.join(os.getcwd(), load.shipped) if load.shipped else load.target
+    for name, value in load.environment.items():
+        os.environ.setdefault(name, value)
+    with suppress(OSError):  # a folder that this node does not have
+        os.chdir(load.home)
+    return one_reward(target)
+
+
+def _key(function: Any) -> str:
+    """Return the name of the environment variable with the key that a judge needs."""
+    access = getattr(getattr(getattr(function, "brief", None), "service", None), "access", None)
+    return str(access.key) if access is not None else ""
+
+
+@final
+@dataclass(frozen=True)
+class Cluster:
+    """A running cluster.
+
+    Attributes:
+        load: loads the reward in any process.
+        cpus, gpus: of all nodes.
+    """
+
+    load: Load
+    cpus: int
+    gpus: int
+
+
+@contextmanager
+def connected(address: str | None, target: str) -> Iterator[Cluster]:
+    """Connect to a cluster, or start Ray on this machine; a connection that was there before stays.
+
+    Args:
+        address: ``"auto"``, ``"host:6379"`` or ``"ray://host:10001"``; None for this machine.
+        target: ``path.py:name`` or ``module:name``; with an address, the Python files of its folder are copied to all
+            nodes.
+
+    Raises:
+        DataError: there is no cluster at the address.
+        MissingExtraError: Ray is not installed.
+        RewardDefinitionError: there is no such reward.
+    """
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is reported to anyone
+    try:
+        import ray
+        import ray.data
+    except ImportError as error:
+        raise MissingExtraError.of("scoring with Ray", "ray") from error
+    source, _ = split(target)
+    shipped = address is not None and is_file(source)
+    load = Load.of(target, shipped=shipped)
+    before = ray.is_initialized()
+    if not before:
+        quiet: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False}
+        try:
+            if address is None:
+                ray.init("local", num_cpus=cores(), include_dashboard=False, object_store_memory=_STORE_BYTES, **quiet)
+            else:
+                ray.init(address, runtime_env=_files(Path(source).resolve().parent) if shipped else None, **quiet)
+        except (ConnectionError, ValueError, RuntimeError, TimeoutError) as error:
+            where = "on this machine" if address is None else f"at {address}"
+            said = shorten(str(error).strip().partition("\n")[0])
+            raise DataError(
+                f"no Ray cluster {where}: {said}. Start one with `ray start --head`, or fix --address"
+            ) from None
+    try:
+        there = ray.cluster_resources()
+        yield Cluster(load, max(1, int(there.get("CPU", 1))), int(there.get("GPU", 0)))
+    finally:
+        if not before:
+            ray.shutdown()
+
+
+def _files(folder: Path) -> dict[str, Any]:
+    """Return the environment that copies the Python files of a folder to the nodes."""
+    return {"working_dir": str(folder), "excludes": ["*", "!*.py", "!*/"]}
