@@ -172,11 +172,11 @@ def _completion(chance: random.Random, gold: Invoice, size: int) -> str:
     flaw = chance.choices(list(_FLAWS), weights=[weight for weight, _ in _FLAWS.values()])[0]
     apply: Callable[[random.Random, Invoice, str], str] = _FLAWS[flaw][1]
     answer_size = len(json.dumps(gold))
-    thinking = _thinking(chance, round(size * chance.uniform(0.85, 1.15)) - answer_size)
+    thinking = said_thinking(chance, round(size * chance.uniform(0.85, 1.15)) - answer_size)
     return apply(chance, json.loads(json.dumps(gold)), thinking)
 
 
-def _thinking(chance: random.Random, size: int) -> str:
+def said_thinking(chance: random.Random, size: int) -> str:
     sentences = [_SENTENCE_BEYOND_LATIN] if chance.random() < 0.1 else []
     while sum(map(len, sentences)) < size:
         sentences.append(chance.choice(_SENTENCES))

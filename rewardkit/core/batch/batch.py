@@ -49,7 +49,10 @@ class ViewFault:
 
 @dataclass(frozen=True)
 class Equality:
-    """Which of n values are equal: equal values have the same number in ``numbers`` (n,), from 0 to ``count`` - 1."""
+    """Which of n values are equal: equal values have the same number in ``numbers`` (n,).
+
+    The ``count`` distinct values are numbered from 0, in the order of their first rows.
+    """
 
     numbers: Numbers
     count: int
@@ -57,11 +60,20 @@ class Equality:
     @cached_property
     def firsts(self) -> Numbers:
         """(count,) the first row of each distinct value."""
-        return np.unique(self.numbers, return_index=True)[1]
+        return np.flatnonzero(np.diff(np.maximum.accumulate(self.numbers), prepend=-1))
 
     def first_of(self, row: int) -> int:
         """Return the first row that has the same value as `row`."""
         return row if self.count == len(self.numbers) else int(self.firsts[self.numbers[row]])
+
+    def among(self, rows: Numbers) -> Equality:
+        """Return which of `rows` are equal, ascending."""
+        return self if len(rows) == len(self.numbers) else _numbered(self.numbers[rows].tolist())
+
+    def joined(self, other: Equality) -> Equality:
+        """Return which rows are equal in both."""
+        different = next((one for one in (self, other) if one.count == len(one.numbers)), None)
+        return different or _numbered((self.numbers * other.count + other.numbers).tolist())
 
 
 class Batch:
@@ -108,8 +120,8 @@ class Batch:
         self.context = context or {}
         self.rollouts = rollouts
         self.logs = Logs(self.size, self.context)
-        self._views: dict[View, list[Any]] = {}
-        self._equal: dict[str, Equality] = {}
+        self._views: dict[View, dict[int, Any]] = {}
+        self._equal: dict[Sequence[str], Equality] = {}
         self._trajectories: list[Trajectory | None] = []
 
     def __len__(self) -> int:
@@ -118,6 +130,8 @@ class Batch:
     @cached_property
     def texts(self) -> list[str]:
         """The n texts of the completions."""
+        if set(map(type, self.completions)) <= {str}:
+            return list(self.completions)
         return [
             value if type(value) is str else completion_text(value, row) for row, value in enumerate(self.completions)
         ]
@@ -154,14 +168,22 @@ class Batch:
         """Return all columns of one row."""
         return {name: values[row] for name, values in self.columns.items()}
 
-    def equality(self, name: str) -> Equality:
-        """Number the equal values of an argument: ``completion``, ``messages``, ``prompt`` or a column."""
+    def equality(self, *names: str) -> Equality:
+        """Number the rows whose arguments are equal: ``completion``, ``messages``, ``prompt`` or a column, each."""
+        if names not in self._equal:
+            self._equal[names] = self._equality(names)
+        return self._equal[names]
+
+    def _equality(self, names: Sequence[str]) -> Equality:
+        if not names:
+            return Equality(np.zeros(self.size, dtype=np.int64), min(self.size, 1))
+        *others, name = names
+        if others:
+            return self.equality(*others).joined(self.equality(name))
         if name == "trajectory" and not self.rollouts.by_row:
-            name = "messages"
-        if name not in self._equal:
-            values = self._values(name)
-            self._equal[name] = _equal_ids(values) if name == "completion_ids" else equality(values)
-        return self._equal[name]
+            return self.equality("messages")
+        values = self._values(name)
+        return _equal_ids(values) if name == "completion_ids" else equality(values)
 
     def _values(self, name: str) -> list[Any]:
         if name == "completion":
@@ -183,15 +205,19 @@ class Batch:
 
     def _found(self, extract: View, numbers: list[int]) -> list[Any]:
         """Return what `extract` finds in the distinct texts with these numbers, reusing what its `source` found."""
-        cached = self._views.setdefault(extract, [_ABSENT] * self.equality("completion").count)
-        missing = [number for number in dict.fromkeys(numbers) if cached[number] is _ABSENT]
+        known = self._views.setdefault(extract, {})
+        missing = list(dict.fromkeys(numbers))
+        if known:
+            missing = [number for number in missing if number not in known]
         if missing:
             source = getattr(extract, "source", None)
             seen = [self._distinct[number] for number in missing] if source is None else self._found(source, missing)
             derive = extract if source is None else extract.derive  # type: ignore[attr-defined]
-            for number, value in zip(missing, _all_derived(derive, seen), strict=True):
-                cached[number] = value
-        return [cached[number] for number in numbers]
+            found = _all_derived(derive, seen)
+            known.update(zip(missing, found, strict=True))
+            if len(missing) == len(numbers):
+                return found
+        return [known[number] for number in numbers]
 
     @cached_property
     def _distinct(self) -> list[str]:
@@ -352,6 +378,8 @@ def _is_json(value: Any) -> bool:
 
 
 def _check_ids(rows: Sequence[Any]) -> None:
+    if set(map(type, rows)) <= {list}:
+        return
     for row, ids in enumerate(rows):
         if isinstance(ids, (str, bytes, Mapping)) or not hasattr(ids, "__len__"):
             raise BindingError(f"completion_ids[{row}] must be a list of token ids, got {shorten(ids)}")

@@ -41,7 +41,8 @@ class Column:
 
     ``values`` (n,) is what each row contributes, NaN if nothing; ``codes`` (n,) says why: an errored row may contribute
     the lowest bound, but does not count as scored. ``shares`` has one `Share` for each addend of the reward; ``turns``
-    has, for rows where they are known, how much each turn of the trajectory contributes to the value.
+    has, for rows where they are known, how much each turn of the trajectory contributes to the value. ``complete`` is
+    True if every row is known to be scored, so that nothing has to be masked.
     """
 
     values: Floats
@@ -50,6 +51,7 @@ class Column:
     parts: dict[str, Floats] = field(default_factory=dict)
     shares: tuple[Share, ...] = ()
     turns: dict[int, Sequence[float]] = field(default_factory=dict)
+    complete: bool = False
 
     @classmethod
     def empty(cls, size: int, code: int = SKIPPED) -> Column:
@@ -69,10 +71,13 @@ class Column:
             values: (n,) the value of the combination where a child contributes.
             rows: (n,) the rows to fill.
         """
+        live = [column for column, is_live in children if is_live]
+        counted = live or [column for column, _ in children]
+        if all(column.complete for column in counted) and rows.all():
+            return cls(values, np.zeros(len(rows), dtype=np.int8), complete=not np.isnan(values).any())
         result = cls.empty(len(rows))
         scored, failed = np.zeros_like(rows), np.zeros_like(rows)
-        live = [column for column, is_live in children if is_live]
-        for column in live or [column for column, _ in children]:
+        for column in counted:
             absent = np.isnan(column.values)
             scored |= ~absent
             if live:
@@ -97,6 +102,7 @@ class Column:
 
     def fill(self, rows: Rows, other: Column) -> None:
         """Copy `other` in `rows`."""
+        self.complete = False
         self.values[rows] = other.values[rows]
         self.codes[rows] = other.codes[rows]
         self.notes.update((row, note) for row, note in other.notes.items() if rows[row])
@@ -129,7 +135,8 @@ def weighted_total(columns: Sequence[tuple[float, Column]]) -> Floats:
     total = np.zeros(len(columns[0][1].values))
     for weight, column in columns:
         if weight != 0.0:
-            total += np.where(np.isnan(column.values), 0.0, weight * column.values)
+            values = weight * column.values
+            total += values if column.complete else np.where(np.isnan(values), 0.0, values)
     return total
 
 

@@ -45,10 +45,7 @@ class Plan:
             self._by_identity[id(node)] = (node, self._first.setdefault(node, node))
         self.nodes: Sequence[Reward] = list(self._first)
         self._checked: object = None
-        self._labels = {id(self.first(node)): name for name, node in self.names.components}
-        for name, node in self.names.components:
-            if node.facts.stands_for is not None:
-                self._labels.setdefault(id(self.first(node.facts.stands_for)), name)
+        self._labels = self._labelled()
         self.followers = list(dict.fromkeys(follower for node in self.nodes for follower in node.facts.followers))
         self.followed = self._followed()
         bindings = [node.facts.binding for node in self.nodes]
@@ -68,7 +65,17 @@ class Plan:
 
     def label(self, reward: Reward) -> str:
         """Return the name of `reward` in this tree; a renamed one has its new name."""
-        return self._labels.get(id(self.first(reward)), reward.name)
+        known = self._labels.get(id(reward))
+        return self._labels.get(id(self.first(reward)), reward.name) if known is None else known
+
+    def _labelled(self) -> dict[int, str]:
+        """Return the names of all nodes, by their ids."""
+        names = {id(self.first(node)): name for name, node in self.names.components}
+        for name, node in self.names.components:
+            if node.facts.stands_for is not None:
+                names.setdefault(id(self.first(node.facts.stands_for)), name)
+        own = {id(node): names.get(id(first), node.name) for node, first in self._by_identity.values()}
+        return names | own
 
     def _followed(self) -> list[Reward]:
         nodes = dict(self.names.components)

@@ -28,8 +28,8 @@ class Memo:
     """The results of one node so far.
 
     Attributes:
-        covered: (n,) the rows where it was evaluated.
-        asked: (n,) the rows where its value is needed.
+        covered: (n,) the rows where it was evaluated; None for no rows.
+        asked: (n,) the rows where its value is needed; None for no rows.
         column: its values; None before it was evaluated.
         unrouted: (n,) the rows where it does not apply.
         passed: for a gate: the rows (n,) that reached it, and the rows that passed it.
@@ -37,8 +37,8 @@ class Memo:
         running: the tasks that evaluate it now.
     """
 
-    covered: Rows
-    asked: Rows
+    covered: Rows | None = None
+    asked: Rows | None = None
     column: Column | None = None
     unrouted: Rows | None = None
     passed: tuple[Rows, Rows] | None = None
@@ -68,11 +68,7 @@ class Run:
         memo = self._memos.get(id(reward))
         if memo is None:
             first = self.plan.first(reward)
-            if first is reward:
-                nowhere = np.zeros(self.batch.size, dtype=np.bool_)
-                memo = Memo(nowhere, nowhere.copy())
-            else:
-                memo = self.memo(first)
+            memo = Memo() if first is reward else self.memo(first)
             self._memos[id(reward)] = memo
         return memo
 
@@ -100,16 +96,18 @@ class Run:
 
     def missing(self, reward: Reward, memo: Memo, rows: Rows) -> Rows | None:
         """Return the rows where `reward` must be evaluated now, whole groups if it needs them; None for no rows."""
-        memo.asked |= rows
-        missing = rows & ~memo.covered
+        memo.asked = rows if memo.asked is None else memo.asked | rows
+        missing = rows if memo.covered is None else rows & ~memo.covered
         if not missing.any():
             return None
         sees = reward.facts.sees
         if sees != "sample":
             seen = self.batch.whole_groups(missing) if sees == "group" else np.ones_like(missing)
             if (seen & ~missing).any():  # the whole group or batch, without the rows of other routes
-                missing |= seen & self.applied[self.plan.first(reward)] & ~memo.covered
-        memo.covered |= missing
+                missing = missing | seen & self.applied[self.plan.first(reward)]
+                if memo.covered is not None:
+                    missing &= ~memo.covered
+        memo.covered = missing if memo.covered is None else memo.covered | missing
         return missing
 
     def keep(self, memo: Memo, rows: Rows, column: Column) -> Column:
@@ -182,13 +180,13 @@ class Run:
 
     def component(self, memo: Memo) -> Column:
         """Return the column of one component for the table, without rows where its value was not needed."""
-        column = memo.column
-        if column is not None and memo.asked.all():
+        column = memo.column or Column.empty(self.batch.size)
+        asked = np.zeros(self.batch.size, dtype=np.bool_) if memo.asked is None else memo.asked
+        if asked.all():
             return column
         absent = SKIPPED if memo.unrouted is None else np.where(memo.unrouted, ABSTAINED, SKIPPED)
-        column = column or Column.empty(self.batch.size)
-        codes = np.where(memo.asked, column.codes, absent).astype(np.int8)
-        notes = {row: note for row, note in column.notes.items() if memo.asked[row]}
-        parts = {name: np.where(memo.asked, part, np.nan) for name, part in column.parts.items()}
-        turns = {row: shares for row, shares in column.turns.items() if memo.asked[row]}
-        return Column(np.where(memo.asked, column.values, np.nan), codes, notes, parts, turns=turns)
+        codes = np.where(asked, column.codes, absent).astype(np.int8)
+        notes = {row: note for row, note in column.notes.items() if asked[row]}
+        parts = {name: np.where(asked, part, np.nan) for name, part in column.parts.items()}
+        turns = {row: shares for row, shares in column.turns.items() if asked[row]}
+        return Column(np.where(asked, column.values, np.nan), codes, notes, parts, turns=turns)

@@ -27,37 +27,51 @@ class Terms:
     reached: dict[str, int]
 
 
-_Parts = list[tuple[float | Floats, Rows]]
-"""The shares of one term, one for each place in the tree: a weight, and the rows where it counts."""
+_Part = tuple["float | Floats", "Rows | None"]
+"""The share of a term at one place in the tree: a weight, and the rows where it counts; None for all rows."""
 
 
 def terms_of(run: Run, root: Column) -> Terms:
     """Return the terms of an evaluation, given the column of its root."""
     found = Terms({}, {}, {})
     parts = _parts(run)
+    size = run.batch.size
     for name, node in run.plan.names.terms:
-        own = parts.get(run.plan.first(node), [])
-        found.values[name] = _values(own, run.column(node), root.contributing)
-        rows = _counting(own)
-        found.reached[name] = 0 if rows is None else int(rows.sum())
-        if rows is not None and found.reached[name]:
-            found.weights[name] = _mean_weight(own, rows)
+        own, column = parts.get(id(run.plan.first(node)), []), run.column(node)
+        if root.complete and column.complete and _is_plain(own):  # nothing has to be masked
+            ((weight, _),) = own
+            found.values[name] = weight * column.values + 0.0  # -0.0 + 0.0 is 0.0
+            found.weights[name], found.reached[name] = float(weight), size
+            continue
+        masked = [(weight, np.ones(size, dtype=np.bool_) if rows is None else rows) for weight, rows in own]
+        found.values[name] = _values(masked, column, root.contributing)
+        counting = _counting(masked)
+        found.reached[name] = 0 if counting is None else int(counting.sum())
+        if counting is not None and found.reached[name]:
+            found.weights[name] = _mean_weight(masked, counting)
     return found
 
 
-def _parts(run: Run) -> dict[Reward, _Parts]:
-    """Split the total from the root down to the terms."""
-    parts: dict[Reward, _Parts] = {}
-    stack: list[tuple[Reward, float | Floats, Rows]] = [(run.plan.root, 1.0, np.ones(run.batch.size, dtype=np.bool_))]
+def _is_plain(parts: list[_Part]) -> bool:
+    """Return whether a term has one weight for all rows."""
+    return len(parts) == 1 and parts[0][1] is None and isinstance(parts[0][0], float)
+
+
+def _parts(run: Run) -> dict[int, list[_Part]]:
+    """Split the total from the root down to the terms, by the ids of their nodes: hashing a tree takes long."""
+    parts: dict[int, list[_Part]] = {}
+    stack: list[tuple[Reward, float | Floats, Rows | None]] = [(run.plan.root, 1.0, None)]
     while stack:
         node, weight, reached = stack.pop()
         addends = node.facts.addends
         if addends is None:
-            parts.setdefault(run.plan.first(node), []).append((weight, reached))
+            parts.setdefault(id(run.plan.first(node)), []).append((weight, reached))
             continue
         for addend, share in zip(addends, run.column(node).shares or _unevaluated(run, node), strict=False):
-            rows = reached if share.reached is None else reached & share.reached
-            stack.append((addend, weight * share.weight, rows))
+            both = share.reached if reached is None else reached
+            if reached is not None and share.reached is not None:
+                both = reached & share.reached
+            stack.append((addend, weight * share.weight, both))
     return parts
 
 
@@ -66,7 +80,7 @@ def _unevaluated(run: Run, node: Reward) -> list[Share]:
     return [Share(weight_now(weight, run.batch.progress)) for weight in node.facts.weights or ()]
 
 
-def _values(parts: _Parts, column: Column, scorable: Rows) -> Floats:
+def _values(parts: list[tuple[float | Floats, Rows]], column: Column, scorable: Rows) -> Floats:
     """Return (n,) the values of a term: NaN if it abstained, 0 at weight zero or behind a closed gate."""
     size = len(scorable)
     values = np.zeros(size)
@@ -82,7 +96,7 @@ def _values(parts: _Parts, column: Column, scorable: Rows) -> Floats:
     return values
 
 
-def _counting(parts: _Parts) -> Rows | None:
+def _counting(parts: list[tuple[float | Floats, Rows]]) -> Rows | None:
     """Return (n,) the rows where a term has a weight; if there are none, the rows that it reached."""
     if not parts:
         return None
@@ -93,7 +107,7 @@ def _counting(parts: _Parts) -> Rows | None:
     return on if on.any() else anywhere
 
 
-def _mean_weight(parts: _Parts, rows: Rows) -> float:
+def _mean_weight(parts: list[tuple[float | Floats, Rows]], rows: Rows) -> float:
     """Return the mean weight of a term over the `rows` (n,) where it counts."""
     if len(parts) == 1 and isinstance(parts[0][0], float):
         return parts[0][0]

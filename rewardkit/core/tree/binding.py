@@ -92,7 +92,7 @@ class Binding:
         """Return whether one of the parameters is one of `sources`."""
         return any(parameter.source in sources for parameter in self.parameters)
 
-    @property
+    @cached_property
     def logs(self) -> bool:
         """Whether it takes ``log_metric`` or ``log_extra``, so that it must be called for every row."""
         return self.reads("log_metric", "log_extra")

@@ -27,7 +27,7 @@ from rewardkit.core.progress.bounds import Bounds
 from rewardkit.core.tree.binding import Arguments, Binding, bound, distinct, gather
 from rewardkit.core.tree.fingerprints import described
 from rewardkit.core.tree.parameters import ENVIRONMENT, SINGLE, WHOLE_BATCH, Parameter, Scope, shown_columns
-from rewardkit.core.tree.results import Contract, Raised, Results, check_results, unpacked
+from rewardkit.core.tree.results import Contract, Raised, Results, check_results, ordinary_results, unpacked
 from rewardkit.core.tree.reward import Calls, Evaluation, Facts, Reward, Steps
 from rewardkit.core.tree.text_golds import TextGolds
 
@@ -71,47 +71,59 @@ class Leaf(Reward):
         )
 
     def _evaluate(self, evaluation: Evaluation, rows: Rows) -> Steps:
-        batch, binding, contract = evaluation.batch, self.binding, self.contract
+        batch, binding = evaluation.batch, self.binding
         label = evaluation.label(self)
-        if label != contract.name:
-            contract = replace(contract, name=label)
         parameters = bound(binding.parameters, batch)
         broken = {row: why for row, why in batch.rollouts.broken.items() if rows[row]}
         if broken and binding.scope != "batch":  # a function of the whole batch gets the whole batch
             rows = rows.copy()
             rows[list(broken)] = False
-        where = first = np.flatnonzero(rows)
+        where = first = rows.nonzero()[0]
         inverse: Numbers | None = None
         if binding.scope == "sample" and binding.deterministic and not binding.logs:
-            positions, inverse = distinct(parameters, batch, where)
-            first = where if inverse is None else where[positions]
+            first, inverse = distinct(parameters, batch, where)
         arguments = gather(parameters, batch, first.tolist(), label, trusted=binding.trusted)
         ready = arguments.without_set_aside() if arguments.set_aside else arguments
         calls, sizes = self._calls(batch, ready, parameters)
         raw = (yield calls) if ready.rows else []
         if sizes is not None:
             raw = [one for given, size in zip(raw, sizes, strict=True) for one in unpacked(given, size)]
-        if binding.trusted:
-            _raise_data_errors(raw, ready.rows, self.contract.name)
-        self._text_golds.look(calls.function, parameters, ready, raw, contract.bounds[0], label)
+        self._text_golds.look(calls.function, parameters, ready, raw, self.contract.bounds[0], label)
+        checked = None if arguments.set_aside else ordinary_results(raw, self.contract.bounds)
+        if checked is None:
+            checked = self._checked(evaluation, parameters, arguments, ready.rows, raw)
+        column = _filled(batch.size, checked, where, inverse, evaluation)
+        if broken:
+            evaluation.faulted(_failed(column, broken, label))
+        return column
+
+    def _checked(
+        self,
+        evaluation: Evaluation,
+        parameters: Sequence[Parameter],
+        arguments: Arguments,
+        called: Sequence[int],
+        raw: list[Any],
+    ) -> Results:
+        """Return the results of all rows of `arguments`, given those of the rows that were `called`."""
+        batch, scope = evaluation.batch, self.binding.scope
+        if self.binding.trusted:
+            _raise_data_errors(raw, called, self.contract.name)
         if arguments.set_aside:
             raw = _reinserted(raw, arguments)
 
         def context(position: int, size: int) -> str:
             if size > 1:
                 which = "all" if size == batch.size else "the"
-                of = "the batch" if binding.scope == "batch" else f"a prompt, from row {arguments.rows[position]} on"
+                of = "the batch" if scope == "batch" else f"a prompt, from row {arguments.rows[position]} on"
                 return f"  called with {which} {size} completions of {of}"
             return _context(batch, arguments, parameters, position)
 
         def turns(position: int) -> int:
             return len(batch.trajectory(arguments.rows[position]).turns)
 
-        checked = check_results(raw, contract, evaluation.strict, context, turns)
-        column = _filled(batch.size, checked, where, inverse, evaluation)
-        if broken:
-            evaluation.faulted(_failed(column, broken, label))
-        return column
+        contract = replace(self.contract, name=evaluation.label(self))
+        return check_results(raw, contract, evaluation.strict, context, turns)
 
     def _rebuilt(self, children: tuple[Reward, ...], numbers: tuple[Any, ...]) -> Reward:
         return self
@@ -308,22 +320,27 @@ def _reinserted(raw: list[Any], arguments: Arguments) -> list[Any]:
 
 def _filled(size: int, checked: Results, where: Numbers, inverse: Numbers | None, evaluation: Evaluation) -> Column:
     """Return the column of a leaf, with the result of each distinct row copied to all equal rows."""
-    column = Column.empty(size)
-    column.values[where] = checked.values if inverse is None else checked.values[inverse]
-    column.codes[where] = checked.codes if inverse is None else checked.codes[inverse]
+    values = checked.values if inverse is None else checked.values[inverse]
+    codes = checked.codes if inverse is None else checked.codes[inverse]
+    if len(where) == size:
+        column = Column(values, codes, complete=checked.complete)
+    else:
+        column = Column.empty(size)
+        column.values[where], column.codes[where] = values, codes
     if not (checked.notes or checked.parts or checked.turns or checked.faults):
         return column
     sources = range(len(where)) if inverse is None else inverse.tolist()
+    places = list(zip(where.tolist(), sources, strict=True))
+    notes, turns = checked.notes, checked.turns
+    column.notes = {row: notes[position] for row, position in places if position in notes}
+    column.turns = {row: turns[position] for row, position in places if position in turns}
     faults = []
-    for row, position in zip(where.tolist(), sources, strict=True):
-        if position in checked.notes:
-            column.notes[row] = checked.notes[position]
-        if position in checked.turns:
-            column.turns[row] = checked.turns[position]
-        for part, value in checked.parts.get(position, {}).items():
-            column.parts.setdefault(part, np.full(size, math.nan))[row] = value
-        if position in checked.faults:
-            faults.append(replace(checked.faults[position], row=row))
+    if checked.parts or checked.faults:
+        for row, position in places:
+            for part, value in checked.parts.get(position, {}).items():
+                column.parts.setdefault(part, np.full(size, math.nan))[row] = value
+            if position in checked.faults:
+                faults.append(replace(checked.faults[position], row=row))
     evaluation.faulted(faults)
     return column
 

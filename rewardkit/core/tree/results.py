@@ -100,7 +100,10 @@ class Contract:
 
 @dataclass(slots=True)
 class Results:
-    """Checked results of m calls: values and codes (m,), and by position notes, parts, turns and faults."""
+    """Checked results of m calls: values and codes (m,), and by position notes, parts, turns and faults.
+
+    ``complete`` is True if all were scored.
+    """
 
     values: Floats
     codes: NDArray[np.int8]
@@ -108,6 +111,7 @@ class Results:
     parts: dict[int, dict[str, float]] = field(default_factory=dict)
     turns: dict[int, tuple[float, ...]] = field(default_factory=dict)
     faults: dict[int, Fault] = field(default_factory=dict)
+    complete: bool = False
 
 
 Context = Callable[[int, int], str]
@@ -117,6 +121,29 @@ Turns = Callable[[int], "int | None"]
 """Position -> the number of turns of the completion; None if unknown."""
 
 
+def ordinary_results(raw: Sequence[Any], bounds: Bounds) -> Results | None:
+    """Return the results if all are plain numbers within bounds, or Scores with such numbers; else None."""
+    notes: dict[int, str] = {}
+    kinds = set(map(type, raw))
+    if Score in kinds:
+        scores = [(position, result) for position, result in enumerate(raw) if type(result) is Score]
+        if any(score.parts or len(score.turns) for _, score in scores):
+            return None
+        notes = {position: str(score.note) for position, score in scores if score.note}
+        raw = [result.value if type(result) is Score else result for result in raw]
+        kinds = set(map(type, raw))
+    if not raw or not kinds <= _NUMBERS:
+        return None
+    try:
+        values = np.array(raw, dtype=np.float64)
+    except OverflowError:
+        return None
+    lowest, highest = np.minimum.reduce(values), np.maximum.reduce(values)
+    # A comparison with NaN is False, so NaN is not ordinary.
+    within = max(bounds[0] - TOLERANCE, -LARGEST) <= lowest and highest <= min(bounds[1] + TOLERANCE, LARGEST)
+    return Results(values, np.zeros(len(raw), dtype=np.int8), notes, complete=True) if within else None
+
+
 def check_results(
     raw: Sequence[Any], contract: Contract, strict: bool, context: Context, turns: Turns = lambda position: None
 ) -> Results:
@@ -124,6 +151,7 @@ def check_results(
 
     Args:
         raw: what m calls returned; `Raised` for those that raised.
+        contract: with the name of the component in its tree.
         strict: raise if the function has a bug.
         context: the row of a position, for messages.
         turns: the number of turns of a position; None if unknown.
@@ -132,9 +160,6 @@ def check_results(
         RewardBug: a bug while `strict`, or without a finite lower bound.
         RewardFailure: a failure under policy "raise".
     """
-    ordinary = _ordinary(raw, contract.bounds)
-    if ordinary is not None:
-        return ordinary
     stop = next(
         (result.error for result in raw if isinstance(result, Raised) and isinstance(result.error, RunStopped)), None
     )
@@ -155,32 +180,6 @@ def check_results(
                 raise
             _err(error, position, rows, contract, strict, results, context)
     return results
-
-
-def _ordinary(raw: Sequence[Any], bounds: Bounds) -> Results | None:
-    """Return the results if all are plain numbers within bounds, or Scores with such numbers; else None."""
-    numbers: list[Any] = []
-    notes: dict[int, str] = {}
-    for position, result in enumerate(raw):
-        if type(result) is Score:
-            if result.parts or len(result.turns):
-                return None
-            if result.note:
-                notes[position] = str(result.note)
-            result = result.value
-        numbers.append(result)
-    if not raw or not set(map(type, numbers)) <= _NUMBERS:
-        return None
-    try:
-        values = np.array(numbers, dtype=np.float64)
-    except OverflowError:
-        return None
-    lowest, highest = float(values.min()), float(values.max())
-    # A comparison with NaN is False, so NaN is not ordinary.
-    within = max(bounds[0] - TOLERANCE, -LARGEST) <= lowest and highest <= min(bounds[1] + TOLERANCE, LARGEST)
-    if not within:
-        return None
-    return Results(values, np.full(len(raw), SCORED, dtype=np.int8), notes)
 
 
 def _take(result: Any, position: int, contract: Contract, results: Results, turns: Turns) -> None:

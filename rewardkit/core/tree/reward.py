@@ -123,7 +123,7 @@ class Facts:
         return (*(follower for schedule in self.schedules for follower in following(schedule)), *self.moments)
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Calls:
     """Calls of a leaf's function. The evaluation makes them and sends back the results (`Raised` for exceptions).
 
