@@ -80,6 +80,14 @@ class Faults:
             name = _broad(name)
         self._kinds.setdefault(name, _Kind(reason, row)).add(reason, row)
 
+    def extend(self, other: Faults, start: int) -> None:
+        """Add the faults of later rows, whose first one is row `start`."""
+        for name, kind in other._kinds.items():
+            if name not in self._kinds and len(self._kinds) >= _MOST:
+                name = _broad(name)
+            mine = self._kinds.setdefault(name, _Kind(kind.reason, start + kind.row))
+            mine.add(kind.reason, start + kind.row, kind.count, kind.differ)
+
     def lines(self) -> Iterator[str]:
         """Yield one paragraph for each kind, the most frequent first."""
         kinds = self._kinds

@@ -23,6 +23,7 @@ class _Line:
     low: float = math.inf
     high: float = -math.inf
     outcomes: list[int] = field(default_factory=lambda: [0] * len(Outcome))
+    seconds: float = 0.0
 
     def add(self, values: Floats, codes: Codes | None) -> None:
         there = values[~np.isnan(values)]
@@ -33,6 +34,13 @@ class _Line:
         if codes is not None:
             counts = np.bincount(codes, minlength=len(Outcome)).tolist()
             self.outcomes = [one + other for one, other in zip(self.outcomes, counts, strict=True)]
+
+    def extend(self, other: _Line) -> None:
+        self.sum += other.sum
+        self.count += other.count
+        self.low, self.high = min(self.low, other.low), max(self.high, other.high)
+        self.outcomes = [one + more for one, more in zip(self.outcomes, other.outcomes, strict=True)]
+        self.seconds += other.seconds
 
     def cells(self) -> list[str]:
         if not self.count:
@@ -60,13 +68,35 @@ class ReplayReport:
         """Add the scores of the next rows."""
         self._total.add(scores.total, None)
         for name, values in scores.components.items():
-            self._components.setdefault(name, _Line()).add(values, scores.codes[name])
+            line = self._components.setdefault(name, _Line())
+            line.add(values, scores.codes[name])
+            line.seconds += scores.seconds.get(name, 0.0)
         for row, reasons in scores.errors.items():
             for reason in reasons:
                 self._faults.add(self.rows + row, reason)
         self.faulty += len(scores.errors)
         self.rows += len(scores.total)
         self.without_total += int(np.isnan(scores.total).sum())
+
+    def extend(self, other: ReplayReport) -> None:
+        """Add the report of the next rows."""
+        self._total.extend(other._total)
+        for name, line in other._components.items():
+            self._components.setdefault(name, _Line()).extend(line)
+        self._faults.extend(other._faults, self.rows)
+        self.faulty += other.faulty
+        self.rows += other.rows
+        self.without_total += other.without_total
+
+    def rates(self) -> str:
+        """Return a table of how long the components took, the slowest first, and their scores in a second."""
+        slowest = sorted(self._components.items(), key=lambda item: -item[1].seconds)
+        cells = [
+            [name, f"{line.count:,}", f"{line.seconds:,.1f}", f"{line.count / line.seconds:,.0f}"]
+            for name, line in slowest
+            if line.count and line.seconds
+        ]
+        return render_text(["component", "scores", "seconds", "scores a second"], cells, left=0)
 
     def text(self) -> str:
         """Return the table, and below it why rows could not be scored, by kind; rows are numbered from 0."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -36,6 +37,7 @@ class Scores:
         codes: name -> (n,) positions in ``list(rk.Outcome)``.
         notes: name -> row -> note.
         errors: row -> why it could not be scored, or the bugs of rewards that made them score their lowest bounds.
+        seconds: name -> how long its calls took, or were waited for.
     """
 
     total: Floats
@@ -43,6 +45,7 @@ class Scores:
     codes: Mapping[str, Codes]
     notes: Mapping[str, Mapping[int, str]] = field(default_factory=dict)
     errors: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    seconds: Mapping[str, float] = field(default_factory=dict)
 
     @classmethod
     def of(cls, table: ScoreTable) -> Scores:
@@ -56,6 +59,7 @@ class Scores:
             {name: column.codes for name, column in table.components.items()},
             {name: dict(column.notes) for name, column in table.components.items() if column.notes},
             {row: tuple(dict.fromkeys(reasons)) for row, reasons in said.items()},
+            table.timings,
         )
 
     @classmethod
@@ -73,7 +77,9 @@ class Scores:
             return parts[0]
         starts = list(itertools.accumulate((len(part.total) for part in parts), initial=0))
         notes: dict[str, dict[int, str]] = {}
+        seconds: Counter[str] = Counter()
         for part, start in zip(parts, starts, strict=False):
+            seconds.update(part.seconds)
             for name, said in part.notes.items():
                 notes.setdefault(name, {}).update({start + row: note for row, note in said.items()})
         return cls(
@@ -82,6 +88,7 @@ class Scores:
             {name: np.concatenate([part.codes[name] for part in parts]) for name in parts[0].codes},
             notes,
             {start + row: why for part, start in zip(parts, starts, strict=False) for row, why in part.errors.items()},
+            seconds,
         )
 
 
