@@ -12,13 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rewardkit.cli.arguments import REWARD, add_seed, names, seconds, write
+from rewardkit.testing.fast import FAST, SECONDS
 
-FAST = (
-    "total", "finite", "bounded", "gold_gets_the_maximum", "gold_above_perturbed_gold", "separates_good_from_bad",
-    "informative", "right_however_written", "batch_equals_singles", "neighbors_do_not_leak", "exploits",
-)  # fmt: skip
-"""The laws that find most ordinary bugs (`benchmarks/mutation.py`), without those that measure or take long."""
-_BUDGET, _FAST = 40.0, 2.0
+_BUDGET = 40.0
 
 if TYPE_CHECKING:
     from rewardkit.testing.bound_reward import BoundReward
@@ -147,7 +143,7 @@ def _mutants_of(target: str, bound: BoundReward) -> str:
 
 
 def _options(options: argparse.Namespace) -> dict[str, Any]:
-    chosen = {"budget": options.budget or (_FAST if options.fast else _BUDGET), "seed": options.seed}
+    chosen = {"budget": options.budget or (SECONDS if options.fast else _BUDGET), "seed": options.seed}
     if options.regressions is not None:
         chosen["regressions"] = options.regressions
     return {
