@@ -185,10 +185,10 @@ class Document(TextExtractor):
     """
 
     def find(self, answer: str) -> str | None:
+        if "<answer>" not in answer and "</answer>" not in answer:
+            return _unfenced(answer)
         body = ANSWER.find(answer)
-        if body is None and ("<answer>" in answer or "</answer>" in answer):
-            return None
-        return _unfenced(answer if body is None else body)
+        return None if body is None else _unfenced(body)
 
     def __repr__(self) -> str:
         return self.written("document")

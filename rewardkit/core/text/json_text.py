@@ -7,11 +7,9 @@ integer, at most 200,000 characters and 64 levels. For anything else, the result
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from rewardkit.core.errors import MissingExtraError
 
@@ -20,14 +18,16 @@ MAX_CHARACTERS = 200_000
 
 MAX_DEPTH = 64
 _MAX_INTEGER_BITS = 1330  # 400 decimal digits
-# Digits become "0" and "E" becomes "e", so that a plain search finds numbers that may be too large.
+# Digits become "0", "E" becomes "e" and other letters are deleted: a plain search of the little that is left finds
+# numbers that may be too large and brackets.
 _SHAPES = bytes(0x30 if 0x30 <= byte <= 0x39 else 0x65 if byte == 0x45 else byte for byte in range(256))
+_LETTERS = bytes(byte for byte in range(256) if byte >= 0x80 or (chr(byte).isalpha() and chr(byte) not in "eE"))
 _EXPONENT, _LONG = b"0e", b"0" * 300
-_STRING_OR_BRACKET = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
+_TOO_LARGE = "holds a number that is too large"
+_NESTED = (dict, list)
 
 
-@dataclass(frozen=True, slots=True)
-class Parsed:
+class Parsed(NamedTuple):
     """A JSON value, or an ``error`` that says why there is none."""
 
     value: Any = None
@@ -55,11 +55,14 @@ def parse_json(text: str) -> Parsed:
         return Parsed(error="holds a lone surrogate")
     except ValueError as error:
         return Parsed(error=f"not valid JSON: {_cut(str(error))}")
-    if encoded.count(b"[") + encoded.count(b"{") > MAX_DEPTH and _depth(text) > MAX_DEPTH:
-        return Parsed(error=f"nested deeper than {MAX_DEPTH} levels")
-    shapes = encoded.translate(_SHAPES)
-    if (_EXPONENT in shapes or (shapes.count(b"0") >= len(_LONG) and _LONG in shapes)) and not _sane(value):
-        return Parsed(error="holds a number that is too large")
+    shapes = encoded.translate(_SHAPES, _LETTERS)
+    if len(shapes) > 2 * MAX_DEPTH:
+        if shapes.count(b"[") + shapes.count(b"{") > MAX_DEPTH and _too_deep(value):
+            return Parsed(error=f"nested deeper than {MAX_DEPTH} levels")
+        if shapes.count(b"0") >= len(_LONG) and _LONG in shapes and not _sane(value):
+            return Parsed(error=_TOO_LARGE)
+    if _EXPONENT in shapes and not _sane(value):
+        return Parsed(error=_TOO_LARGE)
     return Parsed(value)
 
 
@@ -77,16 +80,14 @@ def _cut(problem: str) -> str:
     return problem if len(problem) <= 160 else f"{problem[:80]}...{problem[-60:]}"
 
 
-def _depth(text: str) -> int:
-    depth = deepest = 0
-    for match in _STRING_OR_BRACKET.finditer(text):
-        token = match.group()
-        if token in "[{":
-            depth += 1
-            deepest = max(deepest, depth)
-        elif token in "]}":
-            depth -= 1
-    return deepest
+def _too_deep(value: Any) -> bool:
+    level = [value]
+    for _ in range(MAX_DEPTH):
+        wholes = (whole.values() if type(whole) is dict else whole for whole in level)
+        level = [part for parts in wholes for part in parts if type(part) in _NESTED]
+        if not level:
+            return False
+    return True
 
 
 def _sane(value: Any) -> bool:

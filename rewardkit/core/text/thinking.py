@@ -117,8 +117,11 @@ class Thinking:
         has opened.
         """
         text = spoken_text(text)
+        marks = self._marks(text)
+        if not marks:
+            return text
         stop, inside = len(text), False
-        for start, mark in reversed(self._marks(text)):
+        for start, mark in reversed(marks):
             if mark in self._openings:
                 stop, inside = start, False
             elif inside:
@@ -133,6 +136,8 @@ class Thinking:
     def _marks(self, text: str) -> list[tuple[int, str]]:
         """Return all marks in `text`, from left to right, as (position, mark)."""
         first, mark = self._first, self._any_mark
+        if first is not None and first not in text:
+            return []
         if first is None or text.count(first) > _FEW:
             return [(match.start(), match[0]) for match in mark.finditer(text)]
         found = []

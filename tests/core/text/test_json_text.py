@@ -70,6 +70,22 @@ def test_whatever_json_writes_is_read_back(value: Any) -> None:
     assert parsed.value == value
 
 
+@given(values, st.lists(st.booleans(), min_size=60, max_size=70))
+def test_the_depth_limit_is_exact_beside_any_value(value: Any, nested: list[bool]) -> None:
+    deep: Any = []
+    for in_object in nested:
+        deep = {"brackets": "[{", "deep": deep} if in_object else [[], deep]
+    parsed = parse_json(json.dumps([value, deep]))
+    assert parsed.error == ("" if len(nested) + 2 <= 64 else "nested deeper than 64 levels")
+
+
+@given(values, st.sampled_from(["1e309", "-1E+400", "9" * 402, f"{'1' * 290}.5e60", "0.1e0400"]))
+def test_a_number_that_is_too_large_is_found_beside_any_value(value: Any, number: str) -> None:
+    text = json.dumps([value, "hex 3e4", {"a": None}])
+    assert parse_json(text).error == ""
+    assert parse_json(text.replace("null}", f"{number}}}")).error == "holds a number that is too large"
+
+
 @given(
     st.text(alphabet=st.characters(codec=None, exclude_categories=()), max_size=40)
     | st.text('{}[]",:0123eE.-\\u', max_size=40)
