@@ -132,7 +132,7 @@ class Layout:
         """True if the tree is a plain sum of the columns, so that the trainer may weight them."""
         return None not in self.owners and set(self.weights) == {1.0} and not self.schedules
 
-    @property
+    @cached_property
     def honors(self) -> bool:
         """True if the trainer may hold any weights: each item of the list gives one column."""
         if self.given or len(set(self.owners)) < len(self.owners):
@@ -192,6 +192,8 @@ class Layout:
 
     def check(self, columns: Mapping[str, Floats], totals: Floats) -> None:
         """Raise RewardFailure if a column or the total is too large for the float32 of the trainer."""
+        if not np.any(np.abs([*columns.values(), totals]) > LARGEST):
+            return
         for name, values in (*columns.items(), ("the total", totals)):
             if np.any(np.abs(values) > LARGEST):
                 raise RewardFailure(

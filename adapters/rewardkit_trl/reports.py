@@ -151,4 +151,4 @@ def extras(table: ScoreTable) -> dict[str, list[Any]]:
 def nan_to_none(values: Floats) -> list[float | None]:
     """Return `values`, (n,), as a list with None for NaN."""
     listed: list[float | None] = values.tolist()
-    return [None if value != value else value for value in listed] if np.isnan(values).any() else listed
+    return [None if value != value else value for value in listed] if np.isnan(values.sum()) else listed

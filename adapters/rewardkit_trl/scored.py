@@ -168,7 +168,9 @@ def _scored(
     seconds = time.perf_counter() - started
     columns, table = layout.of_table(scores), layout.weighted(scores)
     addends = layout.addends(columns, table, batch, progress, normalizes_each=trainer.normalizes_each)
-    totals = np.where(np.isnan(table.total), np.nan, np.nansum(list(addends.values()), axis=0))
+    stacked = np.array(list(addends.values()))
+    totals = np.where(np.isnan(stacked), 0.0, stacked).sum(axis=0)
+    totals[np.isnan(table.total)] = np.nan
     cut = generations is not None and len(batch) % generations != 0
     followed = [follower.component for follower in scorer.followers]
     trajectories = Trajectories.of(batch)

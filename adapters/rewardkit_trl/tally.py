@@ -81,7 +81,12 @@ class Tally:
             trajectories: the trajectories of the rows; None for plain texts.
         """
         unscorable = np.isnan(table.total)
-        columns = [(column.values, column.codes) for column in table.components.values()]
+        columns = table.components.values()
+        counts = np.array([column.counts() for column in columns], dtype=np.float64)
+        scored = [column.values if column.complete else column.values[column.codes == SCORED] for column in columns]
+        terms = np.array(list(table.terms.values()))
+        if unscorable.any():
+            terms = terms[:, ~unscorable]
         caused, variance = np.zeros(len(addends)), 0.0
         if groups is not None:
             caused, variance = signal.causes(list(addends.values()), groups, scale=scale)
@@ -90,16 +95,14 @@ class Tally:
             faults=fault_counts(table),
             parts=np.array([float(sum(len(column.parts) for column in table.components.values()))]),
             stops=np.array([float(table.stop is not None)]),
-            absent=np.array(
-                [[(own == code).sum() for code in (ABSTAINED, SKIPPED)] for _, own in columns], dtype=np.float64
-            ),
-            sums=np.array([[(own == SCORED).sum(), values[own == SCORED].sum()] for values, own in columns]),
+            absent=counts[:, (ABSTAINED, SKIPPED)],
+            sums=np.array([[len(values), np.add.reduce(values)] for values in scored]),
             followed=np.array(sums(table.components, followed)).reshape(-1, 3),
             weights=np.array([[rows, rows * table.weights.get(name, 0.0)] for name, rows in table.reached.items()]),
             gates=np.array([[rows.sum() for rows in gate] for gate in table.passed.values()], dtype=np.float64).reshape(
                 -1, 2
             ),
-            contributions=np.array([np.nansum(values[~unscorable]) for values in table.terms.values()]),
+            contributions=np.where(np.isnan(terms), 0.0, terms).sum(axis=1),
             caused=caused,
             variance=np.array([variance]),
             moments=moments_of(table.total if totals is None else totals),

@@ -40,24 +40,22 @@ def causes(
     Returns:
         The contributions (terms,) and the sum of squared advantages; `shares` divides them.
     """
-    stacked = np.asarray(terms, dtype=np.float64)
-    rows = ~np.isnan(stacked).all(axis=0)
-    values, members = np.nan_to_num(stacked[:, rows]), groups[rows]
-    if not members.size:
-        return np.zeros(len(stacked)), 0.0
-    _, numbers = np.unique(members, return_inverse=True)
-    sizes = np.bincount(numbers)
-
-    def centered(of: Floats) -> Floats:
-        means: Floats = np.bincount(numbers, of) / sizes
-        return of - means[numbers]
-
-    parts = np.array([centered(term) for term in values])
+    values = np.asarray(terms, dtype=np.float64)
+    absent = np.isnan(values)
+    if absent.any():
+        rows = ~absent.all(axis=0)
+        values, groups = np.where(absent, 0.0, values)[:, rows], groups[rows]
+    if not groups.size:
+        return np.zeros(len(values)), 0.0
+    starts = np.concatenate(([0], np.flatnonzero(groups[1:] != groups[:-1]) + 1))
+    sizes = np.append(starts[1:], len(groups)) - starts
+    means = np.add.reduceat(values, starts, axis=1) / sizes
+    parts = values - np.repeat(means, sizes, axis=1)
     total = parts.sum(axis=0)
-    variance = np.bincount(numbers, total * total)
+    variance = np.add.reduceat(total * total, starts)
     deviation = np.sqrt(variance / np.maximum(sizes - 1, 1))
     weight = np.where(deviation > EPSILON, (deviation + EPSILON) ** -2.0 if scale == "group" else 1.0, 0.0)
-    return (parts * total * weight[numbers]).sum(axis=1), float((variance * weight).sum())
+    return (parts * (total * np.repeat(weight, sizes))).sum(axis=1), float((variance * weight).sum())
 
 
 def shares(caused: Floats, variance: float) -> Floats | None:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rewardkit.core.batch.column import Numbers
 from rewardkit.core.errors import RewardBug, RewardDefinitionError, RewardFailure
 
 _FEWEST_BATCHES, _FEWEST_ROWS = 2, 64
@@ -43,8 +44,9 @@ class Breaker:
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self._batches: deque[Sequence[Sequence[float]]] = deque(maxlen=limits.window)
-        self._all: dict[str, list[int]] = {}
+        self._batches: deque[Numbers] = deque()
+        self._window = self._all = np.zeros((1, 4), dtype=np.int64)  # the sums of the batches
+        self._names: Sequence[str] = ()
         self._count = 0
         self._lock = threading.Lock()
 
@@ -56,15 +58,17 @@ class Breaker:
             names: the names of the components.
         """
         with self._lock:
-            self._batches.append(counts)
+            found = np.asarray(counts, dtype=np.int64)
+            self._batches.append(found)
+            self._window = self._window + found
+            if len(self._batches) > self._limits.window:
+                self._window = self._window - self._batches.popleft()
             self._count += 1
-            for name, found in zip(names, counts, strict=True):
-                before = self._all.get(name, [0] * len(found))
-                self._all[name] = [int(one + more) for one, more in zip(before, found, strict=True)]
-            totals = np.sum(list(self._batches), axis=0).astype(int).tolist()
-            stop = next(filter(None, map(self._verdict, names, totals)), None)
+            self._all, self._names = self._all + found, names
+            stop = next(filter(None, map(self._verdict, names, self._window.tolist())), None)
             if stop is not None:
                 self._batches.clear()
+                self._window = np.zeros_like(found)
             return stop
 
     @property
@@ -73,7 +77,7 @@ class Breaker:
         with self._lock:
             said = [
                 f"{name!r} {kind} on {count:,} of {evaluated:,} completions"
-                for name, (evaluated, failed, errored, _) in self._all.items()
+                for name, (evaluated, failed, errored, _) in zip(self._names, self._all.tolist(), strict=False)
                 for kind, count in (("failed", failed), ("errored", errored))
                 if count and self._count < self._limits.window
             ]

@@ -9,7 +9,7 @@ from collections import Counter
 import numpy as np
 
 from rewardkit.core.batch.column import Floats
-from rewardkit.core.batch.score import ERRORED, FAILED, SKIPPED, Fault
+from rewardkit.core.batch.score import Fault
 from rewardkit.core.batch.table import ScoreTable
 from rewardkit.core.errors import worth_reporting
 from rewardkit.store.capture import MAX_KINDS, wording
@@ -46,13 +46,10 @@ class FaultReport:
 def fault_counts(table: ScoreTable) -> Floats:
     """Return (components, 4): rows that were evaluated, failed, errored, and failed without harm to the total."""
     scorable = ~np.isnan(table.total)
-    counts = [
-        (
-            (column.codes != SKIPPED).sum(),
-            (column.codes == FAILED).sum(),
-            (column.codes == ERRORED).sum(),
-            (column.unscorable & scorable).sum(),  # a fallback took over, or the reward is only monitored
-        )
-        for column in table.components.values()
-    ]
+    counts = []
+    for column in table.components.values():
+        *_, failed, errored, skipped = column.counts()
+        # A fallback took over, or the reward is only monitored.
+        harmless = int((column.unscorable & scorable).sum()) if failed else 0
+        counts.append((len(table) - skipped, failed, errored, harmless))
     return np.array(counts, dtype=np.float64)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from rewardkit.core.batch.score import ABSTAINED, ERRORED, FAILED, SCORED, SKIPPED
+from rewardkit.core.batch.score import ABSTAINED, ERRORED, FAILED, SCORED, SKIPPED, Outcome
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int8]
@@ -94,6 +94,13 @@ class Column:
         """(n,) the rows that have a number to add."""
         return ~np.isnan(self.values)
 
+    def counts(self) -> list[int]:
+        """Return the number of rows with each code."""
+        if self.complete:
+            return [len(self.values), 0, 0, 0, 0]
+        counted: list[int] = np.bincount(self.codes, minlength=len(Outcome)).tolist()
+        return counted
+
     @property
     def unscorable(self) -> Rows:
         """(n,) the rows that failed without a substitute value."""
@@ -122,12 +129,13 @@ class Column:
         notes = {row - start: note for row, note in self.notes.items() if start <= row < stop}
         parts = {name: values[start:stop] for name, values in self.parts.items()}
         turns = {row - start: shares for row, shares in self.turns.items() if start <= row < stop}
-        return Column(self.values[start:stop], self.codes[start:stop], notes, parts, turns=turns)
+        values, codes = self.values[start:stop], self.codes[start:stop]
+        return Column(values, codes, notes, parts, turns=turns, complete=self.complete)
 
     @property
     def scored(self) -> Floats:
         """(n,) the values of the scored rows, NaN in the others."""
-        return np.where(self.codes == SCORED, self.values, np.nan)
+        return self.values.copy() if self.complete else np.where(self.codes == SCORED, self.values, np.nan)
 
 
 def weighted_total(columns: Sequence[tuple[float, Column]]) -> Floats:
