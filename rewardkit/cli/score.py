@@ -15,9 +15,12 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from rewardkit.cli.arguments import REWARD, count
+from rewardkit.cli import selection
+from rewardkit.cli.arguments import REWARD, add_columns, count, sources_of
 
 if TYPE_CHECKING:
+    from rewardkit.replay.replay import Replayed
+
     Verbs = argparse._SubParsersAction[argparse.ArgumentParser]
 
 _TENTHS = 10
@@ -35,22 +38,14 @@ def add_to(verbs: Verbs) -> None:
         epilog="Exit code 0: all rows were scored; 1: some have an `error`; 2: it could not run.",
     )
     verb.add_argument("data", metavar="DATA", help="a file, a trainer's output folder, or the folder of a recorded run")
-    verb.add_argument("--reward", required=True, metavar="REWARD", help=REWARD)
+    verb.add_argument("--reward", metavar="REWARD", help=REWARD)
     verb.add_argument(
         "--out",
         type=Path,
         metavar="FILE",
         help="write all rows with total and components/<name> to FILE: .jsonl, .csv or .parquet",
     )
-    verb.add_argument(
-        "--columns",
-        type=_pairs,
-        action="append",
-        default=[],
-        metavar="NAME=COLUMN,...",
-        help="columns that have another name in the data, as in answer=reference,prompt=question",
-    )
-    verb.add_argument("--completion", metavar="COLUMN", help="the column with the completions (default: completion)")
+    add_columns(verb)
     verb.add_argument(
         "--processes",
         type=count,
@@ -62,30 +57,52 @@ def add_to(verbs: Verbs) -> None:
         "--batch", type=count, default=512, metavar="N", help="the number of completions in a batch (default: 512)"
     )
     verb.add_argument("--limit", type=count, metavar="N", help="score only the first N completions")
+    selection.add_to(verb)
     verb.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Score the data; return 0 if all rows were scored, else 1."""
+    """Score the data, or select from data with scores; return 0 if all rows were scored, else 1."""
     from rewardkit.core.batch.table_text import visible
-    from rewardkit.core.evaluation.scorer import Scorer
-    from rewardkit.replay.replay import Replayed, replay
-    from rewardkit.replay.report import ReplayReport
+    from rewardkit.replay.replay import Replayed
+    from rewardkit.replay.selection.scored import Scored
     from rewardkit.replay.sources import saved
-    from rewardkit.replay.writers import kind_of, written
+    from rewardkit.replay.writers import kind_of
     from rewardkit_inspect.logs import is_log, log_rows
 
+    rule = selection.rule_of(options)
     if options.out is not None:
         kind_of(options.out)  # refuses an unknown ending before anything is read
         _refuse_to_overwrite(options.data, options.out)
-    sources = {name: column for pairs in options.columns for name, column in pairs.items()}
-    if options.completion is not None:
-        sources["completion"] = options.completion
+    sources = sources_of(options)
     rows = partial(log_rows, options.data) if is_log(options.data) else None
     found = saved(options.data, limit=options.limit, completion=sources.get("completion"), rows=rows)
-    replayed = Replayed.of(options.reward, found, sources)
+    faulty, by = False, options.by or "total"
+    if rule is not None and options.reward is None:
+        selection.select(rule, options, Scored.of(found, sources, by=by))
+    elif rule is not None:
+        replayed = Replayed.of(options.reward, found, sources)
+        with selection.scored_beside(options.out, found) as place:
+            faulty = _score(options, replayed, place)
+            print()
+            selection.select(rule, options, Scored.after(replayed.columns, place, by=by))
+    else:
+        faulty = _score(options, Replayed.of(options.reward, found, sources), options.out)
+    if options.out is not None:
+        print(f"\nWritten to {visible(str(options.out))}")
+    return 1 if faulty else 0
+
+
+def _score(options: argparse.Namespace, replayed: Replayed, out: Path | None) -> bool:
+    """Score the data and print a summary; return whether rows have errors."""
+    from rewardkit.core.batch.table_text import visible
+    from rewardkit.core.evaluation.scorer import Scorer
+    from rewardkit.replay.replay import replay
+    from rewardkit.replay.report import ReplayReport
+    from rewardkit.replay.writers import written
+
     components = Scorer(replayed.reward).components
-    keep = nullcontext(None) if options.out is None else written(options.out, replayed.saved, components)
+    keep = nullcontext(None) if out is None else written(out, replayed.saved, components)
     report, started, used = ReplayReport(), time.perf_counter(), [1]
     with _terminable(), keep as add, _progress(replayed.saved.name, replayed.saved.size) as show:
         batches = replay(replayed, processes=options.processes, batch=options.batch, told=used.append)
@@ -105,9 +122,7 @@ def run(options: argparse.Namespace) -> int:
     print(f"\n{report.text()}")
     if replayed.sees_batches:
         print(f"\nThe reward sees whole batches, here of {options.batch:,} completions.")
-    if options.out is not None:
-        print(f"\nWritten to {visible(str(options.out))}")
-    return 1 if report.faulty else 0
+    return bool(report.faulty)
 
 
 @contextmanager
@@ -162,13 +177,3 @@ def _bar(name: str, size: int) -> Iterator[Callable[[int], None]]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(escape(name), total=size)
         yield lambda done: bar.update(task, completed=done)
-
-
-def _pairs(text: str) -> dict[str, str]:
-    pairs = {}
-    for pair in filter(None, (part.strip() for part in text.split(","))):
-        name, equals, column = pair.partition("=")
-        if not (name.strip() and equals and column.strip()):
-            raise argparse.ArgumentTypeError(f"write NAME=COLUMN, as in answer=reference; got {pair!r}")
-        pairs[name.strip()] = column.strip()
-    return pairs
