@@ -115,8 +115,9 @@ def _names(tree: ast.Module, data: Mapping[str, str]) -> bool:
 
 
 def _used(path: str, tree: ast.Module, known: Collection[str]) -> Iterator[str]:
-    """Yield the files of the repository that a module imports, also those of packages on the way."""
+    """Yield the files of the repository that a module imports, also its own packages, and those on the way."""
     here = PurePosixPath(path).parent
+    yield from (init for folder in (here, *here.parents) if (init := str(folder / "__init__.py")) in known)
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for one in node.names:
@@ -143,8 +144,6 @@ def _folders(here: PurePosixPath) -> list[PurePosixPath]:
 def _found(folders: list[PurePosixPath], names: list[str], known: Collection[str]) -> Iterator[str]:
     for folder in folders:
         place = folder
-        if str(init := place / "__init__.py") in known:
-            yield str(init)
         for name in names:
             if str(file := place / f"{name}.py") in known:
                 yield str(file)
