@@ -104,7 +104,7 @@ class Repository:
         text, found = comment.read_text(encoding="utf-8"), json.loads((self.folder.parent / "review.json").read_text())
         comment.unlink()
         [one] = found["rewards"]
-        if one["state"] == "same" and not (one["sample"] and one["made"]):
+        if one["state"] == "same" and not one["sample"]:
             raise RuntimeError(f"{change.subject.label}, {change.said}: nothing was compared: {found}")
         return Outcome(
             change.subject.label,

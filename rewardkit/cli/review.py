@@ -16,7 +16,7 @@ from rewardkit.cli.arguments import add_columns, add_limits, limits_of, names, s
 
 if TYPE_CHECKING:
     from rewardkit.review.github import Job
-    from rewardkit.review.review import Review
+    from rewardkit.review.results import Review
 
     Verbs = argparse._SubParsersAction[argparse.ArgumentParser]
 
@@ -87,7 +87,8 @@ def run(options: argparse.Namespace) -> int:
     from rewardkit.review.changes import changes
     from rewardkit.review.github import Job
     from rewardkit.review.report import dict_of, markdown_of, text_of
-    from rewardkit.review.review import Options, reviewed
+    from rewardkit.review.review import reviewed
+    from rewardkit.review.sides import Options
 
     job = Job.here() if options.github else None
     base = options.base or ("HEAD" if job is None else job.compared_with())

@@ -19,6 +19,8 @@ from rewardkit.replay.differences.targets import Place
 _EXAMPLES = 3
 """Completions are made for so many prompts of the sample."""
 _MOST = 2_000
+_SECONDS = 3.0
+"""Of scoring: a slow reward gets fewer completions."""
 _LONGEST = 20_000
 """The longest completion, in characters: a longer one takes time and shows no more."""
 
@@ -151,8 +153,10 @@ def _made(reward: Any, options: Mapping[str, Any]) -> Iterator[Row]:
     from rewardkit.testing.trials import text_of
 
     subject = subject_of(reward, **options)
+    subject.measure()
+    affordable = int(_SECONDS / max(subject.cost, 1e-9))
     by_example: dict[int, list[Any]] = {}
-    for trial in sweep(subject)[:_MOST]:
+    for trial in sweep(subject)[: min(_MOST, affordable)]:
         if len(text_of(trial.completion)) <= _LONGEST and trial.columns is None:
             by_example.setdefault(trial.example, []).append(trial.completion)
     for number, completions in sorted(by_example.items()):

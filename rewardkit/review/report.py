@@ -16,7 +16,7 @@ from rewardkit.replay.differences.differences import Differences
 from rewardkit.replay.differences.markdown import code, fenced, plain
 from rewardkit.replay.differences.text import number
 from rewardkit.review.look import Found
-from rewardkit.review.review import Review, Reviewed
+from rewardkit.review.results import Review, Reviewed
 
 LIMIT = 60_000
 """The most bytes of a comment, of which GitHub allows 65,536 characters."""
@@ -34,13 +34,16 @@ def text_of(review: Review) -> str:
 
 
 def _text(one: Reviewed) -> str:
-    lines = [f"{visible(one.name)}: {visible(_verdict(one))}"]
-    lines += [f"  law broken by the new version: {visible(line)}" for line in _first_lines(one.broken)]
-    lines += [f"  Note: {visible(note)}" for note in one.notes]
-    if one.state == "changed" and one.sample is not None and not one.sample.same:
-        lines += ["", one.sample.text()]
+    shown = one.state == "changed" and one.sample is not None and not one.sample.same
+    lines = [f"{visible(one.name)}: {'the scores change.' if shown else visible(_verdict(one))}"]
+    if shown and one.sample is not None:
+        lines += ["", one.sample.text(), ""]
     if one.state == "changed" and one.made is not None:
-        lines += [f"  {line}" for line in made_lines(one.made)]
+        lines += made_lines(one.made)
+    lines += [f"Broken by the new version alone: {visible(line)}" for line in _first_lines(one.broken)]
+    if one.state == "changed" and one.still:
+        lines.append(f"Broken by both versions: {', '.join(one.still)}")
+    lines += [f"Note: {visible(note)}" for note in one.notes]
     return "\n".join(lines)
 
 
@@ -50,8 +53,8 @@ def markdown_of(review: Review) -> str:
     if not changed:
         return ""
     same = len(review.rewards) - len(changed)
-    head = [f"### Rewards: {_count(len(changed), 'reward')} changed" + (f", {same:,} not" if same else "")]
-    parts, left = ["\n\n".join(head)], LIMIT - 2_000
+    head = f"### Rewards: {len(changed):,} changed" + (f", {same:,} as before" if same else "")
+    parts, left = [head], LIMIT - 2_000
     for one in changed:
         block = "\n\n".join(_markdown(one))
         size = len(block.encode())
@@ -88,11 +91,11 @@ def _markdown(one: Reviewed) -> Iterator[str]:
 
 def _verdict(one: Reviewed) -> str:
     if one.state == "removed":
-        return "The reward is gone."
+        return "It is gone."
     if one.state == "added":
         return "The reward is new, so there is nothing to compare." + (f" {one.why}" if one.why else "")
     if one.state == "failed":
-        return f"The new version cannot be scored. {one.why}"
+        return one.why if one.why.startswith("Neither") else f"The new version cannot be scored. {one.why}"
     if one.why:
         return one.why
     if one.sample is not None:
@@ -152,7 +155,3 @@ def _made(found: Differences) -> dict[str, Any]:
         "failures": int(np.count_nonzero(found.failing)),
         "examples": found.to_dict()["examples"],
     }
-
-
-def _count(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
