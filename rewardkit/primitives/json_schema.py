@@ -28,8 +28,9 @@ from rewardkit.core.tree.parameters import Parameter
 from rewardkit.core.tree.reward import Reward
 from rewardkit.primitives.schema.cells import without_gaps
 from rewardkit.primitives.schema.checks import read_schema
-from rewardkit.primitives.schema.credit import SchemaEngine
+from rewardkit.primitives.schema.credit import credit_of
 from rewardkit.primitives.schema.document import refusal
+from rewardkit.primitives.schema.engine import SchemaEngine
 
 COMPILED_SCHEMAS = 256
 """How many compiled schemas are kept; those that were used least recently make room."""
@@ -75,7 +76,7 @@ class JsonSchema:
         The note names violations by path: at most three, and how many more there are. It is empty for a valid value.
         Never raises for a value.
         """
-        return _engine(self.schema, self.formats).credit_of(value, self.credit == "partial")
+        return credit_of(_engine(self.schema, self.formats), value, partial=self.credit == "partial")
 
 
 @lru_cache(maxsize=COMPILED_SCHEMAS)
@@ -139,10 +140,7 @@ class SchemaCredit:
         return _engine(self.schema.schema, self.schema.formats)
 
     def __call__(self, document: Parsed) -> float | Score:
-        if document.error:
-            return Score(0.0, document.error)
-        credit, note = self.engine.credit_of(document.value, self.schema.credit == "partial", parsed=True)
-        return Score(credit, note) if note else credit
+        return _scored(document, self.engine, self.schema.credit)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return SchemaCredit, (self.schema,)  # without the engine, which cannot be pickled
@@ -173,10 +171,14 @@ class RowSchemaCredit:
     credit: Credit
 
     def __call__(self, document: Parsed, schema: SchemaEngine) -> float | Score:
-        if document.error:
-            return Score(0.0, document.error)
-        credit, note = schema.credit_of(document.value, self.credit == "partial", parsed=True)
-        return Score(credit, note) if note else credit
+        return _scored(document, schema, self.credit)
+
+
+def _scored(document: Parsed, schema: SchemaEngine, credit: Credit) -> float | Score:
+    if document.error:
+        return Score(0.0, document.error)
+    value, note = credit_of(schema, document.value, partial=credit == "partial", parsed=True)
+    return Score(value, note) if note else value
 
 
 def json_schema(

@@ -64,8 +64,14 @@ class Level:
     unions: tuple[TaggedUnion, ...]
 
     @cached_property
-    def required_names(self) -> frozenset[str]:
-        return frozenset(self.required)
+    def parts(self) -> frozenset[int]:
+        """The identities of the members."""
+        return frozenset(map(id, self.members))
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The properties that are declared or required."""
+        return frozenset(self.required).union(*(member.get("properties", ()) for member in self.members))
 
     @cached_property
     def whole_object(self) -> bool:
@@ -82,16 +88,26 @@ class Level:
         """Whether an array can violate a rule for which neither an item nor its length is to blame."""
         return any(keyword not in _WHOLE_OBJECT for keyword in self.whole)
 
+    def listed_items(self, document: SchemaDocument) -> int:
+        """Return how many items have a subschema of their own."""
+        lists = (member.get(_items_keyword(member, document)) for member in self.members)
+        return max((len(listed) for listed in lists if isinstance(listed, list)), default=0)
+
     def item_schemas(self, index: int, document: SchemaDocument) -> Iterator[Node]:
-        """Return the subschemas for the item at `index`; ``prefixItems`` was called ``items`` before 2020-12."""
+        """Return the subschemas for the item at `index`."""
         for member in self.members:
             draft = document.draft(member)
-            listed = member.get("prefixItems" if draft >= 2020 else "items")
+            listed = member.get(_items_keyword(member, document))
             rest = member.get("additionalItems" if draft < 2020 and isinstance(listed, list) else "items")
             if isinstance(listed, list) and index < len(listed):
                 yield listed[index]
             elif rest is not None:
                 yield rest
+
+
+def _items_keyword(member: Mapping[str, Any], document: SchemaDocument) -> str:
+    """Return the keyword that lists subschemas by index: ``prefixItems`` was called ``items`` before 2020-12."""
+    return "prefixItems" if document.draft(member) >= 2020 else "items"
 
 
 def level_of(document: SchemaDocument, node: Node, kind: Kind, named: Iterable[Node] = ()) -> Level:

@@ -26,7 +26,7 @@ from rewardkit.primitives.json_schema import RowSchemaCredit, SchemaCredit
 from rewardkit.primitives.json_valid import JsonValid
 from rewardkit.primitives.math_equal import MathEqual
 from rewardkit.primitives.number import Number
-from rewardkit.primitives.schema.credit import SchemaEngine
+from rewardkit.primitives.schema.engine import SchemaEngine
 from rewardkit.primitives.steps import FixedSteps
 from rewardkit.testing.strategies.columns import columns
 from rewardkit.testing.strategies.documents import json_documents, unlike

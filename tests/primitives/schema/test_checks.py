@@ -370,7 +370,7 @@ def test_a_validator_that_gives_up_is_worth_zero(monkeypatch: pytest.MonkeyPatch
             def is_valid(self, value: object, fault: BaseException = fault) -> bool:
                 raise fault
 
-        monkeypatch.setattr(module._engine(judge.schema, True), "_validator", Broken())
+        monkeypatch.setattr(module._engine(judge.schema, True), "is_valid", Broken().is_valid)
         made, why = judge.credit_of(1)
         assert made == 0.0
         assert words in why
