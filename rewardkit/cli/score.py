@@ -82,6 +82,7 @@ def run(options: argparse.Namespace) -> int:
         selection.select(rule, options, Scored.of(found, sources, by=by))
     elif rule is not None:
         replayed = Replayed.of(options.reward, found, sources)
+        Scored.check(replayed.columns, by=by)
         with selection.scored_beside(options.out, found) as place:
             faulty = _score(options, replayed, place)
             print()

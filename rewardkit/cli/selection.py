@@ -73,7 +73,12 @@ def rule_of(options: argparse.Namespace) -> Rule | None:
 
 @contextmanager
 def scored_beside(out: Path | None, found: Saved) -> Iterator[Path]:
-    """Return the path for all rows with their scores, from which some are selected; the file is removed at the end."""
+    """Return the path for all rows with their scores, from which some are selected; the file is removed at the end.
+
+    If only the selection fails, the scores, which may have cost days, stay, and the error says where they are.
+    """
+    from rewardkit.core.errors import DataError
+
     ending = ".jsonl" if found.schema is None else ".parquet"  # each keeps the types of the data
     if out is None:
         with TemporaryDirectory(prefix="rewardkit-") as folder:
@@ -82,6 +87,13 @@ def scored_beside(out: Path | None, found: Saved) -> Iterator[Path]:
     path = out.with_name(f".{out.name}.scored{ending}")
     try:
         yield path
+    except DataError as error:
+        if not path.is_file():
+            raise
+        kept = path.rename(out.with_name(f"{out.name}.scored{ending}"))
+        raise DataError(
+            f"{error}\nAll scores are in {kept}. To select from them, pass that file without --reward."
+        ) from None
     finally:
         with suppress(OSError):
             path.unlink()

@@ -48,7 +48,8 @@ class Selection:
         scores = self.index.scores
         scored = scores[~np.isnan(scores)]
         means = {"all": float(scored.mean()) if len(scored) else np.nan, **self.means}
-        said = [f"mean score: {', '.join(f'{name} {mean:.4g}' for name, mean in means.items())}"]
+        shown = [f"{name} {mean:.4g}" for name, mean in means.items() if not np.isnan(mean)]
+        said = [f"mean score: {', '.join(shown)}"] if shown else []
         if len(scored) < len(scores):
             said.append(f"{len(scores) - len(scored):,} of {len(scores):,} completions have no score")
         none = {reason: count for reason, count in self.without.items() if count}

@@ -95,7 +95,8 @@ def _paired(index: Index, rule: Pairs, without: Counter[str]) -> Iterator[Iterat
     rows = rows[np.argsort(index.groups[rows], kind="stable")]
     starts = np.flatnonzero(np.diff(index.groups[rows], prepend=-1))
     without[UNSCORED] += index.prompts - len(starts)
-    for start, stop in zip(starts.tolist(), [*starts[1:].tolist(), len(rows)], strict=True):
+    stops = np.append(starts[1:], len(rows))[: len(starts)]
+    for start, stop in zip(starts.tolist(), stops.tolist(), strict=True):
         group = rows[start:stop].tolist()
         scores, texts = index.scores[group].tolist(), index.texts[group].tolist()
         if next(rule.of(scores, texts), None) is not None:
