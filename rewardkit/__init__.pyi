@@ -109,6 +109,7 @@ from rewardkit.primitives.turns import (
     turns_between as turns_between,
 )
 from rewardkit.replay.datasets import score_dataset as score_dataset
+from rewardkit.replay.differences.diff import diff as diff
 from rewardkit.schedules.plots import plot_schedules as plot_schedules, weights_over_training as weights_over_training
 from rewardkit.store.comparison import compare_runs as compare_runs
 from rewardkit.store.imports import import_run as import_run

@@ -41,14 +41,19 @@ class ComponentChange:
 
 
 def component_changes(before: Side, after: Side) -> tuple[ComponentChange, ...]:
-    """Return the changes of all components, in the order of the new reward, then removed ones, then the total."""
-    partners = {name: name for name in after.components if name in before.components}
-    lost = [name for name in before.components if name not in partners]
-    fresh = [name for name in after.components if name not in partners]
+    """Return the changes of all components, in the order of the new reward, then removed ones, then the total.
+
+    Components that were left out have no scores to compare.
+    """
+    omitted = {*before.omitted, *after.omitted}
+    olds, news = ([name for name in side.components if name not in omitted] for side in (before, after))
+    partners = {name: name for name in news if name in olds}
+    lost = [name for name in olds if name not in partners]
+    fresh = [name for name in news if name not in partners]
     partners |= dict(_renamed(before, after, lost, fresh))
     taken = set(partners.values())
-    pairs: list[tuple[str | None, str | None]] = [(partners.get(name), name) for name in after.components]
-    pairs += [(name, None) for name in before.components if name not in taken]
+    pairs: list[tuple[str | None, str | None]] = [(partners.get(name), name) for name in news]
+    pairs += [(name, None) for name in olds if name not in taken]
     return (*(_change(before, after, *pair) for pair in pairs), _of_totals(before, after))
 
 
