@@ -30,7 +30,8 @@ DOCUMENTS = [
 PAGES = sorted(path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md"))
 FENCE = re.compile(r"^```(\w+)( notest)?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)")
-LONGEST_PAGE = 250
+LONGEST_PAGE = {"commands.md": 450}
+"""Lines of a generated page; others have at most 250."""
 
 pytestmark = pytest.mark.filterwarnings("ignore::rewardkit.core.errors.RewardKitWarning")
 
@@ -114,7 +115,8 @@ def test_pages_are_short_and_one_click_away() -> None:
     index = (ROOT / "docs/index.md").read_text(encoding="utf-8")
     site = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     for page in PAGES:
-        assert len((ROOT / "docs" / page).read_text(encoding="utf-8").splitlines()) <= LONGEST_PAGE, page
+        lines = (ROOT / "docs" / page).read_text(encoding="utf-8").splitlines()
+        assert len(lines) <= LONGEST_PAGE.get(page, 250), page
         assert f" {page}\n" in site
         assert page == "index.md" or f"]({page})" in index, f"{page} is not in the index"
 

@@ -28,6 +28,8 @@ _LONGEST = 65_000
 _SAME_AGAIN = "The rewards score as before, so there is nothing to review.\n"
 _PAGE = 100
 _TRIES = 3
+_TRUSTED = ("pull_request_target", "workflow_run", "issue_comment")
+"""Events whose jobs are trusted, but may have checked out code that is not."""
 _REFUSED = (401, 403, 404)
 
 
@@ -54,8 +56,13 @@ class Job:
         """Read the variables that GitHub Actions sets.
 
         Raises:
-            ConfigError: this is no job of GitHub Actions.
+            ConfigError: this is no job of GitHub Actions, or one in which code of forks would get a token to write.
         """
+        if (trigger := environment.get("GITHUB_EVENT_NAME", "")) in _TRUSTED:
+            raise ConfigError(
+                f"this job is triggered by {trigger}, where the code of a fork gets secrets and a token that can write. "
+                "Trigger it by pull_request"
+            )
         try:
             event = json.loads(Path(environment["GITHUB_EVENT_PATH"]).read_text(encoding="utf-8"))
             repository = environment["GITHUB_REPOSITORY"]

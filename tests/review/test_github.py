@@ -166,6 +166,13 @@ def test_a_push_is_compared_with_the_commit_before(tmp_path: Path) -> None:
     assert Job.here(variables(tmp_path, {"before": "0" * 40})).base == ""
 
 
+def test_code_of_forks_is_not_run_with_a_token_that_can_write(tmp_path: Path) -> None:
+    event = {"pull_request": {"number": 7, "base": {"sha": "abc"}}}
+    with pytest.raises(ConfigError, match="pull_request_target"):
+        Job.here(variables(tmp_path, event, GITHUB_EVENT_NAME="pull_request_target"))
+    assert Job.here(variables(tmp_path, event, GITHUB_EVENT_NAME="pull_request")).number == 7
+
+
 def test_elsewhere_there_is_no_job() -> None:
     with pytest.raises(ConfigError, match="--github"):
         Job.here({})
