@@ -104,6 +104,12 @@ class _SchemaGenerator(GenerateJsonSchema):
         return made
 
 
+@lru_cache(maxsize=COMPILED_SCHEMAS)
+def _canonical_text(schema: str) -> str:
+    # Every batch has its schemas as text again, and reading one takes longer than scoring a completion by it.
+    return _canonical(schema)
+
+
 def _canonical(schema: Any) -> str:
     if isinstance(schema, str):
         schema = read_schema(schema)
@@ -156,7 +162,7 @@ class SchemaCell:
         if not isinstance(value, (str, Mapping)):
             raise ValueError(f"expected a schema as JSON text or a dict, not {type(value).__name__}")
         try:
-            text = _canonical(value if isinstance(value, str) else without_gaps(value))
+            text = _canonical_text(value) if isinstance(value, str) else _canonical(without_gaps(value))
             if text == "{}":
                 raise refusal("the schema is empty, so every value would pass. Use None where there is no schema.")
             return _engine(text, self.formats)

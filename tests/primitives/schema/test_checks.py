@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import reduce
+from functools import partial, reduce
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
@@ -366,15 +366,14 @@ def test_a_validator_that_gives_up_is_worth_zero(monkeypatch: pytest.MonkeyPatch
     judge = JsonSchema.of({"title": "a validator that gives up"})
     for fault, words in ((ValueError("\x1bbroken"), "broken"), (PanicException(), "validator failed")):
 
-        class Broken:
-            def is_valid(self, value: object, fault: BaseException = fault) -> bool:
-                raise fault
+        def gives_up(value: object, fault: BaseException = fault) -> bool:
+            raise fault
 
-        monkeypatch.setattr(module._engine(judge.schema, True), "is_valid", Broken().is_valid)
+        monkeypatch.setattr(module._engine(judge.schema, True), "is_valid", gives_up)
         made, why = judge.credit_of(1)
         assert made == 0.0
         assert words in why
         assert why.isprintable()
-    monkeypatch.setattr(Broken, "is_valid", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt()))
+    monkeypatch.setattr(module._engine(judge.schema, True), "is_valid", partial(gives_up, fault=KeyboardInterrupt()))
     with pytest.raises(KeyboardInterrupt):
         judge.credit_of(1)
