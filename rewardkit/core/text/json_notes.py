@@ -35,7 +35,7 @@ class Violations:
     def add(self, path: Path, problem: str) -> None:
         """Record `problem` at `path` (property names and item numbers from the root)."""
         self.count += 1
-        if self.wants_words:
+        if len(self.shown) < SHOWN_VIOLATIONS:
             where = path_text(path)
             self.shown.append(f"{where}: {problem}" if where else problem)
 
@@ -48,17 +48,16 @@ class Violations:
 
 def path_text(path: Sequence[str | int]) -> str:
     """Return a path as text: ``lines[2].qty``. Unusual keys are quoted, long paths and keys are cut."""
-    text = ""
-    for position, key in enumerate(path):
-        if len(path) > SHOWN_STEPS and position == SHOWN_STEPS // 2:
-            text += ".(...)"
-        if len(path) > SHOWN_STEPS and SHOWN_STEPS // 2 <= position < len(path) - SHOWN_STEPS // 2:
-            continue
-        if isinstance(key, str) and key.isidentifier() and len(key) <= SHOWN_TEXT:
-            text += f".{key}" if text else key
-        else:
-            text += f"[{value_text(key)}]"
-    return text
+    if len(path) <= SHOWN_STEPS:
+        return "".join(map(_step, path)).removeprefix(".")
+    half = SHOWN_STEPS // 2
+    return f"{path_text(path[:half])}.(...){''.join(map(_step, path[-half:]))}"
+
+
+def _step(key: str | int) -> str:
+    if isinstance(key, str) and key.isidentifier() and len(key) <= SHOWN_TEXT:
+        return f".{key}"
+    return f"[{value_text(key)}]"
 
 
 def value_text(value: object) -> str:
