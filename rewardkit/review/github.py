@@ -60,8 +60,8 @@ class Job:
         """
         if (trigger := environment.get("GITHUB_EVENT_NAME", "")) in _TRUSTED:
             raise ConfigError(
-                f"this job is triggered by {trigger}, where the code of a fork gets secrets and a token that can write. "
-                "Trigger it by pull_request"
+                f"this job is triggered by {trigger}, where the code of a fork gets secrets and a token that can "
+                "write. Trigger it by pull_request"
             )
         try:
             event = json.loads(Path(environment["GITHUB_EVENT_PATH"]).read_text(encoding="utf-8"))

@@ -6,11 +6,12 @@ answers, broken tags, texts that policies try. They reach branches that a small 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from rewardkit.core.errors import RewardKitError
+from rewardkit.core.tree.reward import Reward, walk
 from rewardkit.data.reward_names import Loaded, load
 from rewardkit.data.samples import arranged, asked_for
 from rewardkit.replay.differences.process import Data
@@ -50,6 +51,7 @@ class Seen:
         found: broken laws.
         held: the names of the laws that hold.
         reason: why it could not be checked, if it could not.
+        part: whether another reward of the file contains it, and is reviewed in its place.
     """
 
     name: str
@@ -57,6 +59,7 @@ class Seen:
     found: tuple[Found, ...] = ()
     held: tuple[str, ...] = ()
     reason: str = ""
+    part: bool = False
 
     @property
     def broken(self) -> set[str]:
@@ -90,7 +93,11 @@ class Look:
         Raises:
             RewardDefinitionError: the file cannot be imported, or has no such reward.
         """
-        return [self._seen(one) for target in self.targets for one in load(target)]
+        return [seen for target in self.targets for seen in self._all(load(target))]
+
+    def _all(self, found: Sequence[Loaded]) -> list[Seen]:
+        inner = {id(one) for loaded in found for one in _within(loaded.reward)}
+        return [Seen(one.name, part=True) if id(one.reward) in inner else self._seen(one) for one in found]
 
     def _seen(self, loaded: Loaded) -> Seen:
         try:
@@ -112,6 +119,16 @@ class Look:
         report = bound_with(given, options={"budget": self.budget, "components": False}, laws=self.laws).report()
         found = tuple(Found(one.law, str(one)) for one in report.findings)
         return found, tuple(one.law for one in report.results if one.outcome == "held")
+
+
+def _within(reward: Any) -> Iterator[Any]:
+    """Yield what a composed reward, or a list of rewards, is made of."""
+    if isinstance(reward, Reward):
+        yield from (node for node, _, _ in walk(reward) if node is not reward)
+    elif isinstance(reward, (list, tuple)):
+        for item in reward:
+            yield item
+            yield from _within(item)
 
 
 _EXAMPLES_OF = ("examples", "good", "bad")

@@ -33,7 +33,7 @@ def reviewed(found: Changes, rewards: Sequence[str], options: Options) -> Review
     removed = () if rewards else found.removed
     if not files and not removed:
         return Review((), notes)
-    with checked_out(found.base, found.root) as tree:
+    with checked_out(found.base, Path.cwd()) as tree:
         sides = [Sides.of(file, tree, found.base, options) for file in files]
         listed = [one for side in sides for one in _of_file(side)]
         gone = [Reviewed(path, "removed") for path in removed if may_define_rewards(tree.folder, path)]
@@ -61,17 +61,14 @@ def _of_file(side: Sides) -> Iterator[Reviewed]:
 
 
 def _paired(old: Sequence[Seen], new: Sequence[Seen]) -> Iterator[tuple[Seen | None, Seen | None]]:
-    """Pair rewards by name; if one is left on each side, it has another name now."""
-    before = {one.name: one for one in old}
-    known = {one.name for one in new}
-    lost = [one for one in old if one.name not in known]
-    fresh = [one for one in new if one.name not in before]
+    """Pair rewards by name, without the parts of others; if one is left on each side, it has another name now."""
+    before, known = {one.name: one for one in old}, {one.name for one in new}
+    lost = [one for one in old if one.name not in known and not one.part]
+    fresh = [one for one in new if one.name not in before and not one.part]
     if len(lost) == len(fresh) == 1:
         before[fresh[0].name] = lost.pop()
-    for one in new:
-        yield before.get(one.name), one
-    for one in lost:
-        yield one, None
+    yield from ((before.get(one.name), one) for one in new if not one.part)
+    yield from ((one, None) for one in lost)
 
 
 def _notes(found: Changes, options: Options) -> Iterator[str]:

@@ -72,10 +72,11 @@ class Sides:
     @classmethod
     def of(cls, file: File, tree: Tree, revision: str, options: Options) -> Sides:
         now = str(tree.root / file.now)
-        places, paths = [Place(Named(now), tree.root, (str(tree.root), *sys.path))], [now]
+        here = Path.cwd()
+        places, paths = [Place(Named(now), here, (str(here), *sys.path))], [now]
         if file.before:
             paths.append(str(tree.folder / file.before))
-            places.append(Place(Named(paths[1]), tree.folder, (str(tree.folder), *path_in(tree))))
+            places.append(Place(Named(paths[1]), tree.cwd, (str(tree.cwd), *path_in(tree))))
         cases = () if options.regressions is None else tuple(load(options.regressions))
         lossless = tuple(case for case in cases if case.lossless)
         return cls(

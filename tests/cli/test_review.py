@@ -55,6 +55,17 @@ def test_another_way_to_write_the_same_is_no_change(repository: Path) -> None:
     assert found["rewards"][0]["sample"]["completions"] == 10
 
 
+def test_a_part_of_a_composed_reward_is_reviewed_with_it(repository: Path) -> None:
+    composed = REWARD + '\nform = rk.contains_all(["####"])\nreward = 0.2 * form + rk.gate(when=form, then=right)\n'
+    committed(repository, {"rewards/right.py": composed})
+    written(repository, {"rewards/right.py": composed.replace("0.0", "0.1")})
+    [one] = review(repository)[1]["rewards"]
+    assert (one["name"], one["state"]) == ("rewards/right.py:reward", "changed")
+    written(repository, {"rewards/right.py": composed.replace("reward = ", "reward = 1.0 * right  # ")})
+    found = {one["name"]: one["state"] for one in review(repository)[1]["rewards"]}
+    assert found == {"rewards/right.py:reward": "changed", "rewards/right.py:form": "same"}
+
+
 def test_a_change_elsewhere_touches_no_reward(repository: Path) -> None:
     written(repository, {"notes.py": "x = 1\n"})
     git(repository, "add", "--all")
