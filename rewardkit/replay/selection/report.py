@@ -54,7 +54,8 @@ class Selection:
             said.append(f"{len(scores) - len(scored):,} of {len(scores):,} completions have no score")
         none = {reason: count for reason, count in self.without.items() if count}
         if none:
-            said.append(f"{sum(none.values()):,} prompts have none:")
+            count = sum(none.values())
+            said.append("1 prompt has none:" if count == 1 else f"{count:,} prompts have none:")
             said += [f"  {reason}: {count:,}" for reason, count in sorted(none.items(), key=lambda one: -one[1])]
         prompts = f"{self.prompts:,} of {self.index.prompts:,} prompts"
         return "\n".join([f"{self._number()} ({self.rule}) from {prompts}", *said])
