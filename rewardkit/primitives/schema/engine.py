@@ -80,26 +80,27 @@ class SchemaEngine:
     def rules(self, node: Node, value: object) -> Rules:
         """Return the rules of the part `node` for a value like `value`; cached."""
         kind = type(value)
+        rules = self._rules.get((kind, id(node))) or self._new_rules(node, kind, [])
+        if not (rules.level.unions and isinstance(value, dict)):
+            return rules
         named: list[dict[str, Any]] = []
-        while True:
-            key = (kind, id(node), *map(id, named))
-            rules = self._rules.get(key)
-            if rules is None:
-                rules = self._rules[key] = self._new_rules(node, _KINDS.get(kind, "scalar"), named)
-            if not (rules.level.unions and isinstance(value, dict)):
-                return rules
-            branches = list(filter(None, (union.branch(value) for union in rules.level.unions)))
-            if not branches:
-                return rules
+        while branches := list(filter(None, (union.branch(value) for union in rules.level.unions))):
             named += branches
+            key = (kind, id(node), *map(id, named))
+            rules = self._rules.get(key) or self._new_rules(node, kind, named)
+        return rules
 
-    def _new_rules(self, node: Node, kind: Kind, named: list[dict[str, Any]]) -> Rules:
-        level = level_of(self._document, node, kind, named)
-        if kind == "array":
+    def _new_rules(self, node: Node, kind: type, named: list[dict[str, Any]]) -> Rules:
+        level = level_of(self._document, node, _KINDS.get(kind, "scalar"), named)
+        if kind is list:
             listed = level.listed_items(self._document)
-            return Rules(level, range(listed), listed, self._item_parts, self._plain_checks)
-        by_pattern = any(member.get("patternProperties") for member in level.members)
-        return Rules(level, level.names, None if by_pattern else _NO_NAME, self._property_parts, self._plain_checks)
+            rules = Rules(level, range(listed), listed, self._item_parts, self._plain_checks)
+        else:
+            by_pattern = any(member.get("patternProperties") for member in level.members)
+            other = None if by_pattern else _NO_NAME
+            rules = Rules(level, level.names, other, self._property_parts, self._plain_checks)
+        self._rules[(kind, id(node), *map(id, named))] = rules
+        return rules
 
     def _property_parts(self, level: Level, name: Key) -> tuple[Part, ...]:
         parts: list[Part] = []
@@ -134,7 +135,9 @@ class SchemaEngine:
             self._plain_check(member, keyword)
             for member in level.members
             for keyword in _PLAIN
-            if keyword in member and not (keyword in _EXCLUSIVE.values() and isinstance(member[keyword], bool))
+            if keyword in member
+            and not (keyword == "type" and level.takes)
+            and not (keyword in _EXCLUSIVE.values() and isinstance(member[keyword], bool))
         ]
 
     def _plain_check(self, member: Mapping[str, Any], keyword: str) -> PlainCheck:
