@@ -211,7 +211,8 @@ class Modules:
             self._original[name] = sys.modules.get(name)
         before, path = {name: sys.modules.get(name) for name in names}, list(sys.path)
         _put(dict.fromkeys(names))
-        sys.path.insert(0, str(folder))
+        # Before the working directory, which loading by a module's name would put first.
+        sys.path[:0] = [str(folder), str(Path.cwd())]
         importlib.invalidate_caches()
         try:
             reward = _found(code)

@@ -21,7 +21,7 @@ from rewardkit.replay.differences.examples import examples_of
 from rewardkit.replay.differences.grouping import groups_of
 from rewardkit.replay.differences.omission import EXPENSIVE
 from rewardkit.replay.differences.process import Data, Job, scored_elsewhere
-from rewardkit.replay.differences.record import Recorded
+from rewardkit.replay.differences.record import Recorded, recorded
 from rewardkit.replay.differences.side import Side, scored
 from rewardkit.replay.differences.targets import Placed, target_of
 from rewardkit.replay.sources import Saved
@@ -106,6 +106,9 @@ def _sides(
 ) -> tuple[Side, Side]:
     """Score both rewards: named ones in processes of their own, at the same time, the others here."""
     named = {place: target_of(one) if isinstance(one, str) else one for place, one in enumerate(pair)}
+    for one in named.values():
+        if isinstance(one, Recorded):
+            one.check(source.address)
     sides: dict[int, Side] = {}
     with ExitStack() as stack:
         jobs = {
@@ -122,7 +125,7 @@ def _sides(
     omitted = list(dict.fromkeys(name for side in sides.values() for name in side.omitted))
     for place, one in named.items():
         if isinstance(one, Recorded):
-            sides[place] = one.side(source.address, found, omitted or leave_out)
+            sides[place] = recorded(one.run, found, omitted or leave_out)
     return sides[0], sides[1]
 
 

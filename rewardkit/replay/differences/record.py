@@ -1,6 +1,6 @@
 """A side without code: what a run recorded for its completions while it trained.
 
-``Recorded("runs/x").side("runs/x", saved("runs/x"), [])`` has the totals of the rewards that were in force.
+``recorded("runs/x", saved("runs/x"), [])`` has the totals of the rewards that were in force.
 """
 
 from __future__ import annotations
@@ -31,29 +31,34 @@ class Recorded:
 
     run: str
 
-    def side(self, address: str, found: Saved, leave_out: Sequence[str]) -> Side:
-        """Return the recorded scores of the completions in `found`.
-
-        Args:
-            address: where `found` comes from: the same run.
-            leave_out: terms to subtract from the totals; names that are no terms are ignored.
-
-        Raises:
-            DataError: `found` is not from this run.
-        """
+    def check(self, address: str) -> None:
+        """Raise a DataError if the completions at `address` are not those of this run."""
         if os.path.realpath(self.run) != os.path.realpath(address):
             raise DataError(
                 f"{self.run} has recorded the scores of its own completions alone. Compare on them: --on {self.run}"
             )
-        return recorded(self.run, found, leave_out)
 
 
 def recorded(address: str, found: Saved, leave_out: Sequence[str]) -> Side:
-    """Return the recorded scores of the first completions of a run, in its order."""
+    """Return the recorded scores of the first completions of a run, in its order.
+
+    Args:
+        found: the completions of the run.
+        leave_out: terms to subtract from the totals; names that the record does not have are ignored.
+
+    Raises:
+        DataError: a component to leave out is no term, or the record has other rows.
+    """
     from rewardkit.store.run import open_run
 
     run = open_run(address)
     left_out = tuple(name for name in leave_out if name in run.terms)
+    inside = [name for name in leave_out if name in run.components and name not in run.terms]
+    if inside:
+        raise DataError(
+            f"{inside[0]} is no term of its own in {address}, so it cannot be subtracted from the recorded totals. "
+            "Compare with the reward's code instead: pass its file as OLD, maybe at a git revision"
+        )
     chosen = ["total", *(f"components/{name}" for name in run.components), *(f"terms/{name}" for name in left_out)]
     chosen += [f"outcomes/{name}" for name in run.components]
     quoted = ", ".join('s."' + name.replace('"', '""') + '"' for name in chosen)

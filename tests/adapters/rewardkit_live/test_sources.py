@@ -121,6 +121,18 @@ def test_a_version_keeps_its_code_whatever_becomes_of_the_files(tmp_path: Path) 
     assert not {str(tmp_path / "1"), str(tmp_path / "2")} & set(sys.path)
 
 
+def test_a_file_in_the_working_directory_does_not_replace_the_copy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [entry for entry in sys.path if entry not in ("", str(tmp_path))])
+    write(tmp_path, u_reward=REWARD, u_graders=level(0.2))
+    code = collected("u_reward.py:reward")
+    placed(code.files, tmp_path / "copy")
+    write(tmp_path, u_graders=level(0.9))
+    assert total(Modules().imported(code, tmp_path / "copy").reward) == 0.2
+
+
 def test_where_importing_fails_everything_stays(tmp_path: Path) -> None:
     modules = Modules()
     write(tmp_path / "own", u_reward=REWARD, u_graders=level(0.1))
