@@ -354,6 +354,10 @@ def _from_value(value: object, adapter: TypeAdapter[Any], items: _Items) -> Any:
         return _by_items(value, adapter, items, error)
 
 
+_HARMLESS = {str, int, bool, type(None)}
+"""Types whose values are neither infinite nor containers."""
+
+
 def _finite(result: Any) -> Any:
     """Return `result`; raise if it contains a nan, an infinity, or a Decimal too large for a float."""
     waiting, seen = [result], set()
@@ -366,7 +370,7 @@ def _finite(result: Any) -> Any:
         if isinstance(item, dict):
             waiting += [*item.keys(), *item.values()]
         elif isinstance(item, (list, tuple, set, frozenset)):
-            waiting += item
+            waiting += () if _HARMLESS.issuperset(map(type, item)) else item  # the words of a long text
         elif isinstance(item, BaseModel) or is_dataclass(item):
             waiting += getattr(item, "__dict__", {}).values()
         seen.add(id(item))
