@@ -48,9 +48,15 @@ class Chunk(ABC):
 @final
 @dataclass(frozen=True)
 class Listed(Chunk):
-    """Rows read one by one."""
+    """Rows read one by one.
+
+    Attributes:
+        listed: the rows.
+        lines: the line of JSON of each row, empty for a row that was changed; or nothing.
+    """
 
     listed: Sequence[Row]
+    lines: Sequence[bytes] = ()
 
     def __len__(self) -> int:
         return len(self.listed)
@@ -66,10 +72,11 @@ class Listed(Chunk):
         return list(self.listed)
 
     def part(self, start: int, stop: int | None = None) -> Listed:
-        return Listed(self.listed[start:stop])
+        return Listed(self.listed[start:stop], self.lines[start:stop])
 
     def followed_by(self, other: Listed) -> Listed:
-        return Listed([*self.listed, *other.listed])
+        lines = [*self.lines, *other.lines] if self.lines and other.lines else ()
+        return Listed([*self.listed, *other.listed], lines)
 
 
 @final

@@ -108,10 +108,11 @@ def schema_of(kinds: Mapping[str, set[type]]) -> pyarrow.Schema:
 
 def split_schema(schema: pyarrow.Schema, names: Sequence[str]) -> pyarrow.Schema:
     """Return the types of the columns of rows whose conversations were split."""
-    return schema_of({name: {kind_of(schema.field(name).type) if name in schema.names else object} for name in names})
+    types = {field.name: python_type(field.type) for field in schema}
+    return schema_of({name: {types.get(name, object)} for name in names})
 
 
-def kind_of(arrow_type: pyarrow.DataType) -> type:
+def python_type(arrow_type: pyarrow.DataType) -> type:
     """Return the Python type of the values of an Arrow type; ``object`` if it is none of the plain ones."""
     import pyarrow as pa
 

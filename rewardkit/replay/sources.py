@@ -1,34 +1,39 @@
 """Sources of saved completions: ``saved("runs/x").chunks(512)`` yields them a few hundred at a time.
 
 A source is a file (.jsonl, .json, .csv, .parquet), the tables that TRL writes with ``log_completions=True``, or a
-recorded run. Whole conversations are split into prompt and completion.
+recorded run. It consists of parts that any process can read. Conversations are split into prompt and completion.
 """
 
 from __future__ import annotations
 
 import glob
 import itertools
-import json
-import math
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rewardkit.core.errors import DataError
-from rewardkit.data.conversations import COLUMNS, split_row
-from rewardkit.data.files import Row, parquet_file, rows_of
-from rewardkit.replay.chunks import Chunk, Listed, Tabular, splits
-from rewardkit.replay.outputs import check_names
+from rewardkit.data.addresses import ending, expanded, is_remote, opened
+from rewardkit.data.conversations import split_row
+from rewardkit.data.files import Row, holds_lines, parquet_file, rows_of
+from rewardkit.replay.chunks import Chunk, Listed, splits
+from rewardkit.replay.outputs import check_names, python_type
+from rewardkit.replay.parts.cells import cells_of
+from rewardkit.replay.parts.lines import Lines, lines_of
+from rewardkit.replay.parts.part import Held, Part, full
+from rewardkit.replay.parts.runs import KINDS, open_recorded, run_parts
+from rewardkit.replay.parts.survey import Kinds, Survey
+from rewardkit.replay.parts.tables import File, table_parts
 
-if TYPE_CHECKING:
-    import pyarrow
+Source = str | os.PathLike[str]
+Mapped = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
+"""Applies a function to items, in order: ``map``, or one that shares the work among processes."""
 
-    from rewardkit.store.run import Run
-
-_RUN_ROWS = 4096
-"""Completions of a recorded run fetched at once."""
+_HELD_ROWS = 512
+_FILES = (".jsonl", ".json", ".csv", ".parquet")
 
 
 @dataclass(frozen=True)
@@ -39,143 +44,205 @@ class Saved:
         name: of the file or folder.
         size: number of completions.
         kinds: column -> the types of its values: empty if all are None, ``object`` if unknown.
-        chunks: yields all rows, at most the given number at a time.
+        parts: yields all rows in parts.
         apart: columns that separate groups with the same prompt, such as the step.
         schema: the Arrow types, if there are any.
+        digest: a checksum of what was read so far; other data has another one.
     """
 
     name: str
     size: int
     kinds: dict[str, set[type]]
-    chunks: Callable[[int], Iterator[Chunk]]
+    parts: Callable[[], Iterable[Part]]
     apart: tuple[str, ...] = ()
     schema: Any = field(default=None, compare=False)
+    digest: int = 0
 
     @property
     def columns(self) -> list[str]:
         return list(self.kinds)
 
+    def chunks(self, most: int) -> Iterator[Chunk]:
+        """Yield all rows, `most` at a time."""
+        return full((chunk for part in self.parts() for chunk in part.chunks(most)), most)
+
 
 def saved(
-    source: str | os.PathLike[str],
+    source: Source | Sequence[Source],
     *,
     limit: int | None = None,
     completion: str | None = None,
     rows: Callable[[], Iterator[Row]] | None = None,
+    mapped: Mapped = map,
 ) -> Saved:
-    """Open the completions in a file, in TRL's folder, or in a recorded run.
+    """Open the completions in files, in TRL's folder, or in a recorded run.
 
     A text file is checked first, so that a broken line 70,000 is reported before any row is scored.
 
     Args:
-        source: a .jsonl, .json, .csv or .parquet file; the ``output_dir`` of a trainer with its folder
-            ``completions``; the folder of a recorded run, or its address.
+        source: .jsonl, .json, .csv or .parquet files, as paths, addresses or patterns (``"data/*.parquet"``); the
+            ``output_dir`` of a trainer with its folder ``completions``; the folder of a recorded run, or its address.
         limit: read only this many rows from the start.
         completion: the column of the completions, if it has another name.
         rows: yields the rows of `source`, for a file that only this function can read.
+        mapped: checks the parts of text files.
 
     Raises:
         DataError: there are no completions, or a line cannot be read; the message names it.
         MissingExtraError: a package to read Parquet or recorded runs is not installed.
     """
-    address = os.fspath(source)
-    path = Path(address)
-
-    def read() -> Iterator[Row]:
-        found = (row for _, row in rows_of(path)) if rows is None else rows()
-        return (split_row(row, completion) for row in found)
-
+    given = [os.fspath(one) for one in ([source] if isinstance(source, (str, os.PathLike)) else source)]
+    name = given[0] if len(given) == 1 else f"{given[0]} and {len(given) - 1} more"
     try:
         if rows is not None:
-            found = _listed(address, read, limit)
-        elif "://" in address or (path / "run.json").is_file():
-            found = _recorded(address, limit)
-        elif path.is_dir():
-            found = _logged(path, limit)
-        elif path.suffix.lower() == ".parquet" and not _holds_conversations(path, completion):
-            found = _tabular(address, [path], limit)
+            digest = _digest(given[0]) if os.path.isfile(given[0]) else 0
+            found = _of_rows(name, lambda: (split_row(row, completion) for row in rows()), limit, digest)
         else:
-            found = _listed(address, read, limit)
+            found = _opened(name, [one for each in given for one in expanded(each)], limit, completion, mapped)
     except OSError as error:
-        raise DataError(f"{address} cannot be read: {error.strerror or error}") from None
+        raise DataError(f"{name} cannot be read: {error.strerror or error}") from None
     if not found.size:
-        raise DataError(f"there are no completions in {address}")
+        raise DataError(f"there are no completions in {name}")
     return found
 
 
-def _holds_conversations(path: Path, completion: str | None) -> bool:
-    """Whether the first row of a Parquet file changes when it is split."""
-    import pyarrow as pa
+def _opened(name: str, addresses: list[str], limit: int | None, completion: str | None, mapped: Mapped) -> Saved:
+    one = addresses[0]
+    endings = {ending(address) for address in addresses}
+    if len(addresses) == 1 and ((Path(one) / "run.json").is_file() or (is_remote(one) and not endings <= {*_FILES})):
+        return _recorded(one, limit)
+    if len(addresses) == 1 and Path(one).is_dir():
+        return _logged(Path(one), limit)
+    if endings == {".parquet"}:
+        return _tabular(name, addresses, limit, completion=completion)
+    if ".parquet" in endings:
+        raise DataError(f"{name}: .parquet files and text files have different types. Score them in two commands.")
+    return _texts(name, addresses, limit, completion, mapped)
 
-    with parquet_file(path) as file:
-        names = file.schema_arrow.names
-        columns = [name for name in (completion, "completion", "prompt", "output", *COLUMNS) if name in names]
-        for batch in file.iter_batches(batch_size=1, columns=columns):
-            return splits(pa.Table.from_batches([batch]), completion)
-    return False
+
+def _texts(name: str, addresses: Sequence[str], limit: int | None, completion: str | None, mapped: Mapped) -> Saved:
+    """Open text files, one after the other; each is read once."""
+    kinds, parts, size, digest = Kinds(), [], 0, 0
+    for address in addresses:
+        for survey in _surveys(address, None if limit is None else limit - size, completion, mapped):
+            rows = survey.part.rows if limit is None else min(survey.part.rows, limit - size)
+            parts.append(survey.part.sub(0, rows))
+            size += rows
+            kinds.update(survey.kinds)
+            digest = zlib.crc32(f"{address} {survey.part.rows} {survey.digest}".encode(errors="replace"), digest)
+    return Saved(name, size, kinds.found, lambda: parts, digest=digest)
 
 
-def _listed(name: str, read: Callable[[], Iterator[Row]], limit: int | None) -> Saved:
-    kinds: dict[str, set[type]] = {}
-    size = 0
+def _surveys(address: str, limit: int | None, completion: str | None, mapped: Mapped) -> Iterator[Survey]:
+    """Yield the parts of a text file, up to that with row `limit`.
+
+    Raises:
+        DataError: a row before that cannot be read.
+    """
+    kind = ending(address)
+    if kind == ".csv":
+        yield from cells_of(address, completion, limit)
+    elif kind == ".jsonl" or (kind == ".json" and holds_lines(address)):
+        yield from _surveyed(address, limit, completion, mapped)
+    else:  # one value, which cannot be read in parts: the rows travel with them
+        rows = (split_row(row, completion) for _, row in rows_of(address))
+        digest = _digest(address) if kind == ".json" else 0
+        for held in _held(itertools.islice(rows, limit)):
+            kinds = Kinds()
+            for row in held.chunk.rows():
+                kinds.add(row)
+            yield Survey(held, kinds, 0, digest)
+
+
+def _surveyed(address: str, limit: int | None, completion: str | None, mapped: Mapped) -> Iterator[Survey]:
+    ranges = lines_of(address, completion)
+    lines = size = 0
+    for survey in mapped(_Surveying(limit), ranges) if limit is None else map(_Surveying(limit), ranges):
+        if survey.fault and (limit is None or size + survey.part.rows <= limit):
+            raise DataError(survey.fault.replace(Lines.PLACE, f"{address}, line {lines + survey.line}", 1))
+        yield survey
+        lines += survey.lines
+        size += survey.part.rows
+        if limit is not None and size >= limit:
+            return
+
+
+@dataclass(frozen=True)
+class _Surveying:
+    limit: int | None
+
+    def __call__(self, part: Lines) -> Survey:
+        return part.surveyed(self.limit)
+
+
+def _of_rows(name: str, read: Callable[[], Iterator[Row]], limit: int | None, digest: int) -> Saved:
+    """Open rows that only this process can read, and are read twice."""
+    kinds, size = Kinds(), 0
     for row in itertools.islice(read(), limit):
+        kinds.add(row)
         size += 1
-        for column, value in row.items():
-            known = kinds.setdefault(column, set())
-            if value is not None:
-                known.add(object if type(value) is int and value.bit_length() > 63 else type(value))
-
-    def chunks(most: int) -> Iterator[Chunk]:
-        rows = itertools.islice(read(), size)
-        while taken := list(itertools.islice(rows, most)):
-            yield Listed(taken)
-
-    return Saved(name, size, kinds, chunks)
+    return Saved(name, size, kinds.found, lambda: _held(itertools.islice(read(), size)), digest=digest)
 
 
-def _tabular(name: str, paths: Sequence[Path], limit: int | None, apart: tuple[str, ...] = ()) -> Saved:
+def _held(rows: Iterator[Row]) -> Iterator[Held]:
+    while taken := list(itertools.islice(rows, _HELD_ROWS)):
+        yield Held(Listed(taken))
+
+
+def _digest(address: str) -> int:
+    digest = 0
+    with opened(address) as file:
+        while data := file.read(1 << 20):
+            digest = zlib.crc32(data, digest)
+    return digest
+
+
+def _tabular(
+    name: str, addresses: Sequence[str], limit: int | None, apart: tuple[str, ...] = (), completion: str | None = None
+) -> Saved:
     """Open Parquet files with the same columns, one after the other."""
     import pyarrow as pa
 
-    schemas, size = [], 0
-    for path in paths:
-        with parquet_file(path) as file:
-            schemas.append(file.schema_arrow.remove_metadata())
-            size += file.metadata.num_rows
+    files = [File.of(address) for address in addresses]
     try:
-        schema = pa.unify_schemas(schemas, promote_options="permissive")
+        schema = pa.unify_schemas([file.schema for file in files], promote_options="permissive")
     except pa.ArrowException as error:
         raise DataError(f"the files in {name} have a column with different types: {error}") from None
     check_names(schema.names, name)
-    size = size if limit is None else min(size, limit)
+    first = () if apart else _conversation(addresses[0], completion)
+    rows = sum(sum(file.groups) for file in files)
+    size = rows if limit is None else min(rows, limit)
 
-    def chunks(most: int) -> Iterator[Chunk]:
+    def parts() -> Iterator[Part]:
         left = size
-        for path in paths:
-            with parquet_file(path) as file:
-                for batch in file.iter_batches(batch_size=most):
-                    if not left:
-                        return
-                    table = pa.Table.from_batches([batch.slice(0, left)]).replace_schema_metadata(None)
-                    left -= table.num_rows
-                    yield Tabular(_filled(table, schema))
+        for part in table_parts(files, schema, conversations=bool(first), completion=completion):
+            if left > 0:
+                yield part.sub(0, min(part.rows, left))
+            left -= part.rows
 
-    return Saved(name, size, {one: {object} for one in schema.names}, chunks, apart, schema)
+    digest = zlib.crc32(repr([(file.address, file.digest) for file in files]).encode(errors="replace"))
+    if first:
+        types = {one.name: python_type(one.type) for one in schema}
+        return Saved(name, size, {one: {types.get(one, object)} for one in first}, parts, digest=digest)
+    return Saved(name, size, {one: {object} for one in schema.names}, parts, apart, schema, digest)
 
 
-def _filled(table: pyarrow.Table, schema: pyarrow.Schema) -> pyarrow.Table:
-    """Return the table with all columns of `schema`, in its order."""
+def _conversation(address: str, completion: str | None) -> Sequence[str]:
+    """Return the columns of the first row of a Parquet file once it is split; none if it does not change."""
     import pyarrow as pa
 
-    there = set(table.schema.names)
-    columns = [table[one.name] if one.name in there else pa.nulls(table.num_rows) for one in schema]
-    return pa.Table.from_arrays(columns, names=schema.names).cast(schema)
+    with parquet_file(address) as file:
+        for batch in file.iter_batches(batch_size=1):
+            if splits(pa.Table.from_batches([batch]), completion):
+                return list(split_row(batch.to_pylist()[0], completion))
+            break
+    return ()
 
 
 def _logged(folder: Path, limit: int | None) -> Saved:
     """Open the tables of TRL; their groups are within one step."""
     for place in (folder / "completions", folder):
-        paths = sorted(map(Path, glob.glob(os.path.join(glob.escape(str(place)), "completions_*.parquet"))))
+        paths = sorted(glob.glob(os.path.join(glob.escape(str(place)), "completions_*.parquet")))
         if paths:
             return _tabular(str(folder), paths, limit, ("step",))
     raise DataError(
@@ -186,74 +253,17 @@ def _logged(folder: Path, limit: int | None) -> Saved:
 
 def _recorded(address: str, limit: int | None) -> Saved:
     """Open a recorded run: its completions with the columns of their prompts, and their recorded totals."""
-    from rewardkit.core.errors import RunError
-    from rewardkit.store.run import open_run
+    counts, columns = open_recorded(address)
+    rows = sum(count for _, count in counts)
+    size = rows if limit is None else min(rows, limit)
 
-    try:
-        run = open_run(address)
-    except RunError as error:
-        raise DataError(str(error)) from None
-    counts: list[tuple[int, int]] = run.sql(
-        "select step, count(*) from scores where training group by step order by step"
-    ).fetchall()
-    size = sum(count for _, count in counts)
-    size = size if limit is None else min(size, limit)
-    names: set[str] = set()
-    for (cells,) in run.sql("select distinct cast(json_keys(columns) as varchar[]) from prompts").fetchall():
-        names.update(cells or ())
-    apart = ("attempt", "rank", "part", "group")
-    columns = [
-        *_KEYS,
-        "prompt",
-        *sorted(names - {*_KEYS, "prompt", "completion", "recorded"}),
-        "completion",
-        "recorded",
-    ]
-
-    def chunks(most: int) -> Iterator[Chunk]:
+    def parts() -> Iterator[Part]:
         left = size
-        for first, last in _spans(counts):
-            rows = _run_rows(run, first, last, columns)[:left]
-            left -= len(rows)
-            for start in range(0, len(rows), most):
-                yield Listed(rows[start : start + most])
+        for part in run_parts(address, counts, columns):
+            if left > 0:
+                yield part.sub(0, min(part.rows, left))
+            left -= part.rows
 
-    kinds: dict[str, set[type]] = {name: {_KINDS.get(name, object)} for name in columns}
-    return Saved(address, size, kinds, chunks, apart)
-
-
-_KEYS = ("step", "attempt", "rank", "part", "row", "group", "prompt_id")
-_KINDS: Mapping[str, type] = {**dict.fromkeys(_KEYS, int), "prompt_id": str, "recorded": float}
-
-
-def _spans(counts: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Yield the first and last step of spans with few enough completions to fit in memory."""
-    first, held = None, 0
-    for position, (step, count) in enumerate(counts):
-        first = step if first is None else first
-        held += count
-        following = counts[position + 1][1] if position + 1 < len(counts) else math.inf
-        if held + following > _RUN_ROWS:
-            yield first, step
-            first, held = None, 0
-
-
-def _run_rows(run: Run, first: int, last: int, columns: Sequence[str]) -> list[Row]:
-    found = run.sql(
-        "select s.step, s.attempt, s.rank, s.part, s.row, s.group, s.prompt_id, p.prompt, p.messages, p.columns, "
-        "c.completion, c.messages, s.total from scores s join completions c using (attempt, rank, part, row) "
-        "left join prompts p on p.prompt_id = s.prompt_id where s.training and s.step between ? and ? "
-        "order by s.step, s.attempt, s.rank, s.part, s.row",
-        [first, last],
-    ).fetchall()
-    rows: list[Row] = []
-    for *keys, prompt, asked, cells, completion, said, total in found:
-        row: Row = {
-            **json.loads(cells or "{}"),
-            **dict(zip(_KEYS, keys, strict=True)),
-            "prompt": prompt if asked is None else json.loads(asked),
-            "completion": completion if said is None else json.loads(said),
-            "recorded": total,
-        }
-        rows.append({name: row.get(name) for name in columns})
-    return rows
+    kinds: dict[str, set[type]] = {name: {KINDS.get(name, object)} for name in columns}
+    apart = ("attempt", "rank", "part", "group")
+    return Saved(address, size, kinds, parts, apart, digest=zlib.crc32(repr((address, counts, columns)).encode()))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from rewardkit.core.batch.column import Floats
 from rewardkit.core.errors import BindingError, DataError, RewardDefinitionError, RunStopped
 from rewardkit.core.evaluation.scorer import Scorer
 from rewardkit.replay.chunks import Listed
+from rewardkit.replay.parts.part import Held
 from rewardkit.replay.replay import Replayed, replay
 from rewardkit.replay.scores import Scores, Work, score
 from rewardkit.replay.sources import Saved, saved
@@ -26,10 +27,7 @@ def listed(rows: Sequence[dict[str, Any]], apart: tuple[str, ...] = ()) -> Saved
     """Rows that lie in memory."""
     kinds = {name: {object} for row in rows for name in row}
 
-    def chunks(most: int) -> Iterable[Any]:
-        return (Listed(rows[start : start + most]) for start in range(0, len(rows), most))
-
-    return Saved("rows", len(rows), kinds, chunks, apart)  # type: ignore[arg-type]
+    return Saved("rows", len(rows), kinds, lambda: [Held(Listed(rows))], apart)  # type: ignore[arg-type]
 
 
 def scored(name: str, rows: Any, *, sources: dict[str, str] | None = None, **options: Any) -> Scores:

@@ -1,0 +1,102 @@
+"""Lines: the rows of a range of bytes of a .jsonl file.
+
+``lines_of("data.jsonl", None)`` cuts a file into ranges. A line belongs to the range in which it starts. Each range is
+looked through once before anything is scored: `Lines.surveyed` counts its rows and finds a line that is broken.
+"""
+
+from __future__ import annotations
+
+import operator
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import ClassVar, final
+
+from rewardkit.core.errors import DataError
+from rewardkit.data.addresses import opened, size_of
+from rewardkit.data.conversations import split_row
+from rewardkit.data.files import BYTE_ORDER_MARK, checked_row, is_blank, parsed
+from rewardkit.replay.chunks import Chunk, Listed
+from rewardkit.replay.parts.part import Part
+from rewardkit.replay.parts.survey import Kinds, Survey, part_bytes
+
+
+@final
+@dataclass(frozen=True)
+class Lines(Part):
+    """The rows of the lines that start in a range of bytes.
+
+    Attributes:
+        address: of the file.
+        start, stop: the range.
+        completion: the column of the completions, if it has another name.
+        skip: the number of rows at the start that do not belong to the part.
+        rows: the number of rows; -1 until the range was surveyed.
+    """
+
+    PLACE: ClassVar = "\0"
+    """Takes the place of a line's number in a fault: only who knows all parts before can count lines."""
+
+    address: str
+    start: int
+    stop: int
+    completion: str | None = None
+    skip: int = 0
+    rows: int = -1
+
+    def chunks(self, most: int, names: Sequence[str] | None = None) -> Iterator[Chunk]:
+        filled = (line for line in self._lines() if line and not is_blank(line))
+        lines = islice(filled, self.skip, None if self.rows < 0 else self.skip + self.rows)
+        while raw := list(islice(lines, most)):
+            rows = [parsed(line, self.address) for line in raw]
+            listed = [split_row(row, self.completion) for row in rows]
+            same = map(operator.is_, rows, listed)
+            yield Listed(listed, [line if kept else b"" for line, kept in zip(raw, same, strict=True)])
+
+    def sub(self, start: int, stop: int) -> Lines:
+        return replace(self, skip=self.skip + start, rows=stop - start)
+
+    def surveyed(self, limit: int | None) -> Survey:
+        """Look through the first `limit` rows."""
+        kinds, rows, number, digest = Kinds(), 0, 0, 0
+        lines = self._lines()
+        for number, line in enumerate(lines, start=1):
+            if rows == limit:
+                break
+            digest = zlib.crc32(line, digest)
+            if not line or is_blank(line):
+                continue
+            rows += 1
+            try:
+                row = checked_row(self.PLACE, parsed(line, self.PLACE))
+            except DataError as error:
+                return Survey(replace(self, rows=rows), kinds, number, digest, str(error), number)
+            kinds.add(split_row(row, self.completion))
+        return Survey(replace(self, rows=rows), kinds, number, digest)
+
+    def _lines(self) -> Iterator[bytes]:
+        """Return the lines without their ends."""
+        with opened(self.address) as file:
+            if self.start:
+                file.seek(self.start - 1)
+                before = file.readline()  # the rest of a line that starts before the range
+                at = self.start - 1 + len(before)
+            else:
+                at = 0
+            if at >= self.stop:
+                return iter(())
+            data = file.read(self.stop - at)
+            if not data.endswith(b"\n"):
+                data += file.readline()
+        if not self.start:
+            data = data.removeprefix(BYTE_ORDER_MARK)
+        return iter(data.removesuffix(b"\n").split(b"\n"))
+
+
+def lines_of(address: str, completion: str | None) -> Iterator[Lines]:
+    """Yield the ranges of a file."""
+    size = size_of(address)
+    most = part_bytes(size)
+    for start in range(0, size, most):
+        yield Lines(address, start, min(start + most, size), completion)
