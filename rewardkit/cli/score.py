@@ -79,11 +79,12 @@ def run(options: argparse.Namespace) -> int:
     found = saved(options.data, limit=options.limit, completion=sources.get("completion"), rows=rows)
     faulty, by = False, options.by or "total"
     if rule is not None and options.reward is None:
-        selection.select(rule, options, Scored.of(found, sources, by=by))
+        with _terminable():
+            selection.select(rule, options, Scored.of(found, sources, by=by))
     elif rule is not None:
         replayed = Replayed.of(options.reward, found, sources)
         Scored.check(replayed.columns, by=by)
-        with selection.scored_beside(options.out, found) as place:
+        with _terminable(), selection.scored_beside(options.out, found) as place:
             faulty = _score(options, replayed, place)
             print()
             selection.select(rule, options, Scored.after(replayed.columns, place, by=by))

@@ -88,9 +88,10 @@ def scored_beside(out: Path | None, found: Saved) -> Iterator[Path]:
     try:
         yield path
     except DataError as error:
-        if not path.is_file():
+        kept = out.with_name(f"{out.name}.scored{ending}")
+        if not path.is_file() or kept.resolve() == Path(found.name).resolve():
             raise
-        kept = path.rename(out.with_name(f"{out.name}.scored{ending}"))
+        path.rename(kept)
         raise DataError(
             f"{error}\nAll scores are in {kept}. To select from them, pass that file without --reward."
         ) from None

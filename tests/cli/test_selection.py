@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,17 @@ from rewardkit.cli.main import main
 from rewardkit.data.files import rows_of
 from tests.replay import replayed
 from tests.store.batches import batch, written
+
+DATA = Path(os.environ.get("REWARDKIT_DATA", Path(__file__).parents[3] / "shared" / "data"))
+DATA = DATA / "gsm8k" / "model_solutions.jsonl"
+GSM8K = """
+import rewardkit as rk
+
+after = rk.extract.after("A:")
+right = rk.number("reference", extract=after, gold=after, thousands=True).named("right")
+short = rk.length_between(1, 300, unit="characters").named("short")
+reward = right + 0.2 * short
+"""
 
 Captured = pytest.CaptureFixture[str]
 
@@ -146,3 +158,22 @@ def test_broken_rules_are_refused(data: Path, options: list[str], capsys: Captur
     with pytest.raises(SystemExit):
         main(["score", str(data), *options])
     assert "usage" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(not DATA.is_file(), reason=f"no GSM8K data at {DATA}; set REWARDKIT_DATA")
+def test_chosen_solutions_of_gsm8k_are_right_by_their_labels(tmp_path: Path, capsys: Captured) -> None:
+    (tmp_path / "reward.py").write_text(GSM8K)
+    scored = tmp_path / "scored.parquet"
+    assert main(["score", str(DATA), "--reward", f"{tmp_path / 'reward.py'}:reward", "--out", str(scored)]) == 0
+
+    def right(*options: str) -> list[tuple[int, float]]:
+        out = tmp_path / "out.jsonl"
+        assert main(["score", str(scored), *options, "--out", str(out)]) == 0
+        labels = [[value for name, value in row.items() if name.startswith("is_correct")] for row in rows(out)]
+        return [(len(side), round(sum(side) / len(side), 2)) for side in zip(*labels, strict=True)]
+
+    assert right("--keep", "best") == [(1319, 0.44)]
+    assert right("--keep", "best,above:1") == [(579, 1.0)]
+    assert right("--pairs") == [(629, 0.61), (629, 0.04)]
+    assert right("--pairs", "--gap", "0.5") == [(357, 1.0), (357, 0.0)]
+    assert right("--pairs", "--by", "short") == [(365, 0.21), (365, 0.19)]

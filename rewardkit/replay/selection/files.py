@@ -86,12 +86,13 @@ def _tables(path: Path, layout: Layout) -> Iterator[Add]:
         import pyarrow.parquet as parquet
     except ImportError as error:
         raise MissingExtraError.of("writing .parquet files", "store") from error
+    theirs = layout.scored.saved.schema
     schema = pa.schema([(field.name, _type(field, layout)) for field in layout.fields])
     held: list[Mapping[str, Any]] = []
     with parquet.ParquetWriter(path, schema, compression="zstd") as writer:
 
         def flush() -> None:
-            columns = [_array([row[one.name] for row in held], one.type) for one in schema]
+            columns = [_array([row[one.name] for row in held], one.type, encode=theirs is None) for one in schema]
             writer.write_table(pa.Table.from_arrays(columns, schema=schema))
             held.clear()
 
@@ -136,17 +137,32 @@ def _type(field: Field, layout: Layout) -> pyarrow.DataType:
     return pa.json_()
 
 
-def _array(values: list[Any], kind: pyarrow.DataType) -> pyarrow.Array:
+def _array(values: list[Any], kind: pyarrow.DataType, *, encode: bool) -> pyarrow.Array:
+    """Return the values as an array; with `encode`, those of JSON columns are values and no texts."""
     import pyarrow as pa
 
-    if getattr(pa, "json_", None) and kind == pa.json_():
-        texts = [None if value is None else _json(value) for value in values]
-        return pa.array(texts, pa.string()).cast(kind)
-    if pa.types.is_string(kind):
+    stored = _stored(kind)
+    if encode and isinstance(kind, pa.BaseExtensionType):
+        values = [None if value is None else _json(value) for value in values]
+    elif encode and pa.types.is_string(kind):
         values = [None if value is None else _SURROGATES.sub("\ufffd", value) for value in values]
+    array = pa.array(values, stored)
+    return array if stored == kind else array.cast(kind)
+
+
+def _stored(kind: pyarrow.DataType) -> pyarrow.DataType:
+    """Return the type with the storage of extension types, such as Arrow's JSON, which takes Python values."""
+    import pyarrow as pa
+
     if isinstance(kind, pa.BaseExtensionType):
-        return pa.ExtensionArray.from_storage(kind, pa.array(values, kind.storage_type))
-    return pa.array(values, kind)
+        return kind.storage_type
+    if pa.types.is_list(kind):
+        return pa.list_(_stored(kind.value_type))
+    if pa.types.is_large_list(kind):
+        return pa.large_list(_stored(kind.value_type))
+    if pa.types.is_struct(kind):
+        return pa.struct([one.with_type(_stored(one.type)) for one in kind])
+    return kind
 
 
 def _json(value: Any) -> str:

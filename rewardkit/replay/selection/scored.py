@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, final
@@ -91,34 +91,7 @@ class Scored:
         Raises:
             DataError: there is no prompt, completion, total, or component.
         """
-        chosen = dict(sources or {})
-
-        def column(name: str, how: str) -> str:
-            theirs = chosen.pop(name, name)
-            if theirs not in saved.kinds:
-                there = ", ".join(saved.columns)
-                raise DataError(
-                    f"{saved.name} has no column {theirs!r}. {how} Columns: {there}.{near_miss(theirs, saved.columns)}"
-                )
-            return theirs
-
-        prompt = column("prompt", "Name the column of the prompts with --columns prompt=COLUMN.")
-        completion = column("completion", "Name the column of the completions with --completion.")
-        total = column("total", "Pass --reward, or data that `rewardkit score --out` wrote.")
-        score = total
-        if by != "total":
-            score = f"{_COMPONENT}{by}"
-            if score not in saved.kinds:
-                there = [name.removeprefix(_COMPONENT) for name in saved.columns if name.startswith(_COMPONENT)]
-                raise DataError(
-                    f"--by {by}: there is no such component in {saved.name}. Components: {', '.join(there) or 'none'}."
-                    f"{near_miss(by, there)}"
-                )
-        names = dict.fromkeys([*FOR_TRAINERS, *sorted(chosen)])
-        asked = {name: theirs for name in names if (theirs := chosen.get(name, name)) in saved.kinds}
-        used = {prompt, completion, score, total}
-        asked = {name: theirs for name, theirs in asked.items() if theirs not in used}
-        return cls(saved, prompt, completion, score, total, asked)
+        return cls(saved, *_found(saved.name, saved.columns, sources or {}, by))
 
     @classmethod
     def after(cls, columns: Columns, path: Path, *, by: str = "total") -> Scored:
@@ -132,9 +105,8 @@ class Scored:
     @classmethod
     def check(cls, columns: Columns, *, by: str = "total") -> None:
         """Raise the errors of `after` before anything is scored."""
-        components = (f"{_COMPONENT}{name}" for name in Scorer(columns.reward).components)
-        kinds: dict[str, set[type]] = {name: set() for name in [*_names(columns).values(), "total", *components]}
-        cls.of(Saved(columns.data, 0, kinds, lambda _: iter(())), _sources(columns), by=by)
+        components = [f"{_COMPONENT}{name}" for name in Scorer(columns.reward).components]
+        _found(columns.data, [*_names(columns).values(), "total", *components], _sources(columns), by)
 
     @property
     def for_trainers(self) -> dict[str, str]:
@@ -178,6 +150,36 @@ class Scored:
         if "error" in self.saved.kinds:
             found[[bool(value) for value in chunk.column("error")]] = np.nan
         return found
+
+
+def _found(
+    data: str, there: Collection[str], sources: Mapping[str, str], by: str
+) -> tuple[str, str, str, str, dict[str, str]]:
+    """Return the columns of the prompt, the completion, the score, the total, and what else belongs to the prompt."""
+    rest = dict(sources)
+
+    def column(name: str, how: str) -> str:
+        theirs = rest.pop(name, name)
+        if theirs not in there:
+            raise DataError(
+                f"{data} has no column {theirs!r}. {how} Columns: {', '.join(there)}.{near_miss(theirs, there)}"
+            )
+        return theirs
+
+    prompt = column("prompt", "Name the column of the prompts with --columns prompt=COLUMN.")
+    completion = column("completion", "Name the column of the completions with --completion.")
+    total = column("total", "Pass --reward, or data that `rewardkit score --out` wrote.")
+    score = total if by == "total" else f"{_COMPONENT}{by}"
+    if score not in there:
+        known = [name.removeprefix(_COMPONENT) for name in there if name.startswith(_COMPONENT)]
+        raise DataError(
+            f"--by {by}: there is no such component in {data}. Components: {', '.join(known) or 'none'}."
+            f"{near_miss(by, known)}"
+        )
+    used = {prompt, completion, score, total}
+    named = {name: rest.get(name, name) for name in [*FOR_TRAINERS, *sorted(rest)]}
+    asked = {name: theirs for name, theirs in named.items() if theirs in there and theirs not in used}
+    return prompt, completion, score, total, asked
 
 
 def _names(columns: Columns) -> dict[str, str]:

@@ -129,6 +129,29 @@ def test_arrow_types_are_kept_and_texts_in_them_become_messages(tmp_path: Path) 
         selected(path, Pairs())
 
 
+def test_every_arrow_type_is_written_as_it_was(tmp_path: Path) -> None:
+    path = tmp_path / "data.parquet"
+    data = pa.table(
+        {
+            "prompt": pa.array(["p", "p"]).dictionary_encode(),
+            "completion": pa.array(["a", "b"], pa.large_string()),
+            "total": [1.0, 0.0],
+            "decimal": pa.array([1, 2], pa.decimal128(10, 2)),
+            "time": pa.array([1, 2], pa.timestamp("ns", "UTC")),
+            "map": pa.array([[("k", 1)], []], pa.map_(pa.string(), pa.int64())),
+            "half": pa.array([1.5, None], pa.float16()),
+            "json": pa.array(['{"a":1}', None]).cast(pa.json_()),
+            "parts": pa.array([[{"x": '{"a":1}'}], []], pa.list_(pa.struct([("x", pa.string())]))),
+        }
+    )
+    nested = pa.list_(pa.struct([("x", pa.json_())]))
+    data = data.set_column(data.column_names.index("parts"), "parts", data["parts"].cast(nested))
+    parquet.write_table(data, path)
+    select(Scored.of(saved(path)), Keep(1), tmp_path / "out.parquet")
+    written = parquet.read_table(tmp_path / "out.parquet")
+    assert written.select(data.column_names) == data.slice(0, 1).unify_dictionaries()
+
+
 def test_columns_that_trainers_misread_are_renamed(tmp_path: Path) -> None:
     data: Rows = [
         {"prompt": "p", "completion": one, "total": score, "text": "t", "score": 7, "labels": [1], "chosen": "c"}
