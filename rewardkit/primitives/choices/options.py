@@ -83,7 +83,7 @@ class Options:
         if "\\" not in self._kept:
             text = _LATEX.sub("", text)
         text = text.translate({code: new for code, new in _PLAIN.items() if chr(code) not in self._kept})
-        if not self._kept & {"'", "_"}:
+        if not self._kept & {"'", "_"} and ("'" in text or "_" in text):
             text = _FRAME.sub("", text)
         lines = (" ".join(line.split()) for line in text.split("\n"))
         lines = (_LINE_MARK.sub("", line) if line not in self.names else line for line in lines)
