@@ -12,13 +12,14 @@ would have noticed it: the committed sample, the completions made for the reward
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -133,7 +134,7 @@ def _differs(found: Any) -> bool:
     return found is not None and (not found["same"] or any(one["state"] == "changed" for one in found["components"]))
 
 
-def reviews(changes: Sequence[Change], subjects: Sequence[Subject], workers: int) -> Iterator[Outcome]:
+def reviews(changes: Iterable[Change], subjects: Sequence[Subject], workers: int) -> Iterator[Outcome]:
     """Review each change, some at a time."""
     with tempfile.TemporaryDirectory() as place:
         free: SimpleQueue[Repository] = SimpleQueue()
@@ -189,9 +190,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         parser.error("git is not installed")
     subjects = corpus(options.seed)
     print(f"{len(subjects)} rewards", file=sys.stderr, flush=True)
-    changes = sound_refactorings(subjects, options.refactorings, options.seed)
-    changes += mutations(subjects, options.mutations, options.seed)
-    print(f"{len(changes)} changes", file=sys.stderr, flush=True)
+    changes = itertools.chain(
+        sound_refactorings(subjects, options.refactorings, options.seed),
+        mutations(subjects, options.mutations, options.seed),
+    )
     found: list[Outcome] = []
     for one in reviews(changes, subjects, options.workers):
         found.append(one)
