@@ -11,7 +11,8 @@ from __future__ import annotations
 import functools
 import logging
 import os
-from collections.abc import Iterator, Mapping
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,6 +22,9 @@ from rewardkit.core.errors import DataError, MissingExtraError, shorten
 from rewardkit.core.tree.reward import Reward, bindings
 from rewardkit.data.reward_names import is_file, split
 from rewardkit.replay.processes import cores, one_reward
+
+_AHEAD = 4
+"""Items for each core that are in progress."""
 
 _STORE_BYTES = 200_000_000
 """The object store of a Ray that we start: parts are described in it, and rows never pass through it."""
@@ -63,20 +67,25 @@ class Load:
         return cls(f"{path}{suffix}", os.getcwd(), f"{path.name}{suffix}" if shipped else "", environment)
 
     def __call__(self) -> Reward:
-        return _loaded(self)
+        return one_reward(self.here)
+
+    @property
+    def here(self) -> str:
+        """The target in this process, which is made ready to load it."""
+        return _prepared(self)
 
     def __hash__(self) -> int:
         return hash((self.target, self.home, self.shipped))
 
 
 @functools.cache
-def _loaded(load: Load) -> Reward:
+def _prepared(load: Load) -> str:
     target = os.path.join(os.getcwd(), load.shipped) if load.shipped else load.target
     for name, value in load.environment.items():
         os.environ.setdefault(name, value)
     with suppress(OSError):  # a folder that this node does not have
         os.chdir(load.home)
-    return one_reward(target)
+    return target
 
 
 def _key(function: Any) -> str:
@@ -98,6 +107,31 @@ class Cluster:
     load: Load
     cpus: int
     gpus: int
+
+    def mapped(self, function: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
+        """Apply a function to items on all nodes, in order; some items are ahead."""
+        import ray
+
+        def apply(item: Any) -> Any:
+            return function(item)
+
+        applied = ray.remote(apply)
+        waiting: deque[Any] = deque()
+        for item in items:
+            waiting.append(applied.remote(item))
+            if len(waiting) >= _AHEAD * self.cpus:
+                yield ray.get(waiting.popleft())
+        while waiting:
+            yield ray.get(waiting.popleft())
+
+    @property
+    def share(self) -> float:
+        """How much of a core an actor reserves: two cores stay free for what Ray Data itself starts.
+
+        Without them a resumed run would wait forever: Ray's filter of finished parts holds one, and listing files
+        needs the other.
+        """
+        return max(0.0, (self.cpus - 2) / self.cpus)
 
 
 @contextmanager

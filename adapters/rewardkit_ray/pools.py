@@ -11,7 +11,6 @@ judge, and equal rows are still scored once.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
@@ -94,21 +93,18 @@ class Pools:
 
     Attributes:
         actors: pool -> its actors.
-        cpus, gpus: that they reserve.
     """
 
     actors: Mapping[str, Sequence[Any]] = field(default_factory=dict)
-    cpus: float = 0.0
-    gpus: float = 0.0
 
     @classmethod
-    def start(cls, load: Load, sizes: Mapping[str, int], *, scarce: bool = False, gpus: bool = False) -> Pools:
+    def start(cls, load: Load, sizes: Mapping[str, int], share: float = 1.0, *, gpus: bool = False) -> Pools:
         """Start the pools, and wait until their actors have loaded the reward.
 
         Args:
             load: returns the reward in another process.
             sizes: pool -> the number of its actors.
-            scarce: there are fewer cores than pools, so they share one.
+            share: how much of a core an actor reserves.
             gpus: the cluster has GPUs, which reward models use.
 
         Raises:
@@ -117,14 +113,11 @@ class Pools:
         import ray
 
         actors: dict[str, list[Any]] = {}
-        cpus = used = 0.0
         for name, size in sizes.items():
             kind = _KINDS[name]
-            share, graphics = (0.0 if scarce else kind.cpus), (kind.gpus if gpus else 0.0)
-            options = {"num_cpus": share, "num_gpus": graphics, "max_concurrency": kind.at_once}
-            made = ray.remote(Worker).options(**options, max_restarts=-1, max_task_retries=-1, name=None)
+            options = {"num_cpus": share * kind.cpus, "num_gpus": kind.gpus * gpus, "max_concurrency": kind.at_once}
+            made = ray.remote(Worker).options(**options, max_restarts=-1, max_task_retries=-1)
             actors[name] = [made.remote(load) for _ in range(size)]
-            cpus, used = cpus + size * share, used + size * graphics
         everyone = [actor.ready.remote() for pool in actors.values() for actor in pool]
         try:
             ray.get(everyone, timeout=_START_SECONDS)
@@ -134,7 +127,7 @@ class Pools:
                 f"the cluster has no room for the pools ({said}) within {_START_SECONDS:.0f} s. Pass smaller ones "
                 "with --pools"
             ) from None
-        return cls(actors, cpus, used)
+        return cls(actors)
 
     def sending(self, reward: Reward) -> Reward:
         """Return `reward` with the calls of its pooled functions sent to the pools."""
@@ -214,6 +207,6 @@ def _portable(result: Any) -> Any:
     return result
 
 
-def actors_left(cpus: int, pools: Pools) -> int:
+def actors_left(cpus: int, sizes: Mapping[str, int]) -> int:
     """Return the number of actors that evaluate trees: one for each core that the pools leave."""
-    return max(1, math.floor(cpus - pools.cpus))
+    return max(1, cpus - sum(size for name, size in sizes.items() if _KINDS[name].cpus))

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from rewardkit.cli import selection
+from rewardkit.cli import cluster, selection
 from rewardkit.cli.arguments import REWARD, add_columns, count, sources_of
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def add_to(verbs: Verbs) -> None:
     verb.add_argument("--reward", metavar="REWARD", help=REWARD)
     verb.add_argument(
         "--out",
-        type=Path,
+        type=cluster.place,
         metavar="FILE",
         help="write all rows with total and components/<name> to FILE: .jsonl, .csv or .parquet",
     )
@@ -57,7 +57,11 @@ def add_to(verbs: Verbs) -> None:
         "--batch", type=count, default=512, metavar="N", help="the number of completions in a batch (default: 512)"
     )
     verb.add_argument("--limit", type=count, metavar="N", help="score only the first N completions")
+    verb.add_argument(
+        "--resume", action="store_true", help="continue what an earlier command with the same --out began"
+    )
     selection.add_to(verb)
+    cluster.add_to(verb)
     verb.set_defaults(run=run)
 
 
@@ -71,6 +75,9 @@ def run(options: argparse.Namespace) -> int:
     from rewardkit_inspect.logs import is_log, log_rows
 
     rule = selection.rule_of(options)
+    cluster.check(options)
+    if options.engine == "ray":
+        return 1 if cluster.score(options, sources_of(options)) else 0
     if options.out is not None:
         kind_of(options.out)  # refuses an unknown ending before anything is read
         _refuse_to_overwrite(options.data, options.out)

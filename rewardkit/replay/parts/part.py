@@ -129,7 +129,7 @@ def whole_groups(parts: Iterable[Part], common: Sequence[str]) -> Iterator[Part]
     """Cut the rows only between rows that differ in a column of `common`."""
     pieces: list[Part] = []
     for part in parts:
-        start = _continued(pieces[-1], part, common) if pieces else 0
+        start = continued(pieces[-1], part, common) if pieces else 0
         if start:
             pieces.append(part.sub(0, start))
         if start < part.rows:
@@ -140,8 +140,8 @@ def whole_groups(parts: Iterable[Part], common: Sequence[str]) -> Iterator[Part]
         yield _joined(pieces)
 
 
-def _continued(before: Part, part: Part, common: Sequence[str]) -> int:
-    """Return how many of the first rows of `part` are equal to the last row `before` it in all columns."""
+def continued(before: Part, part: Part, common: Sequence[str]) -> int:
+    """Return how many of the first rows of `part` are equal to the last row of `before`, in all columns of `common`."""
     (last,) = before.sub(before.rows - 1, before.rows).chunks(1, common)
     found = 0
     for chunk in part.chunks(_FEW, common):

@@ -116,8 +116,8 @@ def test_sizes_share_the_cores() -> None:
     assert sizes_of(0.5 * MATHS + 0.5 * code, cpus=9, gpus=0) == {"mathematics": 3, "sandboxes": 3}
     assert sizes_of(judge, cpus=8, gpus=0) == {"judges": 1}
     assert sizes_of(MATHS, cpus=8, gpus=0, asked={"mathematics": 7}) == {"mathematics": 7}
-    assert actors_left(8, Pools(cpus=7.0)) == 1
-    assert actors_left(2, Pools(cpus=2.0)) == 1
+    assert actors_left(8, {"mathematics": 4, "judges": 1}) == 4
+    assert actors_left(2, {"mathematics": 2}) == 1
 
 
 @pytest.mark.parametrize("asked", [{"sandboxes": 2}, {"judge": 1}, {"": 1}])
