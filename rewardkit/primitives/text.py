@@ -55,7 +55,7 @@ class WordsText:
         pieces[::2] = [spaced(piece.translate(dropped)) for piece in pieces[::2]]
         words = tuple("".join(pieces).split())
         if not self.articles:
-            words = tuple(word for word in words if word not in _ARTICLES) or words
+            words = tuple([word for word in words if word not in _ARTICLES]) or words
         if not words:
             raise ValueError("it contains no words")
         if self.most is not None and len(words) > self.most:

@@ -65,6 +65,9 @@ _AFTER = re.compile(
 )
 """What may not stand before and after a box."""
 
+_LONGEST_BEFORE = 200
+"""More characters than `_BEFORE` reads before a box: the text before that is not searched."""
+
 _VALUE = re.compile(r"(?:\*\*|\$|\\\()?\s*(?:[-+(\[\\]|[0-9.])[^\n]{0,120}|\$[^$\n]{1,120}\$|\*\*[^*\n]{1,80}\*\*")
 _FORMULA = re.compile(r"(?<!\\)\$\$?((?:[^$\\]|\\.)+)\$\$?|\\\(((?:[^\\]|\\[^()])+)\\\)|\\\[((?:[^\\]|\\[^\[\]])+)\\\]")
 _DISPLAYS = (("\\[", "\\]"), ("$$", "$$"))
@@ -115,7 +118,8 @@ def _boxed(text: str) -> str | None:
     None if one is not closed or has no braces, is a part of a formula (``2\\boxed{21}``), has an alternative beside it
     (``\\boxed{42} or 43``), or is denied.
     """
-    if _BEFORE.search(text) or _AFTER.search(text):
+    first = min(place for place in (text.find("\\boxed"), text.find("\\fbox")) if place >= 0)
+    if _BEFORE.search(text, max(0, first - _LONGEST_BEFORE)) or _AFTER.search(text, first):
         return None
     return in_boxes(text)
 

@@ -7,6 +7,7 @@ import pickle
 import pytest
 from hypothesis import given, strategies as st
 
+from rewardkit.primitives.mathematics import final_answer as module
 from rewardkit.primitives.mathematics.final_answer import FinalAnswer
 
 find = FinalAnswer()
@@ -48,3 +49,29 @@ def test_no_text_raises(text: str) -> None:
 def test_it_pickles_and_compares() -> None:
     assert pickle.loads(pickle.dumps(find)) == find
     assert repr(find) == "final_answer()"
+
+
+_PIECES = [
+    "\\boxed{4}",
+    "\\fbox {5}",
+    "2",
+    "x",
+    "+",
+    "/",
+    "$",
+    "\\(",
+    " ",
+    "not ",
+    "cannot be ",
+    "\\phantom{abc}",
+    "\\sqrt",
+    ".",
+]
+
+
+@given(st.lists(st.sampled_from(_PIECES), max_size=8), st.sampled_from(["", "a word. ", "2 + "]), st.integers(0, 60))
+def test_long_texts_before_a_box_do_not_matter(pieces: list[str], head: str, times: int) -> None:
+    text = head * times + "".join(pieces)
+    if "\\boxed" in text or "\\fbox" in text:
+        refused = module._BEFORE.search(text) or module._AFTER.search(text)
+        assert module._boxed(text) == (None if refused else module.in_boxes(text))
