@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import IO, Any, Protocol
 
 from rewardkit.core.errors import RewardKitError, shorten
 from rewardkit.core.processes.limits import end_with_parent
@@ -32,6 +32,10 @@ sys.path[:] = json.loads(sys.argv[1])
 from rewardkit.replay.differences.process import main
 main(*sys.argv[2:])
 """
+
+
+_HEARD = 4_000
+"""How many bytes of a process's output are read if it dies, from its end."""
 
 
 @dataclass(frozen=True)
@@ -150,7 +154,9 @@ def done_elsewhere(tasks: Sequence[Task], timeout: float | None = None) -> list[
         try:
             for task, (question, answer) in zip(tasks, files, strict=True):
                 question.write_bytes(pickle.dumps(task))
-                children.append(_started(task, question, answer))
+                # What a reward prints for each of many thousand completions would bury the report.
+                with open(_output(answer), "wb") as said:
+                    children.append(_started(task, question, answer, said))
             return [
                 _answer(task, child, answer, ends)
                 for task, child, (_, answer) in zip(tasks, children, files, strict=True)
@@ -162,7 +168,7 @@ def done_elsewhere(tasks: Sequence[Task], timeout: float | None = None) -> list[
                 child.wait()
 
 
-def _started(task: Task, question: Path, answer: Path) -> subprocess.Popen[bytes]:
+def _started(task: Task, question: Path, answer: Path, said: IO[bytes]) -> subprocess.Popen[bytes]:
     # Sets of strings have the same order in both processes, so a reward that depends on it is compared fairly.
     environment = {**os.environ, "PYTHONHASHSEED": "0"}
     return subprocess.Popen(
@@ -170,16 +176,9 @@ def _started(task: Task, question: Path, answer: Path) -> subprocess.Popen[bytes
         cwd=task.place.cwd,
         env=environment,
         stdin=subprocess.DEVNULL,
-        stdout=sys.stderr.fileno() if _has_number(sys.stderr) else subprocess.DEVNULL,
+        stdout=said,
+        stderr=subprocess.STDOUT,
     )
-
-
-def _has_number(stream: Any) -> bool:
-    try:
-        stream.fileno()
-    except (OSError, ValueError, AttributeError):  # captured by a notebook
-        return False
-    return True
 
 
 def _answer(task: Task, child: subprocess.Popen[bytes], answer: Path, ends: float | None) -> Any:
@@ -188,8 +187,21 @@ def _answer(task: Task, child: subprocess.Popen[bytes], answer: Path, ends: floa
     except subprocess.TimeoutExpired:
         return RewardKitError(f"{task.name}: it takes too long, and was ended")
     if not answer.is_file():
-        return RewardKitError(f"{task.name}: the process that scored with it ended with exit code {code}")
+        last = _output(answer).read_bytes()[-_HEARD:].decode(errors="replace").strip().splitlines()[-1:]
+        said = f": {shorten(last[0])}" if last else ""
+        return RewardKitError(f"{task.name}: the process that scored with it ended with exit code {code}{said}")
     return pickle.loads(answer.read_bytes())
+
+
+def _failed(task: Task, said: str) -> RewardKitError:
+    """Return an error that does not name the temporary folder of a revision."""
+    folder = task.place.folder
+    return RewardKitError(f"{task.name}: {said.replace(f'{folder}{os.sep}', '') if folder else said}")
+
+
+def _output(answer: Path) -> Path:
+    """Return the file with what a process printed."""
+    return answer.with_suffix(".said")
 
 
 def main(question: str, answer: str) -> None:
@@ -200,9 +212,9 @@ def main(question: str, answer: str) -> None:
     try:
         found = task.run()
     except RewardKitError as error:
-        found = RewardKitError(f"{task.name}: {error}")
+        found = _failed(task, str(error))
     except Exception as error:
-        found = RewardKitError(f"{task.name}: {type(error).__name__}: {shorten(str(error))}")
+        found = _failed(task, f"{type(error).__name__}: {shorten(str(error))}")
     made = Path(answer).with_suffix(".tmp")
     made.write_bytes(pickle.dumps(found))
     made.replace(answer)

@@ -37,11 +37,13 @@ class Place:
         source: loads it.
         cwd: the working directory.
         path: what is on ``sys.path``.
+        folder: the temporary folder with the files of a revision; None for the working tree.
     """
 
     source: Source
     cwd: Path
     path: tuple[str, ...]
+    folder: Path | None = None
 
 
 @runtime_checkable
@@ -92,7 +94,7 @@ class Target:
             cwd = tree.cwd
             if is_file(source):
                 cwd, source = _file(self.revision, source, tree.root, tree.folder, tree.cwd)
-            yield Place(Named(f"{source}:{name}" if name else source), cwd, path_in(tree))
+            yield Place(Named(f"{source}:{name}" if name else source), cwd, path_in(tree), tree.folder)
 
 
 def target_of(text: str) -> Target | Recorded:
