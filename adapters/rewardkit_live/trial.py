@@ -125,6 +125,13 @@ def tried(layout: Layout, sample: Sample, *, strict: bool = True) -> Tried:
         RewardKitError: the reward cannot score the sample, or its scores are invalid for the trainer.
     """
     scorer = Scorer(layout.scored)
+    table, totals = scored(scorer, layout, sample, strict=strict)
+    late = [] if sample.progress is None else scorer.late(sample.progress.max_steps)
+    return Tried(layout.names, means_of(table), totals, (*scorer.traps(), *late))
+
+
+def scored(scorer: Scorer, layout: Layout, sample: Sample, *, strict: bool) -> tuple[ScoreTable, Floats]:
+    """Score `sample`; return the scores, and the (n,) sums that the trainer makes. Arguments as in `tried`."""
     batch = sample.batch(layout.scored)
     with undisturbed():
         scores = scorer.score(batch, strict=strict)
@@ -134,9 +141,7 @@ def tried(layout: Layout, sample: Sample, *, strict: bool = True) -> Tried:
     layout.check(columns, table.total)
     each = sample.way == "each" and sample.groups is not None
     addends = layout.addends(columns, table, batch, batch.progress, normalizes_each=each)
-    totals = np.where(np.isnan(table.total), np.nan, np.nansum(list(addends.values()), axis=0))
-    late = [] if batch.progress is None else scorer.late(batch.progress.max_steps)
-    return Tried(layout.names, means_of(table), totals, (*scorer.traps(), *late))
+    return table, np.where(np.isnan(table.total), np.nan, np.nansum(list(addends.values()), axis=0))
 
 
 def _check_failures(table: ScoreTable) -> None:

@@ -8,7 +8,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from rewardkit.cli.arguments import REWARD
+from rewardkit.cli.arguments import REWARD, count
 from rewardkit.core.batch.table_text import visible
 
 if TYPE_CHECKING:
@@ -61,6 +61,12 @@ def add_to(verbs: Verbs) -> None:
         help="try REWARD in this process, on the last recorded batch, and send nothing to the training",
     )
     verb.add_argument(
+        "--on-recorded",
+        type=count,
+        metavar="N",
+        help="with --dry-run: compare on the last N recorded steps, without judges and other expensive components",
+    )
+    verb.add_argument(
         "--wait",
         type=float,
         default=_WAIT,
@@ -87,10 +93,15 @@ def run(options: argparse.Namespace) -> int:
                 "--dry-run needs a new reward: pass path/to/file.py:reward. --set and --rollback are tried by the "
                 "training before it applies them"
             )
-        from rewardkit_live.dry_run import dry_run
+        from rewardkit_live.dry_run import dry_run, dry_run_on
 
-        print(_trial(dry_run(folder, options.reward)))
+        if options.on_recorded is None:
+            print(_trial(dry_run(folder, options.reward)))
+        else:
+            print(dry_run_on(folder, options.reward, options.on_recorded))
         return 0
+    if options.on_recorded is not None:
+        raise RewardKitError("--on-recorded says how much a dry run covers: add --dry-run")
     if options.show:
         print(_config(mailbox))
     if options.history:

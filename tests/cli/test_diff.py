@@ -136,6 +136,7 @@ def run(folder: Path) -> str:
     return "runs/x"
 
 
+@pytest.mark.slow
 def test_a_run_stands_for_the_scores_that_it_recorded(run: str, capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["diff", run, "rewards.py:contains", "--on", run, "--json"]) == 0
     values = json.loads(capfd.readouterr().out)
@@ -146,11 +147,13 @@ def test_a_run_stands_for_the_scores_that_it_recorded(run: str, capfd: pytest.Ca
     assert f"--on {run}" in capfd.readouterr().err
 
 
+@pytest.mark.slow
 def test_what_is_left_out_is_subtracted_from_recorded_totals(run: str, capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["diff", run, "rewards.py:exact", "--on", run, "--without", "monitored", "--json"]) == 0
     assert json.loads(capfd.readouterr().out)["same"]
 
 
+@pytest.mark.slow
 def test_a_version_of_a_run_is_made_from_its_code(run: str, capfd: pytest.CaptureFixture[str]) -> None:
     Path("rewards.py").write_text(REWARDS.replace("answer in completion", "False"), encoding="utf-8")
     assert main(["diff", f"{run}@1", "rewards.py:contains", *COLUMNS, "--json"]) == 0

@@ -191,3 +191,36 @@ def test_a_dry_run_uses_the_recorded_batch_and_sends_nothing(tmp_path: Path, cap
     assert cells["total"][1] == "1.5"
     assert "of 4 change sign" in out
     assert not (tmp_path / "run/updates").exists()
+
+
+def test_a_dry_run_covers_recorded_steps_without_expensive_components(tmp_path: Path, capsys: Any) -> None:
+    import rewardkit as rk
+    from tests.adapters.rewardkit_trl.stand_ins import call, close, short
+
+    @rk.reward(expensive=True)
+    def judged(completion: str) -> float:
+        return 1.0
+
+    functions = rk.to_trl(short + 0.5 * close + 0.25 * judged, record=tmp_path / "run")
+    for answers in (["0", "1", "1", "3"], ["1", "0", "2", "3"], ["0", "0", "0", "0"]):
+        call(functions, ["", "a", "bb", "ccc"], answer=answers, prompts=["p", "p", "q", "q"])
+    functions.flush()
+    (tmp_path / "dry_more.py").write_text(
+        "import rewardkit as rk\n"
+        "from tests.adapters.rewardkit_trl.stand_ins import close, short\n"
+        "@rk.reward(expensive=True)\ndef judged(completion: str) -> float:\n    raise AssertionError('was asked')\n"
+        "@rk.reward\ndef long(completion: str) -> float:\n    return float(len(completion) > 1)\n"
+        "same = short + 0.5 * close + 0.25 * judged\n"
+        "other = long + 0.5 * close + 0.25 * judged\n"
+    )
+    dry = [str(tmp_path / "run"), f"{tmp_path}/dry_more.py:same", "--dry-run", "--on-recorded"]
+    code, out, _ = update(capsys, *dry, "2")
+    assert code == 0
+    assert out.startswith("No completion's score changes.")
+    assert "the last 2 steps" in out
+    assert "(8 completions, 2 groups)" in out
+    assert "Left out: judged" in out
+    code, out, _ = update(capsys, dry[0], f"{tmp_path}/dry_more.py:other", *dry[2:], "9")
+    assert "short (removed)" in out
+    assert "long (added)" in out
+    assert update(capsys, *dry[:2], "--on-recorded", "2")[0] == 2

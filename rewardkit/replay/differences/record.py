@@ -6,8 +6,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +17,9 @@ from rewardkit.core.batch.score import SKIPPED, Outcome
 from rewardkit.core.errors import DataError
 from rewardkit.replay.differences.side import Side
 from rewardkit.replay.sources import Saved
+
+if TYPE_CHECKING:
+    from rewardkit.store.run import Run
 
 _PLACES = {str(outcome): place for place, outcome in enumerate(Outcome)}
 
@@ -40,35 +44,49 @@ class Recorded:
 
 
 def recorded(address: str, found: Saved, leave_out: Sequence[str]) -> Side:
-    """Return the recorded scores of the first completions of a run, in its order.
+    """Return the recorded scores of the first completions of a run, in its order; see `side_of`.
 
     Args:
         found: the completions of the run.
-        leave_out: terms to subtract from the totals; names that the record does not have are ignored.
 
     Raises:
-        DataError: a component to leave out is no term, or the record has other rows.
+        DataError: the record has other rows.
     """
     from rewardkit.store.run import open_run
 
     run = open_run(address)
-    left_out = tuple(name for name in leave_out if name in run.terms)
-    inside = [name for name in leave_out if name in run.components and name not in run.terms]
-    if inside:
-        raise DataError(
-            f"{inside[0]} is no term of its own in {address}, so it cannot be subtracted from the recorded totals. "
-            "Compare with the reward's code instead: pass its file as OLD, maybe at a git revision"
-        )
-    chosen = ["total", *(f"components/{name}" for name in run.components), *(f"terms/{name}" for name in left_out)]
-    chosen += [f"outcomes/{name}" for name in run.components]
+    kinds = {"components": run.components, "outcomes": run.components, "terms": run.terms}
+    chosen = ["total", *(f"{kind}/{name}" for kind, names in kinds.items() for name in names)]
     quoted = ", ".join('s."' + name.replace('"', '""') + '"' for name in chosen)
     table = run.sql(
         f"select {quoted} from scores s join completions c using (attempt, rank, part, row) where s.training "
         f"order by s.step, s.attempt, s.rank, s.part, s.row limit {found.size}"
     ).fetchnumpy()
+    if len(table["total"]) != found.size:
+        raise DataError(
+            f"{address} has {len(table['total'])} recorded completions, but {found.size} were read. Try again"
+        )
+    return side_of(run, address, table, leave_out)
+
+
+def side_of(run: Run, address: str, table: Mapping[str, Any], leave_out: Sequence[str]) -> Side:
+    """Return the recorded scores of some completions.
+
+    Args:
+        table: (n,) columns of the table ``scores``: total, components, outcomes, terms.
+        leave_out: terms to subtract from the totals; names that the record does not have are ignored.
+
+    Raises:
+        DataError: a component to leave out is no term.
+    """
+    left_out = tuple(name for name in leave_out if name in run.terms)
+    inside = [name for name in leave_out if name in run.components and name not in run.terms]
+    if inside:
+        raise DataError(
+            f"{inside[0]} is no term of its own in {address}, so it cannot be subtracted from the recorded totals. "
+            "Compare with the reward's code instead: rewardkit diff takes its file, also at a git revision"
+        )
     total = _floats(table["total"])
-    if len(total) != found.size:
-        raise DataError(f"{address} has {len(total)} recorded completions, but {found.size} were read. Try again")
     for name in left_out:
         total = total - np.nan_to_num(_floats(table[f"terms/{name}"]))
     values = {name: _floats(table[f"components/{name}"]) for name in run.components if name not in left_out}
@@ -77,10 +95,12 @@ def recorded(address: str, found: Saved, leave_out: Sequence[str]) -> Side:
     return Side(f"{address}, as recorded", total, known, codes, left_out=left_out, omitted=left_out)
 
 
-def _floats(column: object) -> Floats:
+def _floats(column: Any) -> Floats:
+    if isinstance(column, list):
+        return np.array([np.nan if value is None else value for value in column], dtype=np.float64)
     return np.ma.filled(np.ma.asarray(column).astype(np.float64), np.nan)
 
 
-def _codes(column: object) -> np.typing.NDArray[np.int8]:
-    texts = np.ma.filled(np.ma.asarray(column).astype(object), None)
+def _codes(column: Any) -> np.typing.NDArray[np.int8]:
+    texts: Any = np.ma.filled(np.ma.asarray(column, dtype=object), None)
     return np.array([_PLACES.get(str(text), SKIPPED) for text in texts], dtype=np.int8)
