@@ -7,8 +7,8 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -19,6 +19,7 @@ from rewardkit.cli import cluster, selection
 from rewardkit.cli.arguments import REWARD, add_columns, count, sources_of
 
 if TYPE_CHECKING:
+    from rewardkit.replay.processes import Workers
     from rewardkit.replay.replay import Replayed
 
     Verbs = argparse._SubParsersAction[argparse.ArgumentParser]
@@ -37,7 +38,12 @@ def add_to(verbs: Verbs) -> None:
         "memory at a time. Schedules have their end value, as in evaluation.",
         epilog="Exit code 0: all rows were scored; 1: some have an `error`; 2: it could not run.",
     )
-    verb.add_argument("data", metavar="DATA", help="a file, a trainer's output folder, or the folder of a recorded run")
+    verb.add_argument(
+        "data",
+        nargs="+",
+        metavar="DATA",
+        help="files, as paths, addresses or patterns; a trainer's output folder; or the folder of a recorded run",
+    )
     verb.add_argument("--reward", metavar="REWARD", help=REWARD)
     verb.add_argument(
         "--out",
@@ -68,6 +74,7 @@ def add_to(verbs: Verbs) -> None:
 def run(options: argparse.Namespace) -> int:
     """Score the data, or select from data with scores; return 0 if all rows were scored, else 1."""
     from rewardkit.core.batch.table_text import visible
+    from rewardkit.replay.processes import Workers
     from rewardkit.replay.replay import Replayed
     from rewardkit.replay.selection.scored import Scored
     from rewardkit.replay.sources import saved
@@ -82,46 +89,47 @@ def run(options: argparse.Namespace) -> int:
         kind_of(options.out)  # refuses an unknown ending before anything is read
         _refuse_to_overwrite(options.data, options.out)
     sources = sources_of(options)
-    rows = partial(log_rows, options.data) if is_log(options.data) else None
-    found = saved(options.data, limit=options.limit, completion=sources.get("completion"), rows=rows)
-    faulty, by = False, options.by or "total"
-    if rule is not None and options.reward is None:
-        with _terminable():
+    log = options.data[0] if len(options.data) == 1 and is_log(options.data[0]) else None
+    rows = None if log is None else partial(log_rows, log)
+    faulty, by, completion = False, options.by or "total", sources.get("completion")
+    with _terminable(), Workers(options.processes) as workers:
+        found = saved(options.data, limit=options.limit, completion=completion, rows=rows, mapped=workers.map)
+        if rule is not None and options.reward is None:
             selection.select(rule, options, Scored.of(found, sources, by=by))
-    elif rule is not None:
-        replayed = Replayed.of(options.reward, found, sources)
-        Scored.check(replayed.columns, by=by)
-        with _terminable(), selection.scored_beside(options.out, found) as place:
-            faulty = _score(options, replayed, place)
-            print()
-            selection.select(rule, options, Scored.after(replayed.columns, place, by=by))
-    else:
-        faulty = _score(options, Replayed.of(options.reward, found, sources), options.out)
+        elif rule is not None:
+            replayed = Replayed.of(options.reward, found, sources)
+            Scored.check(replayed.columns, by=by)
+            with selection.scored_beside(options.out, found) as place:
+                faulty = _score(options, replayed, place, workers)
+                print()
+                selection.select(rule, options, Scored.after(replayed.columns, place, by=by))
+        else:
+            faulty = _score(options, Replayed.of(options.reward, found, sources), options.out, workers)
     if options.out is not None:
         print(f"\nWritten to {visible(str(options.out))}")
     return 1 if faulty else 0
 
 
-def _score(options: argparse.Namespace, replayed: Replayed, out: Path | None) -> bool:
+def _score(options: argparse.Namespace, replayed: Replayed, out: Path | None, workers: Workers) -> bool:
     """Score the data and print a summary; return whether rows have errors."""
     from rewardkit.core.batch.table_text import visible
-    from rewardkit.core.evaluation.scorer import Scorer
-    from rewardkit.replay.replay import replay
-    from rewardkit.replay.report import ReplayReport
-    from rewardkit.replay.writers import written
+    from rewardkit.replay.engine import score_saved
+    from rewardkit.replay.output import resumable
 
-    components = Scorer(replayed.reward).components
-    keep = nullcontext(None) if out is None else written(out, replayed.saved, components)
-    report, started, used = ReplayReport(), time.perf_counter(), [1]
-    with _terminable(), keep as add, _progress(replayed.saved.name, replayed.saved.size) as show:
-        batches = replay(replayed, processes=options.processes, batch=options.batch, told=used.append)
-        for chunk, scores in batches:
-            if add is not None:
-                add(chunk, scores)
-            report.add(scores)
-            show(report.rows)
+    started = time.perf_counter()
+    chosen = {"--limit": options.limit, "--completion": options.completion}
+    try:
+        with _progress(replayed.saved.name, replayed.saved.size) as show:
+            report = score_saved(
+                replayed, out, workers=workers, batch=options.batch, resume=options.resume, options=chosen, tick=show
+            )
+    except BaseException:
+        if out is not None and (rows := resumable(out)):
+            print(f"{rows:,} completions are scored: add --resume to continue with the others", file=sys.stderr)
+        raise
     seconds = time.perf_counter() - started
-    processes = f"{used[-1]} process{'es' if used[-1] > 1 else ''}"
+    number = workers.processes or 1
+    processes = f"{number} process{'es' if number > 1 else ''}"
     print(
         visible(
             f"{report.rows:,} completions of {replayed.saved.name} scored by {options.reward} in {seconds:.1f} s "
@@ -136,7 +144,7 @@ def _score(options: argparse.Namespace, replayed: Replayed, out: Path | None) ->
 
 @contextmanager
 def _terminable() -> Iterator[None]:
-    """Make SIGTERM end the command as Ctrl-C does: its processes stop, and no partial file is left."""
+    """Make SIGTERM end the command as Ctrl-C does: its processes stop, and what is finished can be resumed."""
 
     def end(number: int, frame: FrameType | None) -> None:
         sys.exit(128 + number)
@@ -151,11 +159,13 @@ def _terminable() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def _refuse_to_overwrite(data: str, out: Path) -> None:
+def _refuse_to_overwrite(data: Sequence[str], out: Path) -> None:
     from rewardkit.core.errors import RewardKitError
+    from rewardkit.data.addresses import expanded, is_remote
 
-    if "://" not in data and Path(data).resolve() == out.resolve():
-        raise RewardKitError(f"--out {out} is the file with the data: pass another file")
+    for address in (one for each in data for one in expanded(each)):
+        if not is_remote(address) and Path(address).resolve() == out.resolve():
+            raise RewardKitError(f"--out {out} is the file with the data: pass another file")
 
 
 @contextmanager

@@ -68,6 +68,11 @@ class Columns:
         found._check()
         return found
 
+    @functools.cached_property
+    def scorer(self) -> Scorer:
+        """The compiled reward."""
+        return Scorer(self.reward)
+
     def column(self, name: str) -> str | None:
         """Return the column of the data for `name`, or None."""
         theirs = self.sources.get(name, name)
@@ -157,7 +162,7 @@ class Columns:
             nothing |= {name: [] for name in self.there if name not in RESERVED}
         has_ids = self.column("completion_ids") is not None
         prompts: list[Any] | None = None if self.column("prompt") is None else []
-        Scorer(self.reward).check(Batch([], prompts=prompts, completion_ids=[] if has_ids else None, columns=nothing))
+        self.scorer.check(Batch([], prompts=prompts, completion_ids=[] if has_ids else None, columns=nothing))
         if self.compares and not self.common:
             raise DataError(
                 f"the reward compares the completions of a prompt, but {self.data} has no column 'prompt'. "

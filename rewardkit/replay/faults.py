@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import final
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, final
 
 from rewardkit.core.batch.table_text import visible
 from rewardkit.core.errors import shorten_line
@@ -87,6 +87,17 @@ class Faults:
                 name = _broad(name)
             mine = self._kinds.setdefault(name, _Kind(kind.reason, start + kind.row))
             mine.add(kind.reason, start + kind.row, kind.count, kind.differ)
+
+    def state(self) -> dict[str, Any]:
+        """Return everything as values that JSON can hold."""
+        return {name: asdict(kind) for name, kind in self._kinds.items()}
+
+    @classmethod
+    def restored(cls, state: Mapping[str, Any]) -> Faults:
+        """Return the faults with this `state`."""
+        found = cls()
+        found._kinds = {name: _Kind(**kind) for name, kind in state.items()}
+        return found
 
     def lines(self) -> Iterator[str]:
         """Yield one paragraph for each kind, the most frequent first."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -87,6 +89,22 @@ class ReplayReport:
         self.faulty += other.faulty
         self.rows += other.rows
         self.without_total += other.without_total
+
+    def state(self) -> dict[str, Any]:
+        """Return everything as values that JSON can hold."""
+        lines = {name: asdict(line) for name, line in self._components.items()}
+        counts = {"rows": self.rows, "without_total": self.without_total, "faulty": self.faulty}
+        return {**counts, "total": asdict(self._total), "components": lines, "faults": self._faults.state()}
+
+    @classmethod
+    def restored(cls, state: Mapping[str, Any]) -> ReplayReport:
+        """Return the report with this `state`."""
+        found = cls()
+        found.rows, found.without_total, found.faulty = state["rows"], state["without_total"], state["faulty"]
+        found._total = _Line(**state["total"])
+        found._components = {name: _Line(**line) for name, line in state["components"].items()}
+        found._faults = Faults.restored(state["faults"])
+        return found
 
     def rates(self) -> str:
         """Return a table of how long the components took, the slowest first, and their scores in a second."""

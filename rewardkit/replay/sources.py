@@ -126,7 +126,8 @@ def _texts(name: str, addresses: Sequence[str], limit: int | None, completion: s
     for address in addresses:
         for survey in _surveys(address, None if limit is None else limit - size, completion, mapped):
             rows = survey.part.rows if limit is None else min(survey.part.rows, limit - size)
-            parts.append(survey.part.sub(0, rows))
+            if rows:  # a long line may cover a whole range
+                parts.append(survey.part.sub(0, rows))
             size += rows
             kinds.update(survey.kinds)
             digest = zlib.crc32(f"{address} {survey.part.rows} {survey.digest}".encode(errors="replace"), digest)

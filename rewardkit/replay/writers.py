@@ -1,25 +1,25 @@
-"""Writers: rows with their scores as a .jsonl, .csv or .parquet file, which appears only when complete.
+"""Writers: rows with their scores as .jsonl, .csv or .parquet, encoded part by part in any process.
 
-``with written(Path("scored.parquet"), found, ["exact"]) as add: add(chunk, scores)`` adds columns to those of the data:
-``total``, ``components/<name>``, and texts: ``outcomes`` (of components that were not scored), ``notes``, ``error``.
+``writer.encoded([(chunk, scores)])`` is a fragment; `opening`, the fragments in order and `closing` are a file. Our
+columns come after those of the data: ``total``, ``components/<name>``, and texts: ``outcomes``, ``notes``, ``error``.
 """
 
 from __future__ import annotations
 
 import csv
+import io
 import json
-import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, final
 
 from rewardkit.core.batch.column import Floats
 from rewardkit.core.errors import DataError
 from rewardkit.data.files import Row
-from rewardkit.replay.chunks import Chunk
+from rewardkit.replay import footers
+from rewardkit.replay.chunks import Chunk, Listed
 from rewardkit.replay.outputs import (
     TEXTS,
     arrays,
@@ -37,9 +37,32 @@ from rewardkit.replay.sources import Saved
 from rewardkit.store.cells import as_json
 
 if TYPE_CHECKING:
-    pass
+    import pyarrow
 
-Add = Callable[[Chunk, Scores], None]
+Scored = Iterable[tuple[Chunk, Scores]]
+
+_ENCODER = json.JSONEncoder(ensure_ascii=False)
+
+
+class Writer(ABC):
+    """How rows are written. It can be pickled."""
+
+    @property
+    @abstractmethod
+    def opening(self) -> bytes:
+        """The start of the file."""
+
+    @abstractmethod
+    def encoded(self, scored: Scored) -> tuple[Any, Any]:
+        """Return consecutive rows as bytes, and what `note` must know of them."""
+
+    def note(self, about: Any, offset: int) -> bytes:
+        """Return what the end of the file must say about rows whose bytes are at `offset`."""
+        return b""
+
+    def closing(self, notes: Sequence[bytes]) -> bytes:
+        """Return the end of the file, with the notes about all rows in order."""
+        return b""
 
 
 def kind_of(path: Path) -> str:
@@ -53,9 +76,8 @@ def kind_of(path: Path) -> str:
     return path.suffix.lower()
 
 
-@contextmanager
-def written(path: Path, found: Saved, components: Sequence[str]) -> Iterator[Add]:
-    """Return a function that adds rows to `path`; the file appears when all rows are written.
+def writer_of(path: Path, found: Saved, components: Sequence[str]) -> Writer:
+    """Return the writer for a file.
 
     Args:
         path: the suffix determines the file type.
@@ -63,99 +85,165 @@ def written(path: Path, found: Saved, components: Sequence[str]) -> Iterator[Add
         components: of the reward.
 
     Raises:
-        DataError: the file cannot be written.
+        DataError: the path has an unknown suffix.
         MissingExtraError: pyarrow, which writes .parquet, is not installed.
     """
-    make = {".jsonl": _lines, ".csv": _cells, ".parquet": _tables}[kind_of(path)]
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    kind, names = kind_of(path), renamed(found.columns, components)
+    numbers = ("total", *(f"components/{name}" for name in components))
+    if kind == ".jsonl":
+        return Lines(names, numbers)
+    if kind == ".csv":
+        return Cells(names, (*names.values(), *numbers, *TEXTS))
+    pa = arrow("writing .parquet files")
+    theirs = schema_of(found.kinds) if found.schema is None else found.schema
+    fields = [field.with_name(names[field.name]) for field in theirs]
+    return Tables(theirs, pa.schema([*fields, *results_schema(components)]))
+
+
+@final
+@dataclass(frozen=True)
+class Lines(Writer):
+    """A JSON object in each line. A line of the data stays as it is, and our columns are added to it.
+
+    Attributes:
+        names: column of the data -> its name here.
+        numbers: our columns of numbers.
+    """
+
+    names: Mapping[str, str]
+    numbers: Sequence[str]
+
+    @property
+    def opening(self) -> bytes:
+        return b""
+
+    def encoded(self, scored: Scored) -> tuple[Any, Any]:
+        clashes = {name for name, other in self.names.items() if name != other}
+        found: list[bytes] = []
+        for chunk, scores in scored:
+            lines = chunk.lines if isinstance(chunk, Listed) and chunk.lines else [b""] * len(chunk)
+            for line, row, said in zip(lines, chunk.rows(), self._said(scores), strict=True):
+                if not line or not clashes.isdisjoint(row):
+                    line = _line({self.names[name]: value for name, value in row.items()})
+                body = line.strip()[:-1].rstrip()
+                found += (body, b"" if body == b"{" else b", ", said)
+        return b"".join(found), None
+
+    def _said(self, scores: Scores) -> list[bytes]:
+        """Return our columns of each row, as the end of an object."""
+        outcomes, notes, errors = outcomes_of(scores), notes_of(scores), scores.errors
+        columns = [_numbers(values) for values in (scores.total, *scores.components.values())]
+        form = ", ".join(f"{_ENCODER.encode(name).replace('%', '%%')}: %s" for name in self.numbers)
+        found = [form % cells for cells in zip(*columns, strict=True)]
+        for row in {**outcomes, **notes, **errors}:
+            why = "; ".join(errors[row]) if row in errors else None
+            texts = zip(TEXTS, (outcomes.get(row), notes.get(row), why), strict=True)
+            found[row] += ", " + _ENCODER.encode({name: text for name, text in texts if text is not None})[1:-1]
+        return [_utf8(text) + b"}\n" for text in found]
+
+
+@final
+@dataclass(frozen=True)
+class Cells(Writer):
+    """Comma-separated values. Numbers and texts are as they are, everything else is JSON.
+
+    Attributes:
+        names: column of the data -> its name here.
+        header: all columns.
+    """
+
+    names: Mapping[str, str]
+    header: Sequence[str]
+
+    @property
+    def opening(self) -> bytes:
+        return _csv([self.header])
+
+    def encoded(self, scored: Scored) -> tuple[Any, Any]:
+        theirs = list(self.names)
+        found: list[bytes] = []
+        for chunk, scores in scored:
+            outcomes, notes = outcomes_of(scores), notes_of(scores)
+            columns = (scores.total, *scores.components.values())
+            ours = zip(*([None if one != one else one for one in column.tolist()] for column in columns), strict=True)
+            rows = []
+            for number, (row, numbers) in enumerate(zip(chunk.rows(), ours, strict=True)):
+                why = "; ".join(scores.errors[number]) if number in scores.errors else None
+                cells = [*map(row.get, theirs), *numbers, outcomes.get(number), notes.get(number), why]
+                rows.append(list(map(_cell, cells)))
+            found.append(_csv(rows))
+        return b"".join(found), None
+
+
+@final
+@dataclass(frozen=True)
+class Tables(Writer):
+    """Parquet, with a row group for each part.
+
+    Attributes:
+        theirs: the columns of the data.
+        schema: all columns.
+    """
+
+    theirs: pyarrow.Schema
+    schema: pyarrow.Schema
+
+    @property
+    def opening(self) -> bytes:
+        return footers.MAGIC
+
+    def encoded(self, scored: Scored) -> tuple[Any, Any]:
+        import pyarrow as pa
+
+        tables = [
+            pa.Table.from_arrays([*arrays(chunk, self.theirs), *results(scores)], schema=self.schema)
+            for chunk, scores in scored
+        ]
+        file = self._file(pa.concat_tables(tables).combine_chunks())  # the same bytes, whatever the batches
+        return footers.pages_of(file), footers.groups_of(file)
+
+    def note(self, about: Any, offset: int) -> bytes:
+        groups, count, rows = footers.moved(about, offset - len(footers.MAGIC))
+        return count.to_bytes(8, "big") + rows.to_bytes(8, "big") + groups
+
+    def closing(self, notes: Sequence[bytes]) -> bytes:
+        count, rows = (sum(int.from_bytes(note[at : at + 8], "big") for note in notes) for at in (0, 8))
+        empty = self._file(self.schema.empty_table())
+        return footers.footer(empty, b"".join(note[16:] for note in notes), count, rows)
+
+    def _file(self, table: pyarrow.Table) -> memoryview:
+        import pyarrow as pa
+        import pyarrow.parquet as parquet
+
+        sink = pa.BufferOutputStream()
+        parquet.write_table(table, sink, compression="zstd", row_group_size=max(table.num_rows, 1))
+        return memoryview(sink.getvalue())
+
+
+def _numbers(values: Floats) -> list[str]:
+    return ["null" if value != value else repr(value) for value in values.tolist()]
+
+
+def _line(row: Row) -> bytes:
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with make(partial, found, components) as add:
-            yield add
-        os.replace(partial, path)
-    except OSError as error:
-        raise DataError(f"{path} cannot be written: {error.strerror or error}") from None
-    finally:
-        with suppress(OSError):
-            partial.unlink()
-
-
-def _scores(scores: Scores) -> list[dict[str, Any]]:
-    """Return our (n,) columns of each row; None for missing values."""
-    outcomes, notes = outcomes_of(scores), notes_of(scores)
-    values = {"total": scores.total, **{f"components/{name}": one for name, one in scores.components.items()}}
-    columns = {name: _numbers(column) for name, column in values.items()}
-    return [
-        {
-            **{name: column[row] for name, column in columns.items()},
-            "outcomes": outcomes.get(row),
-            "notes": notes.get(row),
-            "error": "; ".join(scores.errors[row]) if row in scores.errors else None,
-        }
-        for row in range(len(scores.total))
-    ]
-
-
-def _numbers(values: Floats) -> list[float | None]:
-    return [None if np.isnan(value) else value for value in values.tolist()]
-
-
-@contextmanager
-def _lines(path: Path, found: Saved, components: Sequence[str]) -> Iterator[Add]:
-    names = renamed(found.columns, components)
-    with path.open("w", encoding="utf-8", newline="\n") as file:
-
-        def add(chunk: Chunk, scores: Scores) -> None:
-            for row, said in zip(chunk.rows(), _scores(scores), strict=True):
-                told = {name: value for name, value in said.items() if value is not None or name not in TEXTS}
-                file.write(_line({**{names[name]: value for name, value in row.items()}, **told}) + "\n")
-
-        yield add
-
-
-def _line(row: Row) -> str:
-    try:
-        text = json.dumps(row, ensure_ascii=False)
+        text = _ENCODER.encode(row)
     except (TypeError, ValueError):  # a date, an image
         text = as_json(row)
-    return text if encodes(text) else json.dumps(json.loads(text))
+    return _utf8(text)
 
 
-@contextmanager
-def _cells(path: Path, found: Saved, components: Sequence[str]) -> Iterator[Add]:
-    names = renamed(found.columns, components)
-    header = [*names.values(), "total", *(f"components/{name}" for name in components), *TEXTS]
-    with path.open("w", encoding="utf-8", errors="backslashreplace", newline="") as file:
-        writer = csv.writer(file)  # with "\n" as line terminator, it would not quote a lone "\r"
-        writer.writerow(header)
+def _utf8(text: str) -> bytes:
+    """Return JSON as bytes; lone surrogates, which UTF-8 cannot encode, are escaped."""
+    return text.encode() if encodes(text) else text.encode("utf-8", "backslashreplace")
 
-        def add(chunk: Chunk, scores: Scores) -> None:
-            for row, said in zip(chunk.rows(), _scores(scores), strict=True):
-                cells = {**{names[name]: value for name, value in row.items()}, **said}
-                writer.writerow([_cell(cells.get(name)) for name in header])
 
-        yield add
+def _csv(rows: Iterable[Sequence[Any]]) -> bytes:
+    text = io.StringIO(newline="")
+    csv.writer(text).writerows(rows)  # with "\n" as line terminator, it would not quote a lone "\r"
+    return text.getvalue().encode("utf-8", "backslashreplace")
 
 
 def _cell(value: Any) -> Any:
-    """Return numbers and texts as they are, everything else as JSON."""
     if value is None:
         return ""
     return value if isinstance(value, (str, int, float)) and not isinstance(value, bool) else as_json(value)
-
-
-@contextmanager
-def _tables(path: Path, found: Saved, components: Sequence[str]) -> Iterator[Add]:
-    pa = arrow("writing .parquet files")
-    import pyarrow.parquet as parquet
-
-    names = renamed(found.columns, components)
-    theirs = schema_of(found.kinds) if found.schema is None else found.schema
-    fields = [field.with_name(names[field.name]) for field in theirs]
-    schema = pa.schema([*fields, *results_schema(components)])
-    with parquet.ParquetWriter(path, schema, compression="zstd") as writer:
-
-        def add(chunk: Chunk, scores: Scores) -> None:
-            writer.write_table(pa.Table.from_arrays([*arrays(chunk, theirs), *results(scores)], schema=schema))
-
-        yield add

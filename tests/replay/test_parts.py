@@ -46,6 +46,7 @@ def test_lines_are_read_once_whatever_the_ranges(
     found = saved(path)
     assert rows(found.parts()) == [dict(row) for _, row in rows_of(path)]
     assert found.size == len(texts)
+    assert all(part.rows for part in found.parts())
     assert [part.rows for part in found.parts()] == [sum(len(c) for c in part.chunks(3)) for part in found.parts()]
 
 

@@ -16,10 +16,12 @@ from hypothesis import given, strategies as st
 from rewardkit.core.batch.score import FAILED, SCORED
 from rewardkit.core.errors import DataError
 from rewardkit.data.files import rows_of
+from rewardkit.replay.output import Output
 from rewardkit.replay.outputs import renamed
+from rewardkit.replay.report import ReplayReport
 from rewardkit.replay.scores import Scores
 from rewardkit.replay.sources import saved
-from rewardkit.replay.writers import written
+from rewardkit.replay.writers import writer_of
 
 
 def scores(size: int) -> Scores:
@@ -34,29 +36,23 @@ def scores(size: int) -> Scores:
 
 def wrote(path: Path, source: Path) -> list[dict[str, Any]]:
     found = saved(source)
-    with written(path, found, ["exact"]) as add:
-        whole = scores(found.size)
+    whole = scores(found.size)
+    with Output.opened(path, writer_of(path, found, ["exact"]), {}, resume=False) as output:
         start = 0
         for chunk in found.chunks(2):
-            rows = slice(start, start + len(chunk))
-            notes = {
-                "exact": {
-                    row - start: note for row, note in whole.notes["exact"].items() if rows.start <= row < rows.stop
-                }
-            }
-            errors = {row - start: why for row, why in whole.errors.items() if rows.start <= row < rows.stop}
-            add(
-                chunk,
-                Scores(
-                    whole.total[rows],
-                    {"exact": whole.total[rows]},
-                    {"exact": whole.codes["exact"][rows]},
-                    notes,
-                    errors,
-                ),
-            )
-            start = rows.stop
+            data, about = writer_of(path, found, ["exact"]).encoded([(chunk, part(whole, start, len(chunk)))])
+            output.append(data, about, ReplayReport())
+            start += len(chunk)
+        output.finish()
     return [dict(row) for _, row in rows_of(path)]
+
+
+def part(whole: Scores, start: int, size: int) -> Scores:
+    rows = slice(start, start + size)
+    notes = {row - start: note for row, note in whole.notes["exact"].items() if start <= row < start + size}
+    errors = {row - start: why for row, why in whole.errors.items() if start <= row < start + size}
+    exact = {"exact": whole.total[rows]}
+    return Scores(whole.total[rows], exact, {"exact": whole.codes["exact"][rows]}, {"exact": notes}, errors)
 
 
 def lines(path: Path, rows: Any) -> Path:
@@ -137,13 +133,8 @@ def test_a_failure_keeps_the_existing_file(tmp_path: Path) -> None:
     path.write_text("before")
     found = saved(lines(tmp_path / "in.jsonl", ROWS))
 
-    def fail() -> None:
-        with written(path, found, ["exact"]) as add:
-            add(next(iter(found.chunks(3))), scores(3))
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        fail()
+    with pytest.raises(KeyboardInterrupt), Output.opened(path, writer_of(path, found, []), {}, resume=False):
+        raise KeyboardInterrupt
     assert path.read_text() == "before"
     assert sorted(one.name for one in tmp_path.iterdir()) == ["in.jsonl", "scored.jsonl"]
 
