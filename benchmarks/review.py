@@ -94,9 +94,7 @@ class Repository:
         command = [sys.executable, "-c", _COMMAND, json.dumps(_PATHS), "review", f"{path}:{change.subject.name}"]
         files = ["--markdown", "../comment.md", "--json", "../review.json"]
         started = time.perf_counter()
-        done = subprocess.run(
-            [*command, "--base", "HEAD~1", "--timeout", "60", *files], cwd=self.folder, capture_output=True, text=True
-        )
+        done = subprocess.run([*command, "--base", "HEAD~1", *files], cwd=self.folder, capture_output=True, text=True)
         seconds = time.perf_counter() - started
         self.git("reset", "--hard", "--quiet", "HEAD~1")
         comment = self.folder.parent / "comment.md"
@@ -149,7 +147,7 @@ def reviews(changes: Iterable[Change], subjects: Sequence[Subject], workers: int
                 free.put(repository)
 
         with ThreadPoolExecutor(workers) as pool:
-            yield from pool.map(review, changes)
+            yield from pool.map(review, changes)  # draws all changes first, while the first ones are reviewed
 
 
 def table(found: Sequence[Outcome]) -> str:

@@ -112,8 +112,12 @@ def _mutations(subject: Subject, others: Sequence[Subject], seed: int) -> Iterat
         yield Change(subject, one.operator, str(one), {_path(subject): one.source}, counts=counts)
 
 
-def sound_refactorings(subjects: Sequence[Subject], wanted: int, seed: int = 0) -> list[Change]:
-    """Return refactorings, as many of each kind as possible; raise if one changes a score of its pool."""
+def sound_refactorings(subjects: Sequence[Subject], wanted: int, seed: int = 0) -> Iterator[Change]:
+    """Yield refactorings, as many of each kind as possible.
+
+    Raises:
+        RuntimeError: one changes a score of its pool, so it is none.
+    """
     by_kind: dict[str, list[tuple[Subject, Refactoring]]] = {}
     for subject in subjects:
         for one in refactorings(subject, seed):
@@ -125,7 +129,15 @@ def sound_refactorings(subjects: Sequence[Subject], wanted: int, seed: int = 0) 
         for several in by_kind.values():
             if several and len(chosen) < wanted:
                 chosen.append(several.pop())
-    return [Change(subject, one.kind, one.kind, one.files, one.renamed) for subject, one in chosen]
+    for subject, one in chosen:
+        if len(one.files) == 1 and not one.renamed:
+            rows = pool(subject, subjects)
+            before, after = (totals(subject, source, rows) for source in (subject.source, *one.files.values()))
+            if differs(before, after):
+                raise RuntimeError(
+                    f"{one.kind} of {subject.label} changes a score: {after if isinstance(after, str) else ''}"
+                )
+        yield Change(subject, one.kind, one.kind, one.files, one.renamed)
 
 
 def _path(subject: Subject) -> str:

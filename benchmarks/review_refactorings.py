@@ -140,6 +140,7 @@ def extracted(tree: ast.Module, used: list[Function], chance: random.Random) -> 
         inner = {node.id for node in ast.walk(value) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
         loaded = {node.id for node in ast.walk(value) if isinstance(node, ast.Name)} - inner
         own = {node.id for node in ast.walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+        own |= {node.name for node in ast.walk(function) if isinstance(node, ast.FunctionDef)}
         wanted = sorted(loaded & (own | _parameters(function)))
         name = f"_result_of_{function.name}"
         made = ast.parse(f"def {name}({', '.join(wanted)}):\n    pass").body[0]
