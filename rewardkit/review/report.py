@@ -14,7 +14,7 @@ from rewardkit.analysis.presentation import excerpt
 from rewardkit.core.batch.table_text import visible
 from rewardkit.replay.differences.differences import Differences
 from rewardkit.replay.differences.markdown import code, fenced, plain
-from rewardkit.replay.differences.text import number
+from rewardkit.replay.differences.sections import number
 from rewardkit.review.look import Found
 from rewardkit.review.results import Review, Reviewed
 

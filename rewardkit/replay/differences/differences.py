@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,33 +17,21 @@ from rewardkit.data.regressions import Regression
 from rewardkit.replay.differences.advantages import Gradients, gradients
 from rewardkit.replay.differences.components import ComponentChange, component_changes
 from rewardkit.replay.differences.exploits import ExploitChange, exploit_changes
+from rewardkit.replay.differences.markdown import markdown_of
+from rewardkit.replay.differences.page import page_of
+from rewardkit.replay.differences.sections import (
+    Example,
+    Sections,
+    component_table,
+    exploit_lines,
+    failure_lines,
+    gradient_table,
+)
 from rewardkit.replay.differences.side import TOLERANCE, Side, differ
+from rewardkit.replay.differences.text import text_of
 
 SCHEMA = 1
 """The version of `Differences.to_dict`."""
-
-
-@dataclass(frozen=True)
-class Example:
-    """A completion that the change affects, with its texts.
-
-    Attributes:
-        row: its number in the data, from 0.
-        columns: the columns that the rewards read.
-        totals, advantages: before and after; None if it has none.
-        components: name -> values before and after, of the components that differ here.
-        kind: ``"flip"``, ``"newly rewarded"``, ``"newly penalized"``, ``"no longer scored"``, ``"newly scored"`` or
-            ``"changed"``.
-    """
-
-    row: int
-    prompt: str
-    completion: str
-    columns: Mapping[str, str]
-    totals: tuple[float | None, float | None]
-    advantages: tuple[float, float] | None
-    components: Mapping[str, tuple[float | None, float | None]]
-    kind: str
 
 
 @dataclass(frozen=True)
@@ -89,23 +77,37 @@ class Differences:
         """One sentence."""
         return verdict_of(self)
 
+    @property
+    def sections(self) -> Sections:
+        """The parts of a report."""
+        known = self.gradients
+        told = not self.same or any(one.state != "same" for one in self.components)
+        return Sections(
+            self.verdict,
+            self.before.name,
+            self.after.name,
+            self.data,
+            f"{len(self):,} completions" + ("" if known is None else f", {known.count:,} groups"),
+            self.same,
+            component_table(self.components) if told else (),
+            () if known is None or not self.changed.any() else gradient_table(known),
+            failure_lines(self.failing, self.mended, self.after.errors),
+            exploit_lines(self.exploits),
+            self.examples,
+            self.warnings,
+        )
+
     def text(self) -> str:
         """Return a report for a terminal."""
-        from rewardkit.replay.differences.text import text_of
-
-        return text_of(self)
+        return text_of(self.sections)
 
     def markdown(self) -> str:
         """Return a report for a comment on a pull request: at most 65,536 characters, without foreign markup."""
-        from rewardkit.replay.differences.markdown import markdown_of
-
-        return markdown_of(self)
+        return markdown_of(self.sections)
 
     def html(self) -> str:
         """Return a report as a self-contained page."""
-        from rewardkit.replay.differences.page import page_of
-
-        return page_of(self)
+        return page_of(self.sections)
 
     @property
     def columns(self) -> dict[str, Any]:

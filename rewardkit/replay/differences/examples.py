@@ -9,7 +9,8 @@ import numpy as np
 
 from rewardkit.core.batch.messages import completion_text
 from rewardkit.replay.differences.components import ComponentChange
-from rewardkit.replay.differences.differences import Differences, Example, floats_of
+from rewardkit.replay.differences.differences import Differences, floats_of
+from rewardkit.replay.differences.sections import Example
 from rewardkit.replay.differences.side import differ
 from rewardkit.replay.sources import Saved
 from rewardkit.store.cells import as_json

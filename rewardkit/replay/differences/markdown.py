@@ -11,28 +11,24 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from rewardkit.core.batch.table_text import visible
-from rewardkit.replay.differences.differences import Differences, Example
-from rewardkit.replay.differences.text import (
-    component_table,
-    cut,
-    exploit_lines,
-    failure_lines,
-    gradient_table,
-    number,
-    signed,
-)
+from rewardkit.replay.differences.sections import Example, Sections, cut, number, signed
 
 LIMIT = 60_000
 """The most bytes of a comment. GitHub allows 65,536 characters; the rest is for what others add."""
 _MARKUP = re.compile(r"([\\`*_{}\[\]()<>#+!|~$&-])")
 
 
-def markdown_of(found: Differences) -> str:
+def markdown_of(found: Sections) -> str:
     """Return the report; completions that do not fit are left out."""
-    parts = [f"**{plain(found.verdict)}**", _what(found), _table(component_table(found), head=True)]
-    if found.changed.any() and found.gradients is not None:
-        parts.append(_table(gradient_table(found), head=False))
-    parts += [fenced("\n".join(lines)) for lines in (failure_lines(found), exploit_lines(found)) if lines]
+    parts = [
+        f"**{plain(found.verdict)}**",
+        f"{code(found.old)} → {code(found.new)} on {code(found.data)} ({found.size})",
+    ]
+    if found.components:
+        parts.append(_table(found.components, head=True))
+    if found.gradients:
+        parts.append(_table(found.gradients, head=False))
+    parts += [fenced("\n".join(lines)) for lines in (found.failures, found.exploits) if lines]
     parts += [f"> {plain(warning)}" for warning in found.warnings]
     text = "\n\n".join(parts)
     left = LIMIT - len(text.encode())
@@ -69,15 +65,6 @@ def fenced(text: str) -> str:
 
 def _longest_run(text: str) -> int:
     return max((len(list(run)) for letter, run in groupby(text) if letter == "`"), default=0)
-
-
-def _what(found: Differences) -> str:
-    known = found.gradients
-    groups = "" if known is None else f", {known.count:,} groups"
-    return (
-        f"{code(found.before.name)} → {code(found.after.name)} on {code(found.data)} "
-        f"({len(found):,} completions{groups})"
-    )
 
 
 def _table(cells: Sequence[Sequence[str]], *, head: bool) -> str:

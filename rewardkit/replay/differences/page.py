@@ -5,38 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from rewardkit.analysis.page import escaped, page
-from rewardkit.replay.differences.differences import Differences, Example
-from rewardkit.replay.differences.text import (
-    component_table,
-    cut,
-    exploit_lines,
-    failure_lines,
-    gradient_table,
-    number,
-    signed,
-)
+from rewardkit.replay.differences.sections import Example, Sections, cut, number, signed
 
 
-def page_of(found: Differences) -> str:
+def page_of(found: Sections) -> str:
     """Return the whole page."""
-    title = f"{found.before.name} -> {found.after.name}"
-    return page(f"Reward difference: {cut(title, 80)}", "\n".join(_body(found)))
+    return page(f"Reward difference: {cut(f'{found.old} -> {found.new}', 80)}", "\n".join(_body(found)))
 
 
-def _body(found: Differences) -> Iterator[str]:
-    known = found.gradients
-    groups = "" if known is None else f", {known.count:,} groups"
+def _body(found: Sections) -> Iterator[str]:
     yield "<h1>Reward difference</h1>"
-    yield f'<p class="soft">{_code(found.before.name)} → {_code(found.after.name)}</p>'
-    yield f'<p class="soft">on {_code(found.data)} ({len(found):,} completions{groups})</p>'
+    yield f'<p class="soft">{_code(found.old)} → {_code(found.new)}</p>'
+    yield f'<p class="soft">on {_code(found.data)} ({found.size})</p>'
     yield f'<p class="verdict {"held" if found.same else "unfinished"}">{escaped(found.verdict)}</p>'
     yield from (f'<p class="soft small">{escaped(warning)}</p>' for warning in found.warnings)
-    yield "<section><h2>Components</h2>"
-    yield f"{_table(component_table(found), head=True)}</section>"
-    if known is not None:
-        yield "<section><h2>Advantages within groups</h2>"
-        yield f"{_table(gradient_table(found), head=False)}</section>"
-    for title, lines in (("Failures", failure_lines(found)), ("Known exploits", exploit_lines(found))):
+    if found.components:
+        yield f"<section><h2>Components</h2>{_table(found.components, head=True)}</section>"
+    if found.gradients:
+        yield f"<section><h2>Advantages within groups</h2>{_table(found.gradients, head=False)}</section>"
+    for title, lines in (("Failures", found.failures), ("Known exploits", found.exploits)):
         if lines:
             yield f"<section><h2>{title}</h2><pre>{_lines(chr(10).join(lines))}</pre></section>"
     if found.examples:
