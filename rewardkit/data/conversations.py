@@ -49,6 +49,9 @@ def split_row(row: Mapping[str, Any], column: str | None = None) -> Mapping[str,
     """
     name = column or ("completion" if row.get("completion") is not None else None)
     if name is not None:
+        prompt = row.get("prompt")
+        if type(row.get(name)) is str and not (type(prompt) is str and prompt.lstrip().startswith("[")):
+            return row  # texts, as most rows are
         row = _unpacked(row, name)
         found = messages_of(row.get(name))
         return row if found is None else _placed(row, name, name, found)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -60,8 +61,8 @@ def results(scores: Scores) -> list[pyarrow.Array]:
     size = len(scores.total)
     numbers = [scores.total, *scores.components.values()]
     texts = [
-        {row: utf8(as_json(said)) for row, said in outcomes.items()},
-        {row: utf8(as_json(said)) for row, said in notes.items()},
+        {row: utf8(json.dumps(said, ensure_ascii=False)) for row, said in outcomes.items()},
+        {row: utf8(json.dumps(said, ensure_ascii=False)) for row, said in notes.items()},
         {row: utf8("; ".join(reasons)) for row, reasons in scores.errors.items()},
     ]
     found = [pa.array(column, mask=np.isnan(column)) for column in numbers]

@@ -46,7 +46,7 @@ class Lines(Part):
     rows: int = -1
 
     def chunks(self, most: int, names: Sequence[str] | None = None) -> Iterator[Chunk]:
-        filled = (line for line in self._lines() if line and not is_blank(line))
+        filled = (line for line in self._lines() if not is_blank(line))
         lines = islice(filled, self.skip, None if self.rows < 0 else self.skip + self.rows)
         while raw := list(islice(lines, most)):
             rows = [parsed(line, self.address) for line in raw]
@@ -65,7 +65,7 @@ class Lines(Part):
             if rows == limit:
                 break
             digest = zlib.crc32(line, digest)
-            if not line or is_blank(line):
+            if is_blank(line):
                 continue
             rows += 1
             try:
@@ -91,7 +91,8 @@ class Lines(Part):
                 data += file.readline()
         if not self.start:
             data = data.removeprefix(BYTE_ORDER_MARK)
-        return iter(data.removesuffix(b"\n").split(b"\n"))
+        lines = data.split(b"\n")
+        return iter(lines if lines[-1] else lines[:-1])
 
 
 def lines_of(address: str, completion: str | None) -> Iterator[Lines]:

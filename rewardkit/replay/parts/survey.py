@@ -21,13 +21,14 @@ class Kinds:
     """
 
     found: dict[str, set[type]] = field(default_factory=dict)
-    _shapes: set[tuple[Any, ...]] = field(default_factory=set)
+    _shapes: dict[tuple[Any, ...], list[str]] = field(default_factory=dict)
 
     def add(self, row: Row) -> None:
         shape = (*row, *map(type, row.values()))
-        if shape in self._shapes and not any(type(value) is int and abs(value) >> 63 for value in row.values()):
+        numbers = self._shapes.get(shape)
+        if numbers is not None and not any(abs(row[column]) >> 63 for column in numbers):
             return
-        self._shapes.add(shape)
+        self._shapes[shape] = [column for column, value in row.items() if type(value) is int]
         for column, value in row.items():
             known = self.found.setdefault(column, set())
             if value is not None:
