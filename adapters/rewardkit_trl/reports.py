@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import logging
+import math
 import threading
 from typing import Any
-
-import numpy as np
 
 from rewardkit.analysis import signal
 from rewardkit.core.batch.column import Floats
@@ -150,5 +149,5 @@ def extras(table: ScoreTable) -> dict[str, list[Any]]:
 
 def nan_to_none(values: Floats) -> list[float | None]:
     """Return `values`, (n,), as a list with None for NaN."""
-    listed: list[float | None] = values.tolist()
-    return [None if value != value else value for value in listed] if np.isnan(values.sum()) else listed
+    listed: list[Any] = values.tolist()
+    return [None if value != value else value for value in listed] if math.isnan(sum(listed)) else listed

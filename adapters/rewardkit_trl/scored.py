@@ -168,9 +168,7 @@ def _scored(
     seconds = time.perf_counter() - started
     columns, table = layout.of_table(scores), layout.weighted(scores)
     addends = layout.addends(columns, table, batch, progress, normalizes_each=trainer.normalizes_each)
-    stacked = np.array(list(addends.values()))
-    totals = np.where(np.isnan(stacked), 0.0, stacked).sum(axis=0)
-    totals[np.isnan(table.total)] = np.nan
+    totals = _total_of(list(addends.values()), table.total)
     cut = generations is not None and len(batch) % generations != 0
     followed = [follower.component for follower in scorer.followers]
     trajectories = Trajectories.of(batch)
@@ -195,6 +193,16 @@ def _scored(
     )
     keep(batch, scored, trainer)
     return scored
+
+
+def _total_of(addends: Sequence[Floats], total: Floats) -> Floats:
+    """Return (n,) the sum of what the trainer adds up; NaN where `total`, that of the table, is NaN."""
+    stacked = np.array(addends)
+    absent = np.isnan(stacked)
+    if absent.any():
+        return np.where(np.isnan(total), np.nan, np.where(absent, 0.0, stacked).sum(axis=0))
+    summed: Floats = stacked.sum(axis=0)
+    return summed
 
 
 def _parts(table: ScoreTable) -> dict[str, tuple[float, float]]:

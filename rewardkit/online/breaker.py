@@ -12,15 +12,15 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
-from rewardkit.core.batch.column import Numbers
 from rewardkit.core.errors import RewardBug, RewardDefinitionError, RewardFailure
 
 _FEWEST_BATCHES, _FEWEST_ROWS = 2, 64
 """What must be seen before errors can stop a run."""
 _SURE = 3.0902
 """The quantile of the normal distribution at 99.9 %: the question is asked at every batch of a long run."""
+
+Counts = dict[str, Sequence[int]]
+"""By component: rows evaluated, failed, errored, failed without harm."""
 
 
 @dataclass(frozen=True)
@@ -44,9 +44,9 @@ class Breaker:
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self._batches: deque[Numbers] = deque()
-        self._window = self._all = np.zeros((1, 4), dtype=np.int64)  # the sums of the batches
-        self._names: Sequence[str] = ()
+        self._batches: deque[Sequence[Sequence[float]]] = deque()
+        self._window: Counts = {}  # the sums of these batches
+        self._all: Counts = {}
         self._count = 0
         self._lock = threading.Lock()
 
@@ -58,17 +58,16 @@ class Breaker:
             names: the names of the components.
         """
         with self._lock:
-            found = np.asarray(counts, dtype=np.int64)
-            self._batches.append(found)
-            self._window = self._window + found
-            if len(self._batches) > self._limits.window:
-                self._window = self._window - self._batches.popleft()
+            self._batches.append(counts)
             self._count += 1
-            self._all, self._names = self._all + found, names
-            stop = next(filter(None, map(self._verdict, names, self._window.tolist())), None)
+            _add(self._all, counts, names)
+            _add(self._window, counts, names)
+            if len(self._batches) > self._limits.window:
+                _add(self._window, self._batches.popleft(), names, -1)
+            stop = next(filter(None, (self._verdict(name, self._window[name]) for name in names)), None)
             if stop is not None:
                 self._batches.clear()
-                self._window = np.zeros_like(found)
+                self._window.clear()
             return stop
 
     @property
@@ -77,7 +76,7 @@ class Breaker:
         with self._lock:
             said = [
                 f"{name!r} {kind} on {count:,} of {evaluated:,} completions"
-                for name, (evaluated, failed, errored, _) in zip(self._names, self._all.tolist(), strict=False)
+                for name, (evaluated, failed, errored, _) in self._all.items()
                 for kind, count in (("failed", failed), ("errored", errored))
                 if count and self._count < self._limits.window
             ]
@@ -103,6 +102,13 @@ class Breaker:
                     f"the reasons and fix them; {option}= sets the limit"
                 )
         return None
+
+
+def _add(sums: Counts, counts: Sequence[Sequence[float]], names: Sequence[str], sign: int = 1) -> None:
+    """Add the counts of a batch to `sums`, or subtract them."""
+    for name, found in zip(names, counts, strict=True):
+        before = sums.get(name, (0, 0, 0, 0))
+        sums[name] = [one + sign * int(more) for one, more in zip(before, found, strict=True)]
 
 
 def _lower_bound(count: int, total: int) -> float:

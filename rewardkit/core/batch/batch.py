@@ -222,7 +222,15 @@ class Batch:
     @cached_property
     def _distinct(self) -> list[str]:
         """The distinct texts, in the order of their numbers."""
-        return self.texts if self.equality("completion").count == self.size else list(dict.fromkeys(self.texts))
+        equal = self.equality("completion")
+        return self.texts if equal.count == self.size else [self.texts[row] for row in equal.firsts.tolist()]
+
+    @cached_property
+    def everywhere(self) -> Rows:
+        """(n,) True for all rows; recognized by its identity, which is faster than looking at its values."""
+        rows: Rows = np.ones(self.size, dtype=np.bool_)
+        rows.flags.writeable = False
+        return rows
 
     @cached_property
     def groups(self) -> Numbers:

@@ -73,7 +73,7 @@ class Column:
         """
         live = [column for column, is_live in children if is_live]
         counted = live or [column for column, _ in children]
-        if all(column.complete for column in counted) and rows.all():
+        if all(column.complete for column in counted):  # in other rows than `rows` a column may hold anything
             return cls(values, np.zeros(len(rows), dtype=np.int8), complete=not np.isnan(values).any())
         result = cls.empty(len(rows))
         scored, failed = np.zeros_like(rows), np.zeros_like(rows)

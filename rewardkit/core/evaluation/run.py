@@ -97,6 +97,9 @@ class Run:
     def missing(self, reward: Reward, memo: Memo, rows: Rows) -> Rows | None:
         """Return the rows where `reward` must be evaluated now, whole groups if it needs them; None for no rows."""
         memo.asked = rows if memo.asked is None else memo.asked | rows
+        if memo.covered is None and rows is self.batch.everywhere and len(rows):
+            memo.covered = rows
+            return rows
         missing = rows if memo.covered is None else rows & ~memo.covered
         if not missing.any():
             return None
@@ -114,7 +117,8 @@ class Run:
         """Store the values of a node in `rows`; return its column so far."""
         if memo.column is None:
             # A node may return the column of a child, which has values in other rows, too.
-            memo.column = column if rows.all() else Column.empty(len(rows)).extended(rows, column)
+            every = rows is self.batch.everywhere or rows.all()
+            memo.column = column if every else Column.empty(len(rows)).extended(rows, column)
         else:
             memo.column.extended(rows, column)
         return memo.column
@@ -132,7 +136,7 @@ class Run:
         """Evaluate a child on pieces of completions, which are a batch of their own; return its column and faults."""
         inner = Run(self.plan, asked.batch, self.strict, self._stops)
         with observers.observed_by(None):  # its rows are not those of the batch
-            column = way(inner)(asked.reward, np.ones(asked.batch.size, dtype=np.bool_))
+            column = way(inner)(asked.reward, asked.batch.everywhere)
         for reward, found in inner.measures.items():
             self.measured(reward, found)
         memo.seconds += sum({id(own): own.seconds for own in inner._memos.values()}.values())
@@ -142,7 +146,7 @@ class Run:
     def applied(self) -> dict[Reward, Rows]:
         """The rows where each node applies: those of its routes, whether gates are open or not."""
         found: dict[Reward, Rows] = {}
-        stack = [(self.plan.root, np.ones(self.batch.size, dtype=np.bool_))]
+        stack = [(self.plan.root, self.batch.everywhere)]
         while stack:
             node, rows = stack.pop()
             first = self.plan.first(node)
@@ -182,7 +186,7 @@ class Run:
         """Return the column of one component for the table, without rows where its value was not needed."""
         column = memo.column or Column.empty(self.batch.size)
         asked = np.zeros(self.batch.size, dtype=np.bool_) if memo.asked is None else memo.asked
-        if asked.all():
+        if asked is self.batch.everywhere or asked.all():
             return column
         absent = SKIPPED if memo.unrouted is None else np.where(memo.unrouted, ABSTAINED, SKIPPED)
         codes = np.where(asked, column.codes, absent).astype(np.int8)

@@ -119,7 +119,7 @@ class Scorer:
         plan.check(batch)
         run = Run(plan, batch, strict, stops)
         evaluated = Scheduler(run).evaluated if plan.waits else run.evaluated
-        evaluated(plan.root, np.ones(batch.size, dtype=np.bool_))
+        evaluated(plan.root, batch.everywhere)
         for reward in plan.followed:
             evaluated(reward, run.applied[plan.first(reward)])
         batch.logs.flush()

@@ -43,7 +43,7 @@ def terms_of(run: Run, root: Column) -> Terms:
             found.values[name] = weight * column.values + 0.0  # -0.0 + 0.0 is 0.0
             found.weights[name], found.reached[name] = float(weight), size
             continue
-        masked = [(weight, np.ones(size, dtype=np.bool_) if rows is None else rows) for weight, rows in own]
+        masked = [(weight, run.batch.everywhere if rows is None else rows) for weight, rows in own]
         found.values[name] = _values(masked, column, root.contributing)
         counting = _counting(masked)
         found.reached[name] = 0 if counting is None else int(counting.sum())

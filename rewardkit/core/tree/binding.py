@@ -164,6 +164,10 @@ def gather(parameters: Sequence[Parameter], batch: Batch, rows: list[int], name:
     for parameter in parameters:
         remedy = "" if not trusted else _GOLD_REMEDY if parameter.name == "gold" else _REMEDY
         values = _values(parameter, batch, rows, name, remedy)
+        arguments.columns.append(values)
+        as_they_are = trusted or parameter.source in _AS_THEY_ARE
+        if as_they_are and parameter.view is None and not parameter.is_column:
+            continue
         kinds = set(map(type, values))
         if type(None) in kinds and parameter.is_column and not parameter.coercer.optional:
             for position, value in enumerate(values):
@@ -173,9 +177,8 @@ def gather(parameters: Sequence[Parameter], batch: Batch, rows: list[int], name:
             for position, value in enumerate(values):
                 if type(value) is ViewFault:
                     arguments.set_aside[position] = Raised(value.error)
-        if not trusted and parameter.source not in _AS_THEY_ARE and not kinds <= _ATOMS:
-            values = [detached(value) for value in values]
-        arguments.columns.append(values)
+        if not as_they_are and not kinds <= _ATOMS:
+            arguments.columns[-1] = [detached(value) for value in values]
     return arguments
 
 
