@@ -25,6 +25,7 @@ from rewardkit.replay.outputs import (
     arrays,
     arrow,
     encodes,
+    json_of,
     notes_of,
     outcomes_of,
     renamed,
@@ -123,10 +124,11 @@ class Lines(Writer):
         for chunk, scores in scored:
             lines = chunk.lines if isinstance(chunk, Listed) and chunk.lines else [b""] * len(chunk)
             for line, row, said in zip(lines, chunk.rows(), self._said(scores), strict=True):
-                if not line or not clashes.isdisjoint(row):
+                if not line or (clashes and not clashes.isdisjoint(row)):
                     line = _line({self.names[name]: value for name, value in row.items()})
-                body = line.strip()[:-1].rstrip()
-                found += (body, b"" if body == b"{" else b", ", said)
+                if line[-1:] != b"}":  # white space
+                    line = line.strip()
+                found += (line[:-1], b", ", said) if row else (b"{", said)
         return b"".join(found), None
 
     def _said(self, scores: Scores) -> list[bytes]:
@@ -137,8 +139,10 @@ class Lines(Writer):
         found = [form % cells for cells in zip(*columns, strict=True)]
         for row in {**outcomes, **notes, **errors}:
             why = "; ".join(errors[row]) if row in errors else None
-            texts = zip(TEXTS, (outcomes.get(row), notes.get(row), why), strict=True)
-            found[row] += ", " + _ENCODER.encode({name: text for name, text in texts if text is not None})[1:-1]
+            texts = [json_of(said) for said in (outcomes.get(row, {}), notes.get(row, {}))]
+            texts.append(_ENCODER.encode(why))
+            told = zip(TEXTS, texts, strict=True)
+            found[row] += "".join([f', "{name}": {text}' for name, text in told if text not in ("{}", "null")])
         return [_utf8(text) + b"}\n" for text in found]
 
 

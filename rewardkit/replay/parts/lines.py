@@ -6,6 +6,7 @@ looked through once before anything is scored: `Lines.surveyed` counts its rows 
 
 from __future__ import annotations
 
+import functools
 import operator
 import zlib
 from collections.abc import Iterator, Sequence
@@ -59,12 +60,12 @@ class Lines(Part):
 
     def surveyed(self, limit: int | None) -> Survey:
         """Look through the first `limit` rows."""
-        kinds, rows, number, digest = Kinds(), 0, 0, 0
-        lines = self._lines()
+        kinds, rows, number = Kinds(), 0, 0
+        lines = list(self._lines())
+        digest = functools.reduce(lambda digest, line: zlib.crc32(line, digest), lines, 0)
         for number, line in enumerate(lines, start=1):
             if rows == limit:
                 break
-            digest = zlib.crc32(line, digest)
             if is_blank(line):
                 continue
             rows += 1
