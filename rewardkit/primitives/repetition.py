@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import Any, Literal, get_args
@@ -28,16 +28,21 @@ Unit = Literal["tokens", "words"]
 _FEW = 64
 """Up to this many n-grams a set is faster than an array."""
 
+_SHORT = 4
+"""N-grams of up to this many words go into a set, too: numbering the words would take longer."""
+
 _BITS = 63
 """The bits of a number that is not negative."""
 
 
-def distinct_ngrams(ids: Sequence[int], size: int) -> int:
+def distinct_ngrams(items: Sequence[int] | list[str], size: int) -> int:
     """Return the number of distinct runs of `size` neighbors: ``distinct_ngrams([1, 2, 1, 2], 2)`` is 2."""
-    total = len(ids) - size + 1
-    if total <= _FEW:
-        return len(set(zip(*(ids[start:] for start in range(size)), strict=False)))
-    codes = np.fromiter(ids, dtype=np.int64, count=len(ids))
+    total = len(items) - size + 1
+    words = isinstance(items[0], str)
+    if total <= _FEW or (words and size <= _SHORT):
+        return len(set(zip(*(items[start:] for start in range(size)), strict=False)))
+    ids = _numbered(items) if words else items
+    codes = np.fromiter(ids, dtype=np.int64, count=len(items))
     used = int(np.bitwise_or.reduce(codes))  # as many bits as the highest id, and negative if any id is
     bits = used.bit_length()
     if used < 0 or 2 * bits > _BITS:
@@ -51,6 +56,11 @@ def distinct_ngrams(ids: Sequence[int], size: int) -> int:
         width += bits
     runs.sort()  # it is ours: codes is a new array
     return int(np.count_nonzero(runs[1:] != runs[:-1])) + 1
+
+
+def _numbered(words: Iterable[Any]) -> Iterator[int]:
+    numbers: defaultdict[str, int] = defaultdict(count().__next__)
+    return map(numbers.__getitem__, words)
 
 
 def _renumbered(codes: Numbers) -> tuple[Numbers, int]:
@@ -69,18 +79,12 @@ class RepetitionPenalty:
     def __call__(self, counted: Sequence[int] | str | None) -> float | Score:
         if counted is None:
             return Score(self.max_penalty, f"longer than {MAX_CHARACTERS:,} characters")
-        ids = _words(counted) if isinstance(counted, str) else counted
-        total = len(ids) - self.ngram + 1
+        items = spaced(plain_letters(counted)).split() if isinstance(counted, str) else counted
+        total = len(items) - self.ngram + 1
         if total <= 1:
             return 0.0
-        repeated = 1 - distinct_ngrams(ids, self.ngram) / total
-        return repeated * self.max_penalty if repeated else 0.0
-
-
-def _words(text: str) -> list[int]:
-    """Return the words of `text`, each as the number of its first occurrence among distinct words."""
-    numbers: defaultdict[str, int] = defaultdict(count().__next__)
-    return [numbers[word] for word in spaced(plain_letters(text)).split()]
+        distinct = distinct_ngrams(items, self.ngram)
+        return (1 - distinct / total) * self.max_penalty if distinct < total else 0.0
 
 
 def repetition_penalty(

@@ -22,6 +22,7 @@ def test_counts_are_those_of_a_set(ids: list[int], size: int) -> None:
     if len(ids) >= size:
         assert distinct_ngrams(ids, size) == len(runs)
         assert distinct_ngrams([identity - 2**61 for identity in ids], size) == len(runs)
+        assert distinct_ngrams(list(map(str, ids)), size) == len(runs)
 
 
 @given(st.lists(st.integers(0, 9), max_size=200), st.integers(1, 5), st.floats(-3, 0))

@@ -185,7 +185,8 @@ class Document(TextExtractor):
     """
 
     def find(self, answer: str) -> str | None:
-        if "<answer>" not in answer and "</answer>" not in answer:
+        # A single character is found much faster than a tag.
+        if "<" not in answer or ("<answer>" not in answer and "</answer>" not in answer):
             return _unfenced(answer)
         body = ANSWER.find(answer)
         return None if body is None else _unfenced(body)
@@ -195,7 +196,7 @@ class Document(TextExtractor):
 
 
 def _unfenced(text: str) -> str | None:
-    if "```" not in text and "~~~" not in text:
+    if ("`" not in text or "```" not in text) and ("~" not in text or "~~~" not in text):
         return text
     blocks, after, cut_off = fenced_parts(text)
     documents = [body for language, body in blocks if language[:4] in ("", "json") or _is_object(body)]

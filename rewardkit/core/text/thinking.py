@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, final
@@ -117,11 +117,8 @@ class Thinking:
         has opened.
         """
         text = spoken_text(text)
-        marks = self._marks(text)
-        if not marks:
-            return text
         stop, inside = len(text), False
-        for start, mark in reversed(marks):
+        for start, mark in self._from_the_end(text):
             if mark in self._openings:
                 stop, inside = start, False
             elif inside:
@@ -133,20 +130,16 @@ class Thinking:
                 inside = True
         return "" if inside else text[:stop]
 
-    def _marks(self, text: str) -> list[tuple[int, str]]:
-        """Return all marks in `text`, from left to right, as (position, mark)."""
-        first, mark = self._first, self._any_mark
-        if first is not None and first not in text:
-            return []
-        if first is None or text.count(first) > _FEW:
-            return [(match.start(), match[0]) for match in mark.finditer(text)]
-        found = []
-        start = text.find(first)
-        while start >= 0:
-            if match := mark.match(text, start):
-                found.append((start, match[0]))
-            start = text.find(first, start + 1)
-        return found
+    def _from_the_end(self, text: str) -> Iterator[tuple[int, str]]:
+        """Yield all marks in `text`, from right to left, as (position, mark); the last one usually decides."""
+        first, any_mark, end = self._first, self._any_mark, len(text)
+        for _ in range(_FEW if first else 0):
+            end = text.rfind(first, 0, end)
+            if end < 0:
+                return
+            if match := any_mark.match(text, end):
+                yield end, match[0]
+        yield from reversed([(match.start(), match[0]) for match in any_mark.finditer(text, 0, end)])
 
     @cached_property
     def closings(self) -> tuple[str, ...]:
@@ -161,10 +154,10 @@ class Thinking:
         return tuple(mark for block in self.blocks for mark in block)
 
     @cached_property
-    def _first(self) -> str | None:
-        """The character with which all marks start, since a character is found fast; None if they differ."""
+    def _first(self) -> str:
+        """The character with which all marks start, since a character is found fast; empty if they differ."""
         characters = {mark[0] for mark in self._all}
-        return characters.pop() if len(characters) == 1 else None
+        return characters.pop() if len(characters) == 1 else ""
 
     @cached_property
     def _any_mark(self) -> re.Pattern[str]:

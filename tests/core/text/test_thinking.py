@@ -203,3 +203,13 @@ def test_time_is_linear_in_the_text(unit: str) -> None:
     for thinking in (THINKING, Thinking.of([WORKING_OUT, ("</think", "x>")])):
         thinking.visible(unit * (190_000 // len(unit)))
     assert time.perf_counter() - started < 2.0
+
+
+PIECES = st.sampled_from(["<think>", "</think>", "<thinking>", "</reasoning>", "<", "<thin", ">", "x", " ", "\n"])
+
+
+@given(st.lists(PIECES, max_size=12), st.sampled_from(["", "<", "< ", "</think>x", "<think>"]), st.integers(0, 60))
+def test_marks_are_found_wherever_they_are(pieces: list[str], filler: str, times: int) -> None:
+    text = "".join(pieces) + filler * times + "".join(reversed(pieces))
+    one_by_one = Thinking((*THINKING.blocks, Marks("[begin]", "[end]")))  # its marks begin differently
+    assert THINKING.visible(text) == one_by_one.visible(text)
