@@ -109,20 +109,15 @@ def train(reward_funcs: Any, task: Task, chosen: argparse.Namespace, **settings:
     """Train on `task` with GRPO. `settings` go to GRPOConfig; `reward_funcs` is what ``rk.to_trl`` returns."""
     from datasets import Dataset
     from rich.console import Console
-    from transformers import AutoTokenizer, PrinterCallback, ProgressCallback
+    from transformers import PrinterCallback, ProgressCallback
     from trl import GRPOTrainer
 
     from rewardkit_runner.live_display import ShowProgress
 
-    is_tiny = chosen.model == "tiny"
-    if is_tiny:
-        model, tokenizer = copy.deepcopy(_warm(task, chosen.warm_up, chosen.seed))
-    else:
-        model, tokenizer = chosen.model, AutoTokenizer.from_pretrained(chosen.model, padding_side="left")
+    model, tokenizer = model_of(task, chosen)
 
     def dataset(count: int, split: Split) -> Any:
-        rows = task.rows(count, chosen.seed, split)
-        return Dataset.from_list(rows if is_tiny else [_with_instruction(row, tokenizer) for row in rows])
+        return Dataset.from_list(rows_of(task, chosen, tokenizer, count, split))
 
     # One generation more than the steps need: the trainer drops an incomplete last one.
     prompts = (chosen.steps + 1) * COMPLETIONS_PER_STEP // GENERATIONS_PER_PROMPT
@@ -143,6 +138,21 @@ def train(reward_funcs: Any, task: Task, chosen: argparse.Namespace, **settings:
         trainer.train()
         trainer.evaluate()
     return Run(history(trainer.state.log_history), before, dict(trainer.state.log_history[-1]))
+
+
+def model_of(task: Task, chosen: argparse.Namespace) -> tuple[Any, Any]:
+    """Return the model to train and its tokenizer: the tiny one after its warm start, or the name of another one."""
+    from transformers import AutoTokenizer
+
+    if chosen.model == "tiny":
+        return copy.deepcopy(_warm(task, chosen.warm_up, chosen.seed))
+    return chosen.model, AutoTokenizer.from_pretrained(chosen.model, padding_side="left")
+
+
+def rows_of(task: Task, chosen: argparse.Namespace, tokenizer: Any, count: int, split: Split) -> list[Row]:
+    """Return rows of the task; a model without a warm start gets an instruction in front of each prompt."""
+    rows = task.rows(count, chosen.seed, split)
+    return rows if chosen.model == "tiny" else [_with_instruction(row, tokenizer) for row in rows]
 
 
 def _arguments(chosen: argparse.Namespace, **settings: Any) -> Any:

@@ -111,6 +111,17 @@ def test_it_runs(name: str, said: str, tmp_path: Path, capsys: pytest.CaptureFix
 
 
 @pytest.mark.slow
+def test_rejection_sampling_trains_on_what_it_selects(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main = recipe("rejection_sampling")["main"]
+    main.__globals__["PROMPTS"] = 64
+    main(["--warm-up", "150", "--steps", "20", "--out", str(tmp_path)])
+    printed = capsys.readouterr().out
+    assert "pairs (best-worst, gap 0.2) from" in printed
+    before, sft, dpo = map(float, re.findall(r"^ +(?:before|SFT|DPO) +(\d\.\d+)$", printed, re.MULTILINE))
+    assert before + 0.2 < min(sft, dpo)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("chats", [True, False])
 def test_other_models_get_an_instruction(chats: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A model in a folder, as one from a hub would be; the prompts become chats where it knows them."""
