@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 
 import rewardkit as rk
 
@@ -51,3 +52,25 @@ number = rk.number("answer")
 both = 0.5 * number + 0.5 * rk.length_between(1, 40, unit="characters").named("short")
 ranked = number + rk.rank_in_group(longest)
 routed = rk.route({"math": number, "text": rk.exact("gold")}, by="task")
+
+
+@rk.reward
+def length(completion: str) -> float:
+    """1 for ten characters."""
+    return len(completion) / 10
+
+
+@rk.reward(scope="batch")
+def sized(completion: list[str]) -> list[float]:
+    """1 in a batch of ten completions."""
+    return [len(completion) / 10] * len(completion)
+
+
+@rk.reward
+def slow(completion: str) -> float:
+    """Takes a millisecond."""
+    time.sleep(0.001)
+    return 1.0
+
+
+slowly = number + slow

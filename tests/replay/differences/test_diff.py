@@ -225,6 +225,33 @@ def test_known_exploits_are_tried_again(tmp_path: Path) -> None:
     assert rk.diff(contains, contains, ROWS, regressions=file).same
 
 
+def test_completions_on_which_everything_abstains_have_no_total() -> None:
+    @rk.reward
+    def some(completion: str) -> float | None:
+        return None if completion == "42" else 1.0
+
+    found = rk.diff(short, some, ROWS)
+    assert np.flatnonzero(found.failing).tolist() == [0]
+    assert "abstain" in found.text()
+    assert found.to_dict()["failures"] == {"before": 0, "after": 1, "new": 1, "gone": 0, "reasons": [""]}
+
+
+def test_totals_may_change_without_any_advantage() -> None:
+    found = rk.diff(exact, exact + 0.5 * rk.monitor(short) + rk.contains_none(["cat"]), ROWS)
+    assert found.verdict == "12 of 12 completions get another total and no advantage changes."
+
+
+@pytest.mark.parametrize("data", [["42"], [{"completion": "42"}, None]])
+def test_rows_are_mappings(data: list[Any]) -> None:
+    with pytest.raises(rk.DataError, match="mapping"):
+        rk.diff(exact, exact, data)
+
+
+def test_a_missing_file_of_exploits_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(rk.DataError, match="known exploits"):
+        rk.diff(exact, exact, ROWS, regressions=tmp_path / "nothing.jsonl")
+
+
 @pytest.mark.parametrize(
     ("text", "count", "of", "exceeded"),
     [
