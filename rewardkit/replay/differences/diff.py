@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from rewardkit.core.errors import DataError, near_miss
+from rewardkit.core.errors import DataError, near_miss, shorten
 from rewardkit.core.tree.conversion import RewardLike, tree_of
 from rewardkit.data.files import Row
 from rewardkit.data.regressions import Regression, load
@@ -77,7 +77,7 @@ def diff(
     """
     source = _source(data, columns, limit)
     found = source.open()
-    cases = () if regressions is None else tuple(case for case in load(Path(regressions)) if case.lossless)
+    cases = () if regressions is None else _cases(Path(regressions))
     before, after = _sides((old, new), source, found, tuple(without), cases)
     _check_left_out(without, (before, after))
     return difference(before, after, source, cases, examples)
@@ -92,13 +92,26 @@ def difference(
     return replace(differences, examples=examples_of(differences, found, source.sources, examples))
 
 
+def _cases(path: Path) -> tuple[Regression, ...]:
+    if not path.is_file():
+        raise DataError(f"there is no file {path} with known exploits. Write one: rewardkit check --regressions {path}")
+    return tuple(case for case in load(path) if case.lossless)
+
+
 def _source(data: Any, columns: Mapping[str, str] | None, limit: int | None) -> Data:
     if isinstance(data, Data):
         return data
     sources = dict(columns or {})
     if isinstance(data, (str, os.PathLike)):
         return Data.at(os.fspath(data), sources=sources, limit=limit)
-    return Data("the data", "the data", Listed(tuple(dict(row) for row in data)), sources, limit)
+    rows = tuple(data)
+    wrong = [row for row in rows if not isinstance(row, Mapping)]
+    if wrong:
+        raise DataError(
+            f"the data has a row that is not a mapping: {shorten(wrong[0])}. Pass rows such as "
+            "{'prompt': ..., 'completion': ...}; for a pandas frame, frame.to_dict('records')"
+        )
+    return Data("the data", "the data", Listed(rows), sources, limit)
 
 
 def _sides(

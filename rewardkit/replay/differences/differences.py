@@ -23,6 +23,7 @@ from rewardkit.replay.differences.sections import (
     Example,
     Sections,
     component_table,
+    counted,
     exploit_lines,
     failure_lines,
     gradient_table,
@@ -87,7 +88,7 @@ class Differences:
             self.before.name,
             self.after.name,
             self.data,
-            f"{len(self):,} completions" + ("" if known is None else f", {known.count:,} groups"),
+            ", ".join([counted(len(self), "completion"), *([] if known is None else [counted(known.count, "group")])]),
             self.same,
             component_table(self.components) if told else (),
             () if known is None or not self.changed.any() else gradient_table(known),
@@ -214,13 +215,12 @@ def verdict_of(found: Differences) -> str:
         return f"No completion's score changes{named if inner else ''}."
     said = [f"{changed:,} of {size:,} completions get another total"] if changed else ["no total changes"]
     if changed and known is not None:
-        share = percent(known.flips / known.compared)
-        flips = (
-            f"{known.flips:,} ({share}) flip the sign of their advantage"
-            if known.flips
-            else "no advantage flips its sign"
-        )
-        said.append(flips)
+        if known.flips:
+            said.append(f"{known.flips:,} ({percent(known.flips / known.compared)}) flip the sign of their advantage")
+        elif round(known.largest_change, 6) > 0.0:
+            said.append("no advantage flips its sign")
+        else:
+            said.append("no advantage changes")
         if known.silenced:
             said.append(f"{known.silenced:,} of {known.count:,} groups fall silent")
     if new := int(found.failing.sum()):

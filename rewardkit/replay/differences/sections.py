@@ -15,6 +15,7 @@ from rewardkit.core.batch.column import Rows
 from rewardkit.replay.differences.advantages import Gradients
 from rewardkit.replay.differences.components import ComponentChange
 from rewardkit.replay.differences.exploits import ExploitChange
+from rewardkit.replay.differences.side import TOLERANCE
 from rewardkit.replay.faults import Faults
 
 _LONGEST = 1_500
@@ -79,7 +80,14 @@ def component_table(components: Sequence[ComponentChange]) -> list[list[str]]:
     lines = [["", "before", "after", "changed", "largest change"]]
     for one in components:
         means = [UNKNOWN if mean is None else f"{mean:.4g}" for mean in one.means]
-        lines.append([_label(one), *means, f"{one.changed:,}", short(one.largest_change) if one.changed else ""])
+        lines.append(
+            [
+                _label(one),
+                *means,
+                f"{one.changed:,}",
+                short(one.largest_change) if one.largest_change > TOLERANCE else "",
+            ]
+        )
     return lines
 
 
@@ -116,12 +124,12 @@ def failure_lines(failing: Rows, mended: Rows, errors: Mapping[int, str]) -> lis
     new, gone = int(failing.sum()), int(mended.sum())
     lines = []
     if gone:
-        lines.append(f"{gone:,} completions are scored now that the old reward could not score.")
+        lines.append(f"The old reward could not score {counted(gone, 'completion')} that the new one scores.")
     if new:
         faults = Faults()
         for row in np.flatnonzero(failing).tolist():
-            faults.add(row, errors.get(row, "it has no total"))
-        lines += [f"{new:,} completions can no longer be scored (rows are numbered from 0):", *faults.lines()]
+            faults.add(row, errors.get(row, "all of its components abstain"))
+        lines += [f"{counted(new, 'completion')} can no longer be scored (rows are numbered from 0):", *faults.lines()]
     return lines
 
 
@@ -134,6 +142,11 @@ def exploit_lines(known: ExploitChange) -> list[str]:
         if listed:
             lines += [f"{said}: {len(listed):,}", *(f"  {excerpt(one, _EXCERPT)}" for one in listed[:5])]
     return lines
+
+
+def counted(count: int, what: str) -> str:
+    """Return ``1 group`` or ``2 groups``."""
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def number(value: float | None) -> str:
