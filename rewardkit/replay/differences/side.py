@@ -8,7 +8,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -26,8 +26,6 @@ from rewardkit.replay.sources import Saved
 TOLERANCE = 1e-9
 """A smaller change of a number is no change."""
 _BATCH = 512
-_AGAIN = 256
-"""How many completions are scored a second time, to see whether the reward is deterministic."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +104,8 @@ def scored(
     replayed.check()
     scorer = Scorer(reward)
     with _seeded():
-        scores = Scores.joined([part for _, part in replay(replayed, processes=1, batch=_BATCH)])
+        parts = [replace(part, notes={}) for _, part in replay(replayed, processes=1, batch=_BATCH)]
+        scores = Scores.joined(parts)
         unsteady = None if scorer.waits else _unsteady(replayed, scores.total)
         paid = tuple(_paid(scorer, case) for case in exploits)
     return Side(
@@ -140,14 +139,10 @@ def _seeded() -> Iterator[None]:
 
 
 def _unsteady(replayed: Replayed, before: Floats) -> Unsteady | None:
-    """Score the first completions again, in the same batches; None if nothing changes."""
-    scorer, parts, tried = Scorer(replayed.reward), [], 0
-    for _, work in replayed.batches(min(_BATCH, _AGAIN)):
-        parts.append(score(scorer, work).total)
-        tried += len(parts[-1])
-        if tried >= _AGAIN:
-            break
-    after = np.concatenate(parts)
+    """Score the first batch again, since a reward may compare all of its completions; None if nothing changes."""
+    _, work = next(replayed.batches(_BATCH))
+    after = score(Scorer(replayed.reward), work).total
+    tried = len(after)
     changed = differ(before[:tried], after)
     if not changed.any():
         return None

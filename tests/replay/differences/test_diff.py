@@ -160,6 +160,19 @@ def test_a_reward_that_draws_its_scores_is_named() -> None:
     assert rk.diff(exact, contains, ROWS).after.unsteady is None
 
 
+def test_a_reward_of_whole_batches_is_deterministic() -> None:
+    @rk.reward(scope="batch")
+    def above_mean(completion: list[str]) -> list[float]:
+        lengths = np.array(list(map(len, completion)))
+        return [float(length > lengths.mean()) for length in lengths]
+
+    rows = [{"completion": "x" * (number % 97 + number // 300)} for number in range(1_200)]
+    found = rk.diff(above_mean, above_mean, rows)
+    assert found.after.unsteady is None
+    assert found.same
+    assert any("whole batches" in warning for warning in found.warnings)
+
+
 def test_without_prompts_there_are_totals_but_no_advantages() -> None:
     found = rk.diff(exact, contains, [{key: row[key] for key in ("completion", "answer")} for row in ROWS])
     assert found.gradients is None
