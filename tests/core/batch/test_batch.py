@@ -244,3 +244,10 @@ def test_lists_with_one_image_are_equal_and_a_list_in_itself_ends() -> None:
     endless: list[Any] = [PICTURE]
     endless += [endless, endless]
     assert equality([endless, endless, [PICTURE]]).numbers.tolist() == [0, 0, 1]
+
+
+@given(st.lists(st.lists(st.integers(0, 1), min_size=18, max_size=21), max_size=6), st.integers(0, 40))
+def test_token_ids_are_equal_only_if_all_of_them_are(rows: list[list[int]], place: int) -> None:
+    changed = [[*ids[:place], 2, *ids[place + 1 :]] for ids in rows]
+    batch = rk.Batch(["a"] * 2 * len(rows), completion_ids=[*rows, *changed])
+    assert batch.equality("completion_ids").numbers.tolist() == equality([*rows, *changed]).numbers.tolist()
