@@ -98,16 +98,17 @@ def _data(options: argparse.Namespace) -> Data:
 
 
 def _write(found: Differences, exceeded: list[str], options: argparse.Namespace) -> None:
+    """Write the files, then print the text, or JSON."""
     values = json.dumps({**found.to_dict(), "exceeded": exceeded}, indent=1)
-    if options.json == _HERE:
-        print(values)
-    else:
-        print(found.text())
-        for sentence in exceeded:
-            print(f"\nover the limit: {sentence}")
-    if options.json not in (None, _HERE):
-        write(options.json, values + "\n")
     if options.html is not None:
         write(options.html, found.html())
     if options.markdown is not None:
         write(options.markdown, "" if found.same else found.markdown())
+    if options.json == _HERE:
+        print(values)
+        return
+    if options.json is not None:
+        write(options.json, values + "\n")
+    print(found.text())
+    for sentence in exceeded:
+        print(f"\nover the limit: {sentence}")
