@@ -117,6 +117,33 @@ def test_conversations_that_were_written_are_read_again(tmp_path: Path, ending: 
     assert (chunk.column("prompt"), chunk.column("completion")) == ([said[:1]], [said[1:]])
 
 
+def test_several_files_and_patterns_are_scored_in_order(data: str, tmp_path: Path, capsys: Captured) -> None:
+    other = tmp_path / "other.csv"
+    other.write_text("completion,answer\n<answer>7</answer>,7\n")
+    out = tmp_path / "out.jsonl"
+    given = [str(other), str(tmp_path / "d*.jsonl")]
+    assert main(["score", *given, "--reward", f"{replayed.TARGET}number", "--out", str(out)]) == 0
+    assert capsys.readouterr().out.startswith(f"3 completions of {other} and 1 more scored by")
+    assert [row["total"] for _, row in rows_of(out)] == [1.0, 1.0, 0.0]
+    assert main(["score", *given, "--reward", f"{replayed.TARGET}number", "--out", str(other)]) == 2
+    assert "is the file with the data" in capsys.readouterr().err
+
+
+def test_an_interrupted_command_says_how_to_continue(
+    data: str, tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path(data).write_text("".join(json.dumps({"completion": said}) + "\n" for said in [*["go"] * 599, "stop"]))
+    out = tmp_path / "out.jsonl"
+    given = ["score", data, "--reward", f"{replayed.TARGET}quota", "--out", str(out), "--resume"]
+    monkeypatch.setenv("REPLAYED_STOPS", "1")
+    assert main(given) == 2
+    assert "512 completions are scored: add --resume to continue with the others" in capsys.readouterr().err
+    monkeypatch.delenv("REPLAYED_STOPS")
+    assert main(given) == 0
+    assert len(out.read_text().splitlines()) == 600
+    assert sorted(path.name for path in tmp_path.glob(".*")) == []
+
+
 def test_without_a_terminal_each_tenth_is_printed(data: str, capsys: Captured) -> None:
     assert main(["score", data, "--reward", f"{replayed.TARGET}number", "--batch", "1"]) == 0
     assert capsys.readouterr().err == f"scoring {data}: 1 of 2\n"

@@ -74,3 +74,10 @@ def slow(completion: str) -> float:
 
 
 slowly = number + slow
+
+@rk.reward
+def quota(completion: str) -> float:
+    """Stops the run at the word, while a variable of the environment is set."""
+    if completion == "stop" and os.environ.get("REPLAYED_STOPS"):
+        raise rk.RunStopped("the quota is used up")
+    return 1.0
