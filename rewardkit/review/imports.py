@@ -7,7 +7,9 @@ file that names a changed data file (``open("units.json")``) is reached, too.
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from pathlib import Path, PurePosixPath
 
 _TESTS = ("conftest.py", "setup.py")
@@ -24,22 +26,28 @@ def reached(root: Path, changed: Collection[str], files: Collection[str]) -> set
         changed: paths of changed or removed files.
         files: all files of the repository.
     """
-    sources = {path: _parsed(root / path) for path in files if path.endswith(".py")}
-    known = set(files) | set(changed)
-    users: dict[str, set[str]] = {}
-    for path, tree in sources.items():
-        for used in _used(path, tree, known) if tree is not None else ():
-            users.setdefault(used, set()).add(path)
-    data = {PurePosixPath(path).name: path for path in changed if not path.endswith(".py")}
+    modules = {path: (root / path).read_bytes() for path in files if path.endswith(".py")}
+    known = _Files(frozenset((*files, *changed)))
+    used: dict[str, set[str]] = {}
     found: set[str] = set()
-    todo = [path for path in changed if path.endswith(".py")]
-    todo += [path for path, tree in sources.items() if tree is not None and _names(tree, data)]
+    todo = list(changed)
     while todo:
         path = todo.pop()
-        if path not in found:
-            found.add(path)
-            todo += users.get(path, ())
-    return {path for path in found if path in sources}
+        if path in found:
+            continue
+        found.add(path)
+        here = PurePosixPath(path)
+        is_package = here.name == "__init__.py"
+        word = here.parent.name if is_package else here.stem if here.suffix == ".py" else here.name
+        for user, text in modules.items():
+            if is_package and user.startswith(f"{here.parent}/"):
+                todo.append(user)
+            elif word.encode() in text:  # only then it is worth reading
+                if user not in used:
+                    used[user] = set(known.used(user, _parsed(root / user)))
+                if path in used[user]:
+                    todo.append(user)
+    return {path for path in found if path in modules}
 
 
 def may_define_rewards(root: Path, path: str) -> bool:
@@ -104,49 +112,54 @@ def _parsed(path: Path) -> ast.Module | None:
         return None
 
 
-def _names(tree: ast.Module, data: Mapping[str, str]) -> bool:
-    """Whether a module has the name of one of these data files in a text."""
-    return bool(data) and any(
-        isinstance(node, ast.Constant)
-        and isinstance(node.value, str)
-        and PurePosixPath(node.value.replace("\\", "/")).name in data
-        for node in ast.walk(tree)
-    )
+@dataclass(frozen=True)
+class _Files:
+    """All files of a repository, those that are gone included."""
+
+    paths: frozenset[str]
+
+    @cached_property
+    def data(self) -> dict[str, list[str]]:
+        """The paths of files that are no Python, by their names."""
+        found: dict[str, list[str]] = {}
+        for path in self.paths:
+            if not path.endswith(".py"):
+                found.setdefault(PurePosixPath(path).name, []).append(path)
+        return found
+
+    def used(self, path: str, tree: ast.Module | None) -> Iterator[str]:
+        """Yield the files that a module imports, or whose names it has in a text."""
+        for node in ast.walk(tree) if tree is not None else ():
+            if isinstance(node, ast.Import):
+                for one in node.names:
+                    yield from self._imported(_folders(path), one.name.split("."))
+            elif isinstance(node, ast.ImportFrom):
+                module = node.module.split(".") if node.module else []
+                folders = _folders(path) if node.level == 0 else (_above(path, node.level),)
+                for one in node.names:
+                    yield from self._imported(folders, [*module, one.name])
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+                yield from self.data.get(node.value.replace("\\", "/").rpartition("/")[2], ())
+
+    def _imported(self, folders: Iterable[str], names: Sequence[str]) -> Iterator[str]:
+        """Yield the files of a dotted name, and of the packages on the way."""
+        for place in folders:
+            for name in names:
+                if (file := f"{place}{name}.py") in self.paths:
+                    yield file
+                place = f"{place}{name}/"
+                if (init := f"{place}__init__.py") in self.paths:
+                    yield init
 
 
-def _used(path: str, tree: ast.Module, known: Collection[str]) -> Iterator[str]:
-    """Yield the files of the repository that a module imports, also its own packages, and those on the way."""
-    here = PurePosixPath(path).parent
-    yield from (init for folder in (here, *here.parents) if (init := str(folder / "__init__.py")) in known)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            for one in node.names:
-                yield from _found(_folders(here), one.name.split("."), known)
-        elif isinstance(node, ast.ImportFrom):
-            module = node.module.split(".") if node.module else []
-            folders = _folders(here) if node.level == 0 else [_above(here, node.level - 1)]
-            for one in node.names:
-                yield from _found(folders, [*module, one.name], known)
+def _above(path: str, levels: int) -> str:
+    """Return the folder that a relative import with so many dots starts from."""
+    parts = path.split("/")[:-levels]
+    return "".join(f"{part}/" for part in parts)
 
 
-def _above(folder: PurePosixPath, levels: int) -> PurePosixPath:
-    for _ in range(levels):
-        folder = folder.parent
-    return folder
-
-
-def _folders(here: PurePosixPath) -> list[PurePosixPath]:
+@lru_cache
+def _folders(path: str) -> tuple[str, ...]:
     """Return the folders that may be on the path when a module is imported: its own, those above, and their ``src``."""
-    above = [here, *here.parents]
-    return [*above, *(folder / "src" for folder in above)]
-
-
-def _found(folders: list[PurePosixPath], names: list[str], known: Collection[str]) -> Iterator[str]:
-    for folder in folders:
-        place = folder
-        for name in names:
-            if str(file := place / f"{name}.py") in known:
-                yield str(file)
-            place = place / name
-            if str(init := place / "__init__.py") in known:
-                yield str(init)
+    above = [_above(path, levels) for levels in range(1, path.count("/") + 2)]
+    return (*above, *(f"{folder}src/" for folder in above))
