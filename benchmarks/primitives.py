@@ -213,7 +213,7 @@ def measure_repetition(rounds: int) -> None:
     for length in LENGTHS:
         ids = [[int(generator.paretovariate(0.5)) % DISTINCT_TOKENS for _ in range(length)] for _ in range(256)]
         times = compare(contestants, lambda ids=ids: [list(row) for row in ids], rounds)  # type: ignore[misc]
-        report(f"repetition, {length} tokens", times, {"TRL repetition penalty": (1.5, True)})
+        report(f"repetition, {length} tokens", times, {"TRL repetition penalty": (2.0, True)})
 
 
 def measure_worst(rounds: int) -> None:

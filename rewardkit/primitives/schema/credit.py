@@ -30,7 +30,6 @@ a step toward the first branch, would make it a third of the second and a quarte
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import islice
 from typing import Any
 
 from rewardkit.core.text.json_notes import Path, Violations, printable, value_text
@@ -130,16 +129,17 @@ class _Walk:
         self, rules: Rules, whole: bool, value: Any, items: Iterable[tuple[Key, Any]], path: Path
     ) -> float:
         """Return the credit of an array, or of an object without required properties."""
-        worst, invalid = 1.0, 0
-        for key, item in islice(rules.wrong(items), INVALID_ITEMS + 1):
-            worst, invalid = min(worst, self._part_credit(rules.parts(key), item, (*path, key))), invalid + 1
-        if invalid > INVALID_ITEMS:
+        wrong = rules.wrong(items)
+        worst = 1.0
+        for key, item in wrong[: INVALID_ITEMS + 1]:
+            worst = min(worst, self._part_credit(rules.parts(key), item, (*path, key)))
+        if len(wrong) > INVALID_ITEMS:
             self.violations.counted_all = False
             return 0.0
         wrong_itself = bool(rules.plain_problem(value))
-        if wrong_itself or not invalid:
+        if wrong_itself or not wrong:
             self._blame(rules, value, path)
-        return 0.0 if wrong_itself or not invalid or whole else worst / invalid
+        return 0.0 if wrong_itself or not wrong or whole else worst / len(wrong)
 
     def _untagged_credit(self, rules: Rules, value: dict[str, Any], path: Path) -> float:
         """Report an object that does not name its branch of a union: nothing in it can be checked."""

@@ -6,7 +6,7 @@ its value, and ``parts("a")`` is the subschema of ``a`` with its check.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable
 from functools import cached_property, partial
 from typing import Any
 
@@ -76,13 +76,13 @@ class Rules:
             self._parts[place] = self._parts_for(self.level, place)
         return self._parts[place]
 
-    def wrong(self, entries: Iterable[tuple[Key, Any]]) -> Iterator[tuple[Any, Any]]:
-        """Yield the entries of an object or array whose value violates its subschemas, in order."""
+    def wrong(self, entries: Iterable[tuple[Key, Any]]) -> list[tuple[Any, Any]]:
+        """Return the entries of an object or array whose value violates its subschemas, in order."""
         known, check = self._checks, self._check
         if not self._keys and self._other is not None:
             fits = check(self._other)
-            return ((key, value) for key, value in entries if not fits(value))
-        return ((key, value) for key, value in entries if not (known.get(key) or check(key))(value))
+            return [(key, value) for key, value in entries if not fits(value)]
+        return [(key, value) for key, value in entries if not (known.get(key) or check(key))(value)]
 
     def _check(self, key: Key) -> Check:
         """Return one check for all subschemas of a property or an item."""
