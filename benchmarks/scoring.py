@@ -126,14 +126,11 @@ def main() -> None:
             for data in write(Path(folder), count):
                 costs = [score(data, processes) for processes in (1, 2)]
                 for processes, cost in enumerate(costs, start=1):
-                    print(
-                        f"{count:>9,} rows {data.suffix:<8} {processes} processes: {1e6 * cost.cpu / count:5.1f} us CPU "
-                        f"a row, {cost.wall:6.1f} s wall, {cost.memory:4.0f} MB (load {os.getloadavg()[0]:.1f})",
-                        flush=True,
-                    )
-                print(
-                    f"          two processes are {costs[0].wall / costs[1].wall:.2f} times as fast as one", flush=True
-                )
+                    each = f"{1e6 * cost.cpu / count:5.1f} us CPU a row, {cost.wall:6.1f} s wall, {cost.memory:4.0f} MB"
+                    said = f"{count:>9,} rows {data.suffix:<8} {processes} processes: {each}"
+                    print(f"{said} (load {os.getloadavg()[0]:.1f})", flush=True)
+                faster = costs[0].wall / costs[1].wall
+                print(f"          two processes are {faster:.2f} times as fast as one", flush=True)
 
 
 if __name__ == "__main__":

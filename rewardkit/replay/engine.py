@@ -146,8 +146,8 @@ def _parts(replayed: Replayed, batch: int) -> Iterator[Part]:
     """Return the parts, cut where the reward allows it."""
     columns = replayed.columns
     parts: Iterable[Part] = first_apart(replayed.saved.parts(), _FIRST_ROWS)
-    if columns.compares:
-        return whole_groups(parts, columns.common)
+    if columns.compares:  # prompts that come again are noticed within a part, so it must not be too small
+        return whole_groups(regrouped(parts, _FIRST_ROWS), columns.common)
     return regrouped(parts, batch) if columns.sees_batches else iter(parts)
 
 

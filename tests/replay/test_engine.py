@@ -111,6 +111,13 @@ def test_what_is_interrupted_anywhere_is_resumed(tmp_path: Path, ending: str, na
         out.unlink()
 
 
+def test_prompts_that_come_again_in_another_part_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "_FIRST_ROWS", 60)
+    data = written(tmp_path, [{"prompt": f"p{n % 25}", "completion": "x", "answer": "1"} for n in range(50)])
+    with pytest.raises(DataError, match="Sort the rows by prompt"):
+        score("ranked", data, None)
+
+
 def interrupted(data: Path, out: Path) -> None:
     def tick(done: int) -> None:
         if done > 20:
