@@ -41,6 +41,7 @@ class Output:
         self._writer = writer
         self._about = json.loads(json.dumps(about, default=str))
         self._saved = time.monotonic()
+        self._counted: dict[str, Any] = {"parts": 0}
         self._file: IO[bytes]
         self._notes: IO[bytes]
 
@@ -83,6 +84,7 @@ class Output:
         self._notes.write(len(note).to_bytes(8, "big") + note)
         self.parts += 1
         self.report.extend(report)
+        self._counted = self._count()  # in one step: an interruption before it leaves the parts before this one
         if time.monotonic() - self._saved > _SECONDS:
             self._save()
 
@@ -106,9 +108,11 @@ class Output:
         if manifest is None:
             self._file, self._notes = ((self.folder / name).open("wb") for name in (_FILE, _NOTES))
             self._file.write(self._writer.opening)
+            self._counted = self._count()
             return
         self.parts, self.report = manifest["parts"], ReplayReport.restored(manifest["report"])
         self._file, self._notes = (self._cut(name, manifest[name]) for name in (_FILE, _NOTES))
+        self._counted = self._count()
 
     def _cut(self, name: str, size: int) -> IO[bytes]:
         """Open an unfinished file at the place that the manifest counts."""
@@ -133,8 +137,7 @@ class Output:
         """Make what there is last: first the data, then the manifest that counts it."""
         for file in (self._file, self._notes):
             self._flush(file)
-        manifest = {"about": self._about, "parts": self.parts, "report": self.report.state()}
-        manifest |= {_FILE: self._file.tell(), _NOTES: self._notes.tell()}
+        manifest = {"about": self._about, **self._counted}
         partial = self.folder / f"{_MANIFEST}.partial"
         with partial.open("wb") as written:
             written.write(json.dumps(manifest).encode())
@@ -142,10 +145,15 @@ class Output:
         os.replace(partial, self.folder / _MANIFEST)
         self._saved = time.monotonic()
 
+    def _count(self) -> dict[str, Any]:
+        """Return what is in the file."""
+        sizes = {_FILE: self._file.tell(), _NOTES: self._notes.tell()}
+        return {**sizes, "parts": self.parts, "report": self.report.state()}
+
     def _keep(self) -> None:
         """Keep what is finished; remove the folder if nothing is."""
         with suppress(OSError, AttributeError, ValueError):  # a full disk: the last manifest counts
-            if self.parts:
+            if self._counted["parts"]:
                 self._save()
         for file in (getattr(self, "_file", None), getattr(self, "_notes", None)):
             with suppress(OSError):

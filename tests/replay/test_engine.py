@@ -142,6 +142,24 @@ def test_bytes_after_the_manifest_do_not_count(tmp_path: Path) -> None:
     assert out.read_bytes() == whole.read_bytes()
 
 
+def test_what_is_interrupted_while_a_part_is_added_is_resumed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data, whole, out = written(tmp_path, rows(40)), tmp_path / "whole.parquet", tmp_path / "out.parquet"
+    score("both", data, whole)
+    extend, calls = ReplayReport.extend, iter(range(99))
+
+    def full(report: ReplayReport, other: ReplayReport) -> None:
+        if next(calls) == 5:
+            raise OSError(28, "No space left on device")
+        extend(report, other)
+
+    monkeypatch.setattr(ReplayReport, "extend", full)
+    with pytest.raises(DataError, match=r"out.parquet cannot be written: No space left"):
+        score("both", data, out)
+    assert resumable(out) > 0
+    score("both", data, out, resume=True)
+    assert out.read_bytes() == whole.read_bytes()
+
+
 def test_other_data_rewards_and_options_are_not_resumed(tmp_path: Path) -> None:
     data, out = written(tmp_path, rows(40)), tmp_path / "out.jsonl"
     interrupted(data, out)
