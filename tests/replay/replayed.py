@@ -75,6 +75,7 @@ def slow(completion: str) -> float:
 
 slowly = number + slow
 
+
 @rk.reward
 def quota(completion: str) -> float:
     """Stops the run at the word, while a variable of the environment is set."""
