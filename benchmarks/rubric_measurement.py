@@ -43,14 +43,21 @@ class Contestant:
     totals: Callable[[Any], Sequence[float]] | None = None
 
 
-def measure(contestants: Sequence[Contestant], workload: Workload, rounds: int) -> dict[str, Times]:
-    """Return name -> microseconds per completion in each of `rounds` rounds, after a warm-up round."""
+def measure(
+    contestants: Sequence[Contestant], workload: Workload, rounds: int, *, collects: bool = True
+) -> dict[str, Times]:
+    """Return name -> microseconds per completion in each of `rounds` rounds, after a warm-up round.
+
+    Args:
+        collects: collect all garbage before each turn, which also leaves the caches of the processor cold.
+    """
     times: dict[str, Times] = {contestant.name: [] for contestant in contestants}
     for number in range(rounds + 1):
         first = number % len(contestants)
         for contestant in [*contestants[first:], *contestants[:first]]:
             prepared = contestant.prepare(workload.fresh())
-            gc.collect()
+            if collects:
+                gc.collect()
             start = time.process_time()
             result = contestant.score(prepared)
             seconds = time.process_time() - start

@@ -106,7 +106,7 @@ class Named(Reward):
 
     def _evaluate(self, evaluation: Evaluation, rows: Rows) -> Steps:
         (column,) = yield [(self.reward, rows)]
-        return Column(column.values, column.codes, column.notes, column.parts, turns=column.turns)
+        return replace(column, shares=())
 
     def _rebuilt(self, children: tuple[Reward, ...], numbers: tuple[Any, ...]) -> Reward:
         (reward,) = children

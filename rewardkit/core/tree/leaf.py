@@ -331,16 +331,18 @@ def _filled(size: int, checked: Results, where: Numbers, inverse: Numbers | None
         return column
     sources = range(len(where)) if inverse is None else inverse.tolist()
     places = list(zip(where.tolist(), sources, strict=True))
-    notes, turns = checked.notes, checked.turns
+    notes = checked.notes
     column.notes = {row: notes[position] for row, position in places if position in notes}
-    column.turns = {row: turns[position] for row, position in places if position in turns}
+    if not (checked.parts or checked.turns or checked.faults):
+        return column
     faults = []
-    if checked.parts or checked.faults:
-        for row, position in places:
-            for part, value in checked.parts.get(position, {}).items():
-                column.parts.setdefault(part, np.full(size, math.nan))[row] = value
-            if position in checked.faults:
-                faults.append(replace(checked.faults[position], row=row))
+    for row, position in places:
+        if position in checked.turns:
+            column.turns[row] = checked.turns[position]
+        for part, value in checked.parts.get(position, {}).items():
+            column.parts.setdefault(part, np.full(size, math.nan))[row] = value
+        if position in checked.faults:
+            faults.append(replace(checked.faults[position], row=row))
     evaluation.faulted(faults)
     return column
 

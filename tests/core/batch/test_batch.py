@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import rewardkit as rk
-from rewardkit.core.batch.batch import RESERVED, ViewFault, equality
+from rewardkit.core.batch.batch import RESERVED, Batch, ViewFault, equality
 
 
 @rk.reward(bounds=(0.0, 9.0))
@@ -251,3 +251,17 @@ def test_token_ids_are_equal_only_if_all_of_them_are(rows: list[list[int]], plac
     changed = [[*ids[:place], 2, *ids[place + 1 :]] for ids in rows]
     batch = rk.Batch(["a"] * 2 * len(rows), completion_ids=[*rows, *changed])
     assert batch.equality("completion_ids").numbers.tolist() == equality([*rows, *changed]).numbers.tolist()
+
+
+@given(st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from("xyz"), st.sampled_from([1, 2]))), st.data())
+def test_rows_are_equal_if_all_their_arguments_are(cells: list[tuple[str, str, int]], data: st.DataObject) -> None:
+    texts, answers, levels = ([row[place] for row in cells] for place in range(3))
+    batch = Batch(texts, columns={"answer": answers, "level": levels})
+    equal = batch.equality("completion", "answer", "level")
+    distinct = list(dict.fromkeys(cells))
+    assert equal.numbers.tolist() == [distinct.index(row) for row in cells]
+    assert equal.count == len(distinct)
+    assert equal.firsts.tolist() == [cells.index(row) for row in distinct]
+    rows = sorted(data.draw(st.sets(st.sampled_from(range(len(cells)))))) if cells else []
+    some, kept = equal.among(np.array(rows, dtype=np.int64)), [cells[row] for row in rows]
+    assert some.numbers.tolist() == [list(dict.fromkeys(kept)).index(row) for row in kept]

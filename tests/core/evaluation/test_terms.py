@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, given, settings
 
 import rewardkit as rk
 from rewardkit.core.evaluation.scorer import Scorer
+from rewardkit.core.tree import leaf
 from tests.core.counting import counted
 from tests.trees import Rows, progresses, rows, trees
 
@@ -46,3 +47,21 @@ def test_terms_sum_to_the_total_and_are_all_nan_where_there_is_none(
     scorable = ~np.isnan(table.total)
     np.testing.assert_allclose(np.nansum(terms, axis=0)[scorable], table.total[scorable], rtol=0, atol=1e-9)
     assert np.isnan(terms[:-1][:, ~scorable]).all()
+
+
+@few
+@given(trees(groups=False), rows(), progresses)
+def test_complete_columns_change_nothing(tree: rk.Reward, given_rows: Rows, progress: rk.Progress | None) -> None:
+    fast = scored(tree, given_rows, progress)
+    with pytest.MonkeyPatch.context() as patch:  # as if no column were known to be complete
+        patch.setattr(leaf, "ordinary_results", lambda raw, bounds: None)
+        slow = scored(tree, given_rows, progress)
+    np.testing.assert_array_equal(fast.total, slow.total)
+    assert (fast.weights, fast.reached) == (slow.weights, slow.reached)
+    for name, values in fast.terms.items():
+        np.testing.assert_array_equal(values, slow.terms[name])
+    for name, column in fast.components.items():
+        np.testing.assert_array_equal(column.values, slow.components[name].values)
+        np.testing.assert_array_equal(column.codes, slow.components[name].codes)
+        assert column.notes == slow.components[name].notes
+        assert not column.complete or column.counts() == slow.components[name].counts()
