@@ -9,6 +9,7 @@ from uuid import uuid4
 
 from rewardkit.replay.columns import Columns
 from rewardkit.replay.outputs import schema_of
+from rewardkit.replay.parts.part import regrouped
 from rewardkit.replay.report import ReplayReport
 from rewardkit.replay.sources import saved
 from rewardkit_inspect.logs import is_log, log_rows
@@ -74,7 +75,8 @@ def score_data(
             "batch": batch if columns.sees_batches else "any",
         }
         size = folder.prepare(told, resume, min(_MOST_ROWS, -(-found.size // (_EACH * cluster.cpus))))
-        parts = grouped([part for part in found.parts() if part.rows], size)
+        cut = regrouped(found.parts(), batch) if columns.sees_batches else found.parts()
+        parts = grouped([part for part in cut if part.rows], size)
         schema = found.schema or schema_of(found.kinds)
         job = Job(cluster.load, parts, schema, chosen, found.apart, batch, folder, uuid4().hex)
         started = time.perf_counter()

@@ -109,12 +109,13 @@ def _context(out: Folder) -> Iterator[None]:
     from ray.data.checkpoint import CheckpointConfig
 
     context = DataContext.get_current()
-    before = (context.checkpoint_config, context.enable_progress_bars)
+    before = (context.checkpoint_config, context.enable_progress_bars, context.raise_original_map_exception)
     context.checkpoint_config = CheckpointConfig(
         "id", out.checkpoint, delete_checkpoint_on_success=False, override_filesystem=out.arrow
     )
     context.enable_progress_bars = False
+    context.raise_original_map_exception = True
     try:
         yield
     finally:
-        context.checkpoint_config, context.enable_progress_bars = before
+        context.checkpoint_config, context.enable_progress_bars, context.raise_original_map_exception = before
