@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import os
+import select
 import sys
 from collections.abc import Sequence
+from typing import TextIO
 
 from rewardkit import __version__
 from rewardkit.cli.check import add_to as add_check
@@ -21,6 +24,9 @@ from rewardkit.cli.update import add_to as add_update
 from rewardkit.cli.view import add_to as add_view
 from rewardkit.core.batch.table_text import visible
 from rewardkit.core.errors import RewardKitError
+
+_CLOSED = 141
+"""The exit code of a command that SIGPIPE ends."""
 
 
 def parser() -> argparse.ArgumentParser:
@@ -51,7 +57,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one verb; return its exit code."""
     options = parser().parse_args(arguments)
     try:
-        return int(options.run(options))
+        code = int(options.run(options))
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:
+        if not _closed(sys.stdout):
+            raise
+        return _CLOSED
     except RewardKitError as error:
         # The error may quote names and completions with terminal escapes.
         message = "\n".join(map(visible, str(error).split("\n")))
@@ -59,6 +71,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     except KeyboardInterrupt:
         return 130
+
+
+def _closed(stream: TextIO) -> bool:
+    """Whether the reader of `stream` went away, as `head` does; what is still to be written there is dropped."""
+    waiting = select.poll()
+    waiting.register(stream, 0)  # errors are always reported
+    if not waiting.poll(0):
+        return False
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+    return True
 
 
 if __name__ == "__main__":
