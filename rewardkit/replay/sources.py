@@ -114,7 +114,7 @@ def _opened(name: str, addresses: list[str], limit: int | None, completion: str 
     if len(addresses) == 1 and Path(one).is_dir():
         return _logged(Path(one), limit)
     if endings == {".parquet"}:
-        return _tabular(name, addresses, limit, completion=completion)
+        return _tabular(name, addresses, limit, completion=completion, partitioned=name not in addresses)
     if ".parquet" in endings:
         raise DataError(f"{name}: .parquet files and text files have different types. Score them in two commands.")
     return _texts(name, addresses, limit, completion, mapped)
@@ -199,18 +199,25 @@ def _digest(address: str) -> int:
 
 
 def _tabular(
-    name: str, addresses: Sequence[str], limit: int | None, apart: tuple[str, ...] = (), completion: str | None = None
+    name: str,
+    addresses: Sequence[str],
+    limit: int | None,
+    apart: tuple[str, ...] = (),
+    completion: str | None = None,
+    partitioned: bool = False,
 ) -> Saved:
-    """Open Parquet files with the same columns, one after the other."""
+    """Open Parquet files with the same columns, one after the other; of several, folders may tell columns, too."""
     import pyarrow as pa
 
-    files = [File.of(address) for address in addresses]
+    files = [File.of(address, partitioned=partitioned) for address in addresses]
     try:
         schema = pa.unify_schemas([file.schema for file in files], promote_options="permissive")
     except pa.ArrowException as error:
         raise DataError(f"the files in {name} have a column with different types: {error}") from None
     check_names(schema.names, name)
-    first = () if apart else _conversation(addresses[0], completion)
+    first: Sequence[str] = () if apart else _conversation(addresses[0], completion)
+    if first:
+        first = [*first, *(column for column, _ in files[0].partition)]
     rows = sum(sum(file.groups) for file in files)
     size = rows if limit is None else min(rows, limit)
 

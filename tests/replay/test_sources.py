@@ -162,3 +162,36 @@ def test_tables_with_conflicting_columns_are_an_error(tmp_path: Path) -> None:
         pandas.DataFrame({"completion": ["x"], "c": value}).to_parquet(tmp_path / f"completions_{step:05d}.parquet")
     with pytest.raises(DataError, match="different types"):
         saved(tmp_path)
+
+
+def test_folders_of_partitions_are_columns(tmp_path: Path) -> None:
+    for task in ("math", "code%20run", "__HIVE_DEFAULT_PARTITION__"):
+        (tmp_path / f"task={task}").mkdir()
+        pandas.DataFrame({"completion": [f"{task} {row}" for row in range(3)]}).to_parquet(
+            tmp_path / f"task={task}" / "a.parquet"
+        )
+    found = saved(tmp_path / "task=*" / "*.parquet")
+    assert found.columns == ["completion", "task"]
+    told = [(row["completion"].split()[0], row["task"]) for row in rows_of(found, 2)]
+    assert (
+        told == [("__HIVE_DEFAULT_PARTITION__", None)] * 3 + [("code%20run", "code run")] * 3 + [("math", "math")] * 3
+    )
+    assert saved(tmp_path / "task=math" / "a.parquet").columns == ["completion"], (
+        "a file that was named is read as it is"
+    )
+
+
+def test_a_column_of_the_file_is_not_replaced_by_its_folder(tmp_path: Path) -> None:
+    for task in ("math", "code"):
+        (tmp_path / f"task={task}").mkdir()
+        pandas.DataFrame({"completion": ["a"], "task": ["own"]}).to_parquet(tmp_path / f"task={task}" / "a.parquet")
+    assert [row["task"] for row in rows_of(saved(tmp_path / "*" / "*.parquet"))] == ["own", "own"]
+
+
+def test_conversations_in_partitions(tmp_path: Path) -> None:
+    talk = [{"role": "user", "content": "6*7?"}, {"role": "assistant", "content": "42"}]
+    for task in ("math", "code"):
+        (tmp_path / f"task={task}").mkdir()
+        pandas.DataFrame({"messages": [talk]}).to_parquet(tmp_path / f"task={task}" / "a.parquet")
+    rows = rows_of(saved(tmp_path / "*" / "*.parquet"))
+    assert [(row["prompt"][0]["content"], row["task"]) for row in rows] == [("6*7?", "code"), ("6*7?", "math")]

@@ -9,10 +9,11 @@ from __future__ import annotations
 import functools
 import zlib
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, final
+from urllib.parse import unquote
 
 from rewardkit.data.files import parquet_file
 from rewardkit.replay.chunks import Chunk, Tabular, split_table
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
     import pyarrow
 
 _LEAST_ROWS = 16
+_NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
+
+Partition = tuple[tuple[str, str | None], ...]
+"""Columns with one value in all rows of a file."""
 
 
 @final
@@ -36,6 +41,7 @@ class File:
         groups: the number of rows of each row group.
         bytes: their size in memory.
         digest: a checksum of the footer, which has the sizes and extremes of all columns.
+        partition: columns that the names of its folders tell: ``data/task=math/a.parquet``.
     """
 
     address: str
@@ -43,17 +49,30 @@ class File:
     groups: tuple[int, ...]
     bytes: int
     digest: int
+    partition: Partition = ()
 
     @classmethod
-    def of(cls, address: str) -> File:
+    def of(cls, address: str, *, partitioned: bool = False) -> File:
         """Read the footer; raise what `parquet_file` raises."""
+        import pyarrow as pa
+
         with parquet_file(address) as file:
             found = file.metadata
             groups = [found.row_group(number) for number in range(found.num_row_groups)]
             digest = zlib.crc32(repr(found.to_dict()).encode(errors="backslashreplace"))
             schema = file.schema_arrow.remove_metadata()
             size = sum(group.total_byte_size for group in groups)
-            return cls(address, schema, tuple(group.num_rows for group in groups), size, digest)
+        partition = tuple(one for one in partition_of(address) if one[0] not in schema.names) if partitioned else ()
+        for name, _ in partition:
+            schema = schema.append(pa.field(name, pa.string()))
+        return cls(address, schema, tuple(group.num_rows for group in groups), size, digest, partition)
+
+
+def partition_of(address: str) -> Partition:
+    """Return what the names of folders tell, as Hive writes them: ``data/task=math/a.parquet``."""
+    pairs = (folder.split("=", 1) for folder in address.split("/")[:-1] if "=" in folder)
+    found = {unquote(name): None if value == _NO_VALUE else unquote(value) for name, value in pairs if name}
+    return tuple(found.items())
 
 
 @final
@@ -69,6 +88,7 @@ class TableRows(Part):
         rows: the number of rows.
         conversations: whether the rows are conversations, to be split into prompt and completion.
         completion: the column of the completions, if it has another name.
+        partition: columns with one value in all rows.
     """
 
     address: str
@@ -78,6 +98,7 @@ class TableRows(Part):
     rows: int
     conversations: bool = False
     completion: str | None = None
+    partition: Partition = ()
 
     def chunks(self, most: int, names: Sequence[str] | None = None) -> Iterator[Chunk]:
         import pyarrow as pa
@@ -87,7 +108,7 @@ class TableRows(Part):
             schema = pa.schema([field for field in schema if field.name in names])
         table = _reader(self.address, self.digest, tuple(schema.names)).read(self.start, self.rows)
         for start in range(0, table.num_rows, most):
-            filled = _filled(table.slice(start, most), schema)
+            filled = _filled(table.slice(start, most), schema, dict(self.partition))
             yield split_table(filled, self.completion) if self.conversations else Tabular(filled)
 
     def sub(self, start: int, stop: int) -> TableRows:
@@ -103,7 +124,7 @@ def table_parts(
     most = max(part_bytes(size) * rows // max(size, 1), _LEAST_ROWS)
     for file in files:
         for start, count in _cuts(file.groups, most):
-            yield TableRows(file.address, file.digest, schema, start, count, conversations, completion)
+            yield TableRows(file.address, file.digest, schema, start, count, conversations, completion, file.partition)
 
 
 def _cuts(groups: Sequence[int], most: int) -> Iterator[tuple[int, int]]:
@@ -124,14 +145,17 @@ def _cuts(groups: Sequence[int], most: int) -> Iterator[tuple[int, int]]:
         yield start, held
 
 
-def _filled(table: pyarrow.Table, schema: pyarrow.Schema) -> pyarrow.Table:
+def _filled(table: pyarrow.Table, schema: pyarrow.Schema, values: Mapping[str, str | None]) -> pyarrow.Table:
     """Return the table with all columns of `schema`, in its order."""
     import pyarrow as pa
 
     if table.schema.equals(schema):
         return table
     there = set(table.schema.names)
-    columns = [table[one.name] if one.name in there else pa.nulls(table.num_rows) for one in schema]
+    columns = [
+        table[one.name] if one.name in there else pa.repeat(pa.scalar(values.get(one.name), one.type), table.num_rows)
+        for one in schema
+    ]
     return pa.Table.from_arrays(columns, names=schema.names).cast(schema)
 
 
