@@ -3,7 +3,7 @@
 ::
 
     with connected(None, "reward.py:reward") as cluster:    # this machine; or "auto", "10.0.0.1:6379", "ray://host:10001"
-        cluster.load()                                      # the reward, in any process of the cluster
+        cluster.load                                        # returns the reward in any process of the cluster
 """
 
 from __future__ import annotations
@@ -11,11 +11,13 @@ from __future__ import annotations
 import functools
 import logging
 import os
+import shutil
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, final
 
 from rewardkit.core.errors import DataError, MissingExtraError, shorten
@@ -100,10 +102,12 @@ class Cluster:
     """A running cluster.
 
     Attributes:
-        load: loads the reward in any process.
+        reward: as it is loaded here.
+        load: loads it in a process of the cluster.
         cpus, gpus: of all nodes.
     """
 
+    reward: Reward
     load: Load
     cpus: int
     gpus: int
@@ -164,7 +168,10 @@ def connected(address: str | None, target: str) -> Iterator[Cluster]:
             if address is None:
                 ray.init("local", num_cpus=cores(), include_dashboard=False, object_store_memory=_STORE_BYTES, **quiet)
             else:
-                ray.init(address, runtime_env=_files(Path(source).resolve().parent) if shipped else None, **quiet)
+                with TemporaryDirectory() as sent:
+                    if shipped:
+                        _copy_modules(Path(source).resolve().parent, Path(sent))
+                    ray.init(address, runtime_env={"working_dir": sent} if shipped else None, **quiet)
         except (ConnectionError, ValueError, RuntimeError, TimeoutError) as error:
             where = "on this machine" if address is None else f"at {address}"
             said = shorten(str(error).strip().partition("\n")[0])
@@ -173,12 +180,17 @@ def connected(address: str | None, target: str) -> Iterator[Cluster]:
             ) from None
     try:
         there = ray.cluster_resources()
-        yield Cluster(load, max(1, int(there.get("CPU", 1))), int(there.get("GPU", 0)))
+        yield Cluster(one_reward(target), load, max(1, int(there.get("CPU", 1))), int(there.get("GPU", 0)))
     finally:
         if not before:
             ray.shutdown()
 
 
-def _files(folder: Path) -> dict[str, Any]:
-    """Return the environment that copies the Python files of a folder to the nodes."""
-    return {"working_dir": str(folder), "excludes": ["*", "!*.py", "!*/"]}
+def _copy_modules(folder: Path, to: Path) -> None:
+    """Copy what modules in `folder` can import from it: its modules and packages, and none of the data beside them."""
+    to.mkdir(exist_ok=True)
+    for entry in folder.iterdir():
+        if entry.suffix == ".py" and entry.is_file():
+            shutil.copyfile(entry, to / entry.name)
+        elif (entry / "__init__.py").is_file():
+            _copy_modules(entry, to / entry.name)

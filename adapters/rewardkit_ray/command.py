@@ -65,7 +65,7 @@ def score_data(
         one = data if isinstance(data, str) else data[0]
         rows = partial(log_rows, one) if is_log(one) else None
         found = saved(data, limit=limit, completion=chosen.get("completion"), rows=rows, mapped=cluster.mapped)
-        reward = cluster.load()
+        reward = cluster.reward
         columns = Columns.of(reward, found.columns, chosen, apart=found.apart, data=found.name)
         folder = Folder.of(out)
         told = {

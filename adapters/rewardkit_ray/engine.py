@@ -49,7 +49,7 @@ def score_on(
     """
     reports = Reports(job.out, len(job.parts))
     if reports.missing():
-        sizes = sizes_of(job.load(), cluster.cpus, cluster.gpus, settings.pools)
+        sizes = sizes_of(cluster.reward, cluster.cpus, cluster.gpus, settings.pools)
         pools = Pools.start(job.load, sizes, cluster.share, gpus=cluster.gpus > 0)
         job.out.write_plan(_plan(told, len(job.parts), dict.fromkeys(reports.lost(), job.run)))
         with _context(job.out), watched(reports, show):

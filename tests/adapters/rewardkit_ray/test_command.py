@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -241,3 +243,33 @@ def test_groups_of_a_ray_data_set_stay_whole(cluster: None) -> None:
     given = ray.data.from_arrow([table.slice(0, 303), table.slice(303)])
     found = pa.concat_tables(ray.get(rk.score_dataset(given, reward).to_arrow_refs())).sort_by("input/total")
     assert found.replace_schema_metadata(None).equals(rk.score_dataset(table, reward))
+
+
+def test_a_cluster_at_an_address_gets_the_modules_of_the_reward(rewards: Path, tmp_path: Path) -> None:
+    folder = tempfile.mkdtemp(dir="/tmp")
+    environment = {**os.environ, "RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{free.getsockname()[1]}"
+    start = [sys.executable, "-m", "ray.scripts.scripts", "start", "--head", "--block", "--node-ip-address=127.0.0.1"]
+    start += [f"--port={address.rpartition(':')[2]}", "--num-cpus=2", "--include-dashboard=false"]
+    start += [f"--temp-dir={folder}", "--object-store-memory=200000000", "--disable-usage-stats"]
+    (tmp_path / "beside.py").write_text("LOW = 1\n")
+    rewards.write_text(f"from beside import LOW\n{REWARDS}")
+    data = tmp_path / "data.jsonl"
+    data.write_text("".join(json.dumps(row) + "\n" for row in rows(300)))
+    head = subprocess.Popen(start, env=environment, stdout=subprocess.PIPE, text=True, start_new_session=True)
+    try:
+        assert head.stdout is not None
+        assert any("runtime started" in line for line in head.stdout)
+        command = [sys.executable, "-m", "rewardkit.cli.main", "score", str(data), "--reward", f"{rewards}:cheap"]
+        command += ["--engine", "ray", "--address", address, "--out", str(tmp_path / "scored")]
+        ran = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        assert ran.returncode == 0, ran.stderr
+        assert read(tmp_path / "scored").num_rows == 300
+        sent = {path.name for path in Path(folder).glob("session_2*/runtime_resources/working_dir_files/*/*")}
+        assert sent == {"rewards.py", "beside.py"}, "and none of the data beside it"
+    finally:
+        os.killpg(head.pid, signal.SIGKILL)
+        head.wait()
+        shutil.rmtree(folder, ignore_errors=True)
