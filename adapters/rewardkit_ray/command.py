@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from uuid import uuid4
 
+from rewardkit.data.files import Row
 from rewardkit.replay.columns import Columns
 from rewardkit.replay.outputs import schema_of
 from rewardkit.replay.parts.part import regrouped
 from rewardkit.replay.report import ReplayReport
 from rewardkit.replay.sources import saved
-from rewardkit_inspect.logs import is_log, log_rows
 from rewardkit_ray.cluster import connected
 from rewardkit_ray.engine import Settings, score_on
 from rewardkit_ray.folder import Folder
@@ -37,6 +36,7 @@ def score_data(
     address: str | None = None,
     pools: Mapping[str, int] | None = None,
     resume: bool = False,
+    rows: Callable[[], Iterator[Row]] | None = None,
     show: Callable[[Progress], None] = lambda progress: None,
 ) -> tuple[str, ReplayReport, float]:
     """Score saved completions with Ray; return the name of the data, the report and the seconds.
@@ -51,6 +51,7 @@ def score_data(
         address: of a cluster; None for this machine.
         pools: pool -> the number of its actors.
         resume: continue what an earlier run began.
+        rows: yields the rows of `data`, for a file that only this function can read.
         show: called with the progress every few seconds.
 
     Raises:
@@ -62,8 +63,6 @@ def score_data(
     """
     chosen = dict(sources or {})
     with connected(address, target) as cluster:
-        one = data if isinstance(data, str) else data[0]
-        rows = partial(log_rows, one) if is_log(one) else None
         found = saved(data, limit=limit, completion=chosen.get("completion"), rows=rows, mapped=cluster.mapped)
         reward = cluster.reward
         columns = Columns.of(reward, found.columns, chosen, apart=found.apart, data=found.name)

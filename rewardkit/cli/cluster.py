@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING
 from rewardkit.cli.arguments import count
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from rewardkit.data.files import Row
     from rewardkit_ray.reports import Progress
 
 
@@ -66,8 +69,12 @@ def check(options: argparse.Namespace) -> None:
         )
 
 
-def score(options: argparse.Namespace, sources: dict[str, str]) -> bool:
-    """Score the data on a cluster and print a summary; return whether rows have errors."""
+def score(options: argparse.Namespace, sources: dict[str, str], rows: Callable[[], Iterator[Row]] | None) -> bool:
+    """Score the data on a cluster and print a summary; return whether rows have errors.
+
+    Args:
+        rows: yields the rows of the data, if only this function can read them.
+    """
     from rewardkit.core.batch.table_text import visible
     from rewardkit_ray.command import score_data
 
@@ -81,6 +88,7 @@ def score(options: argparse.Namespace, sources: dict[str, str]) -> bool:
         address=options.address,
         pools=options.pools,
         resume=options.resume,
+        rows=rows,
         show=_show,
     )
     rate = f"{report.rows / max(seconds, 1e-9):,.0f} a second, Ray"

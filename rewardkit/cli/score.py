@@ -83,14 +83,14 @@ def run(options: argparse.Namespace) -> int:
 
     rule = selection.rule_of(options)
     cluster.check(options)
-    if options.engine == "ray":
-        return 1 if cluster.score(options, sources_of(options)) else 0
-    if options.out is not None:
+    if options.out is not None and options.engine != "ray":
         kind_of(options.out)  # refuses an unknown ending before anything is read
         _refuse_to_overwrite(options.data, options.out)
     sources = sources_of(options)
     log = options.data[0] if len(options.data) == 1 and is_log(options.data[0]) else None
     rows = None if log is None else partial(log_rows, log)
+    if options.engine == "ray":
+        return 1 if cluster.score(options, sources, rows) else 0
     faulty, by, completion = False, options.by or "total", sources.get("completion")
     with _terminable(), Workers(options.processes) as workers:
         found = saved(options.data, limit=options.limit, completion=completion, rows=rows, mapped=workers.map)
