@@ -105,8 +105,8 @@ class Named(Reward):
         )
 
     def _evaluate(self, evaluation: Evaluation, rows: Rows) -> Steps:
-        (column,) = yield [(self.reward, rows)]
-        return replace(column, shares=())
+        columns: list[Column] = yield [(self.reward, rows)]
+        return replace(columns[0], shares=())
 
     def _rebuilt(self, children: tuple[Reward, ...], numbers: tuple[Any, ...]) -> Reward:
         (reward,) = children
