@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rewardkit.core.batch.batch import RESERVED, Batch, equality
+from rewardkit.core.batch.batch import RESERVED, Batch
+from rewardkit.core.batch.equality import equality
 from rewardkit.core.errors import CoercionError, DataError as DataError, near_miss, shorten
 from rewardkit.core.progress.progress import Progress
 from rewardkit.core.tree.coercion import coerce

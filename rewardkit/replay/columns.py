@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from rewardkit.core.batch.batch import RESERVED, Batch, Numbers, alike, equality
+from rewardkit.core.batch.batch import RESERVED, Batch, Numbers
+from rewardkit.core.batch.equality import alike, equality
 from rewardkit.core.errors import DataError, near_miss
 from rewardkit.core.evaluation.scorer import Scorer
 from rewardkit.core.tree.reward import Reward, bindings, walk

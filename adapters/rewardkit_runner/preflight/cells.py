@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from rewardkit.core.batch.batch import Batch, equality
+from rewardkit.core.batch.batch import Batch
 from rewardkit.core.batch.column import Rows
+from rewardkit.core.batch.equality import equality
 from rewardkit.core.errors import BindingError, CoercionError, shorten
 from rewardkit.core.tree.coercion import coerce_column
 from rewardkit.core.tree.parameters import Parameter

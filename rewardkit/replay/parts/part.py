@@ -13,7 +13,7 @@ from typing import TypeVar, final
 
 import numpy as np
 
-from rewardkit.core.batch.batch import alike, equality
+from rewardkit.core.batch.equality import alike, equality
 from rewardkit.replay.chunks import Chunk
 
 _FEW = 64

@@ -14,7 +14,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 import rewardkit as rk
-from rewardkit.core.batch.batch import RESERVED, Batch, ViewFault, equality
+from rewardkit.core.batch.batch import RESERVED, Batch, ViewFault
+from rewardkit.core.batch.equality import equality
 
 
 @rk.reward(bounds=(0.0, 9.0))

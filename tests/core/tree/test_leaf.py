@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import rewardkit as rk
-from rewardkit.core.batch.batch import equality
+from rewardkit.core.batch.equality import equality
 
 
 def test_duplicates_are_scored_once_and_their_result_and_note_shared() -> None:
