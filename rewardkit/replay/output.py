@@ -96,6 +96,11 @@ class Output:
         self._file.close()
         self._notes.close()
         os.replace(self.folder / _FILE, self._path)
+        self._clear()
+
+    def _clear(self) -> None:
+        """Remove the folder; without its manifest, it is nothing to continue."""
+        (self.folder / _MANIFEST).unlink(missing_ok=True)
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _start(self, resume: bool) -> None:
@@ -117,6 +122,8 @@ class Output:
     def _cut(self, name: str, size: int) -> IO[bytes]:
         """Open an unfinished file at the place that the manifest counts."""
         place = self.folder / name
+        if name == _FILE and not place.exists() and self._path.is_file() and self._path.stat().st_size >= size:
+            os.replace(self._path, place)  # the command ended between finishing the file and removing the folder
         if not place.is_file() or place.stat().st_size < size:
             raise DataError(f"{place} has changed: cannot resume. Start again without --resume.")
         file = place.open("r+b")

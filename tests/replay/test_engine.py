@@ -160,6 +160,28 @@ def test_what_is_interrupted_while_a_part_is_added_is_resumed(tmp_path: Path, mo
     assert out.read_bytes() == whole.read_bytes()
 
 
+def test_what_is_interrupted_after_the_file_is_in_its_place_is_resumed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = written(tmp_path, rows(40))
+    for ending in ENDINGS:
+        whole, out = tmp_path / f"whole{ending}", tmp_path / f"out{ending}"
+        score("both", data, whole)
+        with monkeypatch.context() as killed:
+            killed.setattr(output.Output, "_clear", interrupt)
+            with pytest.raises(KeyboardInterrupt):
+                score("both", data, out)
+        assert resumable(out) == 40
+        report = score("both", data, out, resume=True)
+        assert report.rows == 40
+        assert out.read_bytes() == whole.read_bytes()
+        assert sorted(path.name for path in tmp_path.glob(".*")) == []
+
+
+def interrupt(finished: output.Output) -> None:
+    raise KeyboardInterrupt
+
+
 def test_other_data_rewards_and_options_are_not_resumed(tmp_path: Path) -> None:
     data, out = written(tmp_path, rows(40)), tmp_path / "out.jsonl"
     interrupted(data, out)
