@@ -13,8 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from review_corpus import Subject
-
-Function = ast.FunctionDef | ast.AsyncFunctionDef
+from review_parts import Function, constants, has, named_parts, other_order, parameters
 
 
 @dataclass(frozen=True)
@@ -44,7 +43,7 @@ def refactorings(subject: Subject, seed: int = 0) -> Iterator[Refactoring]:
             compile(text, path, "exec")
             yield Refactoring(kind, {path: text})
     yield Refactoring("comments and blank lines", {path: _commented(subject.source)})
-    yield Refactoring("formatted anew", {path: ast.unparse(ast.parse(subject.source)) + "\n"})
+    yield Refactoring("reformatted", {path: ast.unparse(ast.parse(subject.source)) + "\n"})
     yield Refactoring(
         "file renamed", {f"rewards/{subject.stem}_v2.py": subject.source}, f"rewards/{subject.stem}_v2.py"
     )
@@ -80,14 +79,6 @@ def _used_by(name: str, tree: ast.Module) -> list[Function]:
     return [one for one in found.values() if isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef))]
 
 
-def _has(function: Function, *kinds: type[ast.AST]) -> bool:
-    return any(isinstance(node, kinds) for node in ast.walk(function))
-
-
-def _parameters(function: Function) -> set[str]:
-    return {one.arg for one in ast.walk(function.args) if isinstance(one, ast.arg)}
-
-
 class _Renamed(ast.NodeTransformer):
     def __init__(self, names: dict[str, str]) -> None:
         self.names = names
@@ -100,7 +91,7 @@ def local_names(tree: ast.Module, used: list[Function], chance: random.Random) -
     """Local variables have other names."""
     done = False
     for function in used:
-        if _has(function, ast.Global, ast.Nonlocal, ast.ClassDef, ast.Lambda, ast.ExceptHandler, ast.MatchAs) or any(
+        if has(function, ast.Global, ast.Nonlocal, ast.ClassDef, ast.Lambda, ast.ExceptHandler, ast.MatchAs) or any(
             isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node is not function
             for node in ast.walk(function)
         ):
@@ -108,7 +99,7 @@ def local_names(tree: ast.Module, used: list[Function], chance: random.Random) -
         stored = {
             node.id for node in ast.walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
         }
-        names = {name: f"{name}_value" for name in stored - _parameters(function)}
+        names = {name: f"{name}_value" for name in stored - parameters(function)}
         function.body = [_Renamed(names).visit(one) for one in function.body]
         done |= bool(names)
     return done
@@ -133,7 +124,7 @@ def extracted(tree: ast.Module, used: list[Function], chance: random.Random) -> 
     """What a function returns is computed by a new function."""
     for function in used:
         returns = [one for one in function.body if isinstance(one, ast.Return) and one.value is not None]
-        if not returns or _has(function, ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr):
+        if not returns or has(function, ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr):
             continue
         value = returns[-1].value
         assert value is not None
@@ -141,7 +132,7 @@ def extracted(tree: ast.Module, used: list[Function], chance: random.Random) -> 
         loaded = {node.id for node in ast.walk(value) if isinstance(node, ast.Name)} - inner
         own = {node.id for node in ast.walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
         own |= {node.name for node in ast.walk(function) if isinstance(node, ast.FunctionDef)}
-        wanted = sorted(loaded & (own | _parameters(function)))
+        wanted = sorted(loaded & (own | parameters(function)))
         name = f"_result_of_{function.name}"
         made = ast.parse(f"def {name}({', '.join(wanted)}):\n    pass").body[0]
         assert isinstance(made, ast.FunctionDef)
@@ -318,82 +309,16 @@ def typed(tree: ast.Module, used: list[Function], chance: random.Random) -> bool
             for node in ast.walk(function)
             if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
         }
-        if _has(function, ast.Global, ast.Nonlocal):
+        if has(function, ast.Global, ast.Nonlocal):
             continue
         for number, one in enumerate(function.body):
             target = one.targets[0] if isinstance(one, ast.Assign) and len(one.targets) == 1 else None
-            if isinstance(target, ast.Name) and target.id not in declared | _parameters(function):
+            if isinstance(target, ast.Name) and target.id not in declared | parameters(function):
                 assert isinstance(one, ast.Assign)
                 declared.add(target.id)
                 function.body[number] = ast.AnnAssign(target, ast.Constant("object"), one.value, 1)
                 done = True
     return done
-
-
-class _Constants(ast.NodeTransformer):
-    def __init__(self) -> None:
-        self.made: dict[str, ast.Constant] = {}
-
-    def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.JoinedStr:
-        return node
-
-    def visit_Constant(self, node: ast.Constant) -> ast.expr:
-        if isinstance(node.value, bool) or not isinstance(node.value, (int, float, str)) or len(self.made) >= 3:
-            return node
-        name = f"_CONSTANT_{len(self.made)}"
-        self.made[name] = node
-        return ast.Name(name, ast.Load())
-
-
-def constants(tree: ast.Module, used: list[Function], chance: random.Random) -> bool:
-    """Numbers and texts of a function are constants of the module."""
-    find = _Constants()
-    for function in used:
-        if _has(function, ast.Match):
-            continue
-        body = function.body
-        start = 1 if isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant) else 0
-        function.body = [*body[:start], *(find.visit(one) for one in body[start:])]
-    place = next(
-        (n for n, one in enumerate(tree.body) if isinstance(one, (ast.FunctionDef, ast.ClassDef, ast.Assign))), 0
-    )
-    tree.body[place:place] = [ast.Assign([ast.Name(name, ast.Store())], value) for name, value in find.made.items()]
-    return bool(find.made)
-
-
-class _Sums(ast.NodeTransformer):
-    def __init__(self) -> None:
-        self.done = 0
-
-    def visit_BinOp(self, node: ast.BinOp) -> ast.BinOp:
-        if not isinstance(node.op, ast.Add):
-            return node
-        self.done += 1
-        return ast.BinOp(self.visit(node.right), ast.Add(), self.visit(node.left))
-
-
-def other_order(tree: ast.Module, used: list[Function], chance: random.Random) -> bool:
-    """The addends of a composed reward stand in another order."""
-    swap = _Sums()
-    for one in tree.body:
-        if isinstance(one, ast.Assign) and ast.unparse(one.targets[0]) == "reward":
-            one.value = swap.visit(one.value)
-    return swap.done > 0
-
-
-def named_parts(tree: ast.Module, used: list[Function], chance: random.Random) -> bool:
-    """The addends of a composed reward are variables."""
-    for number, one in enumerate(tree.body):
-        if isinstance(one, ast.Assign) and ast.unparse(one.targets[0]) == "reward" and isinstance(one.value, ast.BinOp):
-            left, right = one.value.left, one.value.right
-            one.value = ast.BinOp(ast.Name("_first", ast.Load()), one.value.op, ast.Name("_second", ast.Load()))
-            names = [
-                ast.Assign([ast.Name(name, ast.Store())], value)
-                for name, value in (("_first", left), ("_second", right))
-            ]
-            tree.body[number:number] = names
-            return True
-    return False
 
 
 def _commented(source: str) -> str:

@@ -67,17 +67,17 @@ def score_data(
         reward = cluster.reward
         columns = Columns.of(reward, found.columns, chosen, apart=found.apart, data=found.name)
         folder = Folder.of(out)
-        told = {
+        agreed = {
             "data": f"{found.size} completions, checksum {found.digest:08x}",
             "reward": reward.fingerprint,
             "columns": dict(sorted(chosen.items())),
             "batch": batch if columns.sees_batches else "any",
         }
-        size = folder.prepare(told, resume, min(_MOST_ROWS, -(-found.size // (_EACH * cluster.cpus))))
+        size = folder.prepare(agreed, resume, min(_MOST_ROWS, -(-found.size // (_EACH * cluster.cpus))))
         cut = regrouped(found.parts(), batch) if columns.sees_batches else found.parts()
         parts = grouped([part for part in cut if part.rows], size)
         schema = found.schema or schema_of(found.kinds)
         job = Job(cluster.load, parts, schema, chosen, found.apart, batch, folder, uuid4().hex)
         started = time.perf_counter()
-        report = score_on(cluster, job, told, Settings(pools), show)
+        report = score_on(cluster, job, agreed, Settings(pools), show)
     return found.name, report, time.perf_counter() - started

@@ -35,12 +35,12 @@ class Settings:
 
 
 def score_on(
-    cluster: Cluster, job: Job, told: Mapping[str, Any], settings: Settings, show: Callable[[Progress], None]
+    cluster: Cluster, job: Job, agreed: Mapping[str, Any], settings: Settings, show: Callable[[Progress], None]
 ) -> ReplayReport:
     """Score all parts of `job`; return the report of all rows.
 
     Args:
-        told: what an earlier run in the same folder must agree on.
+        agreed: what an earlier run in the same folder must agree on.
         show: called with the progress every few seconds.
 
     Raises:
@@ -51,7 +51,7 @@ def score_on(
     if reports.missing():
         sizes = sizes_of(cluster.reward, cluster.cpus, cluster.gpus, settings.pools)
         pools = Pools.start(job.load, sizes, cluster.share, gpus=cluster.gpus > 0)
-        job.out.write_plan(_plan(told, len(job.parts), dict.fromkeys(reports.lost(), job.run)))
+        job.out.write_plan(_plan(agreed, len(job.parts), dict.fromkeys(reports.lost(), job.run)))
         with _context(job.out), watched(reports, show):
             _run(job, pools, actors_left(cluster.cpus, sizes), cluster.share)
     if missing := reports.missing():
@@ -59,7 +59,7 @@ def score_on(
     return reports.joined()
 
 
-def _plan(told: Mapping[str, Any], size: int, again: Mapping[int, str]) -> Any:
+def _plan(agreed: Mapping[str, Any], size: int, again: Mapping[int, str]) -> Any:
     """Return the table of parts; the id of a part depends on everything that its scores depend on.
 
     Args:
@@ -68,7 +68,7 @@ def _plan(told: Mapping[str, Any], size: int, again: Mapping[int, str]) -> Any:
     import pyarrow as pa
 
     numbers = range(size)
-    content = [json.dumps([told, number, again.get(number)], sort_keys=True) for number in numbers]
+    content = [json.dumps([agreed, number, again.get(number)], sort_keys=True) for number in numbers]
     ids = [hashlib.sha256(one.encode()).hexdigest() for one in content]
     return pa.table({"id": ids, "part": numbers})
 

@@ -53,11 +53,11 @@ class Folder:
         """Return a folder; a path may be relative."""
         return cls(address.rstrip("/") if is_remote(address) else os.path.abspath(address))
 
-    def prepare(self, told: Mapping[str, Any], resume: bool, rows: int) -> int:
+    def prepare(self, agreed: Mapping[str, Any], resume: bool, rows: int) -> int:
         """Write down what is scored, or check that it is the same as before; return the rows of a part.
 
         Args:
-            told: what an earlier run must agree on, in words: ``{"reward": "...", "data": "..."}``.
+            agreed: what an earlier run must agree on, in words: ``{"reward": "...", "data": "..."}``.
             resume: continue where an earlier run stopped, if there was one.
             rows: of a part, if there was no earlier run.
 
@@ -71,14 +71,14 @@ class Folder:
                 if self._names():
                     raise DataError(f"{self.address} is not empty. Pass another folder with --out")
                 self._system.makedirs(self._path(_OURS), exist_ok=True)
-                self._write(place, json.dumps({**told, "rows": rows}, indent=2).encode())
+                self._write(place, json.dumps({**agreed, "rows": rows}, indent=2).encode())
                 return rows
         except OSError as error:
             raise DataError(f"{self.address} cannot be written: {error.strerror or error}") from None
         earlier = json.loads(before)
         if not resume:
             raise DataError(f"{self.address} has the scores of an earlier run. Pass --resume, or another --out")
-        if other := [name for name, value in told.items() if earlier.get(name) != value]:
+        if other := [name for name, value in agreed.items() if earlier.get(name) != value]:
             raise DataError(
                 f"{self.address} cannot be resumed: {', '.join(other)} differ{'s' if len(other) == 1 else ''} from the "
                 "earlier run. Undo the change, or pass another --out"

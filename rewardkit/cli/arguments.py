@@ -84,6 +84,20 @@ def _pairs(text: str) -> dict[str, str]:
     return pairs
 
 
+def add_comparison(verb: argparse.ArgumentParser) -> None:
+    """Add ``--without`` and ``--regressions``: what a comparison of two rewards leaves out, and scores besides."""
+    verb.add_argument(
+        "--without",
+        type=names,
+        default=[],
+        metavar="A,B",
+        help="leave out these components on both sides; `expensive` leaves out judges, reward models and programs",
+    )
+    verb.add_argument(
+        "--regressions", type=Path, metavar="FILE", help="known exploits, kept by `rewardkit check --regressions FILE`"
+    )
+
+
 def add_limits(verb: argparse.ArgumentParser) -> None:
     """Add ``--max-changed`` and others: how much a change of a reward may change; `limits_of` reads them."""
     for name, what in (

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rewardkit.cli.arguments import REWARD, add_columns, add_limits, count, limits_of, names, sources_of, write
+from rewardkit.cli.arguments import REWARD, add_columns, add_comparison, add_limits, count, limits_of, sources_of, write
 
 if TYPE_CHECKING:
     from rewardkit.replay.differences.differences import Differences
@@ -46,16 +46,7 @@ def add_to(verbs: Verbs) -> None:
     )
     add_columns(verb)
     verb.add_argument("--limit", type=count, metavar="N", help="use only the first N completions")
-    verb.add_argument(
-        "--without",
-        type=names,
-        default=[],
-        metavar="A,B",
-        help="leave out these components on both sides; `expensive` leaves out judges, reward models and programs",
-    )
-    verb.add_argument(
-        "--regressions", type=Path, metavar="FILE", help="known exploits, kept by `rewardkit check --regressions FILE`"
-    )
+    add_comparison(verb)
     add_limits(verb)
     verb.add_argument("--show", type=int, default=10, metavar="N", help="show N completions (default: 10)")
     verb.add_argument(

@@ -12,7 +12,7 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rewardkit.cli.arguments import add_columns, add_limits, limits_of, names, seconds, sources_of, write
+from rewardkit.cli.arguments import add_columns, add_comparison, add_limits, limits_of, seconds, sources_of, write
 
 if TYPE_CHECKING:
     from rewardkit.review.github import Job
@@ -49,16 +49,7 @@ def add_to(verbs: Verbs) -> None:
         help="a .jsonl, .json, .csv or .parquet file of completions (default for math.py: math.sample.jsonl beside it)",
     )
     add_columns(verb)
-    verb.add_argument(
-        "--without",
-        type=names,
-        default=[],
-        metavar="A,B",
-        help="leave out these components on both sides; `expensive` leaves out judges, reward models and programs",
-    )
-    verb.add_argument(
-        "--regressions", type=Path, metavar="FILE", help="known exploits, kept by `rewardkit check --regressions FILE`"
-    )
+    add_comparison(verb)
     verb.add_argument("--only-sample", action="store_true", help="make no completions besides the sample")
     verb.add_argument("--no-check", action="store_true", help="do not check the rewards")
     add_limits(verb)

@@ -107,7 +107,7 @@ def _verdict(one: Reviewed) -> str:
 
 def made_lines(found: Differences) -> list[str]:
     """Say which completions made for the reward get another total, the largest change first."""
-    changed = int((found.changed | found.failing | found.mended).sum())
+    changed = int((found.changed | found.failing | found.recovered).sum())
     inner = sum(one.state not in ("same", "renamed") for one in found.components[:-1])
     if not changed and not inner:
         return []

@@ -44,7 +44,7 @@ class Differences:
         changed: (n,) whether the total differs by more than 1e-9; NaN equals NaN.
         components: a line for each component, and for the total (the last).
         gradients: advantages within groups; None if no prompt has two completions.
-        failing, mended: (n,) whether only the new reward cannot score the completion, or only the old one.
+        failing, recovered: (n,) whether only the new reward cannot score the completion, or only the old one.
         exploits: known exploits that only one of the rewards pays, and those that both pay.
         examples: the completions that change most, the largest change first.
         warnings: what limits the comparison, in sentences.
@@ -57,7 +57,7 @@ class Differences:
     components: tuple[ComponentChange, ...]
     gradients: Gradients | None
     failing: Rows = field(repr=False)
-    mended: Rows = field(repr=False)
+    recovered: Rows = field(repr=False)
     exploits: ExploitChange
     examples: tuple[Example, ...] = ()
     warnings: tuple[str, ...] = ()
@@ -71,7 +71,7 @@ class Differences:
     @property
     def same(self) -> bool:
         """Whether nothing changes for a training: no total, no failure, no known exploit."""
-        return not (self.changed.any() or self.failing.any() or self.mended.any() or self.exploits.changes)
+        return not (self.changed.any() or self.failing.any() or self.recovered.any() or self.exploits.changes)
 
     @property
     def verdict(self) -> str:
@@ -92,7 +92,7 @@ class Differences:
             self.same,
             component_table(self.components) if told else (),
             () if known is None or not self.changed.any() else gradient_table(known),
-            failure_lines(self.failing, self.mended, self.after.errors),
+            failure_lines(self.failing, self.recovered, self.after.errors),
             exploit_lines(self.exploits),
             self.examples,
             self.warnings,
@@ -162,7 +162,7 @@ class Differences:
                 "before": self.failures(self.before),
                 "after": self.failures(self.after),
                 "new": int(self.failing.sum()),
-                "gone": int(self.mended.sum()),
+                "gone": int(self.recovered.sum()),
                 "reasons": [self.after.errors.get(row, "") for row in np.flatnonzero(self.failing)[:_REASONS].tolist()],
             },
             "exploits": json_ready(self.exploits),

@@ -35,7 +35,7 @@ def examples_of(found: Differences, data: Saved, sources: Mapping[str, str], mos
 def _order(found: Differences) -> np.typing.NDArray[np.int64]:
     """Return the affected rows, the most affected first; rows with equal changes in their order."""
     changes = np.nan_to_num(np.abs(found.after.total - found.before.total), nan=0.0)
-    affected = found.changed | found.failing | found.mended
+    affected = found.changed | found.failing | found.recovered
     known = found.gradients
     if known is None:
         keys = [changes]
@@ -108,7 +108,7 @@ def _values(found: Differences, one: ComponentChange, row: int) -> tuple[float |
 def _kind(found: Differences, row: int) -> str:
     if found.failing[row]:
         return "no longer scored"
-    if found.mended[row]:
+    if found.recovered[row]:
         return "newly scored"
     known = found.gradients
     if known is not None and known.flipped[row]:

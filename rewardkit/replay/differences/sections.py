@@ -119,9 +119,9 @@ def gradient_table(known: Gradients) -> list[list[str]]:
     return lines
 
 
-def failure_lines(failing: Rows, mended: Rows, errors: Mapping[int, str]) -> list[str]:
+def failure_lines(failing: Rows, recovered: Rows, errors: Mapping[int, str]) -> list[str]:
     """Say which completions only one of the rewards can score, and why."""
-    new, gone = int(failing.sum()), int(mended.sum())
+    new, gone = int(failing.sum()), int(recovered.sum())
     lines = []
     if gone:
         lines.append(f"The old reward could not score {counted(gone, 'completion')} that the new one scores.")

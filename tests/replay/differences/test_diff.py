@@ -144,11 +144,11 @@ def test_a_change_below_the_tolerance_is_none() -> None:
 def test_rows_that_only_one_reward_can_score_are_failures() -> None:
     found = rk.diff(exact, picky, ROWS)
     assert np.flatnonzero(found.failing).tolist() == [3]
-    assert not found.mended.any()
+    assert not found.recovered.any()
     assert "does not know" in found.text()
     assert found.to_dict()["failures"]["new"] == 1
     back = rk.diff(picky, exact, ROWS)
-    assert np.flatnonzero(back.mended).tolist() == [3]
+    assert np.flatnonzero(back.recovered).tolist() == [3]
     assert not back.same
 
 
