@@ -54,7 +54,10 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[...,
     return commit
 
 
-def test_each_revision_has_its_own_modules_and_files(repository: Callable[..., None]) -> None:
+def test_each_revision_has_its_own_modules_and_files(
+    repository: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")  # Python itself caches what it imports from the working tree
     repository(helper_py=HELPER.format(value=0.5))
     repository(least_txt="2")
     found = rk.diff("HEAD~2:rewards/reward.py:reward", "HEAD~1:rewards/reward.py:reward", "rows.jsonl")
