@@ -258,18 +258,17 @@ def test_a_cluster_at_an_address_gets_the_modules_of_the_reward(rewards: Path, t
     rewards.write_text(f"from beside import LOW\n{REWARDS}")
     data = tmp_path / "data.jsonl"
     data.write_text("".join(json.dumps(row) + "\n" for row in rows(300)))
-    head = subprocess.Popen(start, env=environment, stdout=subprocess.PIPE, text=True, start_new_session=True)
-    try:
-        assert head.stdout is not None
-        assert any("runtime started" in line for line in head.stdout)
-        command = [sys.executable, "-m", "rewardkit.cli.main", "score", str(data), "--reward", f"{rewards}:cheap"]
-        command += ["--engine", "ray", "--address", address, "--out", str(tmp_path / "scored")]
-        ran = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-        assert ran.returncode == 0, ran.stderr
-        assert read(tmp_path / "scored").num_rows == 300
-        sent = {path.name for path in Path(folder).glob("session_2*/runtime_resources/working_dir_files/*/*")}
-        assert sent == {"rewards.py", "beside.py"}, "and none of the data beside it"
-    finally:
-        os.killpg(head.pid, signal.SIGKILL)
-        head.wait()
-        shutil.rmtree(folder, ignore_errors=True)
+    with subprocess.Popen(start, env=environment, stdout=subprocess.PIPE, text=True, start_new_session=True) as head:
+        try:
+            assert head.stdout is not None
+            assert any("runtime started" in line for line in head.stdout)
+            command = [sys.executable, "-m", "rewardkit.cli.main", "score", str(data), "--reward", f"{rewards}:cheap"]
+            command += ["--engine", "ray", "--address", address, "--out", str(tmp_path / "scored")]
+            ran = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+            assert ran.returncode == 0, ran.stderr
+            assert read(tmp_path / "scored").num_rows == 300
+            sent = {path.name for path in Path(folder).glob("session_2*/runtime_resources/working_dir_files/*/*")}
+            assert sent - {"__pycache__"} == {"rewards.py", "beside.py"}, "and none of the data beside it"
+        finally:
+            os.killpg(head.pid, signal.SIGKILL)
+    shutil.rmtree(folder, ignore_errors=True)

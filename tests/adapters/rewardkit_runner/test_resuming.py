@@ -11,6 +11,7 @@ import pytest
 pytest.importorskip("trl")
 from rewardkit.core.errors import ConfigError
 from rewardkit.store.run import open_run
+from rewardkit_runner.display.report import short
 from tests.adapters.rewardkit_runner.projects import (
     STEPS,
     command,
@@ -54,7 +55,7 @@ def test_a_signal_ends_the_step_saves_and_prints_how_to_resume(
     printed = trained(run, expect=128 + number)
     out = tmp_path / "out"
     assert "A checkpoint is saved" in printed
-    assert f"rewardkit train {out / 'run.yaml'} --resume" in printed
+    assert f"rewardkit train {short(out / 'run.yaml')} --resume" in printed
     assert [one.name for one in (out / "checkpoints").glob("checkpoint-*")] == ["checkpoint-3"]
     assert not (out / "summary.json").exists()
     assert open_run(out).state != "finished"

@@ -14,6 +14,7 @@ from rich.console import Console
 from rewardkit.core.errors import RewardKitError
 from rewardkit.store.run import open_run
 from rewardkit_runner.demo import run as demo_run
+from rewardkit_runner.display.report import short
 
 
 def demo(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -35,7 +36,7 @@ def test_the_reward_rises_on_held_out_prompts(tmp_path: Path) -> None:
     assert (tmp_path / "run" / "plot.png").read_bytes().startswith(b"\x89PNG")
     assert (tmp_path / "run" / "model" / "config.json").exists()
     assert "The reward rose" in result.stdout
-    assert f"rewardkit view {tmp_path}" in result.stdout.replace("\n", "")
+    assert f"rewardkit view {short(tmp_path / 'run')}" in result.stdout.replace("\n", "")
     assert result.stdout.count("before") >= 3
     assert result.stderr == ""
     assert open_run(tmp_path / "run").steps == list(range(STEPS))
