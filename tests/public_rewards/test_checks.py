@@ -92,6 +92,7 @@ FINDINGS: Mapping[str, Mapping[str, str]] = {
         "the answer only in the thinking": "as in accuracy_reward",
         "thinking that never ends": "as in accuracy_reward",
         "the prompt repeated in the thinking": "beyond max_len, the cosine turns and pays for length",
+        "one_best_length": "for the same reason, where math-verify reads the long texts in time",
         "deterministic": "math-verify gives up after some seconds: on a busy machine sooner",
         "time_linear": "for that reason, a completion takes seconds or none",
     },
@@ -114,6 +115,7 @@ NOISE: Mapping[str, Mapping[str, str]] = {
 NEEDS_TIME = {
     ("open_r1.accuracy_reward", "the prompt repeated"),
     ("open_r1.cosine_scaled_reward", "the prompt repeated in the thinking"),
+    ("open_r1.cosine_scaled_reward", "one_best_length"),
     ("open_r1.cosine_scaled_reward", "deterministic"),
     ("open_r1.cosine_scaled_reward", "time_linear"),
     ("open_r1.cosine_scaled_reward", "the answer only in the thinking"),
