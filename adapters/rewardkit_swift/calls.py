@@ -9,6 +9,7 @@ from typing import Any, final
 
 from rewardkit.core.progress.progress import Progress
 from rewardkit.online.rows import Row
+from rewardkit.online.shared_tables import equal
 
 _NO_COLUMNS = (
     *("trainer_state", "trajectory_inputs", "messages", "prompt_id", "request_id"),
@@ -36,6 +37,10 @@ class OrmCall:
     def identity(self) -> tuple[int, ...]:
         """The ids of the objects that the trainer passed; they live as long as the call."""
         return (id(self.completions), *map(id, self.given.values()))
+
+    def equals(self, other: OrmCall) -> bool:
+        """Whether `other` has equal contents and may be of the same batch."""
+        return equal(self.completions, other.completions) and equal(self.given, other.given)
 
     def rows(self) -> list[Row]:
         """Return the rows of this process; prompt and completion are lists of messages."""

@@ -46,7 +46,8 @@ class RewardFunction:
         self, /, *, completions: Any, prompts: Any = None, completion_ids: Any = None, **columns: Any
     ) -> list[float | None]:
         context = {name: columns.pop(name) for name in _CONTEXT if name in columns}
-        call = TrainerCall(completions, prompts, completion_ids, columns, context)
+        step = getattr(context.get("trainer_state"), "global_step", None)
+        call = TrainerCall(completions, prompts, completion_ids, columns, context, step)
         return nan_to_none(self.evaluator.tables.get(self.__name__, call, self.evaluator.table)[self.__name__])
 
     @property

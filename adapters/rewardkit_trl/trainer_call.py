@@ -9,6 +9,7 @@ from pickle import PicklingError
 from typing import Any
 
 from rewardkit.core.errors import BindingError
+from rewardkit.online.shared_tables import equal
 from rewardkit_trl.trainer import Trainer
 
 _REMEDY = "make per_device_train_batch_size a multiple of num_generations"
@@ -16,18 +17,31 @@ _REMEDY = "make per_device_train_batch_size a multiple of num_generations"
 
 @dataclass(frozen=True)
 class TrainerCall:
-    """The arguments of one call."""
+    """The arguments of one call.
+
+    Attributes:
+        step: of the trainer when it called, which its state no longer tells later; None if unknown.
+    """
 
     completions: list[Any]
     prompts: Any
     completion_ids: Any
     columns: Mapping[str, Any]
     context: Mapping[str, Any]
+    step: int | None = None
 
     @property
     def identity(self) -> tuple[int, ...]:
         """The ids of the objects that the trainer passed; they live as long as the call."""
         return (id(self.completions), id(self.prompts), *map(id, self.columns.values()))
+
+    def equals(self, other: TrainerCall) -> bool:
+        """Whether `other` has equal contents and may be of the same batch."""
+        mine, its = (
+            (call.step, call.completions, call.prompts, call.completion_ids, call.columns) for call in (self, other)
+        )
+        environments = self.context.get("environments"), other.context.get("environments")
+        return all(map(equal, mine, its)) and equal(*environments)
 
 
 def gathered(call: TrainerCall, trainer: Trainer) -> tuple[TrainerCall, int]:

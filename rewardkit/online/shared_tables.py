@@ -1,4 +1,8 @@
-"""One table of columns for several calls with the same lists: the first call computes it, the others read it."""
+"""One table of columns for all reward functions of a batch: the first call computes it, the others read it.
+
+A trainer may pass each function the same lists, or new lists with equal contents. Each function is called once for each
+batch, so a second call of the same function is another batch, even if its contents are equal.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from rewardkit.core.batch.column import Floats
 
@@ -23,6 +27,9 @@ class Call(Protocol):
     @property
     def identity(self) -> tuple[int, ...]:
         """The ids of the objects that the trainer passed; they live as long as the call."""
+
+    def equals(self, other: Any, /) -> bool:
+        """Whether `other` has equal contents and may be of the same batch."""
 
 
 C = TypeVar("C", bound=Call)
@@ -56,20 +63,40 @@ class SharedTables(Generic[C]):
             except BaseException as error:
                 entry.table.set_exception(error)
                 with self._lock:
-                    if self._entries.get(call.identity) is entry:
-                        del self._entries[call.identity]
+                    self._forget(entry)
         return entry.table.result()
 
     def _entry(self, reader: str, call: C) -> tuple[_Entry[C], bool]:
-        key = call.identity
+        """Return the entry of the batch of `call`, and whether this call has to compute its table."""
         with self._lock:
-            entry = self._entries.get(key)
-            first = entry is None or reader in entry.readers
-            if entry is None or first:
-                entry = self._entries[key] = _Entry(call)
+            found = self._waiting(reader, call)
+            entry = found or _Entry(call)
+            if found is None:
+                self._entries[call.identity] = entry
                 while len(self._entries) > MAX_ENTRIES:
                     self._entries.pop(next(iter(self._entries)))
             entry.readers.add(reader)
-            if len(entry.readers) >= self._readers and self._entries.get(key) is entry:
-                del self._entries[key]
-            return entry, first
+            if len(entry.readers) >= self._readers:
+                self._forget(entry)
+            return entry, found is None
+
+    def _waiting(self, reader: str, call: C) -> _Entry[C] | None:
+        """Return the entry that waits for this call: with the same lists, else the newest with equal contents."""
+        same = self._entries.get(call.identity)
+        if same is not None:
+            return None if reader in same.readers else same
+        unread = (entry for entry in reversed(self._entries.values()) if reader not in entry.readers)
+        return next((entry for entry in unread if entry.call.equals(call)), None)
+
+    def _forget(self, entry: _Entry[C]) -> None:
+        key = entry.call.identity
+        if self._entries.get(key) is entry:
+            del self._entries[key]
+
+
+def equal(one: Any, other: Any) -> bool:
+    """Whether two arguments are equal; False if they cannot be compared, such as lists of arrays."""
+    try:
+        return one is other or bool(one == other)
+    except Exception:
+        return False

@@ -10,6 +10,7 @@ import time
 import weakref
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -52,6 +53,38 @@ def test_all_functions_share_one_evaluation() -> None:
     call(functions, completions)
     assert counted.calls == len(TEXTS)
     call(functions, list(TEXTS))
+    assert counted.calls == 2 * len(TEXTS)
+
+
+def test_functions_called_with_lists_of_their_own_share_one_evaluation(tmp_path: Path) -> None:
+    counted = Counted()
+    functions = rk.to_trl(rk.reward(counted) + short + polite, record=tmp_path)
+    for _ in range(2):  # two batches with equal contents are two batches
+        for function in functions:
+            function(
+                completions=list(TEXTS), prompts=["p"] * 4, completion_ids=[[1] for _ in TEXTS], level=list("abab")
+            )
+    assert counted.calls == 2 * len(TEXTS)
+    functions.flush()
+    found = rk.open_run(tmp_path).sql("select step, count(*) from scores group by step order by step").fetchall()
+    assert found == [(0, 4), (1, 4)]
+
+
+@pytest.mark.parametrize("argument", ["completions", "prompts", "completion_ids", "level", "environments", "step"])
+def test_another_argument_is_another_batch(argument: str) -> None:
+    counted = Counted()
+    functions = rk.to_trl(rk.reward(counted) + short)
+    state = SimpleNamespace(global_step=0, epoch=0.0, max_steps=10, is_world_process_zero=True)
+    given = {"completions": TEXTS, "prompts": ["p"] * 4, "completion_ids": [[1]] * 4, "level": list("abab")}
+    functions[0](**given, trainer_state=state)
+    changed = {"completions": ["x", *TEXTS[1:]], "prompts": ["q"] * 4, "completion_ids": [[2]] * 4, "level": ["a"] * 4}
+    if argument == "step":
+        state.global_step = 1
+    elif argument == "environments":
+        given["environments"] = [object() for _ in TEXTS]
+    else:
+        given[argument] = changed[argument]
+    functions[1](**{name: list(values) for name, values in given.items()}, trainer_state=state)
     assert counted.calls == 2 * len(TEXTS)
 
 
