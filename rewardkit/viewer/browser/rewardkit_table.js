@@ -1,6 +1,26 @@
 // A table. The server sends one page of rows at a time. Every cell is a text node.
 const { h } = Vue;
 
+// A line without axes; the points are from 0 (left, bottom) to 1.
+function sparkline(value) {
+  const points = value.points.map(([x, y]) => `${(100 * x).toFixed(1)},${(22 - 20 * y).toFixed(1)}`).join(" ");
+  const line = h("polyline", { points, fill: "none", stroke: "currentColor", "stroke-width": 1.5, "vector-effect": "non-scaling-stroke" });
+  return h("td", { class: "k-spark", title: value.text }, [
+    h("svg", { viewBox: "0 0 100 24", preserveAspectRatio: "none", role: "img", "aria-label": value.text }, [line]),
+  ]);
+}
+
+function opened(table, row) {
+  if (!table.selectable) return {};
+  const open = () => table.$emit("open", row.key);
+  const onKeydown = (event) => {
+    if (event.target !== event.currentTarget || (event.key !== "Enter" && event.key !== " ")) return;
+    event.preventDefault();
+    open();
+  };
+  return { tabindex: 0, onClick: open, onKeydown };
+}
+
 function cell(table, row, column) {
   const value = row.cells[column.name];
   if (value === null || value === undefined) return h("td", { class: [`k-${column.kind}`, "missing"] }, "–");
@@ -13,6 +33,7 @@ function cell(table, row, column) {
     }
     return h("td", { class: ["k-bar", value.tone], title: value.title || undefined }, [h("div", { class: "cell" }, children)]);
   }
+  if (column.kind === "spark") return sparkline(value);
   if (column.kind === "badge") return h("td", {}, [h("span", { class: ["badge", value.tone] }, value.text)]);
   if (column.kind === "link")
     return h("td", { class: "k-link" }, [h("a", { href: value.href, "data-inside": "" }, value.text), value.sub ? h("div", { class: "sub" }, value.sub) : null]);
@@ -46,8 +67,9 @@ function cell(table, row, column) {
         onChange: (event) => table.$emit("check", { key: row.key, on: event.target.checked }),
       }),
     ]);
-  return h("td", { class: `k-${column.kind}`, title: column.kind === "text" ? value : undefined }, [
-    h("div", { class: "cell" }, value),
+  const toned = typeof value === "object";
+  return h("td", { class: [`k-${column.kind}`, toned ? value.tone : ""], title: column.kind === "text" ? value : toned ? value.title : undefined }, [
+    h("div", { class: "cell" }, toned ? value.text : value),
   ]);
 }
 
@@ -82,7 +104,7 @@ export default {
           key: row.key,
           class: [row.tone, { selected: row.selected, pressable: this.selectable }],
           "data-key": row.key,
-          onClick: this.selectable ? () => this.$emit("open", row.key) : undefined,
+          ...opened(this, row),
         },
         this.columns.map((column) => cell(this, row, column)),
       ),
