@@ -4,62 +4,18 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from rewardkit.store.recorder import Recorder
-from tests.viewer.browsing import CHROMIUM, Visit, browser, serving
-from tests.viewer.recorded import ACTS, certain, conversations, hostile, ordinary, record
+from tests.viewer.browsing import Visit, serving
+from tests.viewer.recorded import ordinary, record
 
 pytestmark = pytest.mark.slow
 GRAPHS = ".plot[data-drawn]"
 PANES = ".pane pre.text"
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("recorded")
-    ordinary(path / "first")
-    ordinary(path / "sweep" / "second", 6)
-    hostile(path / "hostile")
-    certain(path / "certain")
-    conversations(path / "sweep" / "tools")
-    with Recorder(path / "still", patience=math.inf) as recorder:
-        for step in (1, 2, 3):
-            recorder.record(record(step, metrics={"trainer/loss": 1.0 / step, "trainer/rate": 0.1, "diversity/x": 1.0}))
-    (path / "broken").mkdir()
-    (path / "broken" / "run.json").write_text('{"schema": 99}')
-    return path
-
-
-@pytest.fixture(scope="module")
-def base(folder: Path) -> Iterator[str]:
-    with serving(folder) as address:
-        yield address
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    with browser() as playwright:
-        opened = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield opened
-        opened.close()
-
-
-@pytest.fixture
-def visit(chromium: Any, base: str) -> Iterator[Visit]:
-    context = chromium.new_context(viewport={"width": 1366, "height": 768}, accept_downloads=True)
-    visit = Visit(context, base)
-    yield visit
-    acted = visit.page.evaluate("window.acted")
-    context.close()
-    assert acted is None
-    assert visit.dialogs == []
-    assert visit.elsewhere() == []
-    assert visit.errors == []
 
 
 def test_runs_are_listed_and_overlaid(visit: Visit) -> None:
@@ -100,39 +56,6 @@ def test_prompts_are_found_by_their_completions(visit: Visit) -> None:
     assert visit.texts(".prompts tbody tr .k-text") == ["What is prompt number 2?"]
     visit.page.locator("input[data-search]").fill("completion:sorry")
     visit.page.get_by_text("completion:word finds prompts").wait_for()
-
-
-def test_conversations_are_aligned_by_turn(visit: Visit) -> None:
-    visit.go("/run/sweep/tools/completions?left=1.0.0.0&right=1.0.5.1", ".transcript .turn")
-    assert visit.texts(".roles .message .role") == ["system", "user"]
-    assert visit.texts(".transcript .turn .head .role") == ["turn 1 · assistant"] * 2 + ["turn 2 · assistant"] * 2
-    assert visit.texts(".transcript .asked code") == ['open(color="red")', 'open(color="green")']
-    assert visit.texts(".transcript .asked .badge") == ["ok", "ok"]
-    assert visit.texts(".transcript .top-of-side .badge") == ["answered", "answered"]
-    assert visit.texts(".transcript .turn .read pre") == ["It is 18.", "It is 7."]
-    assert visit.texts(".transcript mark") == ["18", "7"]
-    assert visit.texts(".transcript .share .value") == ["+0.750", "-0.500", "+0.250", "+0.500"]
-    fold = visit.page.locator(".transcript details").first
-    assert visit.text(".transcript details .line") == "In the drawer:"
-    assert fold.locator("pre").is_hidden()
-    fold.locator("summary").click()
-    assert fold.locator("pre").is_visible()
-    assert "thing 9" in fold.locator("pre").inner_text()
-    assert "The first 4,000 of 1,188,904 characters." in fold.inner_text()
-    assert len(visit.page.content()) < 300_000
-    visit.page.get_by_text("Long texts are cut.").wait_for()
-
-
-def test_conversations_are_escaped_and_found(visit: Visit) -> None:
-    visit.go("/run/sweep/tools/completions?left=1.0.0.2&right=1.0.0.3", ".transcript .turn")
-    assert visit.texts(".transcript .top-of-side .badge") == ["pending", "answered"]
-    assert visit.texts(".transcript .asked .badge") == ["error", "ok", "no result"]
-    assert ACTS in visit.texts(".transcript .turn .read pre")
-    assert visit.page.locator(".transcript a, .transcript img, .transcript script").count() == 0
-    visit.page.locator(".table-head input").fill("stop=pending calls>1 tool:open errors>0 turns>=2")
-    visit.until("document.querySelectorAll('.card .grid tr[data-key^=\"1.0.\"]').length === 6")
-    visit.page.locator("input[data-search]").fill("calls>2")
-    visit.page.get_by_text("No prompt matches.").wait_for()
 
 
 def test_graphs_zoom_smooth_and_download(visit: Visit) -> None:
@@ -177,37 +100,6 @@ def test_hovering_shows_the_numbers(visit: Visit) -> None:
     assert "onerror" in visit.text(".tip .name")
 
 
-def test_the_best_of_the_newest_epoch_is_compared(visit: Visit) -> None:
-    visit.go("/run/first/completions", PANES)
-    assert visit.texts(".pane h3") == ["epoch 1 · step 4", "epoch 3 · step 12"]
-    assert "best of the newest" in visit.text(".pane.right")
-    assert "4" in visit.text(".pane.left mark")
-    assert visit.texts(".scores .component") == ["form", "answer"]
-    visit.page.locator(".pane input[type=range]").evaluate(
-        "slider => { slider.value = 1; slider.dispatchEvent(new Event('input', {bubbles: true})) }"
-    )
-    visit.until("document.querySelector('.pane.left h3').textContent.startsWith('epoch 2')")
-    visit.until("location.search.includes('left=')")
-    here = visit.place
-    visit.page.keyboard.press("ArrowRight")
-    visit.until(
-        "document.querySelector('.pane.left h3').textContent !== 'epoch 2 · step 8' || location.href.includes('left=')"
-    )
-    visit.until(f"location.pathname + location.search !== {here!r}")
-    visit.page.keyboard.press("Shift+ArrowLeft")
-    visit.until("location.search.includes('right=')")
-    visit.page.wait_for_timeout(300)
-    place, panes = visit.place, visit.texts(".pane h3")
-    visit.go(place, PANES)
-    assert visit.texts(".pane h3") == panes
-    visit.page.keyboard.press("n")
-    visit.until("document.querySelector('.pane.right').innerText.includes('best of the newest')")
-    visit.page.keyboard.press("s")
-    visit.until("document.querySelector('.pane.left h3').textContent === 'epoch 3 · step 12'")
-    visit.page.go_back()
-    visit.until("document.querySelector('.pane.left h3')?.textContent === 'epoch 1 · step 4'")
-
-
 def test_prompts_are_searched_sorted_and_selected(visit: Visit) -> None:
     visit.go("/run/first/completions", PANES)
     rows = ".prompts tbody tr[data-key]"
@@ -232,24 +124,6 @@ def test_prompts_are_searched_sorted_and_selected(visit: Visit) -> None:
     visit.until(f"document.querySelector('.prompt h3').textContent === {before!r}")
     visit.page.keyboard.press("b")
     visit.page.wait_for_selector(".prompts", state="hidden")
-
-
-def test_all_completions_of_a_prompt(visit: Visit) -> None:
-    visit.go("/run/first/completions", PANES)
-    table = ".main .grid tbody tr[data-key]"
-    visit.page.wait_for_selector(table)
-    assert visit.text(".table-head .soft") == "48"
-    heads = visit.texts(".main .grid th")
-    assert {"Total", "Advantage", "form", "answer", "Length"} <= {head.strip(" ↓↑") for head in heads}
-    visit.page.locator(".table-head input").fill("answer<0.2")
-    visit.until("document.querySelector('.table-head .soft').textContent.includes('of 48')")
-    visit.page.locator(".table-head input").fill('"step 5 says"')
-    visit.until("document.querySelector('.main .grid tbody').innerText.includes('Step 5 says')")
-    visit.until("!document.querySelector('.main .grid tbody').innerText.includes('Step 1 says')")
-    assert visit.text(".table-head .soft") == "4 of 48"
-    visit.page.locator(table).first.get_by_text("right", exact=True).click()
-    visit.until("document.querySelector('.pane.right h3').textContent.includes('step 5')")
-    assert "rows=" in visit.place
 
 
 def test_the_log_is_searched(visit: Visit) -> None:
