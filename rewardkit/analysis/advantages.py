@@ -53,7 +53,7 @@ class Spread:
         if way == "group":
             centered /= self.deviations + EPSILON
         elif way != "none":
-            centered /= _deviation(*moments.tolist()) + EPSILON
+            centered /= deviation_of(moments) + EPSILON
         return np.nan_to_num(centered, nan=0.0)
 
 
@@ -64,5 +64,7 @@ def moments_of(totals: Floats) -> Floats:
         return np.array([len(known), known.sum(), np.square(known).sum()])
 
 
-def _deviation(count: float, total: float, squares: float) -> float:
+def deviation_of(moments: Floats) -> float:
+    """Return the sample standard deviation of the totals of all processes, from their `moments_of`."""
+    count, total, squares = moments.tolist()
     return math.sqrt(max(0.0, squares - total * total / count) / (count - 1.0)) if count > 1.0 else 0.0

@@ -17,12 +17,15 @@ import rewardkit as rk
 
 pytest.importorskip("trl")
 pytest.importorskip("duckdb")
+from rewardkit.analysis.derivation import derive
 from rewardkit.store.run import Run, open_run
 from tests.adapters.rewardkit_trl import tiny
 from tests.adapters.rewardkit_trl.recorded import REWARD
 from tests.adapters.rewardkit_trl.stand_ins import StandInTrainer, call, called_elsewhere, polite, short
 from tests.adapters.rewardkit_trl.test_resume import REACHED
 from tests.adapters.rewardkit_trl.test_training import counted, early, echo, generations, judged, no_signal
+
+KINDS = ("terms", "components")
 
 
 def rows(run: Run, **options: Any) -> Any:
@@ -77,6 +80,19 @@ def assert_like_the_trainer(run: Run, trainer: Any, advantages: Advantages, colu
                 assert said[step][f"trainer/{name}"] == pytest.approx(value, abs=1e-6, nan_ok=True), name
 
 
+def assert_derived(run: Run, recorded: Any, advantages: Advantages, options: dict[str, Any]) -> None:
+    """The way in which the trainer computed its advantages can be told from the record."""
+    way = "each" if "multi_objective_aggregation" in options else options.get("scale_rewards", "group")
+    for part, batch in recorded.groupby("part"):
+        numbers = {kind: {name: batch[f"{kind}/{name}"].to_numpy() for name in run.terms} for kind in KINDS}
+        seen = np.array(advantages.seen)[8 * part : 8 * part + 8]
+        groups = batch.group.to_numpy().astype(np.int64)
+        found = derive(seen, batch.total.to_numpy(), numbers["terms"], groups, numbers["components"])
+        assert found is not None
+        assert found.way == way
+        np.testing.assert_allclose(found.advantages, seen, atol=2e-5)
+
+
 @pytest.mark.parametrize(
     ("columns", "options"),
     [
@@ -98,6 +114,7 @@ def test_a_run_is_recorded_as_it_was(tmp_path: Path, columns: Any, options: dict
     assert run.state == "finished"
     assert_like_the_trainer(run, trainer, advantages, columns)
     recorded = rows(run)
+    assert_derived(run, recorded, advantages, options)
     assert recorded.version.unique().tolist() == [functions.reward.fingerprint]
     assert recorded.epoch.tolist()[::8] == pytest.approx([entry["epoch"] - 1 / 16 for entry in generations(trainer)])
     assert recorded[recorded.step == 0].group.tolist() == [0, 0, 0, 0, 1, 1, 1, 1]
