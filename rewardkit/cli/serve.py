@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 import importlib
 import os
-import secrets
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rewardkit.cli.access import TOKEN, add_token_options, has_other_users, token_of, warn_user
 from rewardkit.cli.arguments import REWARD, count, seconds
 from rewardkit.core.errors import RewardDefinitionError
 
@@ -22,7 +22,6 @@ DIALECTS: dict[str, str] = {
     "slime": "rewardkit_slime.dialect",
 }
 """The name of a trainer -> the module with its `dialect`."""
-TOKEN = "REWARDKIT_TOKEN"
 _MIB = 1 << 20
 
 
@@ -33,7 +32,6 @@ def add_to(verbs: Verbs) -> None:
         help="serve a reward over HTTP",
         description="Serves a reward over HTTP: POST /score for rows of any trainer (rk.remote is its client), and the "
         "paths that some trainers post to. Workers that a completion kills are started again.",
-        epilog=f"Requests from other machines need a token: set {TOKEN}, or pass --token-file.",
     )
     verb.add_argument("target", metavar="REWARD", help=REWARD)
     verb.add_argument(
@@ -54,9 +52,7 @@ def add_to(verbs: Verbs) -> None:
     verb.add_argument(
         "--max-body", type=count, default=32, metavar="MIB", help="the largest request in MiB (default: 32)"
     )
-    verb.add_argument(
-        "--token-file", type=Path, metavar="FILE", help=f"holds the token (default: the variable {TOKEN})"
-    )
+    add_token_options(verb, "none, but other machines need one")
     verb.add_argument(
         "--special-token", action="append", default=[], metavar="TEXT", dest="special_tokens",
         help="remove this text from completions, such as '<|im_end|>'; may be repeated",
@@ -91,26 +87,12 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _token(options: argparse.Namespace) -> str | None:
-    from rewardkit.core.processes.addresses import is_loopback
-
-    if options.token_file is not None:
-        try:
-            token = str(options.token_file.read_text(encoding="utf-8").strip())
-        except (OSError, UnicodeDecodeError) as error:
-            raise RewardDefinitionError(f"--token-file {options.token_file} cannot be read: {error}") from None
-    else:
-        token = os.environ.get(TOKEN, "").strip()
-    if not (token.isascii() and token.isprintable()):
-        raise RewardDefinitionError(
-            "the token has characters that no header can have. Use only printable ASCII characters"
-        )
-    if not token and not is_loopback(options.host):
-        made = secrets.token_urlsafe(24)
-        raise RewardDefinitionError(
-            f"--host {options.host} is reachable from other machines, so requests need a token: set {TOKEN}, or pass "
-            f"--token-file FILE. A random one: {made}"
-        )
-    return token or None
+    token = token_of(options, lambda: "none")
+    if options.token == "auto":
+        print(f"clients need this token: export {TOKEN}={token}", flush=True)
+    elif token is None and options.token is None and has_other_users():
+        warn_user(f"other users of this machine can send requests. Set {TOKEN} for the server and its clients")
+    return token
 
 
 def _dialect(module: str) -> Any:

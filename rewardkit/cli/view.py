@@ -6,7 +6,9 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rewardkit.cli.access import add_token_options, has_other_users, token_of
 from rewardkit.core.batch.table_text import visible
+from rewardkit.core.processes.addresses import is_loopback
 
 if TYPE_CHECKING:
     Verbs = argparse._SubParsersAction[argparse.ArgumentParser]
@@ -39,11 +41,7 @@ def add_to(verbs: Verbs) -> None:
         metavar="NUMBER",
         help=f"the port to listen on; if it is in use, a free one (default: {_PORT})",
     )
-    verb.add_argument(
-        "--token",
-        metavar="TEXT",
-        help="the token that visitors need (default: a random one with --host, none on this machine)",
-    )
+    add_token_options(verb, "auto if other people use this machine or --host lets other machines in")
     verb.add_argument("--no-browser", action="store_true", help="print the address, but do not open a browser")
     verb.set_defaults(run=run)
 
@@ -53,8 +51,6 @@ def run(options: argparse.Namespace) -> int:
     from rewardkit.core.errors import RewardKitError
     from rewardkit.viewer.server import serve
 
-    if options.token is not None and not options.token.strip():
-        raise RewardKitError("--token is empty: pass a text that visitors can send, or leave the option out")
     if not 0 <= options.port <= 65535:
         raise RewardKitError(f"--port must be a number from 0 (any free port) to 65535, got {options.port}")
     folders = options.runs or [Path("runs")]
@@ -68,8 +64,16 @@ def run(options: argparse.Namespace) -> int:
                 f"there is no folder {str(folder)!r}. Pass the folder of your recorded runs: rewardkit view FOLDER. "
                 "Record a run with rk.to_trl(reward, record='runs/name'), or try `rewardkit demo`."
             )
+    shared = has_other_users()
+    token = token_of(options, lambda: "auto" if shared or not is_loopback(options.host) else "none")
     serve(
-        folders, host=options.host, port=options.port, token=options.token, browser=not options.no_browser, told=_print
+        folders,
+        host=options.host,
+        port=options.port,
+        token=token,
+        browser=not options.no_browser,
+        discreet=shared,
+        told=_print,
     )
     return 0
 

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import html
 import ipaddress
 import secrets
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
 from http.cookies import CookieError, SimpleCookie
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
@@ -49,6 +51,7 @@ class Guard:
         self._addresses = addresses
         self._token = token
         self._cookie = None if token is None else hashlib.sha256(f"rewardkit view {token}".encode()).hexdigest()
+        self._cookie_name = f"{_COOKIE}_{str(self._cookie)[:8]}"  # browsers share cookies between ports
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -59,13 +62,13 @@ class Guard:
         if refused is not None:
             await _refuse(scope, receive, send, *refused)
             return
-        if self._token is not None and not self._has_cookie(headers):
-            if not self._has_token(scope, headers):
+        if self._token is not None:
+            if scope["type"] == "http" and scope["method"] == "GET" and self._is_right(_token_in(scope)):
+                await self._welcome(scope, send)
+                return
+            if not self._has_cookie(headers) and not self._is_right(_bearer(headers)):
                 text = "This page needs a token. Open the address that `rewardkit view` printed.\n"
                 await _refuse(scope, receive, send, 401, text)
-                return
-            if scope["type"] == "http" and scope["method"] == "GET" and "authorization" not in headers:
-                await self._welcome(scope, send)
                 return
         # Otherwise NiceGUI writes the path prefix that a proxy claims into the page.
         kept = [(name, value) for name, value in scope["headers"] if not name.lower().startswith(b"x-forwarded-")]
@@ -105,30 +108,31 @@ class Guard:
 
     def _has_cookie(self, headers: dict[str, str]) -> bool:
         try:
-            cookie = SimpleCookie(headers.get("cookie", "")).get(_COOKIE)
+            cookie = SimpleCookie(headers.get("cookie", "")).get(self._cookie_name)
         except CookieError:
             return False
         return cookie is not None and hmac.compare_digest(cookie.value.encode(), str(self._cookie).encode())
 
-    def _has_token(self, scope: Scope, headers: dict[str, str]) -> bool:
-        given = dict(parse_qsl(scope["query_string"].decode("latin-1"))).get("token", "")
-        given = headers.get("authorization", "").removeprefix("Bearer ") or given
+    def _is_right(self, given: str) -> bool:
         return bool(given) and hmac.compare_digest(given.encode(), str(self._token).encode())
 
     async def _welcome(self, scope: Scope, send: Send) -> None:
-        """Redirect to the URL without the token, so that it does not end up in histories and logs."""
+        """Lead to the URL without the token, so that it does not end up in histories and logs.
+
+        A page does this, since browsers send the cookie only if this site, and not another, asks for the next page.
+        """
         rest = [(name, value) for name, value in parse_qsl(scope["query_string"].decode("latin-1")) if name != "token"]
         path = scope.get("raw_path", scope["path"].encode()).decode("latin-1")
-        # "//host" would redirect to another host.
+        # "//host" would lead to another host.
         to = f"/{path.lstrip('/')}" + (f"?{urlencode(rest)}" if rest else "")
-        cookie = f"{_COOKIE}={self._cookie}; HttpOnly; SameSite=Strict; Path=/"
-        headers = [
-            (b"location", to.encode("latin-1")),
-            (b"set-cookie", cookie.encode()),
-            (b"cache-control", b"no-store"),
-        ]
-        await send({"type": "http.response.start", "status": 303, "headers": headers})
-        await send({"type": "http.response.body", "body": b""})
+        cookie = f"{self._cookie_name}={self._cookie}; HttpOnly; SameSite=Strict; Path=/"
+        await _send_text(send, 200, leading_to(to), "html", {"set-cookie": cookie})
+
+
+def leading_to(url: str) -> str:
+    """Return an HTML page that leads to `url` and stays out of the browser's history."""
+    refresh = f'<meta http-equiv="refresh" content="0;url={html.escape(url)}">'
+    return f'<!doctype html><html lang="en">{refresh}<title>rewardkit</title></html>'
 
 
 class _Sender:
@@ -180,6 +184,14 @@ def _policy(host: str, nonce: str | None) -> str:
     )
 
 
+def _token_in(scope: Scope) -> str:
+    return str(dict(parse_qsl(scope["query_string"].decode("latin-1"))).get("token", ""))
+
+
+def _bearer(headers: Mapping[str, str]) -> str:
+    return headers.get("authorization", "").removeprefix("Bearer ")
+
+
 def _name(host: str) -> str | None:
     """Return the name in a Host header, without the port."""
     if any(character in host for character in "/@\\ \t#?;,'\""):
@@ -203,7 +215,13 @@ async def _refuse(scope: Scope, receive: Receive, send: Send, status: int, text:
         await receive()
         await send({"type": "websocket.close", "code": 1008})
         return
-    headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"cache-control", b"no-store")]
-    headers += [(name.encode(), value.encode()) for name, value in _FIXED.items()]
+    await _send_text(send, status, text)
+
+
+async def _send_text(
+    send: Send, status: int, text: str, kind: str = "plain", more: Mapping[str, str] = MappingProxyType({})
+) -> None:
+    sent = {"content-type": f"text/{kind}; charset=utf-8", "cache-control": "no-store", **_FIXED, **more}
+    headers = [(name.encode(), value.encode("latin-1")) for name, value in sent.items()]
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": text.encode()})

@@ -5,16 +5,23 @@ from __future__ import annotations
 import os
 import secrets
 import socket
-import tempfile
 import threading
 import webbrowser
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from pathlib import Path
+from tempfile import TemporaryDirectory, gettempdir
+from typing import TYPE_CHECKING
 
 from rewardkit.core.errors import MissingExtraError, RewardKitError
 from rewardkit.core.processes.addresses import is_loopback
-from rewardkit.viewer.guard import LOOPBACK, Guard
+from rewardkit.viewer.guard import LOOPBACK, Guard, leading_to
 from rewardkit.viewer.library import Library
+
+if TYPE_CHECKING:
+    import uvicorn
+
+    from rewardkit.viewer.watcher import Watcher
 
 _ADVICE = "Use 127.0.0.1, or 0.0.0.0 to let other machines connect."
 
@@ -26,6 +33,7 @@ def serve(
     port: int = 8765,
     token: str | None = None,
     browser: bool = True,
+    discreet: bool = False,
     told: Callable[[str], None] = print,
 ) -> None:
     """Show the runs in `folders` until interrupted.
@@ -36,6 +44,7 @@ def serve(
         port: the port to listen on. If it is taken, or 0, a free port is used.
         token: the secret that visitors need.
         browser: whether to open a browser.
+        discreet: whether to keep the token out of the browser's command line, which other users can see.
         told: called with each line for the user.
 
     Raises:
@@ -43,7 +52,7 @@ def serve(
         RewardKitError: the server cannot listen on `host`.
     """
     # Otherwise NiceGUI creates files in the current folder.
-    os.environ.setdefault("NICEGUI_STORAGE_PATH", str(Path(tempfile.gettempdir()) / f"rewardkit-view-{os.getpid()}"))
+    os.environ.setdefault("NICEGUI_STORAGE_PATH", str(Path(gettempdir()) / f"rewardkit-view-{os.getpid()}"))
     try:
         import uvicorn
 
@@ -64,10 +73,16 @@ def serve(
     )
     address = _address(host, listening.getsockname()[1], token)
     _announce(library, folders, address, told)
-    if browser:
-        threading.Timer(0.5, webbrowser.open, [address]).start()
+    with ExitStack() as kept:
+        if browser:
+            opened = _detour(address, kept.enter_context(TemporaryDirectory())) if discreet and token else address
+            threading.Timer(0.5, webbrowser.open, [opened]).start()
+        _run(uvicorn.Server(config), listening, watcher)
+
+
+def _run(server: uvicorn.Server, listening: socket.socket, watcher: Watcher) -> None:
     try:
-        uvicorn.Server(config).run(sockets=[listening])
+        server.run(sockets=[listening])
     except KeyboardInterrupt:
         pass
     finally:
@@ -83,6 +98,13 @@ def _announce(library: Library, folders: Sequence[Path], address: str, told: Cal
             "rk.to_trl(reward, record='runs/name')."
         )
     told("Press Ctrl-C to stop.")
+
+
+def _detour(address: str, folder: str) -> str:
+    """Return the address of a local file, which only this user can read, that leads to `address`."""
+    file = Path(folder) / "view.html"
+    file.write_text(leading_to(address), encoding="utf-8")
+    return file.as_uri()
 
 
 def _hosts(host: str) -> set[str]:

@@ -18,10 +18,11 @@ REASON = "needs a browser: apt install chromium, or REWARDKIT_CHROMIUM=/path/to/
 
 
 @contextmanager
-def serving(*folders: Path, options: tuple[str, ...] = ()) -> Iterator[str]:
+def serving(*folders: Path, options: tuple[str, ...] = (), token: str = "none") -> Iterator[str]:
     """Run ``rewardkit view`` in another process, and return the address that it prints."""
     command = [sys.executable, "-m", "rewardkit.cli.main", "view", *map(str, folders), "--no-browser", "--port", "0"]
     environment = {name: value for name, value in os.environ.items() if name != "PYTEST_CURRENT_TEST"}
+    environment["REWARDKIT_TOKEN"] = token
     folder = folders[0] if folders[0].is_dir() else None
     server = subprocess.Popen([*command, *options], stdout=subprocess.PIPE, text=True, env=environment, cwd=folder)
     try:

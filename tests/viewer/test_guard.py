@@ -112,14 +112,17 @@ def test_the_token_is_needed_once() -> None:
     assert asked("/page?token=wrong", **options).status_code == 401
     assert socket({"host": "localhost"}, token=TOKEN) == "websocket.close"
     welcome = asked(f"/page?a=b&token={TOKEN}", **options)
-    assert welcome.status_code == 303
-    assert welcome.headers["location"] == "/page?a=b"
+    assert welcome.status_code == 200
+    assert 'content="0;url=/page?a=b"' in welcome.text
+    assert TOKEN not in welcome.text
     cookie = welcome.headers["set-cookie"]
     assert "HttpOnly" in cookie
     assert "SameSite=Strict" in cookie
     assert TOKEN not in cookie
     cookie = cookie.split(";")[0]
     assert asked(headers={"cookie": cookie}, **options).status_code == 200
+    again = asked(f"/page?token={TOKEN}", headers={"cookie": cookie}, **options)
+    assert 'content="0;url=/page"' in again.text
     assert asked(headers={"cookie": cookie[:-1] + "x"}, **options).status_code == 401
     assert asked(headers={"authorization": f"Bearer {TOKEN}"}, **options).status_code == 200
     assert socket({"host": "localhost", "cookie": cookie}, token=TOKEN) == "websocket.accept"
@@ -133,10 +136,15 @@ def test_an_empty_token_is_rejected() -> None:
 
 
 def test_the_redirect_stays_on_this_host() -> None:
-    assert (
-        asked(f"http://localhost:8765//evil.example/?token={TOKEN}", token=TOKEN).headers["location"]
-        == "/evil.example/"
-    )
+    welcome = asked(f"http://localhost:8765//evil.example/?token={TOKEN}", token=TOKEN)
+    assert 'content="0;url=/evil.example/"' in welcome.text
+    welcome = asked(f'http://localhost:8765/%22%3E%3Cscript%3E?token={TOKEN}&a="><script>', token=TOKEN)
+    assert "<script" not in welcome.text
+
+
+def test_pages_with_different_tokens_keep_their_cookies() -> None:
+    names = {asked(f"/?token={token}", token=token).headers["set-cookie"].split("=")[0] for token in ("one", "two")}
+    assert len(names) == 2
 
 
 def test_ip_addresses_pass_if_allowed() -> None:

@@ -7,15 +7,18 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
+import uvicorn
 
 from rewardkit.cli.main import main
 from rewardkit.core.errors import RewardKitError
-from rewardkit.viewer.server import _listening
+from rewardkit.viewer.server import _listening, serve
 from tests.viewer.browsing import serving
 from tests.viewer.recorded import hostile, ordinary
 
@@ -79,21 +82,24 @@ def test_websockets_of_other_sites_are_rejected(base: str) -> None:
 
 def test_a_token_protects_everything(tmp_path: Path) -> None:
     ordinary(tmp_path / "first", 2)
-    with serving(tmp_path, options=("--token", "the-right-one")) as address:
+    with serving(tmp_path, token="the-right-one") as address:
         assert address.endswith("?token=the-right-one")
         base = address.split("/?")[0]
         for path in ("/", "/run/first/graphs", "/_nicegui_ws/socket.io/?EIO=4&transport=polling"):
             assert httpx.get(base + path).status_code == 401
         assert " 403 " in _handshake(base, Origin=base)
         with httpx.Client(follow_redirects=True) as client:
-            answer = client.get(address)
+            assert 'content="0;url=/"' in client.get(address).text
+            answer = client.get(base)
             assert answer.status_code == 200
-            assert "token" not in str(answer.url)
+            assert "right-one" not in answer.text
 
 
 def test_it_leaves_no_files_and_stops_at_once(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "rewardkit.cli.main", "view", str(tmp_path), "--no-browser", "--port", "0"]
-    server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path)
+    server = subprocess.Popen(
+        [*command, "--token", "none"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path
+    )
     assert server.stdout is not None
     lines = [server.stdout.readline() for _ in range(3)]
     assert "no runs yet" in lines[1]
@@ -137,9 +143,33 @@ def test_a_foreign_run_json_is_not_a_run(base: str, tmp_path: Path) -> None:
         assert httpx.get(address).status_code == 200
 
 
-def test_an_empty_token_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["view", str(tmp_path), "--token", "", "--no-browser"]) == 2
-    assert "--token is empty" in capsys.readouterr().err
+def _opened(monkeypatch: pytest.MonkeyPatch, folder: Path, **options: Any) -> tuple[str, str]:
+    """Return the printed address, and what the browser would open."""
+    opened: list[str] = []
+
+    def run(server: uvicorn.Server, sockets: list[socket.socket]) -> None:
+        for timer in threading.enumerate():
+            if isinstance(timer, threading.Timer):
+                timer.join()
+        page = opened[0].removeprefix("file://")
+        opened.append(Path(page).read_text() if page != opened[0] else "")
+        raise KeyboardInterrupt
+
+    said: list[str] = []
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    monkeypatch.setattr(uvicorn.Server, "run", run)
+    serve([folder], port=0, told=said.append, **options)
+    return said[0].split()[-1], opened[0] + opened[1]
+
+
+def test_the_browser_gets_the_token_from_a_private_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    address, opened = _opened(monkeypatch, tmp_path, token="secret")
+    assert opened == address
+    address, opened = _opened(monkeypatch, tmp_path, token="secret", discreet=True)
+    assert "?token=secret" in address
+    assert opened.startswith("file:///")
+    assert f"0;url={address}" in opened
+    assert not Path(opened.split("<")[0].removeprefix("file://")).exists()
 
 
 def test_names_are_escaped_in_the_terminal(

@@ -1,0 +1,127 @@
+"""The token that visitors of ``rewardkit view`` and clients of ``rewardkit serve`` need, and who else can come.
+
+A port of this machine is open to all of its users, and so is the command line of each process. So the token comes from
+a variable or a file, or is made up and printed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import secrets
+import stat
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from rewardkit.core.batch.table_text import visible
+from rewardkit.core.errors import RewardDefinitionError
+from rewardkit.core.processes.addresses import is_loopback
+
+TOKEN = "REWARDKIT_TOKEN"
+_FIRST_HUMAN = 501 if sys.platform == "darwin" else 1000
+_NOBODY = 65_534
+_NO_LOGIN = ("", "/bin/false", "/bin/sync", "/sbin/nologin", "/usr/bin/false", "/usr/bin/nologin", "/usr/sbin/nologin")
+
+
+def add_token_options(verb: argparse.ArgumentParser, default: str) -> None:
+    """Add the options; `default` says what happens without them."""
+    verb.add_argument(
+        "--token",
+        metavar="auto|none|TEXT",
+        help=f"auto: make up a token and print it; none: require no token; or the token itself, which other users of "
+        f"this machine then see in its list of processes (default: the variable {TOKEN}, else {default})",
+    )
+    verb.add_argument("--token-file", type=Path, metavar="FILE", help="a file with the token")
+
+
+def token_of(options: argparse.Namespace, default: Callable[[], str]) -> str | None:
+    """Return the token that is required; None for none.
+
+    Args:
+        default: says ``auto`` or ``none`` if neither the options nor the environment have a token.
+
+    Raises:
+        RewardDefinitionError: it is given twice, is empty, cannot be read or cannot be sent.
+    """
+    token = _given(options)
+    if token is None:
+        token = default()
+    if token == "none" and not is_loopback(options.host):
+        raise RewardDefinitionError(
+            f"--host {options.host} is reachable from other machines, so requests need a token: set {TOKEN}, or pass "
+            "--token-file FILE or --token auto"
+        )
+    if not (token.isascii() and token.isprintable()):
+        raise RewardDefinitionError(
+            "the token has characters that no header can have. Use only printable ASCII characters"
+        )
+    return None if token == "none" else secrets.token_urlsafe(24) if token == "auto" else token
+
+
+def _given(options: argparse.Namespace) -> str | None:
+    if options.token is not None and options.token_file is not None:
+        raise RewardDefinitionError("--token and --token-file both give the token: pass one of them")
+    if options.token_file is not None:
+        token, source = _read(options.token_file), f"the file {options.token_file}"
+    elif options.token is not None:
+        token, source = str(options.token).strip(), "--token"
+    else:
+        return os.environ.get(TOKEN, "").strip() or None
+    if not token:
+        raise RewardDefinitionError(f"{source} is empty: put a token there, or leave the option out")
+    if source == "--token" and token not in ("auto", "none"):
+        warn_user(
+            "other users of this machine can see the token in the list of its processes. "
+            f"Set {TOKEN}, or pass --token-file FILE or --token auto"
+        )
+    return token
+
+
+def has_other_users() -> bool:
+    """Whether a person other than this user can run programs on this machine.
+
+    A person has an account with a login shell and a number of at least 1000 (501 on macOS). Accounts of a directory
+    service, which are usually not listed, count while they run something. False on Windows, where this is not known.
+    """
+    try:
+        import pwd
+    except ImportError:
+        return False
+    known = {account.pw_uid for account in pwd.getpwall()} | _running()
+    return any(_is_person(uid) for uid in known - {os.getuid()})
+
+
+def _running() -> set[int]:
+    """Return the numbers of the users that run something, if the system tells."""
+    found = set()
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):  # it has ended
+            found.add(process.stat().st_uid)
+    return found
+
+
+def _is_person(uid: int) -> bool:
+    import pwd
+
+    try:
+        return uid >= _FIRST_HUMAN and uid != _NOBODY and pwd.getpwuid(uid).pw_shell not in _NO_LOGIN
+    except KeyError:
+        return False
+
+
+def _read(path: Path) -> str:
+    try:
+        text = path.read_text(encoding="utf-8").strip()
+        others = stat.S_IMODE(path.stat().st_mode) & 0o077
+    except (OSError, UnicodeDecodeError) as error:
+        raise RewardDefinitionError(f"--token-file {path} cannot be read: {error}") from None
+    if others and os.name == "posix":
+        warn_user(f"other users of this machine can read --token-file {path}. Run: chmod 600 {path}")
+    return text
+
+
+def warn_user(text: str) -> None:
+    """Print a warning."""
+    print(visible(f"warning: {text}"), file=sys.stderr, flush=True)
