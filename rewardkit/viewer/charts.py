@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -30,9 +30,15 @@ def spec_of(
     *,
     smoothing: float = 0.0,
     shown: Range | None = None,
+    extent: Range | None = None,
     marks: Sequence[tuple[int, str]] = (),
 ) -> dict[str, Any]:
-    """Return the spec for `browser/rewardkit_chart.js`: the same panel of one or more runs."""
+    """Return the spec for `browser/rewardkit_chart.js`: the same panel of one or more runs.
+
+    Args:
+        shown: the steps to which the user has zoomed.
+        extent: the first and last step of all graphs, so that they have the same axis.
+    """
     first = runs[0][1]
     several = len(runs) > 1
     lines: list[dict[str, Any]] = []
@@ -60,10 +66,16 @@ def spec_of(
         "steps": steps,
         "lines": lines,
         "left_out": count - len(lines),
-        "range": list(shown or (None, None)),
+        "range": list(shown or extent or (None, None)),
         "marks": [[step, one_line(name[:7])] for step, name in marks],
         "zero": first.key in ("outcomes", "flat", "seconds"),
     }
+
+
+def extent_of(panels: Iterable[Panel]) -> Range | None:
+    """Return the first and last step of all lines. None if there are fewer than two steps."""
+    ends = [end for panel in panels for line in panel.lines if len(line.x) for end in (line.x[0], line.x[-1])]
+    return (float(min(ends)), float(max(ends))) if len(set(ends)) > 1 else None
 
 
 def series_color(number: int) -> str:

@@ -62,6 +62,12 @@ class Panel:
 
 
 SECTIONS = ("Reward", "Completions", "Trainer")
+_ABOUT_ADVANTAGE = (
+    "The share of the advantages, and so of the learning signal, that each term contributes. A term that works against "
+    "the others has a negative share, and then the others have more than 100 %."
+)
+_ABOUT_TOOLS = "The mean number of calls of each tool per completion."
+_ABOUT_DIVERSITY = "The share of distinct completions within a group: 1 if no two are the same."
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,6 +114,14 @@ class ByStep:
         self.starts = np.flatnonzero(np.r_[True, np.diff(taken) != 0]) if len(taken) else np.empty(0, dtype=np.int64)
         self.steps = taken[self.starts].astype(np.float64)
 
+    def aligned(self, series: Series) -> Series:
+        """Return a series with a point at every step, NaN where it has no value, so that its line has a gap there."""
+        x, y = series
+        steps = np.union1d(self.steps, x)
+        values = np.full(len(steps), np.nan)
+        values[np.searchsorted(steps, x)] = y
+        return steps, values
+
     def sum(self, values: Floats) -> Floats:
         """Return (t,) the sum over all rows of each step."""
         if not len(self.starts):
@@ -131,6 +145,14 @@ class ByStep:
 def panels(scores: Scores, metrics: Metrics, components: Sequence[str]) -> list[Panel]:
     """Return all graphs that have data."""
     training, evaluation = ByStep(scores.step, scores.training), ByStep(scores.step, ~scores.training)
+
+    def of_batches(
+        prefix: str, key: str, title: str, about: str, unit: str = "", *, exact: bool = False, section: str = "Reward"
+    ) -> Panel:
+        """Graph metrics that every batch has, unless their component did not exist yet."""
+        lines = [Line(name, *training.aligned(series), name) for name, series in metrics.named(prefix).items()]
+        return Panel(key, title, about, lines, unit, exact, section)
+
     found = [
         _total(scores, training, evaluation),
         _components(scores, training, evaluation, components),
@@ -140,27 +162,19 @@ def panels(scores: Scores, metrics: Metrics, components: Sequence[str]) -> list[
             "What each term adds to the total, including its weight.",
             _means(training, scores.terms),
         ),
-        _of_metrics(metrics, "parts/", "parts", "Parts", "The mean of each part of a score, where it has one."),
-        _of_metrics(
-            metrics, "weights/", "weights", "Weights", "The weight of each component at each step.", exact=True
-        ),
-        _of_metrics(metrics, "stage/", "stages", "Stages", "The stage of each curriculum.", exact=True),
-        _of_metrics(metrics, "gates/", "gates", "Gates", "The share of completions that pass each gate.", "share"),
-        _of_metrics(metrics, "threshold/", "thresholds", "Thresholds", "The score that opens each gate.", exact=True),
+        of_batches("parts/", "parts", "Parts", "The mean of each part of a score, where it has one."),
+        of_batches("weights/", "weights", "Weights", "The weight of each component at each step.", exact=True),
+        of_batches("stage/", "stages", "Stages", "The stage of each curriculum.", exact=True),
+        of_batches("gates/", "gates", "Gates", "The share of completions that pass each gate.", "share"),
+        of_batches("threshold/", "thresholds", "Thresholds", "The score that opens each gate.", exact=True),
         _outcomes(scores, training),
-        _of_metrics(
-            metrics,
-            "advantage_share/",
-            "advantage",
-            "Advantage share",
-            "The share of the advantages, and so of the learning signal, that each term contributes.",
-            "share",
-        ),
+        of_batches("advantage_share/", "advantage", "Advantage share", _ABOUT_ADVANTAGE, "share"),
         _flat_groups(scores, training),
         _length(scores, training, evaluation),
-        *_trajectories(metrics),
-        _diversity(metrics),
-        _of_metrics(metrics, "seconds/", "seconds", "Time", "Seconds spent in each component.", "seconds"),
+        *_trajectories(metrics, training),
+        of_batches("trajectory/calls/", "tools", "Calls of each tool", _ABOUT_TOOLS, section="Completions"),
+        of_batches("diversity/", "diversity", "Diversity", _ABOUT_DIVERSITY, "share", section="Completions"),
+        of_batches("seconds/", "seconds", "Time", "Seconds spent in each component.", "seconds"),
         *_others(metrics),
     ]
     drawn = [replace(panel, lines=[line for line in panel.lines if np.isfinite(line.y).any()]) for panel in found]
@@ -230,19 +244,12 @@ def _components(scores: Scores, training: ByStep, evaluation: ByStep, components
     return Panel("components", "Components", "The mean raw score of each component, before weighting.", lines)
 
 
-def _of_metrics(
-    metrics: Metrics, prefix: str, key: str, title: str, about: str, unit: str = "", exact: bool = False
-) -> Panel:
-    lines = [Line(name, *series, name) for name, series in metrics.named(prefix).items()]
-    return Panel(key, title, about, lines, unit, exact)
-
-
-def _trajectories(metrics: Metrics) -> Iterator[Panel]:
+def _trajectories(metrics: Metrics, training: ByStep) -> Iterator[Panel]:
     """Yield the graphs of conversations."""
     named = metrics.named("trajectory/")
 
     def lines(*names: str) -> list[Line]:
-        return [Line(name.replace("_", " "), *named[name], name) for name in names if name in named]
+        return [Line(name.replace("_", " "), *training.aligned(named[name]), name) for name in names if name in named]
 
     about = "The mean number of turns, tool calls and errors of tool calls of a completion."
     yield Panel("turns", "Turns and tool calls", about, lines("turns", "calls", "errors"), section="Completions")
@@ -252,9 +259,6 @@ def _trajectories(metrics: Metrics) -> Iterator[Panel]:
     )
     ends = lines("unfinished", "pending", "malformed_calls", "broken")
     yield Panel("endings", "Without an answer", about, ends, "share", section="Completions")
-    about = "The mean number of calls of each tool per completion."
-    tools = _of_metrics(metrics, "trajectory/calls/", "tools", "Calls of each tool", about)
-    yield replace(tools, section="Completions")
 
 
 def _outcomes(scores: Scores, training: ByStep) -> Panel:
@@ -263,7 +267,8 @@ def _outcomes(scores: Scores, training: ByStep) -> Panel:
         for code, outcome in enumerate(OUTCOMES[1:], start=1):
             if (codes == code).any():
                 usual = outcome in ("abstained", "skipped")
-                counts = training.sum(codes == code)
+                existed = training.sum(codes < len(OUTCOMES)) > 0
+                counts = np.where(existed, training.sum(codes == code), np.nan)
                 lines.append(Line(f"{name}: {outcome}", training.steps, counts, name, dashed=usual))
     unscorable = np.isnan(scores.total)
     if unscorable.any():
@@ -307,12 +312,6 @@ def _length(scores: Scores, training: ByStep, evaluation: ByStep) -> Panel:
     lines.append(Line("length (evaluation)", evaluation.steps, evaluation.mean(scores.length), dashed=True))
     about = f"The mean length of the completions in {scores.length_unit}. The band is one standard deviation."
     return Panel("length", "Completion length", about, lines, scores.length_unit, section="Completions")
-
-
-def _diversity(metrics: Metrics) -> Panel:
-    lines = [Line(name, *series, name) for name, series in metrics.named("diversity/").items()]
-    about = "The share of distinct completions within a group: 1 if no two are the same."
-    return Panel("diversity", "Diversity", about, lines, "share", section="Completions")
 
 
 _DRAWN = (

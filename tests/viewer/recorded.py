@@ -78,6 +78,32 @@ def ordinary(path: Path, steps: int = 12, *, epochs: float = 3.0) -> Path:
     return path
 
 
+def changing(path: Path, steps: int = 60) -> Path:
+    """Record a run whose reward changes often, in which `answer` rises by 0.4 at step 31.
+
+    The gate exists up to step 18, and `form` is missing from step 41 to 45. Two terms work against each other.
+    """
+    with Recorder(path, patience=math.inf) as recorder:
+        for step in range(1, steps + 1):
+            metrics = {
+                "weights/answer": 1.0,
+                "advantage_share/answer": 1.5,
+                "advantage_share/form": -0.5,
+                "trainer/loss": 1.0 / step,
+            }
+            if step <= 18:
+                metrics["gates/form"] = 0.5
+            one = record(1, metrics=metrics)
+            values = np.round(0.1 + 0.4 * (step > 30) + 0.01 * np.arange(len(one.table)), 3)
+            one.table.components["answer"].values[:-1] = one.table.terms["answer"][:-1] = values[:-1]
+            one.table.total[:] = one.table.terms["form"] + one.table.terms["answer"]
+            if 41 <= step <= 45:
+                del one.table.components["form"], one.table.terms["form"]
+            number = sum(step >= change for change in (20, 21, 22, 50))
+            recorder.record(replace(one, step=step, version=replace(one.version, fingerprint=f"{number:x}" * 16)))
+    return path
+
+
 def certain(path: Path, steps: int = 40) -> Path:
     """Record a run in which more and more of the completions that earn more end with the same words."""
     with Recorder(path, patience=math.inf) as recorder:

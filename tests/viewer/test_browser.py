@@ -20,13 +20,13 @@ PANES = ".pane pre.text"
 
 def test_runs_are_listed_and_overlaid(visit: Visit) -> None:
     visit.go("/", "tr[data-key=first] .badge.finished")
-    visit.until("document.querySelectorAll('.badge').length == 7 && !document.body.innerText.includes('reading')")
+    visit.until("document.querySelectorAll('.badge').length == 8 && !document.body.innerText.includes('reading')")
     assert "upgrade" in visit.text("tr[data-key=broken]")
     assert visit.text("tr[data-key='sweep/second'] .k-number") == "6"
     visit.page.locator("input.field").fill("sec")
     visit.until("document.querySelectorAll('tr[data-key]').length == 1")
     visit.page.locator("input.field").fill("")
-    visit.until("document.querySelectorAll('tr[data-key]').length == 7")
+    visit.until("document.querySelectorAll('tr[data-key]').length == 8")
     for name in ("first", "sweep/second"):
         visit.page.locator(f"tr[data-key='{name}'] input").click()
     visit.page.wait_for_selector(GRAPHS)
@@ -103,7 +103,7 @@ def test_hovering_shows_the_numbers(visit: Visit) -> None:
 def test_prompts_are_searched_sorted_and_selected(visit: Visit) -> None:
     visit.go("/run/first/completions", PANES)
     rows = ".prompts tbody tr[data-key]"
-    search = visit.page.locator(".prompts input")
+    search = visit.page.locator("input[data-search]")
     for words, count in (("number 2", 1), ("level=easy", 2), ("length>1000", 0), ("", 3)):
         search.fill(words)
         visit.until(f"document.querySelectorAll('{rows}').length === {count}")

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, strategies as st
 
 from rewardkit.store.recorder import Recorder
-from rewardkit.viewer.charts import rows_of, spec_of
+from rewardkit.viewer.charts import extent_of, rows_of, spec_of
 from rewardkit.viewer.curves import SECTIONS, Line, Metrics, Panel, _others, smoothed, thinned, version_marks
 from rewardkit.viewer.watcher import Watched
-from tests.viewer.recorded import ordinary, record
+from tests.viewer.recorded import changing, ordinary, record
 
 VALUES = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=60).map(np.array)
 
@@ -36,6 +36,29 @@ def test_totals_equal_those_of_a_query(watched: Watched) -> None:
     np.testing.assert_allclose(total.high, np.minimum(means + deviations, highest))
     np.testing.assert_allclose(total.low, np.maximum(means - deviations, lowest))
     assert (means + deviations > highest).any()
+
+
+def test_lines_have_gaps_where_a_component_did_not_exist(tmp_path: Path) -> None:
+    lines = {
+        (panel.key, line.name): line for panel in Watched.open("run", changing(tmp_path)).panels for line in panel.lines
+    }
+    missing = [step - 1 for step in range(41, 46)]
+    for key in ("components", "terms"):
+        assert np.flatnonzero(np.isnan(lines[key, "form"].y)).tolist() == missing
+        assert not np.isnan(lines[key, "answer"].y).any()
+    gate = lines["gates", "form"]
+    assert gate.x.tolist() == list(range(1, 61))
+    assert np.flatnonzero(np.isnan(gate.y)).tolist() == list(range(18, 60))
+    assert not np.isnan(lines["metric/trainer/loss", "loss"].y).any()
+
+
+def test_all_graphs_have_the_same_axis() -> None:
+    early, late = (Panel("p", "p", "", [Line("a", np.array(x), np.array(x))]) for x in ([3.0, 180.0], [5.0, 400.0]))
+    extent = extent_of([early, late])
+    assert extent == (3.0, 400.0)
+    assert spec_of([("run", early)], [], extent=extent)["range"] == [3.0, 400.0]
+    assert spec_of([("run", early)], [], extent=extent, shown=(7.0, 9.0))["range"] == [7.0, 9.0]
+    assert extent_of([Panel("p", "p", "", [Line("a", np.array([3.0]), np.array([1.0]))])]) is None
 
 
 def test_conversations_have_graphs_of_their_own(tmp_path: Path, watched: Watched) -> None:

@@ -47,7 +47,10 @@ function tooltip(points, spec) {
     element.textContent = text;
     return parent.appendChild(element);
   };
-  add(box, "div", "step", `step ${Math.round(points[0].axisValue).toLocaleString("en-US")}`);
+  const at = points[0].axisValue;
+  const near = Math.max(0.5, (spec.steps[0].at(-1) - spec.steps[0][0]) / spec.steps[0].length / 2);
+  const changes = spec.marks.filter(([step]) => Math.abs(step - at) <= near).map(([, name]) => ` · the reward changed to ${name}`);
+  add(box, "div", "step", `step ${Math.round(at).toLocaleString("en-US")}${changes.slice(-1).join("")}`);
   const shown = points.filter((point) => point.value && !point.seriesName.startsWith("\u0000"));
   for (const point of shown.slice(0, 16)) {
     const line = box.appendChild(document.createElement("div"));
@@ -65,11 +68,34 @@ function tooltip(points, spec) {
 
 const pairs = (spec, line, values) => values.map((value, at) => [spec.steps[line.steps][at], value]);
 
-function options(spec) {
+// A point between two gaps has no line, so it gets a dot.
+const dotted = (points) =>
+  points.map((value, at) =>
+    value[1] !== null && (points[at - 1]?.[1] ?? null) === null && (points[at + 1]?.[1] ?? null) === null
+      ? { value, symbol: "circle" }
+      : value,
+  );
+
+// The vertical lines at which the reward changed. A label that would overlap the one before it is left out; the
+// tooltip has it.
+const LABEL = 54;
+function marked(spec, width, soft) {
+  const [low, high] = spec.range;
+  const scale = (high === null || high <= low ? NaN : width / (high - low));
+  let end = -Infinity;
+  return spec.marks.map(([step, name]) => {
+    const at = scale * (step - low);
+    const left = at + LABEL > width;
+    const start = left ? at - LABEL : at;
+    const fits = !(start < end);
+    if (fits) end = start + LABEL;
+    return { xAxis: step, name, label: { show: fits, align: left ? "right" : "left", color: soft } };
+  });
+}
+
+function options(spec, width) {
   const ink = variable("--ink"), soft = variable("--soft"), rule = variable("--rule"), surface = variable("--surface");
   const series = [];
-  const ends = spec.steps.flatMap((steps) => [steps[0], steps.at(-1)]);
-  const middle = spec.range[0] === null ? (Math.min(...ends) + Math.max(...ends)) / 2 : (spec.range[0] + spec.range[1]) / 2;
   spec.lines.forEach((line, index) => {
     const color = colored(line.color);
     if (line.band) {
@@ -82,7 +108,7 @@ function options(spec) {
     }
     if (line.raw)
       series.push({ id: `r${index}`, name: `\u0000raw${index}`, type: "line", symbol: "none", silent: true, data: pairs(spec, line, line.raw), lineStyle: { color, width: 1, opacity: 0.22 } });
-    const data = pairs(spec, line, line.y);
+    const data = dotted(pairs(spec, line, line.y));
     const few = data.length < 40;
     series.push({
       id: `s${index}`,
@@ -108,17 +134,17 @@ function options(spec) {
         symbol: "none",
         animation: false,
         lineStyle: { color: soft, type: [4, 4], width: 1 },
-        label: { color: soft, fontSize: 10, formatter: (mark) => mark.name, position: "insideEndTop", rotate: 0, distance: 2 },
-        data: spec.marks.map(([step, name]) => ({ xAxis: step, name, label: { align: step < middle ? "left" : "right" } })),
+        label: { color: soft, fontSize: 10, formatter: (mark) => mark.name, position: "end", rotate: 0, distance: 3 },
+        data: marked(spec, width - 70, soft),
       },
     });
   const axis = { axisLine: { lineStyle: { color: rule } }, axisTick: { show: false }, axisLabel: { color: soft, fontSize: 11, hideOverlap: true } };
   return {
     animation: false,
     textStyle: { fontFamily: variable("--sans") || "sans-serif" },
-    grid: { left: 8, right: 22, top: 12, bottom: 4, containLabel: true },
+    grid: { left: 8, right: 22, top: spec.marks.length ? 22 : 12, bottom: 4, containLabel: true },
     xAxis: { ...axis, type: "value", min: spec.range[0], max: spec.range[1], splitLine: { show: false }, axisLabel: { ...axis.axisLabel, formatter: (value) => value.toLocaleString("en-US") } },
-    yAxis: { ...axis, type: "value", scale: !spec.zero, interval: spec.unit === "share" && spec.zero ? 0.25 : undefined, min: spec.zero ? 0 : undefined, max: spec.unit === "share" ? (range) => (range.max > 0.5 || range.max <= 0 ? 1 : undefined) : undefined, splitNumber: 4, axisLine: { show: false }, splitLine: { lineStyle: { color: rule } }, axisLabel: { ...axis.axisLabel, formatter: (value) => (spec.unit === "share" ? `${Math.round(1000 * value) / 10}%` : number(value)) } },
+    yAxis: { ...axis, type: "value", scale: !spec.zero, interval: spec.unit === "share" && spec.zero ? 0.25 : undefined, min: spec.zero ? 0 : undefined, max: spec.unit === "share" ? (range) => ((range.max > 0.5 && range.max <= 1) || range.max <= 0 ? 1 : undefined) : undefined, splitNumber: 4, axisLine: { show: false }, splitLine: { lineStyle: { color: rule } }, axisLabel: { ...axis.axisLabel, formatter: (value) => (spec.unit === "share" ? `${Math.round(1000 * value) / 10}%` : number(value)) } },
     tooltip: {
       trigger: "axis",
       confine: true,
@@ -203,7 +229,7 @@ export default {
       // Update the data if the lines are the same. Otherwise draw from scratch.
       const lines = this.spec.lines.map((line) => line.name + Boolean(line.raw)).join();
       const notMerge = lines !== this.lines || this.themed !== document.body.className;
-      this.chart.setOption(options(this.spec), { notMerge, silent: true });
+      this.chart.setOption(options(this.spec, this.$el.clientWidth), { notMerge, silent: true });
       this.lines = lines;
       this.themed = document.body.className;
       this.$el.dataset.drawn = Number(this.$el.dataset.drawn ?? 0) + 1;

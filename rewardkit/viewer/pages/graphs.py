@@ -11,7 +11,7 @@ from nicegui import ui
 from rewardkit.core.errors import RewardKitError
 from rewardkit.viewer import elements as put
 from rewardkit.viewer.addresses import format_names, parse_names
-from rewardkit.viewer.charts import Range, rows_of, spec_of
+from rewardkit.viewer.charts import Range, extent_of, rows_of, spec_of
 from rewardkit.viewer.curves import SECTIONS, Panel, version_marks
 from rewardkit.viewer.escapes import one_line
 from rewardkit.viewer.exports import csv_of, file_name
@@ -132,10 +132,11 @@ class Graphs:
             for panel in run.panels:
                 found.setdefault(panel.key, []).append((run.name, panel))
         self.components, self.found = components, found
+        extent = extent_of(panel for run in runs for panel in run.panels)
         return {
             key: (
                 panels[0][1],
-                spec_of(panels, components, smoothing=self.smoothing, shown=self.shown, marks=marks),
+                spec_of(panels, components, smoothing=self.smoothing, shown=self.shown, extent=extent, marks=marks),
             )
             for key, panels in found.items()
         }
