@@ -13,7 +13,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from rewardkit.core.batch.column import Floats, Numbers, Rows
+from rewardkit.core.batch.column import Floats, Numbers
 
 _FEWEST = 5
 """An interval from fewer prompts would be a guess."""
@@ -74,18 +74,17 @@ def pair(
     )
 
 
-def prompt_means(prompts: Numbers, values: Floats, rows: Rows, size: int) -> Floats:
+def prompt_means(prompts: Numbers, values: Floats, size: int) -> Floats:
     """Return the (size,) mean of each prompt's completions; NaN if none has a value.
 
     Args:
         prompts: (n,) the number of the prompt of each completion.
         values: (n,), NaN if a completion has no score.
-        rows: (n,) whether a completion counts.
     """
-    kept = rows & ~np.isnan(values)
-    counts = np.bincount(prompts[kept], minlength=size)
+    known = ~np.isnan(values)
+    counts = np.bincount(prompts[known], minlength=size)
     with np.errstate(invalid="ignore", divide="ignore"):
-        means: Floats = np.bincount(prompts[kept], values[kept], minlength=size) / counts
+        means: Floats = np.bincount(prompts[known], values[known], minlength=size) / counts
     return means
 
 

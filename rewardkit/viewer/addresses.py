@@ -10,7 +10,13 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
-TABS = {"graphs": "Graphs", "completions": "Completions", "logs": "Reward logs", "suspicious": "Suspicious"}
+TABS = {
+    "graphs": "Graphs",
+    "completions": "Completions",
+    "logs": "Reward logs",
+    "suspicious": "Suspicious",
+    "compare": "Compare",
+}
 """The tabs of a run: name in the URL -> title on the page."""
 
 _LONGEST = 8_000

@@ -36,10 +36,8 @@ def test_every_prompt_is_paired_or_counted(left: list[int], right: list[int]) ->
     assert all(left[a] // 2 == right[b] // 2 for a, b in zip(found.left, found.right, strict=True))
 
 
-def test_means_are_over_the_chosen_completions() -> None:
-    prompts = np.array([0, 0, 1, 1, 2])
-    values = np.array([0.0, 1.0, np.nan, 0.5, 0.7])
-    means = prompt_means(prompts, values, np.array([True, True, True, True, False]), 4)
+def test_means_are_over_scored_completions() -> None:
+    means = prompt_means(np.array([0, 0, 1, 1, 2]), np.array([0.0, 1.0, np.nan, 0.5, np.nan]), 4)
     np.testing.assert_array_equal(means, [0.5, 0.5, np.nan, np.nan])
 
 

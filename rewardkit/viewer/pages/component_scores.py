@@ -44,18 +44,27 @@ def format_number(value: float, *, sign: bool = False) -> str:
 
 def build_scores(watched: Watched, *sides: tuple[int, Completion]) -> None:
     """Show a row per component: its name, then the score on each side."""
-    bounds = bounds_of(watched)
-    for name in watched.components:
-        values = watched.scores.components.get(name)
-        if values is None:
+    build_scores_of(*((watched, row, completion) for row, completion in sides))
+
+
+def build_scores_of(*sides: tuple[Watched, int, Completion]) -> None:
+    """Show a row per component of the sides, which may be completions of different runs."""
+    names = dict.fromkeys(name for watched, _, _ in sides for name in watched.components)
+    for name in names:
+        if not any(name in watched.scores.components for watched, _, _ in sides):
             continue
-        color = color_of(name, watched.components)
+        color = color_of(name, list(names))
         with put.box("component", title=one_line(name)):
             put.box("swatch", "i").style(f"background: {color}")
             put.text(one_line(name, 60))
-        for row, completion in sides:
+        for watched, row, completion in sides:
+            values = watched.scores.components.get(name)
             with put.box():
-                _one(watched.scores, name, row, float(values[row]), bounds[name], color, completion)
+                if values is None:
+                    put.text("not in this run", "soft")
+                else:
+                    value, bounds = float(values[row]), bounds_of(watched)[name]
+                    _one(watched.scores, name, row, value, bounds, color, completion)
 
 
 def _one(

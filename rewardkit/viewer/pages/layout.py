@@ -20,7 +20,7 @@ _LOG = logging.getLogger("rewardkit")
 _SECONDS = 1.0
 _KEYS = {
     "?": "show this help",
-    "1 2 3 4": "go to graphs, completions, reward logs, suspicious",
+    "1 2 3 4 5": "go to graphs, completions, reward logs, suspicious, compare",
     "0": "go to the list of runs",
     "/": "search",
     "j k": "next, previous prompt (also ↓ ↑)",
@@ -63,7 +63,9 @@ class Page:
         self._open_tab = open_tab
         self.tab: Tab | None = None
         self._going = 0
-        self._shown = -1
+        self.also: list[Watched] = []
+        """Other runs that the tab shows."""
+        self._shown: list[int] = []
         self._updating = False
 
     async def build(self) -> None:
@@ -114,10 +116,11 @@ class Page:
         if going != self._going:
             return
         self._clear(watched)
-        self._shown = watched.number if watched is not None else -1
+        self.also, number = [], 0 if watched is None else watched.number
         self.tab = self._open_tab(self, watched)
         with self.content:
             await self.tab.build()
+        self._shown = [number, *(run.number for run in self.also)]
         self.shell.run_method("title", f"{one_line(address.run or 'Runs', 60)} · rewardkit")
 
     def _clear(self, watched: Watched | None) -> None:
@@ -172,7 +175,7 @@ class Page:
             self.help.value = not self.help.value
         elif key == "0":
             await self.go(Address())
-        elif key in "1234" and self.address.run is not None:
+        elif key in "12345" and self.address.run is not None:
             await self.go(self.address.to(list(TABS)[int(key) - 1]))
         elif self.tab is not None:
             with self.content:
@@ -189,8 +192,11 @@ class Page:
                     await self.tab.update()
                 return
             watched = await asyncio.to_thread(self.watcher.get, self.address.run)
-            if watched.number != self._shown and self.tab is not None:
-                self._shown = watched.number
+            for other in self.also:
+                other.asked = watched.asked
+            numbers = [run.number for run in (watched, *self.also)]
+            if numbers != self._shown and self.tab is not None:
+                self._shown = numbers
                 self._set_badge(watched)
                 with self.content:
                     await self.tab.update()

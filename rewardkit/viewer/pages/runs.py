@@ -1,9 +1,8 @@
-"""The list of runs: state, steps, last rewards. The graphs of selected runs can be overlaid."""
+"""The list of runs, grouped by their components: state, steps, last rewards. Selected runs can be compared."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +12,10 @@ from rewardkit.viewer.addresses import Address, format_names, parse_names
 from rewardkit.viewer.charts import series_color, spec_of
 from rewardkit.viewer.curves import Panel
 from rewardkit.viewer.escapes import one_line
-from rewardkit.viewer.pages.component_scores import format_number
 from rewardkit.viewer.pages.layout import Page, empty_state, later
-from rewardkit.viewer.style import color_of
-from rewardkit.viewer.summaries import LAST, Summary
+from rewardkit.viewer.pages.run_table import Names, columns_of, grouped, in_order, row_of, starts_falling
+from rewardkit.viewer.summaries import Summary
 
-_COMPONENTS = 5
 _SAMPLE = """import rewardkit as rk
 
 trainer = GRPOTrainer(
@@ -36,6 +33,9 @@ class Runs:
         self.summaries: dict[str, Summary] = {}
         self.selected = parse_names(page.address.get("show"))
         self.words = page.address.get("q")
+        self.sort = page.address.get("sort", "name")
+        self.descending = page.address.get("down") == "1"
+        self.tables: dict[Names, put.Table] = {}
         self._drawn: object = None
         self._busy = False
 
@@ -49,11 +49,13 @@ class Runs:
             self.overlay = put.button(
                 "Overlay graphs", self._overlay, title="Show the graphs of all selected runs on top of each other"
             )
+            self.compare = put.button(
+                "Compare prompts", self._compare, title="Compare two selected runs prompt by prompt"
+            )
             self.count = put.text("", "soft")
         self.graph = put.box("card graph").style("margin-bottom: 12px")
-        with put.box("card scroll") as self.frame:
-            self.table = put.Table(self._columns([]), empty="No run matches the search.")
-            self.table.when("check", self._select).when("open", self._open)
+        self.nothing = put.text("No run matches the search.", "empty", "div")
+        self.frame = put.box("groups")
         self._show()
         later(self.frame, self._refresh())
 
@@ -78,7 +80,7 @@ class Runs:
             for name in list(self.names):
                 new = name not in self.summaries
                 self.summaries[name] = await asyncio.to_thread(self._summary, name)
-                if self.table.is_deleted:
+                if self.frame.is_deleted:
                     return
                 if new:
                     self._show()
@@ -95,19 +97,37 @@ class Runs:
     def _show(self) -> None:
         shown = [name for name in self.names if self.words.casefold() in name.casefold()]
         known = [self.summaries[name] for name in shown if name in self.summaries]
-        components = list(dict.fromkeys(one for summary in known for one, _ in summary.components))
-        drawn = (shown, known, list(self.selected), self.words)
+        drawn = (shown, known, list(self.selected), self.words, self.sort, self.descending)
         if drawn == self._drawn:
             return
         self._drawn = drawn
-        rows = [self._row(name, components) for name in shown]
-        self.table.show(rows, columns=self._columns(components))
+        groups = grouped(shown, self.summaries)
+        if list(groups) != list(self.tables):
+            self._build_tables(groups)
+        for components, names in groups.items():
+            ordered = in_order(names, self.summaries, self.sort, self.descending)
+            rows = [row_of(name, self.summaries.get(name), components, name in self.selected) for name in ordered]
+            self.tables[components].show(rows, sort=self.sort, descending=self.descending)
         selected = [name for name in self.selected if name in self.names]
+        self.nothing.set_visibility(not shown)
         self.overlay.props["disabled"] = not selected
+        self.compare.props["disabled"] = len(selected) not in (1, 2)
         noun = "run" if len(self.names) == 1 else "runs"
         chosen = f", {len(selected)} selected" if selected else ""
         self.count.show(f"{len(shown)} of {len(self.names)} {noun}{chosen}")
         self._draw(selected)
+
+    def _build_tables(self, groups: dict[Names, list[str]]) -> None:
+        self.tables = {}
+        self.frame.clear()
+        with self.frame:
+            for components in groups:
+                if len(groups) > 1:
+                    put.text(one_line(", ".join(components), 120) or "Without components", "section", "h2")
+                with put.box("card scroll"):
+                    table = put.Table(columns_of(components))
+                    table.when("check", self._select).when("open", self._open).when("sort", self._sort)
+                self.tables[components] = table
 
     def _draw(self, selected: list[str]) -> None:
         """Draw the totals of the selected runs in one graph."""
@@ -130,62 +150,15 @@ class Runs:
                         put.text(line["name"])
             put.Chart(spec)
 
-    def _columns(self, components: list[str]) -> list[dict[str, Any]]:
-        left = len(components) - _COMPONENTS
-        others = f"More components: {one_line(', '.join(components[_COMPONENTS:]), 300)}"
-        return [
-            {"name": "selected", "label": "", "kind": "check", "width": "30px"},
-            {"name": "name", "label": "Run", "kind": "link"},
-            {"name": "state", "label": "State", "kind": "badge"},
-            {
-                "name": "steps",
-                "label": "Last step",
-                "kind": "number",
-                "title": "As counted by the trainer, which may start at 0. Then a run of 20 steps ends with step 19.",
-            },
-            {"name": "completions", "label": "Completions", "kind": "number"},
-            {"name": "total", "label": f"Total, last {LAST} steps", "kind": "number"},
-            *(
-                {
-                    "name": f"c{number}",
-                    "label": one_line(name, 22),
-                    "kind": "number",
-                    "color": color_of(name, components),
-                    "swatch": True,
-                    "title": one_line(name),
-                }
-                for number, name in enumerate(components[:_COMPONENTS])
-            ),
-            *([{"name": "more", "label": f"+{left} more", "kind": "soft", "title": others}] if left > 0 else []),
-            {"name": "seen", "label": "Last written", "kind": "number"},
-        ]
-
-    def _row(self, name: str, components: list[str]) -> dict[str, Any]:
-        summary = self.summaries.get(name)
-        url = Address(name, "graphs").url
-        if summary is None:
-            cells = {"selected": name in self.selected, "name": {"text": one_line(name, 80), "href": url}}
-            return {"key": name, "cells": {**cells, "state": {"text": "reading …", "tone": ""}}}
-        if summary.problem:
-            link = {"text": one_line(name, 80), "href": url, "sub": one_line(summary.problem, 400)}
-            return {"key": name, "cells": {"selected": False, "name": link, "state": {"text": "broken", "tone": "bad"}}}
-        means = dict(summary.components)
-        cells = {
-            "selected": name in self.selected,
-            "name": {"text": one_line(name, 80), "href": url, "sub": one_line(summary.title, 100)},
-            "state": {"text": summary.state, "tone": summary.state},
-            "steps": None if summary.last_step is None else f"{summary.last_step:,}",
-            "completions": f"{summary.completions:,}",
-            "total": _format(summary.last_total),
-            "seen": summary.written,
-            **{f"c{number}": _format(means.get(one)) for number, one in enumerate(components[:_COMPONENTS])},
-            "more": _format_means(means, components[_COMPONENTS:]),
-        }
-        return {"key": name, "cells": cells}
-
     def _search(self, words: str) -> None:
         self.words = words
         self.page.note(self.page.address.with_state(q=words))
+        self._show()
+
+    def _sort(self, name: str) -> None:
+        self.descending = not self.descending if self.sort == name else starts_falling(name)
+        self.sort = str(name)
+        self.page.note(self.page.address.with_state(sort=self.sort, down="1" if self.descending else None))
         self._show()
 
     def _select(self, event: dict[str, Any]) -> None:
@@ -203,17 +176,12 @@ class Runs:
             others = {"with": format_names(selected[1:])} if len(selected) > 1 else {}
             await self.page.go(Address(selected[0], "graphs", others))
 
+    async def _compare(self) -> None:
+        selected = [name for name in self.selected if name in self.names]
+        if selected:
+            await self.page.go(Address(selected[0], "compare", {"with": selected[1]} if len(selected) > 1 else {}))
+
     def _build_empty(self) -> None:
         folders = ", ".join(str(Path(folder)) for folder in self.page.library.folders)
         message = f"There are no recorded runs in {folders}. Record a training there, and it appears on this page."
         empty_state("No runs yet", message, _SAMPLE)
-
-
-def _format_means(means: Mapping[str, float | None], names: Sequence[str]) -> str:
-    """Return names with their means: ``"form 0.120, answer 0.900"``."""
-    pairs = [f"{name} {format_number(value)}" for name in names if (value := means.get(name)) is not None]
-    return one_line(", ".join(pairs), 80)
-
-
-def _format(value: float | None) -> str | None:
-    return None if value is None else format_number(value)

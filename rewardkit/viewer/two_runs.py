@@ -1,0 +1,135 @@
+"""Two runs, or two windows of one run, over the prompts that both have.
+
+``TwoRuns.of((left, Window()), (right, Window())).paired("answer").won`` counts the prompts on which `right` is better.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from rewardkit.analysis.paired import Paired, Pairing, pair, paired, prompt_means
+from rewardkit.viewer.prompts import Prompts
+from rewardkit.viewer.scores import Floats, Integers, Scores
+from rewardkit.viewer.watcher import Watched
+from rewardkit.viewer.windows import Window
+
+TOTAL = ""
+"""The name of the total; a component may be called "total"."""
+TIE = 0.01
+"""The largest difference that counts as equal, as a share of the range of the scores."""
+
+
+@dataclass(frozen=True, eq=False)
+class Side:
+    """One of the runs, as it was when the comparison was made.
+
+    Attributes:
+        rows: (k,) the completions in the window.
+        means: by name, (prompts of the run,), as far as they were asked for.
+    """
+
+    watched: Watched
+    window: Window
+    scores: Scores
+    prompts: Prompts
+    rows: Integers
+    means: dict[str, Floats] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, watched: Watched, window: Window) -> Side:
+        scores = watched.scores
+        return cls(watched, window, scores, watched.prompts, np.flatnonzero(window.rows(scores)))
+
+    def values(self, name: str) -> Floats:
+        """Return (n,) the totals or a component of all completions."""
+        return self.scores.total if name == TOTAL else self.scores.components[name]
+
+    def means_of(self, name: str) -> Floats:
+        """Return the mean of each prompt in the window."""
+        if name not in self.means:
+            prompts = self.scores.prompt[self.rows]
+            self.means[name] = prompt_means(prompts, self.values(name)[self.rows], len(self.scores.prompt_ids))
+        return self.means[name]
+
+    @cached_property
+    def counts(self) -> Integers:
+        """The number of completions of each prompt in the window."""
+        return np.bincount(self.scores.prompt[self.rows], minlength=len(self.scores.prompt_ids)).astype(np.int64)
+
+    @cached_property
+    def rewards(self) -> frozenset[str]:
+        """The versions of the reward that scored the window."""
+        return frozenset(self.scores.versions[code] for code in np.unique(self.scores.version[self.rows]).tolist())
+
+    def best_first(self, name: str, prompt: int) -> list[int]:
+        """Return the completions of a prompt in the window, the best one first; those without a score last."""
+        rows = self.rows[self.scores.prompt[self.rows] == prompt]
+        values = self.values(name)[rows]
+        found: list[int] = rows[np.argsort(np.where(np.isnan(values), np.inf, -values), kind="stable")].tolist()
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class TwoRuns:
+    """Both sides, and the prompts that they have in common.
+
+    Attributes:
+        pairing: of all prompts.
+        seen: (p,) the pairs with completions in both windows, as places in `pairing`.
+    """
+
+    left: Side
+    right: Side
+    pairing: Pairing
+    seen: Integers
+    _paired: dict[tuple[str, float], Paired] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, left: tuple[Watched, Window], right: tuple[Watched, Window]) -> TwoRuns:
+        one, other = Side.of(*left), Side.of(*right)
+        prompts = one.prompts, other.prompts
+        found = pair(prompts[0].ids, prompts[0].texts, prompts[1].ids, prompts[1].texts)
+        both = (one.counts[found.left] > 0) & (other.counts[found.right] > 0)
+        return cls(one, other, found, np.flatnonzero(both))
+
+    @property
+    def absent(self) -> int:
+        """The number of common prompts that have no completion in one of the windows."""
+        return len(self.pairing.left) - len(self.seen)
+
+    @property
+    def same_reward(self) -> bool:
+        """Whether the same versions of the reward scored both windows, so that totals mean the same."""
+        return self.left.rewards == self.right.rewards
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The total, then the components that both runs have."""
+        there = self.right.scores.components
+        return [
+            TOTAL,
+            *(name for name in self.left.watched.components if name in self.left.scores.components and name in there),
+        ]
+
+    def only(self, side: Side) -> list[str]:
+        """Return the components that only this side has."""
+        return [name for name in side.watched.components if name in side.scores.components and name not in self.names]
+
+    def means(self, name: str) -> tuple[Floats, Floats]:
+        """Return (seen,) the means of both sides."""
+        left, right = self.pairing.left[self.seen], self.pairing.right[self.seen]
+        return self.left.means_of(name)[left], self.right.means_of(name)[right]
+
+    def paired(self, name: str, tie: float = TIE) -> Paired:
+        """Compare the seen prompts; differences up to `tie` times the range of the scores count as equal."""
+        if (name, tie) not in self._paired:
+            self._paired[name, tie] = paired(*self.means(name), tie * self._span(name))
+        return self._paired[name, tie]
+
+    def _span(self, name: str) -> float:
+        values = np.concatenate([side.values(name)[side.rows] for side in (self.left, self.right)])
+        known = values[np.isfinite(values)]
+        return float(known.max() - known.min()) if len(known) else 0.0

@@ -1,0 +1,119 @@
+"""The list of runs, and two runs prompt by prompt, in a real browser."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.viewer.browsing import Visit
+
+pytestmark = pytest.mark.slow
+PANES = ".compared .pane pre.text"
+
+
+def test_runs_are_grouped_sorted_and_opened_by_keys(visit: Visit) -> None:
+    visit.go("/", "tr[data-key=first] .k-spark svg")
+    visit.until("document.querySelector('.badge.bad') && !document.body.innerText.includes('reading')")
+    heads = visit.texts("h2.section")
+    assert heads[-1] == "Without components"
+    assert "answer, form" in heads
+    label = visit.page.locator("tr[data-key=first] .k-spark svg").get_attribute("aria-label")
+    assert label is not None
+    assert label.startswith("Total of 12 steps: first")
+    first = "document.querySelector('tr[data-key]').dataset.key"
+    assert visit.page.evaluate(first) == "certain"
+    visit.page.locator("th button", has_text="Completions").first.click()
+    visit.until("document.querySelector('th[aria-sort=descending]') !== null")
+    assert "sort=completions" in visit.place
+    assert "down=1" in visit.place
+    visit.page.locator("th button", has_text="Completions").first.click()
+    visit.until(f"{first} !== 'certain'")
+    visit.page.locator("th button", has_text="answer").first.click()
+    visit.until("document.querySelector('th[aria-sort=descending]').textContent.startsWith('answer')")
+    visit.page.keyboard.press("Tab")  # focus is visible if the last thing used was the keyboard
+    visit.page.locator("tr[data-key=first]").focus()
+    assert visit.page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
+    visit.page.keyboard.press("Enter")
+    visit.until("location.pathname === '/run/first/graphs'")
+
+
+def test_two_selected_runs_are_compared_prompt_by_prompt(visit: Visit) -> None:
+    visit.go("/", "tr[data-key='sweep/second'] .badge.finished")
+    for name in ("sweep/second", "first"):
+        visit.page.locator(f"tr[data-key='{name}'] input").click()
+        visit.until(f"document.querySelector(\"tr[data-key='{name}'] input\").checked")
+    visit.page.get_by_text("Compare prompts").click()
+    visit.page.wait_for_selector(PANES)
+    assert visit.place.startswith("/run/sweep/second/compare?with=first")
+    # Both runs end with an epoch: steps 5 and 6 of the one, 9 to 12 of the other, whose scores rise with the steps.
+    assert visit.text(".verdict .said").startswith("first is better on 3 of 3 prompts, worse on 0, equal on 0.")
+    assert "too few prompts" in visit.text(".verdict .said")
+    assert visit.texts(".summary tbody td:first-child") == ["Total", "form", "answer"]
+    assert visit.texts(".summary tr.selected td:nth-child(6)") == ["3"]
+    assert visit.texts(".compared .chips").pop(0).split() == ["All", "3", "Won", "3", "Lost", "0", "Equal", "0"]
+    assert visit.texts(".pane h3") == ["sweep/second", "first"]
+    assert "step" in visit.text(".pane.left mark.gone") or visit.page.locator(".pane.left mark.gone").count()
+    visit.page.locator(".summary tbody tr", has_text="form").click()
+    visit.until("document.querySelector('.verdict').innerText.includes('equal on 3')")
+    assert "of=form" in visit.place
+    visit.page.go_back()
+    visit.until("document.querySelector('.verdict')?.innerText.includes('equal on 0')")
+
+
+def test_prompts_of_two_runs_are_filtered_and_shown(visit: Visit) -> None:
+    visit.go("/run/first/compare?with=sweep%2Fsecond&of=answer", PANES)
+    rows = ".compared .prompts tbody tr[data-key]"
+    differences = [float(text) for text in visit.texts(f"{rows} td:last-child")]
+    assert differences == sorted(differences, reverse=True)
+    assert max(differences) < 0
+    search = visit.page.locator("input[data-search]")
+    for words, count in (("level=hard", 1), ("difference>0", 0), ("result=lost number", 3), ("number 2", 1), ("", 3)):
+        search.fill(words)
+        visit.until(f"document.querySelectorAll('{rows}').length === {count}")
+    search.fill("nothing<1")
+    visit.until("document.querySelector('.prompts .complaint').innerText.includes('no column')")
+    search.fill("")
+    visit.until(f"document.querySelectorAll('{rows}').length === 3")
+    before = visit.text(".prompt pre")
+    visit.page.locator(rows).nth(1).focus()
+    visit.page.keyboard.press("Enter")
+    visit.until(f"document.querySelector('.prompt pre').textContent !== {before!r}")
+    shown = visit.text(".pane.right pre")
+    visit.page.locator(".pane.right .chips button[aria-pressed=false]").first.click()
+    visit.until(f"document.querySelector('.pane.right pre').textContent !== {shown!r}")
+    assert "right=" in visit.place
+    left = visit.text(".pane.left pre")
+    visit.page.keyboard.press("ArrowRight")
+    visit.until(f"document.querySelector('.pane.left pre').textContent !== {left!r}")
+    assert "left=" in visit.place
+    place, texts = visit.place, visit.texts(".pane pre")
+    visit.go(place, PANES)
+    assert visit.texts(".pane pre") == texts
+    visit.page.keyboard.press("s")
+    visit.until("location.pathname === '/run/sweep/second/compare'")
+    visit.page.wait_for_selector(PANES)
+    assert visit.texts(".pane pre") == texts[::-1]
+
+
+def test_windows_of_one_run_are_compared(visit: Visit) -> None:
+    visit.go("/run/first/compare", ".empty h2")
+    visit.page.locator("select[aria-label='Run to compare with']").select_option("first")
+    visit.page.wait_for_selector(PANES)
+    assert {"a=first", "b=last"} <= set(visit.place.split("?")[1].split("&"))
+    assert visit.text(".verdict .said").startswith("the right side is better on 3 of 3 prompts")
+    visit.page.locator("select[aria-label=Completions]").nth(1).select_option("steps")
+    field = visit.page.locator(".bar-of-tools input.field")
+    field.wait_for()
+    field.fill("1-4")
+    visit.until("document.querySelector('.verdict').innerText.includes('equal on 3')")
+    assert "b=1-4" in visit.place
+    visit.go("/run/first/compare?with=nowhere", ".empty h2")
+    assert "no run 'nowhere'" in visit.text(".empty")
+
+
+def test_conversations_of_two_windows_and_hostile_texts(visit: Visit) -> None:
+    visit.go("/run/sweep/tools/compare?with=sweep%2Ftools&a=first&b=last", ".transcript .turn")
+    assert visit.texts(".roles .message .role") == ["system", "user"]
+    visit.go("/run/hostile/compare?with=hostile&a=first&b=last", ".compared .pane")
+    visit.page.wait_for_timeout(500)
+    assert visit.page.locator("script[src*=evil], iframe, .page img, .page svg").count() == 0
+    assert "<script>window.acted=1</script>" in visit.text(".prompt")
