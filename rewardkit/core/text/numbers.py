@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from decimal import Context, Decimal
 
 from rewardkit.core.errors import shorten
-from rewardkit.core.text.visibility import has_visible_character, shown
+from rewardkit.core.text.visibility import has_visible_character, replaced, shown
 
 MAX_CHARACTERS = 400
 _EXACT = Context(prec=2 * MAX_CHARACTERS)
@@ -33,7 +33,7 @@ _SCALES = {"hundred": 2, "thousand": 3, "million": 6, "billion": 9, "trillion": 
 _FRACTION = re.compile(r"(\d*) ?([½¼¾⅕⅖⅗⅘⅛⅜⅝⅞])", re.ASCII)
 """Fractions whose decimals end; ⅓ has none."""
 _BETWEEN_DIGITS = re.compile(r"(?<=\d)[^\w\s!-~]{1,20}(?=\d)")
-_WIDE = str.maketrans("０１２３４５６７８９．％＋－", "0123456789.%+-")
+_WIDE = dict(zip("０１２３４５６７８９．％＋－", "0123456789.%+-", strict=True))
 _DRESS = (
     ("(", ")"), ("**", "**"), ("*", "*"), ("`", "`"), ("\\(", "\\)"), ("\\[", "\\]"), ("$$", "$$"), ("$", "$"),
     ("{", "}"), ("(", ")"),
@@ -126,7 +126,7 @@ def plain_digits(text: str) -> str:
 
     Between digits, invisible characters become "_", so that no reader takes the digits for one number or for two.
     """
-    return text if text.isascii() else shown(_BETWEEN_DIGITS.sub(_marked_if_hidden, text)).translate(_WIDE)
+    return text if text.isascii() else replaced(shown(_BETWEEN_DIGITS.sub(_marked_if_hidden, text)), _WIDE)
 
 
 def _marked_if_hidden(match: re.Match[str]) -> str:

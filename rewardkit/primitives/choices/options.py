@@ -12,6 +12,7 @@ from functools import cached_property
 from itertools import islice
 
 from rewardkit.core.text.claims import without_struck
+from rewardkit.core.text.visibility import replaced
 
 MAX_CHARACTERS = 20_000
 """How many characters at the end of an answer are read: a choice is short and follows its explanation."""
@@ -22,10 +23,8 @@ MOST_OPTIONS = 100
 MOST_MENTIONS = 1_000
 """A text with more mentions of options than this explains nothing and chooses none."""
 
-_WIDE = str.maketrans(
-    {"（": "(", "）": ")", "：": ":", "，": ",", "、": ",", "；": ";", "。": ". ", "！": "!", "？": "?"}
-)
-_QUOTES = dict.fromkeys(map(ord, "’ʼ"), "'") | dict.fromkeys(map(ord, '*`"“”„«»$\\{}✅✓✔☑\ufe0f'), "")
+_WIDE = {"（": "(", "）": ")", "：": ":", "，": ",", "、": ",", "；": ";", "。": ". ", "！": "!", "？": "?"}
+_QUOTES = dict.fromkeys("’ʼ", "'") | dict.fromkeys('*`"“”„«»$\\{}✅✓✔☑\ufe0f', "")
 _PLAIN = _WIDE | _QUOTES
 _LATEX = re.compile(r"\\(?:text|math)[a-z]{0,6}\b|\\f?box(?:ed)?\b|\\(?:bf|rm|quad|,|;|!)")
 _FRAME = re.compile(r"(?<!\w)['_]{1,3}|['_]{1,3}(?!\w)")
@@ -82,7 +81,7 @@ class Options:
             text = without_struck(text)
         if "\\" not in self._kept:
             text = _LATEX.sub("", text)
-        text = text.translate({code: new for code, new in _PLAIN.items() if chr(code) not in self._kept})
+        text = replaced(text, {character: new for character, new in _PLAIN.items() if character not in self._kept})
         if not self._kept & {"'", "_"} and ("'" in text or "_" in text):
             text = _FRAME.sub("", text)
         lines = (" ".join(line.split()) for line in text.split("\n"))

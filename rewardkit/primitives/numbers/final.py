@@ -24,7 +24,7 @@ from rewardkit.core.text.claims import (
 )
 from rewardkit.core.text.extractors import Answer, TextExtractor
 from rewardkit.core.text.numbers import NumberText, plain_digits
-from rewardkit.core.text.visibility import straight
+from rewardkit.core.text.visibility import replaced, straight
 from rewardkit.primitives.numbers import context
 from rewardkit.primitives.numbers.pieces import Piece, pattern_of, pieces_in
 
@@ -45,9 +45,7 @@ _RELATION = re.compile(
 )
 _UNEQUAL = re.compile(r"\\(?:neq?|not\s?=)(?![A-Za-z])\ ?")
 _ORDERED = re.compile(r"\\[lg](?:eq?|eqslant|t)?(?![A-Za-z])\ ?")
-_PLAIN = str.maketrans(
-    dict.fromkeys("\u2010\u2011\ufe63", "-") | dict(zip("\uff1d\uff1a\uff0f\uff08\uff09", "=:/()", strict=True))
-)
+_PLAIN = dict.fromkeys("\u2010\u2011\ufe63", "-") | dict(zip("\uff1d\uff1a\uff0f\uff08\uff09", "=:/()", strict=True))
 _ADDRESS = re.compile(r"\bhttps?://\S+")
 _TAG = re.compile(r"<(/?)([A-Za-z]\w{0,20})(?:\s[^<>=\n]{0,30}=[^<>\n]{0,60})?/?>")
 _RAISED = {"sup": "^{", "sub": "_{"}
@@ -91,7 +89,7 @@ def _prepared(text: str) -> str:
     if "</" in text or "/>" in text or "<br" in text:
         text = _TAG.sub(_untagged, text)
     if not text.isascii():
-        text = straight(plain_digits(text)).translate(_PLAIN)
+        text = replaced(straight(plain_digits(text)), _PLAIN)
     if "://" in text:
         text = _ADDRESS.sub(" ", text)
     if "\\" in text or "\u2192" in text:

@@ -10,7 +10,9 @@ from hypothesis import given, strategies as st
 
 from rewardkit.core.text.thinking import visible_text
 from rewardkit.core.text.visibility import (
+    beyond_ascii,
     has_visible_character,
+    replaced,
     shown,
     single_spaced,
     spoken_text,
@@ -95,6 +97,18 @@ def test_whole_texts_are_cleaned_like_single_characters(text: str, marks: bool) 
     if text.isascii():
         kept = [one for one in text if one.isspace() or unicodedata.category(one)[0] not in dropped]
         assert shown(text, marks=marks) == "".join(kept)
+
+
+@given(st.text(st.characters(exclude_categories=())))
+def test_half_characters_are_read_like_all_others(text: str) -> None:
+    assert beyond_ascii(text) == {character for character in text if not character.isascii()}
+    assert shown(text) == "".join(map(shown, text))
+
+
+@given(TEXTS)
+def test_characters_are_replaced_as_translate_does(text: str) -> None:
+    table = {"\u0301": "'", "\u2028": "\n", "B": "\x00", "`": ""}
+    assert replaced(text, table) == text.translate(str.maketrans(table))
 
 
 @given(TEXTS)
