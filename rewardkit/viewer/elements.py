@@ -122,6 +122,20 @@ class Choice(ui.element, component="browser/rewardkit_choice.js"):
         self.on("chosen", lambda arguments: chosen(str(arguments.args)))
 
 
+class Checks(ui.element, component="browser/rewardkit_checks.js"):
+    """A menu of check boxes: (name, text, whether it is checked) each. Calls `checked` with a name and on or off."""
+
+    def __init__(self, options: Sequence[tuple[str, str, bool]], checked: Handler, label: str, tooltip: str) -> None:
+        super().__init__()
+        self.props.update({"label": label, "help": tooltip})
+        self.show(options)
+        self.on("checked", lambda event: checked(str(event.args["name"]), bool(event.args["on"])))
+
+    def show(self, options: Sequence[tuple[str, str, bool]]) -> None:
+        """Replace the options."""
+        self.props["options"] = [[name, escape(text), checked] for name, text, checked in options]
+
+
 class Slider(ui.element, component="browser/rewardkit_slider.js"):
     """A slider from 0 to `high`. Calls `moved` while it moves, at most every 80 ms."""
 

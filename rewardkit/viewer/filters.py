@@ -8,7 +8,7 @@ looks for the text inside it.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -54,12 +54,15 @@ class Filter:
                 words.append((quoted or word).casefold())
         return cls(tuple(words), tuple(conditions))
 
-    def rows(self, texts: Sequence[str], columns: Mapping[str, Column]) -> tuple[NDArray[np.int64], list[str]]:
+    def rows(
+        self, texts: Sequence[str], columns: Mapping[str, Column], others: Iterable[str] = ()
+    ) -> tuple[NDArray[np.int64], list[str]]:
         """Return the rows that pass, and messages about conditions that could not be applied.
 
         Args:
             texts: (n,) the texts to search, casefolded.
             columns: (n,) each: numbers or texts.
+            others: further names that a message may suggest.
         """
         passed = np.ones(len(texts), dtype=bool)
         complaints = []
@@ -68,7 +71,7 @@ class Filter:
             column = columns.get(condition.name)
             if column is None:
                 # The user may be searching for "12:30" or "a=b" literally.
-                known = ", ".join(columns)
+                known = ", ".join(dict.fromkeys([*columns, *others]))
                 complaints.append(f"There is no column {condition.name!r}. Use one of: {known}.")
                 words.append(f"{condition.name}{condition.operator}{condition.value}".casefold())
             elif isinstance(column, np.ndarray):
@@ -80,7 +83,8 @@ class Filter:
                 with np.errstate(invalid="ignore"):
                     passed &= _COMPARE.get(condition.operator, np.equal)(column, value) & ~np.isnan(column)
             else:
-                passed &= np.fromiter((_holds(condition, cell) for cell in column), bool, len(texts))
+                holds = {cell: _holds(condition, cell) for cell in set(column)}
+                passed &= np.fromiter(map(holds.__getitem__, column), bool, len(texts))
         for word in words:
             candidates = np.flatnonzero(passed)
             passed[candidates] = [word in texts[row] for row in candidates.tolist()]

@@ -2,36 +2,50 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from rewardkit.store.run import Run
-from rewardkit.viewer.scores import Floats, Scores
+from rewardkit.viewer.filters import Column
+from rewardkit.viewer.scores import Floats, Integers, Scores
+
+_QUESTION = (
+    "case when json_valid(messages) and json_type(messages, '$[#-1].content') = 'VARCHAR' "
+    "then json_extract_string(messages, '$[#-1].content') end"
+)
 
 
 @dataclass(frozen=True, eq=False)
 class Prompts:
-    """Arrays and lists of shape (p,), in the order of `Scores.prompt_ids`."""
+    """Arrays and lists of shape (p,), in the order of `Scores.prompt_ids`.
+
+    Attributes:
+        texts: the whole prompts; the messages of a conversation one after the other.
+        questions: the last message of each conversation, else the whole prompt. System messages are often all equal.
+    """
 
     ids: tuple[str, ...]
     texts: list[str]
+    questions: list[str]
     columns: list[str]
     numbers: dict[str, Floats]
 
     @classmethod
     def of(cls, run: Run, scores: Scores, before: Prompts | None) -> Prompts:
         """Read the prompts of all rows. Only texts that `before` does not have are read."""
-        known = (
-            {} if before is None else dict(zip(before.ids, zip(before.texts, before.columns, strict=True), strict=True))
-        )
+        known: dict[str, tuple[str, str, str]] = {}
+        if before is not None:
+            known = dict(zip(before.ids, zip(before.texts, before.questions, before.columns, strict=True), strict=True))
         if any(prompt not in known for prompt in scores.prompt_ids):
-            query = "select prompt_id, prompt, columns from prompts"
-            known |= {name: (text or "", columns or "") for name, text, columns in run.sql(query).fetchall()}
-        found = [known.get(prompt, ("", "")) for prompt in scores.prompt_ids]
-        texts = [text for text, _ in found]
-        return cls(scores.prompt_ids, texts, [columns for _, columns in found], _numbers(scores, texts))
+            query = f"select prompt_id, prompt, {_QUESTION}, columns from prompts"
+            for name, text, question, columns in run.sql(query).fetchall():
+                known[name] = text or "", question or text or "", columns or ""
+        found = [known.get(prompt, ("", "", "")) for prompt in scores.prompt_ids]
+        texts, questions, columns = ([one[place] for one in found] for place in range(3))
+        return cls(scores.prompt_ids, texts, questions, columns, _numbers(scores, texts))
 
     @cached_property
     def searched(self) -> list[str]:
@@ -65,3 +79,24 @@ def _numbers(scores: Scores, texts: list[str]) -> dict[str, Floats]:
         "best": np.where(np.isfinite(best), best, np.nan),
         "last": np.asarray(last, dtype=np.float64),
     }
+
+
+def first_visits(scores: Scores) -> Floats:
+    """Return (p,) the first epoch or step in which each prompt was seen."""
+    order, starts = scores.by_prompt
+    return scores.visit[order][starts[:-1]].astype(np.float64)
+
+
+def ranges(visits: Integers) -> str:
+    """Return epochs or steps as a short text: ``"1–3, 5"``."""
+    known = np.unique(visits)
+    parts = np.split(known, np.flatnonzero(np.diff(known) != 1) + 1)
+    return ", ".join(f"{one[0]:,}" if len(one) == 1 else f"{one[0]:,}–{one[-1]:,}" for one in parts if len(one))
+
+
+def numbers_or_texts(values: Sequence[str]) -> Column:
+    """Return numbers if every value is one or empty, else the texts."""
+    try:
+        return np.array([float(value) if value else np.nan for value in values])
+    except ValueError:
+        return list(values)

@@ -1,5 +1,6 @@
 // The frame of the page: keyboard, history, links, dark mode. It sends the events key, go and went to the server.
 const TYPING = "input, textarea, select, [contenteditable]";
+const MODIFIERS = ["Control", "Meta", "Alt", "AltGraph"];
 const KEYS = new Set(["?", "/", "ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "j", "k", "n", "b", "s", "1", "2", "3", "4", "5", "0", "g"]);
 
 export default {
@@ -9,20 +10,14 @@ export default {
     const stored = localStorage.getItem("rewardkit-dark");
     this.apply(stored === null ? matchMedia("(prefers-color-scheme: dark)").matches : stored === "1");
     this.onKey = (event) => {
-      if (event.ctrlKey || event.metaKey || event.altKey) return;
+      if (event.isComposing || MODIFIERS.some((name) => event.getModifierState(name))) return;
       const typing = event.target.closest?.(TYPING);
       if (typing) {
         if (event.key === "Escape") typing.blur();
         return;
       }
-      if (event.key === "/") {
-        const search = document.querySelector("input[data-search]");
-        if (search) {
-          event.preventDefault();
-          search.focus();
-        }
-        return;
-      }
+      if (document.querySelector('[role="dialog"]') && event.key !== "?") return;
+      if (event.key === "/") return this.search(event);
       if (event.key === "d") return this.toggle();
       if (!KEYS.has(event.key)) return;
       if (event.key.startsWith("Arrow")) {
@@ -37,12 +32,25 @@ export default {
       event.preventDefault();
       this.$emit("go", link.getAttribute("href"));
     };
+    // Texts with the same data-together are scrolled together, each to the same share of its height.
+    this.onScroll = ({ target: one }) => {
+      const together = one.dataset?.together;
+      if (!together || one === this.following) return (this.following = null);
+      for (const other of document.querySelectorAll(`[data-together="${together}"]`)) {
+        const to = (one.scrollTop / Math.max(1, one.scrollHeight - one.clientHeight)) * (other.scrollHeight - other.clientHeight);
+        if (other === one || Math.abs(other.scrollTop - to) < 1) continue;
+        this.following = other;
+        other.scrollTop = to;
+      }
+    };
     this.onWent = () => this.$emit("went", location.pathname + location.search);
+    document.addEventListener("scroll", this.onScroll, { capture: true, passive: true });
     document.addEventListener("keydown", this.onKey);
     document.addEventListener("click", this.onClick);
     window.addEventListener("popstate", this.onWent);
   },
   unmounted() {
+    document.removeEventListener("scroll", this.onScroll, { capture: true });
     document.removeEventListener("keydown", this.onKey);
     document.removeEventListener("click", this.onClick);
     window.removeEventListener("popstate", this.onWent);
@@ -57,6 +65,20 @@ export default {
       const dark = !document.body.classList.contains("dark");
       localStorage.setItem("rewardkit-dark", dark ? "1" : "0");
       this.apply(dark);
+    },
+    search(event) {
+      const field = document.querySelector("input[data-search]");
+      if (!field) return;
+      event.preventDefault();
+      // The list around the field may be hidden. Show it here, because what is typed next would be taken for commands
+      // while the server does it; then tell the server.
+      const hidden = field.closest(".alone");
+      if (hidden) {
+        hidden.classList.remove("alone");
+        this.$emit("key", { key: "/", shift: false });
+      }
+      field.focus();
+      field.select();
     },
     push(url) {
       if (url !== location.pathname + location.search) history.pushState({}, "", url);

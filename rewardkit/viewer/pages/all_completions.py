@@ -1,4 +1,4 @@
-"""The table of all completions of a prompt: components, a filter, and buttons to compare two of them."""
+"""The table of all completions of a prompt: whole texts, components, a filter, and buttons to compare two of them."""
 
 from __future__ import annotations
 
@@ -9,19 +9,22 @@ from typing import Any
 import numpy as np
 
 from rewardkit.viewer import elements as put
-from rewardkit.viewer.escapes import one_line
+from rewardkit.viewer.escapes import escape, one_line
 from rewardkit.viewer.filters import Column, Filter
 from rewardkit.viewer.pages.component_scores import bounds_of, format_number, share_of
 from rewardkit.viewer.pages.layout import Page
 from rewardkit.viewer.pairs import PromptCompletions
-from rewardkit.viewer.reader import beginnings, texts
-from rewardkit.viewer.scores import Floats, Scores, key_text, read_key
-from rewardkit.viewer.search import columns_of
+from rewardkit.viewer.reader import beginnings, completions, texts
+from rewardkit.viewer.rendering import rendered
+from rewardkit.viewer.scores import Floats, Key, Scores, key_text, read_key
+from rewardkit.viewer.search import columns_of, plain
 from rewardkit.viewer.style import color_of
 from rewardkit.viewer.transcript import TONES
 from rewardkit.viewer.watcher import Watched
 
 _ROWS = 16
+_EXCERPT = 240
+"""The most characters of a text in its row: about two lines."""
 
 
 class AllCompletions:
@@ -39,6 +42,8 @@ class AllCompletions:
         self.rows: list[int] = []
         self.sides = (-1, -1)
         self.excerpts: dict[int, str] = {}
+        self.open = {key for name in page.address.get("open").split(",") if (key := read_key(name)) is not None}
+        self.details: dict[int, dict[str, Any]] = {}
 
     def build(self) -> None:
         with put.box("card"):
@@ -96,8 +101,8 @@ class AllCompletions:
         choice = self.choice
         if choice is None:
             return [], []
-        asked = Filter.parse(self.words)
         columns = self._columns_of(choice.rows)
+        asked = plain(Filter.parse(self.words), columns)
         searched = [""] * len(choice.rows)
         if asked.words or any(condition.name not in columns for condition in asked.conditions):
             found = texts(self.watched.run, self.page.address.get("prompt"))
@@ -114,18 +119,27 @@ class AllCompletions:
         return rows.tolist(), complaints
 
     async def _read(self) -> None:
-        """Read the first words of the completions on the current page."""
+        """Read the first words of the completions on the current page, and the whole texts of those that are open."""
         pages = max(1, -(-len(self.rows) // _ROWS))
         self.at = min(max(self.at, 0), pages - 1)
         shown = self.rows[self.at * _ROWS : (self.at + 1) * _ROWS]
         scores = self.watched.scores
         keys = {row: scores.key(row) for row in shown}
         prompt = self.page.address.get("prompt")
-        found = await asyncio.to_thread(beginnings, self.watched.run, prompt, list(keys.values()))
+        found = await asyncio.to_thread(beginnings, self.watched.run, prompt, list(keys.values()), _EXCERPT)
+        details = await asyncio.to_thread(self._whole, prompt, [key for key in keys.values() if key in self.open])
         if shown != self.rows[self.at * _ROWS : (self.at + 1) * _ROWS]:
             return
         self.excerpts = {row: found.get(key, "") for row, key in keys.items()}
+        self.details = {row: details[key] for row, key in keys.items() if key in details}
         self._fill()
+
+    def _whole(self, prompt: str, keys: list[Key]) -> dict[Key, dict[str, Any]]:
+        """Return the whole texts of some completions, as the table shows them below a row."""
+        found = completions(self.watched.run, prompt, keys)
+        if self.page.address.get("view") == "rendered":
+            return {key: {"nodes": rendered(escape(one.text))} for key, one in found.items()}
+        return {key: {"detail": escape(one.text) or "(empty)"} for key, one in found.items()}
 
     def _fill(self) -> None:
         shown = self.rows[self.at * _ROWS : (self.at + 1) * _ROWS]
@@ -147,6 +161,7 @@ class AllCompletions:
             {"name": "show", "label": "", "kind": "buttons"},
             {"name": "when", "label": "Epoch" if scores.by_epoch else "Step", "kind": "number", "sortable": True},
             {"name": "total", "label": "Total", "kind": "bar", "sortable": True, "color": "var(--series-0)"},
+            {"name": "text", "label": "Text", "kind": "text"},
             {"name": "advantage", "label": "Advantage", "kind": "number", "sortable": True},
         ]
         columns += [
@@ -154,6 +169,7 @@ class AllCompletions:
                 "name": name,
                 "label": one_line(name, 24),
                 "kind": "bar",
+                "width": "1px",  # as narrow as its contents
                 "sortable": True,
                 "color": color_of(name, components),
                 "swatch": True,
@@ -171,7 +187,6 @@ class AllCompletions:
         columns.append(
             {"name": "length", "label": "Length", "kind": "number", "sortable": True, "title": scores.length_unit}
         )
-        columns.append({"name": "text", "label": "Text", "kind": "text"})
         return columns
 
     def _row(self, row: int) -> dict[str, Any]:
@@ -183,7 +198,7 @@ class AllCompletions:
             "total": _bar(float(scores.total[row]), (low, high)),
             "advantage": f"{scores.advantage[row]:+.2f}" if np.isfinite(scores.advantage[row]) else None,
             "length": f"{scores.length[row]:,.0f}" if np.isfinite(scores.length[row]) else None,
-            "text": one_line(self.excerpts.get(row, ""), 110),
+            "text": one_line(self.excerpts.get(row, ""), _EXCERPT) or "(empty)",
         }
         if scores.has_turns:
             cells |= {name: f"{one[row]:,.0f}" for name, one in _counts(scores).items() if np.isfinite(one[row])}
@@ -191,9 +206,21 @@ class AllCompletions:
             cells["stop"] = {"text": stop, "tone": TONES.get(stop, "")} if stop else None
         for name, values in scores.components.items():
             cells[name] = _bar(float(values[row]), bounds[name], scores.outcome(name, row))
-        buttons = [["left", "left", "Show on the left"], ["right", "right", "Show on the right"]]
-        cells["show"] = [button for button, side in zip(buttons, self.sides, strict=True) if side != row]
-        return {"key": key_text(scores.key(row)), "cells": cells, "selected": row in self.sides}
+        is_open = row in self.details
+        cells["show"] = [
+            [
+                "open",
+                "▾" if is_open else "▸",
+                "Whole text",
+                {"expanded": is_open, "label": "Whole text", "kind": "fold"},
+            ],
+            *(
+                [side, side, f"Show on the {side}", {"pressed": row == shown, "kind": "on" if row == shown else ""}]
+                for side, shown in zip(("left", "right"), self.sides, strict=True)
+            ),
+        ]
+        name = key_text(scores.key(row))
+        return {"key": name, "cells": cells, "selected": row in self.sides, **self.details.get(row, {})}
 
     async def _search(self, words: str) -> None:
         self.words, self.at = words, 0
@@ -213,11 +240,18 @@ class AllCompletions:
 
     async def _press(self, event: dict[str, Any]) -> None:
         row = self.watched.scores.find(read_key(str(event["key"])))
-        if row is not None and event["name"] in ("left", "right"):
+        if event["name"] == "open":
+            await self._open(str(event["key"]))
+        elif row is not None and event["name"] in ("left", "right"):
             await self.chosen(str(event["name"]), row)
 
-    async def _open(self, key: str) -> None:
-        await self._press({"key": key, "name": "left"})
+    async def _open(self, name: str) -> None:
+        """Unfold the whole text of a completion below its row, or fold it."""
+        key = read_key(name)
+        if key is not None:
+            self.open ^= {key}
+            self.page.note(self.page.address.with_state(open=",".join(map(key_text, sorted(self.open)))))
+            await self._read()
 
 
 def _counts(scores: Scores) -> dict[str, Floats]:

@@ -62,6 +62,7 @@ class Page:
         self.address = address
         self._open_tab = open_tab
         self.tab: Tab | None = None
+        self._left: dict[tuple[str | None, str], Address] = {}
         self._going = 0
         self.also: list[Watched] = []
         """Other runs that the tab shows."""
@@ -89,11 +90,16 @@ class Page:
     def note(self, address: Address, *, step: bool = False) -> None:
         """Update the address of the current view. If `step`, the browser's back button undoes the change."""
         self.address = address
+        self._left[address.run, address.tab] = address
         self.shell.run_method("push" if step else "replace", address.url)
+
+    def to(self, tab: str) -> Address:
+        """Return another tab of this run, as it was left."""
+        return self._left.get((self.address.run, tab), self.address.to(tab))
 
     async def show(self, address: Address, *, read: bool = False) -> None:
         """Show the view at `address`. Shows a message first if the run must be read from disk."""
-        self.address = address
+        self.address = self._left[address.run, address.tab] = address
         self._going += 1
         going = self._going
         if address.run is not None and self.watcher.opened(address.run) is None and not read:
@@ -136,7 +142,8 @@ class Page:
                 put.text(watched.problem, "notice warn", "div")
 
     def _build_header(self) -> None:
-        put.link("rewardkit", "/", "brand", "All runs")
+        runs = self._left.get((None, "runs"), Address())
+        put.link("rewardkit", runs.url, "brand", "All runs")
         self.badge: put.Label | None = None
         if self.address.run is not None:
             put.text("/", "slash")
@@ -145,7 +152,7 @@ class Page:
             with put.box("tabs", "nav"):
                 for tab, title in TABS.items():
                     here = "here" if tab == self.address.tab else ""
-                    put.link(title, self.address.to(tab).url, here)
+                    put.link(title, self.to(tab).url, here)
         put.box("space")
         put.button("", lambda: self.shell.run_method("toggle"), "ghost theme", "Switch between dark and light (d)")
         put.button("?", self.help.open, "ghost", "Keyboard shortcuts (?)")
@@ -174,9 +181,9 @@ class Page:
         if key == "?":
             self.help.value = not self.help.value
         elif key == "0":
-            await self.go(Address())
+            await self.go(self._left.get((None, "runs"), Address()))
         elif key in "12345" and self.address.run is not None:
-            await self.go(self.address.to(list(TABS)[int(key) - 1]))
+            await self.go(self.to(list(TABS)[int(key) - 1]))
         elif self.tab is not None:
             with self.content:
                 await self.tab.key(key, shift)

@@ -8,53 +8,24 @@ from collections.abc import Awaitable, Callable
 import numpy as np
 
 from rewardkit.viewer import elements as put
-from rewardkit.viewer.escapes import one_line
+from rewardkit.viewer.addresses import format_names, parse_names
 from rewardkit.viewer.filters import Column, Filter
 from rewardkit.viewer.pages.layout import Page
+from rewardkit.viewer.pages.prompt_columns import OF_DATA, SHOWN, cells, choices, head
+from rewardkit.viewer.prompts import first_visits, numbers_or_texts
 from rewardkit.viewer.reader import columns_of
 from rewardkit.viewer.scores import Integers
 from rewardkit.viewer.search import columns_of as columns_of_scores, prompts_with, split
 from rewardkit.viewer.watcher import Watched
 
 _ROWS = 40
-_COLUMNS = [
-    {
-        "name": "index",
-        "label": "#",
-        "kind": "number",
-        "sortable": True,
-        "title": "In the order in which the prompts were first seen",
-    },
-    {"name": "text", "label": "Prompt", "kind": "text", "sortable": True},
-    {
-        "name": "length",
-        "label": "Len",
-        "kind": "number",
-        "sortable": True,
-        "title": "length: the number of characters in the prompt",
-    },
-    {"name": "epochs", "label": "Epochs", "kind": "number", "sortable": True},
-    {
-        "name": "completions",
-        "label": "N",
-        "kind": "number",
-        "sortable": True,
-        "title": "completions: the number of completions",
-    },
-    {
-        "name": "mean",
-        "label": "Mean",
-        "kind": "number",
-        "sortable": True,
-        "title": "mean: the mean total of all completions",
-    },
-]
 _HINT = "Search prompts, or mean<0.5 …"
 _TOOLTIP = (
     "Words search prompts and their columns. Conditions compare index, length, epochs, completions, mean, best, last "
-    "or an example column: mean<0.5, completions>=16, level=hard, answer:42. To find prompts by their completions, use "
-    "total>0.9, a component such as format<1, or completion:sorry. If completions call tools, also calls>3, tool:open, "
-    "errors>0, repeated>0, turns>=5, stop=pending."
+    "or a column of the data: mean<0.5, completions>=16, level=hard, answer:42. To find prompts by their completions, "
+    "use total>0.9, a component such as format<1, or completion:sorry. If completions call tools, also calls>3, "
+    "tool:open, errors>0, repeated>0, turns>=5, stop=pending. If a component and a column have the same name, < and > "
+    "compare the component, = and : the column; component.answer and column.answer say which one."
 )
 _EMPTY = (
     "No prompt matches. Words search prompts; completion:word finds prompts by the text of their completions, and "
@@ -72,9 +43,10 @@ class PromptList:
         self.words = page.address.get("q")
         self.sort = page.address.get("sort", "index")
         self.descending = page.address.get("down") == "1"
+        self.columns = parse_names(page.address.get("columns")) or list(SHOWN)
         self.at = 0
         self.order: Integers = np.empty(0, dtype=np.int64)
-        self._columns_read: tuple[int, dict[str, Column]] | None = None
+        self._columns_read: tuple[int, dict[str, list[str]]] | None = None
 
     async def build(self) -> None:
         with put.box("card prompts"):
@@ -93,9 +65,12 @@ class PromptList:
                     self._filter,
                     "Filter prompts",
                 )
+                self.menu = put.Checks(
+                    choices(self.watched, self.columns), self._choose_column, "Columns", "Columns of this table"
+                )
             self.complaint = put.text("", "complaint", "div")
             with put.box("scroll"):
-                self.table = put.Table(_COLUMNS, empty=_EMPTY)
+                self.table = put.Table(head(self.watched, self.columns), empty=_EMPTY)
                 self.table.when("sort", self._sort).when("open", self._open)
             with put.box("pager"):
                 self.back = put.button("‹", lambda: self._turn(-1), "ghost", "Previous page")
@@ -123,15 +98,15 @@ class PromptList:
         self.at = min(max(self.at, 0), pages - 1)
         shown = self.order[self.at * _ROWS : (self.at + 1) * _ROWS].tolist()
         chosen = self.page.address.get("prompt")
-        rows = []
-        for number in shown:
-            cells = {name: _format(name, values[number]) for name, values in prompts.numbers.items()}
-            cells["text"] = one_line(prompts.texts[number], 150) or "(empty)"
-            rows.append({"key": prompts.ids[number], "cells": cells, "selected": prompts.ids[number] == chosen})
-        label = "Epochs" if self.watched.scores.by_epoch else "Steps"
-        title = f"epochs: the number of {label.lower()} in which the prompt was seen"
-        columns = [{**one, "label": label, "title": title} if one["name"] == "epochs" else one for one in _COLUMNS]
-        self.table.show(rows, sort=self.sort, descending=self.descending, columns=columns)
+        rows = [
+            {
+                "key": prompts.ids[number],
+                "cells": cells(self.watched, number, self.columns),
+                "selected": prompts.ids[number] == chosen,
+            }
+            for number in shown
+        ]
+        self.table.show(rows, sort=self.sort, descending=self.descending, columns=head(self.watched, self.columns))
         everything = len(prompts.ids)
         self.count.show(
             f"{self.at * _ROWS + min(1, len(shown)):,}–{self.at * _ROWS + len(shown):,} of {len(self.order):,}"
@@ -158,35 +133,56 @@ class PromptList:
 
     def find(self) -> tuple[Integers, list[str]]:
         """Return the matching prompts, sorted, and messages about conditions that could not be applied."""
-        prompts = self.watched.prompts
+        prompts, scores = self.watched.prompts, self.watched.scores
         asked = Filter.parse(self.words)
+        examples = self._examples() if asked.conditions else {}
+        parts = split(asked, prompts.numbers, examples, scores)
+        used = [condition.name for condition in parts.prompts.conditions]
         columns: dict[str, Column] = dict(prompts.numbers)
-        if any(condition.name not in columns for condition in asked.conditions):
-            columns |= self._examples()
-        asked, of_completions = split(asked, columns, columns_of_scores(self.watched.scores))
-        rows, complaints = asked.rows(
-            prompts.searched if asked.words or _has_unknown_column(asked, columns) else prompts.ids, columns
-        )
-        if of_completions.conditions:
-            with_them, more = prompts_with(self.watched, of_completions)
+        columns |= {name: examples[name[len(OF_DATA) :]] for name in used if name.startswith(OF_DATA)}
+        searched = prompts.searched if asked.words or not set(used) <= columns.keys() else prompts.ids
+        rows, complaints = parts.prompts.rows(searched, columns, [*examples, *columns_of_scores(scores)])
+        if parts.completions.conditions:
+            with_them, more = prompts_with(self.watched, parts.completions)
             rows, complaints = rows[with_them[rows]], [*complaints, *more]
-        if self.sort == "text":
-            order = sorted(rows.tolist(), key=lambda row: prompts.texts[row])
-            rows = np.array(order, dtype=np.int64)
-        else:
-            values = prompts.numbers.get(self.sort, prompts.numbers["index"])[rows]
-            rows = rows[
-                np.argsort(np.where(np.isnan(values), np.inf, -values if self.descending else values), kind="stable")
-            ]
-        return (rows[::-1] if self.sort == "text" and self.descending else rows), complaints
+        return self._sorted(rows), [*parts.notes, *complaints]
 
-    def _examples(self) -> dict[str, Column]:
-        """Return the example columns, as text."""
+    def _sorted(self, rows: Integers) -> Integers:
+        values = self._sorted_by()
+        if not isinstance(values, np.ndarray):
+            order = np.array(sorted(rows.tolist(), key=values.__getitem__), dtype=np.int64)
+            return order[::-1] if self.descending else order
+        chosen = values[rows]
+        return rows[
+            np.argsort(np.where(np.isnan(chosen), np.inf, -chosen if self.descending else chosen), kind="stable")
+        ]
+
+    def _sorted_by(self) -> Column:
+        prompts = self.watched.prompts
+        if self.sort == "text":
+            return prompts.texts
+        if self.sort == "seen":
+            return first_visits(self.watched.scores)
+        if self.sort.startswith(OF_DATA):
+            values = self._examples().get(self.sort[len(OF_DATA) :])
+            return numbers_or_texts(values) if values is not None else prompts.numbers["index"]
+        return prompts.numbers.get(self.sort, prompts.numbers["index"])
+
+    def _examples(self) -> dict[str, list[str]]:
+        """Return the columns of the data, as text."""
         if self._columns_read is None or self._columns_read[0] != self.watched.number:
             read = [columns_of(text) for text in self.watched.prompts.columns]
             names = dict.fromkeys(name for row in read for name in row)
             self._columns_read = self.watched.number, {name: [row.get(name, "") for row in read] for name in names}
         return self._columns_read[1]
+
+    async def _choose_column(self, name: str, on: bool) -> None:
+        chosen = {*self.columns, name} if on else {*self.columns} - {name}
+        self.columns = [one for one, _, _ in choices(self.watched, [*chosen]) if one in chosen]
+        written = format_names(self.columns) or "none"
+        self.page.note(self.page.address.with_state(columns=None if self.columns == list(SHOWN) else written))
+        self.menu.show(choices(self.watched, self.columns))
+        self.show()
 
     async def _search(self, words: str) -> None:
         self.words = words
@@ -212,16 +208,3 @@ class PromptList:
     def _turn(self, by: int) -> None:
         self.at += by
         self.show()
-
-
-def _has_unknown_column(asked: Filter, columns: dict[str, Column]) -> bool:
-    """Return whether a condition does not name a column, so that it is searched as a word."""
-    return any(condition.name not in columns for condition in asked.conditions)
-
-
-def _format(name: str, value: float) -> str | None:
-    if np.isnan(value):
-        return None
-    if name not in ("mean", "best"):
-        return f"{value:,.0f}"
-    return f"{value:.2f}" if abs(value) < 1e6 else f"{value:.3g}"
